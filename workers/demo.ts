@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { demoCrew } from '../src/cli/demo/crew.ts';
 import { restFeed } from '../src/cli/demo/feed.ts';
 import { feedCrew, placeSite, removeSite } from '../src/cli/demo/run.ts';
-import type { HubClient, Reply } from '../src/cli/hub_client.ts';
+import type { HubClient, HubReply } from '../src/cli/hub_client.ts';
 import type { DemoTask, FromDemoThread, ToDemoThread } from '../src/model/demo.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { DemoTask, FromDemoThread, ToDemoThread } from '../src/model/demo.t
 const { task } = workerData as DemoTask;
 const SEED = 1;
 
-const waiting = new Map<number, (reply: Reply) => void>();
+const waiting = new Map<number, (reply: HubReply) => void>();
 const stopping = new AbortController();
 let requests = 0;
 

@@ -3,12 +3,12 @@ import type { Ingest } from '../ingest/ingest.ts';
 import type { ProviderType } from '../model/location.ts';
 import type { Zone } from '../model/zone.ts';
 import { CiscoWebhook } from './cisco/webhook.ts';
-import { Connection } from './iso24730/connection.ts';
+import { RtlsConnection } from './iso24730/connection.ts';
 import type { ConnectionStatus } from './iso24730/connection_status.ts';
-import type { SourceLog } from './seldom.ts';
+import type { SourceLog } from './log_throttle.ts';
 
 /** A configured server: `zone_id` or `foreign_id` names the zone of its coordinates. */
-export interface StreamSettings {
+export interface RtlsStreamSettings {
   readonly host: string;
   readonly port: number;
   readonly type: ProviderType;
@@ -17,7 +17,7 @@ export interface StreamSettings {
 }
 
 export interface SourcesNeeds {
-  readonly streams: readonly StreamSettings[];
+  readonly streams: readonly RtlsStreamSettings[];
   readonly ingest: Pick<Ingest, 'locationsEach'>;
   readonly log: SourceLog;
   /** Monotonic time in milliseconds. */
@@ -33,7 +33,7 @@ export interface SourcesNeeds {
 }
 
 /** Sources of locations besides the hub's own API. */
-export interface Sources {
+export interface AdapterSources {
   /** Connects to the configured servers that this hub opens. */
   start(): void;
   /** Reassigns connections: closes those now owned by another hub, and opens those now owned by this hub. */
@@ -48,16 +48,16 @@ export interface Sources {
 }
 
 /** Creates the adapters. All their locations go through the common ingest. */
-export function openSources({ streams, ingest, log, now, ...needs }: SourcesNeeds): Sources {
+export function openSources({ streams, ingest, log, now, ...needs }: SourcesNeeds): AdapterSources {
   const { timeOfDay, schedule, random, zoneId, opens = () => true } = needs;
   const cisco = new CiscoWebhook({
     deliver: (locations, nameOf) => ingest.locationsEach(locations, 'cisco', nameOf),
     now,
     log,
   });
-  const connect = ({ host, port, type, zone_id, foreign_id }: StreamSettings): Connection => {
+  const connect = ({ host, port, type, zone_id, foreign_id }: RtlsStreamSettings): RtlsConnection => {
     const settings = { host, port, providerType: type, source: zone_id ?? foreign_id ?? '' };
-    return new Connection(settings, {
+    return new RtlsConnection(settings, {
       deliver: (locations) => ingest.locationsEach(locations, 'iso-24730'),
       dial: (address) => dial({ ...address, keepAlive: true, noDelay: true }),
       now,
@@ -67,7 +67,7 @@ export function openSources({ streams, ingest, log, now, ...needs }: SourcesNeed
       log,
     });
   };
-  const links = streams.map((settings) => ({ settings, connection: undefined as Connection | undefined }));
+  const links = streams.map((settings) => ({ settings, connection: undefined as RtlsConnection | undefined }));
   let isStarted = false;
   const changed = (): void => {
     for (const link of links) {

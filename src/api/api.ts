@@ -1,19 +1,19 @@
 import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
 import type { Target } from '../auth/policy.ts';
-import { Sight } from '../auth/sight.ts';
+import { Visibility } from '../auth/visibility.ts';
 import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { lend, look } from '../model/borrowed.ts';
 import { show } from '../model/error_value_text.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
-import { checkKept, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
+import { checkStorable, checkSize, LONG_BODY_BYTES, parseBody, parseExactBody, parseLongBody, textOf } from './body.ts';
 import type { ApiDeps } from './deps.ts';
 import { siteOf } from './naming.ts';
 import { checkBodyOwned, checkPathOwned } from './ownership.ts';
 import { parseQuery } from './query.ts';
-import { Replies } from './replies.ts';
-import type { Method, Route } from './route.ts';
-import { type Match, Router } from './router.ts';
+import { ReplyFactory } from './replies.ts';
+import type { Method, ApiRoute } from './route.ts';
+import { type Match, ApiRouter } from './router.ts';
 import { ROUTES } from './routes/routes.ts';
 import type { RouteTargets } from './targets.ts';
 
@@ -35,8 +35,8 @@ export interface Authorization {
  * internal error and is left to the caller.
  */
 export function createApi(hub: GuardedApiDeps): HandleHttp {
-  const router = new Router(ROUTES);
-  const reply = new Replies(hub);
+  const router = new ApiRouter(ROUTES);
+  const reply = new ReplyFactory(hub);
   const { turns } = hub;
   const api = { hub, turns, router, reply };
   return (request) => {
@@ -58,8 +58,8 @@ const NO_BODY = lend(new Uint8Array(0));
  * one. A request of a route without a body is answered without reading it.
  */
 export function admitBodies(hub: GuardedApiDeps): AdmitBody {
-  const router = new Router(ROUTES);
-  const reply = new Replies(hub);
+  const router = new ApiRouter(ROUTES);
+  const reply = new ReplyFactory(hub);
   const handle = createApi(hub);
   const { authorization } = hub;
   const admit: AdmitBody = (head) => {
@@ -87,8 +87,8 @@ export function admitBodies(hub: GuardedApiDeps): AdmitBody {
 interface Api {
   readonly hub: GuardedApiDeps;
   readonly turns: TaskScheduler;
-  readonly router: Router;
-  readonly reply: Replies;
+  readonly router: ApiRouter;
+  readonly reply: ReplyFactory;
 }
 
 function answer(request: HttpRequest, api: Api): HttpReply | Promise<HttpReply> {
@@ -110,7 +110,7 @@ function answer(request: HttpRequest, api: Api): HttpReply | Promise<HttpReply> 
 
 interface Found {
   readonly match: Match;
-  readonly route: Route;
+  readonly route: ApiRoute;
   readonly request: HttpRequest;
 }
 
@@ -126,7 +126,7 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   if (route.bodyMaxBytes !== undefined) checkSize(look(request.body), route.bodyMaxBytes);
   const handle = (body: unknown): HttpReply | Promise<HttpReply> => {
     if (asked !== undefined) checkBodyOwned(route, asked, body);
-    const sight = readable && new Sight(readable, siteOf(hub.entities));
+    const sight = readable && new Visibility(readable, siteOf(hub.entities));
     const token = bearerToken(request.header('authorization'));
     return route.handle({ version, path, id, query, body, token, owned, sight, reply, client: request }, hub);
   };
@@ -155,12 +155,12 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
     }
   }
   const body = everywhere ? parseExactBody(look(request.body), hub) : parseBody(look(request.body), hub);
-  if (!route.hot) checkKept(body, hub);
+  if (!route.hot) checkStorable(body, hub);
   try {
     return handle(body);
   } catch (error) {
     // A body nested too deeply can overflow the stack of a hot route.
-    if (error instanceof RangeError) checkKept(body, hub);
+    if (error instanceof RangeError) checkStorable(body, hub);
     throw error;
   }
 }
@@ -170,7 +170,7 @@ function mayNameAnything(readable: Access['readable'], { entities }: ApiDeps): b
   return readable === undefined || !entities.hasMobileZones;
 }
 
-function notAllowed(request: HttpRequest, match: Match, reply: Replies): HttpReply {
+function notAllowed(request: HttpRequest, match: Match, reply: ReplyFactory): HttpReply {
   const allow = allowed(match);
   const error = new HubError('HUB_METHOD_NOT_ALLOWED', `Cannot ${named(request)}: the path allows ${allow}`);
   return reply.error(error, request.path, { Allow: allow });
@@ -182,7 +182,7 @@ function allowed({ methods }: Match): string {
   return [...names, 'OPTIONS'].join(', ');
 }
 
-function refuse(error: unknown, { path }: HttpHead, reply: Replies): HttpReply {
+function refuse(error: unknown, { path }: HttpHead, reply: ReplyFactory): HttpReply {
   if (error instanceof HubError) return reply.error(error, path);
   throw error;
 }

@@ -33,7 +33,7 @@ interface LongReading {
   readonly turns: TaskScheduler;
 }
 
-/** Parses a long JSON body in parts, with the checks of checkKept. Rejects with HUB_BAD_REQUEST. */
+/** Parses a long JSON body in parts, with the checks of checkStorable. Rejects with HUB_BAD_REQUEST. */
 export async function parseLongBody(
   bytes: Uint8Array,
   { depthMax, everywhere, textMax, turns }: BodyLimits & LongReading,
@@ -74,7 +74,7 @@ export function textOf(bytes: Uint8Array): string {
 }
 
 /** Throws HUB_BAD_REQUEST for a value that cannot be stored. */
-export function checkKept(value: unknown, { depthMax }: BodyLimits): void {
+export function checkStorable(value: unknown, { depthMax }: BodyLimits): void {
   const problem = unsupportedReason(value, depthMax === undefined ? {} : { depthMax });
   if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
 }

@@ -1,7 +1,7 @@
 import { followingOf } from '../core/zone/following.ts';
-import { checkKept } from './body.ts';
+import { checkStorable } from './body.ts';
 import type { ApiDeps } from './deps.ts';
-import type { Call, Route } from './route.ts';
+import type { ApiCall, ApiRoute } from './route.ts';
 
 /**
  * Consistency of reads: every request sees everything acknowledged before it.
@@ -15,12 +15,12 @@ import type { Call, Route } from './route.ts';
  */
 
 /** The routes; each one that reads is handled when this hub is up to date. */
-export function readingLatest(routes: readonly Route[]): readonly Route[] {
+export function readingLatest(routes: readonly ApiRoute[]): readonly ApiRoute[] {
   return routes.map((row) => (row.method === 'GET' ? after((hub) => hub.upToDate(), row) : row));
 }
 
 /** The routes; each is handled when zones are up to date. */
-export function afterMoves(routes: readonly Route[]): readonly Route[] {
+export function afterMoves(routes: readonly ApiRoute[]): readonly ApiRoute[] {
   return routes.map((row) => after((hub) => hub.zonesMoved(), row));
 }
 
@@ -29,14 +29,14 @@ export function movesBefore(proximities: readonly unknown[], hub: ApiDeps): Prom
   if (!hub.entities.hasMobileZones || !proximities.some((proximity) => namesMobileZone(proximity, hub)))
     return undefined;
   // Errors of the body must be reported before the wait: see createApi.
-  checkKept(proximities, hub);
+  checkStorable(proximities, hub);
   return hub.zonesMoved();
 }
 
-function after(event: (hub: ApiDeps) => Promise<void> | undefined, row: Route): Route {
+function after(event: (hub: ApiDeps) => Promise<void> | undefined, row: ApiRoute): ApiRoute {
   return {
     ...row,
-    handle(call: Call, hub: ApiDeps) {
+    handle(call: ApiCall, hub: ApiDeps) {
       const waiting = event(hub);
       return waiting === undefined ? row.handle(call, hub) : waiting.then(() => row.handle(call, hub));
     },

@@ -1,17 +1,17 @@
-import { checkNewNames } from '../auth/admitted.ts';
-import type { Naming } from '../auth/names.ts';
-import { cutTo, withHidden } from '../auth/shown.ts';
-import type { Sight, Site } from '../auth/sight.ts';
+import { checkNewNames } from '../auth/reference_check.ts';
+import type { ReferenceSource } from '../auth/names.ts';
+import { redactor, withHidden } from '../auth/redaction.ts';
+import type { Visibility, EntityIndex } from '../auth/visibility.ts';
 import type { QueryResult, Query } from '../core/item.ts';
 import type { Entities, EntityMap, Kind, ReplaceOptions } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
 import type { Resource } from '../model/permission.ts';
 import type { Zone } from '../model/zone.ts';
 import type { ApiDeps } from './deps.ts';
-import type { Call } from './route.ts';
+import type { ApiCall } from './route.ts';
 
 /** Lookup of entities for the visibility of tokens. */
-export function siteOf(entities: Entities): Site {
+export function siteOf(entities: Entities): EntityIndex {
   return {
     exists: (resource, id) => {
       const kind = KINDS[resource];
@@ -32,9 +32,9 @@ const KINDS: Readonly<Partial<Record<Resource, Kind>>> = {
 
 /** Throws HUB_NOT_AUTHORIZED if the input adds a reference that the token of the call may not read. */
 export function admitNames(
-  naming: Naming,
+  naming: ReferenceSource,
   change: { readonly before: object | undefined; readonly after: unknown },
-  { sight }: Pick<Call, 'sight'>,
+  { sight }: Pick<ApiCall, 'sight'>,
 ): void {
   if (sight !== undefined) checkNewNames(naming, change, sight);
 }
@@ -43,7 +43,7 @@ export function admitNames(
 export function admitSources(
   naming: 'location' | 'proximity',
   values: readonly unknown[],
-  { sight }: Pick<Call, 'sight'>,
+  { sight }: Pick<ApiCall, 'sight'>,
   { entities }: ApiDeps,
 ): void {
   if (sight === undefined || !entities.hasMobileZones) return;
@@ -56,7 +56,7 @@ export function admitSources(
  */
 export async function editSeen<K extends Kind>(
   kind: K,
-  { id, sight }: Pick<Call, 'id' | 'sight'>,
+  { id, sight }: Pick<ApiCall, 'id' | 'sight'>,
   { entities, revise, options }: Editing<K>,
 ): Promise<EntityMap[K]> {
   if (sight === undefined) return entities.edit(kind, id, revise, options);
@@ -92,28 +92,28 @@ function membersThatDiffer(one: Members, other: Members): readonly string[] {
 
 /** Looks up the zones whose position the token of a call may know. */
 export function zonesSeen(
-  { sight }: Pick<Call, 'sight'>,
+  { sight }: Pick<ApiCall, 'sight'>,
   { entities }: ApiDeps,
 ): (idOrForeignId: string) => Zone | undefined {
   return (name) => (sight?.seesPlaceOf(name) === false ? undefined : entities.zoneBy(name));
 }
 
 /** The JSON of an entity, redacted for the token of a call. */
-export function seenText(kind: Kind, text: string, { sight }: Pick<Call, 'sight'>): string {
-  return sight === undefined ? text : (cutTo(sight, kind, 'plain')?.(text) ?? text);
+export function seenText(kind: Kind, text: string, { sight }: Pick<ApiCall, 'sight'>): string {
+  return sight === undefined ? text : (redactor(sight, kind, 'plain')?.(text) ?? text);
 }
 
 /** Function that redacts the answers of the shards for the token of a call; undefined if nothing is redacted. */
-export function cutOf(query: Query, { sight }: Pick<Call, 'sight'>): ((text: string) => string) | undefined {
+export function cutOf(query: Query, { sight }: Pick<ApiCall, 'sight'>): ((text: string) => string) | undefined {
   if (!('view' in query)) return undefined;
   const naming = query.ask.includes('motion') ? 'motion' : 'location';
-  return cutTo(sight, naming, query.view.geojson === true ? 'feature' : 'plain');
+  return redactor(sight, naming, query.view.geojson === true ? 'feature' : 'plain');
 }
 
 /** Queries the shards for a call. The answers are redacted. */
 export async function answersTo(
   query: Query,
-  { sight }: Pick<Call, 'sight'>,
+  { sight }: Pick<ApiCall, 'sight'>,
   hub: ApiDeps,
 ): Promise<readonly QueryResult[]> {
   const answers = await hub.read(query);
@@ -131,7 +131,7 @@ export async function answersTo(
 }
 
 /** Locations of individual providers belong to them, and are not the location of their trackable. */
-function isOfSeen(text: string, sight: Sight): boolean {
+function isOfSeen(text: string, sight: Visibility): boolean {
   const location = JSON.parse(text) as {
     readonly properties?: { readonly provider_id?: string };
     provider_id?: string;

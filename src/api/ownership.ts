@@ -1,24 +1,24 @@
-import type { Owned } from '../auth/owned.ts';
-import type { Sight } from '../auth/sight.ts';
+import type { OwnedEntities } from '../auth/ownership.ts';
+import type { Visibility } from '../auth/visibility.ts';
 import { HubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/error_value_text.ts';
 import type { ApiDeps } from './deps.ts';
-import type { Route } from './route.ts';
+import type { ApiRoute } from './route.ts';
 import type { Match } from './router.ts';
 import { replacesIds } from './versions.ts';
 
 interface Asked {
   readonly match: Match;
-  readonly owned: Owned;
+  readonly owned: OwnedEntities;
 }
 
 /**
  * Throws HUB_NOT_AUTHORIZED unless the entity of the path is owned. Ids in the body are checked after parsing, and
  * lists in replies are filtered where they are created.
  */
-export function checkPathOwned({ permission, method }: Route, { match, owned }: Asked, hub: ApiDeps): void {
+export function checkPathOwned({ permission, method }: ApiRoute, { match, owned }: Asked, hub: ApiDeps): void {
   if (permission === 'public') return;
   const { resource } = permission;
   if (resource === undefined) throw notOwned(method, match, 'it is no matter of ownership');
@@ -30,7 +30,7 @@ export function checkPathOwned({ permission, method }: Route, { match, owned }: 
  * Throws HUB_NOT_AUTHORIZED unless everything named by the body is owned, if the route requires that. An unreadable id
  * counts as not owned, independent of the handler.
  */
-export function checkBodyOwned({ permission, method }: Route, { match, owned }: Asked, body: unknown): void {
+export function checkBodyOwned({ permission, method }: ApiRoute, { match, owned }: Asked, body: unknown): void {
   if (permission === 'public' || permission.resource === undefined) return;
   const { resource } = permission;
   if (permission.owned === 'body') {
@@ -48,7 +48,7 @@ export function checkBodyOwned({ permission, method }: Route, { match, owned }: 
 export function onlyOwned<T extends { readonly id: string }>(
   list: readonly T[],
   resource: Resource,
-  owned: Owned | undefined,
+  owned: OwnedEntities | undefined,
 ): readonly T[] {
   return owned === undefined ? list : list.filter(({ id }) => owned.has(resource, id));
 }
@@ -57,7 +57,7 @@ export function onlyOwned<T extends { readonly id: string }>(
 export function onlyReadable<T extends { readonly id: string }>(
   list: readonly T[],
   resource: Resource,
-  sight: Sight | undefined,
+  sight: Visibility | undefined,
 ): readonly T[] {
   return sight === undefined ? list : list.filter(({ id }) => sight.sees([resource], id));
 }
@@ -65,7 +65,7 @@ export function onlyReadable<T extends { readonly id: string }>(
 /** Limits of a query to the shards: the ids of existing entities, in the spelling of their creation. */
 export function limitedTo(
   kind: ObjectKind,
-  owned: Owned | undefined,
+  owned: OwnedEntities | undefined,
   { entities }: ApiDeps,
 ): { readonly only?: readonly string[] } {
   if (owned === undefined) return {};
@@ -86,7 +86,7 @@ function meant(resource: Resource, id: string, { entities }: ApiDeps): string {
   return resource === 'zone_id' ? (entities.zoneBy(id)?.id ?? id) : id;
 }
 
-function owns(owned: Owned, resource: Resource, id: unknown): boolean {
+function owns(owned: OwnedEntities, resource: Resource, id: unknown): boolean {
   return typeof id === 'string' && owned.has(resource, id);
 }
 

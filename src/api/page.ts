@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { HubError } from '../errors.ts';
 import type { HttpReply } from '../exchange.ts';
 import { show } from '../model/error_value_text.ts';
-import type { Call } from './route.ts';
+import type { ApiCall } from './route.ts';
 
 /** Parameters of paged lists. */
 export const PAGE_QUERY = {
@@ -30,7 +30,7 @@ export interface Page<T> {
 }
 
 /** The requested page of a list. Throws HUB_BAD_REQUEST for an invalid limit. */
-export function pageOf<T extends { readonly id: string }>(list: readonly T[], call: Call): Page<T> {
+export function pageOf<T extends { readonly id: string }>(list: readonly T[], call: ApiCall): Page<T> {
   const { limit: limitText, cursor } = call.query as PageQuery;
   if (limitText === undefined && cursor === undefined) return { items: list, next: undefined };
   const limit = limitText === undefined ? Infinity : limitOf(limitText);
@@ -53,7 +53,7 @@ function limitOf(text: string): number {
   throw new HubError('HUB_BAD_REQUEST', `limit: must be an integer from 1, found ${show(text)}`);
 }
 
-function nextOf({ path, query }: Call, cursor: string): string {
+function nextOf({ path, query }: ApiCall, cursor: string): string {
   const given = Object.entries(query as object).map(([name, value]) => [name, String(value)]);
   return `${path}?${new URLSearchParams({ ...Object.fromEntries(given), cursor })}`;
 }

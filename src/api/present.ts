@@ -3,8 +3,8 @@ import { fenceIn, fenceRangeProblem } from '../core/fence/fence_view.ts';
 import { roundDegrees } from '../core/geo/rounding.ts';
 import { feature } from '../core/zone/view.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
-import { allAsShown, asShown } from '../entities/as_shown.ts';
-import type { EntityMap, Kind } from '../entities/known.ts';
+import { publicForms, publicForm } from '../entities/public_form.ts';
+import type { EntityMap, EntityKindName } from '../entities/entity_lookup.ts';
 import { HubError } from '../errors.ts';
 import type { ReplyBody } from '../exchange.ts';
 import type { Anchor } from '../model/anchor.ts';
@@ -16,17 +16,17 @@ import type { Zone } from '../model/zone.ts';
 import type { ApiDeps } from './deps.ts';
 import { shownCollection, shownList } from './list_body.ts';
 import { seenText, zonesSeen } from './naming.ts';
-import type { Call } from './route.ts';
+import type { ApiCall } from './route.ts';
 import { zoneIn } from './versions.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from './view.ts';
 
 /** Serializes entities of a kind as JSON, redacted for the token of the call. */
-export interface Presenter<K extends Kind> {
+export interface Presenter<K extends EntityKindName> {
   /** Parameters of the representation. */
   readonly query: TObject;
-  one(entity: EntityMap[K], call: Call, hub: ApiDeps): string;
+  one(entity: EntityMap[K], call: ApiCall, hub: ApiDeps): string;
   /** A list of entities. */
-  many(entities: readonly EntityMap[K][], call: Call, hub: ApiDeps): ReplyBody;
+  many(entities: readonly EntityMap[K][], call: ApiCall, hub: ApiDeps): ReplyBody;
 }
 
 /** Stored form. */
@@ -38,15 +38,15 @@ const plain = {
 
 const zones: Presenter<'zone'> = {
   query: Type.Object({}),
-  one: (zone, call, { entities }) => zoneText(asShown('zone', zone, entities), call),
-  many: (list, call, { entities }) => shownList(allAsShown('zone', list, entities), (zone) => zoneText(zone, call)),
+  one: (zone, call, { entities }) => zoneText(publicForm('zone', zone, entities), call),
+  many: (list, call, { entities }) => shownList(publicForms('zone', list, entities), (zone) => zoneText(zone, call)),
 };
 
 const trackables: Presenter<'trackable'> = {
   query: Type.Object({}),
-  one: (trackable, call, { entities }) => trackableText(asShown('trackable', trackable, entities), call),
+  one: (trackable, call, { entities }) => trackableText(publicForm('trackable', trackable, entities), call),
   many: (list, call, { entities }) =>
-    shownList(allAsShown('trackable', list, entities), (trackable) => trackableText(trackable, call)),
+    shownList(publicForms('trackable', list, entities), (trackable) => trackableText(trackable, call)),
 };
 
 const ANCHOR_QUERY = {
@@ -87,7 +87,7 @@ const fences: Presenter<'fence'> = {
   },
 };
 
-export const PRESENT: { readonly [K in Kind]: Presenter<K> } = {
+export const PRESENT: { readonly [K in EntityKindName]: Presenter<K> } = {
   zone: zones,
   fence: fences,
   trackable: trackables,
@@ -101,15 +101,15 @@ interface AnchorQuery {
   readonly georef?: boolean;
 }
 
-function zoneText(shown: Zone, call: Call): string {
+function zoneText(shown: Zone, call: ApiCall): string {
   return seenText('zone', JSON.stringify(zoneIn(call.version, shown)), call);
 }
 
-function trackableText(shown: Trackable, call: Call): string {
+function trackableText(shown: Trackable, call: ApiCall): string {
   return seenText('trackable', JSON.stringify(shown), call);
 }
 
-function anchorIn(call: Call, anchor: Anchor, zoneBy: ZoneBy): Anchor {
+function anchorIn(call: ApiCall, anchor: Anchor, zoneBy: ZoneBy): Anchor {
   const { georef } = call.query as AnchorQuery;
   return georef === true ? georeferenced(anchor, zoneBy) : anchor;
 }
@@ -129,7 +129,7 @@ interface FenceView extends View {
 }
 
 /** A fence has a zone only if its region is local, so crs `local` requires a zone_id. */
-function fenceViewOf(call: Call, hub: ApiDeps): FenceView {
+function fenceViewOf(call: ApiCall, hub: ApiDeps): FenceView {
   const query = call.query as ViewQuery;
   const view = viewOf({ ...call, query }, hub);
   if (view.crs === 'local' && view.zoneId === undefined) {

@@ -31,7 +31,7 @@ const ADVICE: Readonly<Record<number, Headers>> = {
 };
 
 /** Replies of the API. Headers are created once, so that a hot route allocates none. */
-export class Replies {
+export class ReplyFactory {
   /** 204. */
   readonly noContent: HttpReply;
   readonly #errorTyping: ErrorTyping;

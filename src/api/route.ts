@@ -1,15 +1,15 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
-import type { Owned } from '../auth/owned.ts';
-import type { Sight } from '../auth/sight.ts';
+import type { OwnedEntities } from '../auth/ownership.ts';
+import type { Visibility } from '../auth/visibility.ts';
 import type { HttpReply, HttpRequest } from '../exchange.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { CrudOperation, Resource } from '../model/permission.ts';
 import type { ApiDeps } from './deps.ts';
-import type { Replies } from './replies.ts';
+import type { ReplyFactory } from './replies.ts';
 import type { Version } from './versions.ts';
 
 /** A parsed request of a route. */
-export interface Call<Parameters = unknown> {
+export interface ApiCall<Parameters = unknown> {
   readonly version: Version;
   /** As requested, without trailing slashes. */
   readonly path: string;
@@ -21,10 +21,10 @@ export interface Call<Parameters = unknown> {
   /** The access token as sent, for permissions that depend on the body. */
   readonly token: string | undefined;
   /** Limits lists to these entities; undefined: no limit. */
-  readonly owned: Owned | undefined;
+  readonly owned: OwnedEntities | undefined;
   /** Entities that the body may reference, and the reply may contain; undefined: all. */
-  readonly sight: Sight | undefined;
-  readonly reply: Replies;
+  readonly sight: Visibility | undefined;
+  readonly reply: ReplyFactory;
   /** Client of the request. */
   readonly client: Pick<HttpRequest, 'gone' | 'address' | 'prefix'>;
 }
@@ -33,7 +33,7 @@ export interface Call<Parameters = unknown> {
  * Required permission of a route. If a role permits it only for owned entities, `resource` is their kind, and `owned`
  * says where they are identified; without a resource such a permission does not suffice.
  */
-export interface Permission {
+export interface RoutePermission {
   readonly operation: CrudOperation;
   readonly resource?: Resource;
   /**
@@ -46,7 +46,7 @@ export interface Permission {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** A route of the API: metadata of an endpoint, and its handler. */
-export interface Route {
+export interface ApiRoute {
   readonly method: Method;
   /** Relative to the version, for example `/fences/:fence_id`. */
   readonly path: string;
@@ -55,7 +55,7 @@ export interface Route {
   /** Whether it is also served without a version. */
   readonly unversioned: boolean;
   /** `public`: no permission is needed, since it contains no user data. */
-  readonly permission: Permission | 'public';
+  readonly permission: RoutePermission | 'public';
   readonly query: TObject;
   /** Whether unknown parameters are rejected instead of ignored. */
   readonly exactQuery: boolean;
@@ -84,26 +84,26 @@ export interface Route {
   readonly takeBytes: TakeBytes | undefined;
   /** The same for a long body, in parts. */
   readonly takeLong: TakeLong | undefined;
-  handle(call: Call, hub: ApiDeps): HttpReply | Promise<HttpReply>;
+  handle(call: ApiCall, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
 
 export type TakeBytes = (
   body: Borrowed,
-  call: Pick<Call, 'id' | 'reply'>,
+  call: Pick<ApiCall, 'id' | 'reply'>,
   hub: ApiDeps,
 ) => HttpReply | Promise<HttpReply> | undefined;
 
 /** The bytes do not change until it is done. */
 export type TakeLong = (
   body: Uint8Array,
-  call: Pick<Call, 'id' | 'reply'>,
+  call: Pick<ApiCall, 'id' | 'reply'>,
   hub: ApiDeps,
 ) => Promise<{ readonly reply: HttpReply | Promise<HttpReply> } | undefined>;
 
 /** Status of a success, with its body. */
-export type Replied = Readonly<Record<number, Reply>>;
+export type Replied = Readonly<Record<number, ApiReply>>;
 
-export interface Reply {
+export interface ApiReply {
   readonly description: string;
   readonly schema?: TSchema;
   /** Schema of a different body in v1. */
@@ -135,7 +135,7 @@ interface Row<Q extends TObject> {
   readonly summary: string;
   readonly versions?: readonly Version[];
   readonly unversioned?: boolean;
-  readonly permission: Permission | 'public';
+  readonly permission: RoutePermission | 'public';
   readonly query?: Q;
   readonly exactQuery?: boolean;
   readonly body?: TSchema;
@@ -148,14 +148,14 @@ interface Row<Q extends TObject> {
   readonly replies: Replied;
   readonly takeBytes?: TakeBytes;
   readonly takeLong?: TakeLong;
-  handle(call: Call<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
+  handle(call: ApiCall<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
 
 const NO_QUERY = Type.Object({});
 const BOTH: readonly Version[] = ['v1', 'v2'];
 
 /** Creates a route: by default in both versions, without parameters and without body. */
-export function route<Q extends TObject>(row: Row<Q>): Route {
+export function route<Q extends TObject>(row: Row<Q>): ApiRoute {
   return {
     versions: BOTH,
     unversioned: false,
@@ -171,6 +171,6 @@ export function route<Q extends TObject>(row: Row<Q>): Route {
     takeLong: undefined,
     notes: {},
     ...row,
-    handle: row.handle as Route['handle'],
+    handle: row.handle as ApiRoute['handle'],
   };
 }

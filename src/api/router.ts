@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import { badId, isId } from '../model/id.ts';
 import { show } from '../model/error_value_text.ts';
-import type { Method, Route } from './route.ts';
+import type { Method, ApiRoute } from './route.ts';
 import { PREFIXES, type Version } from './versions.ts';
 
 /** The routes of one path. */
@@ -13,23 +13,23 @@ export interface Match {
   readonly path: string;
   /** The path's parameter, decoded; empty if it has none. */
   readonly id: string;
-  readonly methods: ReadonlyMap<Method, Route>;
+  readonly methods: ReadonlyMap<Method, ApiRoute>;
 }
 
 interface Node {
   readonly fixed: Map<string, Node>;
   parameter: Node | undefined;
-  readonly methods: Map<Method, Route>;
+  readonly methods: Map<Method, ApiRoute>;
 }
 
 /** Finds the routes of a path. Fixed segments take precedence over parameters: /fences/summary is not a fence. */
-export class Router {
+export class ApiRouter {
   readonly #versions: Readonly<Record<Version, Node>> = { v1: node(), v2: node() };
   readonly #unversioned = node();
   /** Fast lookup of whole paths without parameter, such as those of bulk updates. */
   readonly #literal = new Map<string, Match>();
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly ApiRoute[]) {
     for (const route of routes) {
       for (const version of route.versions) this.#add(this.#versions[version], route);
       if (route.unversioned) this.#add(this.#unversioned, route);
@@ -48,7 +48,7 @@ export class Router {
     return this.#literal.get(path) ?? this.#walk(path);
   }
 
-  #add(root: Node, route: Route): void {
+  #add(root: Node, route: ApiRoute): void {
     let at = root;
     for (const segment of route.path.split('/').slice(1)) at = step(at, segment);
     if (at.methods.has(route.method))

@@ -1,6 +1,6 @@
 import type { Target } from '../auth/policy.ts';
 import { type Resource, withOlderForm } from '../model/permission.ts';
-import type { Route } from './route.ts';
+import type { ApiRoute } from './route.ts';
 import type { Match } from './router.ts';
 
 /** The targets of one route, by how the path names the version. */
@@ -10,9 +10,9 @@ type OfRoute = Readonly<Partial<Record<'v1' | 'v2' | 'unversioned', Target>>>;
 export class RouteTargets {
   /** In the order of the routes. */
   readonly all: readonly Target[];
-  readonly #byRoute: ReadonlyMap<Route, OfRoute>;
+  readonly #byRoute: ReadonlyMap<ApiRoute, OfRoute>;
 
-  constructor(routes: readonly Route[]) {
+  constructor(routes: readonly ApiRoute[]) {
     this.#byRoute = new Map(routes.map((route) => [route, targetsOf(route)]));
     this.all = [...this.#byRoute.values()].flatMap((targets) => Object.values(targets));
   }
@@ -27,7 +27,7 @@ export class RouteTargets {
   }
 
   /** The target of a matched route; undefined for a public one. Throws an Error for any other without one. hot */
-  of(route: Route, { version, versioned }: Pick<Match, 'version' | 'versioned'>): Target | undefined {
+  of(route: ApiRoute, { version, versioned }: Pick<Match, 'version' | 'versioned'>): Target | undefined {
     if (route.permission === 'public') return undefined;
     const target = this.#byRoute.get(route)?.[versioned ? version : 'unversioned'];
     if (target === undefined) throw new Error(`Cannot authorize ${route.method} ${route.path}: no permission means it`);
@@ -36,7 +36,7 @@ export class RouteTargets {
 }
 
 /** A path without a version means version 1, and is the only target of an unversioned URL. */
-function targetsOf({ method, path, permission, versions, unversioned }: Route): OfRoute {
+function targetsOf({ method, path, permission, versions, unversioned }: ApiRoute): OfRoute {
   if (permission === 'public') return {};
   const common = { operations: [permission.operation], ownable: permission.resource !== undefined };
   const versioned = versions.map((version) => {

@@ -1,5 +1,5 @@
 import { transformationType } from '../core/zone/zone_type.ts';
-import type { Kind } from '../entities/known.ts';
+import type { EntityKindName } from '../entities/entity_lookup.ts';
 import type { Zone } from '../model/zone.ts';
 
 /** Versions of the API share all entities. This file contains their differences. */
@@ -29,7 +29,7 @@ export function errorTypePrefixIn(version: Version, { errorTypes, errorTypePrefi
 }
 
 /** v1 generates the ids of created entities, but providers and anchors have the id that they report. */
-export function replacesIds(version: Version, kind: Kind): boolean {
+export function replacesIds(version: Version, kind: EntityKindName): boolean {
   return version === 'v1' && kind !== 'provider' && kind !== 'anchor';
 }
 

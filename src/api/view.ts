@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { checkZonePlace } from '../auth/admitted.ts';
-import type { Sight } from '../auth/sight.ts';
+import { checkZonePlace } from '../auth/reference_check.ts';
+import type { Visibility } from '../auth/visibility.ts';
 import { CRS_CHOICES, isCrs } from '../core/geo/crs.ts';
 import type { Entities } from '../entities/entities.ts';
 import { HubError } from '../errors.ts';
@@ -40,7 +40,7 @@ export interface ViewQuery {
 /** The request for a view, with its access. */
 interface Viewing {
   readonly query: ViewQuery;
-  readonly sight: Sight | undefined;
+  readonly sight: Visibility | undefined;
 }
 
 /**

@@ -1,15 +1,15 @@
 import { HubError } from '../errors.ts';
 import { RESOURCES, type Reach, type Resource } from '../model/permission.ts';
-import type { Owned } from './owned.ts';
+import type { OwnedEntities } from './ownership.ts';
 import type { Policy, Target } from './policy.ts';
 import { Readable } from './readable.ts';
-import type { Tokens } from './tokens.ts';
+import type { TokenVerifier } from './tokens.ts';
 import type { VerifiedToken } from './verify_token.ts';
 
 /** Access granted to a request. */
 export interface Access {
   /** Limits access to these entities; undefined: everything. */
-  readonly owned: Owned | undefined;
+  readonly owned: OwnedEntities | undefined;
   /** For limited access: the entities that the request may reference and see. */
   readonly readable: Readable | undefined;
   /** Expiry in milliseconds since 1970; infinite without a token. */
@@ -21,23 +21,26 @@ export interface Access {
 export const FULL_ACCESS: Access = { owned: undefined, readable: undefined, expiresMs: Number.POSITIVE_INFINITY };
 
 /** Permissions of a token for some targets. */
-export interface Permitted {
+export interface PermittedTargets {
   readonly reaches: readonly (readonly [Target, Reach])[];
   /** Entities owned by its holder; undefined without a token. */
-  readonly owned: Owned | undefined;
+  readonly owned: OwnedEntities | undefined;
 }
 
 /** Decides whether a token, or the lack of one, permits a target. */
 export class Authorizer {
   readonly #policy: Policy;
-  readonly #tokens: Pick<Tokens, 'verified'>;
+  readonly #tokens: Pick<TokenVerifier, 'verified'>;
   readonly #readers: (resource: Resource) => readonly Target[];
   readonly #readable = new WeakMap<VerifiedToken, Readable>();
 
   /** `readers` are the targets that show all entities of a kind. */
   constructor(
     policy: Policy,
-    { tokens, readers }: { tokens: Pick<Tokens, 'verified'>; readers: (resource: Resource) => readonly Target[] },
+    {
+      tokens,
+      readers,
+    }: { tokens: Pick<TokenVerifier, 'verified'>; readers: (resource: Resource) => readonly Target[] },
   ) {
     this.#policy = policy;
     this.#tokens = tokens;
@@ -60,7 +63,7 @@ export class Authorizer {
   }
 
   /** The targets that a token, or the lack of one, permits. Rejects like `admit` for an invalid token. */
-  async permitted(targets: readonly Target[], token: string | undefined): Promise<Permitted> {
+  async permitted(targets: readonly Target[], token: string | undefined): Promise<PermittedTargets> {
     const verified = token === undefined ? undefined : await this.#tokens.verified(token);
     const reaches = targets.flatMap((target) => {
       const reach = this.#policy.reach(verified?.roles ?? [], target);

@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { type ClaimPath, namesOfClaim } from '../model/claim_path.ts';
 import { show } from '../model/error_value_text.ts';
-import { Owned } from './owned.ts';
+import { OwnedEntities } from './ownership.ts';
 
 /** Claims with the roles and owned resources of the holder. */
 export interface ClaimNames {
@@ -24,8 +24,8 @@ export function rolesOf(payload: JWTPayload, { client, roles }: ClaimNames): rea
 }
 
 /** Entities owned by the holder of a token. */
-export function ownedOf(payload: JWTPayload, { ownedResources }: ClaimNames): Owned {
-  return Owned.from(claimAt(payload, ownedResources));
+export function ownedOf(payload: JWTPayload, { ownedResources }: ClaimNames): OwnedEntities {
+  return OwnedEntities.from(claimAt(payload, ownedResources));
 }
 
 /**

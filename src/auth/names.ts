@@ -11,7 +11,7 @@ import type { Resource } from '../model/permission.ts';
  */
 
 /** Kinds of values with references: entities, sent locations, and shown locations and events. */
-export type Naming =
+export type ReferenceSource =
   | 'zone'
   | 'fence'
   | 'trackable'
@@ -25,7 +25,7 @@ export type Naming =
   | 'broadcast'
   | 'alert';
 
-export interface Place {
+export interface ReferencePath {
   /** Path of members; an asterisk is each element of a list. */
   readonly path: readonly string[];
   /** Kinds of the referenced entity; none: any zone whose position the token may know. */
@@ -42,7 +42,7 @@ const ZONE_OF: readonly Resource[] = [];
 /** Members of a trackable's location besides its position. */
 const OF_PROVIDER = ['source', 'properties'];
 
-export const PLACES: Readonly<Record<Naming, readonly Place[]>> = {
+export const REFERENCE_PATHS: Readonly<Record<ReferenceSource, readonly ReferencePath[]>> = {
   trackable: [
     { path: ['location_providers', '*'], of: ['provider_id'] },
     { path: ['parent'], of: ['trackable_id'] },
@@ -90,7 +90,7 @@ export interface Name {
 }
 
 /** The ids at a path of a value of any shape; invalid ids are skipped. */
-export function namesOf({ path }: Place, value: unknown): readonly Name[] {
+export function namesOf({ path }: ReferencePath, value: unknown): readonly Name[] {
   let reached: readonly { readonly field: string; readonly value: unknown }[] = [{ field: '', value }];
   for (const segment of path) {
     reached = reached.flatMap(({ field, value }) => {

@@ -1,15 +1,15 @@
 import type { Resource } from '../model/permission.ts';
-import type { Owned } from './owned.ts';
+import type { OwnedEntities } from './ownership.ts';
 
 /**
  * Entities readable with limited access: those owned by the holder of the token, and all of the kinds that another of
  * its roles may read without limit.
  */
 export class Readable {
-  readonly #owned: Owned;
+  readonly #owned: OwnedEntities;
   readonly #whole: ReadonlySet<Resource>;
 
-  constructor(owned: Owned, whole: ReadonlySet<Resource>) {
+  constructor(owned: OwnedEntities, whole: ReadonlySet<Resource>) {
     this.#owned = owned;
     this.#whole = whole;
   }

@@ -30,7 +30,7 @@ interface Remembered {
 const KEY_CHARACTERS = 40;
 
 /** Verifies access tokens and caches the valid ones until they expire or the keys change. */
-export class Tokens {
+export class TokenVerifier {
   readonly #options: TokensOptions;
   readonly #remembered: LRUCache<string, Remembered>;
   /** Verifications in progress, shared by concurrent requests with the same token. They evict no cached token. */

@@ -1,6 +1,6 @@
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { type ClaimNames, ownedOf, rolesOf, whyNotFor } from './claims.ts';
-import type { Owned } from './owned.ts';
+import type { OwnedEntities } from './ownership.ts';
 
 /** Asymmetric algorithms. HMAC is excluded: a token signed with the text of a public key as the secret would verify. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].concat([
@@ -23,7 +23,7 @@ export const TOKEN_MAX_CHARACTERS = 16_384;
 /** Contents of a valid token. */
 export interface VerifiedToken {
   readonly roles: readonly string[];
-  readonly owned: Owned;
+  readonly owned: OwnedEntities;
   /** The claim `sub`; undefined without one. */
   readonly subject?: string;
   /** Expiry, clock tolerance included. */

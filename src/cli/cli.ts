@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { takenByNpm } from '../config/npm_options.ts';
 import { StartupError } from '../errors.ts';
-import { CommandError } from './command_error.ts';
+import { CliError } from './command_error.ts';
 import { dataCommands } from './data/commands.ts';
 import { demoCommand } from './demo/demo.ts';
 import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
 import { tailCommand } from './tail.ts';
 
-/** The commands beside the hub itself. They use its public API alone, or, those of data/, its database. */
+/** Commands besides the hub itself. They use only its public API, or, below data/, its database. */
 const program = new Command('hub')
   .description('Commands that work with a running location hub through its public API, or with its database data.dat')
   .addCommand(demoCommand())
@@ -23,13 +23,13 @@ const options = [asked, ...(asked?.commands ?? [])].flatMap((command) => command
 const names = options.flatMap(({ long }) => (long == null ? [] : [long.slice(2)]));
 
 try {
-  // Other scripts of npm name the command themselves.
+  // Other npm scripts name the command themselves.
   const command = process.env['npm_lifecycle_event'] === 'hub' ? { command: name } : {};
   const [taken] = takenByNpm(process.env, { names, args: process.argv.slice(3), ...command });
-  if (taken !== undefined) throw new CommandError(taken);
+  if (taken !== undefined) throw new CliError(taken);
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof CommandError || error instanceof StartupError)) throw error;
+  if (!(error instanceof CliError || error instanceof StartupError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-/** A failure that its reader can mend. The message is the one line that is shown. */
-export class CommandError extends Error {
-  override name = 'CommandError';
+/** An error that the user can fix. Its message is a single line. */
+export class CliError extends Error {
+  override name = 'CliError';
 }

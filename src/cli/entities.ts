@@ -1,14 +1,14 @@
-import { CommandError } from './command_error.ts';
+import { CliError } from './command_error.ts';
 import type { HubClient } from './hub_client.ts';
 
-export type EntityKind = 'zones' | 'fences' | 'trackables' | 'providers';
+export type PlacedKind = 'zones' | 'fences' | 'trackables' | 'providers';
 
-/** An entity as a file or a program describes it; the hub checks it. */
+/** An entity from a file or a program; the hub checks it. */
 export type Entity = Readonly<Record<string, unknown>>;
 
-/** What became of some entities. `rejections` says why, of the first few. */
-export interface Placed {
-  readonly kind: EntityKind;
+/** Outcome of creating some entities. `rejections` describes the first few rejected ones. */
+export interface PlacedEntities {
+  readonly kind: PlacedKind;
   created: number;
   updated: number;
   rejected: number;
@@ -19,17 +19,21 @@ const AT_ONCE = 8;
 const REJECTIONS_SHOWN = 5;
 
 /**
- * Creates entities in the hub. Those that exist already, by their id, are updated. An invalid one is counted and does
- * not stop the others.
+ * Creates entities in the hub. Existing ones, by their id, are updated. An invalid one is counted and does not stop the
+ * others.
  */
-export async function placeEntities(client: HubClient, kind: EntityKind, entities: readonly Entity[]): Promise<Placed> {
-  const placed: Placed = { kind, created: 0, updated: 0, rejected: 0, rejections: [] };
+export async function placeEntities(
+  client: HubClient,
+  kind: PlacedKind,
+  entities: readonly Entity[],
+): Promise<PlacedEntities> {
+  const placed: PlacedEntities = { kind, created: 0, updated: 0, rejected: 0, rejections: [] };
   const waiting = entities.entries();
   const workers = Array.from({ length: AT_ONCE }, async () => {
     for (const [index, entity] of waiting) await place(client, { index, entity, placed });
   });
   await Promise.all(workers);
-  // They were answered in any order.
+  // Replies arrive in any order.
   placed.rejections.sort((a, b) => indexOf(a) - indexOf(b));
   return placed;
 }
@@ -41,7 +45,7 @@ function indexOf(rejection: string): number {
 
 async function place(
   client: HubClient,
-  { index, entity, placed }: { index: number; entity: Entity; placed: Placed },
+  { index, entity, placed }: { index: number; entity: Entity; placed: PlacedEntities },
 ): Promise<void> {
   const { kind } = placed;
   const posted = await client.send('POST', `/${kind}`, entity);
@@ -50,7 +54,7 @@ async function place(
     placed.created += 1;
     return;
   }
-  // A taken id and an invalid entity are both 400. Whether the id is taken shows in the PUT: 404 where it is not.
+  // A taken id and an invalid entity both get 400. The PUT distinguishes them: 404 if the id is not taken.
   const id = entity['id'];
   const put = typeof id === 'string' ? await client.send('PUT', `/${kind}/${encodeURIComponent(id)}`, entity) : posted;
   if (put.ok) {
@@ -62,13 +66,13 @@ async function place(
   if (placed.rejections.length < REJECTIONS_SHOWN) placed.rejections.push(`${kind}[${index}]: ${status} ${message}`);
 }
 
-/** Without a permission nothing that follows would work. Throws a CommandError. */
+/** Fails early, since nothing works without the permission. Throws a CliError. */
 export function refuseIfForbidden(status: number, message: string): void {
-  if (status === 401 || status === 403) throw new CommandError(`The hub does not permit this: ${status} ${message}`);
+  if (status === 401 || status === 403) throw new CliError(`The hub does not permit this: ${status} ${message}`);
 }
 
 /** `fences: 12 created, 0 updated, 1 rejected`, and a line for each of the first rejections. */
-export function describePlaced({ kind, created, updated, rejected, rejections }: Placed): string {
+export function describePlaced({ kind, created, updated, rejected, rejections }: PlacedEntities): string {
   const counts = `${kind}: ${created} created, ${updated} updated, ${rejected} rejected`;
   return [counts, ...rejections.map((rejection) => `  ${rejection}`)].join('\n');
 }

@@ -14,7 +14,7 @@ export async function countEvents(
   return stream;
 }
 
-/** Counts events by what they say has happened, or by their topic where they do not say. */
+/** Counts events by their type, or else by their topic. */
 export class EventCounts {
   readonly #counts = new Map<string, number>();
   #total = 0;
@@ -35,7 +35,7 @@ export class EventCounts {
     return this.#counts.get(kind) ?? 0;
   }
 
-  /** `region_entry 12, region_exit 9`, in the order of the alphabet. */
+  /** `region_entry 12, region_exit 9`, sorted alphabetically. */
   toString(): string {
     const entries = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
     return entries.map(([kind, count]) => `${kind} ${count}`).join(', ') || 'none';

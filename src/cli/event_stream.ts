@@ -1,16 +1,16 @@
 import { parseLossless } from '../model/lossless_numbers.ts';
-import { CommandError } from './command_error.ts';
+import { CliError } from './command_error.ts';
 import { unreachable } from './hub_client.ts';
 
-/** A topic and the filters and transformations of its events. */
-export interface Subscription {
+/** A topic with the filters and transformations of its events. */
+export interface StreamSubscription {
   readonly topic: string;
   readonly params?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** An open WebSocket with all its subscriptions made. */
+/** An open WebSocket with all its subscriptions. */
 export interface EventStream {
-  /** Settles when the connection ends: with nothing after `close`, else with why. */
+  /** Resolves when the connection closes: with undefined after `close`, otherwise with the reason. */
   readonly ended: Promise<string | undefined>;
   close(): void;
 }
@@ -24,15 +24,15 @@ interface Frame {
 }
 
 interface Wanted {
-  readonly subscriptions: readonly Subscription[];
+  readonly subscriptions: readonly StreamSubscription[];
   onEvents(topic: string, payload: readonly unknown[]): void;
-  /** Closes the connection, also while it is being made. */
+  /** Closes the connection, even while it is being established. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Subscribes to topics and hands over each message's payload. Returns when the hub has acknowledged all of them. Throws
- * a CommandError when the hub cannot be reached or refuses a subscription, and the signal's reason once it is aborted.
+ * Subscribes to topics and passes on each message's payload. Resolves when the hub has acknowledged all of them. Throws
+ * a CliError if the hub cannot be reached or rejects a subscription, and the signal's reason once it is aborted.
  */
 export async function openEventStream(hub: string, wanted: Wanted): Promise<EventStream> {
   const { subscriptions, onEvents, signal } = wanted;
@@ -66,7 +66,7 @@ export async function openEventStream(hub: string, wanted: Wanted): Promise<Even
     if (frame.event === 'error') {
       const why = `${frame.description ?? 'error'} (${frame.code})`;
       const refusal = `The hub refuses the subscription to ${waiting[0]?.topic}: ${why}`;
-      if (waiting.length > 0) subscribed.reject(new CommandError(refusal));
+      if (waiting.length > 0) subscribed.reject(new CliError(refusal));
       else ended.resolve(`The hub reports an error: ${why}`);
       socket.close();
     }
@@ -78,7 +78,7 @@ export async function openEventStream(hub: string, wanted: Wanted): Promise<Even
   socket.addEventListener('close', ({ code, reason }) =>
     end(`The hub has closed the WebSocket: ${reason || `code ${code}`}`),
   );
-  // A connection that could not be made has no close.
+  // A failed connection has no close event.
   socket.addEventListener('error', () => end('The connection to the hub is lost'));
   await subscribed.promise;
   return { ended: ended.promise, close };

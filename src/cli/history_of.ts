@@ -1,14 +1,14 @@
 import type { HubClient } from './hub_client.ts';
 
-/** What the hub says of its history. */
+/** History settings of the hub. */
 export interface HistoryOfHub {
-  /** Undefined where the hub records none, or does not say. */
+  /** Undefined if history is off, or unknown. */
   readonly state: string | undefined;
-  /** Older data is not recorded, in milliseconds since 1970; -Infinity where all is recorded, or nothing is. */
+  /** Older data is not recorded, in milliseconds since 1970; -Infinity if everything is recorded, or nothing. */
   readonly recordedSinceMs: number;
 }
 
-/** The end of a sentence about data that is older than the history retains. */
+/** The end of a sentence about data older than the retention period. */
 export const NOT_RECORDED =
   'will not be in the history: the hub retains less (history_retention_days; null retains history forever)';
 

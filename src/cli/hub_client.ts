@@ -1,31 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CommandError } from './command_error.ts';
+import { CliError } from './command_error.ts';
 
-/** The hub's answer to a request. */
-export interface Reply {
+/** The hub's reply to a request. */
+export interface HubReply {
   readonly status: number;
   readonly ok: boolean;
-  /** Message of an error body, else the text of the body. */
+  /** Message of an error body, or else the whole body. */
   readonly message: string;
-  /** The body as it came. */
+  /** The body as received. */
   readonly text: string;
 }
 
-/** Speaks to the REST API, version 2. */
+/** Client of the REST API, version 2. */
 export interface HubClient {
   /**
-   * Sends a request. A busy hub (503) is asked again after the time it names, and so is a proxy whose hub has gone away
-   * over the request (502), unless that would create something twice (POST). Throws a CommandError when the hub cannot be
-   * reached, and the signal's reason once that is aborted.
+   * Sends a request. Retries when the hub is busy (503), after the time it names, and when a proxy lost its hub during
+   * the request (502), unless that could create something twice (POST). Throws a CliError if the hub cannot be reached,
+   * and the signal's reason once it is aborted.
    */
-  send(method: string, path: string, body?: unknown): Promise<Reply>;
+  send(method: string, path: string, body?: unknown): Promise<HubReply>;
 }
 
-/** A client of the hub at the address, for as long as the signal is not aborted. */
+/** A client of the hub at the address, until the signal is aborted. */
 export function hubClient(hub: string, { signal }: { signal: AbortSignal }): HubClient {
   async function ask(method: string, path: string, body: unknown): Promise<{ response: Response; text: string }> {
     signal.throwIfAborted();
-    // fetch leaves its listener at a signal until the request is collected: thousands of requests have one each.
+    // fetch leaves its listener on a signal until the request is garbage collected, so each of the thousands of
+    // requests has its own signal.
     const request = new AbortController();
     const abort = (): void => request.abort(signal.reason);
     signal.addEventListener('abort', abort);
@@ -54,30 +55,30 @@ export function hubClient(hub: string, { signal }: { signal: AbortSignal }): Hub
   };
 }
 
-/** Says that there is no hub at an address, or how the connection to it was lost. */
-export function unreachable(hub: string, error: unknown): CommandError {
+/** Error for an unreachable hub, or a lost connection. */
+export function unreachable(hub: string, error: unknown): CliError {
   const code = codeOf(error);
   if (code === undefined || isRefused(error)) {
-    return new CommandError(`Cannot reach the hub at ${hub}: is it running? Start it with npm start`, { cause: error });
+    return new CliError(`Cannot reach the hub at ${hub}: is it running? Start it with npm start`, { cause: error });
   }
-  return new CommandError(`Cannot reach the hub at ${hub}: ${code}`, { cause: error });
+  return new CliError(`Cannot reach the hub at ${hub}: ${code}`, { cause: error });
 }
 
-/** Whether nobody listens at an address, or not any more. */
+/** Whether no process listens at an address, or not any more. */
 export function isRefused(error: unknown): boolean {
   return REFUSED.has(codeOf(error) ?? '');
 }
 
 const REFUSED = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);
 
-/** fetch tells what happened in its cause, and for a name of several addresses in the causes of that. */
+/** fetch reports the reason in its cause, and for a name with several addresses in the causes of that. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
   return error instanceof AggregateError ? codeOf(error.errors[0]) : codeOf(error.cause);
 }
 
-/** Retry-After in milliseconds: a number of seconds, 1 when it is anything else, and never above 30. */
+/** Retry-After in milliseconds: a number of seconds, 1 if it is anything else, and at most 30. */
 function retryAfterMs(header: string | null): number {
   const seconds = Number(header ?? 1);
   return Math.min(30, Number.isFinite(seconds) && seconds >= 0 ? seconds : 1) * 1000;
@@ -88,7 +89,7 @@ function messageOf(text: string): string {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message);
   } catch {
-    // A body that is no JSON is shown as it is.
+    // A body that is not JSON is shown unchanged.
   }
   return text;
 }

@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseTime } from '../model/time.ts';
-import { hubHere } from './hub_here.ts';
+import { defaultHubUrl } from './default_hub_url.ts';
 
-/** `--hub URL`, which every command takes: by default the hub that would start here. */
+/** `--hub URL`, an option of every command: by default the hub that would start here. */
 export function hubOption(): Option {
-  return new Option('--hub <url>', 'address of the hub').default(hubHere()).argParser(hubAddress);
+  return new Option('--hub <url>', 'address of the hub').default(defaultHubUrl()).argParser(hubAddress);
 }
 
-/** Checks the address of a hub. A path is kept, for hubs behind a proxy; a slash at its end is not. */
+/** Checks the address of a hub. A path is preserved, for hubs behind a proxy, without a trailing slash. */
 function hubAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -18,7 +18,7 @@ function hubAddress(text: string): string {
   return url.origin + path;
 }
 
-/** Reads the address of an MQTT broker: a host, one with a port, or a URL, which may have a user and a password. */
+/** Parses the address of an MQTT broker: a host, one with a port, or a URL, which may have a user and a password. */
 export function brokerAddress(text: string): string {
   const address = text.includes('://') ? text : `mqtt://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -30,7 +30,7 @@ export function brokerAddress(text: string): string {
   return address;
 }
 
-/** A reader of numbers within bounds. */
+/** Creates a parser of numbers within limits. */
 export function number(bounds: { above?: number; min?: number; max?: number; whole?: boolean }) {
   const { above = -Infinity, min = -Infinity, max = Infinity, whole = false } = bounds;
   return (text: string): number => {
@@ -45,14 +45,14 @@ export function number(bounds: { above?: number; min?: number; max?: number; who
   };
 }
 
-/** Reads a time as RFC 3339 has it, in milliseconds since 1970. */
+/** Parses an RFC 3339 time to milliseconds since 1970. */
 export function time(text: string): number {
   const ms = parseTime(text);
   if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be a time as in 2026-03-01T10:00:00Z.');
   return ms;
 }
 
-/** Aborts with Ctrl-C, or when the process is asked to end. Again and again changes nothing. */
+/** Aborts on Ctrl-C, or when the process is asked to stop. Further signals have no effect. */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => controller.abort());

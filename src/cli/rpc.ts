@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseExactJson } from '../model/json.ts';
 import { AGGREGATIONS, type Aggregation, type RpcAvailable, type RpcResponse, TIMEOUT_MAX_MS } from '../model/rpc.ts';
-import { CommandError } from './command_error.ts';
-import { hubClient, type Reply } from './hub_client.ts';
+import { CliError } from './command_error.ts';
+import { hubClient, type HubReply } from './hub_client.ts';
 import { hubOption, interruption, number } from './options.ts';
 
 interface CallOptions {
@@ -13,7 +13,7 @@ interface CallOptions {
   readonly aggregation?: Aggregation;
 }
 
-/** `rpc list` and `rpc call <method>`: what whatever is connected to the hub can be asked to do. */
+/** `rpc list` and `rpc call <method>`: remote procedure calls of devices and applications connected to the hub. */
 export function rpcCommand(): Command {
   const list = new Command('list')
     .description('print the methods that can be called, each with its handlers, one a line')
@@ -39,7 +39,7 @@ function jsonObject(text: string): Readonly<Record<string, unknown>> {
     const value = parseExactJson(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new InvalidArgumentError('It must be a JSON object, such as \'{"times":3}\'.');
 }
@@ -62,12 +62,12 @@ async function callMethod(method: string, options: CallOptions): Promise<void> {
   const request = { jsonrpc: '2.0', id: 1, method, params: { ...params, ...reserved } };
   const reply = await hubClient(hub, { signal: interruption() }).send('PUT', '/rpc', request);
   const { error, result } = parseExactJson(textOf(reply)) as RpcResponse;
-  if (error !== undefined) throw new CommandError(`Cannot call ${method}: ${error.message} (${error.code})`);
+  if (error !== undefined) throw new CliError(`Cannot call ${method}: ${error.message} (${error.code})`);
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
-/** The body of an answer. Throws a CommandError where the hub has refused. */
-function textOf({ ok, status, message, text }: Reply): string {
+/** The body of a reply. Throws a CliError if the hub rejected the request. */
+function textOf({ ok, status, message, text }: HubReply): string {
   if (ok) return text;
-  throw new CommandError(`The hub refuses: ${message} (${status})`);
+  throw new CliError(`The hub refuses: ${message} (${status})`);
 }

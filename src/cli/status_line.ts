@@ -1,4 +1,4 @@
-/** Where a status line is written: standard error, or a test. */
+/** Output of a status line: standard error, or a test. */
 export interface Terminal {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -9,8 +9,8 @@ const TERMINAL_MS = 100;
 const PLAIN_MS = 5000;
 
 /**
- * A line that tells how things stand. On a terminal it is rewritten in place ten times a second; elsewhere, in a log,
- * it is a line of its own every five seconds.
+ * A line that shows progress. On a terminal it is rewritten in place ten times a second; elsewhere, such as in a log,
+ * it is a new line every five seconds.
  */
 export class StatusLine {
   readonly #out: Terminal;
@@ -21,7 +21,7 @@ export class StatusLine {
     this.#out = out;
   }
 
-  /** Shows what `text` returns, when it is time to. */
+  /** Shows the result of `text`, rate-limited. */
   show(nowMs: number, text: () => string): void {
     if (nowMs - this.#shownMs < (this.#out.isTTY ? TERMINAL_MS : PLAIN_MS)) return;
     this.#shownMs = nowMs;
@@ -33,13 +33,13 @@ export class StatusLine {
     this.#standing = true;
   }
 
-  /** Takes the line away, where it can be. */
+  /** Removes the line, if possible. */
   clear(): void {
     if (this.#standing) this.#out.write('\r\x1b[2K');
     this.#standing = false;
   }
 
-  /** Writes lines that stay. */
+  /** Writes permanent lines. */
   print(text: string): void {
     this.#out.write(`${this.#standing ? '\r\x1b[2K' : ''}${text}\n`);
     this.#standing = false;

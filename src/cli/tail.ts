@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { TOPICS } from '../model/topics.ts';
-import { CommandError } from './command_error.ts';
+import { CliError } from './command_error.ts';
 import { openEventStream } from './event_stream.ts';
 import { hubOption, interruption } from './options.ts';
 
 type Params = Readonly<Record<string, string | readonly string[]>>;
 
-/** `tail <topic>`: prints a topic's events, one JSON a line, until interrupted. */
+/** `tail <topic>`: prints a topic's events, one JSON per line, until interrupted. */
 export function tailCommand(): Command {
   return new Command('tail')
     .description("print a topic's events, one JSON a line (use npm run --silent to get nothing else)")
@@ -34,7 +34,7 @@ async function tail(topic: string, { hub, param: params = {} }: { hub: string; p
     // `tail … | head` closes the pipe when it has enough.
     process.stdout.on('error', () => stream.close());
     const why = await stream.ended;
-    if (why !== undefined) throw new CommandError(why);
+    if (why !== undefined) throw new CliError(why);
   } catch (error) {
     if (!signal.aborted) throw error;
   }

@@ -1,6 +1,6 @@
 import { booleanOf } from '../model/boolean.ts';
 import { keyOf } from './aliases.ts';
-import type { Collected } from './collect.ts';
+import type { CollectedSettings } from './collect.ts';
 import { collectText } from './environment.ts';
 import { takenByNpm } from './npm_options.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
@@ -25,7 +25,7 @@ interface Given {
  * Collects the settings of a command line: `--port 9000`, `--port=9000`, and `--force-https` for true. Problems are
  * unknown arguments, settings without a value, and options that npm has consumed because there was no `--` before them.
  */
-export function readArguments({ args, env }: Given, into: Collected): void {
+export function readArguments({ args, env }: Given, into: CollectedSettings): void {
   const [taken] = takenByNpm(env, { names: KEYS, args });
   if (taken !== undefined) {
     into.problems.push(taken);

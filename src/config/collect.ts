@@ -9,7 +9,7 @@ import { basePathProblems, proxyProblems } from './proxies.ts';
 import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
 
 /** Settings read so far: valid values, and one line per problem. */
-export interface Collected {
+export interface CollectedSettings {
   readonly values: Map<Key, unknown>;
   /** `hub_config.yaml:3: port: must be an integer, found "x"` */
   readonly problems: string[];
@@ -20,7 +20,7 @@ export interface Collected {
 }
 
 /** A value with its origin: `source` is `hub_config.yaml:3` or `environment`, `name` the setting as written there. */
-export interface Found {
+export interface FoundSetting {
   readonly key: Key;
   readonly source: string;
   readonly name: string;
@@ -43,7 +43,7 @@ const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly P
 };
 
 /** Stores a valid value of a setting, or records its problem. Later values replace earlier ones. */
-export function collect(into: Collected, { key, source, name, value: written, sourceOf }: Found): void {
+export function collect(into: CollectedSettings, { key, source, name, value: written, sourceOf }: FoundSetting): void {
   const value = inOwnWords(key, typeof written === 'string' ? withoutLineEnd(written) : written);
   const parts = PART_PROBLEMS[key]?.(value) ?? [];
   for (const { path, text } of parts) {

@@ -1,10 +1,10 @@
 import { parseDocument } from 'yaml';
 import { booleanOf } from '../model/boolean.ts';
 import { ALIASES } from './aliases.ts';
-import { type Collected, collect, withoutLineEnd } from './collect.ts';
+import { type CollectedSettings, collect, withoutLineEnd } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
-import { WITHOUT_MEANING } from './without_meaning.ts';
+import { IGNORED_SETTINGS } from './ignored_settings.ts';
 import { yamlProblem } from './yaml_problem.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -40,7 +40,7 @@ export function configPath(env: Environment): { name: string; path: string } | u
  * Collects the settings of the environment. Unknown variables that look like settings are not problems, since other
  * programs may have set them.
  */
-export function readEnvironment(env: Environment, into: Collected): void {
+export function readEnvironment(env: Environment, into: CollectedSettings): void {
   for (const prefix of PREFIXES) {
     const named = [...ALIASES, ...KEYS.map((key) => [key, key] as const)];
     const known = new Map(named.map(([name, key]) => [prefix + name.toUpperCase(), key]));
@@ -49,7 +49,7 @@ export function readEnvironment(env: Environment, into: Collected): void {
       const text = withoutLineEnd(env[name] ?? '');
       if (!text || USER_INTERFACE.test(name)) continue;
       const key = known.get(name);
-      if (WITHOUT_MEANING.has(name.slice(prefix.length).toLowerCase())) into.withoutMeaning.push(name);
+      if (IGNORED_SETTINGS.has(name.slice(prefix.length).toLowerCase())) into.withoutMeaning.push(name);
       else if (key === undefined) into.unknownVariables.push(unknown(name, [...known.keys(), prefix + CONFIG_PATH]));
       else if (SERVICE_NAME.test(name) && SERVICE_ADDRESS.test(text)) into.unknownVariables.push(`${name}=${text}`);
       else collectText(into, { key, source: 'environment', name, text });
@@ -71,7 +71,7 @@ interface WrittenSetting {
 }
 
 /** Collects a setting that is written as a string. Lists are written as YAML, which includes JSON. */
-export function collectText(into: Collected, { key, source, name, text }: WrittenSetting): void {
+export function collectText(into: CollectedSettings, { key, source, name, text }: WrittenSetting): void {
   if (!Array.isArray(settingOf(key).default)) {
     collect(into, { key, source, name, value: readAs(key, text) });
     return;

@@ -1,17 +1,17 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { show } from '../model/error_value_text.ts';
 import { keyOf } from './aliases.ts';
-import { type Collected, collect } from './collect.ts';
+import { type CollectedSettings, collect } from './collect.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
-import { WITHOUT_MEANING } from './without_meaning.ts';
+import { IGNORED_SETTINGS } from './ignored_settings.ts';
 import { yamlProblem } from './yaml_problem.ts';
 
 /**
  * Collects the settings of a configuration file. Problems are invalid YAML, keys that are settings of neither this hub
  * nor the reference, and duplicate keys. `name` is the file in messages.
  */
-export function readConfigText(text: string, { name, into }: { name: string; into: Collected }): void {
+export function readConfigText(text: string, { name, into }: { name: string; into: CollectedSettings }): void {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const place = (offset: number) => `${name}:${lines.linePos(offset).line}`;
@@ -41,7 +41,7 @@ export function readConfigText(text: string, { name, into }: { name: string; int
     const key = keyOf(written);
     const earlier = places.get(key ?? written);
     if (earlier !== undefined) into.problems.push(`${source}: ${written}: is set already, at ${earlier}`);
-    else if (WITHOUT_MEANING.has(written)) into.withoutMeaning.push(`${source}: ${written}`);
+    else if (IGNORED_SETTINGS.has(written)) into.withoutMeaning.push(`${source}: ${written}`);
     else if (key === undefined) into.problems.push(`${source}: ${written}: ${whyUnknown(written)}`);
     else {
       const sourceOf = (path: readonly (string | number)[]) => placeOf([key, ...path]) ?? source;

@@ -3,11 +3,11 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { decodeUnicode } from '../model/decode_unicode.ts';
 import { readArguments } from './arguments.ts';
 import { clusterProblems } from './cluster.ts';
-import { type Collected, ConfigError } from './collect.ts';
+import { type CollectedSettings, ConfigError } from './collect.ts';
 import { configPath, type Environment, readEnvironment } from './environment.ts';
 import { readConfigText } from './file.ts';
 import { mqttProblems } from './mqtt.ts';
-import { type Config, KEYS, type Key, type Settings, settingOf } from './schema.ts';
+import { type Config, KEYS, type Key, type SettingValues, settingOf } from './schema.ts';
 
 /** Sources of the configuration. */
 export interface LoadOptions {
@@ -31,7 +31,7 @@ const FILE = 'hub_config.yaml';
  * defaults. Throws a ConfigError with all problems.
  */
 export function loadConfig({ env, args = [], cwd, cores, readFile, warn }: LoadOptions): Config {
-  const read: Collected = { values: new Map(), problems: [], withoutMeaning: [], unknownVariables: [] };
+  const read: CollectedSettings = { values: new Map(), problems: [], withoutMeaning: [], unknownVariables: [] };
   const folder = configPath(env);
   const path = resolve(cwd, folder?.path ?? '.');
   const file = join(path, FILE);
@@ -52,10 +52,10 @@ export function loadConfig({ env, args = [], cwd, cores, readFile, warn }: LoadO
   return Object.freeze({ ...complete(read.values, cores), config_path: path });
 }
 
-function complete(values: ReadonlyMap<Key, unknown>, cores: number): Settings & { num_threads: number } {
+function complete(values: ReadonlyMap<Key, unknown>, cores: number): SettingValues & { num_threads: number } {
   const pairs = KEYS.map((key) => [key, values.has(key) ? values.get(key) : settingOf(key).default]);
   // Each value was checked against its schema when it was collected, which the compiler cannot infer.
-  const settings = Object.fromEntries(pairs) as Settings;
+  const settings = Object.fromEntries(pairs) as SettingValues;
   return {
     ...settings,
     host: settings.host === 'localhost' ? '127.0.0.1' : settings.host,

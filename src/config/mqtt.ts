@@ -85,13 +85,13 @@ export const MqttProperties = {
 };
 
 /** A requested publication. */
-export interface Wanted {
+export interface PublicationSetting {
   readonly publication: Publication;
   readonly minIntervalMs: number;
 }
 
 /** Normalizes mqtt_publish. */
-export function publicationsOf(values: readonly Static<typeof Published>[]): readonly Wanted[] {
+export function publicationsOf(values: readonly Static<typeof Published>[]): readonly PublicationSetting[] {
   return values.map((value) => {
     if (typeof value === 'string') return { publication: value, minIntervalMs: 0 };
     return { publication: value.topic, minIntervalMs: value.min_interval ?? 0 };

@@ -340,18 +340,18 @@ function Bound(description: string, of: { readonly default: number; readonly max
   return Type.Integer({ minimum: 1, ...of, description });
 }
 
-export type Settings = Static<typeof ConfigSchema>;
+export type SettingValues = Static<typeof ConfigSchema>;
 
 /** The settings of a running hub: read once, checked and frozen. */
 export type Config = Readonly<
-  Omit<Settings, 'num_threads'> & {
+  Omit<SettingValues, 'num_threads'> & {
     num_threads: number;
     /** Folder of hub_config.yaml and data.dat, absolute. Only from HUB_CONFIG_PATH. */
     config_path: string;
   }
 >;
 
-export type Key = keyof Settings;
+export type Key = keyof SettingValues;
 
 /** Names of the settings, in the order of the schema. */
 export const KEYS = Object.keys(ConfigSchema.properties) as readonly Key[];

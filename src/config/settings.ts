@@ -77,7 +77,7 @@ const COMMIT_SECONDS = 0.25;
 const COMMIT_BYTES_MIN = 16 << 10;
 
 /** Location of the hub's data: a file, or a wide-column database. `startedMs` is the current time. */
-export function storePlace(config: Config, startedMs: number) {
+export function storeTarget(config: Config, startedMs: number) {
   if (config.db_type === 'sqlite') {
     return { path: join(config.config_path, 'data.dat'), startedMs, acceptLoss: config.accept_loss };
   }

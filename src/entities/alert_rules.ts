@@ -1,7 +1,7 @@
 import { AlertRule } from '../model/alert.ts';
 import { checker } from '../model/check.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
-import { type Body, badRequest, onlyMembers } from './body.ts';
+import { type EntityBody, badRequest, onlyMembers } from './body.ts';
 import type { DocumentKind } from './documents.ts';
 
 const schema = checker(AlertRule);
@@ -31,7 +31,7 @@ export const ALERT_RULES: DocumentKind<AlertRule> = {
   check,
 };
 
-function check(body: Body): AlertRule {
+function check(body: EntityBody): AlertRule {
   const rule = onlyMembers(AlertRule, schema.parse(body));
   const { kind } = rule;
   const wanted = MEMBERS[kind];

@@ -4,20 +4,20 @@ import { idKey, isUnset } from '../model/id.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 
 /** An entity as sent by a client. */
-export type Body = Readonly<Record<string, unknown>>;
+export type EntityBody = Readonly<Record<string, unknown>>;
 
 export function badRequest(message: string): HubError {
   return new HubError('HUB_BAD_REQUEST', message);
 }
 
 /** The body as an object. Throws HUB_BAD_REQUEST for anything else. */
-export function bodyObject(body: unknown): Body {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body;
+export function bodyObject(body: unknown): EntityBody {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as EntityBody;
   throw badRequest(`body: must be an object, found ${show(body)}`);
 }
 
 /** The body with that id: in its original position, or else first. */
-export function withId(body: Body, id: string): Body {
+export function withId(body: EntityBody, id: string): EntityBody {
   if (body['id'] === id) return body;
   const { id: _replaced, ...rest } = body;
   return { id, ...rest };
@@ -27,7 +27,7 @@ export function withId(body: Body, id: string): Body {
  * The body with the id of the entity that it replaces. Throws HUB_BAD_REQUEST for a different id; a missing id is
  * allowed.
  */
-export function withIdOf(body: Body, { id }: { readonly id: string }): Body {
+export function withIdOf(body: EntityBody, { id }: { readonly id: string }): EntityBody {
   const sent = body['id'];
   if (isUnset(sent)) return withId(body, id);
   if (typeof sent === 'string' && idKey(sent) === idKey(id)) return withId(body, id);
@@ -38,7 +38,7 @@ export function withIdOf(body: Body, { id }: { readonly id: string }): Body {
 export function onlyMembers<T>(schema: TObject, body: T): T {
   const members = schema.properties;
   const kept: [string, unknown][] = [];
-  for (const [name, value] of Object.entries(body as Body)) {
+  for (const [name, value] of Object.entries(body as EntityBody)) {
     if (Object.hasOwn(members, name)) kept.push([name, value]);
   }
   return Object.fromEntries(kept) as T;
@@ -50,7 +50,7 @@ export function onlyMembers<T>(schema: TObject, body: T): T {
  */
 export function checkIntegers(body: object, fields: readonly string[]): void {
   for (const field of fields) {
-    const value = (body as Body)[field];
+    const value = (body as EntityBody)[field];
     if (typeof value !== 'number' || Number.isSafeInteger(value)) continue;
     throw badRequest(`${field}: must be <= ${Number.MAX_SAFE_INTEGER}, found ${show(value)}`);
   }

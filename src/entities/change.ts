@@ -1,9 +1,9 @@
 import { parseLossless } from '../model/lossless_numbers.ts';
 import { show } from '../model/error_value_text.ts';
-import type { EntityMap, Kind } from './known.ts';
+import type { EntityMap, EntityKindName } from './entity_lookup.ts';
 
 /** Creation (no `before`), replacement, or deletion (no `after`) of one entity. */
-export interface Change<K extends Kind = Kind> {
+export interface Change<K extends EntityKindName = EntityKindName> {
   readonly kind: K;
   /** Id in the spelling of its creation; requests may use another case of a UUID. */
   readonly id: string;
@@ -14,8 +14,8 @@ export interface Change<K extends Kind = Kind> {
 }
 
 /** A change as exchanged between hubs. */
-export interface ForeignChange {
-  readonly kind: Kind;
+export interface RemoteChange {
+  readonly kind: EntityKindName;
   readonly id: string;
   /** The entity as JSON; null for a deletion. */
   readonly text: string | null;
@@ -25,12 +25,12 @@ export interface ForeignChange {
   readonly ifAbsent?: boolean;
 }
 
-export function writtenChange({ kind, id, after, force }: Change): ForeignChange {
+export function writtenChange({ kind, id, after, force }: Change): RemoteChange {
   return { kind, id, text: after === undefined ? null : JSON.stringify(after), force: force === true };
 }
 
 /** The entity after a change; undefined for a deletion. Throws if `text` is not a valid entity. */
-export function foreignEntity({ kind, id, text }: ForeignChange): EntityMap[Kind] | undefined {
+export function remoteEntity({ kind, id, text }: RemoteChange): EntityMap[EntityKindName] | undefined {
   if (text === null) return undefined;
   const what = `Cannot apply a change of ${kind} ${show(id)}`;
   let entity: unknown;
@@ -39,6 +39,6 @@ export function foreignEntity({ kind, id, text }: ForeignChange): EntityMap[Kind
   } catch (cause) {
     throw new Error(`${what}: ${String((cause as Error).message).replaceAll(/\s+/g, ' ')}`, { cause });
   }
-  if (typeof entity === 'object' && entity !== null && 'id' in entity) return entity as EntityMap[Kind];
+  if (typeof entity === 'object' && entity !== null && 'id' in entity) return entity as EntityMap[EntityKindName];
   throw new Error(`${what}: must be an object with an id, found ${show(entity)}`);
 }

@@ -58,7 +58,7 @@ export class ChangeQueue<Change> {
    * Queues a step, which passes its changes to `write`. Resolves with the result of the step when its group is
    * committed. Rejects with the error of the step or the commit, and with HUB_UNAVAILABLE if too many steps wait.
    */
-  run<Result>(step: Step<Change, Result>): Promise<Result> {
+  run<Result>(step: ChangeStep<Change, Result>): Promise<Result> {
     if (this.#waiting.length >= this.#waitingMax) return Promise.reject(full(this.#waiting.length));
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#wait({ step, resolve: resolve as (result: unknown) => void, reject });
@@ -187,11 +187,11 @@ export interface ChangeHandlers<Change> {
   takenBack?(): void;
 }
 
-export type Step<Change, Result> = (write: (change: Change) => void) => Result;
+export type ChangeStep<Change, Result> = (write: (change: Change) => void) => Result;
 
 /** Atomic steps. */
 export interface Prepared<Change> {
-  readonly steps: readonly Step<Change, unknown>[];
+  readonly steps: readonly ChangeStep<Change, unknown>[];
 }
 
 interface Together<Change> {
@@ -201,7 +201,7 @@ interface Together<Change> {
 }
 
 interface Waiting<Change> {
-  readonly step: Step<Change, unknown>;
+  readonly step: ChangeStep<Change, unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }

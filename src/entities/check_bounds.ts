@@ -1,7 +1,7 @@
 import { type InputBounds, jsonBytesBeyond, overBound } from '../model/bounds.ts';
 import { badId, isId } from '../model/id.ts';
 import { pathOf } from '../model/error_value_text.ts';
-import { type Body, badRequest } from './body.ts';
+import { type EntityBody, badRequest } from './body.ts';
 
 /** Members that are geometries, or lists of positions. */
 const GEOMETRIES: ReadonlySet<string> = new Set(['region', 'geometry', 'ground_control_points']);
@@ -19,9 +19,9 @@ const IDS: ReadonlySet<string> = new Set([
  * Throws HUB_BAD_REQUEST if a member of the body exceeds a limit of the hub, or is an id with control characters. The
  * message names member, limit and value. Does not validate the form of values. Values already in `before` are accepted.
  */
-export function checkBounds(body: Body, bounds: InputBounds, before: object = {}): void {
+export function checkBounds(body: EntityBody, bounds: InputBounds, before: object = {}): void {
   for (const [name, value] of Object.entries(body)) {
-    if (value === (before as Body)[name]) continue;
+    if (value === (before as EntityBody)[name]) continue;
     if (typeof value === 'string' && !LONG_TEXTS.has(name)) checkName(name, value, bounds, IDS.has(name));
     else if (GEOMETRIES.has(name)) checkGeometry(name, value, bounds);
     else if (typeof value === 'string' || (typeof value === 'object' && value !== null)) checkList(name, value, bounds);

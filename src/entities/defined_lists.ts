@@ -7,18 +7,18 @@ import { isSame } from '../model/json_tree.ts';
 import { show } from '../model/error_value_text.ts';
 import type { MapView } from '../model/view.ts';
 import { ALERT_RULES } from './alert_rules.ts';
-import { type Body, bodyObject, withId } from './body.ts';
-import type { Defined, DefinedWrite, DocumentKind } from './documents.ts';
+import { type EntityBody, bodyObject, withId } from './body.ts';
+import type { DefinedDocument, DefinedWrite, DocumentKind } from './documents.ts';
 import {
   DEFINED_NAMES,
   type DefinedName,
   type EntityDocument,
   type ImportCounts,
-  type Problem,
+  type DocumentProblem,
   problemAt,
 } from './import_document.ts';
 import { MAP_VIEWS } from './map_views.ts';
-import { type MemberChange, memberChanges, merge, shownAt } from './merge.ts';
+import { type MergedMemberChange, memberChanges, merge, shownAt } from './merge.ts';
 
 /** Lists of the documents that users define in the page, in a document of entities. */
 
@@ -27,7 +27,7 @@ export interface DefinedLists {
   readonly views: readonly MapView[];
 }
 
-export const DEFINED_KINDS: Readonly<Record<DefinedName, DocumentKind<Defined>>> = {
+export const DEFINED_KINDS: Readonly<Record<DefinedName, DocumentKind<DefinedDocument>>> = {
   alert_rules: ALERT_RULES,
   views: MAP_VIEWS,
 };
@@ -41,7 +41,7 @@ export interface DefinedPlan {
   readonly missing: readonly DefinedChange[];
 }
 
-interface DefinedChange extends MemberChange {
+interface DefinedChange extends MergedMemberChange {
   readonly list: DefinedName;
   readonly id: string;
 }
@@ -51,15 +51,17 @@ interface DefinedOptions {
   readonly replace: boolean;
   /** Whether values missing in a listed rule or view are deleted. */
   readonly deletesMembers: boolean;
-  readonly problems: Problem[];
+  readonly problems: DocumentProblem[];
 }
 
 /** The stored documents of each kind. */
 export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
-  const listOf = (name: DefinedName): readonly Defined[] => {
+  const listOf = (name: DefinedName): readonly DefinedDocument[] => {
     const { prefix } = DEFINED_KINDS[name];
     return kept.flatMap(({ kind, id, text }) => {
-      return kind === 'setting' && id.startsWith(prefix) && text !== undefined ? [JSON.parse(text) as Defined] : [];
+      return kind === 'setting' && id.startsWith(prefix) && text !== undefined
+        ? [JSON.parse(text) as DefinedDocument]
+        : [];
     });
   };
   return { alert_rules: listOf('alert_rules') as readonly AlertRule[], views: listOf('views') as readonly MapView[] };
@@ -79,17 +81,17 @@ export function planDefined(
     const listed = document.defined.get(name);
     if (listed === undefined) continue;
     const { prefix, noun, max, ...kind } = DEFINED_KINDS[name];
-    const before = new Map<string, Defined>(kept[name].map((each) => [idKey(each.id), each]));
+    const before = new Map<string, DefinedDocument>(kept[name].map((each) => [idKey(each.id), each]));
     const after = new Map(replace ? [] : before);
     const named = new Set<string>();
     for (const { id, place, body } of listed) {
       const key = idKey(id);
       if (named.has(key)) problems.push({ place: `${place}.id`, id, message: `${noun} ${show(id)} already exists` });
       named.add(key);
-      const stored = before.get(key) as Body | undefined;
+      const stored = before.get(key) as EntityBody | undefined;
       const merged = stored && merge(stored, bodyObject(body), { deletes: deletesMembers });
       for (const path of merged?.missing ?? []) {
-        missing.push({ list: name, id, path, before: shownAt(stored as Body, path) });
+        missing.push({ list: name, id, path, before: shownAt(stored as EntityBody, path) });
       }
       try {
         const next = kind.check(withId(merged?.body ?? bodyObject(body), before.get(key)?.id ?? id));
@@ -114,7 +116,7 @@ export function planDefined(
     for (const [key, each] of after) {
       if (!isNews(key)) continue;
       writes.push([prefix + each.id, each]);
-      const its = memberChanges(before.get(key) as Body | undefined, each as unknown as Body);
+      const its = memberChanges(before.get(key) as EntityBody | undefined, each as unknown as EntityBody);
       changes.push(...its.map((change) => ({ list: name, id: each.id, ...change })));
     }
   }

@@ -1,13 +1,13 @@
 import { HubError } from '../errors.ts';
 import { grouped } from '../model/bounds.ts';
 import { idKey } from '../model/id.ts';
-import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
+import { type EntityBody, badRequest, bodyObject, withId, withIdOf } from './body.ts';
 
 /**
  * A kind of document that users define in the page: stored next to entities, each under its own name among the
  * settings.
  */
-export interface DocumentKind<T extends Defined> {
+export interface DocumentKind<T extends DefinedDocument> {
   /** Prefix of the names of its documents. */
   readonly prefix: string;
   /** Noun for messages. */
@@ -15,12 +15,12 @@ export interface DocumentKind<T extends Defined> {
   /** Maximum number of documents. */
   readonly max: number;
   /** Returns the document in stored form. Throws HUB_BAD_REQUEST naming the field and the value found. */
-  check(body: Body): T;
+  check(body: EntityBody): T;
   /** Other documents that change when a document is written. */
   besides?(written: T, others: readonly T[]): readonly T[];
 }
 
-export interface Defined {
+export interface DefinedDocument {
   readonly id: string;
   readonly name: string;
 }
@@ -28,7 +28,7 @@ export interface Defined {
 /** A document under the name by which it is stored; undefined deletes it. */
 export type DefinedWrite = readonly [name: string, document: object | undefined];
 
-function orderOf({ name, id }: Defined): string {
+function orderOf({ name, id }: DefinedDocument): string {
   return `${name.toLowerCase()} ${id}`;
 }
 
@@ -44,7 +44,7 @@ export interface DocumentsDeps {
 }
 
 /** The documents of one kind. */
-export class Documents<T extends Defined> {
+export class Documents<T extends DefinedDocument> {
   readonly #kind: DocumentKind<T>;
   readonly #deps: DocumentsDeps;
   readonly #documents = new Map<string, T>();
@@ -122,7 +122,7 @@ export class Documents<T extends Defined> {
     return this.keep(all.map((document) => [this.#nameOf(document), document]));
   }
 
-  #nameOf({ id }: Defined): string {
+  #nameOf({ id }: DefinedDocument): string {
     return this.#kind.prefix + id;
   }
 }

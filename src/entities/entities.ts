@@ -9,13 +9,19 @@ import type { LocatingRule } from '../model/rule.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
-import { type Body, badRequest, bodyObject, withId, withIdOf } from './body.ts';
-import { type Change, type ForeignChange, foreignEntity } from './change.ts';
-import { ChangeQueue, type ChangeQueueOptions, type Committing, type Prepared, type Step } from './change_queue.ts';
+import { type EntityBody, badRequest, bodyObject, withId, withIdOf } from './body.ts';
+import { type Change, type RemoteChange, remoteEntity } from './change.ts';
+import {
+  ChangeQueue,
+  type ChangeQueueOptions,
+  type Committing,
+  type Prepared,
+  type ChangeStep,
+} from './change_queue.ts';
 import { checkBounds } from './check_bounds.ts';
 import type { DefinedWrite } from './documents.ts';
-import type { Carried, EntityMap, Kind, Known } from './known.ts';
-import { withLeftBehind } from './left_behind.ts';
+import type { Carried, EntityMap, EntityKindName, EntityLookup } from './entity_lookup.ts';
+import { withDetachedFences } from './detached_fences.ts';
 import { carriedAlong, movedZones } from './moved_zones.ts';
 import { PendingProviders } from './pending_providers.ts';
 import { State } from './state.ts';
@@ -23,7 +29,7 @@ import { subdivided } from './subdivided.ts';
 import { VALIDATE } from './validate.ts';
 
 export type { Change } from './change.ts';
-export type { EntityMap, Kind } from './known.ts';
+export type { EntityMap, EntityKindName as Kind } from './entity_lookup.ts';
 
 /** Services of the hub for the entities. */
 export interface EntitiesDeps extends ChangeQueueOptions {
@@ -67,12 +73,12 @@ interface CreateOptions {
   /** Whether the body is in stored form, with members that clients cannot set. */
   readonly asKept?: boolean;
   /** Throws if the replacement is not permitted. Called before it is checked. */
-  admit?(before: object | undefined, sent: Body): void;
+  admit?(before: object | undefined, sent: EntityBody): void;
 }
 
 export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
 
-const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const satisfies Kind[];
+const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const satisfies EntityKindName[];
 
 /** Maximum changes per step of a large operation. */
 const STEP_CHANGES = 500;
@@ -84,7 +90,7 @@ const ROUNDS_MAX = 5;
  * Every change is checked against the state after all previous changes, then committed, then answered. A failed check
  * rejects with HUB_BAD_REQUEST or HUB_NOT_FOUND and changes nothing.
  */
-export class Entities implements Known {
+export class Entities implements EntityLookup {
   readonly shapes: ShapeChecks;
   readonly bounds: InputBounds;
   readonly #deps: EntitiesDeps;
@@ -114,7 +120,7 @@ export class Entities implements Known {
   }
 
   /** Loads stored entities: without checks, commit, or notifications. */
-  load(kept: { readonly [K in Kind]?: readonly EntityMap[K][] }): void {
+  load(kept: { readonly [K in EntityKindName]?: readonly EntityMap[K][] }): void {
     for (const zone of kept.zone ?? []) this.#state.set('zone', zone.id, zone);
     for (const fence of kept.fence ?? []) this.#state.set('fence', fence.id, fence);
     for (const trackable of kept.trackable ?? []) this.#state.set('trackable', trackable.id, trackable);
@@ -127,8 +133,8 @@ export class Entities implements Known {
    * this hub. Call it for each record except those of own commits, even without entities. Notifies all other parts.
    * Throws for an invalid entity, without changing anything.
    */
-  applyForeign(changes: readonly ForeignChange[]): void {
-    const foreign = changes.map((change) => ({ ...change, after: foreignEntity(change) }));
+  applyForeign(changes: readonly RemoteChange[]): void {
+    const foreign = changes.map((change) => ({ ...change, after: remoteEntity(change) }));
     this.#queue.overtake(() => {
       const applied: Change[] = [];
       for (const { kind, id, after, ifAbsent, ...options } of foreign) {
@@ -148,31 +154,31 @@ export class Entities implements Known {
   }
 
   /** All committed entities, each kind in the order of creation. Not during a commit, which may be rolled back. */
-  *written(): Generator<{ readonly kind: Kind; readonly id: string; readonly text: string }> {
+  *written(): Generator<{ readonly kind: EntityKindName; readonly id: string; readonly text: string }> {
     for (const kind of KINDS) {
       for (const entity of this.#state.list(kind)) yield { kind, id: entity.id, text: JSON.stringify(entity) };
     }
   }
 
-  get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
+  get<K extends EntityKindName>(kind: K, id: string): EntityMap[K] | undefined {
     const entity = this.#state.get(kind, id);
     if (entity !== undefined || kind !== 'provider') return entity;
     return this.#pending.get(id) as EntityMap[K] | undefined;
   }
 
-  has(kind: Kind, id: string): boolean {
+  has(kind: EntityKindName, id: string): boolean {
     return this.get(kind, id) !== undefined;
   }
 
   /** In the order of creation. */
-  list<K extends Kind>(kind: K): readonly EntityMap[K][] {
+  list<K extends EntityKindName>(kind: K): readonly EntityMap[K][] {
     const entities = this.#state.list(kind);
     if (kind !== 'provider' || this.#pending.size === 0) return entities;
     return [...entities, ...(this.#unseen() as EntityMap[K][])];
   }
 
   /** All entities, each kind in the order of creation. */
-  lists(): { readonly [K in Kind]: readonly EntityMap[K][] } {
+  lists(): { readonly [K in EntityKindName]: readonly EntityMap[K][] } {
     return {
       zone: this.#state.list('zone'),
       fence: this.#state.list('fence'),
@@ -182,7 +188,7 @@ export class Entities implements Known {
     };
   }
 
-  count(kind: Kind): number {
+  count(kind: EntityKindName): number {
     return this.#state.count(kind) + (kind === 'provider' ? this.#unseen().length : 0);
   }
 
@@ -211,7 +217,7 @@ export class Entities implements Known {
     return this.#state.trackablesOf(providerId);
   }
 
-  carriedBy(kind: Kind, id: string): readonly Carried[] {
+  carriedBy(kind: EntityKindName, id: string): readonly Carried[] {
     return this.#state.carriedBy(kind, id);
   }
 
@@ -229,7 +235,7 @@ export class Entities implements Known {
    * Creates an entity. A body without id gets a generated one, and one whose id is taken is rejected. Resolves with the
    * stored entity.
    */
-  create<K extends Kind>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
+  create<K extends EntityKindName>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
     return this.#run((write) => {
       const kept = options.asKept === true ? (body as EntityMap[K]) : undefined;
       const sent = this.#withNewId(kind, body, options);
@@ -243,7 +249,12 @@ export class Entities implements Known {
   }
 
   /** Replaces an entity by a body, which may leave out the id. Rejects with HUB_NOT_FOUND for an unknown id. */
-  replace<K extends Kind>(kind: K, id: string, body: unknown, options: ReplaceOptions = {}): Promise<EntityMap[K]> {
+  replace<K extends EntityKindName>(
+    kind: K,
+    id: string,
+    body: unknown,
+    options: ReplaceOptions = {},
+  ): Promise<EntityMap[K]> {
     return this.edit(kind, id, () => body, options);
   }
 
@@ -251,7 +262,7 @@ export class Entities implements Known {
    * Replaces an entity by the result of `revise`, checked like any body. `revise` receives the entity after all
    * previous changes. Rejects with the error of `revise`.
    */
-  edit<K extends Kind>(
+  edit<K extends EntityKindName>(
     kind: K,
     id: string,
     revise: (entity: EntityMap[K]) => unknown,
@@ -264,7 +275,7 @@ export class Entities implements Known {
       checkBounds(sent, this.bounds, before);
       const after = this.#checked(kind, sent, options, before);
       const change = { kind, id: before.id, before, after, ...forced(options) };
-      for (const each of withLeftBehind(change, this.#state)) write(each);
+      for (const each of withDetachedFences(change, this.#state)) write(each);
       const carrying = { state: this.#state, levelsMax: this.bounds.parents };
       if (kind === 'zone') for (const carried of carriedAlong(before as Zone, after as Zone, carrying)) write(carried);
       return after;
@@ -291,7 +302,7 @@ export class Entities implements Known {
   async changeTogether<Plan extends ChangesTogether>(plan: () => Promise<Plan>): Promise<Plan> {
     const { planned } = await this.#queue.runTogether(async () => {
       const planned = await plan();
-      const steps: Step<Change, void>[] = [];
+      const steps: ChangeStep<Change, void>[] = [];
       for (let from = 0; from < planned.changes.length; from += STEP_CHANGES) {
         const some = planned.changes.slice(from, from + STEP_CHANGES);
         steps.push((write) => some.forEach((change) => void write(change)));
@@ -302,7 +313,7 @@ export class Entities implements Known {
   }
 
   /** Deletes an entity. Entities that it carried lose their parent. Rejects with HUB_NOT_FOUND for an unknown id. */
-  remove(kind: Kind, id: string): Promise<void> {
+  remove(kind: EntityKindName, id: string): Promise<void> {
     return this.#queue.run((write) => {
       const before = this.#state.get(kind, id);
       if (before === undefined) throw notFound('delete', kind, id);
@@ -311,7 +322,7 @@ export class Entities implements Known {
   }
 
   /** Deletes all entities of a kind. */
-  clear(kind: Kind): Promise<void> {
+  clear(kind: EntityKindName): Promise<void> {
     return this.#queue.run((write) => this.#remove(this.#state.list(kind), kind, write));
   }
 
@@ -340,7 +351,7 @@ export class Entities implements Known {
   }
 
   /** Queues a step; repeats it after an asynchronous check of a geometry that is too large for an immediate one. */
-  async #run<Result>(step: Step<Change, Result>): Promise<Result> {
+  async #run<Result>(step: ChangeStep<Change, Result>): Promise<Result> {
     for (let rounds = 0; ; rounds++) {
       try {
         return await this.#queue.run(step);
@@ -369,14 +380,19 @@ export class Entities implements Known {
     return this.#pending.list().filter(({ id }) => !this.#state.has('provider', id));
   }
 
-  #checked<K extends Kind>(kind: K, body: Body, options: ReplaceOptions, before?: EntityMap[K]): EntityMap[K] {
+  #checked<K extends EntityKindName>(
+    kind: K,
+    body: EntityBody,
+    options: ReplaceOptions,
+    before?: EntityMap[K],
+  ): EntityMap[K] {
     options.admit?.(before, body);
     const entity = VALIDATE[kind](body, this, before);
     const finer = options.subdivide === true ? subdivided(kind, entity, this) : entity;
-    return finer === entity ? entity : VALIDATE[kind](finer as Body, this, finer);
+    return finer === entity ? entity : VALIDATE[kind](finer as EntityBody, this, finer);
   }
 
-  #withNewId(kind: Kind, body: unknown, options: CreateOptions): Body {
+  #withNewId(kind: EntityKindName, body: unknown, options: CreateOptions): EntityBody {
     const sent = bodyObject(body);
     const id = sent['id'];
     if (kind === 'provider' && id === '') return sent;
@@ -387,9 +403,13 @@ export class Entities implements Known {
     return options.replaceId === true ? withId(sent, this.#deps.newId()) : sent;
   }
 
-  #remove<K extends Kind>(entities: readonly EntityMap[K][], kind: K, write: Parameters<Step<Change, void>>[0]): void {
+  #remove<K extends EntityKindName>(
+    entities: readonly EntityMap[K][],
+    kind: K,
+    write: Parameters<ChangeStep<Change, void>>[0],
+  ): void {
     const gone = entities.map((before) => ({ kind, id: before.id, before, after: undefined }));
-    for (const change of gone) for (const each of withLeftBehind(change, this.#state)) write(each);
+    for (const change of gone) for (const each of withDetachedFences(change, this.#state)) write(each);
     for (const { id } of entities) {
       for (const { kind: of, entity } of this.#state.carriedBy(kind, id)) {
         const { parent: _gone, ...after } = entity;
@@ -420,6 +440,6 @@ function forced({ force }: { readonly force?: boolean }): { force?: boolean } {
   return force === true ? { force } : {};
 }
 
-function notFound(verb: string, kind: Kind, id: string): HubError {
+function notFound(verb: string, kind: EntityKindName, id: string): HubError {
   return new HubError('HUB_NOT_FOUND', `Cannot ${verb} ${kind} ${show(id)}: no ${kind} has that id`);
 }

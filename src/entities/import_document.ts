@@ -1,8 +1,8 @@
 import { isUnset } from '../model/id.ts';
 import { parsePointer } from '../model/json_tree.ts';
 import { show } from '../model/error_value_text.ts';
-import type { Body } from './body.ts';
-import type { Kind } from './known.ts';
+import type { EntityBody } from './body.ts';
+import type { EntityKindName } from './entity_lookup.ts';
 
 /**
  * All entities as one JSON document:
@@ -26,7 +26,7 @@ export const LISTS = [
   ['zones', 'zone'],
   ['providers', 'provider'],
   ['fences', 'fence'],
-] as const satisfies readonly (readonly [string, Kind])[];
+] as const satisfies readonly (readonly [string, EntityKindName])[];
 export type ListName = (typeof LISTS)[number][0];
 
 /** Lists of documents defined in the page. */
@@ -34,26 +34,26 @@ export const DEFINED_NAMES = ['alert_rules', 'views'] as const;
 export type DefinedName = (typeof DEFINED_NAMES)[number];
 
 /** A member of a list of a document, with its path: `fences[3]`. */
-export interface Placed {
+export interface ListedMember {
   readonly place: string;
   readonly id: string;
-  readonly body: Body;
+  readonly body: EntityBody;
 }
 
 /** An entity of a document. */
-export interface Listed extends Placed {
-  readonly kind: Kind;
+export interface Listed extends ListedMember {
+  readonly kind: EntityKindName;
 }
 
 export interface EntityDocument {
   /** In the order of LISTS. */
   readonly entities: readonly Listed[];
   /** The kinds with a list, even an empty one. */
-  readonly kinds: ReadonlySet<Kind>;
+  readonly kinds: ReadonlySet<EntityKindName>;
   /** Undefined if the document has none. */
   readonly locatingRules: unknown;
   /** The lists of documents. */
-  readonly defined: ReadonlyMap<DefinedName, readonly Placed[]>;
+  readonly defined: ReadonlyMap<DefinedName, readonly ListedMember[]>;
   /** JSON Pointers of the members available in the source of the document, for the lists that declare them. */
   readonly scopes: ReadonlyMap<ListName, ReadonlySet<string>>;
 }
@@ -67,7 +67,7 @@ export interface ImportCounts {
 }
 
 /** A problem of a document: `place` is the path of the field, `message` the error and the value found. */
-export interface Problem {
+export interface DocumentProblem {
   /** Path of a field: `fences[3].region.coordinates[0]`. */
   readonly place: string;
   readonly message: string;
@@ -86,13 +86,13 @@ const MEMBERS = [
 ];
 
 /** Parses a document; its entities are checked later. Returns the problems instead, if there are any. */
-export function readDocument(value: Body): EntityDocument | readonly Problem[] {
+export function readDocument(value: EntityBody): EntityDocument | readonly DocumentProblem[] {
   const { format, version } = value;
   if (format !== FORMAT) return [{ place: 'format', message: `must be "${FORMAT}", found ${show(format)}` }];
   if (version !== FORMAT_VERSION) {
     return [{ place: 'version', message: `must be ${FORMAT_VERSION}, found ${show(version)}` }];
   }
-  const problems: Problem[] = Object.keys(value).flatMap((name) =>
+  const problems: DocumentProblem[] = Object.keys(value).flatMap((name) =>
     MEMBERS.includes(name) ? [] : [{ place: name, message: 'is no list of entities' }],
   );
   const entities = LISTS.flatMap(([name, kind]) => {
@@ -109,7 +109,7 @@ export function readDocument(value: Body): EntityDocument | readonly Problem[] {
   return { entities, kinds, locatingRules: value['locating_rules'], defined, scopes };
 }
 
-function scopesIn(value: unknown, problems: Problem[]): EntityDocument['scopes'] {
+function scopesIn(value: unknown, problems: DocumentProblem[]): EntityDocument['scopes'] {
   const scopes = new Map<ListName, ReadonlySet<string>>();
   if (value === undefined) return scopes;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -133,25 +133,25 @@ function isPointer(value: unknown): boolean {
 
 function listed(
   list: unknown,
-  { name, problems }: { name: ListName | DefinedName; problems: Problem[] },
-): readonly Placed[] {
+  { name, problems }: { name: ListName | DefinedName; problems: DocumentProblem[] },
+): readonly ListedMember[] {
   if (list === undefined) return [];
   if (!Array.isArray(list)) {
     problems.push({ place: name, message: `must be a list, found ${show(list)}` });
     return [];
   }
-  return list.flatMap((body: unknown, index): Placed[] => {
+  return list.flatMap((body: unknown, index): ListedMember[] => {
     const place = `${name}[${index}]`;
     const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined;
     // Without ids, importing twice would create every entity twice.
-    if (typeof id === 'string' && !isUnset(id)) return [{ place, id, body: body as Body }];
+    if (typeof id === 'string' && !isUnset(id)) return [{ place, id, body: body as EntityBody }];
     problems.push({ place: `${place}.id`, message: `must be the id of the entity, found ${show(id)}` });
     return [];
   });
 }
 
 /** Turns a message that begins with a field into a problem with the path of the entity. */
-export function problemAt(place: string, message: string): Problem {
+export function problemAt(place: string, message: string): DocumentProblem {
   const [, field = '', reason = message] = /^([\w.[\]]+): (.*)$/s.exec(message) ?? [];
   const fields = field === 'body' ? '' : field;
   return { place: [place, fields].filter((part) => part !== '').join('.'), message: reason };

@@ -14,7 +14,7 @@ import type { LocatingRule } from '../model/rule.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { Zone } from '../model/zone.ts';
-import { type Body, bodyObject, withId } from './body.ts';
+import { type EntityBody, bodyObject, withId } from './body.ts';
 import type { Change } from './change.ts';
 import { checkBounds } from './check_bounds.ts';
 import { type DefinedLists, type DefinedPlan, planDefined } from './defined_lists.ts';
@@ -26,12 +26,12 @@ import {
   LISTS,
   type Listed,
   type ListName,
-  type Problem,
+  type DocumentProblem,
   problemAt,
 } from './import_document.ts';
-import type { EntityMap, Kind, Known } from './known.ts';
+import type { EntityMap, EntityKindName, EntityLookup } from './entity_lookup.ts';
 import { checkedRules } from './locating_rules.ts';
-import { type MemberChange, memberChanges, merge, shownAt } from './merge.ts';
+import { type MergedMemberChange, memberChanges, merge, shownAt } from './merge.ts';
 import { carriedAlong } from './moved_zones.ts';
 import { State } from './state.ts';
 import { VALIDATE } from './validate.ts';
@@ -44,13 +44,13 @@ export interface ImportPlan {
   readonly rules: readonly LocatingRule[] | undefined;
   /** Documents defined in the page. */
   readonly defined: readonly DefinedWrite[];
-  readonly counts: Readonly<Partial<Record<Kind, ImportCounts>>>;
+  readonly counts: Readonly<Partial<Record<EntityKindName, ImportCounts>>>;
   readonly definedCounts: DefinedPlan['counts'];
   /** Changes of members, those of changed entities first. */
   readonly memberChanges: Listing<ListedChange>;
   /** Values in the hub that are missing in the document, whether or not they are deleted. */
   readonly missing: Listing<ListedChange>;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly DocumentProblem[];
 }
 
 /** The first elements of a list, and its length. */
@@ -59,17 +59,17 @@ export interface Listing<T> {
   readonly count: number;
 }
 
-export interface ListedChange extends MemberChange {
+export interface ListedChange extends MergedMemberChange {
   readonly list: ListName | DefinedName;
   readonly id: string;
 }
 
 /** Stored entities, each kind in the order of creation. */
-export type KeptLists = { readonly [K in Kind]: readonly EntityMap[K][] };
+export type StoredLists = { readonly [K in EntityKindName]: readonly EntityMap[K][] };
 
 export interface ImportOptions {
   /** Kinds whose entities are deleted if the document does not name them. */
-  readonly replaced: ReadonlySet<Kind>;
+  readonly replaced: ReadonlySet<EntityKindName>;
   /** Whether values of listed entities are deleted if the document could contain them and does not. */
   readonly deletesMembers: boolean;
   readonly shapes: ShapeChecks;
@@ -102,11 +102,11 @@ const MEMBERS_LISTED_MAX = 1000;
  * problems and no changes. Has no side effects.
  */
 export async function planImport(
-  kept: KeptLists,
+  kept: StoredLists,
   document: EntityDocument,
   options: ImportOptions,
 ): Promise<ImportPlan> {
-  const draft = new Draft(document, options);
+  const draft = new ImportDraft(document, options);
   for (const _part of draft.load(kept)) await options.checked(0);
   const { inOrder, problems } = draft;
   for (let done = 0; done < inOrder.length; done += AT_ONCE) {
@@ -143,18 +143,18 @@ function listing(all: readonly ListedChange[]): Listing<ListedChange> {
 }
 
 /** The resulting state, under construction. */
-class Draft implements Known {
+class ImportDraft implements EntityLookup {
   readonly shapes: ShapeChecks;
   readonly bounds: InputBounds;
-  readonly problems: Problem[] = [];
+  readonly problems: DocumentProblem[] = [];
   readonly missing: ListedChange[] = [];
   /** Merged entities of the document, referenced ones first. */
   inOrder: readonly Listed[] = [];
   readonly #document: EntityDocument;
-  readonly #replaced: ReadonlySet<Kind>;
+  readonly #replaced: ReadonlySet<EntityKindName>;
   readonly #deletesMembers: boolean;
   /** Stored entities by kind and id, regardless of the case of UUIDs. */
-  readonly #before = new Map<string, EntityMap[Kind]>();
+  readonly #before = new Map<string, EntityMap[EntityKindName]>();
   readonly #named: ReadonlySet<string>;
   /** Entities of the document that differ from the stored ones, by kind and id. */
   readonly #news = new Set<string>();
@@ -173,7 +173,7 @@ class Draft implements Known {
   }
 
   /** Loads the stored entities, part by part. */
-  *load(kept: KeptLists): Generator<void> {
+  *load(kept: StoredLists): Generator<void> {
     let loaded = 0;
     // Dependents first.
     for (const [, kind] of LISTS.toReversed()) {
@@ -192,7 +192,7 @@ class Draft implements Known {
 
   /** The merged entity, under the id of its creation. */
   #merged(listed: Listed): Listed {
-    const before = this.#beforeOf(listed) as Body | undefined;
+    const before = this.#beforeOf(listed) as EntityBody | undefined;
     if (before === undefined) return listed;
     const { kind } = listed;
     const { former_zone: _plane, ...own } = before;
@@ -209,7 +209,7 @@ class Draft implements Known {
    * Interprets the region of a fence. Without a crs, coordinates are longitude and latitude, and the fence retains its
    * own crs: the region is converted. A region equal to any form returned by the API is unchanged.
    */
-  #withPlane(given: Body, before: StoredFence): Body {
+  #withPlane(given: EntityBody, before: StoredFence): EntityBody {
     const { region, crs, zone_id: zoneId, ...rest } = given as Partial<StoredFence>;
     const isReadable = [crs, zoneId].every((each) => each == null || typeof each === 'string');
     if (region == null || !isReadable) return given;
@@ -231,7 +231,7 @@ class Draft implements Known {
     return { ...rest, region: inOwn.region, ...set({ crs: ownCrs, zone_id: ownZone }) };
   }
 
-  #load(kind: Kind, entity: EntityMap[Kind]): void {
+  #load(kind: EntityKindName, entity: EntityMap[EntityKindName]): void {
     const key = keyOf(kind, entity.id);
     this.#before.set(key, entity);
     if (kind === 'zone' || kind === 'anchor') this.#places.set(kind, entity.id, entity);
@@ -240,7 +240,7 @@ class Draft implements Known {
     else this.#state.set(kind, entity.id, entity);
   }
 
-  get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
+  get<K extends EntityKindName>(kind: K, id: string): EntityMap[K] | undefined {
     return this.#state.get(kind, id);
   }
 
@@ -253,7 +253,7 @@ class Draft implements Known {
     return this.#state.zoneByForeignId(foreignId);
   }
 
-  carriedBy(kind: Kind, id: string) {
+  carriedBy(kind: EntityKindName, id: string) {
     return this.#state.carriedBy(kind, id);
   }
 
@@ -273,8 +273,8 @@ class Draft implements Known {
     }
   }
 
-  counts(): Partial<Record<Kind, ImportCounts>> {
-    const counts: Partial<Record<Kind, ImportCounts>> = {};
+  counts(): Partial<Record<EntityKindName, ImportCounts>> {
+    const counts: Partial<Record<EntityKindName, ImportCounts>> = {};
     for (const [, kind] of LISTS) {
       if (!this.#document.kinds.has(kind) && !this.#replaced.has(kind)) continue;
       const listed = this.inOrder.filter((each) => each.kind === kind);
@@ -292,7 +292,7 @@ class Draft implements Known {
       const { kind, id } = each;
       const after = this.#state.get(kind, id);
       if (after === undefined || !this.#isNews(each)) return [];
-      const changes = memberChanges(this.#beforeOf(each) as Body | undefined, after as unknown as Body);
+      const changes = memberChanges(this.#beforeOf(each) as EntityBody | undefined, after as unknown as EntityBody);
       return changes.map((change) => ({ list: LIST_OF[kind], id, ...change }));
     });
   }
@@ -331,14 +331,14 @@ class Draft implements Known {
     }
   }
 
-  #checked({ kind, id, body }: Listed): EntityMap[Kind] {
+  #checked({ kind, id, body }: Listed): EntityMap[EntityKindName] {
     const sent = withId(bodyObject(body), id);
     const before = this.#before.get(keyOf(kind, id));
     const validate = VALIDATE[kind] as (
-      body: Body,
-      known: Known,
-      before: EntityMap[Kind] | undefined,
-    ) => EntityMap[Kind];
+      body: EntityBody,
+      known: EntityLookup,
+      before: EntityMap[EntityKindName] | undefined,
+    ) => EntityMap[EntityKindName];
     if (kind !== 'fence') {
       checkBounds(sent, this.bounds, before);
       return validate(sent, this, before);
@@ -352,7 +352,7 @@ class Draft implements Known {
     return validate(sent, this, left);
   }
 
-  #beforeOf({ kind, id }: Pick<Listed, 'kind' | 'id'>): EntityMap[Kind] | undefined {
+  #beforeOf({ kind, id }: Pick<Listed, 'kind' | 'id'>): EntityMap[EntityKindName] | undefined {
     return this.#before.get(keyOf(kind, id));
   }
 
@@ -400,9 +400,11 @@ class Draft implements Known {
   }
 }
 
-const LIST_OF = Object.fromEntries(LISTS.map(([name, kind]) => [kind, name])) as Readonly<Record<Kind, ListName>>;
+const LIST_OF = Object.fromEntries(LISTS.map(([name, kind]) => [kind, name])) as Readonly<
+  Record<EntityKindName, ListName>
+>;
 
-function set(members: Readonly<Record<string, unknown>>): Body {
+function set(members: Readonly<Record<string, unknown>>): EntityBody {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
@@ -417,7 +419,7 @@ function explainFormer(former: unknown): string | undefined {
   return `former_zone: must be a zone with local coordinates, found ${show(former)}`;
 }
 
-function rulesOf({ locatingRules }: EntityDocument, problems: Problem[]): readonly LocatingRule[] | undefined {
+function rulesOf({ locatingRules }: EntityDocument, problems: DocumentProblem[]): readonly LocatingRule[] | undefined {
   if (locatingRules === undefined) return undefined;
   try {
     return checkedRules(locatingRules, 'locating_rules');

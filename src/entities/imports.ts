@@ -2,22 +2,22 @@ import { HubError } from '../errors.ts';
 import type { Import, ImportState } from '../model/import.ts';
 import { formatTime } from '../model/time.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
-import type { Body } from './body.ts';
+import type { EntityBody } from './body.ts';
 import { DEFINED_KINDS, type DefinedLists } from './defined_lists.ts';
-import type { Defined, Documents } from './documents.ts';
+import type { DefinedDocument, Documents } from './documents.ts';
 import type { Entities } from './entities.ts';
 import {
   DEFINED_NAMES,
   type DefinedName,
   type EntityDocument,
   LISTS,
-  type Problem,
+  type DocumentProblem,
   readDocument,
 } from './import_document.ts';
 import { type ImportPlan, planImport } from './import_plan.ts';
 import type { LocatingRules } from './locating_rules.ts';
 
-type DefinedDocuments = Pick<Documents<Defined>, 'list' | 'keep' | 'take'>;
+type DefinedDocuments = Pick<Documents<DefinedDocument>, 'list' | 'keep' | 'take'>;
 
 export interface ImportsDeps {
   readonly entities: Entities;
@@ -84,7 +84,7 @@ export class Imports {
    * Starts an import and returns its state; `current` has later states. Throws HUB_UNAVAILABLE during another import,
    * and HUB_BAD_REQUEST for an invalid document.
    */
-  start(body: Body, order: ImportOrder): Import {
+  start(body: EntityBody, order: ImportOrder): Import {
     if (this.#running !== undefined) {
       throw new HubError('HUB_UNAVAILABLE', `Cannot import: the import ${this.#shown.id} is under way`);
     }
@@ -239,7 +239,7 @@ export class Imports {
 /** Invalid document; the problems are reported with the import. */
 class Refused extends Error {}
 
-function refusedDocument(problems: readonly Problem[]): HubError {
+function refusedDocument(problems: readonly DocumentProblem[]): HubError {
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more problems)` : '';
   return new HubError('HUB_BAD_REQUEST', `${first?.place}: ${first?.message}${more}`);

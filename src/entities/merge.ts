@@ -1,7 +1,7 @@
 import { isSame, lookUp, parsePointer, pointerOf } from '../model/json_tree.ts';
 import { ExactNumber, PROPERTIES } from '../model/lossless_numbers.ts';
 import { show } from '../model/error_value_text.ts';
-import type { Body } from './body.ts';
+import type { EntityBody } from './body.ts';
 
 /**
  * Merge of an import: a document changes those members of an existing entity that it contains. `properties` are merged by
@@ -24,7 +24,7 @@ export interface MergeOptions {
 }
 
 export interface Merged {
-  readonly body: Body;
+  readonly body: EntityBody;
   /** JSON Pointers of values in the hub that the document could contain and does not. */
   readonly missing: readonly string[];
 }
@@ -35,13 +35,13 @@ const NEVER_MISSING: ReadonlySet<string> = new Set(['id', 'type', 'region', 'for
 const PLANE: readonly string[] = ['crs', 'zone_id'];
 
 /** Merges the members of a document into an existing entity. */
-export function merge(before: Body, given: Body, { deletes, scope }: MergeOptions): Merged {
+export function merge(before: EntityBody, given: EntityBody, { deletes, scope }: MergeOptions): Merged {
   const missing: string[] = [];
   const body: Record<string, unknown> = { ...before };
   for (const [name, value] of Object.entries(given)) if (!isNothing(value)) body[name] = value;
   for (const [name, value] of Object.entries(before)) {
     if (name === PROPERTIES && isObject(value) && (isNothing(given[name]) || isObject(given[name]))) {
-      const merged = mergeProperties(value, (given[name] ?? {}) as Body, { deletes, scope });
+      const merged = mergeProperties(value, (given[name] ?? {}) as EntityBody, { deletes, scope });
       missing.push(...merged.missing);
       body[name] = merged.body;
       if (deletes && merged.missing.length > 0 && Object.keys(merged.body).length === 0) delete body[name];
@@ -58,7 +58,7 @@ export function merge(before: Body, given: Body, { deletes, scope }: MergeOption
 }
 
 /** Returns the same object if nothing changes, so that values stored under other limits remain valid. */
-function mergeProperties(before: Body, given: Body, { deletes, scope }: MergeOptions): Merged {
+function mergeProperties(before: EntityBody, given: EntityBody, { deletes, scope }: MergeOptions): Merged {
   const names = Object.keys(before).filter((name) => {
     return !Object.hasOwn(given, name) && scope?.has(pointerOf(PROPERTIES, name)) !== false;
   });
@@ -75,16 +75,16 @@ function mergeProperties(before: Body, given: Body, { deletes, scope }: MergeOpt
 /**
  * Change of one member of an entity, or of one of its properties. The values are JSON, shortened as in error messages.
  */
-export interface MemberChange {
+export interface MergedMemberChange {
   readonly path: string;
   readonly before?: string;
   readonly after?: string;
 }
 
 /** The differences between two versions of an entity, member by member. Without the first, all members are new. */
-export function memberChanges(before: Body | undefined, after: Body): readonly MemberChange[] {
+export function memberChanges(before: EntityBody | undefined, after: EntityBody): readonly MergedMemberChange[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)]);
-  return [...names].flatMap((name): readonly MemberChange[] => {
+  return [...names].flatMap((name): readonly MergedMemberChange[] => {
     const [old, next] = [before?.[name], after[name]];
     if (name === PROPERTIES && (isObject(old) || isObject(next))) {
       const [oldOnes, nextOnes] = [isObject(old) ? old : {}, isObject(next) ? next : {}];
@@ -95,14 +95,14 @@ export function memberChanges(before: Body | undefined, after: Body): readonly M
   });
 }
 
-function changeAt(path: string, before: unknown, after: unknown): readonly MemberChange[] {
+function changeAt(path: string, before: unknown, after: unknown): readonly MergedMemberChange[] {
   if (isSame(before, after)) return [];
   const [old, next] = [before, after].map((value) => (value === undefined ? undefined : show(value)));
   return [{ path, ...(old !== undefined && { before: old }), ...(next !== undefined && { after: next }) }];
 }
 
 /** The value at a JSON Pointer of an entity, shortened as in error messages. */
-export function shownAt(entity: Body, pointer: string): string {
+export function shownAt(entity: EntityBody, pointer: string): string {
   return show(lookUp(entity, parsePointer(pointer) ?? []));
 }
 
@@ -115,6 +115,6 @@ function isEmpty(value: unknown): boolean {
   return isNothing(value) || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-function isObject(value: unknown): value is Body {
+function isObject(value: unknown): value is EntityBody {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }

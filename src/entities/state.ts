@@ -4,11 +4,11 @@ import type { StoredFence } from '../model/fence.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
-import type { Carried, EntityMap, Kind } from './known.ts';
+import type { Carried, EntityMap, EntityKindName } from './entity_lookup.ts';
 
 /** All entities, with indexes that are updated on every change. */
 export class State {
-  readonly #tables: { readonly [K in Kind]: Table<EntityMap[K]> } = {
+  readonly #tables: { readonly [K in EntityKindName]: Table<EntityMap[K]> } = {
     zone: new Table(),
     fence: new Table(),
     trackable: new Table(),
@@ -25,19 +25,19 @@ export class State {
   /** Zones georeferenced by their anchors. */
   readonly #placed = new WeakMap<Zone, Zone>();
 
-  get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined {
+  get<K extends EntityKindName>(kind: K, id: string): EntityMap[K] | undefined {
     return this.#tables[kind].get(id);
   }
 
-  has(kind: Kind, id: string): boolean {
+  has(kind: EntityKindName, id: string): boolean {
     return this.#tables[kind].has(id);
   }
 
-  list<K extends Kind>(kind: K): EntityMap[K][] {
+  list<K extends EntityKindName>(kind: K): EntityMap[K][] {
     return this.#tables[kind].list();
   }
 
-  count(kind: Kind): number {
+  count(kind: EntityKindName): number {
     return this.#tables[kind].size;
   }
 
@@ -76,7 +76,7 @@ export class State {
   }
 
   /** The entities whose parent is that one: trackables carry trackables and zones, zones carry zones. */
-  carriedBy(kind: Kind, id: string): Carried[] {
+  carriedBy(kind: EntityKindName, id: string): Carried[] {
     const trackables = kind === 'trackable' ? this.#trackablesByParent.of(id) : [];
     const zones = kind === 'trackable' || kind === 'zone' ? this.#zonesByParent.of(id) : [];
     return [
@@ -91,7 +91,7 @@ export class State {
   }
 
   /** Adds or replaces (`after` given), or removes (undefined) an entity. */
-  set<K extends Kind>(kind: K, id: string, after: EntityMap[K] | undefined): Undo {
+  set<K extends EntityKindName>(kind: K, id: string, after: EntityMap[K] | undefined): Undo {
     const before = this.#tables[kind].get(id);
     const undo = this.#tables[kind].set(id, after);
     this.#index(kind, before, after);
@@ -101,7 +101,7 @@ export class State {
     };
   }
 
-  #index<K extends Kind>(kind: K, before: EntityMap[K] | undefined, after: EntityMap[K] | undefined): void {
+  #index<K extends EntityKindName>(kind: K, before: EntityMap[K] | undefined, after: EntityMap[K] | undefined): void {
     if (kind === 'trackable') {
       this.#trackablesByProvider.change(before as Trackable | undefined, after as Trackable | undefined);
       this.#trackablesByParent.change(before as Trackable | undefined, after as Trackable | undefined);

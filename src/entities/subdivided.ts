@@ -3,16 +3,16 @@ import { DEGREES, type CoordinateSpace, METERS, subdivideRings } from '../core/f
 import type { PlaneTransform } from '../core/geo/crs.ts';
 import type { StoredFence } from '../model/fence.ts';
 import type { Trackable } from '../model/trackable.ts';
-import type { EntityMap, Kind, Known } from './known.ts';
+import type { EntityMap, EntityKindName, EntityLookup } from './entity_lookup.ts';
 
 /** A checked entity with additional positions on the long edges of its polygon; any other entity unchanged. */
-export function subdivided<K extends Kind>(kind: K, entity: EntityMap[K], known: Known): EntityMap[K] {
+export function subdivided<K extends EntityKindName>(kind: K, entity: EntityMap[K], known: EntityLookup): EntityMap[K] {
   if (kind === 'fence') return subdividedFence(entity as StoredFence, known) as EntityMap[K];
   if (kind === 'trackable') return subdividedTrackable(entity as Trackable) as EntityMap[K];
   return entity;
 }
 
-function subdividedFence(fence: StoredFence, known: Known): StoredFence {
+function subdividedFence(fence: StoredFence, known: EntityLookup): StoredFence {
   const { region } = fence;
   if (region.type !== 'Polygon') return fence;
   const coordinates = subdivideRings(region.coordinates, frameOf(fence, known));
@@ -25,7 +25,7 @@ function subdividedTrackable(trackable: Trackable): Trackable {
   return { ...trackable, geometry: { ...geometry, coordinates: subdivideRings(geometry.coordinates, METERS) } };
 }
 
-function frameOf(fence: StoredFence, known: Known): CoordinateSpace {
+function frameOf(fence: StoredFence, known: EntityLookup): CoordinateSpace {
   const crs = fence.crs ?? 'EPSG:4326';
   if (crs === 'EPSG:4326') return DEGREES;
   const plane = crs === 'local' ? localPlane(fence, (name) => known.zoneBy(name)) : undefined;

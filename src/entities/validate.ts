@@ -14,8 +14,8 @@ import { LocationProvider } from '../model/provider.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 import { Trackable } from '../model/trackable.ts';
 import { Zone } from '../model/zone.ts';
-import { type Body, badRequest, checkIntegers, checkLonLat, DURATIONS, onlyMembers } from './body.ts';
-import type { EntityMap, Kind, Known } from './known.ts';
+import { type EntityBody, badRequest, checkIntegers, checkLonLat, DURATIONS, onlyMembers } from './body.ts';
+import type { EntityMap, EntityKindName, EntityLookup } from './entity_lookup.ts';
 import { checkRules } from './locating_rules.ts';
 
 const zoneSchema = checker(Zone);
@@ -26,7 +26,11 @@ const anchorSchema = checker(Anchor);
 
 /** The check of each kind: returns the entity in stored form, in place of `before`, or throws HUB_BAD_REQUEST. */
 export const VALIDATE: {
-  readonly [K in Kind]: (body: Body, known: Known, before: EntityMap[K] | undefined) => EntityMap[K];
+  readonly [K in EntityKindName]: (
+    body: EntityBody,
+    known: EntityLookup,
+    before: EntityMap[K] | undefined,
+  ) => EntityMap[K];
 } = {
   zone: validateZone,
   fence: validateFence,
@@ -36,7 +40,7 @@ export const VALIDATE: {
 };
 
 /** The zone in stored form. Throws HUB_BAD_REQUEST naming the invalid field and its value. */
-function validateZone(body: Body, known: Known, before?: Zone): Zone {
+function validateZone(body: EntityBody, known: EntityLookup, before?: Zone): Zone {
   const zone = onlyMembers(Zone, zoneSchema.parse(body));
   checkIntegers(zone, DURATIONS);
   if (zone.position != null) checkLonLat(zone.position.coordinates, 'position.coordinates', 180);
@@ -51,7 +55,7 @@ function validateZone(body: Body, known: Known, before?: Zone): Zone {
  * Ids and foreign ids share one namespace, so that a name identifies one zone. A name that the zone already has is
  * accepted, so that data older than this rule can still be changed.
  */
-function checkNames(zone: Zone, known: Known): void {
+function checkNames(zone: Zone, known: EntityLookup): void {
   const before = known.get('zone', zone.id);
   const { id, foreign_id: foreignId } = zone;
   const namesake = before === undefined ? known.zoneByForeignId(id) : undefined;
@@ -80,7 +84,7 @@ function checkProximityZone(zone: Zone): void {
 }
 
 /** Checks a zone georeferenced by ground control points, by a benchmark, or not at all. */
-function checkPlane(zone: Zone, known: Known): void {
+function checkPlane(zone: Zone, known: EntityLookup): void {
   const incomplete = zone.incomplete_configuration === true;
   const rows = zone.ground_control_points ?? [];
   const unfinished = incomplete && rows.length === 2;
@@ -113,7 +117,7 @@ function checkBenchmark(zone: Zone): void {
 }
 
 /** Proximity zones may be carried by a trackable or by another proximity zone, without a cycle. */
-function checkZoneParent(zone: Zone, known: Known, before: Zone | undefined): void {
+function checkZoneParent(zone: Zone, known: EntityLookup, before: Zone | undefined): void {
   if (isUnset(zone.parent)) return;
   const found = show(zone.parent);
   if (!isProximityZone(zone)) throw badRequest(`parent: is for proximity zones only, found ${found}`);
@@ -125,7 +129,7 @@ function checkZoneParent(zone: Zone, known: Known, before: Zone | undefined): vo
 }
 
 /** Number of parents above the zone. */
-function levelsAbove(zone: Zone, known: Known, found: string): number {
+function levelsAbove(zone: Zone, known: EntityLookup, found: string): number {
   const own = idKey(zone.id);
   let next = zone.parent;
   let kind: 'zone' | 'trackable' = 'zone';
@@ -155,7 +159,7 @@ const LONGITUDE_MAX = 360;
  * and, for a local region, is where it is now: the region of a zone that is gone can be kept, but not be changed. Throws
  * HUB_BAD_REQUEST naming the field and the value at fault.
  */
-export function validateFence(body: Body, known: Known, before?: StoredFence): StoredFence {
+export function validateFence(body: EntityBody, known: EntityLookup, before?: StoredFence): StoredFence {
   const sent = onlyMembers(Fence, fenceSchema.parse(body));
   checkIntegers(sent, DURATIONS);
   const zone = zoneOf(sent, known, before);
@@ -176,7 +180,7 @@ export function validateFence(body: Body, known: Known, before?: StoredFence): S
 }
 
 /** The zone that the fence names; undefined for none, and for one that it has named before. */
-function zoneOf({ zone_id: name }: Fence, known: Known, before: StoredFence | undefined): Zone | undefined {
+function zoneOf({ zone_id: name }: Fence, known: EntityLookup, before: StoredFence | undefined): Zone | undefined {
   if (isUnset(name)) return undefined;
   const zone = known.zoneBy(name);
   if (zone !== undefined || name === before?.zone_id) return zone;
@@ -248,7 +252,7 @@ function checkHoles(fence: Fence): void {
 }
 
 /** The trackable as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
-function validateTrackable(body: Body, known: Known, before?: Trackable): Trackable {
+function validateTrackable(body: EntityBody, known: EntityLookup, before?: Trackable): Trackable {
   if (Object.hasOwn(body, 'collision_tolerance')) {
     throw badRequest(`collision_tolerance: was renamed exit_tolerance, found ${show(body['collision_tolerance'])}`);
   }
@@ -276,13 +280,13 @@ function checkProviders(ids: readonly string[]): void {
 }
 
 /** A polygon in meters around the position. */
-function checkShape({ geometry }: Trackable, known: Known): void {
+function checkShape({ geometry }: Trackable, known: EntityLookup): void {
   const problem = geometry == null ? undefined : known.shapes.polygonProblem(geometry, 'geometry');
   if (problem !== undefined) throw badRequest(problem);
 }
 
 /** The parent must exist, must not be carried by the trackable itself, and a new one not make the chain too deep. */
-function checkTrackableParent(trackable: Trackable, known: Known, before: Trackable | undefined): void {
+function checkTrackableParent(trackable: Trackable, known: EntityLookup, before: Trackable | undefined): void {
   const own = idKey(trackable.id);
   const isNew = trackable.parent !== before?.parent;
   let next = trackable.parent;
@@ -302,7 +306,7 @@ function checkTrackableParent(trackable: Trackable, known: Known, before: Tracka
 }
 
 /** The provider as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
-function validateProvider(body: Body): LocationProvider {
+function validateProvider(body: EntityBody): LocationProvider {
   const provider = onlyMembers(LocationProvider, providerSchema.parse(body));
   checkIntegers(provider, DURATIONS);
   if (provider.id === '') throw badRequest('id: must not be empty, found ""');
@@ -310,7 +314,7 @@ function validateProvider(body: Body): LocationProvider {
 }
 
 /** The anchor as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
-function validateAnchor(body: Body, known: Known): Anchor {
+function validateAnchor(body: EntityBody, known: EntityLookup): Anchor {
   const anchor = onlyMembers(Anchor, anchorSchema.parse(body));
   const { georeferenced_position: position, zone_id: zone } = anchor;
   if (position != null) checkLonLat(position.coordinates, 'georeferenced_position.coordinates', 180);
@@ -321,7 +325,7 @@ function validateAnchor(body: Body, known: Known): Anchor {
 }
 
 interface Carrier {
-  readonly kind: Kind;
+  readonly kind: EntityKindName;
   readonly id: string;
 }
 
@@ -329,7 +333,7 @@ interface Carrier {
  * Throws HUB_BAD_REQUEST when a chain of parents would be deeper than the hub follows it: `above` levels over the entity
  * that gets a parent, and whatever it carries below.
  */
-function checkLevels(carrier: Carrier, above: number, known: Known): void {
+function checkLevels(carrier: Carrier, above: number, known: EntityLookup): void {
   const { parents: max } = known.bounds;
   const levels = above + levelsBelow(carrier, max - above, known);
   if (levels <= max) return;
@@ -337,7 +341,7 @@ function checkLevels(carrier: Carrier, above: number, known: Known): void {
 }
 
 /** How deep a chain of what the entity carries is; counting ends beyond `max`. */
-function levelsBelow({ kind, id }: Carrier, max: number, known: Known): number {
+function levelsBelow({ kind, id }: Carrier, max: number, known: EntityLookup): number {
   let level: readonly Carrier[] = [{ kind, id }];
   let levels = 0;
   while (levels <= max) {

@@ -2,11 +2,11 @@ import { join, resolve } from 'node:path';
 import type { Authorization } from '../api/api.ts';
 import { ROUTES } from '../api/routes/routes.ts';
 import { RouteTargets } from '../api/targets.ts';
-import { type Access, Authorizer, bearerToken, type Permitted } from '../auth/authorizer.ts';
+import { type Access, Authorizer, bearerToken, type PermittedTargets } from '../auth/authorizer.ts';
 import type { Fetch } from '../auth/fetch_json.ts';
 import { IdentityServer } from '../auth/identity_server.ts';
 import { Policy } from '../auth/policy.ts';
-import { Tokens } from '../auth/tokens.ts';
+import { TokenVerifier } from '../auth/tokens.ts';
 import { readConfigFile } from '../config/load.ts';
 import { readPermissions } from '../config/permissions_file.ts';
 import type { Config } from '../config/schema.ts';
@@ -101,7 +101,7 @@ export function openAuthorization(
     now: clock.elapsed,
     state: (is, error) => report(log, is, error),
   });
-  const tokens = new Tokens({
+  const tokens = new TokenVerifier({
     identityServer,
     now: clock.now,
     skipIssuer: config.openid_skip_issuer_verification,
@@ -149,7 +149,7 @@ export function openAuthorization(
 const isKnown = () => true;
 const isUnknown = () => false;
 
-function permittedText({ reaches, owned }: Permitted): string {
+function permittedText({ reaches, owned }: PermittedTargets): string {
   const permissions = reaches.flatMap(([{ operations, paths }, reach]) =>
     operations.map((operation) => ({ operation, path: paths[0], reach })),
   );

@@ -4,7 +4,7 @@ import { Documents, type DocumentsDeps } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import type { MapView } from '../model/view.ts';
-import { definedWrites } from '../store/entity_text.ts';
+import { definedWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Stages } from './connect_stages.ts';
@@ -12,7 +12,7 @@ import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 
 /** Documents defined in the page, besides entities. */
-export interface Defined {
+export interface DefinedParts {
   readonly alerts: Alerts;
   readonly views: Documents<MapView>;
   /** Applies the stored value of a setting; null: it was deleted. */
@@ -29,7 +29,7 @@ interface DefinedDeps {
   readonly cluster: Cluster | undefined;
 }
 
-export function connectDefined({ clock, machine, log, writer, stages, entities, cluster }: DefinedDeps): Defined {
+export function connectDefined({ clock, machine, log, writer, stages, entities, cluster }: DefinedDeps): DefinedParts {
   const { fanout, shards } = stages;
   const commit: DocumentsDeps['commit'] = async (documents) => {
     await writer.writeEntities(definedWrites(documents));

@@ -3,19 +3,19 @@ import type { Config } from '../config/schema.ts';
 import { boundsOf } from '../config/settings.ts';
 import type { ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneTable } from '../core/zone/zone_table.ts';
-import { asShown } from '../entities/as_shown.ts';
+import { publicForm } from '../entities/public_form.ts';
 import { writtenChange } from '../entities/change.ts';
 import { type Change, Entities } from '../entities/entities.ts';
 import { Imports, type ImportsDeps } from '../entities/imports.ts';
-import { isSilent } from '../entities/left_behind.ts';
+import { isSilent } from '../entities/detached_fences.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
-import { placedChanges } from '../entities/placed_changes.ts';
+import { georeferencedChanges } from '../entities/anchor_changes.ts';
 import { ZoneMoves } from '../entities/zone_moves.ts';
 import { announceChange } from '../fanout/front_events.ts';
 import { isSame } from '../model/json_tree.ts';
 import type { Zone } from '../model/zone.ts';
 import { commandsOf } from '../shards/shard_commands.ts';
-import { definedWrites, entityWrites, settingWrite } from '../store/entity_text.ts';
+import { definedWrites, entityWrites, settingWrite } from '../store/entity_json.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
@@ -23,7 +23,7 @@ import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 
 /** Configured entities, and the propagation of their changes. */
-export interface Configured {
+export interface EntityParts {
   readonly entities: Entities;
   readonly rules: LocatingRules;
   readonly zoneMoves: ZoneMoves;
@@ -55,13 +55,13 @@ interface EntityDeps {
   defined: ImportsDeps['defined'];
 }
 
-export function connectEntities(deps: EntityDeps): Configured {
+export function connectEntities(deps: EntityDeps): EntityParts {
   const { clock, machine, config, log, shapes, zones, cluster, toSources, toAlerts } = deps;
   const { writer } = deps.database;
   const { fanout, shards, collisions } = deps.stages;
   const bounds = boundsOf(config);
   const tell = (changes: readonly Change[]): void => {
-    const placed = placedChanges(changes, entities);
+    const placed = georeferencedChanges(changes, entities);
     for (const { id, after } of placed.filter(({ kind }) => kind === 'zone')) {
       zones.set(id, after as Zone | undefined);
       toSources(id, after as Zone | undefined);
@@ -84,7 +84,7 @@ export function connectEntities(deps: EntityDeps): Configured {
       for (const change of changes) {
         if (isSilent(change)) continue;
         const { kind, after } = change;
-        const shown = () => after && asShown(kind, after, entities);
+        const shown = () => after && publicForm(kind, after, entities);
         announceChange(fanout, change, { nowMs: clock.now(), shown });
         if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
       }

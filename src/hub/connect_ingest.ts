@@ -1,4 +1,4 @@
-import { openSources, type Sources } from '../adapters/sources.ts';
+import { openSources, type AdapterSources } from '../adapters/sources.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { LocationTarget } from '../cluster/routing/location_router.ts';
 import type { Config } from '../config/schema.ts';
@@ -18,19 +18,19 @@ import type { Database } from './connect_database.ts';
 import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
-import { withinHold } from './within_hold.ts';
+import { withDeadline } from './with_deadline.ts';
 
 /** Maximum events waiting for the store before the hub rejects locations. */
 const HELD_MAX = 500_000;
 
 /** The common ingest, and the sources that the hub connects to itself. */
-export interface Incoming {
+export interface IngestParts {
   readonly ingest: Ingest;
   /** Whether the shards can accept that many more locations. */
   hasCapacity(count: number): boolean;
   /** Whether that many locations can be processed now, and stored if required. */
   canTake(count: number): boolean;
-  readonly sources: Sources;
+  readonly sources: AdapterSources;
 }
 
 interface IngestDeps {
@@ -57,7 +57,7 @@ function bodyInRunning(body: ScannedBody, clock: Clock, shards: number): Scanned
   return { ...body, receivedMs: clock.monotonicTime(receivedMs) };
 }
 
-export function connectIngest(deps: IngestDeps): Incoming {
+export function connectIngest(deps: IngestDeps): IngestParts {
   const { clock, machine, config, log, zones, arrivals, database, entities, cluster } = deps;
   const { schedule, turns } = machine;
   const { fanout, shards, collisions, outcomes } = deps.stages;
@@ -75,7 +75,7 @@ export function connectIngest(deps: IngestDeps): Incoming {
   };
   const kept = (): Promise<void> | undefined => {
     if (cluster === undefined) return slow ? shards.kept() : shards.eased();
-    return withinHold(shards.settled(), config.cluster_hold, 'Cannot process locations');
+    return withDeadline(shards.settled(), config.cluster_hold, 'Cannot process locations');
   };
   const count = config.num_threads;
   const local: LocationTarget & { readonly count: number } = {

@@ -6,7 +6,7 @@ import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import type { Mqtt, MqttDeps } from '../mqtt/mqtt.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { partitionOf } from '../shards/affinity.ts';
-import { definedWrites } from '../store/entity_text.ts';
+import { definedWrites } from '../store/entity_json.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 

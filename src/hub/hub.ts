@@ -1,10 +1,10 @@
 import { garbageCollector } from '../../workers/garbage.ts';
 import { MemoryWatch } from '../../workers/memory_watch.ts';
-import type { Sources } from '../adapters/sources.ts';
+import type { AdapterSources } from '../adapters/sources.ts';
 import type { Fetch } from '../auth/fetch_json.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
-import { storePlace } from '../config/settings.ts';
+import { storeTarget } from '../config/settings.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { openShapeChecks } from '../fence_index/shape_checks.ts';
 import type { History } from '../history/history.ts';
@@ -26,8 +26,8 @@ import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
 import { CertificateCare, warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from './exposure.ts';
-import { fill } from './fill.ts';
-import { fillFromCluster } from './fill_from_cluster.ts';
+import { loadState } from './load_state.ts';
+import { loadClusterState } from './load_cluster_state.ts';
 import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import { connectParts, type Parts } from './parts.ts';
@@ -53,7 +53,7 @@ export interface Hub {
   readonly fanout: Fanout;
   readonly shards: Shards;
   readonly collisions: CollisionLane;
-  readonly sources: Sources;
+  readonly sources: AdapterSources;
   readonly store: Store;
   /** Undefined if history is off. */
   readonly history: History | undefined;
@@ -108,7 +108,7 @@ async function authorized(
 }
 
 function openOwnStore(config: Config, log: Log, clock: Clock): Promise<Store> {
-  return openStore(storePlace(config, clock.now()), {
+  return openStore(storeTarget(config, clock.now()), {
     stage: ({ text, part }) => log.info(text, { part }),
     notice: (text) => log.warn(text),
     restarted: () => log.error('The database thread failed and was restarted'),
@@ -137,10 +137,10 @@ async function openOn(
   let mqtt: Mqtt | undefined;
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
   try {
-    if (cluster === undefined) await fill(parts, reading, config);
+    if (cluster === undefined) await loadState(parts, reading, config);
     else {
       const elect = (): void => mqtt?.elect();
-      await fillFromCluster(parts, cluster, { config, out: isOut.resolve, elect });
+      await loadClusterState(parts, cluster, { config, out: isOut.resolve, elect });
     }
     const kept = await reading.all;
     const connections = () => connectionsOf(sources.status(), entities);

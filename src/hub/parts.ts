@@ -9,17 +9,17 @@ import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
-import { connectDefined, type Defined } from './connect_alerts.ts';
+import { connectDefined, type DefinedParts } from './connect_alerts.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
-import { type Configured, connectEntities } from './connect_entities.ts';
-import { connectIngest, type Incoming } from './connect_ingest.ts';
+import { type EntityParts, connectEntities } from './connect_entities.ts';
+import { connectIngest, type IngestParts } from './connect_ingest.ts';
 import { connectStages, type Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
 
 /** All components between the transport and the store. */
-export interface Parts extends Stages, Configured, Incoming, Defined {
+export interface Parts extends Stages, EntityParts, IngestParts, DefinedParts {
   readonly clock: Clock;
   /** Wall-clock time. */
   now(): number;

@@ -4,7 +4,7 @@ import { type Authorization, admitBodies, createApi, type GuardedApiDeps } from 
 import type { Permit } from '../api/deps.ts';
 import { fenceEventPublisher } from '../api/fence_event_input.ts';
 import { siteOf } from '../api/naming.ts';
-import { Replies } from '../api/replies.ts';
+import { ReplyFactory } from '../api/replies.ts';
 import { ROUTES } from '../api/routes/routes.ts';
 import { PREFIXES } from '../api/versions.ts';
 import { viewOf } from '../api/view.ts';
@@ -35,7 +35,7 @@ import { HubDemo } from './demo.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 import { VERSION_INFO } from './version_info.ts';
-import { withinHold } from './within_hold.ts';
+import { withDeadline } from './with_deadline.ts';
 
 const SOCKET_PATHS = pathsOf('socket');
 const RPC_PATHS = pathsOf('rpc');
@@ -43,7 +43,7 @@ const RPC_PATHS = pathsOf('rpc');
 const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
 
 /** The components, and other services for clients. */
-export interface Served extends Parts {
+export interface ServedParts extends Parts {
   readonly identity: HubIdentity;
   readonly operation: Operation;
   readonly rpc: Rpc;
@@ -53,13 +53,13 @@ export interface Served extends Parts {
   readonly waiting: WaitingFrames;
 }
 
-export interface Serving {
+export interface ServerHandle {
   readonly listening: Listening;
   readonly demo: HubDemo;
 }
 
 /** Opens the port with the API, the WebSocket and the web UI. Throws a StartupError if the port is not available. */
-export async function serve(parts: Served, config: Config, log: Log): Promise<Serving> {
+export async function serve(parts: ServedParts, config: Config, log: Log): Promise<ServerHandle> {
   const { turns, authorization } = parts;
   const unsent = new Unsent(config.max_unsent_memory * 2 ** 20);
   const report = (error: unknown): void => log.error('A request has failed', { error: String(error) });
@@ -72,7 +72,7 @@ export async function serve(parts: Served, config: Config, log: Log): Promise<Se
   // Requests of the hub to itself need no token.
   const { authorization: _asked, ...own } = api;
   const handleOwn = createApi(own);
-  const replies = new Replies(api);
+  const replies = new ReplyFactory(api);
   const refuse = (error: HubError, path: string) => replies.error(error, path);
   const watched: Pick<SocketDeps, 'unsent' | 'tooSlow' | 'report'> = {
     unsent,
@@ -112,7 +112,7 @@ function isForRpc({ path }: Peer): boolean {
   return path.includes('/ws/rpc');
 }
 
-function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
+function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo'> {
   const { now, counts, turns, cluster, fanout, shards, entities, rules, imports, ingest, sources } = parts;
   const { operation, authorization, mqtt, recording, alerts, views } = parts;
   return {
@@ -122,7 +122,7 @@ function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
     read: (query) => {
       if (cluster === undefined) return shards.ask(query);
       if (!cluster.isLocal) return cluster.remote.ask(query);
-      return withinHold(shards.ask(query), config.cluster_hold, 'Cannot read');
+      return withDeadline(shards.ask(query), config.cluster_hold, 'Cannot read');
     },
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
     acceptBody: (body, incoming) => ingest.body(body, incoming),
@@ -130,7 +130,7 @@ function apiDeps(parts: Served, config: Config): Omit<GuardedApiDeps, 'demo'> {
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
     upToDate() {
       if (cluster === undefined || config.cluster_reads === 'any') return undefined;
-      return withinHold(cluster.upToDate(), config.cluster_hold, 'Cannot read');
+      return withDeadline(cluster.upToDate(), config.cluster_hold, 'Cannot read');
     },
     zonesMoved: () => zonesMoved(parts),
     acceptCisco: sources.acceptCisco,
@@ -180,12 +180,12 @@ function permitBy(authorization: Authorization | undefined): Permit {
 }
 
 /** Zones may follow objects of other hubs. */
-function zonesMoved({ cluster, entities, zoneMoves }: Served): Promise<void> | undefined {
+function zonesMoved({ cluster, entities, zoneMoves }: ServedParts): Promise<void> | undefined {
   if (cluster?.isLocal !== false) return zoneMoves.settled();
   return entities.hasMobileZones ? cluster.remote.settled() : undefined;
 }
 
-function socketDeps(parts: Served, config: Config): Omit<SocketDeps, 'unsent' | 'tooSlow' | 'report'> {
+function socketDeps(parts: ServedParts, config: Config): Omit<SocketDeps, 'unsent' | 'tooSlow' | 'report'> {
   const { now, turns, cluster, fanout, entities, ingest, operation, authorization, waiting } = parts;
   return {
     fanout,
@@ -209,7 +209,7 @@ function socketDeps(parts: Served, config: Config): Omit<SocketDeps, 'unsent' | 
   };
 }
 
-function rpcSocketDeps({ now, turns, rpc, authorization, waiting }: Served, config: Config): RpcSocketDeps {
+function rpcSocketDeps({ now, turns, rpc, authorization, waiting }: ServedParts, config: Config): RpcSocketDeps {
   return {
     rpc,
     waiting,

@@ -14,7 +14,7 @@ import type { Consumption } from '../model/usage.ts';
 import type { RpcCounts } from '../rpc/rpc.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
-import { entityWrites } from '../store/entity_text.ts';
+import { entityWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Arrivals, Connection } from './arrivals.ts';
 import { type ClusterNumbers, clusterFamilies } from './cluster_families.ts';

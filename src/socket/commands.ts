@@ -1,5 +1,5 @@
 import type { Access } from '../auth/authorizer.ts';
-import { Sight, type Site } from '../auth/sight.ts';
+import { Visibility, type EntityIndex } from '../auth/visibility.ts';
 import { HubError } from '../errors.ts';
 import type { Subscriber } from '../fanout/batch.ts';
 import { both } from '../fanout/filter.ts';
@@ -63,7 +63,7 @@ export interface Command {
 /** Topics that clients may publish to. */
 const PUBLISHED = ['location_updates', 'proximity_updates'] as const;
 
-const NOTHING: Site = { exists: () => false, zoneBy: () => undefined, zoneOfFence: () => undefined };
+const NOTHING: EntityIndex = { exists: () => false, zoneBy: () => undefined, zoneOfFence: () => undefined };
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -103,7 +103,7 @@ function subscribe(
   const { name, ...topic } = readTopic(frame.topic);
   const params = readParams(frame.params, 'subscribeFailed');
   const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = connection.deps;
-  const sight = readable && new Sight(readable, site);
+  const sight = readable && new Visibility(readable, site);
   if (connection.subscriptions >= subscriptionsMax) {
     throw new CommandError('subscribeFailed', `Cannot subscribe: the connection has ${subscriptionsMax} subscriptions`);
   }

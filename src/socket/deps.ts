@@ -1,5 +1,5 @@
 import type { Access } from '../auth/authorizer.ts';
-import type { Sight, Site } from '../auth/sight.ts';
+import type { Visibility, EntityIndex } from '../auth/visibility.ts';
 import type { CountUnsent, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
@@ -53,9 +53,9 @@ export interface SocketDeps {
    * Completes a view with its defaults. Throws HUB_BAD_REQUEST for an unsupported CRS or an unknown zone, and
    * HUB_NOT_AUTHORIZED for a zone whose place the token may not know.
    */
-  readonly checkView: (asked: AskedView, sight: Sight | undefined) => View;
+  readonly checkView: (asked: AskedView, sight: Visibility | undefined) => View;
   /** What there is, for the rights of tokens. Without it tokens with limited access see what is their own alone. */
-  readonly site?: Site;
+  readonly site?: EntityIndex;
   /**
    * Asked before a topic is used; left out: everybody may do everything. Throws, or rejects with, HUB_NOT_AUTHENTICATED,
    * HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE.

@@ -1,8 +1,8 @@
-import { checkName } from '../auth/admitted.ts';
-import type { Naming } from '../auth/names.ts';
-import type { Owned } from '../auth/owned.ts';
-import { cutTo } from '../auth/shown.ts';
-import type { Sight } from '../auth/sight.ts';
+import { checkName } from '../auth/reference_check.ts';
+import type { ReferenceSource } from '../auth/names.ts';
+import type { OwnedEntities } from '../auth/ownership.ts';
+import { redactor } from '../auth/redaction.ts';
+import type { Visibility } from '../auth/visibility.ts';
 import { asText } from '../fanout/coerce.ts';
 import type { Filter } from '../fanout/filter.ts';
 import type { Resource } from '../model/permission.ts';
@@ -74,7 +74,7 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
 export function ownerFilter(
   topic: Topic,
   params: Params,
-  { owned, sight }: { readonly owned: Owned; readonly sight: Sight | undefined },
+  { owned, sight }: { readonly owned: OwnedEntities; readonly sight: Visibility | undefined },
 ): Filter {
   const { resource, params: names, fields, naming = {} } = TOPIC_OWNERS[topic];
   if (fields.length === 0) {
@@ -112,7 +112,7 @@ function textsOf(name: string, params: Params): readonly string[] {
   return (Array.isArray(value) ? value : [value]).map((item) => asText(name, item));
 }
 
-const NAMING: Readonly<Record<Topic, Naming>> = {
+const NAMING: Readonly<Record<Topic, ReferenceSource>> = {
   location_updates: 'location',
   trackable_motions: 'motion',
   fence_events: 'fence_event',
@@ -131,8 +131,8 @@ const NAMING: Readonly<Record<Topic, Naming>> = {
 export function cutterOf(
   topic: Topic,
   { geojson }: View,
-  sight: Sight | undefined,
+  sight: Visibility | undefined,
 ): ((text: string) => string) | undefined {
   const form = topic.endsWith('_changes') ? 'change' : geojson === true ? 'collection' : 'plain';
-  return cutTo(sight, NAMING[topic], form);
+  return redactor(sight, NAMING[topic], form);
 }

@@ -4,7 +4,7 @@ import { settle, verifyCopy } from './copy.ts';
 import { inspect, openToRead } from './database_file.ts';
 import { versionOf } from './migration/migrate.ts';
 import { replaceByPrivate } from './private_files.ts';
-import { asStartupError, refuse } from './start_errors.ts';
+import { asStartupError, databaseError } from './start_errors.ts';
 
 /** Pages copied at once, 4 MiB. The event loop runs in between. */
 const PAGES_AT_ONCE = 1024;
@@ -53,7 +53,7 @@ export async function backUp(path: string, to: string, { progress }: BackupOptio
 /** Opens a hub's database to read it alongside the hub. Throws a StartupError if it cannot be used. */
 export function openExisting(path: string): Database.Database {
   try {
-    if (statSync(path, { throwIfNoEntry: false }) === undefined) throw refuse(path, 'there is no such file');
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) throw databaseError(path, 'there is no such file');
     inspect(path, path);
     return openToRead(path);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { refuse } from './start_errors.ts';
+import { databaseError } from './start_errors.ts';
 
 /** A row with a wrong checksum. */
 export interface DamagedRow {
@@ -35,7 +35,7 @@ export function nameOf(table: DamagedRow['table'], { kind = '', id }: { kind?: s
 
 /** Error for damaged rows, in one line that names them. */
 export function refuseDamaged(path: string, rows: readonly DamagedRow[]): never {
-  throw refuse(path, `${namesOf(rows)}: ${WAYS_OUT}`);
+  throw databaseError(path, `${namesOf(rows)}: ${WAYS_OUT}`);
 }
 
 /** Deletes damaged rows from the database. Returns one line that names them. */

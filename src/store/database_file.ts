@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { APPLICATION_ID, SCHEMA_VERSION } from './migration/steps.ts';
 import { rowSum } from './row_sum.ts';
-import { DAMAGED, refuse } from './start_errors.ts';
+import { DAMAGED, databaseError } from './start_errors.ts';
 
 /** Size to which the log file is truncated after a checkpoint, so that one large commit does not keep its space. */
 const WAL_BYTES_KEPT = 16 << 20;
@@ -19,12 +19,12 @@ export function inspect(file: string, path: string): void {
     const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number;
     // Left by a hub that was killed while creating the file.
     if (tables === 0 && application === 0 && version === 0) return;
-    if (application !== APPLICATION_ID) throw refuse(path, 'it is a database of another program');
+    if (application !== APPLICATION_ID) throw databaseError(path, 'it is a database of another program');
     if (version > SCHEMA_VERSION) {
-      throw refuse(path, `it was written by a newer hub (version ${version}, this hub knows ${SCHEMA_VERSION})`);
+      throw databaseError(path, `it was written by a newer hub (version ${version}, this hub knows ${SCHEMA_VERSION})`);
     }
     const sound = db.pragma('quick_check(1)', { simple: true });
-    if (sound !== 'ok') throw refuse(path, `${DAMAGED}: ${String(sound)}`);
+    if (sound !== 'ok') throw databaseError(path, `${DAMAGED}: ${String(sound)}`);
   } finally {
     db.close();
   }

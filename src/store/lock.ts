@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { createPrivate } from './private_files.ts';
-import { asStartupError, refuse } from './start_errors.ts';
+import { asStartupError, databaseError } from './start_errors.ts';
 
 /**
  * Rejects a second hub on the same database, by two locks that are both released when the process dies in any way.
@@ -42,7 +42,7 @@ export function lockFile(path: string, file: string): FileLock {
     return { id: `${dev}:${ino}`, unlock: () => held.close() };
   } catch (error) {
     lock?.close();
-    throw isBusy(error) ? refuse(path, 'another hub is using it') : asStartupError(error, path);
+    throw isBusy(error) ? databaseError(path, 'another hub is using it') : asStartupError(error, path);
   }
 }
 
@@ -57,7 +57,9 @@ export function checkAlone(path: string, file: string, { timeoutMs }: { readonly
     db.pragma('locking_mode = EXCLUSIVE');
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
   } catch (error) {
-    throw isBusy(error) ? refuse(path, 'another hub is using it, or another program') : asStartupError(error, path);
+    throw isBusy(error)
+      ? databaseError(path, 'another hub is using it, or another program')
+      : asStartupError(error, path);
   } finally {
     db.close();
   }

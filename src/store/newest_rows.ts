@@ -5,7 +5,7 @@ const OBJECTS_AT_FIRST = 1 << 12;
 const EMPTY = -1;
 
 /** Location of a row in a buffer. */
-export interface Place {
+export interface RowLocation {
   readonly buffer: RecordBuffer;
   readonly at: number;
 }
@@ -46,12 +46,12 @@ export class NewestRows {
   }
 
   /** The row of an object. */
-  place(number: number): Place {
+  place(number: number): RowLocation {
     const buffer = this.#buffers[this.#bufferOf[number] as number] as RecordBuffer;
     return { buffer, at: this.#atOf[number] as number };
   }
 
-  *[Symbol.iterator](): Generator<Place> {
+  *[Symbol.iterator](): Generator<RowLocation> {
     for (let number = 0; number < this.#size; number++) yield this.place(number);
   }
 

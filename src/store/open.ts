@@ -1,9 +1,9 @@
 import type { StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { StartupError } from '../errors.ts';
 import { commitOf, type Stage, type StoreReply, unpackPart } from '../wire/store_messages.ts';
-import { checkScratch } from './place.ts';
+import { checkScratch } from './database_path.ts';
 import { joinedParts, type Store } from './store.ts';
-import { openStoreThread, type Place, type StoreThread, StoreThreadGone } from './store_thread.ts';
+import { openStoreThread, type StoreTarget, type StoreThread, StoreThreadExited } from './store_thread.ts';
 
 /** Observer of an opened store. */
 export interface Watch {
@@ -16,7 +16,7 @@ export interface Watch {
 }
 
 /** Opens a SQLite file or a wide-column database in its own thread. Rejects with a StartupError. */
-export async function openStore(place: Place, watch: Watch = {}): Promise<ThreadStore> {
+export async function openStore(place: StoreTarget, watch: Watch = {}): Promise<ThreadStore> {
   if ('path' in place) checkScratch(place.path, process.env);
   const failures = new Map<string, number>();
   const open = () => {
@@ -90,7 +90,7 @@ export class ThreadStore implements Store {
     try {
       return await question(await this.#living());
     } catch (error) {
-      if (!(error instanceof StoreThreadGone)) throw error;
+      if (!(error instanceof StoreThreadExited)) throw error;
       return question(await this.#living());
     }
   }

@@ -6,8 +6,8 @@ import { BUSY_MS, inspect, openFile, openToRead } from './database_file.ts';
 import { checkAlone, type FileLock, lockFile } from './lock.ts';
 import { type Opening, timeInName } from './opening.ts';
 import { createPrivate, keepPrivate } from './private_files.ts';
-import { asStartupError, refuse } from './start_errors.ts';
-import { leftBeside, lossOf, readWritten } from './unclean_end.ts';
+import { asStartupError, databaseError } from './start_errors.ts';
+import { crashTraces, lossOf, readWritten } from './crash_detection.ts';
 
 interface Preparing {
   /** Path as given by the user, for errors. */
@@ -25,13 +25,13 @@ export function prepareFile(file: string, { path, lock, opening }: Preparing): v
   takeOver(file, opening);
   const { acceptLoss = false, notice } = opening;
   createPrivate(file);
-  const left = leftBeside(file);
+  const left = crashTraces(file);
   inspect(file, path);
   const db = openToRead(file);
   const written = readWritten(db);
   db.close();
   const loss = written && lossOf(file, left, written.commits);
-  if (loss !== undefined && !acceptLoss) throw refuse(path, loss);
+  if (loss !== undefined && !acceptLoss) throw databaseError(path, loss);
   if (written?.lock !== lock.id) checkAlone(path, file, { timeoutMs: BUSY_MS });
   const opened = keepPrivate(file);
   if (opened !== undefined) notice?.(opened);
@@ -62,7 +62,7 @@ function takeOver(file: string, { nowMs, stage }: Opening): void {
       db.close();
     }
     // The last process to close a database removes its log.
-    if (existsSync(old + COMPANIONS[0])) throw refuse(old, 'another program is using it');
+    if (existsSync(old + COMPANIONS[0])) throw databaseError(old, 'another program is using it');
     settle(old, file);
   } catch (error) {
     const { message } = asStartupError(error, old);

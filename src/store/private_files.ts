@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { ownFiles } from './own_files.ts';
+import { protectedPaths } from './protected_paths.ts';
 
 /** The database holds positions of people, so only the user who runs the hub may read it. */
 const OWNER_ONLY = 0o600;
@@ -29,7 +29,7 @@ export function keepPrivate(file: string): string | undefined {
   // File modes have no effect on Windows.
   if (process.platform === 'win32') return undefined;
   const [open, kept]: [string[], string[]] = [[], []];
-  for (const path of ownFiles(file)) {
+  for (const path of protectedPaths(file)) {
     const mode = statSync(path).mode & 0o777;
     if ((mode & OTHERS) === 0) continue;
     const named = `${basename(path)} (${mode.toString(8)})`;

@@ -4,10 +4,10 @@ import { nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
 import { SCHEMA_VERSION } from './migration/steps.ts';
 import { rowSum } from './row_sum.ts';
-import { refuse } from './start_errors.ts';
+import { databaseError } from './start_errors.ts';
 
 /** Entities and settings of a database as JSON, in the order of creation, from one snapshot. */
-export interface Entities {
+export interface StoredEntities {
   readonly count: number;
   texts(kind: Exclude<StoredKind, 'setting'>): IterableIterator<string>;
   /** The setting of that name; undefined if there is no such setting. */
@@ -21,12 +21,12 @@ export interface Entities {
  * Opens a database to read its entities, even while a hub uses it. Throws a StartupError if it cannot be read or has
  * another version. Reading a damaged row throws one, too.
  */
-export function readEntities(path: string): Entities {
+export function readEntities(path: string): StoredEntities {
   const db = openExisting(path);
   const version = versionOf(db);
   if (version !== SCHEMA_VERSION) {
     db.close();
-    throw refuse(path, `it is of version ${version}: start the hub once, or run npm run hub -- migrate`);
+    throw databaseError(path, `it is of version ${version}: start the hub once, or run npm run hub -- migrate`);
   }
   db.exec('BEGIN');
   return {
@@ -34,7 +34,7 @@ export function readEntities(path: string): Entities {
     *texts(kind) {
       const rows = db.prepare('SELECT id, text, sum FROM entity WHERE kind = ? ORDER BY seq').iterate(kind);
       for (const { id, text, sum } of rows as IterableIterator<{ id: string; text: string; sum: number }>) {
-        if (sum !== rowSum(kind, id, text)) throw refuse(path, `${nameOf('entity', { kind, id })} is damaged`);
+        if (sum !== rowSum(kind, id, text)) throw databaseError(path, `${nameOf('entity', { kind, id })} is damaged`);
         yield text;
       }
     },
@@ -42,14 +42,14 @@ export function readEntities(path: string): Entities {
       const row = db.prepare('SELECT value, sum FROM setting WHERE name = ?').get(name);
       const { value, sum } = (row ?? {}) as { value?: string; sum?: number };
       if (value !== undefined && sum !== rowSum('setting', name, value))
-        throw refuse(path, `setting "${name}" is damaged`);
+        throw databaseError(path, `setting "${name}" is damaged`);
       return value;
     },
     *settings(prefix) {
       const rows = db.prepare('SELECT name, value, sum FROM setting WHERE substr(name, 1, ?) = ? ORDER BY name');
       const found = rows.all(prefix.length, prefix) as readonly { name: string; value: string; sum: number }[];
       for (const { name, value, sum } of found) {
-        if (sum !== rowSum('setting', name, value)) throw refuse(path, `setting "${name}" is damaged`);
+        if (sum !== rowSum('setting', name, value)) throw databaseError(path, `setting "${name}" is damaged`);
         yield value;
       }
     },

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { backUp, openExisting } from './backup.ts';
 import { versionOf } from './migration/migrate.ts';
-import { STEPS, type Step } from './migration/steps.ts';
+import { STEPS, type MigrationStep } from './migration/steps.ts';
 import type { Opening } from './opening.ts';
 import { SqliteStore } from './sqlite.ts';
 import { asStartupError } from './start_errors.ts';
 
 /** Pending migration steps of a database. Throws a StartupError if it cannot be read. */
-export function stepsDue(path: string): { readonly version: number; readonly due: readonly Step[] } {
+export function stepsDue(path: string): { readonly version: number; readonly due: readonly MigrationStep[] } {
   const db = openExisting(path);
   try {
     const version = versionOf(db);

@@ -8,7 +8,7 @@ import { SCHEMA_VERSION } from './migration/steps.ts';
 import { readRowLog } from './row_log.ts';
 import { defineRowSum } from './row_sum.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
-import { type Left, leftBeside, lossOf, readWritten } from './unclean_end.ts';
+import { type CrashTraces, crashTraces, lossOf, readWritten } from './crash_detection.ts';
 
 /** Contents and problems of a database. */
 export interface Report {
@@ -35,7 +35,7 @@ const PROBLEMS_MAX = 20;
 export function reportOn(path: string): Report {
   // Read first, since a running hub increases the count.
   const file = existsSync(path) ? realpathSync(path) : path;
-  const left = leftBeside(file);
+  const left = crashTraces(file);
   const db = openExisting(path);
   try {
     // One snapshot for everything that follows.
@@ -86,7 +86,7 @@ function pageProblems(db: Database.Database): readonly string[] {
   return said.filter((each) => each !== 'ok');
 }
 
-function lossProblems(db: Database.Database, file: string, left: Left): readonly string[] {
+function lossProblems(db: Database.Database, file: string, left: CrashTraces): readonly string[] {
   const written = readWritten(db);
   return (written && [lossOf(file, left, written.commits)].filter((loss) => loss !== undefined)) ?? [];
 }

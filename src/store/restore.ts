@@ -5,13 +5,13 @@ import { inspect, openFile } from './database_file.ts';
 import { lockFile } from './lock.ts';
 import { versionOf } from './migration/migrate.ts';
 import { type Opening, timeInName } from './opening.ts';
-import { isSameFile } from './own_files.ts';
-import { placeOf } from './place.ts';
-import { removeMark } from './running_mark.ts';
-import { asStartupError, refuse } from './start_errors.ts';
+import { isSameFile } from './protected_paths.ts';
+import { databasePath } from './database_path.ts';
+import { removeDirtyFlag } from './dirty_flag.ts';
+import { asStartupError, databaseError } from './start_errors.ts';
 
 /** Result of a restoration. */
-export interface Restored {
+export interface RestoreResult {
   /** Version of the restored database; the next start of a hub migrates an older one. */
   readonly version: number;
   /** Path of the replaced database; undefined if there was none. */
@@ -23,18 +23,18 @@ export interface Restored {
  * the old database is preserved as `data.dat.replaced.<time>.bak`. If the process dies at any time, one of the two is
  * in place. Throws a StartupError, leaving the database unchanged.
  */
-export function restore(path: string, from: string, { nowMs, stage }: Opening): Restored {
-  const file = placeOf(path);
+export function restore(path: string, from: string, { nowMs, stage }: Opening): RestoreResult {
+  const file = databasePath(path);
   const { unlock } = lockFile(path, file);
   const copied = `${file}.restored`;
   try {
-    if (isSameFile(from, file)) throw refuse(path, 'it cannot be restored from itself');
+    if (isSameFile(from, file)) throw databaseError(path, 'it cannot be restored from itself');
     stage?.({ text: `Copying ${from}`, part: 0 });
     const version = copyBackup(from, copied);
     stage?.({ text: `Replacing ${path}`, part: 0.9 });
     const replaced = existsSync(file) ? setAside(file, nowMs) : undefined;
     // The mark belongs to the old database: a hub would miss its commits in the new one.
-    removeMark(file);
+    removeDirtyFlag(file);
     settle(copied, file);
     return { version, replaced };
   } catch (error) {
@@ -49,7 +49,7 @@ function copyBackup(from: string, to: string): number {
   const backup = openExisting(from);
   try {
     const version = versionOf(backup);
-    if (version === 0) throw refuse(from, 'it is empty');
+    if (version === 0) throw databaseError(from, 'it is empty');
     rmSync(to, { force: true });
     copyDatabase(backup, to);
     return version;

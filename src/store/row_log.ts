@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { type PackedRows, ROW_BYTES_MIN, rowId, rowKey, decodeRow } from '../core/row_bytes.ts';
 import { look } from '../model/borrowed.ts';
-import { NewestRows, type Place } from './newest_rows.ts';
+import { NewestRows, type RowLocation } from './newest_rows.ts';
 import { bytesSum, rowSum } from './row_sum.ts';
 
 /**
@@ -163,7 +163,7 @@ export class RowLog {
     return rows;
   }
 
-  #write({ buffer, at }: Place): void {
+  #write({ buffer, at }: RowLocation): void {
     const { setRow, addRow, deleteRow, setCollision, deleteCollision } = this.#statements;
     const { kind, id, isTombstone, receivedMs, eventTimeMs, memberships, text } = decodeRow(buffer, at);
     if (kind === 'collision') {
@@ -186,7 +186,7 @@ export class RowLog {
  * The newest row of each object in the log, by its key. `damaged` is called with entries that have a wrong checksum;
  * their rows are skipped.
  */
-export function readRowLog(db: Database.Database, damaged: (seq: number) => void): ReadonlyMap<string, Place> {
+export function readRowLog(db: Database.Database, damaged: (seq: number) => void): ReadonlyMap<string, RowLocation> {
   const newest = new NewestRows();
   const entries = db.prepare('SELECT seq, rows, sum FROM row_log ORDER BY seq').iterate();
   for (const { seq, rows, sum } of entries as Iterable<{ seq: number; rows: Buffer; sum: number }>) {

@@ -6,15 +6,15 @@ import { hubIdOf, openFile } from './database_file.ts';
 import { type FileLock, lockFile } from './lock.ts';
 import { migrate } from './migration/migrate.ts';
 import type { Opening } from './opening.ts';
-import { placeOf } from './place.ts';
+import { databasePath } from './database_path.ts';
 import { prepareFile } from './prepare_file.ts';
-import { readKept } from './read_kept.ts';
+import { readStored } from './read_stored.ts';
 import { RowLog } from './row_log.ts';
 import { rowSum } from './row_sum.ts';
-import { RunningMark } from './running_mark.ts';
+import { DirtyFlagFile } from './dirty_flag.ts';
 import { asStartupError } from './start_errors.ts';
 import { joinedParts } from './store.ts';
-import { readWritten, type Written } from './unclean_end.ts';
+import { readWritten, type CommitStatistics } from './crash_detection.ts';
 
 /**
  * Pages of the write-ahead log after which it is checkpointed: 4 MiB, so that no commit waits for long. When the same
@@ -50,7 +50,7 @@ export class SqliteStore {
   readonly #db: Database.Database;
   readonly #opening: Opening;
   readonly #lock: FileLock;
-  readonly #mark: RunningMark;
+  readonly #mark: DirtyFlagFile;
   readonly #statements: Statements;
   readonly #rowLog: RowLog;
   readonly #commit: (batch: StoreBatch) => void;
@@ -66,7 +66,7 @@ export class SqliteStore {
   constructor(path: string, newId: () => string, opening: Opening = { nowMs: 0 }) {
     this.#path = path;
     this.#opening = opening;
-    const file = placeOf(path);
+    const file = databasePath(path);
     this.#lock = lockFile(path, file);
     let db: Database.Database | undefined;
     try {
@@ -78,7 +78,7 @@ export class SqliteStore {
       this.#statements = prepare(db);
       this.#rowLog = new RowLog(db);
       this.#begin();
-      this.#mark = new RunningMark(file, this.#commits);
+      this.#mark = new DirtyFlagFile(file, this.#commits);
     } catch (error) {
       db?.close();
       this.#lock.unlock();
@@ -104,7 +104,7 @@ export class SqliteStore {
   *parts(): Generator<StoredPart> {
     const damaged: DamagedRow[] = [];
     try {
-      yield* readKept(this.#db, damaged);
+      yield* readStored(this.#db, damaged);
       if (damaged.length > 0) this.#settle(damaged);
     } catch (error) {
       throw asStartupError(error, this.#path);
@@ -187,7 +187,7 @@ export class SqliteStore {
 
   /** The first commit, synced to disk with all before it. It stores the lock held by this hub. */
   #begin(): void {
-    const { commits, lock } = readWritten(this.#db) as Written;
+    const { commits, lock } = readWritten(this.#db) as CommitStatistics;
     this.#commits = commits + 1;
     this.#db.pragma('synchronous = FULL');
     this.#db.prepare('UPDATE written SET commits = ?, lock = ?').run(this.#commits, this.#lock.id);

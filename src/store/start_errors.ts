@@ -1,7 +1,7 @@
 import { StartupError } from '../errors.ts';
 
 /** Error of a start that fails because of the database file. */
-export function refuse(path: string, reason: string): StartupError {
+export function databaseError(path: string, reason: string): StartupError {
   return new StartupError(`Cannot use the database ${path}: ${reason.trim().replaceAll(/\s+/g, ' ')}`);
 }
 
@@ -10,7 +10,7 @@ export const DAMAGED = 'it is damaged (npm run hub -- restore FILE puts a backup
 
 /** Converts an error of SQLite or the file system into a StartupError with a plain reason. */
 export function asStartupError(error: unknown, path: string): StartupError {
-  return error instanceof StartupError ? error : refuse(path, reasonOf(error));
+  return error instanceof StartupError ? error : databaseError(path, reasonOf(error));
 }
 
 /** Prefixes of error codes of SQLite and the system, with their meaning. */

@@ -32,7 +32,7 @@ export function joinedParts(parts: Iterable<StoredPart>): StoredPart {
 }
 
 /** Contents of a store while they are being read. */
-export interface Reading {
+export interface StoreReading {
   readonly entities: Promise<readonly EntityWrite[]>;
   /** Parts of the rows. Can be read once. */
   readonly rows: AsyncIterable<readonly StoredRow[]>;
@@ -40,7 +40,7 @@ export interface Reading {
 }
 
 /** Starts reading a store. If it cannot be read, all members of the result reject. */
-export function beginReading(store: Store): Reading {
+export function beginReading(store: Store): StoreReading {
   const entities = Promise.withResolvers<readonly EntityWrite[]>();
   const found: EntityWrite[] = [];
   let parts!: ReadableStreamDefaultController<readonly StoredRow[]>;

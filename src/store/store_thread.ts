@@ -10,11 +10,11 @@ const WIDE_COLUMN_WORKER = new URL('../../workers/wide_column.ts', import.meta.u
 const YOUNG_GENERATION_MB = 12;
 
 /** A SQLite file or a wide-column database. */
-export type Place = StoreSettings | WideColumnSettings;
+export type StoreTarget = StoreSettings | WideColumnSettings;
 
 /** The thread has exited, so the outcome of the request is unknown. */
-export class StoreThreadGone extends Error {
-  override name = 'StoreThreadGone';
+export class StoreThreadExited extends Error {
+  override name = 'StoreThreadExited';
 }
 
 /** Observer of a store thread. */
@@ -28,7 +28,7 @@ export interface ThreadWatch {
 }
 
 /** Starts the store's thread. Rejects with a StartupError if the store cannot be opened. */
-export async function openStoreThread(place: Place, watch: ThreadWatch = {}): Promise<StoreThread> {
+export async function openStoreThread(place: StoreTarget, watch: ThreadWatch = {}): Promise<StoreThread> {
   const thread = new StoreThread(place, watch);
   try {
     await thread.opened;
@@ -52,14 +52,14 @@ export class StoreThread {
   readonly #worker: Worker;
   readonly #failures: Map<string, number>;
   #waiting: Waiting[] = [];
-  #gone: StoreThreadGone | undefined;
+  #gone: StoreThreadExited | undefined;
 
-  constructor(place: Place, { failures = new Map(), stage, notice }: ThreadWatch) {
+  constructor(place: StoreTarget, { failures = new Map(), stage, notice }: ThreadWatch) {
     this.#failures = failures;
     const worker = 'path' in place ? STORE_WORKER : WIDE_COLUMN_WORKER;
     this.#worker = new Worker(worker, {
       name: 'store',
-      workerData: place satisfies Place,
+      workerData: place satisfies StoreTarget,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     });
     this.#worker.on('message', (reply: StoreReply) => {
@@ -77,7 +77,7 @@ export class StoreThread {
     return this.#gone !== undefined;
   }
 
-  /** Transfers the bytes. Rejects with the store's error, or with StoreThreadGone. */
+  /** Transfers the bytes. Rejects with the store's error, or with StoreThreadExited. */
   ask(request: StoreRequest, part?: (bytes: Uint8Array) => void): Promise<StoreReply> {
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     const entities = request.ask === 'commit' ? request.entities : undefined;
@@ -106,7 +106,7 @@ export class StoreThread {
 
   #end(cause: unknown): void {
     const why = cause instanceof Error ? `: ${cause.message}` : '';
-    this.#gone ??= new StoreThreadGone(`The store thread has ended${why}`, { cause });
+    this.#gone ??= new StoreThreadExited(`The store thread has ended${why}`, { cause });
     for (const { reject } of this.#waiting.splice(0)) reject(this.#gone);
   }
 }

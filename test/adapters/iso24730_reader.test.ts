@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { newLineCounts, StreamReader } from '../../src/adapters/iso24730/reader.ts';
+import { newLineCounts, RtlsStreamReader } from '../../src/adapters/iso24730/reader.ts';
 import { checker } from '../../src/model/check.ts';
 import { Location } from '../../src/model/location.ts';
 
@@ -29,7 +29,7 @@ const SAMPLE = [
 
 function openReader() {
   const counts = newLineCounts();
-  const reader = new StreamReader({ source: 'hall', providerType: 'uwb' }, counts, NONE);
+  const reader = new RtlsStreamReader({ source: 'hall', providerType: 'uwb' }, counts, NONE);
   const read = (...lines: readonly string[]) => reader.push(Buffer.from(lines.map((line) => `${line}\r\n`).join('')));
   return { reader, counts, read };
 }

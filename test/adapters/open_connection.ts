@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { Connection } from '../../src/adapters/iso24730/connection.ts';
+import { RtlsConnection } from '../../src/adapters/iso24730/connection.ts';
 import type { EachResult } from '../../src/ingest/ingest.ts';
 import type { Location } from '../../src/model/location.ts';
 import { RtlsServer, until } from './rtls_server.ts';
@@ -21,7 +21,7 @@ export function openConnection(t: TestContext, { port, deliver = () => TAKEN, di
   const locations: Location[] = [];
   const logged: { readonly message: string; readonly facts: Record<string, unknown> }[] = [];
   const log = (message: string, facts: object = {}) => void logged.push({ message, facts: { ...facts } });
-  const connection = new Connection(
+  const connection = new RtlsConnection(
     { host: '127.0.0.1', port, providerType: 'uwb', source: 'hall' },
     {
       deliver(values) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openSources, type Sources } from '../../src/adapters/sources.ts';
+import { openSources, type AdapterSources } from '../../src/adapters/sources.ts';
 import { TAKEN } from './open_connection.ts';
 import { RtlsServer, until } from './rtls_server.ts';
 import { SimulatedTime } from './simulated_time.ts';
@@ -23,13 +23,13 @@ async function hubsOf(t: TestContext) {
       zoneId: (name) => ids.get(name),
       opens: (zoneId) => owners.get(zoneId) === hub,
     });
-  }) as [Sources, Sources];
+  }) as [AdapterSources, AdapterSources];
   t.after(async () => {
     a.close();
     b.close();
     for (const server of servers) await server.close();
   });
-  const sourcesOf = (hub: Sources) => hub.status().map(({ source }) => source);
+  const sourcesOf = (hub: AdapterSources) => hub.status().map(({ source }) => source);
   return { a, b, ids, owners, servers: servers as [RtlsServer, RtlsServer], sourcesOf };
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { placedChanges } from '../../src/entities/placed_changes.ts';
+import { georeferencedChanges } from '../../src/entities/anchor_changes.ts';
 import { openEntities, point, rfidZone } from '../entities/open_entities.ts';
 import { HALL } from '../support/hall.ts';
 import { assertNear, openApi } from './open_api.ts';
@@ -69,7 +69,7 @@ describe('anchors', () => {
   });
 });
 
-describe('placedChanges', () => {
+describe('georeferencedChanges', () => {
   const [a, b] = MOVED;
   const named = { ...a, name: 'north' };
 
@@ -85,7 +85,7 @@ describe('placedChanges', () => {
   it('tells of zones in place of the anchors that move them, once per zone', async () => {
     const { entities: all, told } = await entities();
     await Promise.all([all.create('anchor', a), all.create('anchor', b)]);
-    const placed = placedChanges(told, all);
+    const placed = georeferencedChanges(told, all);
     assert.deepEqual(
       placed.map(({ kind, id }) => [kind, id]),
       [
@@ -102,7 +102,7 @@ describe('placedChanges', () => {
     told.length = 0;
     await all.replace('anchor', 'a0', named);
     await all.create('anchor', { id: 'stray', local_position: point(0, 0), georeferenced_position: point(8, 50) });
-    assert.deepEqual(placedChanges(told, all), []);
+    assert.deepEqual(georeferencedChanges(told, all), []);
   });
 
   it('tells of a zone as its anchors place it, and of everything else as it is', async () => {
@@ -112,7 +112,7 @@ describe('placedChanges', () => {
     const zone = await all.replace('zone', HALL.id, { ...HALL, anchor_ids: IDS, name: 'renamed' });
     await all.create('provider', { id: 'p', type: 'uwb' });
     await all.remove('zone', 'reader');
-    const [renamed, created, removed] = placedChanges(told, all);
+    const [renamed, created, removed] = georeferencedChanges(told, all);
     assert.deepEqual(renamed?.after, all.zoneBy('hall'));
     assert.notDeepEqual(renamed?.after, zone);
     assert.deepEqual([created, removed], told.slice(1));

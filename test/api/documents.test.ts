@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import Type from 'typebox';
 import { operationId } from '../../src/api/docs/names.ts';
 import { openApiDocument } from '../../src/api/docs/open_api.ts';
-import { type Method, type Route, route } from '../../src/api/route.ts';
+import { type Method, type ApiRoute, route } from '../../src/api/route.ts';
 import { VIEW_QUERY } from '../../src/api/view.ts';
 import { isCrs } from '../../src/core/geo/crs.ts';
 import { checker } from '../../src/model/check.ts';
@@ -19,13 +19,13 @@ const OPTIONS = {
 
 const Tool = Type.Object({ id: Type.String() }, { title: 'Tool', description: 'A tool.' });
 
-function row(method: Method, path: string, more: Partial<Parameters<typeof route>[0]> = {}): Route {
+function row(method: Method, path: string, more: Partial<Parameters<typeof route>[0]> = {}): ApiRoute {
   const handle = () => ({ status: 204 });
   const replies = { 200: { description: 'Some.', schema: Tool } };
   return route({ method, path, summary: 'Test', permission: { operation: 'READ' }, replies, handle, ...more });
 }
 
-function operation(made: Route, version: 'v1' | 'v2' = 'v2') {
+function operation(made: ApiRoute, version: 'v1' | 'v2' = 'v2') {
   const document = openApiDocument([made], { ...OPTIONS, version });
   const [operations = {}] = Object.values(document['paths'] as Record<string, Record<string, never>>);
   const [found] = Object.values(operations);
@@ -85,7 +85,7 @@ test('openApiDocument shows what a row says beside its schemas', () => {
 });
 
 test('openApiDocument shows a reply as v1 answers it, and as GeoJSON where that can be asked for', () => {
-  const content = (made: Route, version: 'v1' | 'v2') => JSON.stringify(operation(made, version).responses['200']);
+  const content = (made: ApiRoute, version: 'v1' | 'v2') => JSON.stringify(operation(made, version).responses['200']);
   const replies = { 200: { description: 'Some.', schema: ArrayOf(Tool), v1: IdArray } };
   assert.match(content(row('GET', '/a', { replies }), 'v1'), /IdArray/);
   assert.match(content(row('GET', '/a', { replies }), 'v2'), /Tool/);

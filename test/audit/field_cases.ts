@@ -3,7 +3,7 @@ import { HALL, square } from '../support/hall.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall, send } from '../support/scene.ts';
 import type { Event, Recorder } from '../support/socket_client.ts';
-import { asShown } from '../support/time_sent.ts';
+import { publicForm } from '../support/time_sent.ts';
 import type { AuditCase } from './audit_case.ts';
 
 const POSITION = { type: 'Point', coordinates: [9, 50] };
@@ -231,7 +231,7 @@ export const FIELD_CASES: readonly AuditCase[] = [
       const { body: motion } = await hub.get(`/trackables/${CART.id}/motion`);
       await send(hub, inHall('cart-tag', 5, 5, at(1)));
       await hub.settle();
-      assert.deepEqual([motions.events.map(asShown), events.events], [[motion], []]);
+      assert.deepEqual([motions.events.map(publicForm), events.events], [[motion], []]);
       assert.deepEqual((await hub.get(`/trackables/${CART.id}/motion`)).body, motion);
       const forced = `/trackables/${CART.id}?force_location_update=true`;
       assert.equal((await hub.put(forced, CART)).status, 200);

@@ -5,7 +5,7 @@ import { HALL, square } from '../support/hall.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { CART, createScene, inHall, send } from '../support/scene.ts';
 import type { Event } from '../support/socket_client.ts';
-import { asShown } from '../support/time_sent.ts';
+import { publicForm } from '../support/time_sent.ts';
 import type { AuditCase } from './audit_case.ts';
 
 const IDLE_SECONDS = 8;
@@ -42,7 +42,7 @@ export const SUBSCRIPTION_CASES: readonly AuditCase[] = [
         const query = new URLSearchParams(view as Record<string, string>);
         const { status, body } = await hub.get(`${path}?${query}`);
         assert.equal(status, 200);
-        const told = asShown(events.events[0]);
+        const told = publicForm(events.events[0]);
         assert.deepEqual(told.type === 'FeatureCollection' ? told.features[0] : told, body, `${path}?${query}`);
         assert.equal('features' in told, String(view['geojson']) === 'true');
       }

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { base64url, CompactSign, exportSPKI, importJWK, importSPKI, type JWK } from 'jose';
 import type { Fetch } from '../../src/auth/fetch_json.ts';
 import { IdentityServer } from '../../src/auth/identity_server.ts';
-import { Tokens } from '../../src/auth/tokens.ts';
+import { TokenVerifier } from '../../src/auth/tokens.ts';
 import { HubError } from '../../src/errors.ts';
 import { CLIENT, Issuer, type IssuerKey, newKey, OWNED_CLAIM } from './issuer.ts';
 
@@ -13,14 +13,14 @@ import { CLIENT, Issuer, type IssuerKey, newKey, OWNED_CLAIM } from './issuer.ts
 let issuer: Issuer;
 let key: IssuerKey;
 let stranger: IssuerKey;
-let tokens: Tokens;
+let tokens: TokenVerifier;
 
 before(async () => {
   key = await newKey('RS256');
   stranger = await newKey('RS256');
   issuer = await Issuer.open([key, await newKey('ES256')]);
   const now = Date.now;
-  tokens = new Tokens({
+  tokens = new TokenVerifier({
     identityServer: new IdentityServer({ configUrl: issuer.configUrl, fetch: fetch as Fetch, now }),
     now,
     skipIssuer: false,

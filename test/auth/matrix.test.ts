@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Route } from '../../src/api/route.ts';
+import type { ApiRoute } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/routes.ts';
 import { TOPIC_NAMES, topicName } from '../../src/fanout/topic_name.ts';
 import { TOPIC_OWNERS } from '../../src/socket/topic_owners.ts';
@@ -98,7 +98,7 @@ interface Address {
   readonly base: string;
 }
 
-function addressesOf({ versions, unversioned }: Route): Address[] {
+function addressesOf({ versions, unversioned }: ApiRoute): Address[] {
   const versioned = versions.map((version) => ({ version, base: `/hub/${version}` }));
   return unversioned ? [...versioned, { version: 'v2', base: '/hub' }] : versioned;
 }
@@ -110,7 +110,7 @@ const TYPES = {
   v2: { 401: 'com.flowcate.auth.authenticated', 403: 'com.flowcate.auth.permission' },
 } as const;
 
-function expected({ permission }: Route, { version, base }: Address, who: Who): Outcome {
+function expected({ permission }: ApiRoute, { version, base }: Address, who: Who): Outcome {
   if (who === 'ANY without a version') return permission === 'public' || base !== '/hub/v2' ? 'let in' : 403;
   if (permission === 'public' || who === 'ANY' || who === 'guest') return 'let in';
   if (who === 'no role') return 403;
@@ -129,7 +129,7 @@ function outcomeOf({ status, body }: TestReply, { version }: Address): Outcome |
   return status < 500 ? 'let in' : `${status}`;
 }
 
-async function call(route: Route, { base }: Address, who: Who): Promise<TestReply> {
+async function call(route: ApiRoute, { base }: Address, who: Who): Promise<TestReply> {
   const opened = who === 'guest' ? open : closed;
   const { hub, admin } = opened;
   const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -178,7 +178,7 @@ test('Every endpoint lets in whom it should, and nobody else', async (t) => {
 });
 
 /** A list holds what is owned, and nothing else. */
-function wrongLists({ permission, method }: Route, who: Who, { status, text }: TestReply): string[] {
+function wrongLists({ permission, method }: ApiRoute, who: Who, { status, text }: TestReply): string[] {
   if (permission === 'public' || permission.owned !== 'reply' || status !== 200 || method !== 'GET') return [];
   const all = Object.values(OWNED).flat();
   if (who === 'OWN of another') return all.filter((id) => text.includes(id)).map((id) => `shows ${id}`);

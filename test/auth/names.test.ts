@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { checkNewNames } from '../../src/auth/admitted.ts';
-import type { Naming } from '../../src/auth/names.ts';
-import { Owned } from '../../src/auth/owned.ts';
+import { checkNewNames } from '../../src/auth/reference_check.ts';
+import type { ReferenceSource } from '../../src/auth/names.ts';
+import { OwnedEntities } from '../../src/auth/ownership.ts';
 import { Readable } from '../../src/auth/readable.ts';
-import { cutTo, withHidden } from '../../src/auth/shown.ts';
-import { Sight, type Site } from '../../src/auth/sight.ts';
+import { redactor, withHidden } from '../../src/auth/redaction.ts';
+import { Visibility, type EntityIndex } from '../../src/auth/visibility.ts';
 import { FOLLOWED } from '../../src/core/zone/following.ts';
 import { HubError } from '../../src/errors.ts';
 import { replacedIn } from '../../src/model/json_text.ts';
 import type { Resource } from '../../src/model/permission.ts';
 import type { Zone } from '../../src/model/zone.ts';
 
-const MINE = Owned.from({
+const MINE = OwnedEntities.from({
   provider_ids: ['p1', 'p2'],
   trackable_ids: ['t1', 't2'],
   zone_ids: ['z1'],
@@ -28,15 +28,16 @@ const THERE: Readonly<Partial<Record<Resource, readonly string[]>>> = {
 /** A zone of somebody else that goes where a trackable of theirs is, and fences. */
 const MOBILE: Zone = { id: 'z9', type: 'rfid', parent: 't8' };
 const ZONES: readonly Zone[] = [{ id: 'z1', type: 'rfid' }, { id: 'z8', type: 'rfid' }, MOBILE];
-const site: Site = {
+const site: EntityIndex = {
   exists: (resource, id) => THERE[resource]?.includes(id) === true,
   zoneBy: (name) => ZONES.find(({ id }) => id === name),
   zoneOfFence: (id) => (id === 'f9' ? 'z9' : undefined),
 };
-const seeing = (whole: readonly Resource[] = []): Sight => new Sight(new Readable(MINE, new Set(whole)), site);
+const seeing = (whole: readonly Resource[] = []): Visibility =>
+  new Visibility(new Readable(MINE, new Set(whole)), site);
 const sight = seeing();
 
-function refusal(naming: Naming, before: object | undefined, after: object, what = sight): string {
+function refusal(naming: ReferenceSource, before: object | undefined, after: object, what = sight): string {
   try {
     checkNewNames(naming, { before, after }, what);
     return '';
@@ -48,7 +49,7 @@ function refusal(naming: Naming, before: object | undefined, after: object, what
 
 const may = 'that the access token may read';
 const still = 'must name a zone that follows nothing but what the access token may read';
-const REFUSED: readonly [naming: Naming, after: object, message: string, before?: object][] = [
+const REFUSED: readonly [naming: ReferenceSource, after: object, message: string, before?: object][] = [
   ['trackable', { location_providers: ['p1', 'p8'] }, `location_providers[1]: must name a provider ${may}, found "p8"`],
   ['trackable', { location_providers: ['new'] }, `location_providers[0]: must name a provider ${may}, found "new"`],
   ['trackable', { parent: 't8' }, `parent: must name a trackable ${may}, found "t8"`],
@@ -85,7 +86,7 @@ for (const [naming, after, message, before] of REFUSED) {
   });
 }
 
-const ADMITTED: readonly [naming: Naming, after: object, before?: object][] = [
+const ADMITTED: readonly [naming: ReferenceSource, after: object, before?: object][] = [
   ['trackable', { location_providers: ['p1', 'p2'], parent: 't2' }],
   ['trackable', { location_providers: ['p8', 'p1'], parent: 't8' }, { location_providers: ['p8'], parent: 't8' }],
   ['trackable', { location_providers: null, parent: '' }],
@@ -149,7 +150,7 @@ for (const naming of ['location', 'motion', 'fence_event'] as const) {
     fc.assert(
       fc.property(value, form, fc.constantFrom(0, 1), (shown, form, indent) => {
         const text = JSON.stringify(FORMS[form](shown), undefined, indent);
-        const cut = cutTo(sight, naming, form)?.(text) ?? assert.fail('nothing is cut');
+        const cut = redactor(sight, naming, form)?.(text) ?? assert.fail('nothing is cut');
         const inner = (naming === 'motion' ? (shown as { location: object }).location : shown) as Cuttable;
         inner.trackables = inner.trackables.filter((id) => KEPT.includes(id));
         if (inner.trackable_id !== undefined && !KEPT.includes(inner.trackable_id ?? '')) inner.trackable_id = null;
@@ -165,7 +166,7 @@ for (const naming of ['location', 'motion', 'fence_event'] as const) {
   });
 }
 
-const CUT: readonly [naming: Naming, whole: object, cut: object][] = [
+const CUT: readonly [naming: ReferenceSource, whole: object, cut: object][] = [
   ['provider', { id: 'p8', sensors: { trackables: ['t8'] } }, { id: 'p8', sensors: { trackables: ['t8'] } }],
   [
     'trackable',
@@ -210,9 +211,9 @@ const CUT: readonly [naming: Naming, whole: object, cut: object][] = [
 
 for (const [naming, whole, cut] of CUT) {
   test(`A name that is not seen takes with it what is told by it: a ${naming} ${JSON.stringify(whole)}`, () => {
-    const shown = (text: string): string => cutTo(sight, naming, 'plain')?.(text) ?? text;
+    const shown = (text: string): string => redactor(sight, naming, 'plain')?.(text) ?? text;
     assert.deepEqual(JSON.parse(shown(JSON.stringify(whole))), cut);
-    const change = (text: string): string => cutTo(sight, naming, 'change')?.(text) ?? text;
+    const change = (text: string): string => redactor(sight, naming, 'change')?.(text) ?? text;
     assert.deepEqual(JSON.parse(change(JSON.stringify({ id: 't8', object: whole }))), { id: 't8', object: cut });
   });
   if (naming === 'collision') continue;
@@ -243,15 +244,15 @@ test('What is sent in place of what was hidden replaces it', () => {
 test('A fence that goes with a zone of somebody else has no place in a Feature', () => {
   const text = (fence_id: string) => JSON.stringify({ features: [{ geometry: 1, properties: { fence_id } }] });
   const cut =
-    cutTo(seeing(['trackable_id', 'provider_id']), 'fence_event', 'collection') ?? assert.fail('nothing is cut');
+    redactor(seeing(['trackable_id', 'provider_id']), 'fence_event', 'collection') ?? assert.fail('nothing is cut');
   assert.equal(cut(text('f1')), text('f1'));
-  const hidden = cutTo(sight, 'fence_event', 'collection')?.(text('f9'));
+  const hidden = redactor(sight, 'fence_event', 'collection')?.(text('f9'));
   assert.equal(hidden, text('f9').replace('"geometry":1', '"geometry":null'));
 });
 
 test('cutTo cuts nothing where all trackables are readable, or everything is', () => {
-  assert.equal(cutTo(undefined, 'location', 'plain'), undefined);
-  assert.equal(cutTo(seeing(['trackable_id', 'provider_id']), 'motion', 'feature'), undefined);
+  assert.equal(redactor(undefined, 'location', 'plain'), undefined);
+  assert.equal(redactor(seeing(['trackable_id', 'provider_id']), 'motion', 'feature'), undefined);
 });
 
 test('replacedIn leaves digits, spaces and escapes beside the place as they are', () => {

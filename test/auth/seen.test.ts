@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import type { Route } from '../../src/api/route.ts';
+import type { ApiRoute } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/routes.ts';
 import { TOPIC_NAMES } from '../../src/fanout/topic_name.ts';
 import type { TestHub, TestReply } from '../support/running_hub.ts';
@@ -71,7 +71,7 @@ class Tenant {
   }
 
   /** Whether the token is given all that a path shows, of whomever. */
-  isGiven({ path }: Route): boolean {
+  isGiven({ path }: ApiRoute): boolean {
     return this.rights.whole.some((kind) => path === `/${kind}s/:${kind}_id`);
   }
 }
@@ -128,14 +128,14 @@ async function drive(marks: Marks, step: number): Promise<void> {
 }
 
 /** Whether what is shown is what providers have sent. */
-function isOfRecords({ path }: Route): boolean {
+function isOfRecords({ path }: ApiRoute): boolean {
   return path.startsWith('/providers') || path.endsWith('/locations');
 }
 
 const READS = ROUTES.filter(({ method, permission }) => method === 'GET' && permission !== 'public');
 
 /** All that can be read, of everything, in several views. */
-async function read({ hub }: Tenant, marks: Marks, found: (reply: TestReply, route: Route, url: string) => void) {
+async function read({ hub }: Tenant, marks: Marks, found: (reply: TestReply, route: ApiRoute, url: string) => void) {
   for (const route of READS) {
     const kind = KIND_OF(/:(\w+)/.exec(route.path)?.[1] ?? '');
     if (route.path.includes(':') && kind === undefined) continue;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Fetch } from '../../src/auth/fetch_json.ts';
 import { IdentityServer } from '../../src/auth/identity_server.ts';
-import { Tokens } from '../../src/auth/tokens.ts';
+import { TokenVerifier } from '../../src/auth/tokens.ts';
 import type { VerifiedToken } from '../../src/auth/verify_token.ts';
 import { HubError } from '../../src/errors.ts';
 import type { ClaimPath } from '../../src/model/claim_path.ts';
@@ -25,7 +25,7 @@ function setUp({ skipIssuer = false, roleClaims = [], rememberedMax, configUrl =
   const now = (): number => Date.now() + clock.aheadMs;
   const states: string[] = [];
   const identityServer = new IdentityServer({ configUrl, fetch: fetch as Fetch, now, state: (is) => states.push(is) });
-  const tokens = new Tokens({
+  const tokens = new TokenVerifier({
     identityServer,
     now,
     skipIssuer,
@@ -37,7 +37,7 @@ function setUp({ skipIssuer = false, roleClaims = [], rememberedMax, configUrl =
   return { tokens, identityServer, clock, states };
 }
 
-async function refusal(tokens: Tokens, token: string): Promise<string> {
+async function refusal(tokens: TokenVerifier, token: string): Promise<string> {
   try {
     await tokens.verified(token);
     return 'taken';

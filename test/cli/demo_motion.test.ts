@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { demoCrew, type Member } from '../../src/cli/demo/crew.ts';
-import { DRAWN, type Shape } from '../../src/cli/demo/fences.ts';
-import { draw, type Gait, type Mover, move, moverAt } from '../../src/cli/demo/motion.ts';
+import { demoCrew, type CrewMember } from '../../src/cli/demo/crew.ts';
+import { DRAWN, type FenceShape } from '../../src/cli/demo/fences.ts';
+import { draw, type Gait, type CrewMover, move, moverAt } from '../../src/cli/demo/motion.ts';
 import { locationOf, proximityOf } from '../../src/cli/demo/observe.ts';
 import { HALL, inHall, type Metres, onEarth } from '../../src/cli/demo/plan.ts';
 import { FLOORS } from '../../src/cli/demo/zones.ts';
@@ -11,7 +11,7 @@ const MINUTES = 5;
 const TICK_S = 0.1;
 
 /** Where everybody is, tick by tick. */
-function* days(seed: number): Generator<Member[]> {
+function* days(seed: number): Generator<CrewMember[]> {
   let crew = demoCrew(seed);
   for (let tick = 0; tick < (MINUTES * 60) / TICK_S; tick++) {
     yield crew;
@@ -19,12 +19,12 @@ function* days(seed: number): Generator<Member[]> {
   }
 }
 
-const places = (crew: readonly Member[]) => crew.map(({ mover }) => [mover.x, mover.y]);
+const places = (crew: readonly CrewMember[]) => crew.map(({ mover }) => [mover.x, mover.y]);
 
 test('demoCrew moves the same way for a seed, and another way for another', () => {
-  const once = [...days(1)].at(-1) as Member[];
-  const again = [...days(1)].at(-1) as Member[];
-  const other = [...days(2)].at(-1) as Member[];
+  const once = [...days(1)].at(-1) as CrewMember[];
+  const again = [...days(1)].at(-1) as CrewMember[];
+  const other = [...days(2)].at(-1) as CrewMember[];
   assert.deepEqual(places(once), places(again));
   assert.notDeepEqual(places(once), places(other));
 });
@@ -39,7 +39,7 @@ test('demoCrew is 40 trackables with providers of their own, round ones and poly
 });
 
 test('demoCrew stays on its floor and within the speed of its gait', () => {
-  let before: Member[] | undefined;
+  let before: CrewMember[] | undefined;
   for (const crew of days(3)) {
     crew.forEach(({ floor, mover, trackable }, index) => {
       const { width, depth } = FLOORS[floor];
@@ -53,8 +53,8 @@ test('demoCrew stays on its floor and within the speed of its gait', () => {
 });
 
 /** Metres from a place to a shape: negative inside. Holes count as outside. */
-function distanceTo(shape: Shape, at: Metres): number {
-  const toBox = ([left, bottom, right, top]: NonNullable<Shape['box']>) => {
+function distanceTo(shape: FenceShape, at: Metres): number {
+  const toBox = ([left, bottom, right, top]: NonNullable<FenceShape['box']>) => {
     const dx = Math.max(left - at[0], at[0] - right);
     const dy = Math.max(bottom - at[1], at[1] - top);
     return dx > 0 && dy > 0 ? Math.hypot(dx, dy) : Math.max(dx, dy);
@@ -64,12 +64,12 @@ function distanceTo(shape: Shape, at: Metres): number {
 }
 
 /** Where a member is in the coordinates that the shape was drawn in. */
-function placeFor(shape: Shape, { floor, mover }: Member): Metres {
+function placeFor(shape: FenceShape, { floor, mover }: CrewMember): Metres {
   const { frame } = FLOORS[floor];
   return (shape.local ?? 'hall') === floor ? [mover.x, mover.y] : inHall(frame, [mover.x, mover.y]);
 }
 
-const belongs = (floor: number | null | undefined, member: Member) => {
+const belongs = (floor: number | null | undefined, member: CrewMember) => {
   return typeof floor !== 'number' || FLOORS[member.floor].floor === floor;
 };
 
@@ -132,8 +132,8 @@ test('some tag of the demo falls silent within a fence for longer than its timeo
 test('members of the demo collide, people with people and with forklifts', () => {
   const met = new Set<string>();
   // A forklift reaches at least 0.6 m around its tag, whichever way it looks.
-  const reach = ({ trackable }: Member) => trackable.radius ?? 0.6;
-  const kind = ({ trackable }: Member) => (trackable.radius === undefined ? 'forklift' : 'person');
+  const reach = ({ trackable }: CrewMember) => trackable.radius ?? 0.6;
+  const kind = ({ trackable }: CrewMember) => (trackable.radius === undefined ? 'forklift' : 'person');
   for (const crew of days(1)) {
     for (const a of crew) {
       for (const b of crew) {
@@ -174,7 +174,7 @@ const WALK: Gait = {
 };
 
 /** The mover at each full second. */
-function seconds(gait: Gait, count: number): Mover[] {
+function seconds(gait: Gait, count: number): CrewMover[] {
   let mover = moverAt(gait, { stop: 0, seed: 1 });
   return Array.from({ length: count }, () => {
     for (let tick = 0; tick < 10; tick++) mover = move(mover, 0.1);

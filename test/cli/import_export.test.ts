@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkKept, parseBody } from '../../src/api/body.ts';
+import { checkStorable, parseBody } from '../../src/api/body.ts';
 import type { StoredState } from '../../src/core/entity_write.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub_process.ts';
@@ -246,7 +246,7 @@ for (const [what, properties, says] of STORED) {
   test(`import refuses ${what} in the words of the API`, async () => {
     const entity = `{"id":"${CARRIER}","type":"omlox","properties":${properties}}`;
     const text = `{"format":"location-hub-entities","version":1,"trackables":[${entity}]}`;
-    const byApi = (): void => checkKept(parseBody(new TextEncoder().encode(text)), {});
+    const byApi = (): void => checkStorable(parseBody(new TextEncoder().encode(text)), {});
     assert.throws(byApi, { message: says });
     const path = join(newFolder(), 'all.json');
     writeFileSync(path, text);

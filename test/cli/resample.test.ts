@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { resample } from '../../src/cli/replay/interpolate.ts';
 import { paced } from '../../src/cli/replay/pace.ts';
-import type { Recorded } from '../../src/cli/replay/recording.ts';
+import type { RecordedFrame } from '../../src/cli/replay/recording.ts';
 
 interface Sample {
   readonly provider?: string;
@@ -13,7 +13,7 @@ interface Sample {
   readonly floor?: number;
 }
 
-function recorded(samples: readonly Sample[]): Recorded[] {
+function recorded(samples: readonly Sample[]): RecordedFrame[] {
   return samples.map(({ provider = 'a', ms, at, crs = 'EPSG:4326', floor }, index) => ({
     line: index + 1,
     atMs: ms,

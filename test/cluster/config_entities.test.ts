@@ -7,11 +7,11 @@ import { type ConfigBody, type EntityChange, unpackRecord } from '../../src/clus
 import { applied, EMPTY_STATE } from '../../src/cluster/config/config_state.ts';
 import { writtenChange } from '../../src/entities/change.ts';
 import { type Change, Entities, type Kind } from '../../src/entities/entities.ts';
-import { isSilent } from '../../src/entities/left_behind.ts';
+import { isSilent } from '../../src/entities/detached_fences.ts';
 import { LocatingRules, RULES_SETTING } from '../../src/entities/locating_rules.ts';
 import { HubError } from '../../src/errors.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
-import { keptByKind, settingWrite } from '../../src/store/entity_text.ts';
+import { storedByKind, settingWrite } from '../../src/store/entity_json.ts';
 import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from '../entities/open_entities.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
@@ -99,7 +99,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
     restore(parts) {
       const snapshot = restored(parts);
       state = snapshot.state;
-      entities.load(keptByKind(snapshot.entities));
+      entities.load(storedByKind(snapshot.entities));
       const text = state.settings.get(RULES_SETTING);
       rules.load(text === undefined ? undefined : (JSON.parse(text) as LocatingRule[]));
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALIASES } from '../../src/config/aliases.ts';
 import { type Config, KEYS } from '../../src/config/schema.ts';
-import { WITHOUT_MEANING } from '../../src/config/without_meaning.ts';
+import { IGNORED_SETTINGS } from '../../src/config/ignored_settings.ts';
 import { type Given, load } from './given.ts';
 
 /** What loadConfig warns of: the facts of each warning. */
@@ -89,6 +89,6 @@ for (const [name, given, warned, expected] of WARNED) {
 }
 
 test('No setting of the hub, and no other name of one, is among those without meaning', () => {
-  const used = [...KEYS, ...ALIASES.keys()].filter((name) => WITHOUT_MEANING.has(name));
+  const used = [...KEYS, ...ALIASES.keys()].filter((name) => IGNORED_SETTINGS.has(name));
   assert.deepEqual(used, []);
 });

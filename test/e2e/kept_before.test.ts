@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { StoredState, StoreBatch } from '../../src/core/entity_write.ts';
-import { settingWrite } from '../../src/store/entity_text.ts';
+import { settingWrite } from '../../src/store/entity_json.ts';
 import { openStore } from '../../src/store/open.ts';
 import { folderFor } from '../store/folder.ts';
 import { row } from '../store/rows.ts';

@@ -5,7 +5,7 @@ import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { CART, createScene, inHall, LIFT, send } from '../support/scene.ts';
 import type { Event, Recorder } from '../support/socket_client.ts';
-import { asShown } from '../support/time_sent.ts';
+import { publicForm } from '../support/time_sent.ts';
 
 /** A second zone, whose plane is that of the hall, moved by 100 m to the east and 50 m to the north. */
 const ANNEX = {
@@ -67,7 +67,7 @@ after(() => hub.close());
 function of(recorder: Recorder, id: string): Event {
   const found = recorder.events.filter((event) => event.id === id || event.provider_id === id);
   assert.equal(found.length, 1);
-  return asShown(found[0]);
+  return publicForm(found[0]);
 }
 
 function assertAt(found: readonly number[], expected: readonly number[], tolerance: number): void {
@@ -125,7 +125,7 @@ describe('a subscriber in', () => {
       assert.deepEqual({ ...feature.properties, position: feature.geometry }, of(locations, 'lift-tag'));
       const { body: list } = await hub.get(`/providers/locations?${query}`);
       const byId = (a: Event, b: Event) => (a.provider_id < b.provider_id ? -1 : 1);
-      assert.deepEqual(list.sort(byId), locations.events.map(asShown).sort(byId));
+      assert.deepEqual(list.sort(byId), locations.events.map(publicForm).sort(byId));
       const { status } = await hub.get(`/providers/phone/location?${query}`);
       assert.equal(status, crs === 'local' && zoneId === undefined ? 400 : 200);
     });

@@ -5,7 +5,7 @@ import { READER } from '../scenarios/bad_locations.ts';
 import { HALL } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import type { SocketClient } from '../support/socket_client.ts';
-import { asShown } from '../support/time_sent.ts';
+import { publicForm } from '../support/time_sent.ts';
 
 type Values = readonly (Readonly<Record<string, unknown>> & { readonly provider_id: string })[];
 /** A way for locations or proximities into the hub; resolves when the hub has dealt with them. */
@@ -89,7 +89,7 @@ describe('a location', () => {
       assert.deepEqual(served, expected);
       assert.ok(speed > 111 && speed < 111.5 && course === 0, `${speed} ${course}`);
       await hub.settle();
-      assert.deepEqual(asShown(updates.events[1]), { ...served, speed, course });
+      assert.deepEqual(publicForm(updates.events[1]), { ...served, speed, course });
       assert.equal(updates.events.length, 2);
       assert.deepEqual((await hub.get(`/providers/${id}`)).body, { id, type: 'uwb' });
       const { timestamp, ...change } = await changes.next();
@@ -215,7 +215,7 @@ describe('a proximity', () => {
       );
       assert.deepEqual({ accuracy, properties }, { accuracy: 1.5, properties: { battery: 7 } });
       await hub.settle();
-      assert.deepEqual(raw.events.map(asShown), [
+      assert.deepEqual(raw.events.map(publicForm), [
         sent,
         { ...sent, accuracy: 1.5, source: READER.id, properties: { battery: 7 } },
       ]);

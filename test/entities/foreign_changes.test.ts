@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
-import { type ForeignChange, writtenChange } from '../../src/entities/change.ts';
+import { type RemoteChange, writtenChange } from '../../src/entities/change.ts';
 import type { Change } from '../../src/entities/entities.ts';
-import { isSilent } from '../../src/entities/left_behind.ts';
+import { isSilent } from '../../src/entities/detached_fences.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { ZoneMoves } from '../../src/entities/zone_moves.ts';
 import { ExactNumber } from '../../src/model/lossless_numbers.ts';
@@ -16,13 +16,13 @@ import { openEntities, rfidZone, UUID_A } from './open_entities.ts';
 const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 const foreign = (
-  kind: ForeignChange['kind'],
+  kind: RemoteChange['kind'],
   entity: { id: string; [member: string]: unknown },
-  more: Partial<ForeignChange> = {},
-): ForeignChange => {
+  more: Partial<RemoteChange> = {},
+): RemoteChange => {
   return { kind, id: entity.id, text: JSON.stringify(entity), force: false, ...more };
 };
-const gone = (kind: ForeignChange['kind'], id: string): ForeignChange => ({ kind, id, text: null, force: false });
+const gone = (kind: RemoteChange['kind'], id: string): RemoteChange => ({ kind, id, text: null, force: false });
 const P = { id: 'p', type: 'uwb' };
 
 /** A group is performed in one turn, however slow the machine is. */

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { fenceIn } from '../../src/core/fence/fence_view.ts';
-import { asShown } from '../../src/entities/as_shown.ts';
+import { publicForm } from '../../src/entities/public_form.ts';
 import type { Entities } from '../../src/entities/entities.ts';
 import { LISTS, readDocument } from '../../src/entities/import_document.ts';
 import { type ImportPlan, planImport } from '../../src/entities/import_plan.ts';
-import type { Kind } from '../../src/entities/known.ts';
+import type { EntityKindName } from '../../src/entities/entity_lookup.ts';
 import type { StoredFence } from '../../src/model/fence.ts';
 import { restoreExactNumbers } from '../../src/model/lossless_numbers.ts';
 import { openEntities, point, polygon, rfidZone, UUID_A, UUID_B, UUID_C, uwbZone } from './open_entities.ts';
@@ -198,7 +198,7 @@ const timing = { fence_timeout: maybeNull(fc.nat()), exit_tolerance: maybeNull(m
 const compact = <T extends object>(record: fc.Arbitrary<T>) =>
   record.map((members) => Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)));
 
-const ARBITRARY: Readonly<Record<Kind, fc.Arbitrary<Record<string, unknown>>>> = {
+const ARBITRARY: Readonly<Record<EntityKindName, fc.Arbitrary<Record<string, unknown>>>> = {
   trackable: compact(
     fc.record({
       ...{ id: uuid, type: fc.constantFrom('omlox', 'virtual'), ...described, ...timing, radius: maybeNull(meters) },
@@ -246,7 +246,7 @@ test('What the API shows of any entities is no change when it is imported, with 
       const lists = LISTS.map(([name, kind]) => {
         const shown = entities.lists()[kind].map((entity) => {
           if (kind === 'fence') return fenceIn({ crs: 'EPSG:4326' }, entity as StoredFence, zoneBy);
-          return asShown(kind, entity, entities);
+          return publicForm(kind, entity, entities);
         });
         return [name, JSON.parse(JSON.stringify(shown))] as const;
       });

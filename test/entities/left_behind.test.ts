@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Change } from '../../src/entities/entities.ts';
-import { isSilent } from '../../src/entities/left_behind.ts';
+import { isSilent } from '../../src/entities/detached_fences.ts';
 import type { StoredFence } from '../../src/model/fence.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openEntities, point, uwbZone } from './open_entities.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Body } from '../../src/entities/body.ts';
+import type { EntityBody } from '../../src/entities/body.ts';
 import type { Entities } from '../../src/entities/entities.ts';
 import { readDocument } from '../../src/entities/import_document.ts';
 import { type ImportPlan, planImport } from '../../src/entities/import_plan.ts';
@@ -300,7 +300,7 @@ async function planned(entities: Entities, document: EntityDocument, deletesMemb
     ['trackables', byId(trackable)],
     ['providers', byId(provider)],
   ]) as unknown as HubEntities;
-  const read = readDocument(parseStoredJson(JSON.stringify(bodyOf(document, hub))) as Body);
+  const read = readDocument(parseStoredJson(JSON.stringify(bodyOf(document, hub))) as EntityBody);
   assert.ok('entities' in read, JSON.stringify(read));
   return await planImport(entities.lists(), read, {
     replaced: new Set(),

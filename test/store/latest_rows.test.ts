@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StartupError } from '../../src/errors.ts';
-import { keptByKind } from '../../src/store/entity_text.ts';
+import { storedByKind } from '../../src/store/entity_json.ts';
 import { row, sorted } from './rows.ts';
 import { always, settled, setUp } from './writer_setting.ts';
 
@@ -29,18 +29,18 @@ test('StoreWriter.latest has the rows that the store refuses', async () => {
   assert.deepEqual(sorted(writer.latest([row(1)])), sorted([row(1, { atMs: 5 }), row(2)]));
 });
 
-test('keptByKind reads the entities of a kind in their order', () => {
+test('storedByKind reads the entities of a kind in their order', () => {
   const kept = [
     { kind: 'zone', id: 'b', text: '{"id":"b"}' },
     { kind: 'fence', id: 'a', text: '{"id":"a"}' },
     { kind: 'zone', id: 'a', text: '{"id":"a"}' },
   ] as const;
-  assert.deepEqual(keptByKind(kept).zone, [{ id: 'b' }, { id: 'a' }]);
+  assert.deepEqual(storedByKind(kept).zone, [{ id: 'b' }, { id: 'a' }]);
 });
 
-test('keptByKind names an entity whose text is damaged', () => {
+test('storedByKind names an entity whose text is damaged', () => {
   assert.throws(
-    () => keptByKind([{ kind: 'zone', id: 'hall', text: '{"id":' }]),
+    () => storedByKind([{ kind: 'zone', id: 'hall', text: '{"id":' }]),
     (error) => {
       assert.ok(error instanceof StartupError);
       assert.match(error.message, /^Cannot read zone "hall" from the database: [^\n]+$/);

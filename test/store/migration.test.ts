@@ -8,9 +8,9 @@ import type { EntityWrite } from '../../src/core/entity_write.ts';
 import { StartupError } from '../../src/errors.ts';
 import { openFile } from '../../src/store/database_file.ts';
 import { migrate } from '../../src/store/migration/migrate.ts';
-import { STEPS, type Step } from '../../src/store/migration/steps.ts';
+import { STEPS, type MigrationStep } from '../../src/store/migration/steps.ts';
 import { openStore } from '../../src/store/open.ts';
-import { readKept } from '../../src/store/read_kept.ts';
+import { readStored } from '../../src/store/read_stored.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import type { Stage } from '../../src/wire/store_messages.ts';
 import { folderFor } from './folder.ts';
@@ -97,7 +97,7 @@ test('A file of version 1 with a log that was not written back is migrated with 
   store.close();
 });
 
-const failing: Step = {
+const failing: MigrationStep = {
   version: NEXT,
   name: 'Fail after much was done',
   run(db) {
@@ -130,7 +130,7 @@ test('A failed step puts the copy back and ends the start with one plain line; s
 test('A step whose outcome is damaged counts as failed', (context) => {
   const path = old(folderFor(context));
   const db = openFile(path);
-  const damaging: Step = {
+  const damaging: MigrationStep = {
     version: NEXT,
     name: 'Damage an index',
     run(db) {
@@ -205,7 +205,7 @@ test('A copy that was not finished is no backup, and is replaced by the next', (
 test('readKept reads a new file', (context) => {
   const db = new Database(fresh(folderFor(context)), { readonly: true });
   context.after(() => db.close());
-  assert.deepEqual([...readKept(db, [])], [{ entities: [], rows: [] }]);
+  assert.deepEqual([...readStored(db, [])], [{ entities: [], rows: [] }]);
 });
 
 function backupOf(version: number): string {

@@ -10,7 +10,7 @@ import { rowAt, rowKey } from '../../src/core/row_bytes.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { openFile } from '../../src/store/database_file.ts';
 import { NewestRows } from '../../src/store/newest_rows.ts';
-import { readKept } from '../../src/store/read_kept.ts';
+import { readStored } from '../../src/store/read_stored.ts';
 import { RowLog } from '../../src/store/row_log.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { joinedParts } from '../../src/store/store.ts';
@@ -73,7 +73,7 @@ test('Whatever is folded when, and whenever the hub is killed, the last row of e
           db = openFile(path);
           log = new RowLog(db, LONG_BYTES);
         }
-        const { rows } = joinedParts(readKept(db, []));
+        const { rows } = joinedParts(readStored(db, []));
         assert.deepEqual(sorted(rows), sorted([...model.values()].filter(({ gone }) => gone !== true)), step.do);
       }
       log.fold();
@@ -107,11 +107,11 @@ test('A fold that fails leaves the log as it is, and is tried again when there i
   assert.throws(() => {
     while (log.work());
   }, /the disk is full/);
-  assert.deepEqual([logged(db), log.work(), joinedParts(readKept(db, [])).rows.length], [1, false, 6]);
+  assert.deepEqual([logged(db), log.work(), joinedParts(readStored(db, [])).rows.length], [1, false, 6]);
   db.exec('DROP TRIGGER full');
   commit().immediate();
   while (log.work());
-  assert.deepEqual([logged(db), joinedParts(readKept(db, [])).rows.length], [0, 6]);
+  assert.deepEqual([logged(db), joinedParts(readStored(db, [])).rows.length], [0, 6]);
   db.close();
 });
 

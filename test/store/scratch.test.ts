@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StartupError } from '../../src/errors.ts';
-import { checkScratch } from '../../src/store/place.ts';
+import { checkScratch } from '../../src/store/database_path.ts';
 import { HubProcess } from '../durability/hub_process.ts';
 import { folderFor } from './folder.ts';
 

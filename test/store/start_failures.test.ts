@@ -194,7 +194,7 @@ const isRoot = process.getuid?.() === 0;
 
 /** What opening a database says in a process of another user. */
 function openedAs(uid: number, gid: number, path: string): string {
-  const open = `import('${new URL('../../src/store/place.ts', import.meta.url)}')
+  const open = `import('${new URL('../../src/store/database_path.ts', import.meta.url)}')
     .then(({ placeOf }) => placeOf(${JSON.stringify(path)}))
     .then(() => 'opened', ({ message }) => message)
     .then((says) => process.stdout.write(says))`;

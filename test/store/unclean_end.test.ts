@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { StartupError } from '../../src/errors.ts';
 import { rowSum } from '../../src/store/row_sum.ts';
-import { bootId } from '../../src/store/running_mark.ts';
+import { bootId } from '../../src/store/dirty_flag.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { folderFor } from './folder.ts';
 import { row } from './rows.ts';

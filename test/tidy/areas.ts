@@ -180,7 +180,12 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
     path: 'src/history',
     importers: [
       ...['src/history', 'workers/history.ts', 'workers/history_query.ts', 'workers/history_postgres.ts'],
-      ...['src/api/routes/history.ts', 'src/api/routes/moving_features.ts', 'src/api/past.ts', 'src/api/asked_span.ts'],
+      ...[
+        'src/api/routes/history.ts',
+        'src/api/routes/moving_features.ts',
+        'src/api/history_access.ts',
+        'src/api/time_range.ts',
+      ],
       ...['src/cli/data', 'bench', 'test'],
     ],
   },

@@ -12,7 +12,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/api/routes': 'the routes of one resource each',
   'src/cli/data/document.ts': 'the file that a command reads',
   'src/cli/data/history_prune.ts': 'a command',
-  'src/cli/hub_here.ts': 'what the settings here say of the hub',
+  'src/cli/default_hub_url.ts': 'what the settings here say of the hub',
   'src/cli/replay/deliver.ts': 'one step of a replay',
   'src/cli/replay/pace.ts': 'one step of a replay',
   'src/cli/tail.ts': 'a command',

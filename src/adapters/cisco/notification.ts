@@ -25,7 +25,7 @@ const IGNORED: Decoded = { is: 'ignored' };
 export type Notification = Readonly<Record<string, unknown>>;
 
 /** Context for decoding a notification. */
-export interface Place {
+export interface DecodingContext {
   /** Name of the notification in messages: `notifications[3]`. */
   readonly at: string;
   /** Finds the zone of `Campus>Building>Floor`. */
@@ -36,7 +36,7 @@ export interface Place {
  * Decodes a notification of Cisco CMX or Spaces. An unknown kind is decoded by its members. Geographic coordinates take
  * precedence; local ones need a zone, and are in feet unless a unit is given.
  */
-export function decodeNotification(sent: unknown, { at, zone }: Place): Decoded {
+export function decodeNotification(sent: unknown, { at, zone }: DecodingContext): Decoded {
   const value = ordinary(sent);
   if (!isObject(value)) return refused(`${at}: must be an object, found ${show(value)}`);
   const type = textOf(value['notificationType'])?.toLowerCase();

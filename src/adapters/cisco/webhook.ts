@@ -3,7 +3,7 @@ import type { EachResult } from '../../ingest/ingest.ts';
 import type { Location } from '../../model/location.ts';
 import { show } from '../../model/error_value_text.ts';
 import type { Zone } from '../../model/zone.ts';
-import { SeldomWarning, type SourceLog } from '../seldom.ts';
+import { ThrottledWarning, type SourceLog } from '../log_throttle.ts';
 import { Hierarchies } from './hierarchy.ts';
 import { decodeNotification, isObject } from './notification.ts';
 
@@ -23,12 +23,12 @@ const PROBLEMS_MAX = 10;
 /** Receives location notifications that Cisco CMX and Cisco Spaces post. */
 export class CiscoWebhook {
   readonly #needs: WebhookNeeds;
-  readonly #warning: SeldomWarning;
+  readonly #warning: ThrottledWarning;
   readonly #hierarchies = new Hierarchies();
 
   constructor(needs: WebhookNeeds) {
     this.#needs = needs;
-    this.#warning = new SeldomWarning(needs.log);
+    this.#warning = new ThrottledWarning(needs.log);
   }
 
   /** Updates a zone; undefined if it was deleted. */

@@ -17,7 +17,7 @@ export type Field =
   | 'algorithm';
 
 /** A column of a format: a field of the standard, or a vendor's field under its declared name. */
-export interface Column {
+export interface ReportColumn {
   readonly field: Field | undefined;
   readonly name: string;
 }
@@ -54,19 +54,19 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
 ]);
 
 /** The column declared by a name or an XML tag. */
-export function columnOf(name: string): Column {
+export function columnOf(name: string): ReportColumn {
   return { field: FIELDS.get(name.toLowerCase().replaceAll(/[ _-]/g, '')), name };
 }
 
 /** Columns of a definition, without its source and format, which some senders repeat. */
-export function columnsOf(names: readonly string[]): readonly Column[] {
+export function columnsOf(names: readonly string[]): readonly ReportColumn[] {
   const columns = names.map(columnOf);
   const repeats = columns[0]?.field === 'source' && columns[1]?.field === 'format';
   return repeats ? columns.slice(2) : columns;
 }
 
 /** The format DFT, which needs no definition; every known format begins with the same columns. */
-export const DEFAULT_COLUMNS: readonly Column[] = [
+export const DEFAULT_COLUMNS: readonly ReportColumn[] = [
   'tag_id_format',
   'tag_id',
   'x',

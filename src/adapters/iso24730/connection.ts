@@ -3,10 +3,10 @@ import { HubError } from '../../errors.ts';
 import type { EachResult } from '../../ingest/ingest.ts';
 import type { Location, ProviderType } from '../../model/location.ts';
 import { formatTime } from '../../model/time.ts';
-import { SeldomWarning, type SourceLog } from '../seldom.ts';
+import { ThrottledWarning, type SourceLog } from '../log_throttle.ts';
 import type { ConnectionStatus } from './connection_status.ts';
 import { Noise } from './noise.ts';
-import { newLineCounts, StreamReader } from './reader.ts';
+import { newLineCounts, RtlsStreamReader } from './reader.ts';
 
 /**
  * A connection to an RTLS server: the hub connects and reads, the server sends. The hub reconnects as long as it runs.
@@ -30,7 +30,7 @@ type State =
 interface Open {
   readonly at: 'open';
   readonly socket: Socket;
-  readonly reader: StreamReader;
+  readonly reader: RtlsStreamReader;
   readonly sinceMs: number;
   lastByteMs: number;
   silenceMaxMs: number;
@@ -72,14 +72,14 @@ const REST_MS = 100;
 
 const nothing = (): void => undefined;
 
-export class Connection {
+export class RtlsConnection {
   readonly #settings: ConnectionSettings;
   readonly #needs: ConnectionNeeds;
   readonly #address: string;
   readonly #counts = newLineCounts();
   readonly #noise: Noise;
-  readonly #lostWarning: SeldomWarning;
-  readonly #refusedWarning: SeldomWarning;
+  readonly #lostWarning: ThrottledWarning;
+  readonly #refusedWarning: ThrottledWarning;
   #state: State = { at: 'idle' };
   #connects = 0;
   /** Consecutive failures, without a message of the protocol between them. */
@@ -94,8 +94,8 @@ export class Connection {
     const { host, port } = settings;
     this.#address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
     this.#noise = new Noise(needs.log, this.#address);
-    this.#lostWarning = new SeldomWarning(needs.log);
-    this.#refusedWarning = new SeldomWarning(needs.log);
+    this.#lostWarning = new ThrottledWarning(needs.log);
+    this.#refusedWarning = new ThrottledWarning(needs.log);
   }
 
   start(): void {
@@ -152,7 +152,7 @@ export class Connection {
     const open: Open = {
       at: 'open',
       socket,
-      reader: new StreamReader({ source, providerType }, this.#counts, this.#noise),
+      reader: new RtlsStreamReader({ source, providerType }, this.#counts, this.#noise),
       sinceMs: nowMs,
       lastByteMs: nowMs,
       silenceMaxMs: SILENCE_MAX_MS,

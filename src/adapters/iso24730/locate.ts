@@ -2,7 +2,7 @@ import { exactNumberOf } from '../../model/lossless_numbers.ts';
 import type { Location, ProviderType } from '../../model/location.ts';
 import { formatTime } from '../../model/time.ts';
 import { readVendorTime } from '../vendor_time.ts';
-import type { Column, Field } from './columns.ts';
+import type { ReportColumn, Field } from './columns.ts';
 
 /** Origin of the locations of a stream. */
 export interface Belonging {
@@ -16,7 +16,7 @@ export interface Locate {
   readonly source: string;
   readonly format: string;
   readonly values: readonly string[];
-  readonly columns: readonly Column[];
+  readonly columns: readonly ReportColumn[];
 }
 
 /** A location, and whether its time is the hub's time of receipt because the message has no valid one. */

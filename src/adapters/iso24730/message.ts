@@ -1,5 +1,5 @@
 import { readVendorTime } from '../vendor_time.ts';
-import { type Column, columnsOf, DEFAULT_COLUMNS } from './columns.ts';
+import { type ReportColumn, columnsOf, DEFAULT_COLUMNS } from './columns.ts';
 import type { Locate } from './locate.ts';
 
 /**
@@ -14,21 +14,21 @@ import type { Locate } from './locate.ts';
  * A locate message has no keyword: it is any line that starts with none of the keywords, and whose format is defined, or
  * DFT, or whose first nine fields look like those of DFT.
  */
-export type Message =
+export type RtlsMessage =
   | { readonly kind: 'keep_alive'; readonly seconds: number }
   | { readonly kind: 'field_definition'; readonly name: string; readonly tag: string; readonly type: string }
-  | { readonly kind: 'locate_definition'; readonly layout: string; readonly columns: readonly Column[] }
+  | { readonly kind: 'locate_definition'; readonly layout: string; readonly columns: readonly ReportColumn[] }
   | { readonly kind: 'locate'; readonly locate: Locate }
   | { readonly kind: 'unknown'; readonly first: string };
 
 /** Columns defined on the connection, by layoutKey. */
-export type Layouts = ReadonlyMap<string, readonly Column[]>;
+export type Layouts = ReadonlyMap<string, readonly ReportColumn[]>;
 
 /** Maximum columns of a definition; more are garbage. */
 export const COLUMNS_MAX = 256;
 
 /** Parses a line. The seconds of a KeepAlive are 0 if they are not a positive number. */
-export function readMessage(line: string, layouts: Layouts): Message {
+export function readMessage(line: string, layouts: Layouts): RtlsMessage {
   const fields = line.split(',').map((field) => field.trim());
   const first = fields[0] ?? '';
   switch (first.toLowerCase()) {
@@ -45,13 +45,13 @@ export function readMessage(line: string, layouts: Layouts): Message {
   }
 }
 
-function readDefinition(fields: readonly string[]): Message {
+function readDefinition(fields: readonly string[]): RtlsMessage {
   const [first = '', source = '', format = '', ...names] = fields;
   if (names.length === 0 || names.length > COLUMNS_MAX) return { kind: 'unknown', first };
   return { kind: 'locate_definition', layout: layoutKey(source, format), columns: columnsOf(names) };
 }
 
-function readLocate(fields: readonly string[], layouts: Layouts): Message {
+function readLocate(fields: readonly string[], layouts: Layouts): RtlsMessage {
   const [source = '', format = '', ...values] = fields;
   const columns = layouts.get(layoutKey(source, format)) ?? presumedColumns(fields);
   if (columns === undefined) return { kind: 'unknown', first: source };
@@ -59,7 +59,7 @@ function readLocate(fields: readonly string[], layouts: Layouts): Message {
 }
 
 /** Columns of an undefined format; undefined if the line is not a locate message. */
-function presumedColumns(fields: readonly string[]): readonly Column[] | undefined {
+function presumedColumns(fields: readonly string[]): readonly ReportColumn[] | undefined {
   const [, format = '', tagIdFormat = '', tagId = ''] = fields;
   if (format.toLowerCase() === 'dft') return DEFAULT_COLUMNS;
   // Lines of another protocol with as many commas would otherwise become tags at absurd positions.

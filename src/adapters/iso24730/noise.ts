@@ -1,5 +1,5 @@
 import { show } from '../../model/error_value_text.ts';
-import type { SourceLog } from '../seldom.ts';
+import type { SourceLog } from '../log_throttle.ts';
 import { isZebraLegacy } from './message.ts';
 
 const RUN_MAX = 50;

@@ -1,11 +1,11 @@
 import type { Location } from '../../model/location.ts';
-import type { Column } from './columns.ts';
+import type { ReportColumn } from './columns.ts';
 import { LineSplitter } from './line_splitter.ts';
 import { type Belonging, type Locate, locate } from './locate.ts';
-import { type Message, readMessage } from './message.ts';
+import { type RtlsMessage, readMessage } from './message.ts';
 
 /** Result of reading a chunk of a stream. */
-export interface Read {
+export interface ReadResult {
   readonly locations: Location[];
   /** Whether the lines included a message of the protocol. */
   readonly hasMessage: boolean;
@@ -31,7 +31,7 @@ export function newLineCounts(): LineCounts {
 }
 
 /** Receives usable and unusable lines. */
-export interface Listener {
+export interface LineListener {
   useful(): void;
   useless(line: string): void;
   unknown(first: string): void;
@@ -44,15 +44,15 @@ const DEFINITIONS_MAX = 64;
  * Parses one stream from connect to close: bytes in, locations out. Definitions are valid for that stream only. No
  * input makes it throw or grow without bound.
  */
-export class StreamReader {
+export class RtlsStreamReader {
   readonly #belonging: Belonging;
   readonly #counts: LineCounts;
-  readonly #listener: Listener;
+  readonly #listener: LineListener;
   readonly #lines = new LineSplitter();
-  readonly #layouts = new Map<string, readonly Column[]>();
+  readonly #layouts = new Map<string, readonly ReportColumn[]>();
   readonly #fields = new Map<string, { readonly tag: string; readonly type: string }>();
 
-  constructor(belonging: Belonging, counts: LineCounts, listener: Listener) {
+  constructor(belonging: Belonging, counts: LineCounts, listener: LineListener) {
     this.#belonging = belonging;
     this.#counts = counts;
     this.#listener = listener;
@@ -63,7 +63,7 @@ export class StreamReader {
     return [...this.#fields.keys()];
   }
 
-  push(chunk: Uint8Array): Read {
+  push(chunk: Uint8Array): ReadResult {
     const locations: Location[] = [];
     let hasMessage = false;
     let keepAliveSeconds: number | undefined;
@@ -81,7 +81,7 @@ export class StreamReader {
     return { locations, hasMessage, keepAliveSeconds };
   }
 
-  #isUseful(message: Message, locations: Location[]): boolean {
+  #isUseful(message: RtlsMessage, locations: Location[]): boolean {
     switch (message.kind) {
       case 'keep_alive':
         return true;

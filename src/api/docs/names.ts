@@ -1,4 +1,4 @@
-import type { Route } from '../route.ts';
+import type { ApiRoute } from '../route.ts';
 
 /**
  * Names used by generated clients. Operations and tags of the public omlox Hub API have its names, so that code written
@@ -153,7 +153,7 @@ const OWN_OPERATIONS: Readonly<Record<string, string>> = {
 };
 
 /** The operationId of a route. The default is derived from method and path: GET /a/:a_id/b is getAB. */
-export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
+export function operationId({ method, path }: Pick<ApiRoute, 'method' | 'path'>): string {
   const title = `${method} ${path}`;
   return OMLOX_OPERATIONS[title] ?? OWN_OPERATIONS[title] ?? derived(method, path);
 }
@@ -196,7 +196,7 @@ const TAGS: Readonly<Record<string, { readonly name: string; readonly descriptio
 };
 
 /** The name of a route's tag. A file at the root is a document. */
-export function tagOf({ path }: Pick<Route, 'path'>): string {
+export function tagOf({ path }: Pick<ApiRoute, 'path'>): string {
   const [, first = ''] = path.split('/');
   return TAGS[first.includes('.') ? 'documents' : first]?.name ?? capitalized(first);
 }

@@ -4,11 +4,11 @@ import { ErrorBody } from '../../model/error_body.ts';
 import { CollisionEvent, FenceEvent } from '../../model/events.ts';
 import { WEBSOCKET_FRAMES } from '../../socket/docs/frames.ts';
 import type { VersionInfo } from '../deps.ts';
-import type { Route } from '../route.ts';
+import type { ApiRoute } from '../route.ts';
 import { type ErrorTyping, errorTypePrefixIn, PREFIXES, type Version } from '../versions.ts';
 import { describedTags } from './names.ts';
 import { type Documenting, headersOf, operationOf } from './operation.ts';
-import { Parameters } from './parameters.ts';
+import { ParameterDocs } from './parameters.ts';
 import { REFUSALS } from './refusals.ts';
 import { entitySchemas } from './schemas.ts';
 
@@ -42,10 +42,10 @@ const IN_V1 = `
 /**
  * The OpenAPI 3.1 document of a version, generated from the routes. Throws an Error if two of them have the same name.
  */
-export function openApiDocument(routes: readonly Route[], options: DocumentOptions): DocumentSchema {
+export function openApiDocument(routes: readonly ApiRoute[], options: DocumentOptions): DocumentSchema {
   const { version, versionInfo, prefix = '' } = options;
   const components = new Components({ replacementOf: entitySchemas(version), forGenerators: true });
-  const parameters = new Parameters(components);
+  const parameters = new ParameterDocs(components);
   const paths = pathsOf(
     routes.filter(({ versions }) => versions.includes(version)),
     { version, components, parameters },
@@ -79,7 +79,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
   };
 }
 
-function pathsOf(routes: readonly Route[], documenting: Documenting): Readonly<Record<string, DocumentSchema>> {
+function pathsOf(routes: readonly ApiRoute[], documenting: Documenting): Readonly<Record<string, DocumentSchema>> {
   const paths: Record<string, Record<string, DocumentSchema>> = {};
   const ids = new Set<unknown>();
   for (const route of routes) {

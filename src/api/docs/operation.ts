@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import type { Components, DocumentSchema } from '../../model/components.ts';
 import { ErrorBody } from '../../model/error_body.ts';
-import type { Route } from '../route.ts';
+import type { ApiRoute } from '../route.ts';
 import type { Version } from '../versions.ts';
 import { operationId, tagOf } from './names.ts';
-import type { Parameters } from './parameters.ts';
+import type { ParameterDocs } from './parameters.ts';
 import { REFUSALS, refusalsOf } from './refusals.ts';
 import { replySchema } from './schemas.ts';
 
@@ -14,11 +14,11 @@ const JSON_TYPE = 'application/json';
 export interface Documenting {
   readonly version: Version;
   readonly components: Components;
-  readonly parameters: Parameters;
+  readonly parameters: ParameterDocs;
 }
 
 /** An operation of the OpenAPI document: parameters, body and replies of a route. */
-export function operationOf(route: Route, documenting: Documenting): DocumentSchema {
+export function operationOf(route: ApiRoute, documenting: Documenting): DocumentSchema {
   const parameters = documenting.parameters.of(route);
   const { description } = route.notes;
   return {
@@ -33,7 +33,7 @@ export function operationOf(route: Route, documenting: Documenting): DocumentSch
   };
 }
 
-function bodyOf({ body, text }: Route, { components }: Documenting): DocumentSchema {
+function bodyOf({ body, text }: ApiRoute, { components }: Documenting): DocumentSchema {
   const types = { [JSON_TYPE]: body, ...(text ? { 'text/plain': Type.String({ minLength: 1 }) } : {}) };
   const content = Object.entries(types).flatMap(([type, schema]) =>
     schema === undefined ? [] : [[type, { schema: components.show(schema) }]],
@@ -41,7 +41,7 @@ function bodyOf({ body, text }: Route, { components }: Documenting): DocumentSch
   return { required: true, content: Object.fromEntries(content) };
 }
 
-function successesOf(route: Route, { version, components }: Documenting): DocumentSchema {
+function successesOf(route: ApiRoute, { version, components }: Documenting): DocumentSchema {
   const replies = Object.entries(route.replies).map(([status, reply]) => {
     const schema = replySchema(reply, version, route);
     const type = reply.mediaType ?? JSON_TYPE;
@@ -53,7 +53,7 @@ function successesOf(route: Route, { version, components }: Documenting): Docume
   return Object.fromEntries(replies);
 }
 
-function refusals(route: Route, { components }: Documenting): DocumentSchema {
+function refusals(route: ApiRoute, { components }: Documenting): DocumentSchema {
   const shown = refusalsOf(route).map(({ status, special }) => {
     const shared = REFUSALS[status];
     const description = special === undefined ? {} : { description: special };

@@ -1,9 +1,9 @@
 import Type, { type TSchema } from 'typebox';
 import type { Components, DocumentSchema } from '../../model/components.ts';
-import type { Route } from '../route.ts';
+import type { ApiRoute } from '../route.ts';
 
 /** The parameters of a document: parameters shared by many routes are written once and referenced. */
-export class Parameters {
+export class ParameterDocs {
   readonly #components: Components;
   readonly #named = new Map<string, DocumentSchema>();
 
@@ -16,7 +16,7 @@ export class Parameters {
   }
 
   /** All parameters of a route. */
-  of({ path, query, notes }: Route): readonly DocumentSchema[] {
+  of({ path, query, notes }: ApiRoute): readonly DocumentSchema[] {
     const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
       const description = notes.path?.[name] ?? `Id of the ${name.replace(/_id$/, '')}.`;
       return this.#refer(`path_${name}`, {

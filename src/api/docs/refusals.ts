@@ -1,4 +1,4 @@
-import type { Route } from '../route.ts';
+import type { ApiRoute } from '../route.ts';
 
 /** Error replies shared by routes: status, name in the documents, and an example. */
 interface Refusal {
@@ -8,10 +8,10 @@ interface Refusal {
   readonly type: string;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
-  applies(route: Route): boolean;
+  applies(route: ApiRoute): boolean;
 }
 
-const hasParameter = ({ path }: Route): boolean => path.includes(':');
+const hasParameter = ({ path }: ApiRoute): boolean => path.includes(':');
 
 export const REFUSALS: Readonly<Record<number, Refusal>> = {
   400: {
@@ -92,7 +92,7 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
 };
 
 /** Statuses of a route's error replies, with route-specific details. */
-export function refusalsOf(route: Route): { readonly status: number; readonly special: string | undefined }[] {
+export function refusalsOf(route: ApiRoute): { readonly status: number; readonly special: string | undefined }[] {
   const special = route.notes.refusals ?? {};
   const shared = Object.entries(REFUSALS).flatMap(([status, { applies }]) => (applies(route) ? [Number(status)] : []));
   const statuses = new Set([...shared, ...Object.keys(special).map(Number)]);

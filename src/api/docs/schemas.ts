@@ -1,7 +1,7 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { Feature, FeatureCollection } from '../../model/geojson.ts';
 import { type SchemaDescription, Children, Choice } from '../../model/schema.ts';
-import type { Reply, Route } from '../route.ts';
+import type { ApiReply, ApiRoute } from '../route.ts';
 import type { Version } from '../versions.ts';
 
 /** Schemas of entities in the documents of a version, and of replies with optional GeoJSON. */
@@ -52,7 +52,7 @@ function entityOf({ properties, ...rest }: TObject, added: TProperties): TObject
 }
 
 /** The schema of a reply's body in a version; undefined if it has none. */
-export function replySchema(reply: Reply, version: Version, { query }: Route): TSchema | undefined {
+export function replySchema(reply: ApiReply, version: Version, { query }: ApiRoute): TSchema | undefined {
   const schema = version === 'v1' && reply.v1 !== undefined ? reply.v1 : reply.schema;
   if (schema === undefined || !Object.hasOwn(query.properties, 'geojson')) return schema;
   const geojson = Type.IsArray(schema) ? FeatureCollection : Feature;

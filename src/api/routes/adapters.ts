@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Choice } from '../../model/schema.ts';
-import { type Method, type Route, route } from '../route.ts';
+import { type Method, type ApiRoute, route } from '../route.ts';
 
 /** The vendor's formats differ by product and version: the adapter selects usable members. */
 const CiscoNotification = Type.Object(
@@ -22,9 +22,9 @@ const CiscoNotifications = Choice([CiscoEnvelope, CiscoNotificationArray, CiscoN
   description: 'Notifications in their envelope, as a list, or a single one.',
 });
 
-export const ADAPTER_ROUTES: readonly Route[] = [ciscoRow('POST'), ciscoRow('PUT')];
+export const ADAPTER_ROUTES: readonly ApiRoute[] = [ciscoRow('POST'), ciscoRow('PUT')];
 
-function ciscoRow(method: Method): Route {
+function ciscoRow(method: Method): ApiRoute {
   return route({
     method,
     path: '/adapters/cisco/locations',

@@ -1,19 +1,19 @@
 import Type from 'typebox';
-import { cutTo } from '../../auth/shown.ts';
+import { redactor } from '../../auth/redaction.ts';
 import { HubError } from '../../errors.ts';
 import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection, AlertSummary } from '../../model/alert.ts';
 import { checker } from '../../model/check.ts';
 import { ArrayOf, OneOf } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
 import { shownList } from '../list_body.ts';
-import { type Call, type Route, route } from '../route.ts';
+import { type ApiCall, type ApiRoute, route } from '../route.ts';
 
 const selection = checker(AlertSelection);
 
 /** The JSON of an alert, redacted for the token of a call. */
-function textOf(alert: Alert, { sight }: Pick<Call, 'sight'>): string {
+function textOf(alert: Alert, { sight }: Pick<ApiCall, 'sight'>): string {
   const text = JSON.stringify(alert);
-  return cutTo(sight, 'alert', 'plain')?.(text) ?? text;
+  return redactor(sight, 'alert', 'plain')?.(text) ?? text;
 }
 
 /** The ids in a body; undefined for all open alerts. Throws HUB_BAD_REQUEST. */
@@ -31,7 +31,7 @@ function checkState(state: string | undefined): void {
   throw new HubError('HUB_BAD_REQUEST', `state: must be one of ${ALERT_STATES.join(', ')}, found ${show(state)}`);
 }
 
-const RULE_ROUTES: readonly Route[] = [
+const RULE_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/alerts/rules',
@@ -88,7 +88,7 @@ const RULE_ROUTES: readonly Route[] = [
   }),
 ];
 
-export const ALERT_ROUTES: readonly Route[] = [
+export const ALERT_ROUTES: readonly ApiRoute[] = [
   ...RULE_ROUTES,
   route({
     method: 'GET',

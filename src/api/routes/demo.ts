@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { Demo } from '../../model/demo.ts';
 import type { Permit } from '../deps.ts';
-import { type Route, route } from '../route.ts';
+import { type ApiRoute, route } from '../route.ts';
 
 const COLLECTIONS = ['/zones', '/fences', '/trackables', '/providers'];
 const ITEMS = ['/zones/:zone_id', '/fences/:fence_id', '/trackables/:trackable_id', '/providers/:provider_id'];
 
 /** A simulated site that runs in the hub, for demonstration. */
-export const DEMO_ROUTES: readonly Route[] = [
+export const DEMO_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'POST',
     path: '/demo',

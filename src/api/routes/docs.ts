@@ -7,11 +7,11 @@ import type { ApiDeps } from '../deps.ts';
 import { pageFile } from '../docs/files.ts';
 import { openApiDocument } from '../docs/open_api.ts';
 import { openApi30 } from '../docs/open_api_3_0.ts';
-import { type Call, type Route, route } from '../route.ts';
+import { type ApiCall, type ApiRoute, route } from '../route.ts';
 import type { Version } from '../versions.ts';
 
 /** Documents generated from the routes, and pages to read and try the API. */
-export function docsRoutes(routes: () => readonly Route[]): readonly Route[] {
+export function docsRoutes(routes: () => readonly ApiRoute[]): readonly ApiRoute[] {
   return [
     documentRow('/openapi.json', 'The REST API as an OpenAPI 3.1 document', (reader, hub) =>
       openApiDocument(routes(), { ...hub, ...reader }),
@@ -54,7 +54,7 @@ type MakeDocument = (reader: Reader, hub: ApiDeps) => DocumentSchema;
  */
 const MADE_MAX = 16;
 
-function documentRow(path: string, summary: string, make: MakeDocument): Route {
+function documentRow(path: string, summary: string, make: MakeDocument): ApiRoute {
   const made = new WeakMap<ApiDeps, Map<string, string>>();
   return route({
     method: 'GET',
@@ -77,7 +77,7 @@ function documentRow(path: string, summary: string, make: MakeDocument): Route {
 }
 
 /** Served only without a version: the pages show both. */
-function pageRow(path: string, summary: string): Route {
+function pageRow(path: string, summary: string): ApiRoute {
   return route({
     method: 'GET',
     path,
@@ -86,7 +86,7 @@ function pageRow(path: string, summary: string): Route {
     unversioned: true,
     permission: 'public',
     replies: { 200: { description: 'The file.' } },
-    async handle({ path, id, reply }: Call) {
+    async handle({ path, id, reply }: ApiCall) {
       const file = await pageFile(id || 'rest');
       if (file === undefined) throw new HubError('HUB_NOT_FOUND', `Cannot get ${show(path)}: there is no such file`);
       // Pages reference their files by absolute paths, since they are also served with a trailing slash.

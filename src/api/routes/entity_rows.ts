@@ -2,15 +2,15 @@ import Type, { type TObject } from 'typebox';
 import { isDetachedFence } from '../../core/fence/fence_plane.ts';
 import { fenceIn } from '../../core/fence/fence_view.ts';
 import type { ReplaceOptions } from '../../entities/entities.ts';
-import type { EntityMap, Kind } from '../../entities/known.ts';
+import type { EntityMap, EntityKindName } from '../../entities/entity_lookup.ts';
 import { type StoredFence, publicFence } from '../../model/fence.ts';
 import { isSame } from '../../model/json_tree.ts';
 import { exactInProperties, parseLossless } from '../../model/lossless_numbers.ts';
 import type { Resource } from '../../model/permission.ts';
 import { ArrayOf, IdArray } from '../../model/schema.ts';
-import { checkKept } from '../body.ts';
+import { checkStorable } from '../body.ts';
 import type { ApiDeps } from '../deps.ts';
-import { found } from '../found.ts';
+import { requireEntity } from '../lookup.ts';
 import { inTurn } from '../in_turn.ts';
 import { JsonPatch, patched } from '../json_patch.ts';
 import { shownList } from '../list_body.ts';
@@ -18,11 +18,11 @@ import { admitNames, editSeen, seenText } from '../naming.ts';
 import { onlyOwned } from '../ownership.ts';
 import { leadingOn, PAGE_HEADERS, PAGE_QUERY, pageOf } from '../page.ts';
 import { PRESENT } from '../present.ts';
-import { type Call, type Replied, type Route, route } from '../route.ts';
+import { type ApiCall, type Replied, type ApiRoute, route } from '../route.ts';
 import { replacesIds } from '../versions.ts';
 
 /** Differences between the kinds of entities. */
-export interface EntityRows<K extends Kind> {
+export interface EntityRows<K extends EntityKindName> {
   readonly kind: K;
   /** Path of the collection, for example `/zones`. */
   readonly path: string;
@@ -31,7 +31,7 @@ export interface EntityRows<K extends Kind> {
   readonly schema: TObject;
   /** Parameters of the two lists, and the entities that they select; default: all. */
   readonly listQuery?: TObject;
-  select?(call: Call, hub: ApiDeps): readonly EntityMap[K][];
+  select?(call: ApiCall, hub: ApiDeps): readonly EntityMap[K][];
   /** Parameters of POST, PUT and PATCH. */
   readonly writeQuery?: TObject;
   /** Whether PUT replies 200 with the entity instead of 204. */
@@ -39,16 +39,16 @@ export interface EntityRows<K extends Kind> {
 }
 
 /** Routes common to all kinds of entities: the collection, its summary, and the item. */
-export function entityRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
+export function entityRows<K extends EntityKindName>(rows: EntityRows<K>): readonly ApiRoute[] {
   return [...collectionRows(rows), ...itemRows(rows)];
 }
 
-function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
+function collectionRows<K extends EntityKindName>(rows: EntityRows<K>): readonly ApiRoute[] {
   const { kind, path, resource, schema } = rows;
   const present = PRESENT[kind];
   const listQuery = Type.Object({ ...rows.listQuery?.properties, ...PAGE_QUERY });
-  const select = rows.select ?? ((_call: Call, hub: ApiDeps) => hub.entities.list(kind));
-  const listed = (call: Call, hub: ApiDeps) => pageOf(onlyOwned(select(call, hub), resource, call.owned), call);
+  const select = rows.select ?? ((_call: ApiCall, hub: ApiDeps) => hub.entities.list(kind));
+  const listed = (call: ApiCall, hub: ApiDeps) => pageOf(onlyOwned(select(call, hub), resource, call.owned), call);
   return [
     route({
       method: 'GET',
@@ -104,7 +104,7 @@ function collectionRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
   ];
 }
 
-function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
+function itemRows<K extends EntityKindName>(rows: EntityRows<K>): readonly ApiRoute[] {
   const { kind, path, resource, schema } = rows;
   const present = PRESENT[kind];
   const item = `${path}/:${resource}`;
@@ -119,7 +119,7 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       permission: { operation: 'READ', resource },
       query: present.query,
       replies: { 200: { description: `The ${kind}.`, schema } },
-      handle: (call, hub) => call.reply.json(present.one(found(kind, call.id, hub), call, hub)),
+      handle: (call, hub) => call.reply.json(present.one(requireEntity(kind, call.id, hub), call, hub)),
     }),
     route({
       method: 'PUT',
@@ -147,7 +147,7 @@ function itemRows<K extends Kind>(rows: EntityRows<K>): readonly Route[] {
       async handle(call, hub) {
         const revise = (before: EntityMap[K]): unknown => {
           const revised = patchedEntity(kind, before, call, hub);
-          checkKept(revised, hub);
+          checkStorable(revised, hub);
           return revised;
         };
         const options = writeOptions(kind, call);
@@ -172,13 +172,13 @@ interface WriteQuery {
 }
 
 /** Input is authorized when it is its turn: its new references depend on the changes before. */
-function writeOptions(kind: Kind, call: Call): ReplaceOptions {
+function writeOptions(kind: EntityKindName, call: ApiCall): ReplaceOptions {
   const { force_location_update: force, subdivide } = call.query as WriteQuery;
   const admit = (before: object | undefined, after: object) => admitNames(kind, { before, after }, call);
   return { force: force === true, subdivide: subdivide === true, admit };
 }
 
-function named(kind: Kind): string {
+function named(kind: EntityKindName): string {
   return kind === 'anchor' ? 'an anchor' : `a ${kind}`;
 }
 
@@ -186,7 +186,7 @@ function named(kind: Kind): string {
  * Applies the JSON Patch of a call to an entity as its token sees it. Throws HUB_BAD_REQUEST naming the failed
  * operation.
  */
-function patchedEntity<K extends Kind>(kind: K, entity: EntityMap[K], call: Call, hub: ApiDeps): unknown {
+function patchedEntity<K extends EntityKindName>(kind: K, entity: EntityMap[K], call: ApiCall, hub: ApiDeps): unknown {
   const patch = call.body;
   if (kind === 'fence') return exactInProperties(patchedFence(entity as StoredFence, patch, hub));
   return exactInProperties(patched(seenBy(call, kind, patchable(kind, entity, hub)), patch));
@@ -210,12 +210,12 @@ function placeOf({ region, crs, zone_id }: Partial<StoredFence>): object {
 }
 
 /** A patch can copy and test values, so it is applied only to what its sender may see. */
-function seenBy(call: Call, kind: Kind, entity: object): object {
+function seenBy(call: ApiCall, kind: EntityKindName, entity: object): object {
   return call.sight === undefined ? entity : (parseLossless(seenText(kind, JSON.stringify(entity), call)) as object);
 }
 
 /** The public form of the entity: an operation on its read-only children has no effect and is not an error. */
-function patchable(kind: Kind, entity: { readonly id: string }, { entities }: ApiDeps): object {
+function patchable(kind: EntityKindName, entity: { readonly id: string }, { entities }: ApiDeps): object {
   if (kind !== 'trackable' && kind !== 'zone') return entity;
   return { ...entity, children: entities.childrenOf(kind, entity.id) };
 }

@@ -8,17 +8,17 @@ import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { ArrayOf } from '../../model/schema.ts';
 import { Trackable } from '../../model/trackable.ts';
-import { idList, textList } from '../answers.ts';
+import { idList, textList } from '../responses.ts';
 import { FenceEventInput } from '../fence_event_input.ts';
-import { existing, found } from '../found.ts';
+import { existing, requireEntity } from '../lookup.ts';
 import { admitNames, answersTo } from '../naming.ts';
 import { limitedTo, onlyReadable } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
-import { type Method, type Route, route } from '../route.ts';
+import { type Method, type ApiRoute, route } from '../route.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
 
-export const FENCE_ROUTES: readonly Route[] = [
+export const FENCE_ROUTES: readonly ApiRoute[] = [
   ...entityRows({
     kind: 'fence',
     path: '/fences',
@@ -35,7 +35,7 @@ export const FENCE_ROUTES: readonly Route[] = [
 ];
 
 /** Locations or motions of the objects in a fence. */
-function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schema: TSchema): Route {
+function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schema: TSchema): ApiRoute {
   return route({
     method: 'GET',
     path: `/fences/:fence_id/${name}`,
@@ -45,7 +45,7 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
     replies: { 200: { description: `The ${name}.`, schema: ArrayOf(schema) } },
     async handle(call, hub) {
       const { query, owned, sight, reply } = call;
-      const { id } = found('fence', call.id, hub);
+      const { id } = requireEntity('fence', call.id, hub);
       const view = viewOf(call, hub);
       const kind = ask === 'fence_motions' ? 'trackable' : 'provider';
       const only = sight?.seesAll(`${kind}_id`) === true ? {} : limitedTo(kind, owned, hub);
@@ -56,7 +56,7 @@ function placesRow(name: string, ask: 'fence_locations' | 'fence_motions', schem
 }
 
 /** The entities in a fence. */
-function objectsRow<K extends ObjectKind>(name: string, kind: K, schema: TSchema): Route {
+function objectsRow<K extends ObjectKind>(name: string, kind: K, schema: TSchema): ApiRoute {
   return route({
     method: 'GET',
     path: `/fences/:fence_id/${name}`,
@@ -65,7 +65,7 @@ function objectsRow<K extends ObjectKind>(name: string, kind: K, schema: TSchema
     query: Type.Object(SPATIAL_QUERY),
     replies: { 200: { description: `The ${name}.`, schema: ArrayOf(schema) } },
     async handle(call, hub) {
-      const { id } = found('fence', call.id, hub);
+      const { id } = requireEntity('fence', call.id, hub);
       const spatial = call.query.spatial_query === true;
       const ask = kind === 'provider' ? 'fence_providers' : 'fence_trackables';
       const answers = await answersTo({ ask, id, spatial }, call, hub);
@@ -76,7 +76,7 @@ function objectsRow<K extends ObjectKind>(name: string, kind: K, schema: TSchema
 }
 
 /** Memberships do not change: the event is only published. */
-function eventsRow(method: Method): Route {
+function eventsRow(method: Method): ApiRoute {
   return route({
     method,
     path: '/fences/:fence_id/events',
@@ -85,7 +85,7 @@ function eventsRow(method: Method): Route {
     body: FenceEventInput,
     replies: { 204: { description: 'The event is published.' } },
     handle(call, hub) {
-      const fence = found('fence', call.id, hub);
+      const fence = requireEntity('fence', call.id, hub);
       admitNames('fence_event', { before: undefined, after: bodyObject(call.body) }, call);
       hub.publishFenceEvent(fence, call.body);
       return call.reply.noContent;

@@ -10,7 +10,7 @@ import { CreationParameters, ZoneCreationParameters } from '../../model/creation
 import { Fence } from '../../model/fence.ts';
 import { pathOf, show } from '../../model/error_value_text.ts';
 import { Zone } from '../../model/zone.ts';
-import { type Route, route } from '../route.ts';
+import { type ApiRoute, route } from '../route.ts';
 import { zoneIn } from '../versions.ts';
 
 /**
@@ -24,7 +24,7 @@ const schema = checker(CreationParameters);
 type Position = readonly number[];
 type Place = (position: Position, path: string) => number[];
 
-export const FROM_LOCAL_ROUTES: readonly Route[] = [
+export const FROM_LOCAL_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'PUT',
     path: '/zones/fromlocal',

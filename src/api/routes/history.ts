@@ -30,13 +30,13 @@ import {
   integerIn,
   numberIn,
   PART_QUERY,
-  type Parameters,
+  type QueryParameters,
   partOf,
   SPAN_QUERY,
   spanOf,
   timeIn,
   wordIn,
-} from '../asked_span.ts';
+} from '../time_range.ts';
 import type { ApiDeps } from '../deps.ts';
 import {
   knownId,
@@ -48,8 +48,8 @@ import {
   replied,
   streamed,
   timeoutsIn,
-} from '../past.ts';
-import { type Call, type Route, route } from '../route.ts';
+} from '../history_access.ts';
+import { type ApiCall, type ApiRoute, route } from '../route.ts';
 import { VIEW_QUERY, type ViewQuery, viewOf } from '../view.ts';
 
 const SPANS = 'Times are RFC 3339, and the range includes its start, not its end.';
@@ -85,7 +85,7 @@ const MEDIA_TYPES: Readonly<Record<Format, string>> = {
 const OWN = { ...READ_ANY, resource: 'trackable_id' } as const;
 const PERMISSIONS = { owned: { ...OWN, owned: 'reply' }, path: OWN, any: READ_ANY } as const;
 
-export const HISTORY_ROUTES: readonly Route[] = [
+export const HISTORY_ROUTES: readonly ApiRoute[] = [
   placesRow('trackable'),
   placesRow('provider'),
   asking('/history/snapshot', {
@@ -230,8 +230,8 @@ export const HISTORY_ROUTES: readonly Route[] = [
 ];
 
 interface Asking {
-  readonly query: Parameters;
-  readonly call: Call;
+  readonly query: QueryParameters;
+  readonly call: ApiCall;
   readonly now: number;
   readonly api: ApiDeps;
 }
@@ -248,7 +248,7 @@ interface Row {
   question(asking: Asking): Question | Promise<Question>;
 }
 
-function asking(path: string, { summary, permission, query, reply, question }: Row): Route {
+function asking(path: string, { summary, permission, query, reply, question }: Row): ApiRoute {
   return route({
     method: 'GET',
     path,
@@ -261,13 +261,13 @@ function asking(path: string, { summary, permission, query, reply, question }: R
     replies: { 200: { description: 'The recorded data.', schema: reply } },
     async handle(call, api) {
       const history = recorded(api);
-      const asked = await question({ query: call.query as Parameters, call, now: history.now(), api });
+      const asked = await question({ query: call.query as QueryParameters, call, now: history.now(), api });
       return replied(call, { history, question: asked, mediaType: MEDIA_TYPES.json });
     },
   });
 }
 
-function placesRow(kind: (typeof KINDS)[number]): Route {
+function placesRow(kind: (typeof KINDS)[number]): ApiRoute {
   return route({
     method: 'GET',
     path: kind === 'trackable' ? '/trackables/:trackable_id/history' : '/providers/:provider_id/history',
@@ -285,7 +285,7 @@ function placesRow(kind: (typeof KINDS)[number]): Route {
     replies: { 200: { description: 'The positions.', schema: PlacesReply } },
     async handle(call, api) {
       const history = recorded(api);
-      const query = call.query as Parameters;
+      const query = call.query as QueryParameters;
       const format = wordIn(query, 'format', FORMATS) ?? 'json';
       const question: PlacesAsked = {
         ...{ ask: 'places', whose: kind === 'trackable' ? 'motions' : 'locations', hasHeader: true },
@@ -304,34 +304,34 @@ function placesRow(kind: (typeof KINDS)[number]): Route {
   });
 }
 
-function shownAs(call: Call, api: ApiDeps): Shown {
-  const { crs: name, zoneId } = viewOf(call as Call<ViewQuery>, api);
+function shownAs(call: ApiCall, api: ApiDeps): Shown {
+  const { crs: name, zoneId } = viewOf(call as ApiCall<ViewQuery>, api);
   const zone = zoneId === undefined ? undefined : api.entities.get('zone', zoneId);
   return { crs: name, zone, providers: namedProviders(call, api), hiddenZones: hiddenZones(call, api) };
 }
 
 /** The providers visible to the caller, deleted ones by ownership; undefined for all. */
-function namedProviders({ sight, owned }: Call, { entities }: ApiDeps): ReadonlySet<string> | undefined {
+function namedProviders({ sight, owned }: ApiCall, { entities }: ApiDeps): ReadonlySet<string> | undefined {
   if (sight === undefined || sight.seesAll('provider_id')) return undefined;
   const seen = entities.list('provider').filter(({ id }) => sight.sees(['provider_id'], id));
   return new Set([...seen.map(({ id }) => idKey(id)), ...(owned?.all('provider_id') ?? [])]);
 }
 
 /** Zones whose position is hidden from the caller, since they follow others. */
-function hiddenZones({ sight }: Call, { entities }: ApiDeps): ReadonlySet<string> {
+function hiddenZones({ sight }: ApiCall, { entities }: ApiDeps): ReadonlySet<string> {
   if (sight === undefined || !entities.hasMobileZones) return new Set();
   const hidden = entities.list('zone').filter(({ id }) => !sight.seesPlaceOf(id));
   return new Set(hidden.map(({ id }) => idKey(id)));
 }
 
-function whoseOf(query: Parameters): Whose {
+function whoseOf(query: QueryParameters): Whose {
   return wordIn(query, 'kind', KINDS) === 'provider' ? 'locations' : 'motions';
 }
 
 /** The kind of objects, and the limit to some of them. */
 function ofKind(
-  query: Parameters,
-  call: Call,
+  query: QueryParameters,
+  call: ApiCall,
   api: ApiDeps,
 ): { readonly whose: Whose; readonly only: readonly string[] | undefined } {
   const whose = whoseOf(query);
@@ -339,12 +339,12 @@ function ofKind(
 }
 
 /** The objects counted in fences, and the timeouts after which they leave. */
-function countedBy(query: Parameters, api: ApiDeps): Pick<OfVisits, 'counted' | 'timeouts'> {
+function countedBy(query: QueryParameters, api: ApiDeps): Pick<OfVisits, 'counted' | 'timeouts'> {
   return { counted: wordIn(query, 'kind', COUNTED_KINDS) ?? 'object', timeouts: timeoutsIn(api) };
 }
 
 /** The fences visible to the caller; undefined for all. */
-function readableFences({ sight }: Call, { entities }: ApiDeps): readonly string[] | undefined {
+function readableFences({ sight }: ApiCall, { entities }: ApiDeps): readonly string[] | undefined {
   if (sight === undefined || sight.seesAll('fence_id')) return undefined;
   return entities
     .list('fence')
@@ -354,14 +354,14 @@ function readableFences({ sight }: Call, { entities }: ApiDeps): readonly string
 
 /** Ids, separated by commas. */
 function recordedIn(
-  query: Parameters,
+  query: QueryParameters,
   kind: 'trackable' | 'provider' | 'fence',
   api: ApiDeps,
 ): readonly string[] | undefined {
   return idsIn(query, `${kind}_id`)?.map((id) => recordedId(kind, id, api));
 }
 
-function neededIn(query: Parameters, name: string): string {
+function neededIn(query: QueryParameters, name: string): string {
   const value = query[name];
   if (value !== undefined && value !== '') return String(value);
   throw new HubError('HUB_BAD_REQUEST', `${name}: is required, but is missing`);

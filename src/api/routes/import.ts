@@ -3,7 +3,7 @@ import { HubError } from '../../errors.ts';
 import { EntityDocument, Import } from '../../model/import.ts';
 import { show } from '../../model/error_value_text.ts';
 import type { Permit } from '../deps.ts';
-import { type Call, type Route, route } from '../route.ts';
+import { type ApiCall, type ApiRoute, route } from '../route.ts';
 
 const Order = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Whether to only report what the import would do.' })),
@@ -38,7 +38,7 @@ const PATHS: Readonly<Record<string, readonly [collection: string, item: string]
 
 const RULES = '/trackables/rules/locating';
 
-export const IMPORT_ROUTES: readonly Route[] = [
+export const IMPORT_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'POST',
     path: '/import',
@@ -108,7 +108,7 @@ function objectOf(body: unknown): Document {
  */
 async function checkPermitted(
   document: Document,
-  { token, query }: Pick<Call<{ readonly dry_run?: boolean; readonly delete_others?: boolean }>, 'token' | 'query'>,
+  { token, query }: Pick<ApiCall<{ readonly dry_run?: boolean; readonly delete_others?: boolean }>, 'token' | 'query'>,
   permit: Permit,
 ): Promise<void> {
   for (const [name, [collection, item]] of Object.entries({ ...PATHS, ...DEFINED_PATHS })) {

@@ -4,15 +4,15 @@ import type { HttpReply } from '../../exchange.ts';
 import { Location, Proximity } from '../../model/location.ts';
 import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
-import { placesOfAll } from '../all_places.ts';
+import { lastLocationsOfAll } from '../last_locations.ts';
 import { asRefusal } from '../body.ts';
 import type { AcceptOptions, ApiDeps } from '../deps.ts';
-import { found } from '../found.ts';
+import { requireEntity } from '../lookup.ts';
 import { movesBefore } from '../latest.ts';
 import { admitSources } from '../naming.ts';
 import { PAGE_HEADERS, PAGE_QUERY } from '../page.ts';
 import { oneOf } from '../read_one.ts';
-import { type Call, type Method, type Route, route } from '../route.ts';
+import { type ApiCall, type Method, type ApiRoute, route } from '../route.ts';
 import { VIEW_QUERY, viewOf } from '../view.ts';
 
 const ACCEPTED = {
@@ -35,7 +35,7 @@ const FORGOTTEN = { 204: { description: 'The location is deleted.' } };
 
 const LIST = { root: 'locations' };
 
-export const LOCATION_ROUTES: readonly Route[] = [
+export const LOCATION_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/providers/locations',
@@ -45,7 +45,7 @@ export const LOCATION_ROUTES: readonly Route[] = [
     replies: { 200: { description: 'The locations.', schema: ArrayOf(Location), headers: PAGE_HEADERS } },
     async handle(call, hub) {
       const view = viewOf(call, hub);
-      return placesOfAll({ kind: 'provider', ask: 'provider_locations', view }, call, hub);
+      return lastLocationsOfAll({ kind: 'provider', ask: 'provider_locations', view }, call, hub);
     },
   }),
   bulkRow('PUT'),
@@ -92,7 +92,7 @@ export const LOCATION_ROUTES: readonly Route[] = [
     permission: { operation: 'DELETE', resource: 'provider_id' },
     replies: FORGOTTEN,
     async handle({ id, reply }, hub) {
-      await hub.forgetLocation(found('provider', id, hub).id);
+      await hub.forgetLocation(requireEntity('provider', id, hub).id);
       return reply.noContent;
     },
   }),
@@ -110,7 +110,7 @@ export const LOCATION_ROUTES: readonly Route[] = [
   }),
 ];
 
-function bulkRow(method: Method): Route {
+function bulkRow(method: Method): ApiRoute {
   return route({
     method,
     path: '/providers/locations',
@@ -135,7 +135,7 @@ function bulkRow(method: Method): Route {
   });
 }
 
-function proximitiesRow(method: Method): Route {
+function proximitiesRow(method: Method): ApiRoute {
   return route({
     method,
     path: '/providers/proximities',
@@ -155,7 +155,7 @@ type Tally = NonNullable<AcceptOptions['tooOld']>;
 interface Taking {
   readonly values: readonly unknown[];
   readonly options: AcceptOptions;
-  readonly call: Call;
+  readonly call: ApiCall;
 }
 
 function takeLocations({ values, options, call }: Taking, hub: ApiDeps): HttpReply | Promise<HttpReply> {
@@ -175,7 +175,7 @@ function takeProximities({ values, options, call }: Taking, hub: ApiDeps): HttpR
 // hot
 function acceptedBytes(
   waiting: Promise<void> | undefined | 'unusual',
-  call: Pick<Call, 'reply'>,
+  call: Pick<ApiCall, 'reply'>,
   tooOld: Tally | undefined,
 ): HttpReply | Promise<HttpReply> | undefined {
   return waiting === 'unusual' ? undefined : accepted(waiting, call, tooOld);
@@ -184,7 +184,7 @@ function acceptedBytes(
 // hot: returns no promise if there is nothing to wait for
 function accepted(
   waiting: Promise<void> | undefined,
-  { reply }: Pick<Call, 'reply'>,
+  { reply }: Pick<ApiCall, 'reply'>,
   tooOld: Tally | undefined,
 ): HttpReply | Promise<HttpReply> {
   if (waiting !== undefined) return waiting.then(() => taken(reply.noContent, tooOld));
@@ -203,7 +203,7 @@ function tallyFor({ history }: ApiDeps): Tally | undefined {
   return history === undefined ? undefined : { count: 0 };
 }
 
-function arrayOf({ body }: Call): readonly unknown[] {
+function arrayOf({ body }: ApiCall): readonly unknown[] {
   if (Array.isArray(body)) return body;
   throw new HubError('HUB_BAD_REQUEST', `body: must be an array, found ${show(body)}`);
 }

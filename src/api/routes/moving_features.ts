@@ -12,7 +12,7 @@ import {
 } from '../../model/moving_features.ts';
 import { show } from '../../model/error_value_text.ts';
 import { parseTime } from '../../model/time.ts';
-import { PART_QUERY, type Parameters, partOf } from '../asked_span.ts';
+import { PART_QUERY, type QueryParameters, partOf } from '../time_range.ts';
 import type { ApiDeps } from '../deps.ts';
 import {
   addressOf,
@@ -24,8 +24,8 @@ import {
   recordedId,
   replied,
   warningOf,
-} from '../past.ts';
-import { type Call, type Route, route } from '../route.ts';
+} from '../history_access.ts';
+import { type ApiCall, type ApiRoute, route } from '../route.ts';
 
 /**
  * The history in the format of OGC API – Moving Features 1.0, read-only: two collections, their items, and the path of
@@ -71,7 +71,7 @@ const LEAF_QUERY = {
   ),
 };
 
-export const MOVING_FEATURES_ROUTES: readonly Route[] = [
+export const MOVING_FEATURES_ROUTES: readonly ApiRoute[] = [
   document('', { summary: 'Landing page of Moving Features', schema: LandingPage, of: landingPage }),
   document('/conformance', {
     summary: 'Conformance classes of Moving Features',
@@ -98,7 +98,7 @@ interface Fixed {
 }
 
 /** A document without user data. */
-function document(path: string, { summary, schema, of }: Fixed): Route {
+function document(path: string, { summary, schema, of }: Fixed): ApiRoute {
   return route({
     method: 'GET',
     path: ROOT + path,
@@ -137,7 +137,7 @@ function collection(kind: Kind, base: string): object {
   };
 }
 
-function rowsOf(kind: Kind): readonly Route[] {
+function rowsOf(kind: Kind): readonly ApiRoute[] {
   const path = `${ROOT}/collections/${kind}s`;
   const { whose } = KINDS[kind];
   const resource = `${kind}_id` as const;
@@ -158,7 +158,7 @@ function rowsOf(kind: Kind): readonly Route[] {
       replies: { 200: { description: 'The features.', schema: MovingFeatures, mediaType: GEOJSON_TYPE } },
       async handle(call, api) {
         const history = recorded(api);
-        const query = call.query as Parameters;
+        const query = call.query as QueryParameters;
         const question: ObjectsAsked = {
           ask: 'objects',
           ...{ whose, ...intervalOf(query), box: boxOf(query), only: ownedIds(kind, call, api) },
@@ -191,7 +191,7 @@ function rowsOf(kind: Kind): readonly Route[] {
       replies: { 200: { description: 'The geometries.', schema: TemporalGeometrySequence } },
       async handle(call, api) {
         const history = recorded(api);
-        const query = call.query as Parameters;
+        const query = call.query as QueryParameters;
         const question: WayAsked = {
           ask: 'way',
           ...{ whose, id: await knownId(kind, call, api), ...intervalOf(query), ...momentsOf(query) },
@@ -204,7 +204,7 @@ function rowsOf(kind: Kind): readonly Route[] {
 }
 
 /** A feature created from its history. Throws HUB_NOT_FOUND if neither an entity nor history exists. */
-async function feature(kind: Kind, call: Call, api: ApiDeps) {
+async function feature(kind: Kind, call: ApiCall, api: ApiDeps) {
   const history = recorded(api);
   const id = recordedId(kind, call.id, api);
   const { whose } = KINDS[kind];
@@ -227,7 +227,7 @@ async function feature(kind: Kind, call: Call, api: ApiDeps) {
 }
 
 /** Path of the landing page, as requested. */
-function baseOf({ path }: Call): string {
+function baseOf({ path }: ApiCall): string {
   return path.slice(0, path.indexOf(ROOT) + ROOT.length);
 }
 
@@ -236,7 +236,7 @@ function link(href: string, rel: string, type: string = JSON_TYPE) {
 }
 
 /** The interval of `datetime`, with an inclusive end. */
-function intervalOf({ datetime }: Parameters): Span {
+function intervalOf({ datetime }: QueryParameters): Span {
   if (datetime === undefined) return EVER;
   const ends = String(datetime).split('/');
   const [first = '', last = first] = ends;
@@ -256,7 +256,7 @@ function badDatetime(found: unknown): HubError {
 }
 
 /** Points in time for interpolation. Throws HUB_BAD_REQUEST. */
-function momentsOf(query: Parameters): {
+function momentsOf(query: QueryParameters): {
   readonly leafMs: readonly number[] | undefined;
   readonly endsMs: readonly number[] | undefined;
 } {
@@ -283,7 +283,7 @@ function momentsOf(query: Parameters): {
 }
 
 /** Four numbers, or six with heights. Throws HUB_BAD_REQUEST. */
-function boxOf({ bbox }: Parameters): Box | undefined {
+function boxOf({ bbox }: QueryParameters): Box | undefined {
   if (bbox === undefined) return undefined;
   const numbers = String(bbox)
     .split(',')

@@ -7,7 +7,7 @@ import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
 import { Consumption } from '../../model/usage.ts';
 import { onlyOwned } from '../ownership.ts';
-import { type Route, route } from '../route.ts';
+import { type ApiRoute, route } from '../route.ts';
 
 const Version = Type.Object(
   {
@@ -21,7 +21,7 @@ const Version = Type.Object(
 
 const Health = Type.Object({}, { title: 'Health', description: 'An object without members.' });
 
-const HUB_ROUTES: readonly Route[] = [
+const HUB_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/health',
@@ -54,7 +54,7 @@ const HUB_ROUTES: readonly Route[] = [
 const HEALTH_OF_EACH = { 200: { description: 'The health of each.', schema: ArrayOf(HealthSource) } };
 const HEALTH_OF_ONE = { 200: { description: 'Its health.', schema: HealthSource } };
 
-const HEALTH_ROUTES: readonly Route[] = [
+const HEALTH_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/health/system',
@@ -137,7 +137,7 @@ const HEALTH_ROUTES: readonly Route[] = [
 
 const MONTHS = ArrayOf(Consumption);
 
-const STATS_ROUTES: readonly Route[] = [
+const STATS_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/stats/consumption/summary',
@@ -175,7 +175,7 @@ function isMonth(year: string, month: string): boolean {
 }
 
 /** The hub needs no license: these routes serve systems that manage one. */
-const LICENSE_ROUTES: readonly Route[] = [
+const LICENSE_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/license/info',
@@ -235,7 +235,7 @@ const LICENSE_ROUTES: readonly Route[] = [
   }),
 ];
 
-const METRICS_ROUTES: readonly Route[] = [
+const METRICS_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/metrics',
@@ -251,7 +251,7 @@ const METRICS_ROUTES: readonly Route[] = [
 ];
 
 /** Routes for operators: health, usage, license, metrics. */
-export const OPERATION_ROUTES: readonly Route[] = [
+export const OPERATION_ROUTES: readonly ApiRoute[] = [
   ...HUB_ROUTES,
   ...HEALTH_ROUTES,
   ...STATS_ROUTES,

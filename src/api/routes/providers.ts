@@ -5,19 +5,19 @@ import { LocationProvider } from '../../model/provider.ts';
 import { AnyType, ArrayOf, IdArray } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
 import { Trackable } from '../../model/trackable.ts';
-import { idList } from '../answers.ts';
-import { existing, found } from '../found.ts';
+import { idList } from '../responses.ts';
+import { existing, requireEntity } from '../lookup.ts';
 import { answersTo } from '../naming.ts';
 import { onlyReadable } from '../ownership.ts';
 import { PRESENT } from '../present.ts';
-import { type Route, route } from '../route.ts';
+import { type ApiRoute, route } from '../route.ts';
 import { relatedAs } from '../versions.ts';
 import { SPATIAL_QUERY, VIEW_QUERY } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
 
 const own = { operation: 'READ', resource: 'provider_id' } as const;
 
-export const PROVIDER_ROUTES: readonly Route[] = [
+export const PROVIDER_ROUTES: readonly ApiRoute[] = [
   ...entityRows({ kind: 'provider', path: '/providers', resource: 'provider_id', schema: LocationProvider }),
   route({
     method: 'GET',
@@ -27,7 +27,7 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
     replies: { 200: { description: 'The fences.', schema: ArrayOf(Fence) } },
     async handle(call, hub) {
-      const { id } = found('provider', call.id, hub);
+      const { id } = requireEntity('provider', call.id, hub);
       const spatial = call.query.spatial_query === true;
       const fences = idList(await answersTo({ ask: 'provider_fences', id, spatial }, call, hub));
       return call.reply.json(
@@ -44,7 +44,7 @@ export const PROVIDER_ROUTES: readonly Route[] = [
       200: { description: 'The trackables.', schema: ArrayOf(Trackable), v1: IdArray },
     },
     handle(call, hub) {
-      const assigned = hub.entities.trackablesOf(found('provider', call.id, hub).id);
+      const assigned = hub.entities.trackablesOf(requireEntity('provider', call.id, hub).id);
       const trackables = onlyReadable(assigned, 'trackable_id', call.sight);
       const asIds = relatedAs(call.version) === 'ids';
       const ids = (): string => JSON.stringify(trackables.map(({ id }) => id));
@@ -58,7 +58,7 @@ export const PROVIDER_ROUTES: readonly Route[] = [
     permission: own,
     replies: { 200: { description: 'The sensor data, as it was sent.', schema: AnyType } },
     handle({ id, reply }, hub) {
-      const { sensors } = found('provider', id, hub);
+      const { sensors } = requireEntity('provider', id, hub);
       if (sensors != null) return reply.json(JSON.stringify(sensors));
       throw new HubError('HUB_NOT_FOUND', `Cannot get sensors of provider ${show(id)}: it has none`);
     },

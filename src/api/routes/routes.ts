@@ -1,6 +1,6 @@
 import { Anchor } from '../../model/anchor.ts';
 import { afterMoves, readingLatest } from '../latest.ts';
-import type { Route } from '../route.ts';
+import type { ApiRoute } from '../route.ts';
 import { ADAPTER_ROUTES } from './adapters.ts';
 import { ALERT_ROUTES } from './alerts.ts';
 import { DEMO_ROUTES } from './demo.ts';
@@ -21,7 +21,7 @@ import { VIEW_ROUTES } from './views.ts';
 import { ZONE_ROUTES } from './zones.ts';
 
 /** All endpoints. */
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly ApiRoute[] = [
   ...readingLatest([
     ...afterMoves([...ZONE_ROUTES, ...FROM_LOCAL_ROUTES]),
     ...TRACKABLE_ROUTES,

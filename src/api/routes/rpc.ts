@@ -1,8 +1,8 @@
 import { RPC_MESSAGE_MAX_BYTES, RpcAvailable, RpcRequest, RpcResponse } from '../../model/rpc.ts';
-import { type Route, route } from '../route.ts';
+import { type ApiRoute, route } from '../route.ts';
 
 /** Remote procedure calls. Methods are not limited to what is owned: see docs/authorization.md. */
-export const RPC_ROUTES: readonly Route[] = [
+export const RPC_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/rpc/available',

@@ -5,7 +5,7 @@ import { parseJson } from '../../model/json.ts';
 import { RuleSet } from '../../model/rule.ts';
 import { Choice } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
-import { type Route, route } from '../route.ts';
+import { type ApiRoute, route } from '../route.ts';
 
 /** JSON forms of an expression. A single number is an expression, too. */
 const RuleExpression = Choice(
@@ -20,7 +20,7 @@ const RuleExpression = Choice(
   { title: 'RuleExpression', description: 'The expression: as plain text, as a JSON string, or as {"expression"}.' },
 );
 
-export const RULE_ROUTES: readonly Route[] = [
+export const RULE_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/trackables/rules/locating',

@@ -5,15 +5,15 @@ import { Location } from '../../model/location.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { AnyType, ArrayOf, IdArray } from '../../model/schema.ts';
 import { Trackable } from '../../model/trackable.ts';
-import { placesOfAll } from '../all_places.ts';
-import { idList, textList } from '../answers.ts';
-import { existing, found } from '../found.ts';
+import { lastLocationsOfAll } from '../last_locations.ts';
+import { idList, textList } from '../responses.ts';
+import { existing, requireEntity } from '../lookup.ts';
 import { answersTo } from '../naming.ts';
 import { onlyReadable } from '../ownership.ts';
 import { PAGE_HEADERS, PAGE_QUERY } from '../page.ts';
 import { PRESENT } from '../present.ts';
 import { oneOf } from '../read_one.ts';
-import { type Route, route } from '../route.ts';
+import { type ApiRoute, route } from '../route.ts';
 import { relatedAs } from '../versions.ts';
 import { SPATIAL_QUERY, SUBDIVIDE_QUERY, VIEW_QUERY, viewOf } from '../view.ts';
 import { entityRows } from './entity_rows.ts';
@@ -27,7 +27,7 @@ const WRITE_QUERY = Type.Object({
 
 const own = { operation: 'READ', resource: 'trackable_id' } as const;
 
-export const TRACKABLE_ROUTES: readonly Route[] = [
+export const TRACKABLE_ROUTES: readonly ApiRoute[] = [
   ...entityRows({
     kind: 'trackable',
     path: '/trackables',
@@ -45,7 +45,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     replies: { 200: { description: 'The motions.', schema: ArrayOf(TrackableMotion), headers: PAGE_HEADERS } },
     async handle(call, hub) {
       const view = viewOf(call, hub);
-      return placesOfAll({ kind: 'trackable', ask: 'trackable_motions', view }, call, hub);
+      return lastLocationsOfAll({ kind: 'trackable', ask: 'trackable_motions', view }, call, hub);
     },
   }),
   route({
@@ -74,7 +74,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     query: Type.Object(VIEW_QUERY),
     replies: { 200: { description: 'The locations.', schema: ArrayOf(Location) } },
     async handle(call, hub) {
-      const { id } = found('trackable', call.id, hub);
+      const { id } = requireEntity('trackable', call.id, hub);
       const view = viewOf(call, hub);
       return call.reply.json(textList(await answersTo({ ask: 'trackable_locations', id, view }, call, hub), view));
     },
@@ -87,7 +87,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
     query: Type.Object({ ...VIEW_QUERY, ...SPATIAL_QUERY }),
     replies: { 200: { description: 'The fences.', schema: ArrayOf(Fence) } },
     async handle(call, hub) {
-      const { id } = found('trackable', call.id, hub);
+      const { id } = requireEntity('trackable', call.id, hub);
       const spatial = call.query.spatial_query === true;
       const fences = idList(await answersTo({ ask: 'trackable_fences', id, spatial }, call, hub));
       return call.reply.json(
@@ -104,7 +104,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
       200: { description: 'The providers.', schema: ArrayOf(LocationProvider), v1: IdArray },
     },
     handle({ id, version, sight, reply }, hub) {
-      const trackable = found('trackable', id, hub);
+      const trackable = requireEntity('trackable', id, hub);
       const assigned = existing('provider', trackable.location_providers ?? [], hub);
       const providers = onlyReadable(assigned, 'provider_id', sight);
       const related = relatedAs(version) === 'ids' ? providers.map((provider) => provider.id) : providers;
@@ -120,7 +120,7 @@ export const TRACKABLE_ROUTES: readonly Route[] = [
       200: { description: 'The sensor data of each provider that has some.', schema: ArrayOf(AnyType) },
     },
     handle({ id, sight, reply }, hub) {
-      const trackable = found('trackable', id, hub);
+      const trackable = requireEntity('trackable', id, hub);
       const assigned = existing('provider', trackable.location_providers ?? [], hub);
       const providers = onlyReadable(assigned, 'provider_id', sight);
       return reply.json(JSON.stringify(providers.map(({ sensors }) => sensors).filter((sensors) => sensors != null)));

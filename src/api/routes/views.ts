@@ -1,9 +1,9 @@
 import { ArrayOf } from '../../model/schema.ts';
 import { MapView } from '../../model/view.ts';
 import { shownList } from '../list_body.ts';
-import { type Route, route } from '../route.ts';
+import { type ApiRoute, route } from '../route.ts';
 
-export const VIEW_ROUTES: readonly Route[] = [
+export const VIEW_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/views',

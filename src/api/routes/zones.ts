@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { checkZoneOutline, checkZonePlace } from '../../auth/admitted.ts';
+import { checkZoneOutline, checkZonePlace } from '../../auth/reference_check.ts';
 import { WGS84 } from '../../core/geo/crs.ts';
 import { roundDegrees, roundMeters } from '../../core/geo/rounding.ts';
 import { feature } from '../../core/zone/view.ts';
@@ -11,9 +11,9 @@ import { Fence } from '../../model/fence.ts';
 import { idKey } from '../../model/id.ts';
 import { show } from '../../model/error_value_text.ts';
 import { SimpleTransform, Zone } from '../../model/zone.ts';
-import { found } from '../found.ts';
+import { requireEntity } from '../lookup.ts';
 import { PRESENT } from '../present.ts';
-import { type Call, type Route, route } from '../route.ts';
+import { type ApiCall, type ApiRoute, route } from '../route.ts';
 import { replacesIds } from '../versions.ts';
 import { SUBDIVIDE_QUERY, VIEW_QUERY } from '../view.ts';
 import { fenceAround, fenceFromZone } from '../zone_fence.ts';
@@ -25,14 +25,14 @@ const LIST_QUERY = Type.Object({
 
 const transform = checker(SimpleTransform);
 
-export const ZONE_ROUTES: readonly Route[] = [
+export const ZONE_ROUTES: readonly ApiRoute[] = [
   ...entityRows({
     kind: 'zone',
     path: '/zones',
     resource: 'zone_id',
     schema: Zone,
     listQuery: LIST_QUERY,
-    select({ query }: Call, { entities }) {
+    select({ query }: ApiCall, { entities }) {
       const { foreign_id: wanted } = query as { readonly foreign_id?: string };
       if (wanted === undefined) return entities.list('zone');
       return entities
@@ -49,7 +49,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     body: SimpleTransform,
     replies: { 200: { description: 'The position in the other crs.', schema: SimpleTransform } },
     handle({ id, body, query, sight, reply }, hub) {
-      const zone = found('zone', id, hub);
+      const zone = requireEntity('zone', id, hub);
       checkZonePlace('zone_id', zone.id, sight);
       const moved = simpleTransform(hub.entities.placed(zone), body);
       if (query.geojson !== true) return reply.json(JSON.stringify(moved));
@@ -64,7 +64,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     permission: { operation: 'READ', resource: 'zone_id' },
     replies: { 200: { description: 'The fence.', schema: Fence } },
     handle({ id, sight, reply }, hub) {
-      const kept = found('zone', id, hub);
+      const kept = requireEntity('zone', id, hub);
       checkZoneOutline('zone_id', kept, sight);
       const zone = hub.entities.placed(kept);
       return reply.json(JSON.stringify(fenceAround(zone, hub.entities)));
@@ -79,7 +79,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     body: Fence,
     replies: { 201: { description: 'The stored fence.', schema: Fence } },
     async handle(call, hub) {
-      const zone = found('zone', call.id, hub);
+      const zone = requireEntity('zone', call.id, hub);
       checkZonePlace('zone_id', zone.id, call.sight);
       const body = fenceFromZone(zone, bodyObject(call.body), hub.entities);
       const fence = await hub.entities.create('fence', body, {

@@ -4,8 +4,8 @@ import { number, time } from '../options.ts';
 import { EXPORT_FORMATS, type ExportOptions, type PruneOptions } from './history_options.ts';
 
 /**
- * The commands that work on data.dat itself, or on what a cluster keeps, by the configuration in the folder
- * HUB_CONFIG_PATH, by default the current one. Each is loaded when it is wanted: with the database come binaries that the other commands have no use for.
+ * Commands that work on data.dat, or on the data of a cluster, by the configuration in the folder HUB_CONFIG_PATH, by
+ * default the current one. Each is loaded on demand: the database has binaries that other commands do not need.
  */
 export function dataCommands(): Command[] {
   return [

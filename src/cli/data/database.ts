@@ -8,7 +8,7 @@ import { type Report, reportOn } from '../../store/report.ts';
 import { restore } from '../../store/restore.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
 import { reasonOf } from '../../store/start_errors.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { databaseHere, refuseOwnFiles } from './place.ts';
 import { megabytes, Steps } from './steps.ts';
@@ -18,7 +18,7 @@ export async function backupCommand(to: string, { overwrite }: { readonly overwr
   const path = databaseHere();
   refuseOwnFiles(to, path);
   if (existsSync(to) && overwrite !== true) {
-    throw new CommandError(`Cannot write ${to}: it exists already; --overwrite replaces it`);
+    throw new CliError(`Cannot write ${to}: it exists already; --overwrite replaces it`);
   }
   const signal = interruption();
   const steps = new Steps();
@@ -31,13 +31,13 @@ export async function backupCommand(to: string, { overwrite }: { readonly overwr
     });
     steps.done(`Backed up ${path} to ${to}: ${megabytes(bytes)} in ${steps.seconds}, checked`);
   } catch (error) {
-    if (signal.aborted) throw new CommandError(`Interrupted: ${to} was not written`);
+    if (signal.aborted) throw new CliError(`Interrupted: ${to} was not written`);
     if (error instanceof StartupError) throw error;
-    throw new CommandError(`Cannot write ${to}: ${reasonOf(error)}`, { cause: error });
+    throw new CliError(`Cannot write ${to}: ${reasonOf(error)}`, { cause: error });
   }
 }
 
-/** `restore FILE`: puts a backup in the place of the database of a stopped hub. */
+/** `restore FILE`: replaces the database of a stopped hub by a backup. */
 export function restoreCommand(from: string): void {
   const path = databaseHere();
   const steps = new Steps();
@@ -46,7 +46,7 @@ export function restoreCommand(from: string): void {
   steps.done(`Restored ${path} from ${from} (version ${version}); ${before}`);
 }
 
-/** `check`: looks through the database and says what is in it. Throws a CommandError when something is wrong with it. */
+/** `check`: checks the database and prints its contents. Throws a CliError if it has problems. */
 export function checkCommand(): void {
   const path = databaseHere();
   const steps = new Steps();
@@ -54,7 +54,7 @@ export function checkCommand(): void {
   const report = reportOn(path);
   steps.done(describe(path, report).join('\n'));
   if (report.problems.length === 0) return;
-  throw new CommandError(`${path} is damaged: npm run hub -- restore FILE puts a backup in its place`);
+  throw new CliError(`${path} is damaged: npm run hub -- restore FILE puts a backup in its place`);
 }
 
 function describe(path: string, report: Report): string[] {
@@ -71,7 +71,7 @@ function describe(path: string, report: Report): string[] {
   ];
 }
 
-/** `migrate`: brings the database of a stopped hub up to date, as a start would; `--dry-run` does so with a copy of it. */
+/** `migrate`: migrates the database of a stopped hub, as a start would; `--dry-run` migrates a copy. */
 export async function migrateCommand({ dryRun }: { readonly dryRun?: boolean }): Promise<void> {
   const path = databaseHere();
   const { version, due } = stepsDue(path);

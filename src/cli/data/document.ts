@@ -1,32 +1,32 @@
 import { readFileSync } from 'node:fs';
-import { type EntityDocument, type Problem, readDocument } from '../../entities/import_document.ts';
+import { type EntityDocument, type DocumentProblem, readDocument } from '../../entities/import_document.ts';
 import { decodeUnicode } from '../../model/decode_unicode.ts';
 import { parseStoredJson, UnsupportedJson } from '../../model/json.ts';
 import { show } from '../../model/error_value_text.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 
 const PROBLEMS_SHOWN = 10;
 
-/** Reads the document in a file. What its entities hold is checked later. Throws a CommandError that names what is wrong. */
+/** Reads a document from a file; its entities are checked later. Throws a CliError that names the problem. */
 export function readDocumentFile(path: string): EntityDocument {
   const document = readDocument(parse(path));
   if ('entities' in document) return document;
   const [first] = document;
   if (first !== undefined && (first.place === 'format' || first.place === 'version')) {
-    throw new CommandError(`Cannot import ${path}: ${lineOf(first)}`);
+    throw new CliError(`Cannot import ${path}: ${lineOf(first)}`);
   }
   throw refused(path, document);
 }
 
-/** A refusal with the first problems, a line each. */
-export function refused(path: string, problems: readonly Problem[]): CommandError {
+/** An error with the first problems, one per line. */
+export function refused(path: string, problems: readonly DocumentProblem[]): CliError {
   const shown = problems.slice(0, PROBLEMS_SHOWN).map(lineOf);
   const more = problems.length > shown.length ? [`… and ${problems.length - shown.length} more`] : [];
   const first = `Cannot import ${path}: ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}, nothing was changed`;
-  return new CommandError([first, ...shown, ...more].join('\n  '));
+  return new CliError([first, ...shown, ...more].join('\n  '));
 }
 
-function lineOf({ place, message }: Problem): string {
+function lineOf({ place, message }: DocumentProblem): string {
   return `${place}: ${message}`;
 }
 
@@ -36,9 +36,9 @@ function parse(path: string): Readonly<Record<string, unknown>> {
     value = parseStoredJson(decodeUnicode(readFileSync(path)));
   } catch (error) {
     if (error instanceof UnsupportedJson)
-      throw new CommandError(`Cannot import ${path}: ${error.message}`, { cause: error });
-    throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new CliError(`Cannot import ${path}: ${error.message}`, { cause: error });
+    throw new CliError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new CommandError(`Cannot import ${path}: it must be one JSON object, found ${show(value)}`);
+  throw new CliError(`Cannot import ${path}: it must be one JSON object, found ${show(value)}`);
 }

@@ -2,18 +2,18 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import type { StoredKind } from '../../core/entity_write.ts';
 import { RULES_SETTING } from '../../entities/locating_rules.ts';
 import { replaceByPrivate } from '../../store/private_files.ts';
-import { type Entities, readEntities } from '../../store/read_entities.ts';
-import { CommandError } from '../command_error.ts';
+import { type StoredEntities, readEntities } from '../../store/read_entities.ts';
+import { CliError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { DEFINED_KINDS } from '../../entities/defined_lists.ts';
 import { DEFINED_NAMES, FORMAT, FORMAT_VERSION, LISTS } from '../../entities/import_document.ts';
 import { clusterHere, databaseHere, refuseOwnFiles } from './place.ts';
 import { Steps } from './steps.ts';
 
-/** Entities that are written in one go. */
+/** Entities written at once. */
 const AT_ONCE = 1000;
 
-/** `export FILE`: writes all entities, of a cluster too, as one JSON document, whether or not a hub is running. */
+/** `export FILE`: writes all entities, also of a cluster, as one JSON document, whether or not a hub is running. */
 export async function exportCommand(to: string): Promise<void> {
   const { entities, from } = await entitiesHere(to);
   const unfinished = `${to}.tmp`;
@@ -32,7 +32,7 @@ export async function exportCommand(to: string): Promise<void> {
           text: `Exporting ${written} of ${entities.count} entities`,
           part: written / (entities.count || 1),
         });
-        // Ctrl-C is heard in between.
+        // Allows Ctrl-C in between.
         await new Promise((resolve) => setImmediate(resolve));
       }
     } finally {
@@ -42,15 +42,15 @@ export async function exportCommand(to: string): Promise<void> {
     steps.done(`Exported ${written} entities from ${from} to ${to} in ${steps.seconds}`);
   } catch (error) {
     rmSync(unfinished, { force: true });
-    if (signal.aborted) throw new CommandError(`Interrupted: ${to} was not written`);
+    if (signal.aborted) throw new CliError(`Interrupted: ${to} was not written`);
     const { code, message } = error as NodeJS.ErrnoException;
-    throw code === undefined ? error : new CommandError(`Cannot write ${to}: ${message}`);
+    throw code === undefined ? error : new CliError(`Cannot write ${to}: ${message}`);
   } finally {
     entities.close();
   }
 }
 
-async function entitiesHere(to: string): Promise<{ readonly entities: Entities; readonly from: string }> {
+async function entitiesHere(to: string): Promise<{ readonly entities: StoredEntities; readonly from: string }> {
   const cluster = await clusterHere();
   if (cluster === undefined) {
     const path = databaseHere();
@@ -60,7 +60,7 @@ async function entitiesHere(to: string): Promise<{ readonly entities: Entities; 
   const kept = cluster.entities;
   await cluster.close();
   const textsOf = (kind: StoredKind) => kept.flatMap((each) => (each.kind === kind ? [each.text ?? ''] : []));
-  const entities: Entities = {
+  const entities: StoredEntities = {
     count: kept.length - textsOf('setting').length,
     texts: (kind) => textsOf(kind).values(),
     setting: (name) => kept.find(({ kind, id }) => kind === 'setting' && id === name)?.text,
@@ -75,8 +75,8 @@ async function entitiesHere(to: string): Promise<{ readonly entities: Entities; 
   return { entities, from: 'the cluster' };
 }
 
-/** The document in parts, an entity a line, each text as it is kept. */
-function* documentOf(entities: Entities, now: Date): Generator<{ text: string; count: number }> {
+/** The document in parts, one entity per line, in stored form. */
+function* documentOf(entities: StoredEntities, now: Date): Generator<{ text: string; count: number }> {
   const head = { format: FORMAT, version: FORMAT_VERSION, exported_at: now.toISOString() };
   yield { text: JSON.stringify(head).slice(0, -1), count: 0 };
   for (const [name, kind] of LISTS) {

@@ -9,26 +9,26 @@ import { GUARDED } from '../../model/csv.ts';
 import type { HistoryTopic } from '../../model/history.ts';
 import { formatTime } from '../../model/time.ts';
 import { replaceByPrivate } from '../../store/private_files.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { onFiles, withDuck } from './history_files.ts';
 import { EXPORT_FORMATS, type ExportFormat, type ExportOptions } from './history_options.ts';
 import { historyHere, lockedByHub, refuseOwnFiles } from './place.ts';
 import { Steps } from './steps.ts';
 
-/** Columns whose texts are JSON. */
+/** Columns that contain JSON. */
 const JSON_COLUMNS: readonly string[] = ['properties', 'trackables', 'event'];
 
-/** `history export`: writes the rows of a span of time into a file, which is there when it is whole. */
+/** `history export`: writes the rows of a time range into a file, which appears when it is complete. */
 export async function historyExportCommand(options: ExportOptions): Promise<void> {
   const { out, topic, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, force } = options;
   if (from >= to) {
-    throw new CommandError(`--from must be before --to, found ${formatTime(from)} and ${formatTime(to)}`);
+    throw new CliError(`--from must be before --to, found ${formatTime(from)} and ${formatTime(to)}`);
   }
   const database = lockedByHub();
   if (database !== undefined) refuseOwnFiles(out, database);
   if (existsSync(out) && force !== true) {
-    throw new CommandError(`Cannot write ${out}: it exists already; --force replaces it`);
+    throw new CliError(`Cannot write ${out}: it exists already; --force replaces it`);
   }
   const format = formatOf(options);
   const folder = historyHere();
@@ -45,7 +45,7 @@ export async function historyExportCommand(options: ExportOptions): Promise<void
           const isWanted = (file: { topic: HistoryTopic; hourMs: number }): boolean =>
             file.topic === topic && file.hourMs < to && file.hourMs + HOUR_MS > from;
           const wanted = files.filter(isWanted);
-          if (wanted.length === 0) throw new CommandError(`Nothing to export: no ${topic} of this time in ${folder}`);
+          if (wanted.length === 0) throw new CliError(`Nothing to export: no ${topic} of this time in ${folder}`);
           const span = [
             ...(Number.isFinite(from) ? [`time >= ${microseconds(from)}`] : []),
             ...(Number.isFinite(to) ? [`time < ${microseconds(to)}`] : []),
@@ -63,9 +63,9 @@ export async function historyExportCommand(options: ExportOptions): Promise<void
     const left = damaged === 0 ? '' : `; left out what is in ${damaged} damaged files: history info names them`;
     steps.done(`Exported ${rows} rows of ${topic} to ${out} in ${steps.seconds}${left}`);
   } catch (error) {
-    if (signal.aborted) throw new CommandError(`Interrupted: ${out} was not written`);
-    if (error instanceof CommandError) throw error;
-    throw new CommandError(`Cannot write ${out}: ${(error as Error).message}`, { cause: error });
+    if (signal.aborted) throw new CliError(`Interrupted: ${out} was not written`);
+    if (error instanceof CliError) throw error;
+    throw new CliError(`Cannot write ${out}: ${(error as Error).message}`, { cause: error });
   } finally {
     rmSync(unfinished, { force: true });
     rmSync(spillFolder, { recursive: true, force: true });
@@ -77,7 +77,7 @@ function formatOf({ out, format }: ExportOptions): ExportFormat {
   const ending = extname(out).slice(1).toLowerCase();
   const found = EXPORT_FORMATS.find((each) => each === ending || (each === 'geojson' && ending === 'json'));
   if (found !== undefined) return found;
-  throw new CommandError(`--format is needed: ${out} ends in none of .${EXPORT_FORMATS.join(', .')}`);
+  throw new CliError(`--format is needed: ${out} ends in none of .${EXPORT_FORMATS.join(', .')}`);
 }
 
 async function write(
@@ -94,12 +94,12 @@ async function write(
   await writeGeoJson(duck, { sql, path });
 }
 
-/** Text that no spreadsheet evaluates as a formula, as `guarded` of csv.ts makes it. */
+/** Guards strings against evaluation by spreadsheets, like `guarded` of csv.ts. */
 function guardedColumn(name: string): string {
   return `CASE WHEN regexp_matches(${name}, ${sqlText(GUARDED)}) THEN '''' || ${name} ELSE ${name} END AS ${name}`;
 }
 
-/** A feature for each row; an event of a fence has no place of its own. */
+/** A feature for each row; a fence event has no position of its own. */
 async function writeGeoJson(duck: Duck, { sql, path }: { sql: string; path: string }): Promise<void> {
   const file = openSync(path, 'w');
   try {
@@ -122,7 +122,7 @@ function featureOf(row: Readonly<Record<string, unknown>>): string {
   const coordinates = [longitude, latitude, ...(z == null ? [] : [z])];
   const members = Object.entries(rest)
     .filter(([, value]) => value !== null)
-    // Texts of JSON stay as they were written: their numbers are not to be rounded.
+    // JSON stays as written, so that its numbers are not rounded.
     .map(([name, value]) => `${JSON.stringify(name)}:${JSON_COLUMNS.includes(name) ? value : JSON.stringify(value)}`);
   const geometry = isPlaced ? `{"type":"Point","coordinates":${JSON.stringify(coordinates)}}` : 'null';
   return `{"type":"Feature","geometry":${geometry},"properties":{${members.join()}}}`;

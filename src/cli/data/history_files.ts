@@ -3,24 +3,24 @@ import { sqlText } from '../../history/columns.ts';
 import { Duck } from '../../history/duck.ts';
 import { filesFound, type HistoryFile } from '../../history/files.ts';
 import type { PartName } from '../../history/layout.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 
 interface DamagedFile extends PartName {
   readonly path: string;
   readonly why: string;
 }
 
-/** What is in the folder of a history at a moment. */
+/** Contents of a history folder at a point in time. */
 export interface FoundHistory {
   readonly files: readonly HistoryFile[];
   readonly damaged: readonly DamagedFile[];
 }
 
 const MEMORY_MB = 512;
-/** A hub that runs may merge files while they are looked at: then all is looked at again. */
+/** A running hub may merge files during the work: then the work starts again. */
 const TRIES = 5;
 
-/** A database for as long as the work takes. `spillFolder`: for what does not fit into memory. */
+/** An open database for the duration of the work. `spillFolder`: for data that exceeds memory. */
 export async function withDuck<Result>(
   spillFolder: string | undefined,
   work: (duck: Duck) => Promise<Result>,
@@ -34,8 +34,8 @@ export async function withDuck<Result>(
 }
 
 /**
- * Works on the files in a folder, and again from the beginning when one of them has gone meanwhile, as those do that a
- * running hub merges. Throws a CommandError where there is no history.
+ * Works on the files in a folder, and starts again if one of them was deleted meanwhile, as a running hub does when it
+ * merges files. Throws a CliError if there is no history.
  */
 export async function onFiles<Result>(
   folder: string,
@@ -52,7 +52,7 @@ export async function onFiles<Result>(
 
 async function look(folder: string, duck: Duck): Promise<FoundHistory> {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new CommandError(`There is no history in ${folder}: no such folder`);
+    throw new CliError(`There is no history in ${folder}: no such folder`);
   }
   const files: HistoryFile[] = [];
   const damaged: DamagedFile[] = [];
@@ -63,7 +63,7 @@ async function look(folder: string, duck: Duck): Promise<FoundHistory> {
       const [row] = await duck.rows(`SELECT num_rows FROM parquet_file_metadata(${sqlText(path)})`);
       files.push({ ...part, rows: Number(row?.['num_rows']), bytes: size, writtenMs: mtimeMs });
     } catch (error) {
-      // One that has gone is no damage: this throws.
+      // A deleted file is not damaged: this throws.
       statSync(path);
       damaged.push({ ...part, why: (error as Error).message.split('\n')[0] as string });
     }

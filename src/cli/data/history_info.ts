@@ -3,12 +3,12 @@ import type { Duck } from '../../history/duck.ts';
 import type { HistoryFile } from '../../history/files.ts';
 import { HISTORY_TOPICS } from '../../model/history.ts';
 import { formatTime } from '../../model/time.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 import { onFiles, withDuck } from './history_files.ts';
 import { historyHere } from './place.ts';
 import { megabytes, Steps } from './steps.ts';
 
-/** `history info`: says what is in the files. Throws a CommandError when some are damaged, or there is no history. */
+/** `history info`: prints the contents of the files. Throws a CliError if some are damaged, or there is no history. */
 export async function historyInfoCommand(): Promise<void> {
   const folder = historyHere();
   const steps = new Steps();
@@ -27,13 +27,13 @@ export async function historyInfoCommand(): Promise<void> {
   );
   const problems = damaged.map(({ path, why }) => `Problem: ${path}: ${why}`);
   steps.done([...lines, ...problems].join('\n'));
-  if (damaged.length > 0) throw new CommandError(`Of the files in ${folder}, ${damaged.length} cannot be read`);
+  if (damaged.length > 0) throw new CliError(`Of the files in ${folder}, ${damaged.length} cannot be read`);
 }
 
 async function describe(files: readonly HistoryFile[], duck: Duck): Promise<string> {
   if (files.length === 0) return 'nothing';
   const rows = files.reduce((sum, file) => sum + file.rows, 0);
-  // All rows of an hour are in its files: the first and the last row are in those of the first and the last hour.
+  // All rows of an hour are in its files, so the first and the last row are in those of the first and the last hour.
   const hours = files.map(({ hourMs }) => hourMs);
   const ofHour = (hourMs: number) => parquet(files.filter((file) => file.hourMs === hourMs));
   const timeOf = async (which: 'min' | 'max', hourMs: number): Promise<string> => {

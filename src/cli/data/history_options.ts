@@ -3,7 +3,7 @@ import type { HistoryTopic } from '../../model/history.ts';
 export const EXPORT_FORMATS = ['parquet', 'csv', 'geojson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** Times in milliseconds since 1970; without one the span has no bound there. */
+/** Times in milliseconds since 1970; a missing one is unbounded. */
 export interface ExportOptions {
   readonly out: string;
   readonly topic: HistoryTopic;

@@ -2,23 +2,23 @@ import { realpathSync, statSync } from 'node:fs';
 import { expiredHours, filesFound, unlinkFile } from '../../history/files.ts';
 import { formatTime } from '../../model/time.ts';
 import { lockFile } from '../../store/lock.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 import { filesInWords } from './history_info.ts';
 import type { PruneOptions } from './history_options.ts';
 import { historyHere, lockedByHub } from './place.ts';
 import { megabytes, Steps } from './steps.ts';
 
 /**
- * `history prune`: deletes whole hours, as the hub itself does by its settings. A hub that runs knows its files, and would take
- * one that is missing for damaged: so it must be stopped, which the lock on its database tells.
+ * `history prune`: deletes whole hours, as the hub itself does by its settings. A running hub caches its list of files,
+ * and would report a missing one as damaged: so it must be stopped, which the lock on its database shows.
  */
 export function historyPruneCommand({ before, maxSize, dryRun = false, stopped = false }: PruneOptions): void {
   if (before === undefined && maxSize === undefined) {
-    throw new CommandError('Cannot prune the history: --before or --max-size says what is to go');
+    throw new CliError('Cannot prune the history: --before or --max-size says what is to go');
   }
   const folder = historyHere();
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new CommandError(`There is no history in ${folder}: no such folder`);
+    throw new CliError(`There is no history in ${folder}: no such folder`);
   }
   const unlock = dryRun ? () => undefined : lockOut(stopped);
   const steps = new Steps();
@@ -42,7 +42,7 @@ export function historyPruneCommand({ before, maxSize, dryRun = false, stopped =
   }
 }
 
-/** Keeps a hub from starting meanwhile. Throws a StartupError when one runs. */
+/** Prevents a hub from starting meanwhile. Throws a StartupError if one runs. */
 function lockOut(isStopped: boolean): () => void {
   const database = lockedByHub();
   if (database !== undefined) {
@@ -50,7 +50,7 @@ function lockOut(isStopped: boolean): () => void {
     return lockFile(database, file).unlock;
   }
   if (isStopped) return () => undefined;
-  throw new CommandError(
+  throw new CliError(
     'Cannot prune the history: by its configuration the hub keeps its data elsewhere, so whether it runs cannot be seen; --stopped says that it does not',
   );
 }

@@ -5,19 +5,19 @@ import type { EntityDocument } from '../../entities/import_document.ts';
 import { openShapeChecks } from '../../fence_index/shape_checks.ts';
 import { SqliteStore } from '../../store/sqlite.ts';
 import { reasonOf } from '../../store/start_errors.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { readDocumentFile, refused } from './document.ts';
 import { type Overlay, overlay } from './overlay.ts';
 import { clusterHere, databaseHere } from './place.ts';
 import { Steps } from './steps.ts';
 
-/** How often a plan for a cluster is made anew. */
+/** Maximum number of plans for a cluster. */
 const TRIES_MAX = 5;
 
 /**
- * `import FILE`: takes the entities of a document into the database of a stopped hub, all of them in one transaction or,
- * when one does not fit, none; or into a cluster, whose hubs may be running.
+ * `import FILE`: imports the entities of a document into the database of a stopped hub, all in one transaction or none;
+ * or into a cluster, whose hubs may be running.
  */
 export async function importCommand(from: string, { replace = false }: { readonly replace?: boolean }): Promise<void> {
   const document = readDocumentFile(from);
@@ -47,7 +47,7 @@ function commit(store: SqliteStore, { plan, path }: { plan: Overlay; path: strin
   try {
     store.commit(plan.batch);
   } catch (error) {
-    throw new CommandError(`Cannot write ${path}: ${reasonOf(error)}; nothing was changed`, { cause: error });
+    throw new CliError(`Cannot write ${path}: ${reasonOf(error)}; nothing was changed`, { cause: error });
   }
 }
 
@@ -58,7 +58,7 @@ interface Import {
   readonly steps: Steps;
 }
 
-/** Others may change what the plan was made for: then it is made anew. */
+/** Concurrent changes invalidate the plan: then it is made again. */
 async function importInto(cluster: OfflineConfig, what: Import): Promise<void> {
   const { from, steps } = what;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -72,9 +72,9 @@ async function importInto(cluster: OfflineConfig, what: Import): Promise<void> {
     }
     if (changed.kept === 0) continue;
     const part = `${changed.kept} of ${plan.batch.entities.length} changes were made`;
-    throw new CommandError(`Cannot import all of ${from}: others have changed entities meanwhile; ${part}. Try again`);
+    throw new CliError(`Cannot import all of ${from}: others have changed entities meanwhile; ${part}. Try again`);
   }
-  throw new CommandError(`Cannot import ${from}: others change entities all the time; nothing was changed`);
+  throw new CliError(`Cannot import ${from}: others change entities all the time; nothing was changed`);
 }
 
 function countsOf({ created, changed, unchanged, deleted }: Overlay): string {
@@ -99,7 +99,7 @@ async function planOf(
     if ('batch' in plan) return plan;
     throw refused(from, plan);
   } catch (error) {
-    if (signal.aborted) throw new CommandError('Interrupted: nothing was changed');
+    if (signal.aborted) throw new CliError('Interrupted: nothing was changed');
     throw error;
   }
 }

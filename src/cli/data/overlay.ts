@@ -1,13 +1,13 @@
 import type { EntityWrite, StoredState, StoreBatch } from '../../core/entity_write.ts';
 import type { ShapeChecks } from '../../core/shape_checks.ts';
 import { definedIn } from '../../entities/defined_lists.ts';
-import { type EntityDocument, LISTS, type Problem } from '../../entities/import_document.ts';
+import { type EntityDocument, LISTS, type DocumentProblem } from '../../entities/import_document.ts';
 import { planImport } from '../../entities/import_plan.ts';
 import { RULES_SETTING } from '../../entities/locating_rules.ts';
 import type { LocatingRule } from '../../model/rule.ts';
-import { definedWrites, entityWrites, keptByKind, keptSetting, settingWrite } from '../../store/entity_text.ts';
+import { definedWrites, entityWrites, storedByKind, storedSetting, settingWrite } from '../../store/entity_json.ts';
 
-/** What an import does to a database. */
+/** Effect of an import on a database. */
 export interface Overlay {
   readonly batch: StoreBatch;
   readonly created: number;
@@ -17,31 +17,31 @@ export interface Overlay {
 }
 
 export interface OverlayOptions {
-  /** Whether the document is all there will be: other entities are deleted, and members that it does not have. */
+  /** Whether entities and members missing in the document are deleted. */
   readonly replace: boolean;
   readonly shapes: ShapeChecks;
-  /** Told how many entities are checked. A throw ends it. */
+  /** Called with the number of checked entities. A throw cancels the import. */
   checked(count: number): void;
 }
 
 const ALL_KINDS = new Set(LISTS.map(([, kind]) => kind));
-/** Entities that are checked before the bar moves, and Ctrl-C is heard. */
+/** Entities checked between updates of the progress bar, which also allow Ctrl-C. */
 const AT_ONCE = 500;
 
-/** Lays a document over what a database keeps. Returns the writes, or, when something does not fit, what. */
+/** Merges a document into the stored entities of a database. Returns the writes, or the problems. */
 export async function overlay(
   kept: Pick<StoredState, 'entities'>,
   document: EntityDocument,
   { replace, shapes, checked }: OverlayOptions,
-): Promise<Overlay | readonly Problem[]> {
+): Promise<Overlay | readonly DocumentProblem[]> {
   let shown = 0;
-  const plan = await planImport(keptByKind(kept.entities), document, {
+  const plan = await planImport(storedByKind(kept.entities), document, {
     replaced: replace ? ALL_KINDS : new Set(),
     deletesMembers: replace,
     shapes,
     defined: definedIn(kept.entities),
     replacesDefined: replace,
-    rules: keptSetting<readonly LocatingRule[]>(kept.entities, RULES_SETTING) ?? [],
+    rules: storedSetting<readonly LocatingRule[]>(kept.entities, RULES_SETTING) ?? [],
     async checked(count) {
       if (count - shown < AT_ONCE && count < document.entities.length) return;
       shown = count;

@@ -4,25 +4,24 @@ import type { OfflineConfig } from '../../cluster/config/offline_config.ts';
 import { loadConfig, readConfigFile } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import { clusterSettings, historyFolder } from '../../config/settings.ts';
-import { ownFileAt } from '../../store/own_files.ts';
-import { CommandError } from '../command_error.ts';
+import { protectedPathAt } from '../../store/protected_paths.ts';
+import { CliError } from '../command_error.ts';
 
 /**
  * The database of the hub that would start here: data.dat in the folder of the configuration, by HUB_CONFIG_PATH or the
- * current one. Throws a ConfigError for a configuration that is wrong, and a CommandError when the hub keeps its data
- * elsewhere.
+ * current one. Throws a ConfigError for an invalid configuration, and a CliError if the hub stores its data elsewhere.
  */
 export function databaseHere(): string {
   const { db_type, cluster_servers, config_path } = configHere();
   const path = join(config_path, 'data.dat');
   const elsewhere = cluster_servers.length > 0 ? 'cluster_servers' : `db_type: ${db_type}`;
   if (db_type === 'sqlite' && cluster_servers.length === 0) return path;
-  throw new CommandError(`Cannot use ${path}: by its configuration (${elsewhere}) the hub keeps its data elsewhere`);
+  throw new CliError(`Cannot use ${path}: by its configuration (${elsewhere}) the hub keeps its data elsewhere`);
 }
 
 /**
- * The configuration of the cluster that the hub would join here; undefined where it would be alone. Throws a ConfigError,
- * and a StartupError when it cannot be read.
+ * The configuration of the cluster that the hub would join here; undefined for a single hub. Throws a ConfigError, and
+ * a StartupError if it cannot be read.
  */
 export async function clusterHere(): Promise<OfflineConfig | undefined> {
   const settings = clusterSettings(configHere(), hostname());
@@ -32,12 +31,12 @@ export async function clusterHere(): Promise<OfflineConfig | undefined> {
   return openOfflineConfig({ bus, name, replicas, storage, by: hubName, elapsed: () => performance.now() });
 }
 
-/** The folder with the history of the hub that would start here, whether or not it records one. Throws as databaseHere does. */
+/** The history folder of the hub that would start here, whether or not it records one. Throws like databaseHere. */
 export function historyHere(): string {
   return historyFolder(configHere());
 }
 
-/** Where the hub that would start here keeps its data, if that is a file: a hub that runs has locked it. */
+/** The data file of the hub that would start here, if its data is in a file: a running hub holds a lock on it. */
 export function lockedByHub(): string | undefined {
   const { db_type, cluster_servers, config_path } = configHere();
   return db_type === 'sqlite' && cluster_servers.length === 0 ? join(config_path, 'data.dat') : undefined;
@@ -47,11 +46,8 @@ function configHere(): Config {
   return loadConfig({ env: process.env, cwd: process.cwd(), cores: 1, readFile: readConfigFile });
 }
 
-/**
- * Throws a CommandError when whoever writes to a path would write onto the database, or onto its log, its lock or its
- * backups, whether or not a hub runs.
- */
+/** Throws a CliError if `to` is the database, its log, its lock or one of its backups, whether or not a hub runs. */
 export function refuseOwnFiles(to: string, database: string): void {
-  const own = ownFileAt(to, database);
-  if (own !== undefined) throw new CommandError(`Cannot write ${to}: it is ${own}, a file of the database ${database}`);
+  const own = protectedPathAt(to, database);
+  if (own !== undefined) throw new CliError(`Cannot write ${to}: it is ${own}, a file of the database ${database}`);
 }

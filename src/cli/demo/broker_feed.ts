@@ -1,20 +1,20 @@
 import mqtt, { type MqttClient } from 'mqtt';
 import type { MqttHealth } from '../../model/health.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 import { type HubClient, isRefused } from '../hub_client.ts';
 import type { Feed } from './feed.ts';
 
 const LOCATIONS = '/omlox/json/location_updates/pub';
 const PROXIMITIES = '/omlox/json/proximity_updates';
 const CONNECT_MS = 10_000;
-/** Messages of QoS 1 that MQTT allows under way at once, where the broker names no number. */
+/** Maximum QoS 1 messages in flight in MQTT, if the broker sets no limit. */
 const UNDER_WAY_MAX = 65_535;
 
 type Message = readonly [topic: string, value: object];
 
 /**
- * Through the MQTT broker of the hub, with QoS 1. `address`: the one that the hub has, if undefined. Throws a CommandError
- * when the hub has no broker, or is not connected to it, and when the broker cannot be reached.
+ * Feeds through the MQTT broker of the hub, with QoS 1. `address`: default is the hub's broker. Throws a CliError if
+ * the hub has no broker, or is not connected to it, and if the broker cannot be reached.
  */
 export async function brokerFeed(
   client: HubClient,
@@ -31,12 +31,12 @@ export async function brokerFeed(
 /** The broker that the hub is connected to. */
 async function brokerOf(client: HubClient, hub: string): Promise<string> {
   const { ok, status, message, text } = await client.send('GET', '/health/mqtt');
-  if (!ok) throw new CommandError(`The hub at ${hub} does not say whether it has an MQTT broker: ${status} ${message}`);
+  if (!ok) throw new CliError(`The hub at ${hub} does not say whether it has an MQTT broker: ${status} ${message}`);
   const { enabled, connected, broker = '', problem } = JSON.parse(text) as MqttHealth;
-  if (!enabled) throw new CommandError(`The hub at ${hub} has no MQTT broker: set mqtt_address`);
+  if (!enabled) throw new CliError(`The hub at ${hub} has no MQTT broker: set mqtt_address`);
   if (connected !== true) {
     const why = problem === undefined ? '' : `: ${problem}`;
-    throw new CommandError(`The hub at ${hub} is not connected to its MQTT broker at ${broker}${why}`);
+    throw new CliError(`The hub at ${hub} is not connected to its MQTT broker at ${broker}${why}`);
   }
   return broker;
 }
@@ -46,11 +46,11 @@ async function connectTo(address: string, signal: AbortSignal): Promise<Feed> {
   const to = `${protocol}//${host}`;
   const client = mqtt.connect(address, { protocolVersion: 5, reconnectPeriod: 0, connectTimeout: CONNECT_MS });
   const gone = Promise.withResolvers<never>();
-  // Whoever waits for nothing need not hear of it.
+  // Prevents an unhandled rejection while no promise is awaited.
   gone.promise.catch(() => undefined);
   signal.addEventListener('abort', () => gone.reject(signal.reason));
   client.on('error', (error) => gone.reject(unreachable(to, error)));
-  client.on('close', () => gone.reject(new CommandError(`The MQTT broker at ${to} has closed the connection`)));
+  client.on('close', () => gone.reject(new CliError(`The MQTT broker at ${to} has closed the connection`)));
   const connected = new Promise<number>((resolve) => {
     client.on('connect', ({ properties }) => resolve(properties?.receiveMaximum ?? UNDER_WAY_MAX));
   });
@@ -79,11 +79,11 @@ async function publishOne(client: MqttClient, [topic, value]: Message): Promise<
   try {
     await client.publishAsync(topic, JSON.stringify(value), { qos: 1 });
   } catch (error) {
-    throw new CommandError(`The MQTT broker does not accept ${topic} of the demo: ${(error as Error).message}`);
+    throw new CliError(`The MQTT broker does not accept ${topic} of the demo: ${(error as Error).message}`);
   }
 }
 
-function unreachable(address: string, error: Error): CommandError {
+function unreachable(address: string, error: Error): CliError {
   const hint = isRefused(error) ? ': is it running? npm run mosquitto starts one' : `: ${error.message}`;
-  return new CommandError(`Cannot reach the MQTT broker at ${address}${hint}`, { cause: error });
+  return new CliError(`Cannot reach the MQTT broker at ${address}${hint}`, { cause: error });
 }

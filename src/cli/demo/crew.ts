@@ -1,20 +1,20 @@
 import type { Trackable } from '../../model/trackable.ts';
 import { demoId, demoTag } from '../../model/demo_id.ts';
-import { type Gait, type Mover, moverAt, type Stop } from './motion.ts';
+import { type Gait, type CrewMover, moverAt, type Stop } from './motion.ts';
 import type { FloorName } from './plan.ts';
 
-/** Somebody or something with a tag. */
-export interface Member {
+/** A person or a vehicle with a tag. */
+export interface CrewMember {
   readonly trackable: Trackable;
   readonly tag: string;
   /** Provider of the RFID tag that the gate reads. */
   readonly rfid?: string;
   readonly floor: FloorName;
-  /** Height of the tag above the floor in metres. */
+  /** Height of the tag above the floor in meters. */
   readonly z: number;
-  /** A tag that sleeps while it rests lets fence timeouts run. */
+  /** Whether the tag sleeps at rest, which lets fence timeouts fire. */
   readonly sleeps: boolean;
-  readonly mover: Mover;
+  readonly mover: CrewMover;
 }
 
 const WALK = { speed: 1.4, acceleration: 1, alongAisles: false };
@@ -36,14 +36,14 @@ const DRIVE_STOPS = stops([15, 4, 6], [35, 4, 6], [50, 4, 2], [65, 4, 5], [15, 1
   stops([72, 47, 5], [90, 50, 8], [52, 21, 1], [84, 34, 4]),
 );
 
-/** From inside Dock 2 to a metre outside, where the exit tolerance runs out, and back by way of the hall. */
+/** From inside Dock 2 to a meter outside, where the exit tolerance ends, and back through the hall. */
 function pickingRound(x: number): readonly Stop[] {
   return stops([x, 14, 4], [x, 19, 6], [x, 30, 2]);
 }
 
-/** The 40 members of the demo. The seed fixes where all of them go. */
-export function demoCrew(seed: number): Member[] {
-  const crew: Member[] = [];
+/** The 40 members of the demo. The seed determines their movements. */
+export function demoCrew(seed: number): CrewMember[] {
+  const crew: CrewMember[] = [];
   const add = (count: number, member: (index: number) => Described) => {
     for (let index = 0; index < count; index++) crew.push(enlist(member(index), { number: crew.length + 1, seed }));
   };
@@ -80,7 +80,10 @@ interface Described {
   readonly gait: Gait;
 }
 
-/** 1.2 by 2.4 metres around its tag, forks ahead. The gate's coarse positions yield to recent ones of the tag. */
+/**
+ * 1.2 by 2.4 meters around its tag, forks ahead. Recent locations of the tag take precedence over the gate's coarse
+ * ones.
+ */
 const FORKLIFT: Described['shape'] = {
   geometry: {
     type: 'Polygon',
@@ -101,7 +104,7 @@ const FORKLIFT: Described['shape'] = {
 function enlist(
   { name, floor, z, shape, sleeps = false, gait }: Described,
   { number, seed }: { number: number; seed: number },
-): Member {
+): CrewMember {
   const suffix = String(number).padStart(2, '0');
   const tag = demoTag(number);
   const rfid = shape.geometry === undefined ? {} : { rfid: `demo-rfid-${suffix}` };
@@ -112,7 +115,7 @@ function enlist(
       type: 'omlox',
       name,
       location_providers: providers,
-      // For what the map can color by.
+      // A property for coloring on the map.
       properties: { role: name.replace(/ \d+$/, '') },
       ...shape,
     },

@@ -5,10 +5,10 @@ import type { EventStream } from '../event_stream.ts';
 import { type HubClient, hubClient } from '../hub_client.ts';
 import { brokerAddress, hubOption, interruption, number } from '../options.ts';
 import { StatusLine } from '../status_line.ts';
-import { demoCrew, type Member } from './crew.ts';
+import { demoCrew, type CrewMember } from './crew.ts';
 import { type Feed, restFeed } from './feed.ts';
 import { feedPast, requireHistory } from './past.ts';
-import { feedCrew, placeSite, type Sent } from './run.ts';
+import { feedCrew, placeSite, type SentCounts } from './run.ts';
 
 /** `demo`: feeds a simulated warehouse into a hub. */
 export function demoCommand(): Command {
@@ -34,7 +34,7 @@ interface Options {
   readonly hub: string;
   readonly seed: number;
   readonly seconds?: number;
-  /** true: the broker that the hub has. */
+  /** true: the broker of the hub. */
   readonly mqtt?: string | true;
   /** Hours; true: a day. */
   readonly history?: number | true;
@@ -42,17 +42,17 @@ interface Options {
 
 const DAY_HOURS = 24;
 
-/** Places the warehouse in the hub and moves its crew at 10 Hz, until interrupted or the time is over. */
+/** Creates the warehouse in the hub and moves its crew at 10 Hz, until interrupted or the time is over. */
 async function demo({ hub, seed, mqtt, history, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
   const signal = interruption();
   const client = hubClient(hub, { signal });
   const status = new StatusLine(process.stderr);
   const events = new EventCounts();
-  const sent: Sent = { ticks: 0, locations: 0, proximities: 0 };
+  const sent: SentCounts = { ticks: 0, locations: 0, proximities: 0 };
   const startMs = performance.now();
   let stream: EventStream | undefined;
   let feed: Feed | undefined;
-  let crew: readonly Member[] = demoCrew(seed);
+  let crew: readonly CrewMember[] = demoCrew(seed);
   try {
     const hours = history === true ? DAY_HOURS : history;
     const untilMs = Date.now();
@@ -75,7 +75,7 @@ async function demo({ hub, seed, mqtt, history, seconds = Number.POSITIVE_INFINI
   status.print(`Stopped. ${describe({ sent, events, seconds: (performance.now() - startMs) / 1000 })}`);
 }
 
-/** Loads the client of brokers where one is wanted. */
+/** Loads the MQTT client on demand. */
 async function throughBroker(
   client: HubClient,
   { hub, mqtt, signal }: { readonly hub: string; readonly mqtt: string | true; readonly signal: AbortSignal },
@@ -84,7 +84,7 @@ async function throughBroker(
   return await brokerFeed(client, { hub, address: mqtt === true ? undefined : mqtt, signal });
 }
 
-function describe({ sent, events, seconds }: { sent: Sent; events: EventCounts; seconds: number }): string {
+function describe({ sent, events, seconds }: { sent: SentCounts; events: EventCounts; seconds: number }): string {
   return [
     `${seconds.toFixed(0)} s`,
     `${sent.locations} locations`,

@@ -1,23 +1,23 @@
 import type { Location, Proximity } from '../../model/location.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 import { refuseIfForbidden } from '../entities.ts';
 import type { HubClient } from '../hub_client.ts';
 
-/** A way to bring what the demo sees to the hub. Each promise resolves once it is there; it rejects with a CommandError. */
+/** Sends the demo's observations to the hub. Each promise resolves on acknowledgment, or rejects with a CliError. */
 export interface Feed {
-  /** The address that it goes to. */
+  /** The target address. */
   readonly to: string;
   locations(locations: readonly Location[]): Promise<void>;
   proximities(proximities: readonly Proximity[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** By REST, all of a tick in one request. */
+/** By REST, all observations of a tick in one request. */
 export function restFeed(client: HubClient, hub: string): Feed {
   async function put(path: string, body: readonly unknown[]): Promise<void> {
     const { ok, status, message } = await client.send('PUT', path, body);
     refuseIfForbidden(status, message);
-    if (!ok) throw new CommandError(`The hub does not accept ${path} of the demo: ${status} ${message}`);
+    if (!ok) throw new CliError(`The hub does not accept ${path} of the demo: ${status} ${message}`);
   }
   return {
     to: hub,

@@ -3,21 +3,24 @@ import { demoId } from '../../model/demo_id.ts';
 import { type FloorName, HALL, type Metres, onEarth } from './plan.ts';
 import { FLOORS } from './zones.ts';
 
-/** A fence of the demo: the fields of a fence, with a shape in the metres of the hall or of the upper floor. */
+/** A fence of the demo: the members of a fence, with a shape in meters of the hall or of the upper floor. */
 interface Drawn extends Omit<Fence, 'id' | 'region' | 'radius' | 'crs' | 'zone_id'> {
   readonly name: string;
-  readonly shape: Shape;
+  readonly shape: FenceShape;
 }
 
 type Box = readonly [left: number, bottom: number, right: number, top: number];
 
-/** With `local` it lies, and is sent, in the metres of that floor; otherwise it lies in the hall's, sent as degrees. */
-export type Shape = { readonly local?: FloorName } & (
+/**
+ * With `local`, the shape is in meters of that floor and sent like that; otherwise it is in meters of the hall, and
+ * sent in degrees.
+ */
+export type FenceShape = { readonly local?: FloorName } & (
   | { readonly box: Box; readonly hole?: Box }
   | { readonly box?: never; readonly centre: Metres; readonly radius: number }
 );
 
-/** Twelve fences: between them they use everything that a fence can say. */
+/** Twelve fences that together use every feature of fences. */
 export const DRAWN: readonly Drawn[] = [
   { name: 'Building', shape: { box: [0, 10, 100, 60] }, properties: { floors: 2 } },
   { name: 'Yard', shape: { box: [0, 0, 100, 10] }, floor: 0, exit_tolerance: 1, timeout: 30_000 },
@@ -65,12 +68,12 @@ export const DRAWN: readonly Drawn[] = [
   },
 ];
 
-/** The fences as they are sent to the hub. */
+/** The fences as sent to the hub. */
 export function demoFences(): Fence[] {
   return DRAWN.map(({ shape, ...fence }, index) => ({ id: demoId('fence', index + 1), ...fence, ...regionOf(shape) }));
 }
 
-function regionOf(shape: Shape): Pick<Fence, 'region' | 'radius' | 'crs' | 'zone_id'> {
+function regionOf(shape: FenceShape): Pick<Fence, 'region' | 'radius' | 'crs' | 'zone_id'> {
   const { local } = shape;
   const place = (at: Metres) => (local === undefined ? onEarth(HALL, at) : [...at]);
   const crs = local === undefined ? { crs: 'EPSG:4326' } : { crs: 'local', zone_id: FLOORS[local].id };

@@ -1,47 +1,47 @@
-/** A place where a mover stops, in the metres of its zone, and for how long. */
+/** A stop of a mover, in meters of its zone, with its duration. */
 export interface Stop {
   readonly x: number;
   readonly y: number;
   readonly restS: number;
 }
 
-/** How something moves. */
+/** Movement characteristics. */
 export interface Gait {
-  /** Metres per second, and per second squared. */
+  /** Meters per second, and per second squared. */
   readonly speed: number;
   readonly acceleration: number;
-  /** Forklifts keep to the aisles, which run along the axes; people walk straight. */
+  /** Forklifts follow the aisles along the axes; people walk straight. */
   readonly alongAisles: boolean;
   readonly stops: readonly Stop[];
-  /** Whether the stops are visited in order, or at random with up to a metre beside them. */
+  /** Whether the stops are visited in order, or at random with an offset of up to a meter. */
   readonly inOrder: boolean;
 }
 
-/** Something that moves, at a moment. */
-export interface Mover {
+/** State of a moving object. */
+export interface CrewMover {
   readonly gait: Gait;
   readonly x: number;
   readonly y: number;
   readonly speed: number;
   /** Direction of the last move: degrees clockwise from the y axis. */
   readonly course: number;
-  /** What is left of a rest. */
+  /** Remaining rest. */
   readonly restS: number;
-  /** Corners on the way, and the stop at its end. */
+  /** Corners of the path, and the stop at its end. */
   readonly way: readonly Stop[];
-  /** Index of the stop that it is heading for. */
+  /** Index of the current target stop. */
   readonly stop: number;
   readonly seed: number;
 }
 
-/** A mover at rest at one of its stops. The seed fixes everything that it will do. */
-export function moverAt(gait: Gait, { stop, seed }: { stop: number; seed: number }): Mover {
+/** A mover at rest at one of its stops. The seed determines all its movements. */
+export function moverAt(gait: Gait, { stop, seed }: { stop: number; seed: number }): CrewMover {
   const { x, y, restS } = gait.stops[stop % gait.stops.length] as Stop;
   return { gait, x, y, speed: 0, course: 0, restS, way: [], stop: stop % gait.stops.length, seed };
 }
 
-/** The mover after some seconds. */
-export function move(mover: Mover, seconds: number): Mover {
+/** The mover after `seconds`. */
+export function move(mover: CrewMover, seconds: number): CrewMover {
   if (mover.restS > 0) return { ...mover, speed: 0, restS: mover.restS - seconds };
   const heading = mover.way.length > 0 ? mover : setOut(mover);
   const { x, y, way, gait } = heading;
@@ -64,14 +64,14 @@ export function move(mover: Mover, seconds: number): Mover {
   };
 }
 
-/** Speeds up until the braking distance to the next corner or stop is reached. Never stands still on the way. */
-function speedTowards(distance: number, { gait, speed }: Mover, seconds: number): number {
+/** Accelerates until the braking distance to the next corner or stop is reached. Never stops on the way. */
+function speedTowards(distance: number, { gait, speed }: CrewMover, seconds: number): number {
   const braking = Math.sqrt(2 * gait.acceleration * distance);
   const wanted = Math.min(gait.speed, speed + gait.acceleration * seconds, braking);
   return Math.max(wanted, gait.speed / 20);
 }
 
-function setOut(mover: Mover): Mover {
+function setOut(mover: CrewMover): CrewMover {
   const { gait, x, y } = mover;
   const { stop, dx, dy, seed } = gait.inOrder ? following(mover) : chosen(mover);
   const { restS, ...place } = gait.stops[stop] as Stop;
@@ -88,12 +88,12 @@ interface Choice {
   readonly seed: number;
 }
 
-function following({ gait, stop, seed }: Mover): Choice {
+function following({ gait, stop, seed }: CrewMover): Choice {
   return { stop: (stop + 1) % gait.stops.length, dx: 0, dy: 0, seed };
 }
 
-/** Any stop but the present one. */
-function chosen({ gait, stop, seed }: Mover): Choice {
+/** A random stop other than the current one. */
+function chosen({ gait, stop, seed }: CrewMover): Choice {
   const which = draw(seed);
   const beside = draw(which.seed);
   const ahead = draw(beside.seed);
@@ -107,8 +107,8 @@ function chosen({ gait, stop, seed }: Mover): Choice {
 }
 
 /**
- * The next number of a sequence that its seed fixes, in [0, 1), and the seed of the one after it. The generator is
- * Mulberry32 by Tommy Ettinger: small, fast and even enough for a simulation.
+ * The next number of a seeded sequence, in [0, 1), and the next seed. The generator is Mulberry32 by Tommy Ettinger:
+ * small, fast and uniform enough for a simulation.
  */
 export function draw(seed: number): { value: number; seed: number } {
   const next = (seed + 0x6d2b79f5) | 0;

@@ -1,14 +1,14 @@
 import type { Location, Proximity } from '../../model/location.ts';
-import type { Member } from './crew.ts';
+import type { CrewMember } from './crew.ts';
 import { FLOORS, GATE } from './zones.ts';
 
-/** What a tag sends, in the coordinates of its floor; nothing while it sleeps. */
-export function locationOf({ tag, floor, z, sleeps, mover }: Member, nowMs: number): Location | undefined {
+/** The location sent by a tag, in the coordinates of its floor; none while it sleeps. */
+export function locationOf({ tag, floor, z, sleeps, mover }: CrewMember, nowMs: number): Location | undefined {
   if (sleeps && mover.restS > 0) return undefined;
   const { id, foreignId, frame } = FLOORS[floor];
   return {
     position: { type: 'Point', coordinates: [millimetres(mover.x), millimetres(mover.y), z] },
-    // A source is named by its foreign id or by its id: both are seen here.
+    // A source is named by its foreign id or by its id: both occur here.
     source: floor === 'hall' ? foreignId : id,
     provider_type: 'uwb',
     provider_id: tag,
@@ -19,8 +19,8 @@ export function locationOf({ tag, floor, z, sleeps, mover }: Member, nowMs: numb
   };
 }
 
-/** What the gate reads when an RFID tag is near. */
-export function proximityOf({ rfid, mover }: Member, nowMs: number): Proximity | undefined {
+/** The proximity read by the gate when an RFID tag is near. */
+export function proximityOf({ rfid, mover }: CrewMember, nowMs: number): Proximity | undefined {
   if (rfid === undefined) return undefined;
   const [x, y] = GATE.at;
   if (Math.hypot(mover.x - x, mover.y - y) > GATE.radius) return undefined;

@@ -1,33 +1,33 @@
 import type { Fence } from '../../model/fence.ts';
 import type { Location } from '../../model/location.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 import { placeEntities } from '../entities.ts';
 import { historyOf, NOT_RECORDED } from '../history_of.ts';
 import type { HubClient } from '../hub_client.ts';
 import type { StatusLine } from '../status_line.ts';
-import type { Member } from './crew.ts';
+import type { CrewMember } from './crew.ts';
 import type { Feed } from './feed.ts';
 import { demoFences } from './fences.ts';
 import { move } from './motion.ts';
 import { locationOf, proximityOf } from './observe.ts';
 
 const HOUR_MS = 3_600_000;
-/** Everything moves in steps of this time, as when it is fed live, and is located once in so many. */
+/** Movement is simulated in steps of this time, as when it is fed live; a location is sent once per several steps. */
 const [STEP_MS, STEPS_PER_LOCATION] = [500, 12] as const;
-/** Locations of one request. */
+/** Locations per request. */
 const AT_ONCE = 2000;
 
 interface Past {
-  readonly crew: readonly Member[];
+  readonly crew: readonly CrewMember[];
   readonly feed: Feed;
   readonly status: StatusLine;
   readonly signal: AbortSignal;
   readonly hours: number;
-  /** Time of day. */
+  /** Wall-clock time. */
   readonly untilMs: number;
 }
 
-/** Throws a CommandError where the hub records no history. Warns of a past that is older than it retains. */
+/** Throws a CliError if the hub records no history. Warns if the simulated past exceeds its retention. */
 export async function requireHistory(
   client: HubClient,
   past: Pick<Past, 'status' | 'hours' | 'untilMs'>,
@@ -41,15 +41,15 @@ export async function requireHistory(
     state === 'failing'
       ? 'its history fails, and GET /health/history says why'
       : 'it records no history. Start it with HUB_HISTORY=true';
-  throw new CommandError(`The hub cannot be given a past: ${found}`);
+  throw new CliError(`The hub cannot be given a past: ${found}`);
 }
 
 /**
- * Feeds hours of the crew into a hub, as fast as it takes them, and resolves with the crew as it is then.
- * What the hub knows of the tags is forgotten before, since it takes nothing that is older than their last locations. Timers
- * of fences run in the hub's own time, of which next to none goes by: until the end the fences have none.
+ * Feeds simulated hours of the crew into a hub, as fast as the hub accepts them, and resolves with the crew's final
+ * state. Deletes the last locations of the tags first, since the hub ignores older ones. Fence timers use the hub's own
+ * time, which hardly advances: the fences get theirs at the end.
  */
-export async function feedPast(client: HubClient, past: Past): Promise<readonly Member[]> {
+export async function feedPast(client: HubClient, past: Past): Promise<readonly CrewMember[]> {
   const { feed, status, signal, untilMs, hours } = past;
   const fromMs = untilMs - hours * HOUR_MS;
   for (const { tag, rfid } of past.crew) {

@@ -1,8 +1,8 @@
-/** Metres of a zone: x, y. */
+/** Coordinates in a zone, in meters: x, y. */
 export type Metres = readonly [x: number, y: number];
 
-/** Where a zone's coordinates lie in the warehouse: the place of its origin, and how far it is turned. */
-export interface Frame {
+/** Frame of a zone's coordinates in the warehouse: origin and rotation. */
+export interface SiteFrame {
   readonly x: number;
   readonly y: number;
   /** Degrees counter-clockwise. */
@@ -12,22 +12,22 @@ export interface Frame {
 export type FloorName = 'hall' | 'upper';
 
 /** The ground floor's coordinates are the warehouse's: x east, y north. */
-export const HALL: Frame = { x: 0, y: 0, turn: 0 };
+export const HALL: SiteFrame = { x: 0, y: 0, turn: 0 };
 
-/** The upper floor was measured along its own walls, which stand at an angle. */
-export const UPPER: Frame = { x: 30, y: 15, turn: 30 };
+/** The upper floor was measured along its own walls, which are at an angle. */
+export const UPPER: SiteFrame = { x: 30, y: 15, turn: 30 };
 
 const LONGITUDE = 8.6;
 const LATITUDE = 50.05;
 
-/** Longitude and latitude of a place in a frame, rounded to a tenth of a millimetre. */
-export function onEarth(frame: Frame, [x, y]: Metres): [longitude: number, latitude: number] {
+/** Longitude and latitude of a position in a frame, rounded to a tenth of a millimeter. */
+export function onEarth(frame: SiteFrame, [x, y]: Metres): [longitude: number, latitude: number] {
   const [east, north] = inHall(frame, [x, y]);
   return [round(LONGITUDE + east / METRES_PER_DEGREE.longitude), round(LATITUDE + north / METRES_PER_DEGREE.latitude)];
 }
 
-/** A place in a frame, in the metres of the hall. */
-export function inHall({ x: left, y: bottom, turn }: Frame, [x, y]: Metres): Metres {
+/** A position in a frame, in meters of the hall. */
+export function inHall({ x: left, y: bottom, turn }: SiteFrame, [x, y]: Metres): Metres {
   const cos = Math.cos((turn * Math.PI) / 180);
   const sin = Math.sin((turn * Math.PI) / 180);
   return [left + x * cos - y * sin, bottom + x * sin + y * cos];

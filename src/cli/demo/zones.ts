@@ -1,13 +1,13 @@
 import type { Zone } from '../../model/zone.ts';
 import { demoId } from '../../model/demo_id.ts';
-import { type FloorName, type Frame, HALL, type Metres, onEarth, UPPER } from './plan.ts';
+import { type FloorName, type SiteFrame, HALL, type Metres, onEarth, UPPER } from './plan.ts';
 
 /** A floor of the warehouse, with its locating system. */
 export interface Floor {
   readonly id: string;
   readonly foreignId: string;
   readonly floor: number;
-  readonly frame: Frame;
+  readonly frame: SiteFrame;
   readonly width: number;
   readonly depth: number;
 }
@@ -17,10 +17,10 @@ export const FLOORS: Readonly<Record<FloorName, Floor>> = {
   upper: { id: demoId('zone', 2), foreignId: 'demo-upper', floor: 1, frame: UPPER, width: 40, depth: 25 },
 };
 
-/** The RFID gate across the lane in the yard, where the forklifts pass all the time, in the metres of the hall. */
+/** The RFID gate across the lane in the yard, which the forklifts pass continuously, in meters of the hall. */
 export const GATE = { foreignId: 'demo-gate', at: [50, 4] as Metres, radius: 3 };
 
-/** The zones of the warehouse: two UWB systems, placed by ground control points at their corners, and a gate. */
+/** The zones of the warehouse: two UWB systems, georeferenced by ground control points at their corners, and a gate. */
 export function demoZones(): Zone[] {
   const gate: Zone = {
     id: demoId('zone', 3),

@@ -1,17 +1,17 @@
 import { refuseIfForbidden } from '../entities.ts';
-import type { HubClient, Reply } from '../hub_client.ts';
-import type { Recorded } from './recording.ts';
+import type { HubClient, HubReply } from '../hub_client.ts';
+import type { RecordedFrame } from './recording.ts';
 
-/** What became of the locations of a replay. sent = accepted + rejected. */
-export interface Tally {
+/** Outcome of the locations of a replay. sent = accepted + rejected. */
+export interface DeliveryTally {
   sent: number;
   accepted: number;
   rejected: number;
 }
 
 export interface Delivery {
-  readonly tally: Tally;
-  /** Called with the first rejections, in words. */
+  readonly tally: DeliveryTally;
+  /** Called with the first rejections, as text. */
   onRejection(text: string): void;
 }
 
@@ -19,12 +19,12 @@ const REJECTIONS_SHOWN = 5;
 const PATH = '/providers/locations';
 
 /**
- * Sends a batch. The hub takes a batch as a whole or not at all; one that it does not take is sent again location by
- * location, so that the valid ones arrive and the others are known.
+ * Sends a batch. The hub accepts a batch as a whole or not at all; the locations of a rejected batch are sent one by
+ * one, so that the valid ones arrive and the invalid ones are identified.
  */
 export async function deliver(
   client: HubClient,
-  { batch, tally, onRejection }: Delivery & { batch: readonly Recorded[] },
+  { batch, tally, onRejection }: Delivery & { batch: readonly RecordedFrame[] },
 ): Promise<void> {
   if (await accepts(client, batch)) {
     tally.sent += batch.length;
@@ -43,11 +43,11 @@ export async function deliver(
   }
 }
 
-async function accepts(client: HubClient, batch: readonly Recorded[]): Promise<boolean> {
+async function accepts(client: HubClient, batch: readonly RecordedFrame[]): Promise<boolean> {
   return batch.length > 1 && (await put(client, batch)).ok;
 }
 
-async function put(client: HubClient, batch: readonly Recorded[]): Promise<Reply> {
+async function put(client: HubClient, batch: readonly RecordedFrame[]): Promise<HubReply> {
   const locations = batch.map(({ location }) => location);
   const reply = await client.send('PUT', PATH, locations);
   refuseIfForbidden(reply.status, reply.message);

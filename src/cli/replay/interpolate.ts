@@ -1,14 +1,14 @@
-import { CommandError } from '../command_error.ts';
-import type { Recorded } from './recording.ts';
+import { CliError } from '../command_error.ts';
+import type { RecordedFrame } from './recording.ts';
 import { generatedMs } from './recording.ts';
 
-type Location = Recorded['location'];
+type Location = RecordedFrame['location'];
 
-/** What a provider sent, by time, and how it is emitted. */
+/** Samples of a provider by time, and the state of their emission. */
 interface Track {
   readonly samples: readonly Sample[];
   readonly count: number;
-  /** The window of the first emission, and the time from a window's start to the emission in it. */
+  /** The window of the first emission, and the offset of emissions within a window. */
   readonly window: number;
   readonly offsetMs: number;
   /** Index of the last sample at or before the last emission. */
@@ -21,19 +21,18 @@ interface Sample {
   readonly location: Location;
 }
 
-/** A recording as if each provider had sent at a fixed rate, moving on straight lines between its samples. */
+/** Resamples a recording at a fixed rate per provider, with straight lines between its samples. */
 export interface Resampled {
   readonly count: number;
-  locations(): Generator<Recorded>;
+  locations(): Generator<RecordedFrame>;
 }
 
 /**
- * Resamples a recording to `hz` locations a second and provider: each from its first sample on, for as long as it was
- * recorded. The other fields are those of the sample before. Between samples of different source, crs or floor there is
- * no straight line; the earlier one stands until the later. Throws a CommandError for a location without provider or
- * time.
+ * Resamples a recording to `hz` locations a second and provider: each from its first sample on, for the duration of its
+ * recording. The other members are those of the previous sample. Samples of different source, crs or floor are not
+ * interpolated; the earlier one is repeated until the later. Throws a CliError for a location without provider or time.
  */
-export function resample(recorded: readonly Recorded[], { hz, path }: { hz: number; path: string }): Resampled {
+export function resample(recorded: readonly RecordedFrame[], { hz, path }: { hz: number; path: string }): Resampled {
   const stepMs = 1000 / hz;
   const tracks = tracksOf(recorded, { stepMs, path });
   const count = tracks.reduce((sum, track) => sum + track.count, 0);
@@ -41,10 +40,10 @@ export function resample(recorded: readonly Recorded[], { hz, path }: { hz: numb
 }
 
 /**
- * Time is cut into windows of one step. A provider emits once in each from its first on, always at the same offset, so
- * that the order within a window is the same in all of them.
+ * Time is divided into windows of one step. A provider emits once in each from its first on, always at the same offset,
+ * so the order within a window is the same in all of them.
  */
-function* emissions(tracks: readonly Track[], stepMs: number): Generator<Recorded> {
+function* emissions(tracks: readonly Track[], stepMs: number): Generator<RecordedFrame> {
   const waiting = tracks.map((track) => ({ ...track })).sort((a, b) => b.window - a.window);
   let moving: Track[] = [];
   for (let window = 0; waiting.length > 0 || moving.length > 0; window++) {
@@ -56,7 +55,7 @@ function* emissions(tracks: readonly Track[], stepMs: number): Generator<Recorde
   }
 }
 
-function emission(track: Track, atMs: number): Recorded {
+function emission(track: Track, atMs: number): RecordedFrame {
   while ((track.samples[track.at + 1]?.ms ?? Number.POSITIVE_INFINITY) <= atMs) track.at += 1;
   const from = track.samples[track.at] as Sample;
   const to = track.samples[track.at + 1];
@@ -97,14 +96,14 @@ function coordinatesOf({ position }: Location): readonly number[] | undefined {
   return Array.isArray(coordinates) && coordinates.every(Number.isFinite) ? coordinates : undefined;
 }
 
-function tracksOf(recorded: readonly Recorded[], { stepMs, path }: { stepMs: number; path: string }): Track[] {
+function tracksOf(recorded: readonly RecordedFrame[], { stepMs, path }: { stepMs: number; path: string }): Track[] {
   const byProvider = new Map<string, Sample[]>();
   let startMs = Number.POSITIVE_INFINITY;
   for (const { line, location } of recorded) {
     const ms = generatedMs(location);
     const provider = location['provider_id'];
-    if (typeof provider !== 'string') throw new CommandError(`${path}:${line}: provider_id: is needed to interpolate`);
-    if (ms === undefined) throw new CommandError(`${path}:${line}: timestamp_generated: is needed to interpolate`);
+    if (typeof provider !== 'string') throw new CliError(`${path}:${line}: provider_id: is needed to interpolate`);
+    if (ms === undefined) throw new CliError(`${path}:${line}: timestamp_generated: is needed to interpolate`);
     startMs = Math.min(startMs, ms);
     const samples = byProvider.get(provider);
     if (samples === undefined) byProvider.set(provider, [{ line, ms, location }]);
@@ -112,7 +111,7 @@ function tracksOf(recorded: readonly Recorded[], { stepMs, path }: { stepMs: num
   }
   return [...byProvider.values()].map((samples) => {
     const sorted = samples.toSorted((a, b) => a.ms - b.ms);
-    // Of several samples of one moment the last stands.
+    // Of several samples at one time the last counts.
     const distinct = sorted.filter(({ ms }, index) => sorted[index + 1]?.ms !== ms);
     const lateMs = (distinct[0]?.ms ?? startMs) - startMs;
     const lastsMs = (distinct.at(-1)?.ms ?? startMs) - startMs - lateMs;

@@ -1,29 +1,29 @@
-import type { Recorded } from './recording.ts';
+import type { RecordedFrame } from './recording.ts';
 
-/** Locations that are due within this time go together. */
+/** Locations due within this time are sent together. */
 const WINDOW_MS = 25;
 
-export interface Pace {
-  /** How many times faster than recorded; Infinity is as fast as possible. */
+export interface ReplayPace {
+  /** Factor of the recorded speed; Infinity is as fast as possible. */
   readonly speed: number;
-  /** Largest number of locations in a batch. */
+  /** Maximum locations of a batch. */
   readonly batch: number;
   nowMs(): number;
   wait(ms: number): Promise<unknown>;
 }
 
 /**
- * Cuts a recording into batches, each handed out when it is due. The first location is due at once, the others as much
- * later as they were recorded later, divided by the speed.
+ * Divides a recording into batches, each emitted when it is due. The first location is due at once, the others after
+ * their recorded delay divided by the speed.
  */
 export async function* paced(
-  recorded: AsyncIterable<Recorded> | Iterable<Recorded>,
-  { speed, batch, nowMs, wait }: Pace,
-): AsyncGenerator<Recorded[]> {
+  recorded: AsyncIterable<RecordedFrame> | Iterable<RecordedFrame>,
+  { speed, batch, nowMs, wait }: ReplayPace,
+): AsyncGenerator<RecordedFrame[]> {
   const startMs = nowMs();
   let firstMs: number | undefined;
   let windowMs = 0;
-  let pending: Recorded[] = [];
+  let pending: RecordedFrame[] = [];
   for await (const location of recorded) {
     firstMs ??= location.atMs;
     const dueMs = (location.atMs - firstMs) / speed;

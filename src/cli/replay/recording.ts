@@ -1,19 +1,19 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseLossless } from '../../model/lossless_numbers.ts';
-import { CommandError } from '../command_error.ts';
+import { CliError } from '../command_error.ts';
 
-/** A location of a recording. What it holds is for the hub to check; a replay needs its time alone. */
-export interface Recorded {
+/** A location of a recording. The hub checks its content; a replay needs only its time. */
+export interface RecordedFrame {
   /** Line of the file, from 1. */
   readonly line: number;
-  /** When it is due: its timestamp_generated, but never before the location ahead of it. Milliseconds since 1970. */
+  /** Due time: its timestamp_generated, but never before the previous location. Milliseconds since 1970. */
   readonly atMs: number;
   readonly location: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a file of one JSON location a line, in order. Throws a CommandError that names the file and the line. */
-export async function* readRecording(path: string): AsyncGenerator<Recorded> {
+/** Reads a file with one JSON location per line, in order. Throws a CliError that names the file and the line. */
+export async function* readRecording(path: string): AsyncGenerator<RecordedFrame> {
   let line = 0;
   let latestMs = 0;
   for await (const read of createInterface({ input: await open(path), crlfDelay: Number.POSITIVE_INFINITY })) {
@@ -27,14 +27,14 @@ export async function* readRecording(path: string): AsyncGenerator<Recorded> {
   }
 }
 
-/** How many locations a recording has, and the earliest of their times: Infinity where none has one. */
-export interface Extent {
+/** Number of locations of a recording, and the earliest of their times: Infinity if none has one. */
+export interface RecordingExtent {
   readonly count: number;
   readonly earliestMs: number;
 }
 
-/** Reads a whole recording for its extent. Throws as reading it would, so that nothing is sent of a broken file. */
-export async function readExtent(path: string): Promise<Extent> {
+/** Scans a whole recording for its extent. Throws for a malformed file, so that nothing of it is sent. */
+export async function readExtent(path: string): Promise<RecordingExtent> {
   let [count, earliestMs] = [0, Number.POSITIVE_INFINITY];
   for await (const { location } of readRecording(path)) {
     count += 1;
@@ -44,7 +44,7 @@ export async function readExtent(path: string): Promise<Extent> {
 }
 
 /** timestamp_generated of a location in milliseconds since 1970, undefined without one. */
-export function generatedMs(location: Recorded['location']): number | undefined {
+export function generatedMs(location: RecordedFrame['location']): number | undefined {
   const ms = Date.parse(String(location['timestamp_generated']));
   return Number.isNaN(ms) ? undefined : ms;
 }
@@ -53,18 +53,18 @@ async function open(path: string): Promise<NodeJS.ReadableStream> {
   const stream = createReadStream(path, 'utf8');
   await new Promise<void>((resolve, reject) => {
     stream.once('ready', resolve);
-    stream.once('error', (error) => reject(new CommandError(`Cannot read ${path}: ${error.message}`)));
+    stream.once('error', (error) => reject(new CliError(`Cannot read ${path}: ${error.message}`)));
   });
   return stream;
 }
 
-function parse(text: string, place: string): Recorded['location'] {
+function parse(text: string, place: string): RecordedFrame['location'] {
   let value: unknown;
   try {
     value = parseLossless(text);
   } catch (error) {
-    throw new CommandError(`${place}: is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`${place}: is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Recorded['location'];
-  throw new CommandError(`${place}: must be one JSON object, found ${text.slice(0, 40)}`);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as RecordedFrame['location'];
+  throw new CliError(`${place}: must be one JSON object, found ${text.slice(0, 40)}`);
 }

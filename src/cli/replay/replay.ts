@@ -4,18 +4,18 @@ import { Command } from 'commander';
 import { decodeUnicode } from '../../model/decode_unicode.ts';
 import { parseLossless } from '../../model/lossless_numbers.ts';
 import { formatTime } from '../../model/time.ts';
-import { CommandError } from '../command_error.ts';
-import { describePlaced, type Entity, type EntityKind, placeEntities } from '../entities.ts';
+import { CliError } from '../command_error.ts';
+import { describePlaced, type Entity, type PlacedKind, placeEntities } from '../entities.ts';
 import { countEvents, EventCounts } from '../event_counts.ts';
 import type { EventStream } from '../event_stream.ts';
 import { historyOf, NOT_RECORDED } from '../history_of.ts';
 import { hubClient } from '../hub_client.ts';
 import { hubOption, interruption, number } from '../options.ts';
 import { bar, StatusLine } from '../status_line.ts';
-import { deliver, type Tally } from './deliver.ts';
+import { deliver, type DeliveryTally } from './deliver.ts';
 import { resample } from './interpolate.ts';
 import { paced } from './pace.ts';
-import { type Extent, generatedMs, type Recorded, readExtent, readRecording } from './recording.ts';
+import { type RecordingExtent, generatedMs, type RecordedFrame, readExtent, readRecording } from './recording.ts';
 
 /** `replay --locations F …`: sends recorded locations to a hub. */
 export function replayCommand(): Command {
@@ -55,21 +55,21 @@ interface Options {
   readonly batch: number;
 }
 
-/** Events follow the reply to a location; the count ends when none has come for this long. */
+/** Events follow the reply to a location; counting stops after this time without one. */
 const QUIET_MS = 500;
 const QUIET_MAX_MS = 10_000;
 
-/** Sends a recording, shows the progress, and reports what became of it. Ends early, with a report, when interrupted. */
+/** Sends a recording, shows the progress, and reports the outcome. An interrupt stops it early, with a report. */
 async function replay(options: Options): Promise<void> {
   const { hub, batch, speed } = options;
-  // All files are read before anything is sent: a mistake in one leaves the hub as it was.
+  // All files are read before anything is sent: an error in one leaves the hub unchanged.
   const entities = await readEntities(options);
   const { count, earliestMs, recorded } = await readLocations(options);
-  if (count === 0) throw new CommandError(`Cannot replay ${options.locations}: it holds no locations`);
+  if (count === 0) throw new CliError(`Cannot replay ${options.locations}: it holds no locations`);
   const signal = interruption();
   const client = hubClient(hub, { signal });
   const status = new StatusLine(process.stderr);
-  const tally: Tally = { sent: 0, accepted: 0, rejected: 0 };
+  const tally: DeliveryTally = { sent: 0, accepted: 0, rejected: 0 };
   const events = new EventCounts();
   let startMs = performance.now();
   let endMs = startMs;
@@ -108,11 +108,11 @@ async function replay(options: Options): Promise<void> {
 async function readLocations({
   locations,
   interpolate,
-}: Options): Promise<Extent & { recorded: () => AsyncIterable<Recorded> | Iterable<Recorded> }> {
+}: Options): Promise<RecordingExtent & { recorded: () => AsyncIterable<RecordedFrame> | Iterable<RecordedFrame> }> {
   if (interpolate === undefined) {
     return { ...(await readExtent(locations)), recorded: () => readRecording(locations) };
   }
-  const all: Recorded[] = [];
+  const all: RecordedFrame[] = [];
   let earliestMs = Number.POSITIVE_INFINITY;
   for await (const each of readRecording(locations)) {
     all.push(each);
@@ -122,9 +122,9 @@ async function readLocations({
   return { count: resampled.count, earliestMs, recorded: () => resampled.locations() };
 }
 
-/** Zones come first, for fences may lie in their coordinates. */
-async function readEntities(options: Options): Promise<[EntityKind, readonly Entity[]][]> {
-  const read: [EntityKind, readonly Entity[]][] = [];
+/** Zones come first, since fences may be in their coordinates. */
+async function readEntities(options: Options): Promise<[PlacedKind, readonly Entity[]][]> {
+  const read: [PlacedKind, readonly Entity[]][] = [];
   for (const kind of ['zones', 'fences', 'trackables'] as const) {
     const path = options[kind];
     if (path !== undefined) read.push([kind, await readArray(path)]);
@@ -137,12 +137,12 @@ async function readArray(path: string): Promise<readonly Entity[]> {
     const value = parseLossless(decodeUnicode(await readFile(path)));
     if (Array.isArray(value)) return value;
   } catch (error) {
-    throw new CommandError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  throw new CommandError(`Cannot read ${path}: it must be a JSON array`);
+  throw new CliError(`Cannot read ${path}: it must be a JSON array`);
 }
 
-function stamp(recorded: Recorded): Recorded {
+function stamp(recorded: RecordedFrame): RecordedFrame {
   return { ...recorded, location: { ...recorded.location, timestamp_generated: new Date().toISOString() } };
 }
 
@@ -153,7 +153,7 @@ async function quiet(events: EventCounts, signal: AbortSignal): Promise<void> {
   }
 }
 
-function progress({ tally, count, seconds }: { tally: Tally; count: number; seconds: number }): string {
+function progress({ tally, count, seconds }: { tally: DeliveryTally; count: number; seconds: number }): string {
   const rate = perSecond(tally.sent, seconds);
   return `${bar(tally.sent / count)}  ${tally.sent}/${count}  ${rate}/s  rejected ${tally.rejected}`;
 }

@@ -233,7 +233,7 @@ export class Checkpoints {
   }
 }
 
-function* partsOf(places: Iterable<Place>): Generator<StoredRow[]> {
+function* partsOf(places: Iterable<RowLocation>): Generator<StoredRow[]> {
   let part: StoredRow[] = [];
   for (const { buffer, at } of places) {
     part.push(rowAt(buffer, at));

@@ -33,7 +33,7 @@ export class StateFormatError extends Error {
 }
 
 /** Packs a message of rows; without any, a claim. */
-export function packState({ by, epoch, number }: StateHead, rows: readonly Place[]): Uint8Array {
+export function packState({ by, epoch, number }: StateHead, rows: readonly RowLocation[]): Uint8Array {
   const name = new TextEncoder().encode(by);
   const start = HEAD_BYTES + name.length;
   const bytes = Buffer.allocUnsafeSlow(rows.reduce((sum, { buffer, at }) => sum + rowSize(buffer, at), start));

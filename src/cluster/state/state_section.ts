@@ -121,9 +121,9 @@ export class StateSection {
   }
 
   /** Last row of each object, including rows buffered until this resolves, in their own memory. */
-  rows(): Promise<ReadonlyMap<string, Place>> {
+  rows(): Promise<ReadonlyMap<string, RowLocation>> {
     return this.#inTurn(async () => {
-      const rows = new Map<string, Place>(await this.#read());
+      const rows = new Map<string, RowLocation>(await this.#read());
       for (const chunk of this.#noted.chunks()) {
         const newest = new NewestRows();
         newest.add(Buffer.from(chunk));
@@ -154,7 +154,7 @@ export class StateSection {
   }
 
   /** Last row of each object in some subjects, of any writer, except outdated ones. They are copies. */
-  rowsIn(names: readonly string[], outdated: readonly Outdated[] = []): Promise<ReadonlyMap<string, Place>> {
+  rowsIn(names: readonly string[], outdated: readonly Outdated[] = []): Promise<ReadonlyMap<string, RowLocation>> {
     return this.#inTurn(async () => {
       const subjects = names.map((name) => this.#subjects.get(name) ?? new ForeignSubject(name));
       await each(subjects, async (subject) => {
@@ -209,7 +209,7 @@ export class StateSection {
     return plan;
   }
 
-  #place(place: Place, plan: Plan, waiting: RowWriter): void {
+  #place(place: RowLocation, plan: Plan, waiting: RowWriter): void {
     const { kind, id } = rowId(place.buffer, place.at);
     const key = keyOf(kind, id);
     const home = this.#homes.get(key);
@@ -282,7 +282,7 @@ export class StateSection {
   }
 
   /** Whether the row counts: its object is not deleted, has its home here, and is this hub's. */
-  #isAtHome(subject: StateSubject, { buffer, at }: Place): boolean {
+  #isAtHome(subject: StateSubject, { buffer, at }: RowLocation): boolean {
     const { kind, id } = rowId(buffer, at);
     return this.#homes.get(keyOf(kind, id)) === subject && this.#options.isOwn(kind, id);
   }
@@ -413,7 +413,7 @@ const AGAIN_MS = 100;
 const TRIES_LOGGED = 20;
 
 interface Plan {
-  readonly rows: Map<StateSubject, Place[]>;
+  readonly rows: Map<StateSubject, RowLocation[]>;
   /** New home of each object; undefined for none. */
   readonly homes: Map<string, StateSubject | undefined>;
   /** Rows to delete afterwards, by subject. */
@@ -429,7 +429,7 @@ export interface Outdated {
 type ObjectName = readonly [kind: StoredRow['kind'], id: string];
 
 /** A row, and its subject. */
-interface Lying<Subject> extends Place {
+interface Lying<Subject> extends RowLocation {
   readonly subject: Subject;
 }
 
@@ -490,7 +490,7 @@ class MergedRows<Subject> {
   }
 }
 
-function goneRows(keys: readonly string[]): Place[] {
+function goneRows(keys: readonly string[]): RowLocation[] {
   const writer = new RowWriter(newRecordBuffer);
   for (const key of keys) writer.gone(...ofKey(key));
   return Array.from(writer.take().offsets(), (at) => ({ buffer: writer, at }));

@@ -73,7 +73,7 @@ export class StateSubject implements ReadSubject {
   }
 
   /** Appends rows. Resolves when all are stored. */
-  async append(rows: readonly Place[]): Promise<void> {
+  async append(rows: readonly RowLocation[]): Promise<void> {
     for (const part of partsOf(rows)) {
       const bytes = this.#message(part);
       await this.#keep(bytes, (expects) =>
@@ -84,7 +84,7 @@ export class StateSubject implements ReadSubject {
   }
 
   /** Replaces all of its contents. */
-  async replace(rows: readonly Place[]): Promise<void> {
+  async replace(rows: readonly RowLocation[]): Promise<void> {
     const parts = [...partsOf(rows)];
     const messages = (parts.length === 0 ? [[]] : parts).map((part) => this.#message(part));
     const last = messages.at(-1) as Uint8Array;
@@ -157,7 +157,7 @@ export class StateSubject implements ReadSubject {
     );
   }
 
-  #message(rows: readonly Place[]): Uint8Array {
+  #message(rows: readonly RowLocation[]): Uint8Array {
     return packState({ by: this.#options.by, epoch: this.#epoch, number: ++this.#number }, rows);
   }
 
@@ -244,7 +244,7 @@ const AGAIN_MS = 100;
 /** Approximate bytes of a message; a larger row has its own. */
 const MESSAGE_BYTES = 1 << 20;
 
-function* partsOf(rows: readonly Place[]): Generator<readonly Place[]> {
+function* partsOf(rows: readonly RowLocation[]): Generator<readonly RowLocation[]> {
   let [from, bytes] = [0, 0];
   for (const [index, { buffer, at }] of rows.entries()) {
     const size = rowSize(buffer, at);

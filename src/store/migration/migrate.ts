@@ -2,8 +2,8 @@ import type Database from 'better-sqlite3';
 import { copyDatabase, freeName, replaceDatabase } from '../copy.ts';
 import { type Opening, timeInName } from '../opening.ts';
 import { rowSum } from '../row_sum.ts';
-import { reasonOf, refuse } from '../start_errors.ts';
-import { APPLICATION_ID, STEPS, type Step } from './steps.ts';
+import { reasonOf, databaseError } from '../start_errors.ts';
+import { APPLICATION_ID, STEPS, type MigrationStep } from './steps.ts';
 
 /** Context of a migration. */
 export interface Migration extends Opening {
@@ -11,7 +11,7 @@ export interface Migration extends Opening {
   readonly file: string;
   readonly path: string;
   newId(): string;
-  readonly steps?: readonly Step[];
+  readonly steps?: readonly MigrationStep[];
 }
 
 /**
@@ -37,7 +37,7 @@ export function versionOf(db: Database.Database): number {
   return db.pragma('user_version', { simple: true }) as number;
 }
 
-function makeNew(db: Database.Database, steps: readonly Step[], { newId, nowMs }: Migration): void {
+function makeNew(db: Database.Database, steps: readonly MigrationStep[], { newId, nowMs }: Migration): void {
   db.transaction(() => {
     for (const step of steps) step.run(db, () => undefined);
     const last = steps.at(-1);
@@ -50,7 +50,7 @@ function makeNew(db: Database.Database, steps: readonly Step[], { newId, nowMs }
 }
 
 interface Run {
-  readonly step: Step;
+  readonly step: MigrationStep;
   stage(part: number, text: string): void;
   readonly migration: Migration;
 }
@@ -64,7 +64,10 @@ function runStep(db: Database.Database, { step, stage, migration }: Run): void {
     copyDatabase(db, backup);
   } catch (error) {
     db.close();
-    throw refuse(path, `version ${before} cannot be copied to ${backup}, so it is left as it is: ${reasonOf(error)}`);
+    throw databaseError(
+      path,
+      `version ${before} cannot be copied to ${backup}, so it is left as it is: ${reasonOf(error)}`,
+    );
   }
   const text = `Migrating to version ${step.version}: ${step.name}`;
   stage(0.3, text);
@@ -79,7 +82,10 @@ function runStep(db: Database.Database, { step, stage, migration }: Run): void {
     }).immediate();
   } catch (error) {
     const reason = reasonOf(error);
-    throw refuse(path, `the migration to version ${step.version} has failed: ${reason}; ${putBack(db, file, backup)}`);
+    throw databaseError(
+      path,
+      `the migration to version ${step.version} has failed: ${reason}; ${putBack(db, file, backup)}`,
+    );
   }
   stage(1, text);
 }

@@ -5,7 +5,7 @@ import { defineRowSum } from '../row_sum.ts';
 export type Progress = (part: number) => void;
 
 /** A migration from the previous version of the file. It runs in one transaction. */
-export interface Step {
+export interface MigrationStep {
   /** Version after the step: its user_version. */
   readonly version: number;
   /** Description of the step for users: "Keep settings in a table of their own". */
@@ -29,7 +29,7 @@ export interface Step {
  * hubs (running_mark.ts, lock.ts).
  * 5. `row_log` receives rows of last_known and collision first, in arrival order (row_log.ts, core/row_bytes.ts).
  */
-export const STEPS: readonly Step[] = [
+export const STEPS: readonly MigrationStep[] = [
   {
     version: 1,
     name: 'Make the tables of entities and last locations',

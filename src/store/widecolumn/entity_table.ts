@@ -1,10 +1,10 @@
 import { type Client, types } from 'cassandra-driver';
 import type { StoredKind, EntityWrite } from '../../core/entity_write.ts';
 import { eachOf } from './each_of.ts';
-import type { Lease } from './lease.ts';
+import type { KeyspaceLease } from './lease.ts';
 import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
-import type { Sender, Statement, Write } from './sender.ts';
+import type { Sender, Statement, WriteRequest } from './sender.ts';
 
 /** Maximum bytes of one logged batch: by default databases reject batches above 50 KiB. */
 const BATCH_BYTES_MAX = 30 << 10;
@@ -30,7 +30,7 @@ interface Stored extends EntityWrite {
 export class EntityTable {
   readonly #client: Client;
   readonly #sender: Sender;
-  readonly #lease: Lease;
+  readonly #lease: KeyspaceLease;
   readonly #consistency: number;
   /** Creation tick of each existing entity. */
   #made = new Map<string, number>();
@@ -38,7 +38,10 @@ export class EntityTable {
   /** Entities to restore. */
   #before = new Map<string, Stored>();
 
-  constructor(client: Client, { sender, lease, consistency }: { sender: Sender; lease: Lease; consistency: number }) {
+  constructor(
+    client: Client,
+    { sender, lease, consistency }: { sender: Sender; lease: KeyspaceLease; consistency: number },
+  ) {
     this.#client = client;
     this.#sender = sender;
     this.#lease = lease;
@@ -110,7 +113,7 @@ export class EntityTable {
   }
 }
 
-function* batchesOf(entities: readonly (Stored & { readonly tick: number })[]): Generator<Write> {
+function* batchesOf(entities: readonly (Stored & { readonly tick: number })[]): Generator<WriteRequest> {
   let statements: Statement[] = [];
   let bytes = 0;
   for (const entity of entities) {

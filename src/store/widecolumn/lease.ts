@@ -27,7 +27,7 @@ interface Row {
  * its first write, and puts its name into that row. An earlier holder that is still alive notices that at its next
  * reservation, and stops writing. A hub that never writes does not disturb another.
  */
-export class Lease {
+export class KeyspaceLease {
   readonly hubId: string;
   readonly #client: Client;
   readonly #now: () => number;
@@ -44,12 +44,12 @@ export class Lease {
   }
 
   /** Creates the row if it is missing. */
-  static async open(client: Client, deps: Pick<WideColumnDeps, 'now' | 'newId'>): Promise<Lease> {
+  static async open(client: Client, deps: Pick<WideColumnDeps, 'now' | 'newId'>): Promise<KeyspaceLease> {
     const found = await rowOf(client);
-    if (found !== undefined) return new Lease(client, deps, found.id);
+    if (found !== undefined) return new KeyspaceLease(client, deps, found.id);
     await client.execute(MAKE, [deps.newId()], CONDITIONAL);
     // Another hub may have created it concurrently.
-    return Lease.open(client, deps);
+    return KeyspaceLease.open(client, deps);
   }
 
   /**

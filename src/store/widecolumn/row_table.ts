@@ -2,7 +2,7 @@ import { type Client, types } from 'cassandra-driver';
 import type { StoredRow } from '../../core/item.ts';
 import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
-import type { Statement, Write } from './sender.ts';
+import type { Statement, WriteRequest } from './sender.ts';
 
 /** Maximum bytes of the rows of a partition written at once. Nodes reject mutations above 16 MiB. */
 const WRITE_BYTES_MAX = 64 << 10;
@@ -19,9 +19,9 @@ const DELETE_COLLISION = 'DELETE FROM collision USING TIMESTAMP ? WHERE partitio
 const READ_COLLISIONS = 'SELECT id, start_ms, bodies FROM collision WHERE partition = ?';
 
 /** Writes for rows, with timestamps from `tick` on. Rows of the same partition and table go into one batch. */
-export function rowWrites(rows: readonly StoredRow[], tick: number): Write[] {
+export function rowWrites(rows: readonly StoredRow[], tick: number): WriteRequest[] {
   const open = new Map<string, { statements: Statement[]; bytes: number; isLogged: false }>();
-  const writes: Write[] = [];
+  const writes: WriteRequest[] = [];
   for (const row of rows) {
     const partition = partitionOf(row);
     const statement = statementOf(row, { partition, tick: types.Long.fromNumber(tick++) });

@@ -17,7 +17,7 @@ export interface Statement {
 }
 
 /** Statements of one request. `isLogged`: the database executes all or none of them, at a cost. */
-export interface Write {
+export interface WriteRequest {
   readonly statements: readonly Statement[];
   readonly bytes: number;
   readonly isLogged: boolean;
@@ -45,12 +45,12 @@ export class Sender {
   }
 
   /** Sends writes concurrently. Rejects with the first failure, once none is in progress. */
-  async sendAll(writes: readonly Write[]): Promise<void> {
+  async sendAll(writes: readonly WriteRequest[]): Promise<void> {
     await eachOf(writes.values(), { atOnce: AT_ONCE }, (write) => this.send(write));
   }
 
   /** Sends one write, with retries until it succeeds or times out. */
-  async send(write: Write): Promise<void> {
+  async send(write: WriteRequest): Promise<void> {
     const { now, wait, random } = this.#deps;
     let untilMs: number | undefined;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -88,7 +88,7 @@ export class Sender {
     return failures;
   }
 
-  async #execute({ statements, isLogged }: Write): Promise<void> {
+  async #execute({ statements, isLogged }: WriteRequest): Promise<void> {
     const consistency = this.#consistency;
     const [first] = statements;
     if (first !== undefined && statements.length === 1) {

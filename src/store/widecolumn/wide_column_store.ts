@@ -5,7 +5,7 @@ import { partsOf, type Store } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
 import { asStartupError, inWords } from './failures.ts';
-import { Lease } from './lease.ts';
+import { KeyspaceLease } from './lease.ts';
 import { readRows, rowWrites } from './row_table.ts';
 import { prepareSchema } from './schema.ts';
 import { Sender } from './sender.ts';
@@ -22,13 +22,13 @@ export class WideColumnStore implements Store {
   readonly #client: Client;
   readonly #settings: WideColumnSettings;
   readonly #sender: Sender;
-  readonly #lease: Lease;
+  readonly #lease: KeyspaceLease;
   readonly #entities: EntityTable;
   /** Resolves when all requested work is done. */
   #line: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  private constructor(client: Client, settings: WideColumnSettings, parts: { sender: Sender; lease: Lease }) {
+  private constructor(client: Client, settings: WideColumnSettings, parts: { sender: Sender; lease: KeyspaceLease }) {
     this.#client = client;
     this.#settings = settings;
     this.#sender = parts.sender;
@@ -43,7 +43,7 @@ export class WideColumnStore implements Store {
     try {
       client = await connect(settings);
       await prepareSchema(client, settings);
-      const lease = await Lease.open(client, deps);
+      const lease = await KeyspaceLease.open(client, deps);
       return new WideColumnStore(client, settings, { sender: new Sender(client, settings, deps), lease });
     } catch (error) {
       await client?.shutdown();

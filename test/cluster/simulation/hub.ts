@@ -6,7 +6,7 @@ import type { QueryResult, Query } from '../../../src/core/item.ts';
 import type { ShapeChecks } from '../../../src/core/shape_checks.ts';
 import { HubError } from '../../../src/errors.ts';
 import { clusterStore } from '../../../src/hub/connect_cluster.ts';
-import { fillFromCluster } from '../../../src/hub/fill_from_cluster.ts';
+import { loadClusterState } from '../../../src/hub/load_cluster_state.ts';
 import type { Machine } from '../../../src/hub/machine.ts';
 import { connectParts, type Parts } from '../../../src/hub/parts.ts';
 import { UNUSUAL } from '../../../src/ingest/ingest.ts';
@@ -147,7 +147,7 @@ export class SimulatedHub {
     const { promise: isOut, resolve: out } = Promise.withResolvers<Error>();
     const hub = new SimulatedHub(place, { cluster, parts, isOut, notices });
     hub.#beat(clock);
-    await fillFromCluster(parts, cluster, { config, out, elect: () => undefined });
+    await loadClusterState(parts, cluster, { config, out, elect: () => undefined });
     await cluster.join();
     hub.#flush();
     hub.isServing = true;

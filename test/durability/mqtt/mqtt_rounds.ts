@@ -191,7 +191,7 @@ class World {
     this.#proxy.cut();
     const settings = { ...SETTINGS, mqtt_port: this.#proxy.port };
     this.#hub = await HubProcess.start(this.#folder, settings, this.#atEnd);
-    await this.#checkKept(this.#hub);
+    await this.#checkStorable(this.#hub);
     for (const [provider, { length }] of this.#proxy.deliveries) this.#born.set(provider, length);
     await this.#told.begin(this.#hub);
     this.#proxy.isDown = false;
@@ -205,7 +205,7 @@ class World {
   }
 
   /** What the hub has of each provider is the last location that it has acknowledged, or one that came behind it. */
-  async #checkKept(hub: HubProcess): Promise<void> {
+  async #checkStorable(hub: HubProcess): Promise<void> {
     const listed = (await hub.get('/providers/locations'))?.body ?? [];
     const kept = new Map<string, number>();
     for (const { provider_id: provider, accuracy } of listed) kept.set(provider, accuracy);

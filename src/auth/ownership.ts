@@ -2,7 +2,7 @@ import { idKey } from '../model/id.ts';
 import { RESOURCES, type Resource } from '../model/permission.ts';
 
 /** Entities owned by the holder of a token, by kind. UUIDs are compared without regard to case. */
-export class Owned {
+export class OwnedEntities {
   readonly #ids: ReadonlyMap<Resource, ReadonlySet<string>>;
 
   private constructor(ids: ReadonlyMap<Resource, ReadonlySet<string>>) {
@@ -13,14 +13,14 @@ export class Owned {
    * Reads a claim of the form `{"provider_ids": ["tag-1"], "zone_ids": [...]}`. A malformed claim owns nothing: the
    * token is not rejected, since most of its permissions may not depend on ownership.
    */
-  static from(claim: unknown): Owned {
+  static from(claim: unknown): OwnedEntities {
     const ids = new Map<Resource, ReadonlySet<string>>();
     for (const resource of RESOURCES) {
       const listed = member(claim, `${resource}s`);
       if (!Array.isArray(listed)) continue;
       ids.set(resource, new Set(listed.filter((id): id is string => typeof id === 'string').map(idKey)));
     }
-    return new Owned(ids);
+    return new OwnedEntities(ids);
   }
 
   has(resource: Resource, id: string): boolean {

@@ -1,7 +1,7 @@
 import { idKey, isUnset } from '../model/id.ts';
 import { replacedIn } from '../model/json_text.ts';
-import { type Naming, namesOf, PLACES, type Place } from './names.ts';
-import type { Sight } from './sight.ts';
+import { type ReferenceSource, namesOf, REFERENCE_PATHS, type ReferencePath } from './names.ts';
+import type { Visibility } from './visibility.ts';
 
 /** Path to the value in a message: a reply or frame, a Feature, a FeatureCollection or a change in a frame. */
 const AROUND = {
@@ -15,13 +15,13 @@ const AROUND = {
  * Returns a function that redacts JSON: invisible ids are removed from lists and become null elsewhere, as do values
  * derived from them. Undefined if nothing needs redaction.
  */
-export function cutTo(
-  sight: Sight | undefined,
-  naming: Naming,
+export function redactor(
+  sight: Visibility | undefined,
+  naming: ReferenceSource,
   form: keyof typeof AROUND,
 ): ((text: string) => string) | undefined {
   if (sight === undefined) return undefined;
-  const places = PLACES[naming].filter(({ of }) => of.length > 0 && !of.every((kind) => sight.seesAll(kind)));
+  const places = REFERENCE_PATHS[naming].filter(({ of }) => of.length > 0 && !of.every((kind) => sight.seesAll(kind)));
   const hasFence = naming === 'fence_event' && form === 'collection';
   if (places.length === 0 && !hasFence) return undefined;
   const around = AROUND[form];
@@ -35,10 +35,10 @@ export function cutTo(
  * Merges a replacement with the values hidden from its sender, so that reading, changing and sending back an entity
  * loses nothing. A new value at the path of a hidden member replaces it.
  */
-export function withHidden(naming: Naming, before: object, after: unknown, sight: Sight): unknown {
+export function withHidden(naming: ReferenceSource, before: object, after: unknown, sight: Visibility): unknown {
   if (typeof after !== 'object' || after === null || Array.isArray(after)) return after;
   let whole: object = after;
-  for (const place of PLACES[naming]) {
+  for (const place of REFERENCE_PATHS[naming]) {
     if (place.isOurs === true || place.of.length === 0) continue;
     const hidden = namesOf(place, before).flatMap(({ id }) => (sight.sees(place.of, id) ? [] : [id]));
     if (hidden.length > 0) whole = withNames(whole, place, hidden);
@@ -56,10 +56,10 @@ export function withHidden(naming: Naming, before: object, after: unknown, sight
 interface Cutting {
   readonly text: string;
   readonly around: readonly string[];
-  readonly sight: Sight;
+  readonly sight: Visibility;
 }
 
-function cutAt(place: Place, { text, around, sight }: Cutting): string {
+function cutAt(place: ReferencePath, { text, around, sight }: Cutting): string {
   const { path, of, hides = [] } = place;
   const isList = path.at(-1) === '*';
   const element = path.lastIndexOf('*');
@@ -83,12 +83,12 @@ function cutAt(place: Place, { text, around, sight }: Cutting): string {
 }
 
 /** Whether a reference must be hidden: its target is not visible, or is a zone that follows something invisible. */
-function isHidden({ of }: Place, id: string, sight: Sight): boolean {
+function isHidden({ of }: ReferencePath, id: string, sight: Visibility): boolean {
   return !sight.sees(of, id) || (of.includes('zone_id') && !sight.seesPlaceOf(id));
 }
 
 /** Hides a fence together with its zone, and the geometry of its Feature. */
-function withoutPlace(text: string, sight: Sight): string {
+function withoutPlace(text: string, sight: Visibility): string {
   let hidden = false;
   replacedIn(text, [...AROUND.collection, 'fence_id'], (found) => {
     hidden ||= !sight.seesPlaceOfFence(String(JSON.parse(found)));
@@ -97,7 +97,7 @@ function withoutPlace(text: string, sight: Sight): string {
   return hidden ? replacedIn(text, ['features', '*', 'geometry'], () => 'null') : text;
 }
 
-function withNames(whole: object, { path }: Place, hidden: readonly string[]): object {
+function withNames(whole: object, { path }: ReferencePath, hidden: readonly string[]): object {
   if (path.at(-1) !== '*') return isUnset(memberAt(whole, path)) ? withMember(whole, path, hidden[0]) : whole;
   const list = memberAt(whole, path.slice(0, -1)) ?? [];
   if (!Array.isArray(list)) return whole;

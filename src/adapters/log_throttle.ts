@@ -8,7 +8,7 @@ export interface SourceLog {
 const MINUTE_MS = 60_000;
 
 /** Forwards one warning a minute; the next one reports the number of suppressed ones. */
-export class SeldomWarning {
+export class ThrottledWarning {
   readonly #log: SourceLog;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #keptBack = 0;

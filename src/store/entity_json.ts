@@ -20,7 +20,7 @@ export function entityWrites(changes: readonly Changed[]): EntityWrite[] {
 }
 
 /** Stored entities by kind, in the order of creation. Throws a StartupError that names a damaged one. */
-export function keptByKind(entities: readonly EntityWrite[]) {
+export function storedByKind(entities: readonly EntityWrite[]) {
   return {
     zone: keptEntities<Zone>(entities, 'zone'),
     fence: keptEntities<StoredFence>(entities, 'fence'),
@@ -57,7 +57,7 @@ export function definedWrites(documents: readonly (readonly [name: string, docum
 }
 
 /** A stored setting; undefined if the name is unknown. */
-export function keptSetting<T>(entities: readonly EntityWrite[], name: string): T | undefined {
+export function storedSetting<T>(entities: readonly EntityWrite[], name: string): T | undefined {
   const text = entities.find(({ kind, id }) => kind === 'setting' && id === name)?.text;
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }

@@ -5,7 +5,7 @@ import { schedule } from '../time/clock.ts';
  * Resolves like `promise`, or rejects with HUB_UNAVAILABLE after `holdMs`. The operation continues and may still
  * succeed. `what` starts the message, as in `Cannot process locations`.
  */
-export function withinHold<Value>(promise: Promise<Value>, holdMs: number, what: string): Promise<Value> {
+export function withDeadline<Value>(promise: Promise<Value>, holdMs: number, what: string): Promise<Value> {
   return new Promise((resolve, reject) => {
     const cancel = schedule(holdMs, () => {
       const found = 'the journal has not kept it in time; it may be done all the same';

@@ -1,13 +1,13 @@
 import type { Query } from '../core/item.ts';
 import type { HttpReply } from '../exchange.ts';
 import type { View } from '../model/topics.ts';
-import { textList } from './answers.ts';
+import { textList } from './responses.ts';
 import type { ApiDeps } from './deps.ts';
 import { inTurn } from './in_turn.ts';
 import { cutOf } from './naming.ts';
 import { limitedTo, onlyOwned } from './ownership.ts';
 import { leadingOn, pageOf } from './page.ts';
-import type { Call } from './route.ts';
+import type { ApiCall } from './route.ts';
 
 /** Kind of objects of the query. */
 type Wanted = { readonly view: View } & (
@@ -19,7 +19,7 @@ type Wanted = { readonly view: View } & (
  * The last locations of all objects of a kind, or of one page of objects. A page is shorter if some of its objects have
  * no location yet.
  */
-export async function placesOfAll({ kind, ask, view }: Wanted, call: Call, hub: ApiDeps): Promise<HttpReply> {
+export async function lastLocationsOfAll({ kind, ask, view }: Wanted, call: ApiCall, hub: ApiDeps): Promise<HttpReply> {
   const { query, owned, reply } = call;
   const isWhole = Object.keys(query as object).every((name) => name !== 'limit' && name !== 'cursor');
   const places = async (limits: { readonly only?: readonly string[] }, order: 'by_id' | 'any') => {

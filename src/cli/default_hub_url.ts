@@ -1,16 +1,16 @@
 import { loadConfig, readConfigFile } from '../config/load.ts';
 
 const USUAL = 'http://127.0.0.1:8081';
-/** Addresses on which a hub listens to every interface, this machine's own among them. */
+/** Addresses on which a hub listens to every interface, including this machine's. */
 const EVERYWHERE: readonly string[] = ['0.0.0.0', '::'];
 
 let found: string | undefined;
 
 /**
- * Address of the hub that would start here, by the settings of the environment and of hub_config.yaml. The usual one where
- * these are wrong, which the hub itself will say, or take a free port, which nobody knows.
+ * Address of the hub that would start here, by the settings of the environment and of hub_config.yaml. The default
+ * address if these are invalid, which the hub itself will report, or use an unpredictable free port.
  */
-export function hubHere(): string {
+export function defaultHubUrl(): string {
   found ??= addressHere();
   return found;
 }

@@ -6,7 +6,7 @@ import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { PlacesAsked, Question, Timeouts } from '../history/queries/question.ts';
 import { show } from '../model/error_value_text.ts';
 import type { ApiDeps, HistoryApi } from './deps.ts';
-import type { Call } from './route.ts';
+import type { ApiCall } from './route.ts';
 
 /** History queries in the API: access checks and replies. */
 
@@ -32,7 +32,7 @@ export function recordedId(kind: Recorded, id: string, { entities }: ApiDeps): s
  * The recorded id of an object in the path. Rejects with HUB_NOT_FOUND if there is neither such an entity nor a record
  * of it.
  */
-export async function knownId(kind: Recorded, { id, client }: Call, api: ApiDeps): Promise<string> {
+export async function knownId(kind: Recorded, { id, client }: ApiCall, api: ApiDeps): Promise<string> {
   const known = api.entities.get(kind, id)?.id;
   if (known !== undefined) return known;
   const { bytes, missingHubs = [] } = await recorded(api).ask({ ask: 'known', kind, id }, client.gone?.());
@@ -62,7 +62,7 @@ export function timeoutsIn({ entities }: ApiDeps): Timeouts {
 }
 
 /** Filter of a list; undefined for all. */
-export function ownedIds(kind: Recorded, { owned }: Call, api: ApiDeps): readonly string[] | undefined {
+export function ownedIds(kind: Recorded, { owned }: ApiCall, api: ApiDeps): readonly string[] | undefined {
   return owned?.all(`${kind}_id`).map((id) => recordedId(kind, id, api));
 }
 
@@ -78,7 +78,7 @@ interface AskingPlaces extends Asking {
 }
 
 /** Runs a query, and adds the link to the next page and warnings about missing rows. */
-export async function replied(call: Call, { history, question, mediaType }: Asking): Promise<HttpReply> {
+export async function replied(call: ApiCall, { history, question, mediaType }: Asking): Promise<HttpReply> {
   const answer = await history.ask(question, call.client.gone?.());
   const { bytes, missingHubs = [] } = answer;
   const body = mediaType.includes('json') && missingHubs.length > 0 ? namingMissing(bytes, missingHubs) : bytes;
@@ -93,7 +93,7 @@ const STREAMED_AT_ONCE = 50_000;
  * memory. Fetching stops when the client disconnects. The connection is closed if a part fails, or lacks files or hubs
  * that the header does not name.
  */
-export async function streamed(call: Call, { history, question, mediaType }: AskingPlaces): Promise<HttpReply> {
+export async function streamed(call: ApiCall, { history, question, mediaType }: AskingPlaces): Promise<HttpReply> {
   const gone = call.client.gone?.();
   const ask = (cursor: Cursor | undefined, hasHeader: boolean) =>
     history.ask({ ...question, cursor, hasHeader, limit: STREAMED_AT_ONCE }, gone);
@@ -119,7 +119,7 @@ interface Answered extends Pick<HistoryAnswer, 'next' | 'damaged' | 'missingHubs
   readonly body: ReplyBody;
 }
 
-function answered(call: Call, { next, mediaType, body, ...lacking }: Answered): HttpReply {
+function answered(call: ApiCall, { next, mediaType, body, ...lacking }: Answered): HttpReply {
   const answer = call.reply.json(body);
   const links = next === undefined ? {} : { Link: `<${addressOf(call, next)}>; rel="next"` };
   const warning = warningOf(lacking);
@@ -143,7 +143,7 @@ function namingMissing(bytes: Uint8Array, missingHubs: readonly string[]): Uint8
 }
 
 /** The URL of a list as requested, without a cursor or with another one. */
-export function addressOf({ path, query }: Call, cursor?: string): string {
+export function addressOf({ path, query }: ApiCall, cursor?: string): string {
   const given = Object.entries(query as object).filter(([name]) => name !== 'cursor');
   const parameters = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
   if (cursor !== undefined) parameters.set('cursor', cursor);

@@ -8,7 +8,7 @@ const OLD = /^config\.dat(-wal|-shm|-journal|\.lock|\..*\.bak(\.tmp)?)?$/i;
 const LINKS_MAX = 40;
 
 /** Existing files of a database, the database itself first. `file` is its path without links. */
-export function ownFiles(file: string): readonly string[] {
+export function protectedPaths(file: string): readonly string[] {
   const folder = dirname(file);
   const names = readdirSync(folder).filter((name) => isOwn(file, name) && lstatOf(join(folder, name))?.isFile());
   return names.sort().map((name) => join(folder, name));
@@ -18,13 +18,13 @@ export function ownFiles(file: string): readonly string[] {
  * The file of a database that a write to `path` would overwrite, through any links; undefined if there is no such file.
  * `file` is the path of the database.
  */
-export function ownFileAt(path: string, file: string): string | undefined {
+export function protectedPathAt(path: string, file: string): string | undefined {
   const target = withoutLinks(path);
   const there = statOf(target);
   for (const database of new Set([join(withoutLinks(dirname(file)), basename(file)), withoutLinks(file)])) {
     if (dirname(target) === dirname(database) && isOwn(database, basename(target))) return target;
     if (there === undefined || statOf(dirname(database)) === undefined) continue;
-    const same = ownFiles(database).find((own) => isSame(there, statOf(own)));
+    const same = protectedPaths(database).find((own) => isSame(there, statOf(own)));
     if (same !== undefined) return same;
   }
   return undefined;

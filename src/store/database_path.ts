@@ -1,9 +1,9 @@
 import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { asStartupError, refuse } from './start_errors.ts';
+import { asStartupError, databaseError } from './start_errors.ts';
 
 /** The file's path without links. Throws a StartupError with the reason if a database cannot be stored there. */
-export function placeOf(path: string): string {
+export function databasePath(path: string): string {
   try {
     return resolved(path);
   } catch (error) {
@@ -15,15 +15,15 @@ export function placeOf(path: string): string {
 function resolved(path: string): string {
   const folder = dirname(resolve(path));
   const place = statOf(folder);
-  if (place === undefined) throw refuse(path, `its folder ${folder} does not exist`);
-  if (!place.isDirectory()) throw refuse(path, `its folder ${folder} is not a folder`);
+  if (place === undefined) throw databaseError(path, `its folder ${folder} does not exist`);
+  if (!place.isDirectory()) throw databaseError(path, `its folder ${folder} is not a folder`);
   if (!allows(folder, constants.W_OK | constants.X_OK))
-    throw refuse(path, `its folder ${folder} may not be written${whyDenied(folder, folder)}`);
+    throw databaseError(path, `its folder ${folder} may not be written${whyDenied(folder, folder)}`);
   const file = statOf(path);
   if (file === undefined) return join(realpathSync(folder), basename(path));
-  if (file.isDirectory()) throw refuse(path, 'it is a folder');
+  if (file.isDirectory()) throw databaseError(path, 'it is a folder');
   if (!allows(path, constants.R_OK | constants.W_OK))
-    throw refuse(path, `it may not be read or written${whyDenied(path, folder)}`);
+    throw databaseError(path, `it may not be read or written${whyDenied(path, folder)}`);
   return realpathSync(path);
 }
 
@@ -54,11 +54,11 @@ export function checkScratch(path: string, env: Readonly<Record<string, string |
   if (process.platform === 'win32') return;
   const named = env['SQLITE_TMPDIR'];
   if (named && !takesFiles(named)) {
-    throw refuse(path, `SQLITE_TMPDIR names ${named}, which is no folder that can be written`);
+    throw databaseError(path, `SQLITE_TMPDIR names ${named}, which is no folder that can be written`);
   }
   const folders = [...VARIABLES.map((name) => env[name]), ...FOLDERS];
   if (folders.some((folder) => folder && takesFiles(folder))) return;
-  throw refuse(path, 'there is no folder for temporary files: set SQLITE_TMPDIR to one that can be written');
+  throw databaseError(path, 'there is no folder for temporary files: set SQLITE_TMPDIR to one that can be written');
 }
 
 function takesFiles(folder: string): boolean {

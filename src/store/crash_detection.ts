@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { WAYS_OUT } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
-import { bootId, commitsDue, type Mark, readMark } from './running_mark.ts';
+import { bootId, commitsDue, type DirtyFlag, readDirtyFlag } from './dirty_flag.ts';
 
 /** Statistics that the hub stores in the database. */
-export interface Written {
+export interface CommitStatistics {
   /** Number of commits. */
   readonly commits: number;
   /** Lock file of the last hub; empty if unknown. */
@@ -13,28 +13,28 @@ export interface Written {
 }
 
 /** Reads these statistics; undefined before version 4, which introduced them. */
-export function readWritten(db: Database.Database): Written | undefined {
+export function readWritten(db: Database.Database): CommitStatistics | undefined {
   if (versionOf(db) < 4) return undefined;
-  return db.prepare('SELECT commits, lock FROM written').get() as Written;
+  return db.prepare('SELECT commits, lock FROM written').get() as CommitStatistics;
 }
 
 /** Files that an uncleanly stopped hub left alongside its database. */
-export interface Left {
-  readonly mark: Mark | undefined;
+export interface CrashTraces {
+  readonly mark: DirtyFlag | undefined;
   /** Bytes of the log; 0 if it is missing. */
   readonly logBytes: number;
 }
 
 /** Inspects these files. Call it before the database is opened, which may create an empty log. */
-export function leftBeside(file: string): Left {
-  return { mark: readMark(file), logBytes: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0 };
+export function crashTraces(file: string): CrashTraces {
+  return { mark: readDirtyFlag(file), logBytes: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0 };
 }
 
 /**
  * Describes the commits that a database lost since its hub stopped uncleanly, and what to do about it; undefined if
  * nothing is lost.
  */
-export function lossOf(file: string, { mark, logBytes }: Left, commits: number): string | undefined {
+export function lossOf(file: string, { mark, logBytes }: CrashTraces, commits: number): string | undefined {
   if (mark === undefined) return undefined;
   const due = commitsDue(mark, bootId());
   if (commits >= due) return undefined;

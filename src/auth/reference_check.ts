@@ -2,19 +2,19 @@ import { HubError } from '../errors.ts';
 import { idKey } from '../model/id.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Zone } from '../model/zone.ts';
-import { type Naming, namesOf, PLACES, type Place } from './names.ts';
-import type { Sight } from './sight.ts';
+import { type ReferenceSource, namesOf, REFERENCE_PATHS, type ReferencePath } from './names.ts';
+import type { Visibility } from './visibility.ts';
 
 /**
  * Throws HUB_NOT_AUTHORIZED naming the first reference that is new in `after` and not readable. Both values are as
  * sent: invalid ids are left to the check of the entity.
  */
 export function checkNewNames(
-  naming: Naming,
+  naming: ReferenceSource,
   { before, after }: { readonly before: object | undefined; readonly after: unknown },
-  sight: Sight,
+  sight: Visibility,
 ): void {
-  for (const place of PLACES[naming]) {
+  for (const place of REFERENCE_PATHS[naming]) {
     if (place.isOurs === true) continue;
     const known = new Set(before === undefined ? [] : namesOf(place, before).map(({ id }) => idKey(id)));
     for (const { field, id } of namesOf(place, after)) {
@@ -24,29 +24,35 @@ export function checkNewNames(
 }
 
 /** Throws HUB_NOT_AUTHORIZED unless the token may know the position of the zone named by a field. */
-export function checkZonePlace(field: string, zoneName: string, sight: Sight | undefined): void {
+export function checkZonePlace(field: string, zoneName: string, sight: Visibility | undefined): void {
   if (sight?.seesPlaceOf(zoneName) === false) throw unreadable(field, { of: [] }, zoneName);
 }
 
 /** Like checkZonePlace, for the outline of a zone, which may reveal the positions of its anchors. */
-export function checkZoneOutline(field: string, zone: Zone, sight: Sight | undefined): void {
+export function checkZoneOutline(field: string, zone: Zone, sight: Visibility | undefined): void {
   checkZonePlace(field, zone.id, sight);
-  const anchors = PLACES.zone.filter(({ of }) => of.includes('anchor_id')).flatMap((place) => namesOf(place, zone));
+  const anchors = REFERENCE_PATHS.zone
+    .filter(({ of }) => of.includes('anchor_id'))
+    .flatMap((place) => namesOf(place, zone));
   if (sight === undefined || anchors.every(({ id }) => sight.sees(['anchor_id'], id))) return;
   const wanted = 'a zone whose anchors the access token may read';
   throw new HubError('HUB_NOT_AUTHORIZED', `${field}: must name ${wanted}, found ${show(zone.id)}`);
 }
 
 /** Throws HUB_NOT_AUTHORIZED unless the token may read the entity named by a field. */
-export function checkName(field: string, { of, id }: Pick<Place, 'of'> & { readonly id: string }, sight: Sight): void {
+export function checkName(
+  field: string,
+  { of, id }: Pick<ReferencePath, 'of'> & { readonly id: string },
+  sight: Visibility,
+): void {
   if (!sight.sees(of, id)) throw unreadable(field, { of }, id);
 }
 
-function mayName({ of }: Place, id: string, sight: Sight): boolean {
+function mayName({ of }: ReferencePath, id: string, sight: Visibility): boolean {
   return of.length === 0 ? sight.seesPlaceOf(id) : sight.sees(of, id);
 }
 
-function unreadable(field: string, { of }: Pick<Place, 'of'>, id: string): HubError {
+function unreadable(field: string, { of }: Pick<ReferencePath, 'of'>, id: string): HubError {
   const whom = of.map((resource) => `a ${resource.replace('_id', '')}`).join(' or ');
   const wanted =
     of.length === 0

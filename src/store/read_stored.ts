@@ -4,7 +4,7 @@ import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import type { EntityWrite, StoredPart } from '../core/entity_write.ts';
 import { keyOf, ofKey, rowAt } from '../core/row_bytes.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
-import type { Place } from './newest_rows.ts';
+import type { RowLocation } from './newest_rows.ts';
 import { readRowLog } from './row_log.ts';
 import { rowSum } from './row_sum.ts';
 import { PART_MAX } from './store.ts';
@@ -13,7 +13,7 @@ import { PART_MAX } from './store.ts';
  * Reads a database of the current version in parts: entities, then settings, then rows, collisions last. Rows with a
  * wrong checksum are skipped and added to `damaged`. The database must not be written during the read.
  */
-export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generator<StoredPart> {
+export function* readStored(db: Database.Database, damaged: DamagedRow[]): Generator<StoredPart> {
   for (const found of pages<StoredEntity>(db, 'SELECT seq AS page, kind, id, text, sum FROM entity WHERE seq > ?')) {
     const sound = found.filter((row) => isSound(row, rowSum(row.kind, row.id, row.text), 'entity', damaged));
     yield { entities: sound.map(({ kind, id, text }) => ({ kind, id, text })), rows: [] };
@@ -43,7 +43,7 @@ export function* readKept(db: Database.Database, damaged: DamagedRow[]): Generat
 
 /** Rows of one kind in the log. */
 function* loggedRows(
-  logged: ReadonlyMap<string, Place>,
+  logged: ReadonlyMap<string, RowLocation>,
   isWanted: (kind: StoredRow['kind']) => boolean,
 ): Generator<StoredPart> {
   let rows: StoredRow[] = [];

@@ -1,5 +1,5 @@
 import { type Fence, type StoredFence, publicFence } from '../model/fence.ts';
-import type { Kind } from './known.ts';
+import type { EntityKindName } from './entity_lookup.ts';
 
 /** Looks up the entities whose parent is a given one. */
 interface Carriers {
@@ -10,7 +10,7 @@ interface Carriers {
  * Converts an entity to its public form: a trackable or a zone gets the ids of those that it carries, a fence loses
  * internal members. Every other entity stays as it was sent.
  */
-export function asShown<T extends { readonly id: string }>(kind: Kind, entity: T, carriers: Carriers): T {
+export function publicForm<T extends { readonly id: string }>(kind: EntityKindName, entity: T, carriers: Carriers): T {
   if (kind === 'fence') return publicFence(entity as T & StoredFence) as Fence & T;
   if (kind !== 'trackable' && kind !== 'zone') return entity;
   const children = carriers.childrenOf(kind, entity.id);
@@ -18,6 +18,10 @@ export function asShown<T extends { readonly id: string }>(kind: Kind, entity: T
 }
 
 /** The same for a list. */
-export function allAsShown<T extends { readonly id: string }>(kind: Kind, list: readonly T[], carriers: Carriers): T[] {
-  return list.map((entity) => asShown(kind, entity, carriers));
+export function publicForms<T extends { readonly id: string }>(
+  kind: EntityKindName,
+  list: readonly T[],
+  carriers: Carriers,
+): T[] {
+  return list.map((entity) => publicForm(kind, entity, carriers));
 }

@@ -1,16 +1,20 @@
-import type { EntityMap, Kind } from '../entities/known.ts';
+import type { EntityMap, EntityKindName } from '../entities/entity_lookup.ts';
 import { HubError } from '../errors.ts';
 import { show } from '../model/error_value_text.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** The entity of a path. Throws HUB_NOT_FOUND if it does not exist. */
-export function found<K extends Kind>(kind: K, id: string, { entities }: ApiDeps): EntityMap[K] {
+export function requireEntity<K extends EntityKindName>(kind: K, id: string, { entities }: ApiDeps): EntityMap[K] {
   const entity = entities.get(kind, id);
   if (entity !== undefined) return entity;
   throw new HubError('HUB_NOT_FOUND', `Cannot find ${kind} ${show(id)}: no ${kind} has that id`);
 }
 
 /** The existing entities of these ids, in order. */
-export function existing<K extends Kind>(kind: K, ids: readonly string[], { entities }: ApiDeps): EntityMap[K][] {
+export function existing<K extends EntityKindName>(
+  kind: K,
+  ids: readonly string[],
+  { entities }: ApiDeps,
+): EntityMap[K][] {
   return ids.map((id) => entities.get(kind, id)).filter((entity) => entity !== undefined);
 }

@@ -1,11 +1,11 @@
 import { idKey, isUnset } from '../model/id.ts';
 import type { Resource } from '../model/permission.ts';
 import type { Zone } from '../model/zone.ts';
-import { namesOf, PLACES } from './names.ts';
+import { namesOf, REFERENCE_PATHS } from './names.ts';
 import type { Readable } from './readable.ts';
 
 /** The entities that decide what a token may see. */
-export interface Site {
+export interface EntityIndex {
   exists(resource: Resource, id: string): boolean;
   zoneBy(idOrForeignId: string): Zone | undefined;
   /** The name of the zone in whose coordinates a fence is given; undefined if there is no such zone. */
@@ -13,11 +13,11 @@ export interface Site {
 }
 
 /** Visibility for a token with limited access: the single place that decides it. */
-export class Sight {
+export class Visibility {
   readonly #readable: Readable;
-  readonly #site: Site;
+  readonly #site: EntityIndex;
 
-  constructor(readable: Readable, site: Site) {
+  constructor(readable: Readable, site: EntityIndex) {
     this.#readable = readable;
     this.#site = site;
   }
@@ -54,7 +54,7 @@ export class Sight {
   #seesPlace(zone: Zone | undefined, passed: Set<string>): boolean {
     if (zone === undefined || passed.has(idKey(zone.id))) return true;
     passed.add(idKey(zone.id));
-    for (const place of PLACES.zone) {
+    for (const place of REFERENCE_PATHS.zone) {
       if (place.hides === undefined) continue;
       for (const { id } of namesOf(place, zone)) {
         if (!this.sees(place.of, id)) return false;

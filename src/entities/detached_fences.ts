@@ -13,7 +13,7 @@ import type { State } from './state.ts';
  * renamed, or no longer georeferenced. Each fence stores the zone of its plane, and so stays at its position. Clients
  * see no difference.
  */
-export function* withLeftBehind(change: Change, state: State): Generator<Change> {
+export function* withDetachedFences(change: Change, state: State): Generator<Change> {
   yield* leftBehind(change, state);
   yield change;
 }

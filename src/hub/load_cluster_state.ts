@@ -6,10 +6,10 @@ import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { announceFenceEvent, announceFenceEventAgain, announceProximity } from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';
 import { remoteRows } from '../shards/row_times.ts';
-import { startWorkers, tellEntities } from './fill.ts';
+import { startWorkers, loadEntities } from './load_state.ts';
 import type { Parts } from './parts.ts';
 
-export interface FillOptions {
+export interface LoadOptions {
   readonly config: Config;
   /** Called when this hub is out of its cluster. */
   out(error: Error): void;
@@ -18,10 +18,10 @@ export interface FillOptions {
 }
 
 /** Loads the entities of a cluster, and then applies changes of other hubs and the state they leave to this hub. */
-export async function fillFromCluster(
+export async function loadClusterState(
   parts: Parts,
   cluster: Cluster,
-  { config, out, elect }: FillOptions,
+  { config, out, elect }: LoadOptions,
 ): Promise<void> {
   const { clock, entities, rules, shards, collisions, zoneMoves, fanout, sources } = parts;
   const { entities: kept, catchUp } = cluster.attach({
@@ -91,7 +91,7 @@ export async function fillFromCluster(
   });
   // Nothing may come in between: the next record is applied to the entities directly.
   const settings = [...cluster.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
-  const told = tellEntities(parts, [...kept, ...settings]);
+  const told = loadEntities(parts, [...kept, ...settings]);
   catchUp();
   await told;
   await startWorkers(parts);

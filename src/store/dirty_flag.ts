@@ -21,7 +21,7 @@ import { rowSum } from './row_sum.ts';
  */
 
 /** Contents of a mark. */
-export interface Mark {
+export interface DirtyFlag {
   /** Boot id of the system when it was written; empty if unknown. */
   readonly boot: string;
   readonly commits: number;
@@ -32,14 +32,14 @@ export interface Mark {
 const LENGTH = 128;
 const ENDING = '.running';
 
-export function markOf(file: string): string {
+export function dirtyFlagPath(file: string): string {
   return file + ENDING;
 }
 
 /** The mark left by a hub that did not shut down cleanly. An unreadable mark counts as none. */
-export function readMark(file: string): Mark | undefined {
+export function readDirtyFlag(file: string): DirtyFlag | undefined {
   try {
-    const { boot, commits, synced, sum } = JSON.parse(readFileSync(markOf(file), 'utf8'));
+    const { boot, commits, synced, sum } = JSON.parse(readFileSync(dirtyFlagPath(file), 'utf8'));
     return sum === sumOf({ boot, commits, synced }) ? { boot, commits, synced } : undefined;
   } catch {
     return undefined;
@@ -47,12 +47,12 @@ export function readMark(file: string): Mark | undefined {
 }
 
 /** Minimum number of commits that a database with that mark must have. */
-export function commitsDue({ boot, commits, synced }: Mark, bootNow: string): number {
+export function commitsDue({ boot, commits, synced }: DirtyFlag, bootNow: string): number {
   return boot !== '' && boot === bootNow ? commits : synced;
 }
 
-export function removeMark(file: string): void {
-  rmSync(markOf(file), { force: true });
+export function removeDirtyFlag(file: string): void {
+  rmSync(dirtyFlagPath(file), { force: true });
 }
 
 /** Identifies the current boot of the system; empty if it has no id. */
@@ -65,7 +65,7 @@ export function bootId(): string {
 }
 
 /** The mark of a running hub. */
-export class RunningMark {
+export class DirtyFlagFile {
   readonly #file: string;
   readonly #boot = bootId();
   readonly #bytes = Buffer.alloc(LENGTH);
@@ -77,8 +77,8 @@ export class RunningMark {
     this.#file = file;
     this.#synced = commits;
     // Created from scratch, so that no other process has it open, and not through a link.
-    removeMark(file);
-    this.#descriptor = openSync(markOf(file), 'wx', 0o600);
+    removeDirtyFlag(file);
+    this.#descriptor = openSync(dirtyFlagPath(file), 'wx', 0o600);
     this.note(commits);
     fsyncSync(this.#descriptor);
   }
@@ -101,10 +101,10 @@ export class RunningMark {
     if (this.#descriptor === undefined) return;
     closeSync(this.#descriptor);
     this.#descriptor = undefined;
-    if (isInOrder) removeMark(this.#file);
+    if (isInOrder) removeDirtyFlag(this.#file);
   }
 }
 
-function sumOf({ boot, commits, synced }: Mark): number {
+function sumOf({ boot, commits, synced }: DirtyFlag): number {
   return rowSum('mark', boot, `${commits} ${synced}`);
 }

@@ -14,16 +14,16 @@ export interface EntityMap {
   provider: LocationProvider;
   anchor: Anchor;
 }
-export type Kind = keyof EntityMap;
+export type EntityKindName = keyof EntityMap;
 
 /** Lookups of other entities for the check of one. */
-export interface Known {
-  get<K extends Kind>(kind: K, id: string): EntityMap[K] | undefined;
+export interface EntityLookup {
+  get<K extends EntityKindName>(kind: K, id: string): EntityMap[K] | undefined;
   /** The zone with that id, or else with that foreign id, georeferenced by its anchors. */
   zoneBy(idOrForeignId: string): Zone | undefined;
   zoneByForeignId(foreignId: string): Zone | undefined;
   /** The entities whose parent is that one. */
-  carriedBy(kind: Kind, id: string): readonly Carried[];
+  carriedBy(kind: EntityKindName, id: string): readonly Carried[];
   /** Checks of a geometry engine. */
   readonly shapes: ShapeChecks;
   /** Limits on stored values. */

@@ -36,10 +36,10 @@ export const AREA_QUERY = {
 };
 
 /** Parameters as sent. */
-export type Parameters = Readonly<Record<string, string | boolean | undefined>>;
+export type QueryParameters = Readonly<Record<string, string | boolean | undefined>>;
 
 /** The requested time range. Throws HUB_BAD_REQUEST for an invalid time, and for an end before the start. */
-export function spanOf(query: Parameters, nowMs: number): Span {
+export function spanOf(query: QueryParameters, nowMs: number): Span {
   const from = timeIn(query, 'from');
   const to = timeIn(query, 'to');
   const toMs = to ?? (from === undefined ? nowMs : Math.max(nowMs, from));
@@ -51,7 +51,7 @@ export function spanOf(query: Parameters, nowMs: number): Span {
   );
 }
 
-export function timeIn(query: Parameters, name: string): number | undefined {
+export function timeIn(query: QueryParameters, name: string): number | undefined {
   const text = query[name];
   if (text === undefined) return undefined;
   const ms = parseTime(String(text));
@@ -60,7 +60,7 @@ export function timeIn(query: Parameters, name: string): number | undefined {
 }
 
 /** The requested page of a list. Throws HUB_BAD_REQUEST for an invalid cursor. */
-export function partOf(query: Parameters, list: CursorList): Part {
+export function partOf(query: QueryParameters, list: CursorList): Part {
   const limit = integerIn(query, 'limit', { least: 1, most: LIMIT_MAX }) ?? LIMIT_DEFAULT;
   if (query.cursor === undefined) return { limit, cursor: undefined };
   const cursor = cursorOf(list, String(query.cursor));
@@ -73,7 +73,7 @@ export function partOf(query: Parameters, list: CursorList): Part {
 
 /** An integer parameter. */
 export function integerIn(
-  query: Parameters,
+  query: QueryParameters,
   name: string,
   { least, most }: { readonly least: number; readonly most: number },
 ): number | undefined {
@@ -83,7 +83,7 @@ export function integerIn(
 }
 
 export function numberIn(
-  query: Parameters,
+  query: QueryParameters,
   name: string,
   { least, most }: { readonly least: number; readonly most: number },
 ): number | undefined {
@@ -97,7 +97,7 @@ export function numberIn(
 
 /** An enum parameter. */
 export function wordIn<const Word extends string>(
-  query: Parameters,
+  query: QueryParameters,
   name: string,
   words: readonly Word[],
 ): Word | undefined {
@@ -109,7 +109,7 @@ export function wordIn<const Word extends string>(
 }
 
 /** Ids, separated by commas. Throws HUB_BAD_REQUEST for an invalid id. */
-export function idsIn(query: Parameters, name: string): readonly string[] | undefined {
+export function idsIn(query: QueryParameters, name: string): readonly string[] | undefined {
   const text = query[name];
   if (text === undefined) return undefined;
   const ids = String(text)
@@ -120,7 +120,7 @@ export function idsIn(query: Parameters, name: string): readonly string[] | unde
   return ids;
 }
 
-export function areaOf(query: Parameters): Area {
+export function areaOf(query: QueryParameters): Area {
   const floor = numberIn(query, 'floor', { least: -1e6, most: 1e6 });
   const { bbox } = query;
   if (bbox === undefined) return { bbox: undefined, floor };

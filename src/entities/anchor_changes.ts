@@ -2,18 +2,18 @@ import { isUnset } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Change } from './change.ts';
 import type { Entities } from './entities.ts';
-import type { Kind } from './known.ts';
+import type { EntityKindName } from './entity_lookup.ts';
 
 /** A change relevant to locating. */
-export type PlacedChange = Change<Exclude<Kind, 'anchor'>>;
+export type GeoreferencedChange = Change<Exclude<EntityKindName, 'anchor'>>;
 
 /**
  * Translates changes for the parts that locate: a zone is georeferenced by its anchors, an anchor is replaced by the
  * zones that it georeferences, and a trackable has its parent's id in the parent's spelling. So only the entities know
  * anchors and the case of UUIDs.
  */
-export function placedChanges(changes: readonly Change[], entities: Entities): PlacedChange[] {
-  const placed: PlacedChange[] = [];
+export function georeferencedChanges(changes: readonly Change[], entities: Entities): GeoreferencedChange[] {
+  const placed: GeoreferencedChange[] = [];
   const moved = new Set<string>();
   for (const change of changes) {
     if (isAnchor(change)) {
@@ -27,7 +27,7 @@ export function placedChanges(changes: readonly Change[], entities: Entities): P
       placed.push({ ...change, after: entities.placed(change.after) });
     } else if (isTrackable(change) && change.after !== undefined) {
       placed.push({ ...change, after: withParent(change.after, entities) });
-    } else placed.push(change as PlacedChange);
+    } else placed.push(change as GeoreferencedChange);
   }
   return placed;
 }

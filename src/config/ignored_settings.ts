@@ -2,7 +2,7 @@
  * Settings of the reference that this hub ignores, since it has no license server and no recordings. A configuration
  * written for the reference may contain them.
  */
-export const WITHOUT_MEANING: ReadonlySet<string> = new Set([
+export const IGNORED_SETTINGS: ReadonlySet<string> = new Set([
   'license_server_address',
   'license_server_port',
   'doc_root',

@@ -3,8 +3,8 @@ import type { CollisionRow } from '../core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
-import { keptByKind, keptSetting } from '../store/entity_text.ts';
-import type { Reading } from '../store/store.ts';
+import { storedByKind, storedSetting } from '../store/entity_json.ts';
+import type { StoreReading } from '../store/store.ts';
 import type { Parts } from './parts.ts';
 
 const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
@@ -12,7 +12,7 @@ const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
 const MANY = 10_000;
 
 /** Loads the stored state: first entities, then, as they are read, the rows of existing objects. */
-export async function fill(parts: Parts, reading: Reading, config: Config): Promise<void> {
+export async function loadState(parts: Parts, reading: StoreReading, config: Config): Promise<void> {
   await bringEntities(parts, reading);
   // The clock runs from here on.
   await bringRows(parts, reading, config);
@@ -25,15 +25,15 @@ export async function startWorkers(parts: Parts): Promise<void> {
   await settled(parts);
 }
 
-async function bringEntities(parts: Parts, reading: Reading): Promise<void> {
-  await tellEntities(parts, await reading.entities);
+async function bringEntities(parts: Parts, reading: StoreReading): Promise<void> {
+  await loadEntities(parts, await reading.entities);
 }
 
 /** Loads stored entities and settings, and propagates them. */
-export async function tellEntities(parts: Parts, kept: readonly EntityWrite[]): Promise<void> {
+export async function loadEntities(parts: Parts, kept: readonly EntityWrite[]): Promise<void> {
   const { entities, rules, tell, applyDefined } = parts;
-  entities.load(keptByKind(kept));
-  rules.load(keptSetting(kept, RULES_SETTING));
+  entities.load(storedByKind(kept));
+  rules.load(storedSetting(kept, RULES_SETTING));
   for (const { kind, id, text } of kept) if (kind === 'setting') applyDefined(id, text ?? null);
   // A trackable comes after its providers.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
@@ -42,7 +42,7 @@ export async function tellEntities(parts: Parts, kept: readonly EntityWrite[]): 
   if (kept.length < MANY) parts.machine.collectGarbage();
 }
 
-async function bringRows(parts: Parts, reading: Reading, config: Config): Promise<void> {
+async function bringRows(parts: Parts, reading: StoreReading, config: Config): Promise<void> {
   const { entities, shards, collisions, writer } = parts;
   const { persist_locations: isKept, restart_event_delay: delayMs } = config;
   const pairs: CollisionRow[] = [];
