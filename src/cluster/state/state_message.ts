@@ -1,5 +1,5 @@
 import { PackedRows, ROW_BYTES_MIN, rowSize } from '../../core/row_bytes.ts';
-import type { Place } from '../../store/newest_rows.ts';
+import type { RowLocation } from '../../store/newest_rows.ts';
 import { asBuffer } from '../../wire/location_record.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { rowSize } from '../../core/row_bytes.ts';
-import type { Place } from '../../store/newest_rows.ts';
+import type { RowLocation } from '../../store/newest_rows.ts';
 import { type Appended, type Bus, BusBusyError, BusError, type Expectation, type StoredMessage } from '../nats/bus.ts';
 import { packState, type StateHead, unpackState } from './state_message.ts';
 
