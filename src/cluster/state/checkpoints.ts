@@ -2,7 +2,7 @@ import type { CollisionRow } from '../../core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../../core/item.ts';
 import { keyOf, type PackedRows, rowAt } from '../../core/row_bytes.ts';
 import { PARTITIONS } from '../../shards/affinity.ts';
-import type { Place } from '../../store/newest_rows.ts';
+import type { RowLocation } from '../../store/newest_rows.ts';
 import type { TaskScheduler } from '../../time/task_scheduler.ts';
 import { packedRows } from '../../wire/store_messages.ts';
 import type { Bus, StreamSettings } from '../nats/bus.ts';

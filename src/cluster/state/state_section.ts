@@ -1,7 +1,7 @@
 import type { StoredRow } from '../../core/item.ts';
 import { isTombstone, keyOf, ofKey, type PackedRows, RowWriter, rowId, rowKey, rowSize } from '../../core/row_bytes.ts';
 import { copied, look } from '../../model/borrowed.ts';
-import { NewestRows, type Place } from '../../store/newest_rows.ts';
+import { NewestRows, type RowLocation } from '../../store/newest_rows.ts';
 import type { TaskScheduler } from '../../time/task_scheduler.ts';
 import { asBuffer, newRecordBuffer } from '../../wire/location_record.ts';
 import { BusError, type StoredMessage } from '../nats/bus.ts';
