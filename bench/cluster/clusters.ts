@@ -18,12 +18,12 @@ export const PROJECTED: readonly Projected[] = [
   { hubs: 64, servers: 9, cores: 16 },
 ];
 
-/** Lean: routing costs what its messages cost. Measured: what it has cost on two cores that all processes shared. */
+/** Lean: routing costs as much as its messages. Measured: its cost on two cores that all processes shared. */
 export const KINDS = ['lean', 'measured'] as const;
 
 export type Kind = (typeof KINDS)[number];
 
-/** What is told of each, in this order. */
+/** The reported values of each cluster, in this order. */
 export const VALUES = ['per_hub', 'front', 'nats_cores', 'messages', 'per_append', 'p50_ms', 'p99_ms'] as const;
 
 /** The name of a number in the result. */
@@ -31,5 +31,5 @@ export function nameOf(kind: Kind, { hubs, servers }: Projected, value: (typeof 
   return `${kind}_${servers === 0 ? 'alone' : hubs}_${value}`;
 }
 
-/** Locations a second at each hub at which p50 and p99 of a 204 are told. */
+/** Locations per second and hub for which p50 and p99 of a 204 are reported. */
 export const CALM_PER_HUB = 20_000;

@@ -26,7 +26,7 @@ export const MESSAGE = {
   take: { us: 1.2, usPerByte: 0.00058 },
 } as const;
 
-/** Appends of 100 locations to a stream of three servers, 64 at a time: what they cost where nobody has to be woken up. */
+/** Cost of appends of 100 locations to a stream of three servers, 64 at a time, without threads that have to wake up. */
 const BUSY_APPEND_US = 70;
 const BUSY_KEEP_US = 77;
 /** How the CPU of a hub is divided among its threads in the `batch` scene; the rest is that of the engine's helpers and the store. */
@@ -38,7 +38,7 @@ const STEADY_PER_APPEND = 100;
 
 /**
  * The costs that the `cluster` profile has measured. What routing costs in it includes that all processes share two cores, and
- * that each hub has half of what it had to do alone, in smaller steps; with `isLean` it costs what its messages cost by themselves.
+ * that each hub has half of its work alone, in smaller steps; with `isLean` it costs as much as its messages.
  */
 export function costsOf({ more }: Pick<Result, 'more'>, { isLean }: { readonly isLean: boolean }): Costs {
   const of = (name: string): number => {

@@ -74,7 +74,7 @@ export class Workers {
     return this.#freeUs.reduce((us, freeUs) => us - Math.max(0, freeUs - nowUs), this.#givenUs);
   }
 
-  /** Does a piece of work. `wakeUs` comes on top where whoever does it has slept. */
+  /** Runs a task. Adds `wakeUs` if the thread was asleep. */
   do(us: number, done?: () => void, wakeUs = 0): void {
     const { nowUs } = this.#engine;
     let first = 0;
@@ -90,7 +90,7 @@ export class Workers {
   }
 }
 
-/** What waits while something is under way, and goes with the next. */
+/** Items that wait during a call in flight, and go with the next one. */
 export class Gathered<Each> {
   readonly #send: (all: readonly Each[], done: () => void) => void;
   #waiting: Each[] = [];

@@ -30,7 +30,7 @@ export function fenceId(index: number): string {
   return `fence-${index}`;
 }
 
-/** Writes what is missing of the day into the folder of a history. `told` hears of each hour. Returns the rows of places. */
+/** Writes the missing hours of the day into the folder of a history. Calls `told` for each hour. Returns the number of position rows. */
 export async function writeDay(
   folder: string,
   { objects, told }: { readonly objects: number; told(hour: number): void },

@@ -8,7 +8,7 @@ export interface Kernel {
 }
 
 export interface Calls {
-  /** Makes at least so many calls; returns how many they were, and the CPU time that they took by themselves. */
+  /** Makes at least this many calls. Returns their number and their own CPU time. */
   run(calls: number): Timed;
   close?(): void;
 }

@@ -1,7 +1,7 @@
 // hot: run for each frame that is read
 import { Latencies } from '../load/latencies.ts';
 
-/** How events of a topic are told apart without parsing them: a text that each has once, and where its time stands. */
+/** Finds the events of a topic without parsing them: a string that each contains once, and the position of its time. */
 export interface Marks {
   readonly object: string;
   readonly times: readonly string[];
@@ -62,7 +62,7 @@ export class EventCounter {
     this.bytes += payload.length;
   }
 
-  /** How many events there are, and where the second begins; the end where there is none. */
+  /** The number of events, and the offset of the second one, or of the end without a second. */
   #marksIn(payload: Buffer): { readonly count: number; readonly second: number } {
     const object = this.#object;
     let count = 0;
@@ -89,7 +89,7 @@ export class EventCounter {
     if (generatedUs > 0) this.latencies.record(this.#nowUs() - generatedUs);
   }
 
-  /** The first of the times that the frame's first event has, in microseconds since 1970; 0 where there is none. */
+  /** The first time in the frame's first event, in microseconds since 1970; 0 without a time. */
   #timeOf(payload: Buffer, before: number): number {
     for (const time of this.#times) {
       const at = payload.indexOf(time);

@@ -22,7 +22,7 @@ export interface Group {
   readonly filter?: string;
 }
 
-/** What a group has got since it subscribed; latencies since the last reset. */
+/** Events that a group has received since it subscribed; latencies since the last reset. */
 export interface Heard {
   readonly objects: number;
   readonly frames: number;

@@ -7,7 +7,7 @@ export type Fate = 'accepted' | 'refused' | 'failed';
 export interface Connection {
   /** Refusals that did not say when to come back. */
   readonly retryAfterMissing: number;
-  /** Sends bytes; `done` is told once what has become of them. */
+  /** Sends bytes; calls `done` once with the result. */
   send(bytes: Buffer, done: (fate: Fate) => void): void;
   close(): void;
 }

@@ -18,7 +18,7 @@ export interface Mover {
   moveBack?(provider: number): void;
 }
 
-/** A place so many meters to the east and north of the corner, in units. */
+/** A position this many meters to the east and north of the corner, in units. */
 export function unitsAt(eastMeters: number, northMeters: number): readonly [lon: number, lat: number] {
   return [
     Math.round(CORNER.lon * UNITS_PER_DEGREE + eastMeters * UNITS_PER_METRE_EAST),

@@ -10,7 +10,7 @@ const ANSWER_BYTES = 4;
 
 /** Publishes PUBLISH packets of QoS 1, many in a row. They are accepted when the broker has acknowledged the last. */
 export class MqttConnection implements Connection {
-  /** A broker refuses nobody; it lets a socket wait. */
+  /** A broker rejects no client; it lets a socket wait. */
   readonly retryAfterMissing = 0;
   #socket: Socket | undefined;
   #done: ((fate: Fate) => void) | undefined;

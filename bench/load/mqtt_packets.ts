@@ -9,7 +9,7 @@ export const LAST_ID = 0xffff;
 const [CONNECT, PUBLISH_QOS_1, SUBSCRIBE] = [0x10, 0x32, 0x82];
 const CLEAN_SESSION = 0x02;
 
-/** Opens a session that ends with the connection. Without keep-alive: nobody sends pings. */
+/** Opens a session that ends with the connection. Without keep-alive, so no pings. */
 export function connectPacket(clientId: string): Buffer {
   return packet(CONNECT, text('MQTT'), Buffer.from([4, CLEAN_SESSION, 0, 0]), text(clientId));
 }

@@ -70,7 +70,7 @@ export class Pacing {
 
   /** Whether everything that was due is answered, and nothing is to come. */
   isOver(nowUs: number): boolean {
-    // What was due while nobody looked counts as well.
+    // Items that became due between two checks count as well.
     if (this.#wanted.perSecond !== undefined) this.#enqueue(nowUs);
     if (nowUs < this.#wanted.endUs || this.#busy.includes(true)) return false;
     if (this.#wanted.abandon === true) return true;

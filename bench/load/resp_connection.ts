@@ -10,7 +10,7 @@ const [LINE_FEED, MINUS, G] = [0x0a, 0x2d, 0x47];
  * with a capital G in it, as long as only what is set is asked for. Errors begin with a minus, which no other answer has.
  */
 export class RespConnection implements Connection {
-  /** Tile38 refuses nobody. */
+  /** Tile38 rejects no client. */
   readonly retryAfterMissing = 0;
   #socket: Socket | undefined;
   #done: ((fate: Fate) => void) | undefined;

@@ -12,7 +12,7 @@ export interface Interval {
   readonly seconds: number;
   /** Whether what an open loop has not managed to send by the end is left. */
   readonly abandon?: boolean;
-  /** The first so many connections; all when left out. */
+  /** Only the first connections, this many; all if left out. */
   readonly connections?: number;
 }
 
@@ -52,7 +52,7 @@ export class Sender {
     this.#nowUs = nowUs;
   }
 
-  /** Sends for an interval; resolves when everything has been answered. `measuring` is told when its parts begin. */
+  /** Sends for an interval; resolves when everything has been answered. Calls `measuring` when its parts begin. */
   async run(interval: Interval, measuring: (is: boolean) => void): Promise<Sent> {
     const { warmupSeconds, seconds } = interval;
     const startUs = this.#nowUs();
@@ -73,7 +73,7 @@ export class Sender {
         if (nowUs >= fromUs && nowUs < endUs) measured[fate] += locations;
         if (isMeasured && fate === 'accepted') put.record(nowUs - dueUs);
         if (fate === 'refused') this.#feed.refused?.(connection);
-        // A dead connection would answer at once, for ever.
+        // A dead connection would answer at once, forever.
         if (fate === 'failed') throw new Error('A message was neither accepted nor refused');
         pacing.answered(connection, fate === 'refused', nowUs, send);
       });
@@ -91,7 +91,7 @@ export class Sender {
       pacing.take(nowUs, send);
       await new Promise((resolve) => setTimeout(resolve, WAKE_MS));
     }
-    // Both are told, even where the machine has slept through the whole interval.
+    // Both are called, even if the machine has slept through the whole interval.
     if (phase === 'warmup') measuring(true);
     if (phase !== 'over') measuring(false);
     return {

@@ -15,7 +15,7 @@ import { Rest } from './rest.ts';
 /** The group whose subscription sees every location: what was accepted and not seen there is lost. */
 export const WITNESS = 'location_updates';
 const NO_PROGRESS_MS = 5000;
-/** What is committed is told of within this time. */
+/** Committed changes are published within this time. */
 const QUIET_MS = 1000;
 const POLL_MS = 50;
 const CONNECT_MS = 10_000;
@@ -174,7 +174,7 @@ export class Bed {
 
   /**
    * Waits until the witness has seen all that was accepted and no subscriber gets anything more: fence events come
-   * after the commit of what they announce. Gives up when nobody has got anything for five seconds.
+   * after the commit of what they announce. Gives up when no subscriber has received anything for five seconds.
    */
   async drain(): Promise<void> {
     let got = -1;

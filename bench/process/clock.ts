@@ -1,12 +1,12 @@
 /**
  * A clock that all processes of one run share, in microseconds since 1970. The monotonic clock of the machine counts;
- * the parent finds once how far it is from the time of day, and hands that offset to its children.
+ * the parent measures its offset from the wall-clock time once, and passes the offset to its children.
  */
 
 /** Microseconds of the monotonic clock, which all processes of a machine share, at zero of `performance.now()`. */
 const START_US = monotonicUs() - performance.now() * 1000;
 
-/** How far the time of day is ahead of the monotonic clock, in whole microseconds, read where Date.now() changes. */
+/** Offset of the wall-clock time from the monotonic clock, in whole microseconds, read when Date.now() changes. */
 export function offsetOfDay(): number {
   const first = Date.now();
   let now = first;

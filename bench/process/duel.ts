@@ -12,7 +12,7 @@ import { Remote } from './remote.ts';
 const GENERATOR = new URL('../load/generator.ts', import.meta.url);
 const LISTENER = new URL('../listen/listener.ts', import.meta.url);
 const EVENTS = 'fence_events';
-/** Nothing more is to come when nothing has for so long. */
+/** No more events are expected after this time without one. */
 const QUIET_MS = 1000;
 const POLL_MS = 50;
 

@@ -3,5 +3,5 @@ import { spawnSync } from 'node:child_process';
 /** Where Go is unpacked to by those who do not install it as a package. */
 export const USUAL_GO = '/usr/local/go/bin/go';
 
-/** The command of Go; undefined where there is none. */
+/** The command of Go, or undefined. */
 export const GO = ['go', USUAL_GO].find((command) => spawnSync(command, ['version']).status === 0);

@@ -15,7 +15,7 @@ export interface GoProgram {
   readonly name: string;
 }
 
-/** Where a program is, or why there is none. */
+/** The path of a program, or the reason why it is missing. */
 export type Installed = { readonly path: string } | { readonly missing: string };
 
 const BUILD_MS = 240_000;
@@ -46,7 +46,7 @@ interface Build {
   readonly name: string;
 }
 
-/** Whole or not at all. Those who need it at the same time build it once: whoever comes later waits. */
+/** Builds it completely or not at all. Concurrent callers share one build. */
 async function build({ cache, path, go, source, name }: Build): Promise<void> {
   mkdirSync(cache, { recursive: true });
   const lock = join(cache, 'building');

@@ -60,7 +60,7 @@ export class NatsServers {
     return this.servers.map(({ port }) => `nats://127.0.0.1:${port}`);
   }
 
-  /** Ends all of them, and removes what they have kept. */
+  /** Ends all servers, and removes their data. */
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill()));
     rmSync(this.#folder, { recursive: true, force: true });
@@ -86,7 +86,7 @@ export class NatsServer {
     return this.#child?.pid ?? 0;
   }
 
-  /** Starts it, or starts it again with what it has kept, and waits until its JetStream serves. */
+  /** Starts it, or restarts it with its data, and waits until its JetStream serves. */
   async start(): Promise<void> {
     const child = spawn(this.#path, ['-c', this.#file], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
@@ -112,7 +112,7 @@ export class NatsServer {
     await ended;
   }
 
-  /** Lets it hang: connections stay open and nobody answers. */
+  /** Lets it hang: connections stay open without answers. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }

@@ -208,7 +208,7 @@ function usPerLocation({ sent }: Round, seconds: number): number {
   return (1e6 * seconds) / sent.reduce((sum, { measured: { accepted } }) => sum + accepted, 0);
 }
 
-/** Waits until somebody owns all objects. */
+/** Waits until all objects have owners. */
 async function taken(rest: Rest): Promise<void> {
   for (const untilMs = performance.now() + READY_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
     const { status } = await rest.call('GET', '/providers/locations');

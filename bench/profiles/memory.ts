@@ -100,7 +100,7 @@ async function residentWith({ providers, things = 0, fences = 0, settleMs }: Fil
   return mb;
 }
 
-/** Ids that nobody has used before are located, seen in a fence, and deleted, again and again. */
+/** Locates new ids, lets them enter a fence, and deletes them, repeatedly. */
 async function churned(seconds: number, atOnce: number): Promise<Series> {
   const hub = await BenchHub.start();
   const rest = new Rest(hub.port);

@@ -16,7 +16,7 @@ const WARMUP_SECONDS = 2;
 const STEP = 0.8;
 const ALL_THE_WAY = 0.97;
 const STEPS_MAX = 16;
-/** Sources, each of which has so many packets under way, or so many locations in one. */
+/** Sources, with the number of packets in flight, or of locations per packet. */
 const SOURCES = { connections: 10, perMessage: 100 } as const;
 /** What the hub publishes where it is not to publish each location: the events of fences. */
 const EVENTS_ONLY = { mqtt_publish: 'fence_events' } as const;

@@ -12,7 +12,7 @@ import type { FencedScene } from './site.ts';
 
 const SECONDS = 10;
 const WARMUP_SECONDS = 3;
-/** A server is cold for so long: its first seconds of updates. */
+/** Duration for which a server counts as cold: its first seconds of updates. */
 const COLD_SECONDS = 3;
 /** Garbage of what was done before goes away by itself, in time. */
 const SETTLE_MS = 10_000;
@@ -71,7 +71,7 @@ interface Pair<T> {
 
 type Numbers = Record<string, number>;
 
-/** Resident memory of servers that nobody has asked for anything. */
+/** Resident memory of servers without requests. */
 async function emptyMemory(match: Match): Promise<Numbers> {
   const { ours, theirs } = await both(match, 'empty', async ({ pid }) => {
     await delay(match.settleMs);

@@ -3,17 +3,17 @@ import { type FlipPlan, providerId, type WalkPlan } from '../load/plan.ts';
 import { randomFrom } from '../load/random.ts';
 import type { FenceBody } from '../process/contender.ts';
 
-/** Fences of the standard site, and the side of the square that holds so many at its density. */
+/** Fences of the standard site, and the side of the square that contains them at its density. */
 export const SITE_FENCES = 1000;
 const SITE_METRES = 3000;
 
-/** Providers that move among fences, each made anew whenever they are asked for. */
+/** Providers that move among fences; each call makes new ones. */
 export interface FencedScene {
   readonly plan: WalkPlan | FlipPlan;
   fences(): Iterable<FenceBody>;
 }
 
-/** The side of a square in which so many fences lie as close as on the standard site. */
+/** The side of a square in which this many fences have the density of the standard site. */
 export function sideFor(fences: number): number {
   return SITE_METRES * Math.sqrt(fences / SITE_FENCES);
 }

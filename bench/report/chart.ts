@@ -6,7 +6,7 @@ const MARGIN = { left: 80, right: 20, top: 46, bottom: 56 };
 const COLOURS = ['#2563a8', '#d97706', '#3f8f4f', '#9b3fa0', '#b83232', '#5b6472'];
 const TICKS = 5;
 
-/** Values of one colour, by the labels of the groups; undefined where there is none. */
+/** Values of one color, by the labels of the groups, or undefined. */
 export interface Bars {
   readonly name: string;
   readonly values: readonly (number | undefined)[];

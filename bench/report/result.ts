@@ -1,7 +1,7 @@
 /** What a profile has measured: one flat object, whose first members every profile of load has. */
 export interface Result {
   readonly profile: string;
-  /** How it was run, for whoever wants to see the numbers again. */
+  /** How it was run, to repeat the measurement. */
   readonly command: string;
   /** Locations a second that were to be sent; of a closed loop: that were sent. */
   readonly offered_per_s?: number;

@@ -14,7 +14,7 @@ export function savedResults(): readonly Result[] {
   return existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : [];
 }
 
-/** Writes results.json, RESULTS.md and the plots anew. */
+/** Writes results.json, RESULTS.md and the plots. */
 export function writeReport(results: readonly Result[]): void {
   const kept = results.map((result) => {
     return result.series === undefined ? result : { ...result, series: result.series.map(thinned) };

@@ -165,7 +165,7 @@ function megabytesOf(path: string): number {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) / 1e6;
 }
 
-/** Creates a trackable and a fence and deletes them again, as long as it is not called off. */
+/** Creates and deletes a trackable and a fence, until it is cancelled. */
 async function churn({ rest }: Bed, signal: AbortSignal): Promise<number> {
   let churned = 0;
   while (!signal.aborted) {

@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
 
-/** What a page holds after everything has been thrown away that nobody can reach. */
+/** Memory of a page after a garbage collection. */
 interface Held {
   /** JavaScript objects of the page. */
   readonly heapMb: number;

@@ -5,7 +5,7 @@ const SIDE_METRES = 400;
 /** Fences in a row, and as many rows of them: objects walk in and out at their edges. */
 const FENCES_IN_ROW = 4;
 const FENCE_METRES = 60;
-/** Trackables that have been heard of once: they are silent soon. */
+/** Trackables with a single location: they are silent soon. */
 const SILENT = 20;
 const SILENT_MS = 5_000;
 const BATCH = 500;
@@ -69,7 +69,7 @@ export function startSending(base: string, { objects, rate }: Scene): Sender {
   };
 }
 
-/** How many alerts there are that somebody should look at. */
+/** The number of open alerts. */
 export async function countAlerts(base: string): Promise<number> {
   const alerts = (await (await fetch(`${base}/alerts?state=raised`)).json()) as readonly unknown[];
   return alerts.length;
