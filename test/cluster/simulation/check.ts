@@ -6,14 +6,14 @@ import { LogOwners } from './log_owners.ts';
 import { type Oracle, type Told, toldOf } from './oracle.ts';
 import type { Timeline } from './timelines.ts';
 
-/** Collisions that go on are told again and again. */
+/** Ongoing collisions are published repeatedly. */
 const [BEGINS, GOES_ON] = ['collision_start', 'colliding'];
 
-/** Records that shards are told of, and by which objects may get other partitions. */
+/** Records that the shards are notified of, and that may move objects to other partitions. */
 const CHANGES: readonly string[] = ['change', 'regroup'];
 
 export interface ProcessedLocation {
-  /** What tells it from others. */
+  /** Identifies the location. */
   readonly speed: number;
   readonly incarnation: string;
 }
@@ -34,8 +34,8 @@ export function checkLocations(
 }
 
 /**
- * Whoever has recorded a location has owned its provider, by the configuration that its shard knew of. A shard is told of what
- * changes its objects, not of who joins, leaves and owns what: any map counts until the next record that it is told of.
+ * The hub that has recorded a location owned its provider, by the configuration that its shard had. Shards are notified of
+ * changes of their objects, not of joins, removals and maps: any map counts until the next record that they get.
  */
 export function checkOwners(
   steps: readonly KeptStep[],
@@ -60,7 +60,7 @@ export function checkOwners(
   }
 }
 
-/** A step knows of all records that it was told of. What it has released because of the last one was its own before. */
+/** A step reflects all records that its shard got. Objects released because of the last one were its own before. */
 function recordedIn({ incarnation, items, recordedWith }: KeptStep) {
   const providers = new Set(
     items.flatMap((item, at) => {
@@ -74,7 +74,10 @@ function recordedIn({ incarnation, items, recordedWith }: KeptStep) {
   return { incarnation, providers, sequence: recordedWith?.config ?? 0 };
 }
 
-/** Nobody takes over an object that its owner before can still record something of: that one is sealed, or has released it. */
+/**
+ * No hub takes over an object while its previous owner can still record something of it: that one is sealed, or has released
+ * it.
+ */
 export function checkTakeovers(
   timelines: readonly Timeline[],
   sealedAtMs: (incarnation: string) => number,
@@ -89,7 +92,7 @@ export function checkTakeovers(
   }
 }
 
-/** Each subscription has got of each object what was told from some moment on, without a gap, in order, and once. */
+/** Each subscription has received, of each object, all events from some moment on, without a gap, in order, and once. */
 export function checkEvents(heard: readonly Heard[], { told }: Oracle, wrong: (what: string) => void): void {
   for (const { hub, topic, openedMs, endedMs, texts } of heard) {
     if (topic === 'collision_events') continue;
@@ -134,7 +137,7 @@ function problemOf(
   return missed ?? other;
 }
 
-/** How many of them are as expected from there on. */
+/** Number of events that match the expected ones from there on. */
 function fitting(got: readonly string[], expected: readonly Told[], from: number): number {
   const at = got.findIndex((what, i) => expected[from + i]?.what !== what);
   return at < 0 ? got.length : at;
@@ -145,8 +148,8 @@ function shown(told: readonly Told[]): string {
 }
 
 /**
- * Ids of fence events and collisions are those of one event each, and a subscription gets each once; entries and exits take
- * turns, as starts and ends do.
+ * Each id belongs to one fence event or collision, and a subscription gets each once; entries and exits alternate, as do starts
+ * and ends.
  */
 export function checkIds(heard: readonly Heard[], wrong: (what: string) => void): void {
   const ids = new Map<string, string>();
@@ -169,7 +172,7 @@ function checkTexts(texts: readonly string[], ids: Map<string, string>, wrong: (
   }
 }
 
-/** What begins and ends in turn, and which of it an event says. */
+/** The alternating type of an event, and its subject. */
 function turnOf(text: string): { readonly id: string; readonly what: string; readonly type: string } {
   const event = JSON.parse(text);
   const { id, fence_id: fence, trackable_id: trackable, provider_id: provider, event_type: type } = event;

@@ -4,14 +4,14 @@ import { lend } from '../../../src/model/borrowed.ts';
 import { type LaneBatch, unpackBatch } from '../../../src/wire/messages.ts';
 import type { Ran } from './thread.ts';
 
-/** A step of a hub, and when it was. */
+/** A step of a hub, and its time. */
 export interface TimedRan extends Ran {
   readonly atMs: number;
-  /** How many steps of whatever hub came before it. */
+  /** Number of earlier steps of all hubs. */
   readonly order: number;
 }
 
-/** A step that has come to pass: whoever goes on with its objects knows of it. */
+/** A step that took effect: the next owners of its objects know of it. */
 export interface KeptStep extends Omit<StepBatch, 'items'>, Pick<LaneBatch, 'recordedWith'> {
   readonly incarnation: string;
   readonly atMs: number;
@@ -37,12 +37,12 @@ export interface Arrival {
 export type Departure = Pick<Arrival, 'at' | 'which'>;
 
 /**
- * The steps of a shard up to the last one whose record was kept, and whether one in front of that was not, although the
- * shard had the state by then. What a shard has done beyond that nobody else knows, and its hub tells of nothing of it, but
- * for entities of which it says that they are `evaluated`, and have changed nothing.
+ * Steps of a shard up to the last one whose record was stored, and whether an earlier record was not although the shard had the
+ * state. Later work of the shard is unknown to other hubs, and its hub publishes nothing of it, except entities that it reports
+ * as `evaluated` without changes.
  *
- * Locations, told by their speeds, are `processed` by a step whose record is kept. Those of a step without a record are
- * `idle`, as outdated ones are: they have changed nothing, so the next owner may be handed them once more.
+ * Locations, identified by their speeds, are `processed` by a step whose record is stored. Those of a step without a record are
+ * `idle`, as outdated ones are: they have changed nothing, so the next owner may get them again.
  */
 export function keptSteps(
   incarnation: string,
@@ -59,7 +59,7 @@ export function keptSteps(
   });
   const steps = rans.slice(0, last + 1).map(unpacked);
   const end = rans.findIndex(({ record }, i) => i > last && record !== undefined);
-  // What has no place yet is released without a record.
+  // Objects without a location are released without a record.
   const behind = rans.slice(last + 1, end < 0 ? undefined : end).map(unpacked);
   const isToldOf = (item: Item): boolean => {
     const { config = Number.POSITIVE_INFINITY } = item as { readonly config?: number };
@@ -73,19 +73,19 @@ export function keptSteps(
   return { steps, hasGap, released: released.filter(({ items }) => items.length > 0), processed, idle };
 }
 
-/** The objects that come to the shard with a step from another hub. */
+/** Objects that arrive at the shard with a step from another hub. */
 export function arrivalsIn({ items }: Pick<KeptStep, 'items'>): readonly Arrival[] {
   return items.flatMap((item, at): Arrival[] => {
     return item.kind === 'takeOver' ? [{ at, which: idsOf(item.objects), heldUntilMs: item.heldUntilMs }] : [];
   });
 }
 
-/** The objects that leave the shard with a step for another hub. */
+/** Objects that leave the shard with a step for another hub. */
 export function departuresIn({ items }: Pick<KeptStep, 'items'>): readonly Departure[] {
   return items.flatMap((item, at): Departure[] => (item.kind === 'release' ? [{ at, which: idsOf(item) }] : []));
 }
 
-/** Whether the step only tells a worker in the place of a dead one what that one knew. */
+/** Whether the step only restores a replaced worker. */
 export function isRepeated(step: Pick<KeptStep, 'items'>): boolean {
   return arrivalsIn(step).length === 0 && step.items.some(({ kind }) => kind === 'replay');
 }
@@ -94,7 +94,7 @@ function idsOf({ providers, trackables }: ObjectIds): ReadonlySet<string> {
   return new Set([...providers, ...trackables]);
 }
 
-/** What tells the locations of steps. */
+/** Identifies the locations of steps. */
 function speedsIn(steps: readonly Pick<KeptStep, 'items'>[]): number[] {
   return steps.flatMap(({ items }) => items.flatMap((item) => (item.kind === 'location' ? [item.sentSpeed] : [])));
 }

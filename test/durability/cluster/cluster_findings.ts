@@ -38,8 +38,8 @@ export interface Spread {
 }
 
 /**
- * What must not be. Lost: acknowledged and not there; doubled: told twice; missed: not told to somebody who stayed
- * connected; repeated: a location processed twice; wrong: anything else.
+ * A violation. Lost: acknowledged and not there; doubled: delivered twice; missed: not delivered to a connected client;
+ * repeated: a location processed twice; wrong: anything else.
  */
 interface Problem {
   readonly is: 'lost' | 'doubled' | 'missed' | 'repeated' | 'wrong';

@@ -3,11 +3,11 @@ import type { ClusterFindings } from './cluster_findings.ts';
 import { type Expected, type Movers, PAIR_IDS } from './movers.ts';
 import type { Watch } from './watch.ts';
 
-/** Within this time everybody has what was acknowledged. */
+/** Time within which every client has the acknowledged changes. */
 const EVERYWHERE_MS = 8000;
 /** How many events of an object and a fence are shown that came before one that is out of turn. */
 const TURNS_SHOWN = 6;
-/** What comes so early on a connection may have been told elsewhere before it was there. */
+/** Events that arrive so early on a connection may have been published before it was open. */
 const SETTLED_MS = 2000;
 
 /**
@@ -106,7 +106,7 @@ export class Told {
     this.#takeTurn(seen, { of: pair, type, since, what: `${type} ${pair} since ${since} ${at}` });
   }
 
-  /** The first of a connection may be either. What is out of turn is told twice, or what was between was missed. */
+  /** The first event of a connection may be either. One out of turn was delivered twice, or an event between was missed. */
   #takeTurn(seen: Seen, { of, type, since, what }: Turn): void {
     const before = seen.turns.get(of);
     const last = [...(before?.last ?? []).slice(1 - TURNS_SHOWN), `${type} ${since}`];
@@ -117,10 +117,10 @@ export class Told {
     seen.turns.set(of, { type, since, last });
   }
 
-  /** Who was there all the time has, or gets, everything that anybody else has. */
+  /** A client that was connected all the time must receive everything that any other client receives. */
   async #compare(watches: readonly Watch[]): Promise<void> {
     const untilMs = performance.now() + EVERYWHERE_MS;
-    // Nobody is sent anything any more, but visits still end by silence.
+    // Nothing is sent any more, but visits still end by silence.
     for (const watch of watches) this.#take(watch, this.#seenBy(watch));
     for (const stayed of watches) {
       const had = this.#seenBy(stayed).ids;
@@ -159,7 +159,7 @@ interface Turn {
   readonly what: string;
 }
 
-/** What one connection was told. */
+/** Events of one connection. */
 interface Seen {
   readonly ids: Set<string>;
   readonly keys: Set<string>;

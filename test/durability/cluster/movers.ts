@@ -12,7 +12,7 @@ const WALKERS = Array.from({ length: 9 }, (_, index) => `walker ${index}`);
 const WALKERS_ALL = 'walkers';
 /** The first walkers carry something. */
 const CARTS = [10, 11, 12, 13].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
-/** Carried by one walker after another of those that carry nothing else. */
+/** Carried in turn by walkers that carry nothing else. */
 const LENT = [14, 15].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
 /** Published over WebSocket, where nothing is acknowledged. */
 const RUNNERS = ['runner 0', 'runner 1', 'runner 2', 'runner 3'];
@@ -23,22 +23,22 @@ const PAIRS = [0, 1, 2, 3].map((index) => {
   const id = (which: number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a7${which}0${index}`;
   return { stays: id(0), drives: id(1), east: 100_000 + 100 * index };
 });
-/** By what moves in it. */
+/** Identified by the moving trackable. */
 export const PAIR_IDS = PAIRS.map(({ drives }) => drives);
 const APART = 10;
 
-/** An event, or an update, that everybody who stays connected is to be told once. */
+/** An event, or an update, that every connected client must receive once. */
 export interface Expected {
   readonly key: string;
-  /** From when on a connection must have been there. */
+  /** Connections that were open since then must receive it. */
   readonly fromMs: number;
 }
 
-/** What objects are sent, and what is to be told of that. */
+/** Locations of moving objects, and the events expected of them. */
 export class Movers {
   readonly #random: () => number;
   readonly #lastMs = new Map<string, number>();
-  /** Where each walker is known to be: its last location was acknowledged. */
+  /** Known position of each walker, once its last location was acknowledged. */
   readonly #isInside = new Map<string, boolean>();
   #events: Expected[] = [];
   #updates: Expected[] = [];
@@ -47,7 +47,7 @@ export class Movers {
     this.#random = random;
   }
 
-  /** Makes the fences and trackables. */
+  /** Creates the fences and trackables. */
   async configure(seat: HubSeat): Promise<void> {
     const made = [
       await seat.request('POST', '/fences', fenceOf(STAY)),
@@ -81,7 +81,7 @@ export class Movers {
     return LENT.length;
   }
 
-  /** Somebody else carries something: then that, and all that is connected with it, may be another hub's. */
+  /** Moves a carried object to another walker: then it and all connected objects may move to another hub. */
   async lend(seat: HubSeat, index: number): Promise<boolean> {
     const id = LENT[index] ?? '';
     const carrying = WALKERS.slice(CARTS.length);
@@ -94,7 +94,7 @@ export class Movers {
     return answered !== undefined && answered.status < 300;
   }
 
-  /** One walker goes somewhere. Returns whether that was acknowledged. */
+  /** Moves one walker. Returns whether that was acknowledged. */
   async walk(seat: HubSeat, index: number): Promise<boolean> {
     const walker = WALKERS[index] ?? '';
     const isInside = this.#random() < 0.5;
@@ -139,14 +139,14 @@ export class Movers {
     socket.terminate();
   }
 
-  /** What is to be told of what was acknowledged since the last call. */
+  /** Events expected of the locations that were acknowledged since the last call. */
   take(): { readonly events: readonly Expected[]; readonly updates: readonly Expected[] } {
     const taken = { events: this.#events, updates: this.#updates };
     [this.#events, this.#updates] = [[], []];
     return taken;
   }
 
-  /** Whoever is in the fence by its last location is a member of it, and nobody else. Returns who is wrong. */
+  /** Members of the fence must be exactly the walkers whose last locations are in it. Returns the wrong ones. */
   async wrongMembers(seat: HubSeat): Promise<{ readonly checked: number; readonly wrong: readonly string[] }> {
     const lists = await Promise.all(
       ['providers', 'trackables'].map((kind) => seat.request('GET', `/fences/${STAY}/${kind}`)),
