@@ -1,56 +1,96 @@
 import type { SourceFile } from './tidy/source_file.ts';
 
 /**
- * The three groups of test files. `unit` needs neither a hub nor other processes and is quick enough for the inner loop;
- * `ui` is what is tested in a browser, and the page's own code; `slow` is the rest. A new test file is in the right one
- * by what it imports, unless it takes long by itself.
+ * The groups of test files. `unit` needs neither a hub nor other processes and is quick enough for the inner loop; `system`
+ * runs hubs, threads and other processes; `ui` is the page, most of it in a browser. These three are the quick check,
+ * `npm test`. `slow` has the files of `SLOW`. A new test file is in the right group by what it imports, unless it takes long.
  */
-export const GROUPS = ['unit', 'ui', 'slow'] as const;
+export const GROUPS = ['unit', 'system', 'ui', 'slow'] as const;
 
 export type Group = (typeof GROUPS)[number];
+
+/** The groups that `npm test` runs, in this order. */
+export const QUICK_GROUPS = ['unit', 'system', 'ui'] as const satisfies readonly Group[];
 
 const UI_FOLDER = 'test/hub-ui/';
 const BROWSER = 'test/support/browser.ts';
 /** A hub, other processes, worker threads with shards. */
 const HEAVY = ['src/hub/hub.ts', 'test/threads/running_shards.ts', 'node:child_process'];
 
-/** Files that import nothing heavy and take more than a second and a half all the same, and why. */
+/** Files that import nothing heavy but take more than 1.5 s, and the reason: they are in `system`. */
 export const LONG: Readonly<Record<string, string>> = {
   'test/cluster/simulation.test.ts': 'plays whole hubs through faults of many seeds',
-  'test/cluster/cluster_fanout.test.ts': 'plays hubs, and what goes wrong with them, on simulated time',
+  'test/cluster/cluster_fanout.test.ts': 'plays hubs and their faults on simulated time',
   'test/core/index_properties.test.ts': 'plays random tracks with the index and without it',
-  'test/core/restart_properties.test.ts': 'restarts random sites wherever they are',
+  'test/core/restart_properties.test.ts': 'restarts random sites at random moments',
   'test/core/shards_properties.test.ts': 'plays random sites with every number of shards',
   'test/core/site_properties.test.ts': 'plays hundreds of random sites',
   'test/geometry/fence_index_properties.test.ts': 'compares the index with brute force over random fences',
-  'test/hardening/regexes.test.ts': 'tries every regular expression with growing texts',
+  'test/hardening/regexes.test.ts': 'tries every regular expression with long strings',
   'test/ingest/location_scanner.test.ts': 'compares 100,000 random bodies with the parser, and compiles',
   'test/ingest/scanned_bodies.test.ts': 'compares thousands of random bodies with the parser',
-  'test/model/lossless_numbers.test.ts': 'compares thousands of random texts with a slow reader',
+  'test/model/lossless_numbers.test.ts': 'compares thousands of random strings with a slow reader',
   'test/store/contract.test.ts': 'opens each kind of store, threads included, for each promise',
   'test/store/log_size.test.ts': 'writes until the log would have grown',
   'test/store/thread_store.test.ts': 'starts a store thread for each test',
-  'test/transport/browsers.test.ts': 'resolves names that nobody has',
+  'test/transport/browsers.test.ts': 'resolves host names that do not exist',
   'test/transport/limits.test.ts': 'waits for time limits of real connections',
   'test/transport/peers.test.ts': 'waits for pings of real connections',
   'test/transport/tls.test.ts': 'makes certificates, and waits for time limits',
 };
 
-/**
- * Files that take the time that others leave, in processes of a low priority, and run beside all of them from the beginning
- * to the end of a whole run.
- */
-export const BESIDE: readonly string[] = ['test/cluster/many_simulations.test.ts'];
+/** Files that only `npm run test:slow` runs, and the reason. Where a quick file covers the promise in part, the reason names it. */
+export const SLOW: Readonly<Record<string, string>> = {
+  'test/clients/generated_go.test.ts':
+    'downloads a generator, and compiles; test/contract/for_generators.test.ts checks the documents',
+  'test/clients/generated_python.test.ts':
+    'downloads a generator; test/contract/for_generators.test.ts checks the documents',
+  'test/clients/generated_typescript.test.ts':
+    'downloads a generator; test/contract/for_generators.test.ts checks the documents',
+  'test/clients/go.test.ts':
+    'downloads packages, and compiles; test/contract/go_client.test.ts makes the same requests',
+  'test/clients/omlox_cli.test.ts':
+    'downloads a program, and compiles; test/contract/go_client.test.ts makes its requests',
+  'test/clients/python_mqtt.test.ts': 'downloads packages; test/mqtt/rpc_on_brokers.test.ts speaks to the same brokers',
+  'test/cluster/cluster_command.test.ts':
+    'kills hubs of a whole cluster; hub_processes.test.ts of that folder kills one of two',
+  'test/cluster/documented_subscriber.test.ts':
+    'kills, stops and halts hubs below a subscriber; simulation.test.ts of that folder does so in simulated time',
+  'test/cluster/many_simulations.test.ts':
+    'plays hundreds of clusters through faults; simulation.test.ts of that folder plays the seeds that once failed',
+  'test/cluster/move_data.test.ts':
+    'moves data into a cluster by commands; test/cli/import_export.test.ts moves it between hubs',
+  'test/contract/schemathesis.test.ts':
+    'makes random requests for a minute; reference_api.test.ts of that folder makes each request once',
+  'test/durability/cluster_crash.test.ts':
+    'plays crash rounds of a cluster; test/cluster/hub_processes.test.ts has one crash',
+  'test/durability/wide_column.test.ts':
+    'starts Cassandra, which is downloaded; crash.test.ts of that folder has the same rounds on SQLite',
+  'test/hardening/hostile.test.ts':
+    'sends thousands of hostile requests; bounds.test.ts and paths.test.ts of that folder send each kind',
+  'test/history/demo_retention.test.ts':
+    'records 26 hours of the demo; retention.test.ts of that folder checks the same warning of replay',
+  'test/history/other_program.test.ts': 'downloads Python packages; whole_csv.test.ts of that folder reads the rows',
+  'test/hub-ui/accessibility.test.ts':
+    'checks each page in each width, theme and language; keyboard.test.ts of that folder checks the map',
+  'test/hub-ui/event_memory.test.ts': 'sends events until memory would have grown',
+  'test/store/wide_column_contract.test.ts':
+    'starts Cassandra, which is downloaded; contract.test.ts of that folder checks the other stores',
+  'test/store/widecolumn/failures.test.ts':
+    'starts Cassandra, which is downloaded; test/store/damage.test.ts has the faults of SQLite',
+  'test/store/widecolumn/start.test.ts': 'starts Cassandra, which is downloaded',
+};
 
 /** The group that a test file belongs to; `all` are the files that it may import. */
 export function groupOf(file: SourceFile, all: ReadonlyMap<string, SourceFile>): Group {
+  if (file.path in SLOW) return 'slow';
   const reached = reachedFrom(file, all);
   if (file.path.startsWith(UI_FOLDER) || reached.has(BROWSER)) return 'ui';
-  if (file.path in LONG || HEAVY.some((heavy) => reached.has(heavy))) return 'slow';
+  if (file.path in LONG || HEAVY.some((heavy) => reached.has(heavy))) return 'system';
   return 'unit';
 }
 
-/** Test files of a group, by path; all of them without one. */
+/** Test files of a group, by path; all test files without a group. */
 export function testsIn(files: readonly SourceFile[], group?: Group): string[] {
   const all = new Map(files.map((file) => [file.path, file]));
   return files
@@ -59,7 +99,7 @@ export function testsIn(files: readonly SourceFile[], group?: Group): string[] {
     .map(({ path }) => path);
 }
 
-/** Paths of our files, and names of modules, that a file imports, directly or not. */
+/** Paths of our files, and names of modules, that a file imports, directly or indirectly. */
 function reachedFrom(file: SourceFile, all: ReadonlyMap<string, SourceFile>, reached = new Set<string>()): Set<string> {
   for (const { ours, module, address } of file.imports) {
     const name = ours ?? module;

@@ -1,75 +1,39 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { Transform } from 'node:stream';
+import type { Socket } from 'node:net';
+import { type Duplex, Transform } from 'node:stream';
+import { TcpProxy } from '../support/tcp_proxy.ts';
 
-/** Bytes that a throttled link passes at a time. */
+/** Bytes that a throttled link lets through at a time. */
 const PIECE_BYTES = 16_384;
 
-/** Proxy between a client and a NATS server that simulates a bad network: settings apply from the next bytes on. */
-export class NatsProxy {
-  /** Whether new connections are closed at once. */
-  isDown = false;
-  /** Whether data of the server is lost, while data to it arrives and the connection stays open. */
+/** A proxy in front of a NATS server that behaves like a bad network. A setting takes effect from the next bytes on. */
+export class NatsProxy extends TcpProxy {
+  /** Whether bytes from the server are dropped, while those to the server arrive and connections stay open. */
   isDeaf = false;
   /** Delay of bytes, each way. */
   delayMs = 0;
   bytesPerSecond = Infinity;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
 
-  private constructor(target: number) {
-    this.#server = createServer((client) => {
-      if (this.isDown) client.destroy();
-      else this.#join(client, connect(target, '127.0.0.1'));
-    });
-  }
-
-  static async open(target: number): Promise<NatsProxy> {
-    const proxy = new NatsProxy(target);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
-    return proxy;
-  }
-
-  get port(): number {
-    return (this.#server.address() as { port: number }).port;
+  static open(target: number): Promise<NatsProxy> {
+    return new NatsProxy(target).listen();
   }
 
   get address(): string {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Closes all connections, present and future. */
-  cut(): void {
+  /** Closes all connections, and new ones at once. */
+  override cut(): void {
     this.isDown = true;
-    for (const socket of this.#sockets) socket.destroy();
+    super.cut();
   }
 
-  /** Passes everything again, on new connections. */
+  /** Forwards everything again, on new connections. */
   restore(): void {
     this.isDown = false;
     this.isDeaf = false;
   }
 
-  close(): void {
-    this.#server.close();
-    this.cut();
-  }
-
-  #join(client: Socket, server: Socket): void {
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        other.destroy();
-      });
-    }
+  protected override forward(client: Socket, server: Socket): void {
     client.pipe(this.#link(() => false)).pipe(server);
     server.pipe(this.#link(() => this.isDeaf)).pipe(client);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
-import { HubProcess, locationOf, newFolder } from './hub_process.ts';
+import { fenceOf, HubProcess, locationOf, newFolder } from './hub_process.ts';
 
 const DELAY_MS = 200;
 const SETTINGS = { restart_event_delay: DELAY_MS, num_threads: 2 };
@@ -25,6 +25,16 @@ async function configure(hub: HubProcess): Promise<void> {
 async function drive(hub: HubProcess, name: string, east: number): Promise<void> {
   const answered = await hub.put(`/providers/tag%20${name}/location`, locationOf(`tag ${name}`, east));
   assert.equal(answered?.status, 204);
+}
+
+/** Waits until the hub has run for longer than the delay of events after a restart. */
+async function passDelay(hub: HubProcess): Promise<void> {
+  const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
+  sockets.push(socket);
+  const crossings = await socket.subscribe('fence_events');
+  await hub.post('/fences', fenceOf('0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6fff', { timeout: 2 * DELAY_MS }));
+  await drive(hub, 'c', 0);
+  await crossings.next(({ event_type: type, provider_id: by }: Event) => type === 'region_exit' && by === 'tag c');
 }
 
 /** What was told, in short: `start b a` is that b has met a. */
@@ -94,8 +104,8 @@ test('A start that was told is not told again, although the crash loses the loca
 
   const third = await HubProcess.start(folder, settings);
   const last = await subscribe(third);
-  // It has parked, and says nothing.
-  await new Promise((resolve) => setTimeout(resolve, 2 * DELAY_MS));
+  // It has parked and sends nothing while the delay passes, as the exit of another object by its timeout shows.
+  await passDelay(third);
   await drive(third, 'b', 0.1);
   await last.next(isOf('colliding'));
   await drive(third, 'a', 1.4);

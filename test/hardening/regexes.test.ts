@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSourceFiles } from '../tidy/source_file.ts';
 
-/** Finds all regular expressions, and some texts between slashes, which do no harm here. */
+/** Matches all regular expressions, and some other characters between slashes, which do no harm here. */
 const LITERAL = /(?<![\w)\]*'"`/])\/(?![/*])((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g;
-const LENGTH = 100_000;
-/** What is linear takes a millisecond, what is not takes many seconds. */
-const SLOW_MS = 2_000;
+const LENGTH = 40_000;
+/** A linear expression takes a millisecond, a quadratic one a second and more. */
+const SLOW_MS = 100;
+/** Tries of an expression that seems slow: the machine may have been busy. */
+const TRIES = 4;
 
 const SOURCES = readSourceFiles().filter(({ path }) => !/^(test|bench)\//.test(path));
 
@@ -22,15 +24,27 @@ const STARTS = ['', '1', '2026-01-01T00:00:00.'];
 const UNITS = ['a', 'Z', '0', ' ', '\t', '.', '/', "''", "a'", '0.', '1e', ' \t', '~0', 'a=', '-1', ': '];
 const COMMON = UNITS.flatMap(long);
 
-/** Texts that many a pattern takes to be its own, until their very end. */
+/** Strings that many patterns match until the very last character. */
 function long(unit: string): string[] {
   return STARTS.map((start) => `${start}${unit.repeat(LENGTH / unit.length)}\u0001`);
 }
 
-/** With those of its own characters. */
+/** Common strings, and strings of the pattern's own characters. */
 function attacks({ source }: RegExp): string[] {
   const own = source.replaceAll(/\\[wdsbWDSB]|[\^$()[\]?+*{}|\\]/g, '');
   return [...COMMON, ...[...new Set(own)].flatMap(long)];
+}
+
+/** Time of the quickest try. */
+function leastMs(pattern: RegExp, text: string): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES && least >= SLOW_MS; tries++) {
+    const startMs = performance.now();
+    pattern.lastIndex = 0;
+    pattern.test(text);
+    least = Math.min(least, performance.now() - startMs);
+  }
+  return least;
 }
 
 test('No regular expression of the hub takes more than linear time, whatever it is given', () => {
@@ -41,11 +55,7 @@ test('No regular expression of the hub takes more than linear time, whatever it 
       if (pattern === undefined) continue;
       count++;
       for (const attack of attacks(pattern)) {
-        const startMs = performance.now();
-        pattern.lastIndex = 0;
-        pattern.test(attack);
-        const tookMs = performance.now() - startMs;
-        assert.ok(tookMs < SLOW_MS, `${path}: ${literal} on ${JSON.stringify(attack.slice(0, 30))}`);
+        assert.ok(leastMs(pattern, attack) < SLOW_MS, `${path}: ${literal} on ${JSON.stringify(attack.slice(0, 30))}`);
       }
     }
   }
@@ -53,10 +63,8 @@ test('No regular expression of the hub takes more than linear time, whatever it 
 });
 
 test('The check finds a regular expression that is slow', () => {
-  const startMs = performance.now();
-  // Spaces that are not the last are looked at from each of them anew.
-  / +$/.test(`${' '.repeat(30_000)}\u0001`);
-  assert.ok(performance.now() - startMs > 100);
+  // Each space is tried as the first of the last ones.
+  assert.ok(leastMs(/ +$/, `${' '.repeat(LENGTH)}\u0001`) > SLOW_MS);
 });
 
 /** Files that put regular expressions together from constants, and the test that gives each large texts. */

@@ -108,10 +108,9 @@ test('A hub whose history has no room goes on, says so once, and records all of 
     assert.equal((await hub.put('/providers/a/location', locationOf('a', east)))?.status, 204);
   }
   await until(async () => (await healthOf(hub)).state === 'failing');
-  await delay(1000);
+  await until(async () => ((await healthOf(hub)).topics?.[0]?.waiting ?? 0) > 0);
   const failing = await healthOf(hub);
   assert.match(failing.problem ?? '', /No space left|ENOSPC/);
-  assert.ok((failing.topics?.[0]?.waiting ?? 0) > 0);
   assert.equal((await hub.get('/health'))?.status, 200);
   disk.free(hub);
   await until(async () => (await healthOf(hub)).state === 'ok');
@@ -238,11 +237,18 @@ test('A pool that is closed while a question is under way, or whose question tak
   await assert.rejects(slow.ask(question), /takes more than 100 ms/);
   // A thread that has not begun yet is waited for no longer than that, and gives its files back when it is done.
   await until(() => released.length === 1);
-  const pool = new QueryPool({ threads: 1, memoryMb: 512, timeoutMs: 60_000 }, deps);
+  const prepared = Promise.withResolvers<void>();
+  const files: typeof deps.files = () => {
+    prepared.resolve();
+    return deps.files();
+  };
+  const pool = new QueryPool({ threads: 1, memoryMb: 512, timeoutMs: 60_000 }, { ...deps, files });
   context.after(() => pool.close());
   const asked = pool.ask(question);
   asked.catch(() => undefined);
-  await delay(200);
+  await prepared.promise;
+  // The files are there now, and a thread gets the question.
+  await new Promise((resolve) => setImmediate(resolve));
   await pool.close();
   await assert.rejects(asked, /the hub ends/);
 });

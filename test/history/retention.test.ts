@@ -107,10 +107,3 @@ test('replay warns before it sends locations that are older than the hub retains
   assert.match(err, /^Warning: locations before \S+Z will not be in the history: .*history_retention_days/);
   assert.doesNotMatch((await replay('--restamp')).err, /Warning/);
 });
-
-test('demo --history warns of hours that the hub does not retain', async (t) => {
-  const hub = await openTestHub({ history: true, history_retention_days: 1 });
-  t.after(hub.close);
-  const { err } = await runCli('demo', '--history', '26', '--seconds', '0.1', '--hub', hub.origin);
-  assert.match(err, /^Warning: the first [12]\.\d of 26 hours will not be in the history/);
-});

@@ -56,7 +56,7 @@ test('The page can be installed, and its shell opens without the hub, which it s
   assert.deepEqual(others, [], 'no answer of the API is kept, nor settings');
 
   line.target = undefined;
-  line.drop();
+  line.cut();
   await first.close();
   await page.goto(`${folderUrl}zones`);
   await page.getByText('The hub cannot be reached.').waitFor();
@@ -99,7 +99,7 @@ test('Where people sign in the shell opens without the hub, and they are signed 
     assert.equal(tab.url(), `${folderUrl}zones?q=hall`);
   };
   line.target = undefined;
-  line.drop();
+  line.cut();
   await go(page, 'zones?q=hall');
   const tab = await page.context().newPage();
   await go(tab, 'zones?q=hall');

@@ -87,7 +87,7 @@ test('LiveSocket delivers what it subscribed to, and subscribes again after the 
   await hub.post('/providers', { id: 'tag-1', type: 'uwb' });
   await until(() => messages.length === 1);
 
-  line.drop();
+  line.cut();
   await until(() => states.at(-1) === 'reconnecting');
   clock.pass(500);
   await until(() => taken.length === 2);

@@ -169,7 +169,7 @@ test('A wall shows the time and how many are in each fence, without navigation, 
   await page.getByRole('button', { name: 'Wall view' }).click();
   await untilHolds(page, async () => (await rows()) === 'Dock A 1 Cellar 0');
   line.target = undefined;
-  line.drop();
+  line.cut();
   await page.getByText('Reconnecting').waitFor();
   await move(hub, 'tag-1', [50, 20]);
   line.target = hub.hub.port;

@@ -24,7 +24,7 @@ test('Operations tell whether the hub answers: connected, stale, reconnecting, a
   await connection.getByText('may be out of date').waitFor();
 
   line.target = undefined;
-  line.drop();
+  line.cut();
   await connection.getByText('Reconnecting').waitFor();
   await itself.getByText('No answer').waitFor();
   await itself.getByText('The hub cannot be reached').waitFor();

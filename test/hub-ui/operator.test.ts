@@ -144,7 +144,7 @@ test('A dead connection is told across the page, until it is back', { skip }, as
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
   const port = line.target;
   line.target = undefined;
-  line.drop();
+  line.cut();
   const banner = page.getByRole('alert').filter({ hasText: 'The hub cannot be reached.' });
   await banner.getByText(/What you see is \d+ s old/).waitFor();
   const [box, main] = [await banner.boundingBox(), await page.getByRole('main').boundingBox()];

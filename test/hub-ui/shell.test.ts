@@ -92,7 +92,7 @@ test('The page says that the connection is lost, comes back by itself, and shows
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
 
   line.target = undefined;
-  line.drop();
+  line.cut();
   await first.close();
   await page
     .getByRole('button', { name: /Reconnecting/ })

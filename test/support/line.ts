@@ -1,59 +1,26 @@
-import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { TcpProxy } from './tcp_proxy.ts';
 
-/** The network between a client and a hub: it can fail in ways that neither of the two can bring about. */
-export interface Line {
-  readonly port: number;
-  /** Port of the hub at the other end; undefined: nobody is there. */
-  target: number | undefined;
-  /** Cuts all connections. */
-  drop(): void;
-  /** Lets nothing come back any more on the present connections, and leaves them open. */
-  mute(): void;
+/** A proxy between a browser and a hub, which can stop forwarding the hub's bytes. */
+export class Line extends TcpProxy {
+  readonly #hubs = new Set<Socket>();
+
+  /** Stops forwarding bytes of the hub on the present connections, which stay open. */
+  mute(): void {
+    for (const hub of this.#hubs) hub.unpipe();
+  }
+
+  protected override forward(client: Socket, hub: Socket): void {
+    this.#hubs.add(hub);
+    hub.on('close', () => this.#hubs.delete(hub));
+    super.forward(client, hub);
+  }
 }
 
-/** Opens a line to a hub's port. */
+/** Opens a line to a hub's port, which is closed after the test. */
 export async function openLine(t: TestContext, hubPort: number): Promise<Line> {
-  const ends = new Set<readonly [Socket, Socket]>();
-  const line = { target: hubPort as number | undefined };
-  const server = createServer((client) => {
-    client.on('error', () => undefined);
-    if (line.target === undefined) {
-      client.destroy();
-      return;
-    }
-    const hub = connect(line.target, '127.0.0.1');
-    const pair = [client, hub] as const;
-    ends.add(pair);
-    hub.on('error', () => undefined);
-    client.pipe(hub);
-    hub.pipe(client);
-    for (const end of pair) {
-      end.on('close', () => {
-        ends.delete(pair);
-        client.destroy();
-        hub.destroy();
-      });
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const drop = (): void => {
-    for (const [client] of ends) client.destroy();
-  };
-  t.after(() => {
-    drop();
-    server.close();
-  });
-  return Object.assign(line, {
-    port: address.port,
-    drop,
-    mute() {
-      for (const [, hub] of ends) hub.unpipe();
-    },
-  });
+  const line = await new Line(hubPort).listen();
+  t.after(() => line.close());
+  return line;
 }

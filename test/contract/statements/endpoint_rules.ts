@@ -23,7 +23,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     at: 'Endpoints item 1a',
     says: 'crs chooses how locations and fences are projected',
     tests: [
-      by.audit('crs selects the projection of every list and object that shows a location or a fence'),
+      by.contractCase('crs selects the projection of every list and object that shows a location or a fence'),
       by.views('UTM reads the same by REST'),
       by.views('the coordinates of a zone sees its fences there'),
     ],
@@ -41,7 +41,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     at: 'Endpoints item 1c',
     says: 'So are EPSG:32661 and EPSG:32761',
     tests: [
-      by.audit('locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761'),
+      by.contractCase('locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761'),
       ['core/crs.test.ts', 'agrees with PROJ to 1 mm, both ways'],
     ],
   },

@@ -23,7 +23,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     tests: [
       ...walked('/trackables/{trackable_id}/location'),
       ...walked('/trackables/{trackable_id}/locations'),
-      by.audit('location of a trackable is the newest of its providers, and locations are all of them'),
+      by.contractCase('location of a trackable is the newest of its providers, and locations are all of them'),
     ],
   },
   {
@@ -41,7 +41,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The sensors of all providers of a trackable, as an array',
     tests: [
       ...walked('/trackables/{trackable_id}/sensors'),
-      by.audit('sensors of a trackable are an array with those of all its providers that have some'),
+      by.contractCase('sensors of a trackable are an array with those of all its providers that have some'),
     ],
   },
   {
@@ -67,7 +67,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The sensors of a provider, read and set',
     tests: [
       ...walked('/providers/{provider_id}/sensors'),
-      by.audit('sensors of a trackable are an array with those of all its providers that have some'),
+      by.contractCase('sensors of a trackable are an array with those of all its providers that have some'),
     ],
   },
   {
@@ -106,7 +106,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The transformation of a zone, with a SimpleTransform: positions there and back',
     tests: [
       ...walked('/zones/{zone_id}/transform'),
-      by.audit('transform takes positions of a zone to the earth and back'),
+      by.contractCase('transform takes positions of a zone to the earth and back'),
     ],
   },
   {
@@ -114,8 +114,8 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'A fence of the outline of a zone',
     tests: [
       ...walked('/zones/{zone_id}/createfence'),
-      by.audit('a fence that createfence makes of a zone is one that can be posted and entered'),
-      by.audit('createfence makes the convex hull of the points of a zone, whatever their order'),
+      by.contractCase('a fence that createfence makes of a zone is one that can be posted and entered'),
+      by.contractCase('createfence makes the convex hull of the points of a zone, whatever their order'),
     ],
   },
   {
@@ -132,7 +132,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     tests: [
       ...walked('/fences/{fence_id}/events'),
       by.anchorsAndRules('events of third parties reach the subscribers of fence_events and of its GeoJSON'),
-      by.audit('A posted fence event names exactly one of provider and trackable'),
+      by.contractCase('A posted fence event names exactly one of provider and trackable'),
     ],
   },
   {
@@ -161,7 +161,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     tests: [
       ...walked('/license/info'),
       by.operation('at /license/info that its key is no good, which changes nothing'),
-      by.audit('/license/info needs no token, and everything else about the license does'),
+      by.contractCase('/license/info needs no token, and everything else about the license does'),
     ],
   },
   {
@@ -172,7 +172,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
       by.license(
         'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
       ),
-      by.audit(
+      by.contractCase(
         'without a public key any text is kept as a license key, and /license/info says that nothing can verify it',
       ),
     ],

@@ -6,23 +6,23 @@ export const ERRORS: readonly Statement[] = [
   {
     at: 'Errors item 1',
     says: 'A provider that a trackable names twice is rejected',
-    tests: [by.audit('a trackable that names a provider twice is rejected on POST, PUT and PATCH')],
+    tests: [by.contractCase('a trackable that names a provider twice is rejected on POST, PUT and PATCH')],
   },
   {
     at: 'Errors item 2',
     says: 'So is a proximity zone with ground control points',
-    tests: [by.audit('a proximity zone with ground control points is rejected, also as an incomplete one')],
+    tests: [by.contractCase('a proximity zone with ground control points is rejected, also as an incomplete one')],
   },
   {
     at: 'Errors item 3',
     says: 'And one without a position',
-    tests: [by.audit('a proximity zone without a position is rejected')],
+    tests: [by.contractCase('a proximity zone without a position is rejected')],
   },
   {
     at: 'Errors item 4',
     says: 'A zone lacks what it needs only with incomplete_configuration',
     tests: [
-      by.audit(
+      by.contractCase(
         'a zone with missing configuration is taken on POST and PUT when incomplete_configuration is true, and only then',
       ),
     ],
@@ -31,12 +31,12 @@ export const ERRORS: readonly Statement[] = [
     at: 'Errors item 5',
     says: 'What is wrong with the geometry of a fence is told in detail',
     tests: [
-      by.audit('a fence whose geometry is invalid is told what is wrong with it, and where'),
+      by.contractCase('a fence whose geometry is invalid is told what is wrong with it, and where'),
       ['geometry/shape_checks.test.ts', 'the region check'],
-      by.audit(
+      by.contractCase(
         'A fence and a trackable with an empty list of rings are refused by an error that says what is wrong where',
       ),
-      by.audit(
+      by.contractCase(
         'A fence and a trackable with a polygon that crosses itself are refused by an error that says what is wrong where',
       ),
     ],
@@ -57,6 +57,6 @@ export const ERRORS: readonly Statement[] = [
   {
     at: 'Errors item 7',
     says: 'collision_tolerance of a trackable is rejected',
-    tests: [by.audit('collision_tolerance on a trackable is rejected in favor of exit_tolerance')],
+    tests: [by.contractCase('collision_tolerance on a trackable is rejected in favor of exit_tolerance')],
   },
 ];

@@ -27,7 +27,7 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API sentence 3',
     says: 'params of a subscription are the query parameters of REST: crs, geojson',
     tests: [
-      by.audit('crs and geojson of params are those of the query parameters of REST'),
+      by.contractCase('crs and geojson of params are those of the query parameters of REST'),
       by.views('UTM gets every place in it'),
     ],
   },
@@ -39,7 +39,9 @@ export const EVENTS: readonly Statement[] = [
   {
     at: 'WebSocket API sentence 5',
     says: 'How long a session may be idle is a setting',
-    tests: [by.audit('a session that gives no sign of life for the idle timeout ends, and one that does goes on')],
+    tests: [
+      by.contractCase('a session that gives no sign of life for the idle timeout ends, and one that does goes on'),
+    ],
   },
   {
     at: 'WebSocket API row 1',
@@ -49,7 +51,7 @@ export const EVENTS: readonly Statement[] = [
       by.topics(
         'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
       ),
-      by.audit('Every location that the hub publishes carries the time at which the hub has sent it'),
+      by.contractCase('Every location that the hub publishes carries the time at which the hub has sent it'),
     ],
   },
   {
@@ -110,7 +112,7 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API sentence 8',
     says: 'The removal of a trackable is told',
     tests: [
-      by.audit('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.contractCase('the removal of a trackable is told as its exits, the end of its collision, and a change'),
       by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
     ],
   },
@@ -118,7 +120,7 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API sentence 9',
     says: 'Under load every event is sent',
     tests: [
-      by.audit('under load every subscriber gets every event once and in order, also one that reads late'),
+      by.contractCase('under load every subscriber gets every event once and in order, also one that reads late'),
       by.frames('have at most 32 KiB in a burst of large locations, and miss none'),
       ['socket/delivery.test.ts', 'a client that reads late, but within the bound, gets everything in order'],
     ],
@@ -137,7 +139,7 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API item 2',
     says: 'Who is removed while colliding ends the collision',
     tests: [
-      by.audit('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.contractCase('the removal of a trackable is told as its exits, the end of its collision, and a change'),
       by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
     ],
   },

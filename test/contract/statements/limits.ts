@@ -16,7 +16,9 @@ export const LIMITS: readonly Statement[] = [
     at: 'Limits row 2',
     says: '-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay; for the fence timeout 0 and null, too',
     tests: [
-      by.audit('-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set'),
+      by.contractCase(
+        '-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set',
+      ),
       by.vectors('a fence timeout of 0 is infinite'),
       by.vectors('a fence timeout of null is infinite'),
     ],
@@ -32,6 +34,6 @@ export const LIMITS: readonly Statement[] = [
   {
     at: 'Limits row 4',
     says: 'persist_locations is on by default',
-    tests: [by.audit('locations are kept without any setting, and what stands still is listed after a restart')],
+    tests: [by.contractCase('locations are kept without any setting, and what stands still is listed after a restart')],
   },
 ];

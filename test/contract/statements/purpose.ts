@@ -124,7 +124,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 6',
     says: 'Data is in the SQL database data.dat, once config.dat, or in a wide-column database',
     tests: [
-      by.audit('data is kept in a SQL database in the file data.dat'),
+      by.contractCase('data is kept in a SQL database in the file data.dat'),
       by.oldDatabase(
         'A hub that finds the config.dat of an older one serves what it holds, from data.dat, and keeps copies',
       ),
@@ -140,7 +140,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 7b',
     says: 'They are kept by default, which costs writing',
     tests: [
-      by.audit('locations are kept without any setting, and what stands still is listed after a restart'),
+      by.contractCase('locations are kept without any setting, and what stands still is listed after a restart'),
       [
         'durability/front_doors.test.ts',
         'Without persist_locations, killed workers and deletions lose nothing in memory, and the disk has entities alone',
@@ -151,20 +151,20 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 7c',
     says: 'A start reads them',
     tests: [
-      by.audit('locations are kept without any setting, and what stands still is listed after a restart'),
+      by.contractCase('locations are kept without any setting, and what stands still is listed after a restart'),
       by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),
     ],
   },
   {
     at: 'What the service does item 8',
     says: 'db_fast_writes makes locations faster',
-    tests: [by.audit('with db_fast_writes a location is answered sooner than without it')],
+    tests: [by.contractCase('with db_fast_writes a location is answered sooner than without it')],
   },
   {
     at: 'What the service does item 9',
     says: 'Settings come from hub_config.yaml and the environment',
     tests: [
-      by.audit(
+      by.contractCase(
         'settings come from hub_config.yaml and from the environment, which goes before, and the file may be empty',
       ),
       ['config/text.test.ts', 'hub_config.yaml is what exampleConfigText makes of the schema'],
@@ -223,7 +223,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 11a',
     says: 'A restart brings back timers, counted from the last locations',
     tests: [
-      by.audit(
+      by.contractCase(
         'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
       ),
       by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),
@@ -234,7 +234,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 11b',
     says: 'It brings back no event that waited in a tolerance or a delay',
     tests: [
-      by.audit(
+      by.contractCase(
         'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
       ),
       by.restore('tolerance and delay timers have not come back: a member is inside until it is seen'),
@@ -244,9 +244,9 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 11c',
     says: 'Trackables that stand still are listed after a restart',
     tests: [
-      by.audit('locations are kept without any setting, and what stands still is listed after a restart'),
+      by.contractCase('locations are kept without any setting, and what stands still is listed after a restart'),
       by.restore('locations and motions are there, also of what stands still'),
-      by.audit('What drives onto something that has parked collides with it after a restart'),
+      by.contractCase('What drives onto something that has parked collides with it after a restart'),
     ],
   },
 ];

@@ -6,13 +6,13 @@ export const RESOURCES: readonly Statement[] = [
   {
     at: 'Resources and their fields sentence 2',
     says: 'Ids are texts that the hub makes',
-    tests: [by.audit('the hub generates ids, which are strings and different')],
+    tests: [by.contractCase('the hub generates ids, which are strings and different')],
   },
   {
     at: 'Resources and their fields sentence 3',
     says: 'From version 2 on a client may give them',
     tests: [
-      by.audit('version 2 keeps the id of a client, version 1 gives one of its own'),
+      by.contractCase('version 2 keeps the id of a client, version 1 gives one of its own'),
       by.entities('zone: created, read, replaced and deleted under /hub/v2, and every change told'),
     ],
   },
@@ -22,7 +22,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.waysIn('by PUT of one creates its provider once, is served, and is told'),
       by.badInput('the hub refuses a location with'),
-      by.audit('Positions of zones and locations are refused by an error that says what is wrong where'),
+      by.contractCase('Positions of zones and locations are refused by an error that says what is wrong where'),
     ],
   },
   {
@@ -31,7 +31,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.views('UTM gets every place in it'),
       by.views('the coordinates of its zone gets every place in it'),
-      by.audit('locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761'),
+      by.contractCase('locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761'),
     ],
   },
   {
@@ -66,7 +66,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.waysIn('is served with the id, source and properties that it came with, whatever they are'),
       ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
-      by.audit('Locations bring every digit of their properties to every reader, whichever way they come'),
+      by.contractCase('Locations bring every digit of their properties to every reader, whichever way they come'),
     ],
   },
   {
@@ -76,7 +76,7 @@ export const RESOURCES: readonly Statement[] = [
       ['core/location_filled_in.test.ts', 'with heights from the floor unless it says otherwise'],
       ['core/vertical.test.ts', 'in a fence'],
       ['ingest/check_location.test.ts', 'checkLocation refuses, and names field and value of'],
-      by.audit(
+      by.contractCase(
         'Heights above the ellipsoid and above the floor are compared where the zone says how high its floor is',
       ),
     ],
@@ -104,7 +104,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Location provider row 1',
     says: 'type is what the provider is',
     tests: [
-      by.audit('a provider that a location brings along has its type, and PUT sets the actual one'),
+      by.contractCase('a provider that a location brings along has its type, and PUT sets the actual one'),
       by.waysIn('of another type leaves the type of its provider'),
     ],
   },
@@ -114,24 +114,24 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.entities('provider: created, read, replaced and deleted under /hub/v1, and every change told'),
       ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
-      by.audit('Entities of every kind come back with every digit of their properties, also after a restart'),
+      by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
     ],
   },
   {
     at: 'Location provider row 3',
     says: 'sensors are whatever the application likes',
     tests: [
-      by.audit('sensors of a trackable are an array with those of all its providers that have some'),
+      by.contractCase('sensors of a trackable are an array with those of all its providers that have some'),
       ['api/assignment_endpoints.test.ts', 'are any JSON, 404 until they are set'],
-      by.audit('Sensors set to null are none, in whatever way they were set, also after a restart'),
-      by.audit('Sensors come back with every digit, whatever JSON they are'),
+      by.contractCase('Sensors set to null are none, in whatever way they were set, also after a restart'),
+      by.contractCase('Sensors come back with every digit, whatever JSON they are'),
     ],
   },
   {
     at: 'Location provider row 4',
     says: 'timeout is in whole milliseconds, and infinite with -1',
     tests: [
-      by.audit(
+      by.contractCase(
         'timeout of a provider and of a trackable is an integer in milliseconds that decides before that of the fence',
       ),
     ],
@@ -142,7 +142,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.entities('trackable: created, read, replaced and deleted under /hub/v1, and every change told'),
       by.topics('trackable_motions get the trackable, its location and its shape'),
-      by.audit('Entities of every kind come back with every digit of their properties, also after a restart'),
+      by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
     ],
   },
   {
@@ -159,7 +159,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Trackable row 3',
     says: 'exit_tolerance has taken the place of collision_tolerance',
     tests: [
-      by.audit('collision_tolerance on a trackable is rejected in favor of exit_tolerance'),
+      by.contractCase('collision_tolerance on a trackable is rejected in favor of exit_tolerance'),
       ['core/timing_chain.test.ts', 'effectiveTiming'],
     ],
   },
@@ -167,7 +167,9 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Trackable row 4',
     says: 'tolerance_timeout is in whole milliseconds, and infinite with -1',
     tests: [
-      by.audit('-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set'),
+      by.contractCase(
+        '-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set',
+      ),
       ['core/timing_chain.test.ts', 'effectiveTiming'],
     ],
   },
@@ -175,36 +177,40 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Trackable row 5',
     says: 'exit_delay is infinite with -1',
     tests: [
-      by.audit('-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set'),
-      by.audit("A provider's own exit delay acts at once on it and on the trackable that is where it is"),
+      by.contractCase(
+        '-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set',
+      ),
+      by.contractCase("A provider's own exit delay acts at once on it and on the trackable that is where it is"),
     ],
   },
   {
     at: 'Trackable row 6',
     says: 'timeout, or fence_timeout, is infinite with -1',
     tests: [
-      by.audit('-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set'),
-      by.audit(
+      by.contractCase(
+        '-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set',
+      ),
+      by.contractCase(
         'timeout of a provider and of a trackable is an integer in milliseconds that decides before that of the fence',
       ),
       by.vectors("a trackable's fence timeout overrides the fence's, for its provider too"),
-      by.audit("A trackable's own timeout acts at once on it and on its provider, by PUT and by PATCH"),
+      by.contractCase("A trackable's own timeout acts at once on it and on its provider, by PUT and by PATCH"),
     ],
   },
   {
     at: 'Trackable row 7',
     says: 'Its providers are listed by their ids, none of them twice',
     tests: [
-      by.audit('a trackable that names a provider twice is rejected on POST, PUT and PATCH'),
+      by.contractCase('a trackable that names a provider twice is rejected on POST, PUT and PATCH'),
       by.relations('know each other, as objects in v2 and by their ids in v1'),
-      by.audit(
+      by.contractCase(
         'A detached trackable keeps its fence, motion and collisions, also over a restart, until its next location',
       ),
-      by.audit('A detached trackable leaves everything with force_location_update, and when it is deleted'),
-      by.audit(
+      by.contractCase('A detached trackable leaves everything with force_location_update, and when it is deleted'),
+      by.contractCase(
         'A detached trackable leaves its fence, its motion is gone, and stays gone over a restart, where it is to leave',
       ),
-      by.audit('A trackable of two tags is where the other one is when one is removed, where it is to leave'),
+      by.contractCase('A trackable of two tags is where the other one is when one is removed, where it is to leave'),
     ],
   },
   {
@@ -214,7 +220,7 @@ export const RESOURCES: readonly Statement[] = [
       by.changes('the providers of a trackable acts from the next location on, or at once by force'),
       by.changes('gives it its motion at once by force'),
       by.changes('a name changes the motion with the next location, or at once by force'),
-      by.audit('A newly assigned tag acts from its next location on, or at once by force_location_update'),
+      by.contractCase('A newly assigned tag acts from its next location on, or at once by force_location_update'),
     ],
   },
   {
@@ -236,14 +242,16 @@ export const RESOURCES: readonly Statement[] = [
   {
     at: 'Trackable motion sentence 3',
     says: 'It goes with its trackable',
-    tests: [by.audit('a deleted trackable is found in no fence any more, and has no motion, however it is asked for')],
+    tests: [
+      by.contractCase('a deleted trackable is found in no fence any more, and has no motion, however it is asked for'),
+    ],
   },
   {
     at: 'Trackable motion sentence 4',
     says: 'An outdated location makes none',
     tests: [
       by.waysIn('by PUT of one that is older than the last one has no effect'),
-      by.audit('an outdated location moves no trackable'),
+      by.contractCase('an outdated location moves no trackable'),
     ],
   },
 ];

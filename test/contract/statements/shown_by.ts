@@ -6,11 +6,11 @@ function testsOf(file: string): (name: string) => CoveredBy {
   return (name) => [file, name];
 }
 
-const AUDITS = ['audit/fields.test.ts', 'audit/movement.test.ts', 'audit/service.test.ts'];
+const CASE_FILES = ['contract/fields.test.ts', 'contract/movement.test.ts', 'contract/service.test.ts'];
 
-/** A case of the audit, wherever it stands. */
-export function audit(name: string): CoveredBy {
-  return [AUDITS.find((file) => isTest([file, name])) ?? 'audit', name];
+/** Returns the test of a contract case, in whichever of the files it is. */
+export function contractCase(name: string): CoveredBy {
+  return [CASE_FILES.find((file) => isTest([file, name])) ?? 'contract', name];
 }
 
 export const anchorsAndRules = testsOf('e2e/anchors_and_rules.test.ts');

@@ -25,7 +25,7 @@ export const STATES: readonly Statement[] = [
         'core/collision_tracks.test.ts',
         'the events of a pair are start, colliding …, end, start …, and their times are not before the start',
       ],
-      by.audit('A pair goes on after a restart without a second start, and ends once when it parts'),
+      by.contractCase('A pair goes on after a restart without a second start, and ends once when it parts'),
     ],
   },
   {
@@ -33,14 +33,16 @@ export const STATES: readonly Statement[] = [
     says: 'Who is removed while colliding ends the collision',
     tests: [
       by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
-      by.audit('the removal of a trackable is told as its exits, the end of its collision, and a change'),
-      by.audit('Deleting a trackable ends its collision after a restart'),
+      by.contractCase('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.contractCase('Deleting a trackable ends its collision after a restart'),
     ],
   },
   {
     at: 'States and transitions row 2',
     says: 'A deleted trackable has no motion, and is found nowhere',
-    tests: [by.audit('a deleted trackable is found in no fence any more, and has no motion, however it is asked for')],
+    tests: [
+      by.contractCase('a deleted trackable is found in no fence any more, and has no motion, however it is asked for'),
+    ],
   },
   {
     at: 'States and transitions row 3',
@@ -54,7 +56,7 @@ export const STATES: readonly Statement[] = [
     at: 'States and transitions row 4',
     says: 'An outdated location moves nothing',
     tests: [
-      by.audit('an outdated location moves no trackable'),
+      by.contractCase('an outdated location moves no trackable'),
       by.waysIn('by PUT of one that is older than the last one has no effect'),
     ],
   },
@@ -62,7 +64,7 @@ export const STATES: readonly Statement[] = [
     at: 'States and transitions row 5',
     says: 'A restart brings back fence timeouts from the last locations, and no tolerance or delay',
     tests: [
-      by.audit(
+      by.contractCase(
         'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
       ),
       by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),

@@ -9,7 +9,9 @@ export const VERSIONING: readonly Statement[] = [
     tests: [
       by.entities('zone: both versions and all prefixes see the same ones'),
       by.endpointTable('are the rows of the API, and were called with good and bad input'),
-      by.audit('An error under a v1 prefix has the plain word of v1 as its type, by whatever way it comes about'),
+      by.contractCase(
+        'An error under a v1 prefix has the plain word of v1 as its type, by whatever way it comes about',
+      ),
     ],
   },
   {
@@ -23,7 +25,7 @@ export const VERSIONING: readonly Statement[] = [
   {
     at: 'Versioning item 2',
     says: 'In version 2 clients may give ids',
-    tests: [by.audit('version 2 keeps the id of a client, version 1 gives one of its own')],
+    tests: [by.contractCase('version 2 keeps the id of a client, version 1 gives one of its own')],
   },
   {
     at: 'Versioning item 3a',
@@ -43,14 +45,14 @@ export const VERSIONING: readonly Statement[] = [
     at: 'Versioning item 4.1a',
     says: 'Proximity zones need a position, and have no ground control points',
     tests: [
-      by.audit('a proximity zone without a position is rejected'),
-      by.audit('a proximity zone with ground control points is rejected, also as an incomplete one'),
+      by.contractCase('a proximity zone without a position is rejected'),
+      by.contractCase('a proximity zone with ground control points is rejected, also as an incomplete one'),
     ],
   },
   {
     at: 'Versioning item 4.1b',
     says: 'collision_tolerance is called exit_tolerance',
-    tests: [by.audit('collision_tolerance on a trackable is rejected in favor of exit_tolerance')],
+    tests: [by.contractCase('collision_tolerance on a trackable is rejected in favor of exit_tolerance')],
   },
   {
     at: 'Versioning item 4.2',

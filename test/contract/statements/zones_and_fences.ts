@@ -8,14 +8,14 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'A zone is found by its foreign_id',
     tests: [
       by.entities('zones are found by their foreign id'),
-      by.audit('Ids and foreign ids of zones are one name space'),
+      by.contractCase('Ids and foreign ids of zones are one name space'),
     ],
   },
   {
     at: 'Zone row 2',
     says: 'With incomplete_configuration a zone may lack what it needs, on POST and PUT',
     tests: [
-      by.audit(
+      by.contractCase(
         'a zone with missing configuration is taken on POST and PUT when incomplete_configuration is true, and only then',
       ),
     ],
@@ -23,17 +23,17 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
   {
     at: 'Zone row 3',
     says: 'A proximity zone needs a position',
-    tests: [by.audit('a proximity zone without a position is rejected')],
+    tests: [by.contractCase('a proximity zone without a position is rejected')],
   },
   {
     at: 'Zone row 4',
     says: 'Other zones need ground control points, and a proximity zone must have none',
     tests: [
-      by.audit(
+      by.contractCase(
         'a zone with missing configuration is taken on POST and PUT when incomplete_configuration is true, and only then',
       ),
-      by.audit('a proximity zone with ground control points is rejected, also as an incomplete one'),
-      by.audit('Moved ground control points carry fences and silent tags along, also after a restart'),
+      by.contractCase('a proximity zone with ground control points is rejected, also as an incomplete one'),
+      by.contractCase('Moved ground control points carry fences and silent tags along, also after a restart'),
     ],
   },
   {
@@ -42,26 +42,26 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       ['e2e/mobile_zones.test.ts', 'a zone follows the providers and trackables that it lists'],
       ['durability/mobile_zones.test.ts', 'A hub that is closed takes zones to the last location that it has accepted'],
-      by.audit('A zone with control points that follows an object takes its metres along'),
+      by.contractCase('A zone with control points that follows an object takes its metres along'),
     ],
   },
   {
     at: 'Zone row 6',
     says: 'exit_delay is in the APIs of zones and fences',
-    tests: [by.audit('exit_delay is in the APIs of zones and of fences, and of a fence that is made of a zone')],
+    tests: [by.contractCase('exit_delay is in the APIs of zones and of fences, and of a fence that is made of a zone')],
   },
   {
     at: 'Zone sentence 1',
     says: 'Zones other than proximity zones may lack a position',
-    tests: [by.audit('a zone with ground control points may have a position or none')],
+    tests: [by.contractCase('a zone with ground control points may have a position or none')],
   },
   {
     at: 'Zone sentence 2',
     says: 'A zone transforms positions, and becomes a fence',
     tests: [
-      by.audit('transform takes positions of a zone to the earth and back'),
-      by.audit('a fence that createfence makes of a zone is one that can be posted and entered'),
-      by.audit('createfence makes the convex hull of the points of a zone, whatever their order'),
+      by.contractCase('transform takes positions of a zone to the earth and back'),
+      by.contractCase('a fence that createfence makes of a zone is one that can be posted and entered'),
+      by.contractCase('createfence makes the convex hull of the points of a zone, whatever their order'),
     ],
   },
   {
@@ -69,19 +69,19 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'A fence may be a circle',
     tests: [
       by.entities('fence: created, read, replaced and deleted under /hub/v1, and every change told'),
-      by.audit('regions may be 2D or 3D and overlap: each fence has events of its own'),
+      by.contractCase('regions may be 2D or 3D and overlap: each fence has events of its own'),
     ],
   },
   {
     at: 'Fence row 1',
     says: 'Its name is called name',
-    tests: [by.audit('the name of a fence is name, and not fence_name')],
+    tests: [by.contractCase('the name of a fence is name, and not fence_name')],
   },
   {
     at: 'Fence row 2',
     says: 'Its region is GeoJSON, flat or with heights, and may overlap others',
     tests: [
-      by.audit('regions may be 2D or 3D and overlap: each fence has events of its own'),
+      by.contractCase('regions may be 2D or 3D and overlap: each fence has events of its own'),
       ['core/event_order.test.ts', 'a location may cross any number of fences at once'],
     ],
   },
@@ -91,7 +91,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.entities('fence: created, read, replaced and deleted under /hub/v2, and every change told'),
       ['hardening/kept_values.test.ts', 'from entities, and in the events of a fence and of a motion'],
-      by.audit('Entities of every kind come back with every digit of their properties, also after a restart'),
+      by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
     ],
   },
   {
@@ -103,8 +103,8 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
       by.vectors('a fence timeout of 0 is infinite'),
       by.vectors('a fence timeout of null is infinite'),
       by.vectors('a fence timeout of -1 is infinite'),
-      by.audit('A fence timeout that is set while an object inside is silent makes it exit'),
-      by.audit('A fence timeout that becomes infinite lets nobody exit'),
+      by.contractCase('A fence timeout that is set while an object inside is silent makes it exit'),
+      by.contractCase('A fence timeout that becomes infinite lets nobody exit'),
     ],
   },
   {
@@ -113,7 +113,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.vectors('without any timeout an object may stay in the tolerance forever'),
       by.vectors('leaving the tolerance ends the membership at once'),
-      by.audit('A tag that shakes at the top of a fence is held by the exit tolerance'),
+      by.contractCase('A tag that shakes at the top of a fence is held by the exit tolerance'),
     ],
   },
   {
@@ -140,7 +140,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.topics('fence_events get entries and exits of providers and of trackables'),
       ['hardening/kept_values.test.ts', 'from entities, and in the events of a fence and of a motion'],
-      by.audit('Fence events carry every digit of the fence, and posted ones their own'),
+      by.contractCase('Fence events carry every digit of the fence, and posted ones their own'),
     ],
   },
   {
@@ -149,7 +149,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.vectors('without settings, entry and exit come at once'),
       by.anchorsAndRules('events of third parties reach the subscribers of fence_events and of its GeoJSON'),
-      by.audit('A posted fence event names exactly one of provider and trackable'),
+      by.contractCase('A posted fence event names exactly one of provider and trackable'),
     ],
   },
   {
@@ -158,7 +158,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.waysIn('by POST of a list is a location at its zone, and is told as it came'),
       by.waysIn('by WebSocket v1 is a location at its zone, and is told as it came'),
-      by.audit('A proximity comes from a kind of provider that has proximities'),
+      by.contractCase('A proximity comes from a kind of provider that has proximities'),
     ],
   },
   {
@@ -178,7 +178,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.anchorsAndRules('the locating rules of the hub decide in every shard, and after a restart'),
       ['api/rule_endpoints.test.ts', 'is empty at first, replaced by PUT, and told to the shards'],
-      by.audit('Changed locating rules, of the hub or of a trackable, move it at once'),
+      by.contractCase('Changed locating rules, of the hub or of a trackable, move it at once'),
     ],
   },
   {
@@ -187,7 +187,9 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.endpointTable('v1 POST /validator/rules/locating answers 204'),
       ['api/rule_endpoints.test.ts', 'POST /validator/rules/locating'],
-      by.audit('The validator takes an expression with double quotes as a text, as a JSON string and in an object'),
+      by.contractCase(
+        'The validator takes an expression with double quotes as a text, as a JSON string and in an object',
+      ),
     ],
   },
   {

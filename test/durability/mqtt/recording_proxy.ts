@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { PacketReader, type Received } from '../../../src/mqtt/packet_reader.ts';
+import { TcpProxy } from '../../support/tcp_proxy.ts';
 
 /** A location that the broker has sent to the hub. */
 export interface Delivery {
@@ -19,51 +19,23 @@ const REFUSED = 0x80;
 const BYTES_MAX = 1 << 20;
 
 /**
- * Stands between a hub and a broker, and writes down what the broker sends and the hub acknowledges: so what a broker
- * forgets is told apart from what a hub loses.
+ * A proxy between a hub and a broker that records deliveries of the broker and acknowledgments of the hub. Its records
+ * distinguish what a broker forgets from what a hub loses.
  */
-export class RecordingProxy {
-  /** By provider, in the order in which they were sent. */
+export class RecordingProxy extends TcpProxy {
+  /** By provider, in the order of sending. */
   readonly deliveries = new Map<string, Delivery[]>();
-  /** What the hub has refused. */
+  /** Locations that the hub has rejected. */
   readonly refused: string[] = [];
-  /** Whether whoever connects is cut off at once. */
-  isDown = false;
-  /** How many connections the hub has made. */
+  /** Number of connections that the hub has made. */
   connections = 0;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
 
-  private constructor(target: number) {
-    this.#server = createServer((hub) => {
-      if (this.isDown) hub.destroy();
-      else this.#join(hub, connect(target, '127.0.0.1'));
-    });
+  static open(target: number): Promise<RecordingProxy> {
+    return new RecordingProxy(target).listen();
   }
 
-  static async open(target: number): Promise<RecordingProxy> {
-    const proxy = new RecordingProxy(target);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
-    return proxy;
-  }
-
-  get port(): number {
-    return (this.#server.address() as { port: number }).port;
-  }
-
-  /** Cuts all connections. */
-  cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  close(): void {
-    this.#server.close();
-    this.cut();
-  }
-
-  #join(hub: Socket, broker: Socket): void {
-    /** Those of this connection that wait to be acknowledged, by packet id. */
+  protected override forward(hub: Socket, broker: Socket): void {
+    /** Deliveries of this connection that are not acknowledged yet, by packet id. */
     const open = new Map<number, Delivery>();
     const connection = ++this.connections;
     const ofBroker = new PacketReader(
@@ -77,20 +49,9 @@ export class RecordingProxy {
       { message: () => undefined, others: (packets) => this.#answered(packets, open) },
       { bytesMax: BYTES_MAX },
     );
-    for (const [from, to, reader] of [
-      [hub, broker, ofHub],
-      [broker, hub, ofBroker],
-    ] as const) {
-      this.#sockets.add(from);
-      from.setNoDelay(true);
-      from.on('error', () => undefined);
-      from.on('close', () => {
-        this.#sockets.delete(from);
-        to.destroy();
-      });
-      from.on('data', (chunk: Buffer) => reader.push(chunk));
-      from.pipe(to);
-    }
+    hub.on('data', (chunk: Buffer) => ofHub.push(chunk));
+    broker.on('data', (chunk: Buffer) => ofBroker.push(chunk));
+    super.forward(hub, broker);
   }
 
   #sent({ bytes, payloadAt, payloadEnd, isRedelivered }: Received, connection: number): Delivery {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { HALL, square } from '../support/hall.ts';
-import type { TestHub } from '../support/running_hub.ts';
-import { CART, createScene, FENCE, inHall, send } from '../support/scene.ts';
-import type { Event, Recorder } from '../support/socket_client.ts';
-import { publicForm } from '../support/time_sent.ts';
-import type { AuditCase } from './audit_case.ts';
+import { HALL, square } from '../../support/hall.ts';
+import type { TestHub } from '../../support/running_hub.ts';
+import { CART, createScene, FENCE, inHall, send } from '../../support/scene.ts';
+import type { Event, Recorder } from '../../support/socket_client.ts';
+import { publicForm } from '../../support/time_sent.ts';
+import type { ContractCase } from './contract_case.ts';
 
 const POSITION = { type: 'Point', coordinates: [9, 50] };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -34,7 +34,7 @@ async function silence(hub: TestHub, events: Recorder, providerIds: readonly str
 }
 
 /** The fields of the resources, as the specification tells of them. */
-export const FIELD_CASES: readonly AuditCase[] = [
+export const FIELD_CASES: readonly ContractCase[] = [
   {
     by: 'Resources and their fields sentence 2',
     name: 'the hub generates ids, which are strings and different',

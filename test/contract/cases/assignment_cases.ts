@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Event } from '../support/socket_client.ts';
-import type { AuditCase } from './audit_case.ts';
+import type { Event } from '../../support/socket_client.ts';
+import type { ContractCase } from './contract_case.ts';
 import { at, BOTH_EXIT, CART, cart, FENCE, hears, LIFT, send, withCartInside } from './cart_scene.ts';
 
 const LEAVE = { detached_trackables: 'leave' };
 
 /** Assignments that change while nothing is sent. */
-export const ASSIGNMENT_CASES: readonly AuditCase[] = [
+export const ASSIGNMENT_CASES: readonly ContractCase[] = [
   {
     by: 'decision 119',
     name: 'A detached trackable keeps its fence, motion and collisions, also over a restart, until its next location',
@@ -180,7 +180,7 @@ export const ASSIGNMENT_CASES: readonly AuditCase[] = [
       ['A deleted provider', '/providers/tag'],
     ] as const
   ).map(
-    ([what, path]): AuditCase => ({
+    ([what, path]): ContractCase => ({
       by: 'decision 92',
       name: `${what} moves its trackable to where its other provider is, with fences and collisions`,
       async run({ hub }) {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { whileAuthorized } from '../auth/authorized_hub.ts';
-import type { TestHub, TestReply } from '../support/running_hub.ts';
-import type { Event } from '../support/socket_client.ts';
-import type { AuditCase } from './audit_case.ts';
+import { whileAuthorized } from '../../auth/authorized_hub.ts';
+import type { TestHub, TestReply } from '../../support/running_hub.ts';
+import type { Event } from '../../support/socket_client.ts';
+import type { ContractCase } from './contract_case.ts';
 
 const UUID = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 
 /** The types of errors, by which clients tell them apart. */
-export const ERROR_TYPE_CASES: readonly AuditCase[] = [
+export const ERROR_TYPE_CASES: readonly ContractCase[] = [
   {
     by: '113',
     name: 'An error under a v1 prefix has the plain word of v1 as its type, by whatever way it comes about',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { HALL } from '../support/hall.ts';
-import type { TestHub, TestReply } from '../support/running_hub.ts';
-import type { AuditCase } from './audit_case.ts';
+import { HALL } from '../../support/hall.ts';
+import type { TestHub, TestReply } from '../../support/running_hub.ts';
+import type { ContractCase } from './contract_case.ts';
 
 const VERSIONS = ['v1', 'v2'];
 const POSITION = { type: 'Point', coordinates: [9, 50] };
@@ -39,7 +39,7 @@ function assertBad({ status, body, text }: TestReply, message: RegExp): void {
 }
 
 /** What the specification wants to be rejected. */
-export const REJECTION_CASES: readonly AuditCase[] = [
+export const REJECTION_CASES: readonly ContractCase[] = [
   {
     by: 'Errors item 1',
     name: 'a trackable that names a provider twice is rejected on POST, PUT and PATCH',

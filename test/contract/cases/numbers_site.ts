@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TestHub } from '../support/running_hub.ts';
+import type { TestHub } from '../../support/running_hub.ts';
 
 /** What a double would change, in every place where JSON has numbers. */
 export const DATA = '{"floorId":723413320329068590,"t":21.0,"list":[1.50,{"exp":1e3,"neg":-0}],"plain":7}';

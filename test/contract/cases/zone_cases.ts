@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { HALL } from '../support/hall.ts';
-import type { AuditCase } from './audit_case.ts';
+import { HALL } from '../../support/hall.ts';
+import type { ContractCase } from './contract_case.ts';
 import { at, BOTH_EXIT, brief, FENCE, hallMoved, hears, send, withCartInside } from './cart_scene.ts';
 
 /** Fences and places that are given in the metres of a zone, or by heights. */
-export const ZONE_CASES: readonly AuditCase[] = [
+export const ZONE_CASES: readonly ContractCase[] = [
   {
     by: 'decision 108',
     name: 'Moved ground control points carry fences and silent tags along, also after a restart',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { TestHub } from '../support/running_hub.ts';
-import type { Event, Recorder } from '../support/socket_client.ts';
-import type { AuditCase, Audited } from './audit_case.ts';
+import type { TestHub } from '../../support/running_hub.ts';
+import type { Event, Recorder } from '../../support/socket_client.ts';
+import type { ContractCase, CaseHub } from './contract_case.ts';
 
 const DELAY_MS = 300;
 const SETTINGS = { restart_event_delay: DELAY_MS };
@@ -55,7 +55,7 @@ async function park(hub: TestHub): Promise<string> {
 /** What must hold on from when a hub, or its collision worker, has started anew. */
 interface Anew {
   readonly name: string;
-  begin(audited: Audited): Promise<TestHub>;
+  begin(caseHub: CaseHub): Promise<TestHub>;
 }
 
 const ANEW: readonly Anew[] = [
@@ -69,14 +69,14 @@ const ANEW: readonly Anew[] = [
   },
 ];
 
-const SURVIVING = ANEW.flatMap(({ name, begin }): AuditCase[] => [
+const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
   {
     by: '98',
     name: `What drives onto something that has parked collides with it ${name}`,
     settings: SETTINGS,
-    async run(audited) {
-      await park(audited.hub);
-      const hub = await begin(audited);
+    async run(caseHub) {
+      await park(caseHub.hub);
+      const hub = await begin(caseHub);
       const events = await hub.subscribe('collision_events');
       await drive(hub, 'c', 38.5);
       await drive(hub, 'c', 20);
@@ -87,9 +87,9 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): AuditCase[] => [
     by: '98',
     name: `A pair goes on ${name} without a second start, and ends once when it parts`,
     settings: SETTINGS,
-    async run(audited) {
-      const startTime = await park(audited.hub);
-      const hub = await begin(audited);
+    async run(caseHub) {
+      const startTime = await park(caseHub.hub);
+      const hub = await begin(caseHub);
       const events = await hub.subscribe('collision_events');
       await drive(hub, 'a', 0.1);
       await drive(hub, 'b', 1.4);
@@ -105,9 +105,9 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): AuditCase[] => [
     by: '98',
     name: `Deleting a trackable ends its collision ${name}`,
     settings: SETTINGS,
-    async run(audited) {
-      const startTime = await park(audited.hub);
-      const hub = await begin(audited);
+    async run(caseHub) {
+      const startTime = await park(caseHub.hub);
+      const hub = await begin(caseHub);
       const events = await hub.subscribe('collision_events');
       assert.equal((await hub.delete(`/trackables/${idOf('a')}`)).status, 204);
       await hub.settle();
@@ -124,9 +124,9 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): AuditCase[] => [
     by: '98',
     name: `Deleting the location of a parked trackable ends its collision ${name}`,
     settings: SETTINGS,
-    async run(audited) {
-      await park(audited.hub);
-      const hub = await begin(audited);
+    async run(caseHub) {
+      await park(caseHub.hub);
+      const hub = await begin(caseHub);
       const events = await hub.subscribe('collision_events');
       assert.equal((await hub.delete('/providers/tag-b/location')).status, 204);
       await hub.settle();
@@ -137,12 +137,12 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): AuditCase[] => [
     by: '98',
     name: `A tolerance timeout that was running begins anew ${name}`,
     settings: SETTINGS,
-    async run(audited) {
-      await prepare(audited.hub, { exit_tolerance: 5, tolerance_timeout: 1000 });
-      await drive(audited.hub, 'a', 0);
-      await drive(audited.hub, 'b', 1);
-      await drive(audited.hub, 'b', 4);
-      const hub = await begin(audited);
+    async run(caseHub) {
+      await prepare(caseHub.hub, { exit_tolerance: 5, tolerance_timeout: 1000 });
+      await drive(caseHub.hub, 'a', 0);
+      await drive(caseHub.hub, 'b', 1);
+      await drive(caseHub.hub, 'b', 4);
+      const hub = await begin(caseHub);
       const events = await hub.subscribe('collision_events');
       await drive(hub, 'c', 100);
       await events.next(({ collision_type: type }) => type === 'collision_end');
@@ -152,7 +152,7 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): AuditCase[] => [
 ]);
 
 /** Collisions over restarts, and over the death of their worker. */
-export const COLLISION_CASES: readonly AuditCase[] = [
+export const COLLISION_CASES: readonly ContractCase[] = [
   ...SURVIVING,
   {
     by: 'decision 121',

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { whileAuthorized } from '../auth/authorized_hub.ts';
-import { type TestHub, whileHubRuns } from '../support/running_hub.ts';
-import type { Event } from '../support/socket_client.ts';
-import type { AuditCase } from './audit_case.ts';
+import { whileAuthorized } from '../../auth/authorized_hub.ts';
+import { type TestHub, whileHubRuns } from '../../support/running_hub.ts';
+import type { Event } from '../../support/socket_client.ts';
+import type { ContractCase } from './contract_case.ts';
 
 const UUID = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const SENT = '2026-03-01T12:00:00.5Z';
 
 /** What public clients of omlox hubs stumble over. */
-export const CLIENTS_CASES: readonly AuditCase[] = [
+export const CLIENTS_CASES: readonly ContractCase[] = [
   {
     by: '114',
     name: 'Locations that are published and left alone at once are taken, while their token is verified',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { HALL, square } from '../support/hall.ts';
-import type { TestHub } from '../support/running_hub.ts';
-import type { AuditCase } from './audit_case.ts';
+import { HALL, square } from '../../support/hall.ts';
+import type { TestHub } from '../../support/running_hub.ts';
+import type { ContractCase } from './contract_case.ts';
 import { LOCAL_FENCE_CASES } from './local_fence_cases.ts';
 
 const DOCK = square({ id: 'dock', zone_id: 'hall', name: 'Dock' });
@@ -61,7 +61,7 @@ const GEOMETRIES: readonly (readonly [what: string, geometry: unknown, message: 
 ];
 
 const geometries = GEOMETRIES.map(
-  ([what, geometry, message]): AuditCase => ({
+  ([what, geometry, message]): ContractCase => ({
     by: 'decision 107',
     name: `A fence and a trackable with ${what} are refused by an error that says what is wrong where`,
     async run({ hub }) {
@@ -78,7 +78,7 @@ const geometries = GEOMETRIES.map(
 /** Orders of five points, of which the last lies among the others. */
 const ORDERS = ['01234', '40123', '04123', '02413', '32104', '13420'];
 
-export const ENTITIES_CASES: readonly AuditCase[] = [
+export const ENTITIES_CASES: readonly ContractCase[] = [
   ...LOCAL_FENCE_CASES,
   {
     by: 'decision 103',

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { HALL, square } from '../support/hall.ts';
-import type { TestHub } from '../support/running_hub.ts';
-import { CART, createScene, inHall, send } from '../support/scene.ts';
-import type { Event } from '../support/socket_client.ts';
-import { publicForm } from '../support/time_sent.ts';
-import type { AuditCase } from './audit_case.ts';
+import { HALL, square } from '../../support/hall.ts';
+import type { TestHub } from '../../support/running_hub.ts';
+import { CART, createScene, inHall, send } from '../../support/scene.ts';
+import type { Event } from '../../support/socket_client.ts';
+import { publicForm } from '../../support/time_sent.ts';
+import type { ContractCase } from './contract_case.ts';
 
 const IDLE_SECONDS = 8;
 const ROUNDS = 20;
@@ -19,7 +19,7 @@ const SHOWN = {
 };
 
 /** Subscriptions as the specification tells of them. */
-export const SUBSCRIPTION_CASES: readonly AuditCase[] = [
+export const SUBSCRIPTION_CASES: readonly ContractCase[] = [
   {
     by: 'WebSocket API sentence 3',
     name: 'crs and geojson of params are those of the query parameters of REST',

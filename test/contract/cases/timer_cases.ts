@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { square } from '../support/hall.ts';
-import type { AuditCase } from './audit_case.ts';
+import { square } from '../../support/hall.ts';
+import type { ContractCase } from './contract_case.ts';
 import { at, BOTH_EXIT, CART, cart, FENCE, hears, send, withCartInside } from './cart_scene.ts';
 
 /** Changes after which nothing is heard of the tag any more. */
-export const TIMER_CASES: readonly AuditCase[] = [
+export const TIMER_CASES: readonly ContractCase[] = [
   {
     by: 'decision 93',
     name: 'A fence timeout that is set while an object inside is silent makes it exit',
@@ -43,7 +43,7 @@ export const TIMER_CASES: readonly AuditCase[] = [
       ['An exit tolerance', { exit_tolerance: 100 }, { exit_tolerance: 1 }],
     ] as const
   ).map(
-    ([what, before, after]): AuditCase => ({
+    ([what, before, after]): ContractCase => ({
       by: 'decision 93',
       name: `${what} that is changed while an object outside is silent makes it exit`,
       async run({ hub }) {

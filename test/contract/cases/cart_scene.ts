@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { HALL, square } from '../support/hall.ts';
-import type { TestHub } from '../support/running_hub.ts';
-import type { Event, Recorder } from '../support/socket_client.ts';
+import { HALL, square } from '../../support/hall.ts';
+import type { TestHub } from '../../support/running_hub.ts';
+import type { Event, Recorder } from '../../support/socket_client.ts';
 
 /** A cart in a fence of a hall, whose tag then falls silent. */
 

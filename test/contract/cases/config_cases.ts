@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { gps } from '../support/hall.ts';
-import type { TestHub } from '../support/running_hub.ts';
-import type { AuditCase } from './audit_case.ts';
+import { gps } from '../../support/hall.ts';
+import type { TestHub } from '../../support/running_hub.ts';
+import type { ContractCase } from './contract_case.ts';
 
 const WRITTEN: readonly [text: string, geojson: boolean][] = [
   ['true', true],
@@ -13,7 +13,7 @@ const WRITTEN: readonly [text: string, geojson: boolean][] = [
 ];
 
 /** What is read from settings, query parameters and license keys. */
-export const CONFIG_CASES: readonly AuditCase[] = [
+export const CONFIG_CASES: readonly ContractCase[] = [
   {
     by: '94',
     name: 'true and false of a query parameter may be in any letter case',

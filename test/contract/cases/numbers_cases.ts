@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { anyJson, exactly } from '../model/json_texts.ts';
-import type { AuditCase } from './audit_case.ts';
+import { anyJson, exactly } from '../../model/json_texts.ts';
+import type { ContractCase } from './contract_case.ts';
 import {
   accepted,
   BEACON,
@@ -19,22 +19,22 @@ import {
   showsAll,
 } from './numbers_site.ts';
 
-export const NUMBERS_CASES: readonly AuditCase[] = [
+export const NUMBERS_CASES: readonly ContractCase[] = [
   {
     by: 'decision 102',
     name: 'Entities of every kind come back with every digit of their properties, also after a restart',
-    async run(audited) {
-      await makeAll(audited.hub);
-      await showsAll(audited.hub);
-      has((await audited.hub.get(`/fences/${FENCE}?geojson=true`)).text);
-      has((await audited.hub.get('/fences/summary?geojson=true&crs=EPSG:32632')).text);
-      has((await audited.hub.get('/anchors/anchor?georef=true')).text);
-      has((await audited.hub.get('/providers/tag/trackables')).text);
-      has((await audited.hub.get(`/trackables/${CART}/providers`)).text);
-      const stats = (await audited.hub.get('/stats/consumption/current')).text;
+    async run(caseHub) {
+      await makeAll(caseHub.hub);
+      await showsAll(caseHub.hub);
+      has((await caseHub.hub.get(`/fences/${FENCE}?geojson=true`)).text);
+      has((await caseHub.hub.get('/fences/summary?geojson=true&crs=EPSG:32632')).text);
+      has((await caseHub.hub.get('/anchors/anchor?georef=true')).text);
+      has((await caseHub.hub.get('/providers/tag/trackables')).text);
+      has((await caseHub.hub.get(`/trackables/${CART}/providers`)).text);
+      const stats = (await caseHub.hub.get('/stats/consumption/current')).text;
       has(stats.slice(stats.indexOf('"fences"')));
       has(stats.slice(stats.indexOf('"zones"')));
-      const hub = await audited.restart();
+      const hub = await caseHub.restart();
       await showsAll(hub);
     },
   },
@@ -73,8 +73,8 @@ export const NUMBERS_CASES: readonly AuditCase[] = [
   {
     by: 'decision 102',
     name: 'Sensors come back with every digit, whatever JSON they are',
-    async run(audited) {
-      let { hub } = audited;
+    async run(caseHub) {
+      let { hub } = caseHub;
       await makeAll(hub);
       const shown = async (sensors: string) => {
         assert.equal((await hub.get('/providers/tag/sensors')).text, sensors);
@@ -85,7 +85,7 @@ export const NUMBERS_CASES: readonly AuditCase[] = [
         await accepted(hub.put('/providers/tag/sensors', sensors));
         await shown(sensors);
       }
-      hub = await audited.restart();
+      hub = await caseHub.restart();
       await shown(`{"properties":${DATA}}`);
       await accepted(hub.put('/providers/tag', `{"type":"uwb","sensors":${SENSORS}}`));
       await shown(SENSORS);
@@ -96,8 +96,8 @@ export const NUMBERS_CASES: readonly AuditCase[] = [
   {
     by: 'decision 102',
     name: 'Locations bring every digit of their properties to every reader, whichever way they come',
-    async run(audited) {
-      const { hub } = audited;
+    async run(caseHub) {
+      const { hub } = caseHub;
       await makeAll(hub);
       const topics = ['location_updates', 'location_updates:geojson', 'trackable_motions', 'trackable_motions:geojson'];
       const texts = await listen(hub, topics);
@@ -140,7 +140,7 @@ export const NUMBERS_CASES: readonly AuditCase[] = [
       await hub.settle();
       has((await hub.get(`/trackables/${CART}/location`)).text);
       has((await hub.get(`/trackables/${CART}/motion`)).text);
-      const again = await audited.restart();
+      const again = await caseHub.restart();
       has((await again.get('/providers/tag/location')).text);
       assert.equal((await again.get(`/trackables/${CART}/motion`)).text.split(DATA).length, 3);
     },
@@ -243,8 +243,8 @@ export const NUMBERS_CASES: readonly AuditCase[] = [
   {
     by: 'decision 102',
     name: 'Any JSON in properties comes back digit by digit through create, read, list, patch, locations and a restart',
-    async run(audited) {
-      let { hub } = audited;
+    async run(caseHub) {
+      let { hub } = caseHub;
       const samples = fc.sample(anyJson, { numRuns: 40, seed: 1020 }).map((text, i) => ({ text, id: `p${i}` }));
       // What the hub writes has no white space, escapes as JSON.stringify has them, and the last of equal names.
       const wanted = new Map<string, string>();
@@ -267,7 +267,7 @@ export const NUMBERS_CASES: readonly AuditCase[] = [
         await accepted(hub.request('PATCH', `/providers/${id}`, patch));
       }
       await check();
-      hub = await audited.restart();
+      hub = await caseHub.restart();
       await check();
     },
   },

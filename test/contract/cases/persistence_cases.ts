@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HALL, square } from '../support/hall.ts';
-import { openTestHub, type TestHub } from '../support/running_hub.ts';
-import { CART, createScene, FENCE, inHall, send } from '../support/scene.ts';
-import type { Event } from '../support/socket_client.ts';
-import type { AuditCase } from './audit_case.ts';
+import { HALL, square } from '../../support/hall.ts';
+import { openTestHub, type TestHub } from '../../support/running_hub.ts';
+import { CART, createScene, FENCE, inHall, send } from '../../support/scene.ts';
+import type { Event } from '../../support/socket_client.ts';
+import type { ContractCase } from './contract_case.ts';
 
 /** Long enough for a restart on a busy machine. */
 const TOLERANCE_MS = 5000;
@@ -31,7 +31,7 @@ async function medianMs(turns: readonly (() => Promise<unknown>)[], rounds: numb
 }
 
 /** What is kept, where, and what a restart brings back. */
-export const PERSISTENCE_CASES: readonly AuditCase[] = [
+export const PERSISTENCE_CASES: readonly ContractCase[] = [
   {
     by: 'What the service does item 6',
     name: 'data is kept in a SQL database in the file data.dat',

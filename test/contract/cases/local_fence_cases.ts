@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { HALL, square } from '../support/hall.ts';
-import type { TestHub } from '../support/running_hub.ts';
-import type { AuditCase } from './audit_case.ts';
+import { HALL, square } from '../../support/hall.ts';
+import type { TestHub } from '../../support/running_hub.ts';
+import type { ContractCase } from './contract_case.ts';
 
 const DOCK = square({ id: 'dock', zone_id: 'hall', name: 'Dock' });
 const CART = '0b680db2-b39b-45be-be77-40d7d2296cb4';
@@ -28,7 +28,7 @@ async function put(hub: TestHub, where: 'in the dock' | 'away'): Promise<void> {
   await hub.settle();
 }
 
-const fromHow = (['deleted', 'renamed'] as const).flatMap((how): AuditCase[] => [
+const fromHow = (['deleted', 'renamed'] as const).flatMap((how): ContractCase[] => [
   {
     by: 'decision 105',
     name: `A local fence whose zone is ${how} is shown where it was, as GeoJSON too`,
@@ -94,7 +94,7 @@ const fromHow = (['deleted', 'renamed'] as const).flatMap((how): AuditCase[] => 
 ]);
 
 /** Local fences without their zone. */
-export const LOCAL_FENCE_CASES: readonly AuditCase[] = [
+export const LOCAL_FENCE_CASES: readonly ContractCase[] = [
   ...fromHow,
   {
     by: 'decision 105',

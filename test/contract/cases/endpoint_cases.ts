@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { HALL } from '../support/hall.ts';
-import type { TestHub } from '../support/running_hub.ts';
-import { CART, createScene, FENCE, inHall, send } from '../support/scene.ts';
-import type { Event } from '../support/socket_client.ts';
-import type { AuditCase } from './audit_case.ts';
+import { HALL } from '../../support/hall.ts';
+import type { TestHub } from '../../support/running_hub.ts';
+import { CART, createScene, FENCE, inHall, send } from '../../support/scene.ts';
+import type { Event } from '../../support/socket_client.ts';
+import type { ContractCase } from './contract_case.ts';
 
 const VERSIONS = ['v1', 'v2'];
 /** The published example of UPS (IOGP guidance note 7-2), and the same place in the south. */
@@ -25,7 +25,7 @@ function assertAt(found: readonly number[], expected: readonly number[], toleran
 }
 
 /** What the endpoints answer on a running hub, as far as the specification tells of it. */
-export const ENDPOINT_CASES: readonly AuditCase[] = [
+export const ENDPOINT_CASES: readonly ContractCase[] = [
   {
     by: 'Endpoints row 3',
     name: 'location of a trackable is the newest of its providers, and locations are all of them',

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { TestHub, TestSettings } from '../../support/running_hub.ts';
+import { borrowHub, RestartableHub } from '../../support/shared_hubs.ts';
+
+/** A statement of the specification, or a defect that was found against it, tested over REST and WebSocket. */
+export interface ContractCase {
+  /** Part of the specification, or the number of the decision about it. */
+  readonly by: string;
+  /** The promise, as a sentence. */
+  readonly name: string;
+  readonly settings?: TestSettings;
+  /** Hub of the case: absent, an empty one shared with cases of the same settings; its own; or none if it opens hubs itself. */
+  readonly hub?: 'own' | 'none';
+  run(caseHub: CaseHub): Promise<void>;
+}
+
+/** The hub of a case. */
+export interface CaseHub {
+  readonly t: TestContext;
+  /** The hub that is running. */
+  readonly hub: TestHub;
+  /** Shuts the hub down in order and starts another one on its data. */
+  restart(): Promise<TestHub>;
+}
+
+export function titleOf({ name, by }: ContractCase): string {
+  return `${name} (${by})`;
+}
+
+/** Runs a case on its hub. */
+export async function runCase({ settings = {}, hub: which, run }: ContractCase, t: TestContext): Promise<void> {
+  const opened = which === 'none' ? undefined : await (which === 'own' ? ownHub : borrowHub)(t, settings);
+  const hub = () => opened ?? assert.fail('the case says that it opens hubs itself');
+  await run({
+    t,
+    get hub() {
+      return hub().now;
+    },
+    restart: () => hub().restart(),
+  });
+}
+
+async function ownHub(t: TestContext, settings: TestSettings): Promise<RestartableHub> {
+  const hub = await RestartableHub.open(settings);
+  t.after(() => hub.close());
+  return hub;
+}
