@@ -2,8 +2,8 @@ import { type Alert, SEVERITIES } from '../model/alert.ts';
 import { isOpen } from './alert_state.ts';
 
 /**
- * The room for alerts. The hub stores a bounded number of them. Severities share the room of open alerts so that many alerts
- * of little importance never displace an important one:
+ * The room for alerts. The hub stores a bounded number of them. Severities share the room of open alerts so that many
+ * alerts of little importance never displace an important one:
  *
  *   severity   open alerts of this and lesser severities   when that room is full
  *   ---------  ------------------------------------------  --------------------------------------------------------
@@ -36,8 +36,8 @@ export function roomFor(severity: Severity, max: number): number {
 }
 
 /**
- * Returns the alerts to remove before one of `severity` is added to `alerts` (oldest first, of which `max` are stored), or
- * undefined if it does not fit. With `onlyFree`, no open alert is removed.
+ * Returns the alerts to remove before one of `severity` is added to `alerts` (oldest first, of which `max` are stored),
+ * or undefined if it does not fit. With `onlyFree`, no open alert is removed.
  */
 export function removalsFor(
   severity: Severity,

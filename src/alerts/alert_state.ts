@@ -2,8 +2,8 @@ import type { Alert, AlertRule } from '../model/alert.ts';
 import { formatTime } from '../model/time.ts';
 
 /**
- * What becomes of one alert. It is about one rule and one subject: a fence, an object, both, or two trackables. Its
- * condition begins and ends by itself; people acknowledge and clear it.
+ * State machine of one alert. An alert belongs to one rule and one subject: a fence, an object, both, or two
+ * trackables. Its condition begins and ends by itself; users acknowledge and clear the alert.
  *
  *   state                    condition begins   condition ends      acknowledge     clear
  *   -----------------------  -----------------  ------------------  --------------  --------------
@@ -14,27 +14,27 @@ import { formatTime } from '../model/time.ts';
  *   cleared                  -                  cleared, over       cleared         cleared
  *   cleared, over            a new alert        -                   cleared, over   cleared, over
  *
- * So what nobody has looked at stays, though it is over; what somebody knows of goes by itself when it is over; and what
- * somebody has cleared while it holds is not raised again before it was over once. A subject has one open alert of a
- * rule at most, however often it comes and goes.
+ * An alert stays open until it is acknowledged, even after its condition has ended. An acknowledged alert clears itself
+ * when its condition ends. An alert cleared while its condition holds is raised again only after the condition has
+ * ended once. A rule has at most one open alert per subject.
  */
-export type Signal = 'begins' | 'ends' | 'acknowledge' | 'clear';
+export type AlertSignal = 'begins' | 'ends' | 'acknowledge' | 'clear';
 
-/** What an alert is about. */
-export interface Subject {
+/** The fence and the objects of an alert. */
+export interface AlertSubject {
   readonly fenceId?: string | undefined;
   readonly trackableId?: string | undefined;
   readonly otherId?: string | undefined;
   readonly providerId?: string | undefined;
 }
 
-/** What moves: a trackable, or a provider. */
-export type Moving = Pick<Subject, 'trackableId' | 'providerId'>;
+/** A trackable, or a provider. */
+export type MovingObject = Pick<AlertSubject, 'trackableId' | 'providerId'>;
 
-/** The alert that is raised where there is none. */
+/** A new raised alert. */
 export function raised(
   rule: AlertRule,
-  subject: Subject,
+  subject: AlertSubject,
   { id, nowMs, count }: { readonly id: string; readonly nowMs: number; readonly count?: number | undefined },
 ): Alert {
   const { fenceId, trackableId, otherId, providerId } = subject;
@@ -55,13 +55,13 @@ export function raised(
   };
 }
 
-/** The severity of the alerts of a rule. */
+/** Severity of the alerts of `rule`; `warning` by default. */
 export function severityOf({ severity }: AlertRule): Alert['severity'] {
   return severity ?? 'warning';
 }
 
-/** The alert after a signal; the same where that changes nothing. */
-export function after(alert: Alert, signal: Signal, nowMs: number): Alert {
+/** Returns the alert after `signal`, or the same object if the signal changes nothing. */
+export function after(alert: Alert, signal: AlertSignal, nowMs: number): Alert {
   const isOver = alert.over_at != null;
   const now = formatTime(nowMs);
   switch (signal) {
@@ -84,29 +84,29 @@ export function after(alert: Alert, signal: Signal, nowMs: number): Alert {
   }
 }
 
-/** Whether somebody should still look at it. */
+/** Whether the alert still needs attention. */
 export function isOpen({ state }: Pick<Alert, 'state'>): boolean {
   return state !== 'cleared';
 }
 
-/** Whether a condition that begins anew is another alert's. */
-export function isDone({ state, over_at: over }: Alert): boolean {
+/** Whether the alert is closed: its condition, if it begins again, raises a new alert. */
+export function isClosed({ state, over_at: over }: Alert): boolean {
   return state === 'cleared' && over != null;
 }
 
-/** By which an alert of a rule about a subject is found. */
-export function subjectKey(ruleId: string, subject: Subject): string {
+/** Map key of a rule and a subject. The two trackables of a collision may be in either order. */
+export function subjectKey(ruleId: string, subject: AlertSubject): string {
   const { fenceId = '', trackableId = '', otherId = '', providerId = '' } = subject;
   const [one, other] = otherId !== '' && otherId < trackableId ? [otherId, trackableId] : [trackableId, otherId];
   return JSON.stringify([ruleId, fenceId, one, other, providerId]);
 }
 
-/** By which an object is found: a provider may have the id of a trackable. */
-export function movingKey({ trackableId, providerId }: Moving): string {
+/** Map key of an object. Names its kind, as a provider may have the same id as a trackable. */
+export function objectKey({ trackableId, providerId }: MovingObject): string {
   return providerId === undefined ? `trackable ${trackableId}` : `provider ${providerId}`;
 }
 
-export function subjectOf(alert: Alert): Subject {
+export function subjectOf(alert: Alert): AlertSubject {
   return {
     fenceId: alert.fence_id ?? undefined,
     trackableId: alert.trackable_id ?? undefined,

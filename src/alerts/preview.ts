@@ -1,49 +1,49 @@
 import type { AlertMatch, AlertPreview, AlertRule } from '../model/alert.ts';
 import { formatTime } from '../model/time.ts';
-import type { Moving } from './alert_state.ts';
+import type { MovingObject } from './alert_state.ts';
 import {
+  type CompiledRule,
+  compileRule,
+  concernsFence,
+  concernsObject,
+  type EntityLookup,
   FENCE_KINDS,
-  type Heard,
-  heardAt,
-  isAbout,
-  isIn,
-  type KnownObjects,
   objectsFor,
-  type Stay,
-  type Watched,
-  watched,
-} from './watch.ts';
+} from './rule_match.ts';
+import { type FenceStay, type LastSeen, lastSeenMs } from './watch_state.ts';
 
-/** Matches that are shown. */
-const SHOWN_MAX = 100;
+/** Most matches returned. */
+const MATCHES_MAX = 100;
 
-/** What is known at a moment. */
-export interface Now {
+/** Current state that a preview is computed from. */
+export interface PreviewInput {
   readonly nowMs: number;
-  /** What has to be added to such a time for a time of day. */
-  readonly toDayMs: number;
-  readonly stays: readonly Stay[];
-  readonly heard: Heard;
-  readonly known: KnownObjects;
+  /** Offset that converts monotonic time to wall-clock time. */
+  readonly toWallClockMs: number;
+  readonly stays: readonly FenceStay[];
+  readonly lastSeen: LastSeen;
+  readonly entities: EntityLookup;
 }
 
 /**
- * What a rule would alert of at this moment. For entries and exits that is who is inside: whose entry it would have alerted
- * of, and whose exit it will. Collisions last for a moment, and are not looked for.
+ * Preview of the alerts that `rule` would have now. For rules on entries and exits, the matches are the objects inside:
+ * their entries would have been alerted, and their exits will be. Collisions are momentary and have no preview.
  */
-export function previewOf(rule: AlertRule, now: Now): AlertPreview {
-  const each = watched(rule);
+export function previewOf(rule: AlertRule, now: PreviewInput): AlertPreview {
+  const each = compileRule(rule);
   const matches = matchesOf(each, now);
   let about = 0;
-  for (const object of objectsFor(each, now.known)) if (isAbout(each, object, now.known)) about++;
-  return { watched: about, matches: matches.slice(0, SHOWN_MAX), total: matches.length };
+  for (const object of objectsFor(each, now.entities)) if (concernsObject(each, object, now.entities)) about++;
+  return { watched: about, matches: matches.slice(0, MATCHES_MAX), total: matches.length };
 }
 
-function matchesOf(each: Watched, now: Now): readonly AlertMatch[] {
+function matchesOf(each: CompiledRule, now: PreviewInput): readonly AlertMatch[] {
   const { kind, longer_than: longerMs = 0 } = each.rule;
-  const timeOf = (atMs: number): string => formatTime(atMs + now.toDayMs);
+  const timeOf = (atMs: number): string => formatTime(atMs + now.toWallClockMs);
   if (FENCE_KINDS.has(kind)) {
-    const stays = now.stays.filter((stay) => isIn(each, stay.fenceId) && isAbout(each, stay, now.known));
+    const stays = now.stays.filter(
+      (stay) => concernsFence(each, stay.fenceId) && concernsObject(each, stay, now.entities),
+    );
     if (kind === 'more_inside') return crowds(stays, each.rule.more_than ?? 0);
     const leastMs = kind === 'inside_longer' ? (longerMs ?? 0) : 0;
     return stays
@@ -52,18 +52,18 @@ function matchesOf(each: Watched, now: Now): readonly AlertMatch[] {
       .map((stay) => ({ fence_id: stay.fenceId, ...idOf(stay), since: timeOf(stay.sinceMs) }));
   }
   if (kind === 'collision') return [];
-  return [...objectsFor(each, now.known)]
-    .map((object) => ({ object, heardMs: heardAt(now.heard, object) ?? Number.POSITIVE_INFINITY }))
-    .filter(({ object, heardMs }) => now.nowMs - heardMs > (longerMs ?? 0) && isAbout(each, object, now.known))
-    .sort((one, other) => one.heardMs - other.heardMs)
-    .map(({ object, heardMs }) => ({ ...idOf(object), since: timeOf(heardMs) }));
+  return [...objectsFor(each, now.entities)]
+    .map((object) => ({ object, seenMs: lastSeenMs(now.lastSeen, object) ?? Number.POSITIVE_INFINITY }))
+    .filter(({ object, seenMs }) => now.nowMs - seenMs > (longerMs ?? 0) && concernsObject(each, object, now.entities))
+    .sort((one, other) => one.seenMs - other.seenMs)
+    .map(({ object, seenMs }) => ({ ...idOf(object), since: timeOf(seenMs) }));
 }
 
-function idOf({ trackableId, providerId }: Moving): Pick<AlertMatch, 'trackable_id' | 'provider_id'> {
+function idOf({ trackableId, providerId }: MovingObject): Pick<AlertMatch, 'trackable_id' | 'provider_id'> {
   return providerId === undefined ? { trackable_id: trackableId ?? null } : { provider_id: providerId };
 }
 
-function crowds(stays: readonly Stay[], moreThan: number): readonly AlertMatch[] {
+function crowds(stays: readonly FenceStay[], moreThan: number): readonly AlertMatch[] {
   return [...Map.groupBy(stays, ({ fenceId }) => fenceId)]
     .filter(([, inside]) => inside.length > moreThan)
     .map(([fenceId, inside]) => ({ fence_id: fenceId, count: inside.length }))

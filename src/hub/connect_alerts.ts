@@ -38,9 +38,9 @@ export function connectDefined({ clock, machine, log, writer, stages, entities, 
   const { newId, schedule } = machine;
   const alerts = new Alerts({
     ...{ newId, schedule, fanout, commit },
-    running: clock.monotonic,
+    monotonicMs: clock.monotonic,
     now: clock.now,
-    known: {
+    entities: {
       hasFence: (id) => entities.has('fence', id),
       trackable: (id) => entities.get('trackable', id),
       trackables: () => entities.list('trackable'),
@@ -50,7 +50,7 @@ export function connectDefined({ clock, machine, log, writer, stages, entities, 
     },
     read: (query) => (cluster?.isLocal === false ? cluster.remote.ask(query) : shards.ask(query)),
     isWatcher: () => cluster?.ownsCollisions ?? true,
-    notice: (text, facts) => log.warn(text, facts),
+    warn: (message, facts) => log.warn(message, facts),
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
   return {

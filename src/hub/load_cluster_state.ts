@@ -3,7 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
-import { announceFenceEvent, announceFenceEventAgain, announceProximity } from '../fanout/front_events.ts';
+import { announceFenceEvent, redeliverFenceEvent, announceProximity } from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';
 import { remoteRows } from '../shards/row_times.ts';
 import { startWorkers, loadEntities } from './load_state.ts';
@@ -75,12 +75,12 @@ export async function loadClusterState(
       fenceEventAgain(recorded, isNew) {
         const [[fenceId]] = recorded.event;
         const fence = typeof fenceId === 'string' ? entities.get('fence', fenceId) : undefined;
-        announceFenceEventAgain(fanout, { ...recorded, fence, zones: (id) => entities.zoneBy(id) }, isNew);
+        redeliverFenceEvent(fanout, { ...recorded, fence, zones: (id) => entities.zoneBy(id) }, isNew);
       },
     },
     servesOther() {
       sources.start();
-      parts.alerts.look();
+      parts.alerts.refresh();
       elect();
     },
     stage: { clock, shards, collisions },

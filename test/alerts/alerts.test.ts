@@ -7,17 +7,17 @@ import { Fanout } from '../../src/fanout/fanout.ts';
 
 const RULE = { name: 'In the dock', kind: 'entry' };
 
-/** Alerts over a real fan-out. Shards answer when they are told to, and what is kept is kept here. */
+/** Alerts on a real fan-out. A test answers the queries to shards, and `store` holds the committed documents. */
 function openAlerts() {
   const fanout = new Fanout({ variantsChanged: () => undefined });
-  const asked: { readonly query: Query; readonly answer: (answers: readonly QueryResult[]) => void }[] = [];
+  const queries: { readonly query: Query; readonly answer: (answers: readonly QueryResult[]) => void }[] = [];
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
-  const store = { isFailing: false, kept: new Map<string, object>() };
+  const store = { isFailing: false, documents: new Map<string, object>() };
   let nowMs = 1_000_000;
   let ids = 0;
   const alerts = new Alerts({
     fanout,
-    running: () => nowMs,
+    monotonicMs: () => nowMs,
     now: () => nowMs,
     newId: () => `id-${++ids}`,
     schedule(delayMs, run) {
@@ -25,7 +25,7 @@ function openAlerts() {
       timers.add(timer);
       return () => void timers.delete(timer);
     },
-    known: {
+    entities: {
       hasFence: () => true,
       trackable: () => ({}),
       trackables: () => [{ id: 't' }],
@@ -33,30 +33,30 @@ function openAlerts() {
       providers: () => [{ id: 'p' }],
       isAssigned: () => false,
     },
-    read: (query) => new Promise((answer) => void asked.push({ query, answer })),
+    read: (query) => new Promise((answer) => void queries.push({ query, answer })),
     async commit(documents) {
       if (store.isFailing) throw new HubError('HUB_UNAVAILABLE', 'Cannot write now: the disk is full');
       for (const [name, document] of documents) {
-        if (document === undefined) store.kept.delete(name);
-        else store.kept.set(name, document);
+        if (document === undefined) store.documents.delete(name);
+        else store.documents.set(name, document);
       }
       return undefined;
     },
     isWatcher: () => true,
-    notice: (text) => assert.fail(text),
+    warn: (message) => assert.fail(message),
   });
   alerts.start();
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return {
     alerts,
     fanout,
-    asked,
+    queries,
     store,
     timers,
     settled,
-    /** Who is inside of `f`, as the shards answer the first question that is open. */
+    /** Answers the first open query: these trackables are inside of `f`. */
     async answer(...inside: readonly string[]) {
-      asked.shift()?.answer([{ stays: inside.map((id) => ['f', id, 5000] as const) }]);
+      queries.shift()?.answer([{ stays: inside.map((id) => ['f', id, 5000] as const) }]);
       await settled();
     },
     async crosses(type: 'region_entry' | 'region_exit', trackable = 't') {
@@ -65,7 +65,7 @@ function openAlerts() {
       fanout.announce('fence_events', fields, () => JSON.stringify(event));
       await settled();
     },
-    async crossesAlone(type: 'region_entry' | 'region_exit', provider = 'p') {
+    async providerCrosses(type: 'region_entry' | 'region_exit', provider = 'p') {
       const fields = ['f', undefined, provider, undefined, type, 'location_provider'];
       const event = { id: 'e', fence_id: 'f', event_type: type, provider_id: provider };
       fanout.announce('fence_events', fields, () => JSON.stringify(event));
@@ -79,16 +79,16 @@ function openAlerts() {
       }
       await settled();
     },
-    seen: () =>
+    listed: () =>
       alerts.list().map(({ trackable_id: trackable, provider_id: provider, state, times, over_at: over }) => {
         return [trackable ?? provider, state, times, over != null];
       }),
   };
 }
 
-test('Without an enabled rule nothing is subscribed to, asked or timed', async () => {
-  const { alerts, fanout, asked, timers, answer } = openAlerts();
-  const idle = () => [fanout.hasSubscribers('fence_events'), asked.length, timers.size];
+test('Without an enabled rule there are no subscriptions, queries or timers', async () => {
+  const { alerts, fanout, queries, timers, answer } = openAlerts();
+  const idle = () => [fanout.hasSubscribers('fence_events'), queries.length, timers.size];
   assert.deepEqual(idle(), [false, 0, 0]);
   const { id } = await alerts.rules.create({ ...RULE, kind: 'inside_longer', longer_than: 60_000 });
   assert.deepEqual(idle(), [true, 1, 0]);
@@ -98,76 +98,76 @@ test('Without an enabled rule nothing is subscribed to, asked or timed', async (
   assert.deepEqual(idle(), [false, 0, 0]);
 });
 
-test('Who enters while it is asked who is inside has entered, whatever the answer says', async () => {
+test('An object that enters during the query for stays has entered, whatever the answer says', async () => {
   for (const inside of [['t', 'u'], ['u']]) {
-    const { alerts, answer, crosses, seen } = openAlerts();
+    const { alerts, answer, crosses, listed } = openAlerts();
     await alerts.rules.create(RULE);
     await crosses('region_entry');
     await answer(...inside);
-    assert.deepEqual(seen(), [['t', 'raised', 1, false]]);
+    assert.deepEqual(listed(), [['t', 'raised', 1, false]]);
     await crosses('region_exit');
-    assert.deepEqual(seen(), [['t', 'raised', 1, true]]);
+    assert.deepEqual(listed(), [['t', 'raised', 1, true]]);
   }
 });
 
-test('Who leaves while it is asked who is inside has left, though the answer is older', async () => {
-  const { alerts, answer, crosses, seen, pass } = openAlerts();
+test('An object that leaves during the query for stays has left, though the answer is older', async () => {
+  const { alerts, answer, crosses, listed, pass } = openAlerts();
   await alerts.rules.create({ ...RULE, kind: 'inside_longer', longer_than: 10_000 });
   await crosses('region_exit');
   await answer('t');
   await pass(20_000);
-  assert.deepEqual(seen(), []);
+  assert.deepEqual(listed(), []);
 });
 
-test('While rules change, what they have alerted of goes on, once', async () => {
-  const { alerts, answer, crosses, seen } = openAlerts();
+test('Alerts continue without duplicates while rules change', async () => {
+  const { alerts, answer, crosses, listed } = openAlerts();
   await alerts.rules.create(RULE);
   await answer();
   await crosses('region_entry');
   await alerts.rules.create({ ...RULE, name: 'Another', kind: 'exit' });
   await crosses('region_entry', 'u');
-  assert.deepEqual(seen().toSorted(), [
+  assert.deepEqual(listed().toSorted(), [
     ['t', 'raised', 1, false],
     ['u', 'raised', 1, false],
   ]);
-  // From before `u` has entered.
+  // The answer is older than the entry of `u`.
   await answer('t');
-  assert.deepEqual(seen().toSorted(), [
+  assert.deepEqual(listed().toSorted(), [
     ['t', 'raised', 1, false],
     ['u', 'raised', 1, false],
   ]);
   await crosses('region_exit', 'u');
-  assert.equal(seen().filter(([id]) => id === 'u').length, 2);
+  assert.equal(listed().filter(([id]) => id === 'u').length, 2);
 });
 
-test('Providers are heard and asked of where a rule is about them alone', async () => {
-  const { alerts, asked, answer, crosses, crossesAlone, seen } = openAlerts();
+test('Provider events and stays are used only if a rule concerns providers', async () => {
+  const { alerts, queries, answer, crosses, providerCrosses, listed } = openAlerts();
   await alerts.rules.create(RULE);
-  assert.deepEqual(asked.at(-1)?.query, { ask: 'stays' });
+  assert.deepEqual(queries.at(-1)?.query, { ask: 'stays' });
   await answer();
-  await crossesAlone('region_entry');
-  assert.deepEqual(seen(), []);
-  await crossesAlone('region_exit');
+  await providerCrosses('region_entry');
+  assert.deepEqual(listed(), []);
+  await providerCrosses('region_exit');
 
   await alerts.rules.create({ ...RULE, name: 'Tags', object_type: 'location_provider' });
-  assert.deepEqual(asked.at(-1)?.query, { ask: 'stays', providers: true });
-  asked.shift()?.answer([{ stays: [], providerStays: [['f', 'q', 5000]] }, { stays: [] }]);
-  await crossesAlone('region_entry', 'q');
-  await crossesAlone('region_entry');
+  assert.deepEqual(queries.at(-1)?.query, { ask: 'stays', providers: true });
+  queries.shift()?.answer([{ stays: [], providerStays: [['f', 'q', 5000]] }, { stays: [] }]);
+  await providerCrosses('region_entry', 'q');
+  await providerCrosses('region_entry');
   await crosses('region_entry');
-  assert.deepEqual(seen().toSorted(), [
+  assert.deepEqual(listed().toSorted(), [
     ['p', 'raised', 1, false],
     ['t', 'raised', 1, false],
   ]);
-  await crossesAlone('region_exit');
-  assert.deepEqual(seen().toSorted(), [
+  await providerCrosses('region_exit');
+  assert.deepEqual(listed().toSorted(), [
     ['p', 'raised', 1, true],
     ['t', 'raised', 1, false],
   ]);
 });
 
-test('What the database does not take is refused to whoever asks, and kept when it does again', async () => {
-  const { alerts, answer, crosses, seen, pass, store } = openAlerts();
+test('An action that cannot be stored is rejected, and stored when the database works again', async () => {
+  const { alerts, answer, crosses, listed, pass, store } = openAlerts();
   await alerts.rules.create(RULE);
   await answer();
   await crosses('region_entry');
@@ -175,15 +175,15 @@ test('What the database does not take is refused to whoever asks, and kept when 
   assert.ok(alert);
   store.isFailing = true;
   await assert.rejects(alerts.act('acknowledge', [alert.id]), { code: 'HUB_UNAVAILABLE' });
-  assert.deepEqual(seen(), [['t', 'raised', 1, false]]);
+  assert.deepEqual(listed(), [['t', 'raised', 1, false]]);
   store.isFailing = false;
   await pass(2000);
-  assert.deepEqual(seen(), [['t', 'acknowledged', 1, false]]);
-  assert.deepEqual(store.kept.get(`alert ${alert.id}`), alerts.get(alert.id));
+  assert.deepEqual(listed(), [['t', 'acknowledged', 1, false]]);
+  assert.deepEqual(store.documents.get(`alert ${alert.id}`), alerts.get(alert.id));
 });
 
-test('Who leaves while rules change has left, though the answer is older', async () => {
-  const { alerts, answer, crosses, seen, pass } = openAlerts();
+test('An object that leaves while rules change has left, though the answer is older', async () => {
+  const { alerts, answer, crosses, listed, pass } = openAlerts();
   await alerts.rules.create({ ...RULE, kind: 'inside_longer', longer_than: 10_000 });
   await answer();
   await crosses('region_entry');
@@ -191,5 +191,5 @@ test('Who leaves while rules change has left, though the answer is older', async
   await crosses('region_exit');
   await answer('t');
   await pass(20_000);
-  assert.deepEqual(seen(), []);
+  assert.deepEqual(listed(), []);
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { removalsFor } from '../../src/alerts/alert_room.ts';
-import { after, raised, type Signal } from '../../src/alerts/alert_state.ts';
-import { nextMs, step, unraisedCounts, type WatchEvent, type WatchState, watchState } from '../../src/alerts/watch.ts';
+import { after, raised, type AlertSignal } from '../../src/alerts/alert_state.ts';
+import { step } from '../../src/alerts/watch.ts';
+import { nextMs, unraisedCounts, type WatchEvent, type WatchState, watchState } from '../../src/alerts/watch_state.ts';
 import type { Alert, AlertRule } from '../../src/model/alert.ts';
 import { diceOf } from '../support/dice.ts';
 
@@ -31,13 +32,13 @@ for (const [signals, state] of [
   [['clear', 'acknowledge'], 'cleared'],
   [['clear', 'ends'], 'cleared, over'],
   [['clear', 'ends', 'begins'], 'cleared, over'],
-] satisfies [Signal[], string][]) {
+] satisfies [AlertSignal[], string][]) {
   test(`an alert that ${signals.join(', ') || 'is new'} is ${state}`, () => {
     assert.equal(inWords(signals.reduce((alert, signal) => after(alert, signal, 2000), NEW)), state);
   });
 }
 
-test('an alert that is raised once more says how often it was', () => {
+test('an alert that is raised once more counts its times', () => {
   const again = after(after(NEW, 'ends', 2000), 'begins', 3000);
   assert.deepEqual([again.times, again.over_at, again.raised_at], [2, undefined, NEW.raised_at]);
 });
@@ -50,7 +51,7 @@ class Site {
     ['u', { kind: 'truck' }],
     ['v', { kind: 'person' }],
   ]);
-  /** `p` and `q` are no trackable's, `a` is. */
+  /** `a` is assigned to a trackable; `p` and `q` are not. */
   readonly providers = new Map<string, object>([
     ['p', {}],
     ['q', { kind: 'truck' }],
@@ -68,21 +69,21 @@ class Site {
     this.at(0, this.inside({}));
   }
 
-  /** All rules, and who is inside of `f` since when. */
+  /** All rules, and the entry times of the trackables inside of `f`. */
   inside(since: Readonly<Record<string, number>>): WatchEvent {
     const stays = Object.entries(since).map(([trackableId, sinceMs]) => ({ fenceId: 'f', trackableId, sinceMs }));
     return { what: 'rules', rules: this.rules, stays };
   }
 
-  /** What changes, in words. */
+  /** Changes of alerts, in words. */
   at(nowMs: number, ...events: readonly WatchEvent[]): readonly string[] {
     const { state, changes } = step(this.state, {
       nowMs,
-      dayMs: nowMs,
+      wallClockMs: nowMs,
       events,
       newId: () => `a${++this.#ids}`,
       alertsMax: this.alertsMax,
-      known: {
+      entities: {
         hasFence: (id) => this.fences.has(id),
         trackable: (id) => {
           const properties = this.trackables.get(id);
@@ -99,7 +100,7 @@ class Site {
     });
     this.state = state;
     return [...changes].map(([id, alert]) => {
-      if (alert === undefined) return `${id} gone`;
+      if (alert === undefined) return `${id} removed`;
       const { fence_id, trackable_id, other_trackable_id, provider_id } = alert;
       const about = [fence_id, trackable_id, other_trackable_id, provider_id].filter((each) => each != null);
       return `${about.join(' ')} ${inWords(alert)}`;
@@ -109,16 +110,16 @@ class Site {
 
 const entered = (fenceId: string, trackableId: string): WatchEvent => ({ what: 'entered', fenceId, trackableId });
 const left = (fenceId: string, trackableId: string): WatchEvent => ({ what: 'left', fenceId, trackableId });
-const enteredAlone = (fenceId: string, providerId: string): WatchEvent => ({ what: 'entered', fenceId, providerId });
-const leftAlone = (fenceId: string, providerId: string): WatchEvent => ({ what: 'left', fenceId, providerId });
-const heard = (times: Record<string, number>, ofProviders: Record<string, number> = {}): WatchEvent => ({
-  what: 'heard',
-  heard: { trackables: new Map(Object.entries(times)), providers: new Map(Object.entries(ofProviders)) },
+const providerEntered = (fenceId: string, providerId: string): WatchEvent => ({ what: 'entered', fenceId, providerId });
+const providerLeft = (fenceId: string, providerId: string): WatchEvent => ({ what: 'left', fenceId, providerId });
+const seen = (times: Record<string, number>, ofProviders: Record<string, number> = {}): WatchEvent => ({
+  what: 'lastSeen',
+  lastSeen: { trackables: new Map(Object.entries(times)), providers: new Map(Object.entries(ofProviders)) },
 });
 const collided: WatchEvent = { what: 'collided', trackableId: 't', otherId: 'v' };
 const parted: WatchEvent = { what: 'parted', trackableId: 'v', otherId: 't' };
 
-/** `inside`: who is told to be inside, since when. */
+/** `inside`: entry times of the trackables that are read to be inside. */
 type Step = readonly [
   nowMs: number,
   events: readonly WatchEvent[],
@@ -134,7 +135,7 @@ interface Case {
 
 const CASES: readonly Case[] = [
   {
-    name: 'an entry is alerted of until the object has left',
+    name: 'an entry alert is over when the object leaves',
     rule: { kind: 'entry', fence_ids: ['f'] },
     steps: [
       [1, [entered('g', 't')], []],
@@ -144,7 +145,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'an exit is alerted of until the object is back',
+    name: 'an exit alert is over when the object is back',
     rule: { kind: 'exit' },
     steps: [
       [1, [entered('f', 't')], []],
@@ -153,7 +154,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'a stay is alerted of when it is too long, and not a moment before',
+    name: 'a stay raises an alert when it is too long, and not a moment before',
     rule: { kind: 'inside_longer', longer_than: 1000 },
     steps: [
       [1, [entered('f', 't'), entered('f', 'u')], []],
@@ -166,7 +167,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'who is inside at a start has been there before',
+    name: 'the stay of an object inside at start counts from its entry',
     rule: { kind: 'inside_longer', longer_than: 1000 },
     steps: [
       [5000, [], [], { t: 4500 }],
@@ -175,7 +176,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'who is inside at a start has not entered then',
+    name: 'an object inside at start has not entered',
     rule: { kind: 'entry' },
     steps: [
       [5000, [], [], { t: 4500 }],
@@ -184,7 +185,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'a crowd is alerted of as long as it is one',
+    name: 'a crowd alert lasts as long as the crowd',
     rule: { kind: 'more_inside', more_than: 1 },
     steps: [
       [1, [entered('f', 't'), entered('g', 'u')], []],
@@ -195,7 +196,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'a crowd counts those alone that the rule is about',
+    name: 'a crowd counts only objects that the rule concerns',
     rule: { kind: 'more_inside', more_than: 1, property: { name: 'kind', value: 'truck' } },
     steps: [
       [1, [entered('f', 't'), entered('f', 'v')], []],
@@ -204,7 +205,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'a crowd counts those alone that are named',
+    name: 'a crowd counts only objects that the rule names',
     rule: { kind: 'more_inside', more_than: 1, trackable_ids: ['t', 'u'] },
     steps: [
       [1, [entered('f', 't'), entered('f', 'v')], []],
@@ -212,16 +213,16 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'silence is alerted of until the object is heard of',
+    name: 'a silence alert is over when the object is seen again',
     rule: { kind: 'silent', longer_than: 1000 },
     steps: [
-      [1500, [heard({ t: 500, u: 900 })], []],
-      [1501, [heard({ t: 500, u: 900 })], ['t raised']],
-      [1600, [heard({ t: 1550, u: 900 })], ['t raised, over']],
+      [1500, [seen({ t: 500, u: 900 })], []],
+      [1501, [seen({ t: 500, u: 900 })], ['t raised']],
+      [1600, [seen({ t: 1550, u: 900 })], ['t raised, over']],
     ],
   },
   {
-    name: 'a collision is alerted of until it ends, whoever of the two is named first',
+    name: 'a collision alert is over when the collision ends, in either order of the two trackables',
     rule: { kind: 'collision', trackable_ids: ['v'] },
     steps: [
       [1, [{ what: 'collided', trackableId: 't', otherId: 'u' }], []],
@@ -230,58 +231,58 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'a rule that does not say what it is about is about trackables, and not about providers',
+    name: 'a rule without object_type concerns trackables and not providers',
     rule: { kind: 'more_inside', more_than: 0 },
     steps: [
-      [1, [enteredAlone('f', 'p')], []],
+      [1, [providerEntered('f', 'p')], []],
       [2, [entered('f', 't')], ['f raised']],
     ],
   },
   {
-    name: 'a rule about providers is about those without a trackable, and not about trackables',
+    name: 'a rule on providers concerns those without a trackable, and no trackables',
     rule: { kind: 'entry', object_type: 'location_provider' },
     steps: [
-      [1, [entered('f', 't'), enteredAlone('f', 'a')], []],
-      [2, [enteredAlone('f', 'p')], ['f p raised']],
+      [1, [entered('f', 't'), providerEntered('f', 'a')], []],
+      [2, [providerEntered('f', 'p')], ['f p raised']],
       [3, [left('f', 'p')], []],
-      [4, [leftAlone('f', 'p')], ['f p raised, over']],
+      [4, [providerLeft('f', 'p')], ['f p raised, over']],
     ],
   },
   {
-    name: 'a rule that names providers is about these, though they move a trackable',
+    name: 'a rule that names providers concerns them even if they move a trackable',
     rule: { kind: 'exit', object_type: 'location_provider', provider_ids: ['a'] },
     steps: [
-      [1, [enteredAlone('f', 'a'), enteredAlone('f', 'p')], []],
-      [2, [leftAlone('f', 'a'), leftAlone('f', 'p')], ['f a raised']],
+      [1, [providerEntered('f', 'a'), providerEntered('f', 'p')], []],
+      [2, [providerLeft('f', 'a'), providerLeft('f', 'p')], ['f a raised']],
     ],
   },
   {
-    name: 'a stay of a provider is alerted of when it is too long',
+    name: 'a stay of a provider raises an alert when it is too long',
     rule: { kind: 'inside_longer', longer_than: 1000, object_type: 'any' },
     steps: [
-      [1, [enteredAlone('f', 'p'), enteredAlone('f', 'a')], []],
+      [1, [providerEntered('f', 'p'), providerEntered('f', 'a')], []],
       [1001, [], ['f p raised']],
     ],
   },
   {
-    name: 'a crowd counts providers that have a property, beside trackables',
+    name: 'a crowd counts providers with a property as well as trackables',
     rule: { kind: 'more_inside', more_than: 1, object_type: 'any', property: { name: 'kind', value: 'truck' } },
     steps: [
-      [1, [entered('f', 't'), enteredAlone('f', 'p'), enteredAlone('f', 'a')], []],
-      [2, [enteredAlone('f', 'q')], ['f raised']],
-      [3, [leftAlone('f', 'q')], ['f raised, over']],
+      [1, [entered('f', 't'), providerEntered('f', 'p'), providerEntered('f', 'a')], []],
+      [2, [providerEntered('f', 'q')], ['f raised']],
+      [3, [providerLeft('f', 'q')], ['f raised, over']],
     ],
   },
   {
-    name: 'silence of a provider is alerted of until it is heard of',
+    name: 'a silence alert of a provider is over when it is seen again',
     rule: { kind: 'silent', longer_than: 1000, object_type: 'any' },
     steps: [
-      [1501, [heard({ t: 500 }, { p: 500, q: 501, a: 500 })], ['t raised', 'p raised']],
-      [1600, [heard({ t: 1550 }, { p: 1550, q: 1550, a: 500 })], ['t raised, over', 'p raised, over']],
+      [1501, [seen({ t: 500 }, { p: 500, q: 501, a: 500 })], ['t raised', 'p raised']],
+      [1600, [seen({ t: 1550 }, { p: 1550, q: 1550, a: 500 })], ['t raised, over', 'p raised, over']],
     ],
   },
   {
-    name: 'what is acknowledged is cleared when it is over',
+    name: 'an acknowledged alert is cleared when its condition ends',
     rule: { kind: 'entry' },
     steps: [
       [1, [entered('f', 't')], ['f t raised']],
@@ -291,7 +292,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'what is cleared while it holds is not raised again before it was over',
+    name: 'an alert cleared while its condition holds is raised again only after the condition has ended',
     rule: { kind: 'entry' },
     steps: [
       [1, [entered('f', 't')], ['f t raised']],
@@ -302,7 +303,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'a rule that is disabled alerts of nothing, and what it has alerted of is over',
+    name: 'a disabled rule raises no alerts, and its alerts are over',
     rule: { kind: 'entry' },
     steps: [
       [1, [entered('f', 't')], ['f t raised']],
@@ -322,7 +323,7 @@ for (const { name, rule, steps } of CASES) {
   });
 }
 
-test('what is gone is over', () => {
+test('alerts of deleted fences and objects are over', () => {
   const site = new Site([{ kind: 'entry' }, { kind: 'more_inside', more_than: 0 }]);
   assert.deepEqual(site.at(1, entered('f', 't'), entered('g', 'u')).length, 4);
   site.trackables.delete('t');
@@ -331,9 +332,9 @@ test('what is gone is over', () => {
   assert.deepEqual(changes.toSorted(), ['f raised, over', 'f t raised, over', 'g raised, over', 'g u raised, over']);
 });
 
-test('an alert of a provider is over when a trackable gets it, and when it is gone', () => {
+test('an alert of a provider is over when the provider is assigned to a trackable, and when it is deleted', () => {
   const site = new Site([{ kind: 'entry', object_type: 'any' }]);
-  assert.equal(site.at(1, enteredAlone('f', 'p'), enteredAlone('f', 'q')).length, 2);
+  assert.equal(site.at(1, providerEntered('f', 'p'), providerEntered('f', 'q')).length, 2);
   site.assigned.add('p');
   assert.deepEqual(site.at(2, { what: 'changed' }), ['f p raised, over']);
   site.providers.delete('q');
@@ -343,14 +344,14 @@ test('an alert of a provider is over when a trackable gets it, and when it is go
 test('a trackable and a provider of the same id are two objects', () => {
   const site = new Site([{ kind: 'entry', object_type: 'any' }]);
   site.providers.set('t', {});
-  assert.deepEqual(site.at(1, entered('f', 't'), enteredAlone('f', 't')), ['f t raised', 'f t raised']);
+  assert.deepEqual(site.at(1, entered('f', 't'), providerEntered('f', 't')), ['f t raised', 'f t raised']);
   assert.deepEqual(site.at(2, left('f', 't')), ['f t raised, over']);
   const again = new Site([]);
   again.state = watchState(site.state.alerts.values());
   assert.equal(again.state.current.size, 2);
 });
 
-test('kept alerts go on after a restart: open ones end with what they are about, cleared ones are not raised anew', () => {
+test('after a restart open alerts end with their conditions, and cleared ones are not raised again', () => {
   const site = new Site([{ kind: 'inside_longer', longer_than: 1000 }]);
   site.at(0, entered('f', 't'), entered('f', 'u'), entered('f', 'v'));
   site.at(1000);
@@ -369,7 +370,7 @@ test('a condition without room for its alert is counted, and raised as soon as t
   assert.deepEqual(site.at(2, entered('f', 'v'), entered('g', 'v')), []);
   assert.deepEqual([site.state.dropped, site.state.raisedTotal], [2, 2]);
   assert.deepEqual(unraisedCounts(site.state), { info: 0, warning: 2, critical: 0 });
-  assert.deepEqual(site.at(3, { what: 'clear', ids: ['a1'] }), ['a1 gone', 'f v raised']);
+  assert.deepEqual(site.at(3, { what: 'clear', ids: ['a1'] }), ['a1 removed', 'f v raised']);
   assert.deepEqual(site.at(4, left('g', 'v')), []);
   assert.deepEqual(unraisedCounts(site.state), { info: 0, warning: 0, critical: 0 });
 });
@@ -405,7 +406,7 @@ for (const [stored, severity, removed, removedFree] of [
   ['CCCCCCCCCC', 'info', 'none', 'none'],
   ['cccccccccccc', 'info', 'c0 c1 c2', 'c0 c1 c2'],
 ] satisfies [string, AlertRule['severity'], string, string][]) {
-  test(`beside the alerts "${stored}" one of severity ${severity} removes ${removed || 'nothing'}`, () => {
+  test(`next to the alerts "${stored}" one of severity ${severity} removes ${removed || 'nothing'}`, () => {
     const inWords = (removals: readonly Alert[] | undefined): string =>
       removals === undefined ? 'none' : removals.map(({ id }) => id).join(' ');
     const alerts = storedAs(stored);
@@ -414,10 +415,10 @@ for (const [stored, severity, removed, removedFree] of [
   });
 }
 
-test('a displaced alert whose condition holds is raised again when there is room, with the severity of its rule by then', () => {
+test('a displaced alert whose condition holds is raised again when there is room, with the current severity of its rule', () => {
   const site = new Site([{ kind: 'entry', severity: 'info' }], 2);
   site.at(1, entered('f', 't'));
-  assert.deepEqual(site.at(2, entered('f', 'u')), ['a1 gone', 'f u raised']);
+  assert.deepEqual(site.at(2, entered('f', 'u')), ['a1 removed', 'f u raised']);
   assert.deepEqual([site.state.displaced, unraisedCounts(site.state).info], [1, 1]);
   const [rule] = site.rules;
   if (rule === undefined) throw new Error('there is no rule');
@@ -427,7 +428,7 @@ test('a displaced alert whose condition holds is raised again when there is room
   assert.equal(site.state.alerts.get('a3')?.severity, 'critical');
 });
 
-test('whatever happens, a subject has one alert at most that is not done, and what holds follows from who is inside', () => {
+test('after random events a subject has at most one alert that is not closed, and conditions match the objects inside', () => {
   const dice = diceOf(4711);
   const pick = <T>(list: readonly T[]): T => list[dice(list.length)] as T;
   for (let round = 0; round < 200; round++) {

@@ -1,0 +1,253 @@
+import type { Query, QueryResult } from '../core/item.ts';
+import type { DeliveryBatch, EventSubscriber } from '../fanout/batch.ts';
+import type { Fanout } from '../fanout/fanout.ts';
+import { compileFilter } from '../fanout/filter.ts';
+import type { AlertRule } from '../model/alert.ts';
+import type { CollisionEvent, FenceEvent } from '../model/events.ts';
+import { parseJson } from '../model/json.ts';
+import { type MovingObject, objectKey } from './alert_state.ts';
+import { FENCE_KINDS, watchesProviders, watchesTrackables } from './rule_match.ts';
+import type { FenceCrossing, LastSeen, FenceStay, WatchEvent } from './watch_state.ts';
+
+export interface WatcherDeps {
+  monotonicMs(): number;
+  schedule(delayMs: number, callback: () => void): () => void;
+  readonly fanout: Pick<Fanout, 'subscribe' | 'unsubscribe'>;
+  /** Queries the shards. */
+  read(query: Query): Promise<readonly QueryResult[]>;
+  warn(message: string, facts: object): void;
+}
+
+export interface WatcherHandlers {
+  /** Receives everything that concerns the rules, in order. */
+  step(events: readonly WatchEvent[]): void;
+  /** Events were lost: the owner must call `watch` again. */
+  missed(): void;
+}
+
+/** Delay before a failed query is repeated. */
+const RETRY_MS = 2000;
+/** Bounds of the interval at which last-seen times are polled: a quarter of the shortest silence that is alerted. */
+const [POLL_LEAST_MS, POLL_MOST_MS] = [1000, 30_000] as const;
+const WGS84 = { crs: 'EPSG:4326' } as const;
+
+/** State of one set of rules that is watched. */
+interface Watching {
+  readonly subscriptions: readonly number[];
+  /** Events received before the objects inside of fences were read; undefined after that. */
+  early: WatchEvent[] | undefined;
+  /** Whether earlier rules were already watched. They stay in effect until the objects inside have been read. */
+  readonly goesOn: boolean;
+  cancelPoll: () => void;
+}
+
+/**
+ * Collects the events that alert rules depend on: subscribes to fence events and collisions, reads which objects are
+ * inside of fences, and polls when objects were last seen. Subscribes to and reads nothing that no rule needs.
+ */
+export class Watcher {
+  readonly #deps: WatcherDeps;
+  readonly #on: WatcherHandlers;
+  #watching: Watching | undefined;
+
+  constructor(deps: WatcherDeps, on: WatcherHandlers) {
+    this.#deps = deps;
+    this.#on = on;
+  }
+
+  get isWatching(): boolean {
+    return this.#watching !== undefined;
+  }
+
+  /**
+   * Watches these rules, all of which are enabled. Earlier rules stay in effect until the objects inside have been
+   * read.
+   */
+  watch(rules: readonly AlertRule[]): void {
+    const before = this.#watching;
+    const watching: Watching = {
+      subscriptions: this.#subscribe(rules),
+      early: [...(before?.early ?? [])],
+      goesOn: before !== undefined && (before.early === undefined || before.goesOn),
+      cancelPoll: () => undefined,
+    };
+    this.#watching = watching;
+    if (before !== undefined) this.#close(before);
+    void this.#begin(watching, rules);
+  }
+
+  stop(): void {
+    const watching = this.#watching;
+    this.#watching = undefined;
+    if (watching !== undefined) this.#close(watching);
+  }
+
+  /** Passes events on, or buffers them until the objects inside of fences have been read. */
+  receive(events: readonly WatchEvent[]): void {
+    const watching = this.#watching;
+    watching?.early?.push(...events);
+    if (watching !== undefined && (watching.early === undefined || watching.goesOn)) this.#on.step(events);
+  }
+
+  /** Reads the objects that are inside of the fences of rules. */
+  async stays(rules: readonly AlertRule[]): Promise<readonly FenceStay[]> {
+    const fences = fencesOf(rules);
+    const answers = await this.#deps.read({ ask: 'stays', ...(fences && { fences }), ...alsoProviders(rules) });
+    const nowMs = this.#deps.monotonicMs();
+    return answers.flatMap((answer) => {
+      if (!('stays' in answer)) return [];
+      const { stays, providerStays = [] } = answer;
+      return [
+        ...stays.map(([fenceId, trackableId, ageMs]) => ({ fenceId, trackableId, sinceMs: nowMs - ageMs })),
+        ...providerStays.map(([fenceId, providerId, ageMs]) => ({ fenceId, providerId, sinceMs: nowMs - ageMs })),
+      ];
+    });
+  }
+
+  /** Reads when objects were last seen. */
+  async lastSeen(rules: readonly AlertRule[]): Promise<LastSeen> {
+    const answers = await this.#deps.read({ ask: 'heard', ...alsoProviders(rules) });
+    const nowMs = this.#deps.monotonicMs();
+    const found = answers.filter((answer) => 'heard' in answer);
+    const timesOf = (ages: readonly (readonly [string, number])[]): ReadonlyMap<string, number> =>
+      new Map(ages.map(([id, ageMs]) => [id, nowMs - ageMs]));
+    return {
+      trackables: timesOf(found.flatMap(({ heard }) => heard)),
+      providers: timesOf(found.flatMap(({ heardProviders = [] }) => heardProviders)),
+    };
+  }
+
+  async #begin(watching: Watching, rules: readonly AlertRule[]): Promise<void> {
+    try {
+      const stays = rules.some(({ kind }) => FENCE_KINDS.has(kind)) ? await this.stays(rules) : [];
+      if (this.#watching !== watching) return;
+      const early = watching.early ?? [];
+      watching.early = undefined;
+      // Shards answer sequentially, so an early event may be older or newer than the answer. Events received under
+      // earlier rules have been evaluated already; otherwise they are evaluated now.
+      if (watching.goesOn) {
+        this.#on.step([{ what: 'rules', rules, stays: withCrossings(stays, early, this.#deps.monotonicMs()) }]);
+      } else this.#on.step([{ what: 'rules', rules, stays: beforeCrossings(stays, early) }, ...early]);
+      const silent = rules.filter(({ kind }) => kind === 'silent');
+      if (silent.length > 0) await this.#poll(watching, silent);
+    } catch (error) {
+      if (this.#watching !== watching) return;
+      this.#deps.warn('Cannot read which objects are inside of fences with alert rules', { error: String(error) });
+      watching.cancelPoll = this.#deps.schedule(RETRY_MS, () => void this.#begin(watching, rules));
+    }
+  }
+
+  async #poll(watching: Watching, silent: readonly AlertRule[]): Promise<void> {
+    const shortestMs = Math.min(...silent.map(({ longer_than: ms }) => ms ?? 0));
+    const pollMs = Math.min(POLL_MOST_MS, Math.max(POLL_LEAST_MS, shortestMs / 4));
+    try {
+      const heard = await this.lastSeen(silent);
+      if (this.#watching !== watching) return;
+      this.#on.step([{ what: 'lastSeen', lastSeen: heard }]);
+    } catch (error) {
+      if (this.#watching !== watching) return;
+      this.#deps.warn('Cannot read when the objects of alert rules were last seen', { error: String(error) });
+    }
+    watching.cancelPoll = this.#deps.schedule(pollMs, () => void this.#poll(watching, silent));
+  }
+
+  /** Subscribes to the events that rules need and to no others, as events without a subscriber are not rendered. */
+  #subscribe(rules: readonly AlertRule[]): readonly number[] {
+    const { fanout } = this.#deps;
+    const subscriptions: number[] = [];
+    const fenceRules = rules.filter(({ kind }) => FENCE_KINDS.has(kind));
+    if (fenceRules.length > 0) {
+      const fences = fencesOf(fenceRules);
+      const object = objectTypeOf(fenceRules);
+      const filter = compileFilter('fence_events', {
+        ...(object && { object_type: object }),
+        ...(fences && { fence_id: fences }),
+      });
+      const interest = { topic: 'fence_events', view: WGS84, filter } as const;
+      subscriptions.push(fanout.subscribe(this.#subscriber(fenceEvent), interest));
+    }
+    if (rules.some(({ kind }) => kind === 'collision')) {
+      for (const type of ['collision_start', 'collision_end']) {
+        const filter = compileFilter('collision_events', { collision_type: type });
+        const interest = { topic: 'collision_events', view: WGS84, filter } as const;
+        subscriptions.push(fanout.subscribe(this.#subscriber(collisionEvent), interest));
+      }
+    }
+    return subscriptions;
+  }
+
+  #subscriber(eventOf: (json: string) => readonly WatchEvent[]): EventSubscriber {
+    return {
+      deliver: (_, batch: DeliveryBatch) => this.receive(batch.strings.flatMap(eventOf)),
+      missed: () => this.#on.missed(),
+    };
+  }
+
+  #close({ subscriptions, cancelPoll }: Watching): void {
+    cancelPoll();
+    for (const id of subscriptions) this.#deps.fanout.unsubscribe(id);
+  }
+}
+
+/** Fences that rules concern; undefined if a rule concerns all fences. */
+function fencesOf(rules: readonly AlertRule[]): readonly string[] | undefined {
+  const named = rules.filter(({ kind }) => FENCE_KINDS.has(kind)).map(({ fence_ids: ids }) => ids);
+  return named.some((ids) => ids == null) ? undefined : [...new Set(named.flatMap((ids) => ids ?? []))];
+}
+
+/** Object type that all rules concern; undefined if they concern several. */
+function objectTypeOf(rules: readonly AlertRule[]): 'trackable' | 'location_provider' | undefined {
+  if (!rules.some(watchesProviders)) return 'trackable';
+  return rules.some(watchesTrackables) ? undefined : 'location_provider';
+}
+
+/** Member that makes a query on trackables include location providers. */
+function alsoProviders(rules: readonly AlertRule[]): { readonly providers?: true } {
+  return rules.some(watchesProviders) ? { providers: true } : {};
+}
+
+/** Applies crossings to the stays that were read. */
+function withCrossings(
+  stays: readonly FenceStay[],
+  events: readonly WatchEvent[],
+  nowMs: number,
+): readonly FenceStay[] {
+  const inside = new Map(stays.map((stay) => [pairOf(stay), stay]));
+  for (const event of events) {
+    if (event.what === 'left') inside.delete(pairOf(event));
+    if (event.what !== 'entered' || inside.has(pairOf(event))) continue;
+    const { what: _what, ...crossing } = event;
+    inside.set(pairOf(event), { ...crossing, sinceMs: nowMs });
+  }
+  return [...inside.values()];
+}
+
+/** Removes stays of objects that entered while stays were read, so that their entries count as events. */
+function beforeCrossings(stays: readonly FenceStay[], events: readonly WatchEvent[]): readonly FenceStay[] {
+  const entered = new Set(events.flatMap((event) => (event.what === 'entered' ? [pairOf(event)] : [])));
+  return stays.filter((stay) => !entered.has(pairOf(stay)));
+}
+
+function pairOf(crossing: FenceCrossing): string {
+  return `${crossing.fenceId} ${objectKey(crossing)}`;
+}
+
+function fenceEvent(json: string): readonly WatchEvent[] {
+  const event = parseJson(json) as FenceEvent;
+  const object = objectOf(event);
+  if (object === undefined) return [];
+  return [{ what: event.event_type === 'region_entry' ? 'entered' : 'left', fenceId: event.fence_id, ...object }];
+}
+
+/** Object of a fence event. The event of a trackable may also name the provider that has moved it. */
+function objectOf({ trackable_id: trackableId, provider_id: providerId }: FenceEvent): MovingObject | undefined {
+  if (trackableId != null) return { trackableId };
+  return providerId == null ? undefined : { providerId };
+}
+
+function collisionEvent(json: string): readonly WatchEvent[] {
+  const { collision_type: type, collisions } = parseJson(json) as CollisionEvent;
+  const [one, other] = collisions;
+  if (one === undefined || other === undefined) return [];
+  return [{ what: type === 'collision_end' ? 'parted' : 'collided', trackableId: one.id, otherId: other.id }];
+}
