@@ -7,7 +7,7 @@ import { every, openClock } from '../src/time/clock.ts';
 /** Thread that writes the history. */
 const tell = (message: FromRecorder): void => parentPort?.postMessage(message);
 const { now, elapsed } = openClock();
-const recorder = new Recorder(workerData as RecorderSettings, { now, elapsed, tell, every });
+const recorder = new Recorder(workerData as RecorderSettings, { now, elapsed, post: tell, every });
 
 endInOrder(parentPort, every);
 parentPort?.on('message', (message: ToRecorder) => {

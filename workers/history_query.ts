@@ -3,7 +3,7 @@ import { Duck } from '../src/history/duck.ts';
 import { shareFlight } from '../src/history/flight.ts';
 import { answer } from '../src/history/queries/answer.ts';
 import type { FromQueryThread, QuerySettings, ToQueryThread } from '../src/history/queries/query_messages.ts';
-import { Unanswerable } from '../src/history/queries/question.ts';
+import { Unanswerable } from '../src/history/queries/query.ts';
 import { endInOrder } from '../src/history/thread_end.ts';
 import { every } from '../src/time/clock.ts';
 

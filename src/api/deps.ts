@@ -4,7 +4,7 @@ import type { Entities } from '../entities/entities.ts';
 import type { Imports } from '../entities/imports.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
-import type { Question } from '../history/queries/question.ts';
+import type { HistoryQuery } from '../history/queries/query.ts';
 import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/alert.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Demo } from '../model/demo.ts';
@@ -153,7 +153,7 @@ export interface HistoryApi {
    * The answer as JSON, or in the requested format. Rejects with HUB_BAD_REQUEST if the query exceeds a limit, and with
    * HUB_UNAVAILABLE if it cannot be answered now. `gone`: aborted when the client disconnects.
    */
-  ask(question: Question, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
+  ask(question: HistoryQuery, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
 }
 
 export interface HealthDeps {

@@ -3,7 +3,7 @@ import { HubError } from '../errors.ts';
 import type { ReplyBody, HttpReply } from '../exchange.ts';
 import { type Cursor, cursorOf } from '../history/queries/cursor.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
-import type { PlacesAsked, Question, Timeouts } from '../history/queries/question.ts';
+import type { PositionsQuery, HistoryQuery, Timeouts } from '../history/queries/query.ts';
 import { show } from '../model/error_value_text.ts';
 import type { ApiDeps, HistoryApi } from './deps.ts';
 import type { ApiCall } from './route.ts';
@@ -68,13 +68,13 @@ export function ownedIds(kind: Recorded, { owned }: ApiCall, api: ApiDeps): read
 
 interface Asking {
   readonly history: HistoryApi;
-  readonly question: Question;
+  readonly question: HistoryQuery;
   /** Media type of the answer. */
   readonly mediaType: string;
 }
 
 interface AskingPlaces extends Asking {
-  readonly question: PlacesAsked;
+  readonly question: PositionsQuery;
 }
 
 /** Runs a query, and adds the link to the next page and warnings about missing rows. */

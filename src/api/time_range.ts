@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { HubError } from '../errors.ts';
 import { type CursorList, cursorOf } from '../history/queries/cursor.ts';
-import type { Area, Part, Span } from '../history/queries/question.ts';
+import type { AreaFilter, Page, Span } from '../history/queries/query.ts';
 import { badId, isId } from '../model/id.ts';
 import { Time } from '../model/schema.ts';
 import { show } from '../model/error_value_text.ts';
@@ -60,7 +60,7 @@ export function timeIn(query: QueryParameters, name: string): number | undefined
 }
 
 /** The requested page of a list. Throws HUB_BAD_REQUEST for an invalid cursor. */
-export function partOf(query: QueryParameters, list: CursorList): Part {
+export function partOf(query: QueryParameters, list: CursorList): Page {
   const limit = integerIn(query, 'limit', { least: 1, most: LIMIT_MAX }) ?? LIMIT_DEFAULT;
   if (query.cursor === undefined) return { limit, cursor: undefined };
   const cursor = cursorOf(list, String(query.cursor));
@@ -120,7 +120,7 @@ export function idsIn(query: QueryParameters, name: string): readonly string[] |
   return ids;
 }
 
-export function areaOf(query: QueryParameters): Area {
+export function areaOf(query: QueryParameters): AreaFilter {
   const floor = numberIn(query, 'floor', { least: -1e6, most: 1e6 });
   const { bbox } = query;
   if (bbox === undefined) return { bbox: undefined, floor };

@@ -3,18 +3,18 @@ import type { HistoryTopic } from '../model/history.ts';
 import type { EventTopic } from './event_rows.ts';
 
 /**
- * The columns of the files, by topic, in their order, and the tables that rows lie in before they are written. Times are
- * instants in microseconds (isAdjustedToUTC in Parquet), so that readers in any time zone find the same rows. An unknown
- * value is null.
+ * Columns of the files by topic, in order, and the tables that hold rows before they are written. Times are instants in
+ * microseconds (isAdjustedToUTC in Parquet), so that readers in any time zone find the same rows. An unknown value is
+ * null.
  */
 
-/** The columns of locations and motions. `id`: of the provider, or of the trackable that it has moved. */
-export const PLACE_COLUMNS = {
+/** Columns of locations and motions. `id`: the provider, or the trackable that it has moved. */
+export const POSITION_COLUMNS = {
   time: 'TIMESTAMPTZ',
   id: 'VARCHAR',
   provider_id: 'VARCHAR',
   source: 'VARCHAR',
-  /** Of the zone in whose metres x and y are. */
+  /** Zone in whose meters x and y are given. */
   zone_id: 'VARCHAR',
   floor: 'DOUBLE',
   longitude: 'DOUBLE',
@@ -30,7 +30,7 @@ export const PLACE_COLUMNS = {
   received: 'TIMESTAMPTZ',
 } as const;
 
-/** `time`: of the exit, or else of the entry. `event`: as it was published. */
+/** `time`: of the exit, or else of the entry. `event`: the published JSON. */
 const FENCE_EVENT_COLUMNS = {
   time: 'TIMESTAMPTZ',
   id: 'VARCHAR',
@@ -50,7 +50,7 @@ const FENCE_EVENT_COLUMNS = {
   event: 'VARCHAR',
 } as const;
 
-/** `time`: of the end, of the moment of a collision that goes on, or of the start. */
+/** `time`: of the end, of the event of a continuing collision, or of the start. */
 const COLLISION_EVENT_COLUMNS = {
   time: 'TIMESTAMPTZ',
   id: 'VARCHAR',
@@ -69,13 +69,13 @@ const COLLISION_EVENT_COLUMNS = {
 export type ColumnType = 'TIMESTAMPTZ' | 'VARCHAR' | 'DOUBLE';
 
 export const COLUMNS: Readonly<Record<HistoryTopic, Readonly<Record<string, ColumnType>>>> = {
-  locations: PLACE_COLUMNS,
-  motions: PLACE_COLUMNS,
+  locations: POSITION_COLUMNS,
+  motions: POSITION_COLUMNS,
   fence_events: FENCE_EVENT_COLUMNS,
   collision_events: COLLISION_EVENT_COLUMNS,
 };
 
-/** What the rows of a file are sorted by. */
+/** Sort order of the rows of a file. */
 export const ORDER: Readonly<Record<HistoryTopic, readonly [by: string, then: string]>> = {
   locations: ['id', 'time'],
   motions: ['id', 'time'],
@@ -83,22 +83,22 @@ export const ORDER: Readonly<Record<HistoryTopic, readonly [by: string, then: st
   collision_events: ['trackable_1', 'time'],
 };
 
-/** Smaller than DuckDB's own: whoever asks for one object reads one of them. */
+/** Smaller than DuckDB's default: a query for one object reads one row group. */
 const ROW_GROUP = 65_536;
-/** Values of a column in a row group for which a dictionary is made; with more it is given up, and was for nothing. */
+/** Most distinct values of a column in a row group for which a dictionary is made. Beyond it the attempt is wasted. */
 const DICTIONARY_MAX = 2000;
 
-/** Written where it is to be at once: DuckDB's own detour by another name would be left there by a hub that dies. */
+/** Writes to the final path directly. DuckDB's temporary file would remain after a crash. */
 const PARQUET =
   `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP}, DICTIONARY_SIZE_LIMIT ${DICTIONARY_MAX}, ` +
   'USE_TMP_FILE false';
-/** Of a file that will be merged: a quarter larger, in three quarters of the time. */
+/** Compression of a file that will be merged: a quarter larger, in three quarters of the time. */
 const QUICKLY = 'COMPRESSION_LEVEL 1';
 
-/** Properties of places, by their numbers. */
+/** Properties of positions, by number. */
 export const PROPERTIES_TABLE = 'CREATE TABLE properties(number INTEGER, text VARCHAR)';
 
-/** A table of events that are to be written next, as they are in the file. */
+/** Table of events that are written next, with the columns of the file. */
 export function eventTable(topic: EventTopic): string {
   const columns = Object.entries(COLUMNS[topic]).map(([name, type]) => `${name} ${type}`);
   return `CREATE TABLE ${topic}(${columns.join()})`;
@@ -109,42 +109,42 @@ function isName(column: string): boolean {
 }
 
 /**
- * The rows of a table with places as they are in a file, in the order in which they come. Names, values of an enumeration
- * whose first one stands for none, are written as texts: otherwise each row group would have all values, and none could be
- * passed over by its least and greatest one. Properties are looked up in a list: a join would hand the rows out in another
- * order. `known`: the columns that there are, those in which anything is known.
+ * Rows of a table of positions as they are written to a file, in order of arrival. Names are enumerations whose first
+ * value means none. They are written as strings: otherwise each row group would contain all values, and none could be
+ * skipped by its minimum and maximum. Properties are looked up in a list, as a join would change the order of rows.
+ * `known`: the columns with at least one value.
  */
-export function placesAsWritten(table: string, known: readonly string[]): string {
-  const columns = Object.entries(PLACE_COLUMNS).map(([name, type]) => {
-    // What moves itself names no provider besides.
+export function positionsForFile(table: string, known: readonly string[]): string {
+  const columns = Object.entries(POSITION_COLUMNS).map(([name, type]) => {
+    // An object that moves by itself names no provider.
     if (name === 'provider_id' && !known.includes(name)) return `id::VARCHAR AS ${name}`;
     if (!known.includes(name)) return `NULL::${type} AS ${name}`;
     if (type === 'TIMESTAMPTZ') return `make_timestamptz((1000 * ${name})::BIGINT) AS ${name}`;
     if (type === 'DOUBLE') return `CASE WHEN isnan(${name}) THEN NULL ELSE ${name} END AS ${name}`;
     if (isName(name)) return `nullif(${name}::VARCHAR, '') AS ${name}`;
-    // The first text stands for none, and nothing lies at 0.
+    // The first string means none, and index 0 is empty.
     return `texts[${name}] AS ${name}`;
   });
   const texts = 'SELECT list(text ORDER BY number) AS texts FROM properties WHERE number > 0';
   return `SELECT ${columns.join()} FROM ${table}${known.includes('properties') ? `, (${texts})` : ''}`;
 }
 
-/** Writes the rows of a query into a file. */
+/** Writes the rows of a query to a file. */
 export function copyTo(path: string, sql: string): string {
   return `COPY (${sql}) TO ${sqlText(path)} (${PARQUET})`;
 }
 
-/** Writes the rows of a query into a file that will be merged with others. */
+/** Writes the rows of a query to a file that will be merged with others. */
 export function copyQuicklyTo(path: string, sql: string): string {
   return `COPY (${sql}) TO ${sqlText(path)} (${PARQUET}, ${QUICKLY})`;
 }
 
-/** The rows of a table, or what stands for one, in the order of the files. */
+/** Rows of a table or table expression, in the order of the files. */
 export function inOrder(topic: HistoryTopic, table: string): string {
   return `SELECT * FROM ${table} ORDER BY ${ORDER[topic].join()}`;
 }
 
-/** A text as SQL has it. */
+/** An SQL string literal. */
 export function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -18,23 +18,23 @@ import {
 } from '@duckdb/node-api';
 import bindings from '@duckdb/node-bindings';
 import type { ColumnType } from './columns.ts';
-import type { Value } from './event_rows.ts';
+import type { ColumnValue } from './event_rows.ts';
 import { land, takeOff } from './flight.ts';
 import type { Values } from './queries/sql.ts';
 
-/** Rows that a chunk of DuckDB has at most. */
+/** Most rows of a chunk of DuckDB. */
 const CHUNK_ROWS = 2048;
 
-/** Forgets the names of the statement before, however that has ended. */
+/** Drops the enumeration of an earlier statement, even if that has failed. */
 const NO_NAMES = 'DROP TYPE IF EXISTS name; TRUNCATE names';
 
-/** The table function that has the rows of Duck.runWith. */
+/** Table function that returns the rows of Duck.runWith. */
 export const ROWS_TO_WRITE = 'rows_to_write';
 
-/** A column that lies in memory: the value of each row is `stride` behind that of the one before. */
-export interface Column {
+/** A column in memory. Consecutive rows are `stride` values apart. */
+export interface MemoryColumn {
   readonly name: string;
-  /** A number that is not known is NaN. A name is the number of a text: see RowsToWrite. */
+  /** An unknown number is NaN. A name is an index into RowsToWrite.names. */
   readonly kind: 'number' | 'name' | 'integer';
   readonly values: Float64Array | Uint32Array;
   readonly first: number;
@@ -43,32 +43,32 @@ export interface Column {
 
 /** Rows for a statement. */
 export interface RowsToWrite {
-  readonly columns: readonly Column[];
-  /** The texts of names, by their numbers from 0 on; no two are alike. */
+  readonly columns: readonly MemoryColumn[];
+  /** Distinct strings of names, by index from 0. */
   readonly names: readonly string[];
-  /** Which rows, in the order in which they are handed out. */
+  /** Indexes of the rows, in output order. */
   readonly order: Uint32Array;
 }
 
-/** What a database in memory may take. */
+/** Resource limits of a database in memory. */
 export interface DuckBounds {
   readonly memoryMb: number;
-  /** Where it puts what does not fit into memory; undefined: nowhere. */
+  /** Folder for data that does not fit into memory; undefined for none. */
   readonly spillFolder: string | undefined;
 }
 
-/** Of this thread: those that are open, how much they have under way, and who waits until that is done. */
+/** State of this thread: open databases, statements in flight, and callbacks that wait for their completion. */
 const open = new Set<Duck>();
 let underWay = 0;
 let stopped: (() => void) | undefined;
 let isStopping = false;
 
-/** Breaks off what DuckDB has under way for this thread. What it is about to begin does not hear of it. */
+/** Interrupts the statements of this thread. Statements that are about to begin are not affected. */
 export function interruptDuck(): void {
   for (const duck of open) duck.interrupt();
 }
 
-/** Lets DuckDB begin nothing any more for this thread, and resolves when it has nothing under way. */
+/** Prevents further statements of this thread. Resolves when none is in flight. */
 export function stopDuck(): Promise<void> {
   isStopping = true;
   return new Promise((resolve) => {
@@ -77,7 +77,7 @@ export function stopDuck(): Promise<void> {
   });
 }
 
-/** Whether something has failed because it was broken off. */
+/** Whether an error was caused by an interrupt. */
 export function isInterrupted(error: unknown): boolean {
   return error instanceof Error && /INTERRUPT/i.test(error.message);
 }
@@ -95,7 +95,7 @@ async function following<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** DuckDB in memory, on one thread: nothing of it is in a file but what is written as Parquet. */
+/** DuckDB in memory, on one thread. Only the Parquet files that it writes are on disk. */
 export class Duck {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
@@ -112,7 +112,7 @@ export class Duck {
         threads: '1',
         memory_limit: `${memoryMb}MiB`,
         temp_directory: spillFolder ?? '',
-        // It loads nothing, and reads and writes what it is told alone.
+        // It loads no extensions, and accesses only the files it is given.
         autoinstall_known_extensions: 'false',
         autoload_known_extensions: 'false',
       }),
@@ -132,37 +132,37 @@ export class Duck {
     return duck;
   }
 
-  /** Runs statements without a result; a single one where it has values. */
+  /** Runs statements without a result; only one if it has values. */
   async run(sql: string, values?: Values): Promise<void> {
     await following(() => this.#connection.run(sql, parametersOf(values), typesOf(values)));
   }
 
-  /** The rows of a result, as JSON has their values. */
+  /** Rows of a result, with JSON values. */
   async rows(sql: string, values?: Values): Promise<readonly Record<string, unknown>[]> {
     const reader = await following(() => this.#connection.runAndReadAll(sql, parametersOf(values), typesOf(values)));
     return reader.getRowObjectsJson();
   }
 
-  /** The rows of a result, some at a time, as JSON has their values. */
+  /** Rows of a result in portions, with JSON values. */
   async *stream(sql: string): AsyncGenerator<readonly Record<string, unknown>[]> {
     const result = await this.#connection.stream(sql);
     yield* result.yieldRowObjectJson();
   }
 
-  /** The columns of a result by their names, as DuckDB has their values. */
+  /** Columns of a result by name, with the values of DuckDB. */
   async columns(sql: string, values?: Values): Promise<Readonly<Record<string, readonly unknown[]>>> {
     const reader = await following(() => this.#connection.runAndReadAll(sql, parametersOf(values), typesOf(values)));
-    // Of no rows it has no columns.
+    // An empty result has no columns.
     const none = Object.fromEntries(reader.columnNames().map((name) => [name, []]));
     return { ...none, ...reader.getColumnsObject() };
   }
 
-  /** Ends what is under way: it rejects. */
+  /** Interrupts the statement in flight, which rejects. */
   interrupt(): void {
     this.#connection.interrupt();
   }
 
-  /** Runs a statement that reads some rows once, as those of the table function rows_to_write. */
+  /** Runs a statement that reads `rows` once, by the table function rows_to_write. */
   async runWith(rows: RowsToWrite, sql: string): Promise<void> {
     try {
       this.#rows = new RowFeed(rows, await this.#nameType(rows.names));
@@ -172,7 +172,7 @@ export class Duck {
     }
   }
 
-  /** A type whose values are some texts. Made of a table: DuckDB's own function ends a text at a zero. */
+  /** Enumeration type with these values. Created from a table, as DuckDB's own function truncates a string at NUL. */
   async #nameType(names: readonly string[]): Promise<DuckDBLogicalType> {
     await this.run(NO_NAMES);
     await this.appendTexts('names', names);
@@ -181,7 +181,7 @@ export class Duck {
     return result.columnLogicalType(0);
   }
 
-  /** Adds rows of a number, from 0 on, and a text to a table. */
+  /** Adds rows of an index, from 0, and a string to a table. */
   async appendTexts(table: string, texts: readonly string[]): Promise<void> {
     const appender = await following(() => this.#connection.createAppender(table));
     const chunk = DuckDBDataChunk.create([INTEGER, VARCHAR]);
@@ -198,7 +198,7 @@ export class Duck {
   async appendRows(
     table: string,
     columns: Readonly<Record<string, ColumnType>>,
-    rows: readonly Readonly<Record<string, Value>>[],
+    rows: readonly Readonly<Record<string, ColumnValue>>[],
   ): Promise<void> {
     const appender = await following(() => this.#connection.createAppender(table));
     for (const row of rows) {
@@ -220,7 +220,7 @@ function parametersOf(values: Values | undefined): Record<string, DuckDBValue> |
   return values && Object.fromEntries(all.map(([name, value]) => [name, isOne(value) ? value : listValue(value)]));
 }
 
-/** Given, since an empty list does not tell its own. */
+/** Explicit types, since the type of an empty list cannot be inferred. */
 function typesOf(values: Values | undefined): Record<string, DuckDBType> | undefined {
   const all = Object.entries(values?.bound ?? {});
   return values && Object.fromEntries(all.map(([name, value]) => [name, isOne(value) ? VARCHAR : LIST(VARCHAR)]));
@@ -230,7 +230,7 @@ function isOne(value: string | readonly string[]): value is string {
   return typeof value === 'string';
 }
 
-function append(appender: DuckDBAppender, type: ColumnType, value: Value): void {
+function append(appender: DuckDBAppender, type: ColumnType, value: ColumnValue): void {
   if (value === undefined) appender.appendNull();
   else if (type === 'DOUBLE') appender.appendDouble(value as number);
   else if (type === 'VARCHAR') appender.appendVarchar(value as string);
@@ -240,18 +240,18 @@ function append(appender: DuckDBAppender, type: ColumnType, value: Value): void 
 type Items = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
 /**
- * Rows on their way into a statement, a chunk at a time: DuckDB asks for them, and no table is filled with them before.
+ * Feeds rows into a statement, one chunk at a time on DuckDB's request, without filling a table first.
  */
 class RowFeed {
   readonly #rows: RowsToWrite;
   readonly #types: readonly DuckDBType[];
-  /** A chunk of each column. */
+  /** Values of the current chunk, by column. */
   readonly #items: readonly Items[];
   #at = 0;
 
   constructor(rows: RowsToWrite, names: DuckDBLogicalType) {
     this.#rows = rows;
-    // As a type of its own it would make all of the names anew whenever it is asked.
+    // A registered type would be rebuilt with all of its names on each access.
     const nameType = { toLogicalType: () => names } as unknown as DuckDBType;
     const typeOf = { number: DOUBLE, name: nameType, integer: INTEGER } as const;
     this.#types = rows.columns.map(({ kind }) => typeOf[kind]);
@@ -264,7 +264,7 @@ class RowFeed {
     for (const [i, { name }] of this.#rows.columns.entries()) add(name, this.#types[i] as DuckDBType);
   }
 
-  /** Fills a chunk with the next rows; with none when there are no more. */
+  /** Fills a chunk with the next rows; with none at the end. */
   fill(chunk: DuckDBDataChunk['chunk']): void {
     const { order, columns } = this.#rows;
     const rows = order.subarray(this.#at, this.#at + CHUNK_ROWS);
@@ -273,21 +273,21 @@ class RowFeed {
     if (rows.length === 0) return;
     for (let i = 0; i < columns.length; i++) {
       const items = this.#items[i] as Items;
-      gather(items, columns[i] as Column, rows);
+      gather(items, columns[i] as MemoryColumn, rows);
       const vector = bindings.data_chunk_get_vector(chunk, i);
       bindings.copy_data_to_vector(vector, 0, items.buffer, 0, rows.length * items.BYTES_PER_ELEMENT);
     }
   }
 }
 
-/** How DuckDB has the values of an enumeration, by how many there are; of most as Uint32Array. */
+/** Array type of the values of an enumeration, by its size; Uint32Array for most. */
 const ITEMS_OF_NAMES: Readonly<Partial<Record<DuckDBTypeId, Uint8ArrayConstructor | Uint16ArrayConstructor>>> = {
   [DuckDBTypeId.UTINYINT]: Uint8Array,
   [DuckDBTypeId.USMALLINT]: Uint16Array,
 };
 
-/** hot: loops that are alike, each for one kind of array. */
-function gather(items: Items, { values, first, stride }: Column, rows: Uint32Array): void {
+/** hot: similar loops, each for one array type. */
+function gather(items: Items, { values, first, stride }: MemoryColumn, rows: Uint32Array): void {
   if (items instanceof Float64Array) {
     for (let i = 0; i < rows.length; i++) items[i] = values[stride * (rows[i] as number) + first] as number;
   } else if (items instanceof Uint16Array) {

@@ -1,21 +1,21 @@
 import type { CollisionEvent, FenceEvent } from '../model/events.ts';
 import { parseJson } from '../model/json.ts';
 
-/** A value of a column: a text, a number, a time in milliseconds since 1970, or nothing. */
-export type Value = string | number | undefined;
+/** Value of a column: a string, a number, a time in milliseconds since 1970, or unknown. */
+export type ColumnValue = string | number | undefined;
 
-/** A row of an event, by the columns of its topic (columns.ts). */
+/** Row of an event, by the columns of its topic (columns.ts). */
 export interface EventRow {
-  /** When it happened, in milliseconds since 1970. */
+  /** Time of the event, in milliseconds since 1970. */
   readonly timeMs: number;
-  readonly values: Readonly<Record<string, Value>>;
+  readonly values: Readonly<Record<string, ColumnValue>>;
 }
 
 export type EventTopic = 'fence_events' | 'collision_events';
 
 /**
- * The row of an event, from its text as it was published. `properties`: a reference to those that the text lacks, since they
- * are long. Throws a SyntaxError for a text that is no JSON.
+ * Makes the row of an event from its published JSON. `properties`: reference to long properties that the JSON lacks.
+ * Throws a SyntaxError if `text` is not valid JSON.
  */
 export function eventRow(topic: EventTopic, text: string, properties?: string): EventRow {
   return topic === 'fence_events'

@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path';
 import type { HistoryFile } from './files.ts';
 
 /**
- * Long properties of fences, stored once. An event has the properties of its fence, so a fence with 900 kB of them would take that
- * from each crossing, in every queue and in every row. Properties of up to LONG characters are part of the event. Longer ones
- * are a file `fence_properties/<sha256>.json` in the folder of the history, whatever the number of events, and the column
- * `properties` of the event has `{"sha256":"…"}` instead of them. A file is removed when no event has referred to it for as
- * long as history is retained, or when all of them take more than FOLDER_BYTES_MAX: the least recently used ones go first.
+ * Long properties of fences, stored once. An event has the properties of its fence, so a fence with 900 kB of them
+ * would take that from each crossing, in every queue and in every row. Properties of up to LONG characters are part of
+ * the event. Longer ones are a file `fence_properties/<sha256>.json` in the folder of the history, whatever the number
+ * of events, and the column `properties` of the event has `{"sha256":"…"}` instead of them. A file is removed when no
+ * event has referred to it for as long as history is retained, or when all of them take more than FOLDER_BYTES_MAX: the
+ * least recently used ones go first.
  */
 export const LONG_PROPERTIES = 4096;
 const FOLDER = 'fence_properties';
@@ -21,12 +22,12 @@ export function hashOf(json: string): string {
   return createHash('sha256').update(json).digest('hex');
 }
 
-/** What an event has in the place of long properties. */
+/** Replaces long properties in an event. */
 export function referenceTo(hash: string): string {
   return `{"sha256":"${hash}"}`;
 }
 
-/** Stores properties, or notes that an event refers to them. Throws where they cannot be written. */
+/** Stores properties, or records that an event refers to them. Throws if they cannot be written. */
 export function storeFenceProperties(
   folder: string,
   { hash, json, nowMs }: { hash: string; json: string; nowMs: number },
@@ -40,7 +41,7 @@ export function storeFenceProperties(
   utimesSync(path, nowMs / 1000, nowMs / 1000);
 }
 
-/** The JSON that a column `properties` refers to; undefined where it refers to none, or to none that is there. */
+/** JSON that a column `properties` refers to; undefined if it is no reference or its file does not exist. */
 export function referredProperties(folder: string, column: string): string | undefined {
   const hash = REFERENCE.exec(column)?.[1];
   if (hash === undefined) return undefined;
@@ -51,7 +52,9 @@ export function referredProperties(folder: string, column: string): string | und
   }
 }
 
-/** Removes properties that no event has referred to since a time, and the least recently used ones of too many. */
+/**
+ * Removes properties that no event has referred to since `sinceMs`, and beyond `bytesMax` the least recently used ones.
+ */
 export function tidyFenceProperties(folder: string, sinceMs: number, bytesMax = FOLDER_BYTES_MAX): void {
   const found = readdirSync(join(folder, FOLDER), { withFileTypes: true }).map(({ name }) => {
     const path = join(folder, FOLDER, name);
@@ -65,10 +68,10 @@ export function tidyFenceProperties(folder: string, sinceMs: number, bytesMax = 
   }
 }
 
-/** A list of events ends before it is larger than that, in characters, and at the latest after its first event. */
+/** Most characters of a list of events; it contains at least one. */
 const CHARACTERS_MAX = 32 << 20;
 
-/** Events as they were published, with the long properties of their fences; as many as an answer may have. */
+/** Published events including the long properties of their fences, as many as a response may have. */
 export function wholeEvents(
   rows: readonly Readonly<Record<string, unknown>>[],
   files: readonly HistoryFile[],
@@ -82,7 +85,7 @@ export function wholeEvents(
     const column = String(properties ?? '');
     if (!read.has(column)) read.set(column, referredProperties(folder, column));
     const json = read.get(column);
-    // The event is an object with members, and lacks the properties that its row refers to.
+    // The event is a non-empty object without the properties that its row refers to.
     const whole = json === undefined ? String(event) : `${String(event).slice(0, -1)},"properties":${json}}`;
     characters += whole.length;
     if (events.length > 0 && characters > CHARACTERS_MAX) break;
@@ -91,7 +94,7 @@ export function wholeEvents(
   return events;
 }
 
-/** The folder of the history: an hour's file is four levels below it, and a file with rows of another hub two. */
+/** Folder of the history: an hour's file is four levels below it, a file with rows of another hub two. */
 function folderOf(files: readonly HistoryFile[]): string {
   const path = files[0]?.path ?? '';
   const above = dirname(dirname(path));

@@ -13,57 +13,57 @@ import { dirname, join } from 'node:path';
 import { type HistoryTopic, recordedSince } from '../model/history.ts';
 import { covers, foldersOf, HOUR_MS, type PartName, partAt, pathOf, writingPathOf } from './layout.ts';
 
-/** A file of the history. All of its rows are of the hour that begins at `hourMs`. */
+/** A file of the history. All of its rows are in the hour that begins at `hourMs`. */
 export interface HistoryFile extends PartName {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
-  /** When it was written, in milliseconds since 1970. */
+  /** Time of writing, in milliseconds since 1970. */
   readonly writtenMs: number;
 }
 
-/** Files that stay where they are until they are released. */
+/** Files that are not removed until they are released. */
 export interface LeasedFiles {
   readonly lease: number;
   readonly files: readonly HistoryFile[];
-  /** How many files of these hours cannot be read. */
+  /** Number of unreadable files of these hours. */
   readonly damaged: number;
 }
 
-/** What is asked for: files of some topics, of hours that have a part of a span of time. */
+/** A request for files: topics, and a time span with which their hours overlap. */
 export interface FilesWanted {
   readonly topics: readonly HistoryTopic[];
   readonly fromMs: number;
   readonly toMs: number;
-  /** Whether those are enough that are there; otherwise what waits is written first. */
+  /** Whether existing files are enough; otherwise buffered rows are written first. */
   readonly asWritten?: true;
 }
 
-/** Where people and things are is nobody's business but that of the user who runs the hub. */
+/** Only the user who runs the hub may read positions. */
 const [FOLDER_MODE, FILE_MODE] = [0o700, 0o600] as const;
 
-/** An hour is over, or was written to late, when nothing came for so long. */
+/** An hour is quiet if nothing was written to it for that long. */
 const QUIET_MS = 120_000;
-/** So many files of an hour are merged that is not quiet, if they have fewer rows than so many. */
+/** Number of files, and rows of each, from which the files of an active hour are merged. */
 const [SMALL_FILES_MAX, SMALL_ROWS] = [24, 250_000] as const;
-/** What is merged at once at most: meanwhile nothing else is written, and 1.6 µs go for a row. */
+/** Most rows that are merged at once: a row takes 1.6 µs, during which nothing else is written. */
 const [MERGED_ROWS_MAX, MERGED_BYTES_MAX] = [4_000_000, 256 << 20] as const;
 
 /**
- * The files of the history, and who reads them. A file is written aside, synced, and then given its name, so whatever happens
- * a file is whole. What is not needed any more goes when nobody reads it.
+ * Files of the history and their readers. A file is written under another name, synced, and renamed, so it is always
+ * complete. Obsolete files are removed when no reader uses them.
  */
 export class HistoryFiles {
   readonly #folder: string;
   /** By path. */
   readonly #files = new Map<string, HistoryFile>();
   readonly #leases = new Map<number, readonly string[]>();
-  /** Paths of files that are to go, and are still read. */
+  /** Paths of files to be removed once they are released. */
   readonly #going = new Set<string>();
   readonly #damaged = new Map<string, HistoryFile>();
   #lastLease = 0;
-  /** The number of the last file that was begun, by topic and hour. */
+  /** Number of the last file begun, by topic and hour. */
   readonly #lastNumber = new Map<string, number>();
 
   constructor(folder: string) {
@@ -71,8 +71,8 @@ export class HistoryFiles {
   }
 
   /**
-   * Finds what is there. `rowsOf` tells how many rows a file has, and throws for one that cannot be read; `damaged` hears of
-   * it. Removes what a hub has left that died. Throws where the folder cannot be used.
+   * Finds existing files. `rowsOf` returns the number of rows of a file, and throws if it cannot be read; `damaged` is
+   * called then. Removes leftovers of a crashed hub. Throws if the folder is not usable.
    */
   async open(rowsOf: (path: string) => Promise<number>, damaged: (path: string, why: unknown) => void): Promise<void> {
     mkdirSync(this.#folder, { recursive: true, mode: FOLDER_MODE });
@@ -98,29 +98,29 @@ export class HistoryFiles {
     }
   }
 
-  /** All files that can be read, in no order. */
+  /** All readable files, in no particular order. */
   get all(): Iterable<HistoryFile> {
     return this.#files.values();
   }
 
-  /** These, and those that cannot be read. */
+  /** All files, including unreadable ones. */
   get onDisk(): readonly HistoryFile[] {
     return [...this.#files.values(), ...this.#damaged.values()];
   }
 
-  /** Whether a file is there still, and can be read. */
+  /** Whether a file still exists and is readable. */
   has({ path }: HistoryFile): boolean {
     return this.#files.has(path);
   }
 
-  /** How many files could not be read. */
+  /** Number of unreadable files. */
   get damagedCount(): number {
     return this.#damaged.size;
   }
 
   /**
-   * Writes a file: `write` fills it at the path that it is given. `of`: files whose rows it has, which go then. Throws, and
-   * leaves nothing behind, when it cannot be written.
+   * Writes a file: `write` fills it at the given path. `of`: files that it replaces, which are removed. Throws, and
+   * leaves nothing behind, if it cannot be written.
    */
   async write(
     { topic, hourMs }: Pick<PartName, 'topic' | 'hourMs'>,
@@ -153,7 +153,7 @@ export class HistoryFiles {
     return file;
   }
 
-  /** A file that was read and found damaged. False where that was known, or it has gone. */
+  /** Marks a file as damaged. Returns false if it was marked or removed before. */
   damaged(path: string): boolean {
     const file = this.#files.get(path);
     if (file === undefined) return false;
@@ -162,7 +162,7 @@ export class HistoryFiles {
     return true;
   }
 
-  /** Removes a file, as soon as nobody reads it. */
+  /** Removes a file, as soon as no reader uses it. */
   remove(path: string): void {
     this.#files.delete(path);
     this.#damaged.delete(path);
@@ -173,7 +173,7 @@ export class HistoryFiles {
   /** Removes all files of an hour. */
   removeHour(hourMs: number): void {
     for (const file of this.onDisk) if (file.hourMs === hourMs) this.remove(file.path);
-    // The name of a file that is still read is not given again.
+    // The name of a file in use is not reused.
     if (this.#going.size > 0) return;
     for (const key of [...this.#lastNumber.keys()]) if (key.endsWith(` ${hourMs}`)) this.#lastNumber.delete(key);
   }
@@ -208,7 +208,7 @@ export class HistoryFiles {
   }
 }
 
-/** The files below a folder, without those whose rows are in others of them too. Changes nothing. Throws where it cannot be read. */
+/** Files below a folder, without those that a merged file covers. Read-only. Throws if the folder cannot be read. */
 export function filesFound(folder: string): readonly (PartName & { readonly path: string })[] {
   const parts = filesBelow(folder)
     .map(partAt)
@@ -219,8 +219,8 @@ export function filesFound(folder: string): readonly (PartName & { readonly path
 }
 
 /**
- * Files of one topic and hour each, one behind the other, that are to be one. Of an hour for which nothing comes any more all
- * are, as many as can be; else the last ones that are small, when there are many.
+ * Runs of consecutive files of one topic and hour that should be merged: as many as possible of a quiet hour, otherwise
+ * the last small ones if there are many.
  */
 export function mergeable(files: Iterable<HistoryFile>, nowMs: number): readonly (readonly HistoryFile[])[] {
   const byHour = Map.groupBy(files, ({ topic, hourMs }) => keyOf(topic, hourMs));
@@ -235,7 +235,7 @@ export function mergeable(files: Iterable<HistoryFile>, nowMs: number): readonly
   });
 }
 
-/** Files whose numbers follow each other, cut where they get too large to be one: those that are two at least. */
+/** Runs of at least two files with consecutive numbers, split before they get too large. */
 function runsOf(files: readonly HistoryFile[]): readonly (readonly HistoryFile[])[] {
   const runs: HistoryFile[][] = [];
   let run: HistoryFile[] = [];
@@ -243,7 +243,7 @@ function runsOf(files: readonly HistoryFile[]): readonly (readonly HistoryFile[]
   for (const file of files) {
     rows += file.rows;
     bytes += file.bytes;
-    // Between two that do not follow each other there may be one that is damaged, which the other's name would cover.
+    // Between files that are not consecutive there may be a damaged one, which a merged file's name would cover.
     const follows = run.at(-1)?.last === file.first - 1;
     if (!follows || rows > MERGED_ROWS_MAX || bytes > MERGED_BYTES_MAX) {
       run = [];
@@ -255,7 +255,7 @@ function runsOf(files: readonly HistoryFile[]): readonly (readonly HistoryFile[]
   return runs.filter(({ length }) => length > 1);
 }
 
-/** Hours whose files are to go: earlier ones than are kept, and then the earliest until the rest fits. */
+/** Hours to delete: those beyond the retention, and then the earliest ones until the rest fits the size limit. */
 export function expiredHours(
   files: Iterable<Pick<HistoryFile, 'hourMs' | 'bytes'>>,
   { nowMs, retentionMs, bytesMax }: { nowMs: number; retentionMs: number; bytesMax: number },
@@ -273,10 +273,10 @@ export function expiredHours(
   return expired;
 }
 
-/** Removes a file, and its folders where it was the last in them. */
+/** Removes a file, and its folders if they are empty then. */
 export function unlinkFile(path: string): void {
   rmSync(path, { force: true });
-  // A folder that is not empty stays.
+  // A folder that is not empty remains.
   for (const folder of [dirname(path), dirname(dirname(path))]) {
     try {
       rmdirSync(folder);
@@ -299,7 +299,7 @@ function fileAt(path: string, part: PartName, rows: number): HistoryFile {
   return { ...part, path, rows, bytes: size, writtenMs: mtimeMs };
 }
 
-/** What was written there is on the disk when this returns, or the names in a folder are. */
+/** Syncs a file, or the entries of a folder, to disk. */
 function sync(path: string): void {
   const file = openSync(path, 'r');
   try {
@@ -317,4 +317,40 @@ function filesBelow(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}
+
+const DAY_MS = 86_400_000;
+/** A clock that has stepped further ahead counts as wrong until a day has passed. */
+const AHEAD_MS = 3_600_000;
+
+interface ExpiryClockDeps {
+  /** Monotonic time in milliseconds. */
+  elapsed(): number;
+  /** Called when the wall clock has stepped ahead. */
+  steppedAhead(): void;
+}
+
+/**
+ * Decides whether the wall clock can be trusted for expiry. A clock that has stepped far ahead may be wrong, and removed
+ * files cannot be restored: for a day nothing expires.
+ */
+export class ExpiryClock {
+  readonly #deps: ExpiryClockDeps;
+  #last: { readonly nowMs: number; readonly elapsedMs: number } | undefined;
+  #trustedFromMs = 0;
+
+  constructor(deps: ExpiryClockDeps) {
+    this.#deps = deps;
+  }
+
+  trusts(nowMs: number): boolean {
+    const elapsedMs = this.#deps.elapsed();
+    const last = this.#last;
+    this.#last = { nowMs, elapsedMs };
+    if (last !== undefined && nowMs - last.nowMs - (elapsedMs - last.elapsedMs) > AHEAD_MS) {
+      this.#trustedFromMs = elapsedMs + DAY_MS;
+      this.#deps.steppedAhead();
+    }
+    return elapsedMs >= this.#trustedFromMs;
+  }
 }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { PackedPositions, PositionTopic } from '../core/history_rows.ts';
-import type { Batch } from '../fanout/batch.ts';
+import type { DeliveryBatch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { look } from '../model/borrowed.ts';
 import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic, recordedSince } from '../model/history.ts';
@@ -10,18 +10,18 @@ import type { EventTopic } from './event_rows.ts';
 import { hashOf, LONG_PROPERTIES } from './fence_properties.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
 import type { FromRecorder, RecorderSettings, RecorderState, TopicState, ToRecorder } from './messages.ts';
-import { PlaceBlocks } from './place_blocks.ts';
+import { PositionBlocks } from './position_blocks.ts';
 import { ended } from './thread_end.ts';
 
 export interface HistoryDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
-  /** Whether this hub, of several, records what all of them announce of an entity. */
+  /** Whether this hub is the one that records an event of that entity which all hubs announce. */
   announces(id: string): boolean;
-  /** The time of day. */
+  /** Wall-clock time. */
   now(): number;
-  /** The properties of a fence, if it has any. */
+  /** Properties of a fence, if it has any. */
   fenceProperties(id: string): object | undefined;
-  /** Has a shard number the names of what it records anew. */
+  /** Makes a shard restart the numbering of names in its records. */
   forgetNames(shard: number): void;
   schedule(delayMs: number, callback: () => void): () => void;
   readonly log: { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
@@ -29,43 +29,42 @@ export interface HistoryDeps {
 
 const RECORDER_WORKER = new URL('../../workers/history.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
-/** What waits for more before it crosses. */
+/** Bytes that are buffered before a block is sent. */
 const GATHER_MS = 100;
-/** Bytes of events that the thread has not taken yet. A character takes two at most. */
+/** Most bytes of events that the thread has not accepted. A character takes at most two. */
 const [EVENT_BYTES_MAX, CHARACTER_BYTES] = [32 << 20, 2] as const;
-/** Long properties that the thread has stored are sent again after that time, so that it knows they are in use. */
+/** Interval in which long properties are sent again, so that the thread knows that they are in use. */
 const PROPERTIES_AGAIN_MS = 600_000;
-/** Fences whose long properties are remembered as sent. */
+/** Most fences whose long properties are remembered as sent. */
 const SENT_MAX = 10_000;
-/** Before a thread that has died is started anew. */
+/** Delay before a failed thread is replaced. */
 const RESTART_MS = 1000;
-/** How long it may take to write what waits, and then to end. */
+/** Most time to write buffered rows, and then to stop. */
 const [CLOSE_MS, END_MS] = [15_000, 2000] as const;
 
 const NOTHING: TopicState = { recorded: 0, dropped: 0, tooOld: 0, waiting: 0, rows: 0, files: 0, bytes: 0 };
 
 /**
- * The history of the hub, as its front thread has it: takes what the shards have recorded and what the fan-out publishes, and
- * hands it to the recorder's thread (recorder.ts). Nothing waits for that: what it does not take in time is dropped, and
- * counted.
+ * History of the hub on the main thread: passes what shards record and the fan-out publishes to the recorder's thread
+ * (recorder.ts). The hub never waits for it: rows that it does not accept in time are dropped and counted.
  */
 export class History {
   readonly settings: RecorderSettings;
   readonly #deps: HistoryDeps;
-  readonly #blocks: PlaceBlocks;
+  readonly #blocks: PositionBlocks;
   readonly #ends: (() => void)[] = [];
   readonly #asked = new Map<number, { resolve(leased: LeasedFiles): void; reject(error: Error): void }>();
-  /** To the thread that there is. */
+  /** Events sent to the current thread. */
   readonly #sentEvents: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
   readonly #droppedEvents: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
   #worker: Worker | undefined;
   #state: RecorderState | undefined;
-  /** Of threads that have died. */
+  /** Counts of failed threads. */
   #before: Partial<Record<HistoryTopic, Pick<TopicState, 'recorded' | 'dropped' | 'tooOld'>>> = {};
   #eventBytes = 0;
   /** Hashes of properties of fences; empty for those that are not long. */
   readonly #hashes = new WeakMap<object, string>();
-  /** When long properties were sent to the thread that there is, by hash. */
+  /** Times when long properties were sent to the current thread, by hash. */
   readonly #sentProperties = new Map<string, number>();
   #lastAsked = 0;
   #gathering: (() => void) | undefined;
@@ -75,15 +74,15 @@ export class History {
   constructor(settings: RecorderSettings, deps: HistoryDeps) {
     this.settings = settings;
     this.#deps = deps;
-    this.#blocks = new PlaceBlocks((block, memory, bytes) => this.#tell({ say: 'places', block, memory, bytes }));
+    this.#blocks = new PositionBlocks((block, memory, bytes) => this.#post({ say: 'places', block, memory, bytes }));
     for (const topic of ['fence_events', 'collision_events'] as const) {
       if (!settings.topics.includes(topic)) continue;
-      const heard = (batch: Batch, fields: readonly FilterFields[], how: string): void => {
+      const receive = (batch: DeliveryBatch, fields: readonly FilterFields[], how: string): void => {
         if (how === 'announced' && !deps.announces(String(fields[0]?.[0]))) return;
         this.#event(topic, batch, fields);
       };
       const view = { crs: 'EPSG:4326', ...(topic === 'fence_events' && { propertiesMax: LONG_PROPERTIES }) };
-      this.#ends.push(deps.fanout.listen({ heard }, { topic, view }));
+      this.#ends.push(deps.fanout.listen({ receive }, { topic, view }));
     }
   }
 
@@ -91,43 +90,43 @@ export class History {
     const worker = new Worker(RECORDER_WORKER, { name: 'history', workerData: this.settings, resourceLimits: HEAP_MB });
     this.#worker = worker;
     this.#blocks.begin();
-    worker.on('message', (message: FromRecorder) => this.#hear(message));
+    worker.on('message', (message: FromRecorder) => this.#receive(message));
     worker.on('error', (error) =>
       this.#deps.log.warn('The thread of the history has failed', { error: String(error) }),
     );
     worker.on('exit', () => this.#ended());
   }
 
-  /** Takes places of a shard's step. hot: once for each batch. */
+  /** Adds positions of a shard's step. hot: once per batch. */
   readonly take = (shard: number, places: PackedPositions): void => {
     this.#blocks.add(shard, look(places.bytes), places.counts);
     this.#gathering ??= this.#deps.schedule(GATHER_MS, () => this.#offer());
   };
 
   /**
-   * The files with all that was taken of some topics and hours. They stay until they are released. Rejects when something
-   * cannot be written now.
+   * Leases the files of some topics and hours, including everything received so far, until they are released. Rejects
+   * if rows cannot be written now.
    */
   files(wanted: FilesWanted): Promise<LeasedFiles> {
     this.#blocks.flush();
     return new Promise((resolve, reject) => {
-      if (this.#worker === undefined) return reject(new Error('The thread of the history is being started anew'));
+      if (this.#worker === undefined) return reject(new Error('The thread of the history is being restarted'));
       const id = ++this.#lastAsked;
       this.#asked.set(id, { resolve, reject });
-      this.#tell({ say: 'files', id, wanted });
+      this.#post({ say: 'files', id, wanted });
     });
   }
 
   release(lease: number): void {
-    this.#tell({ say: 'release', lease });
+    this.#post({ say: 'release', lease });
   }
 
-  /** Says of a file that it cannot be read. */
+  /** Reports an unreadable file. */
   damaged(path: string, why: string): void {
-    this.#tell({ say: 'damaged', path, why });
+    this.#post({ say: 'damaged', path, why });
   }
 
-  /** Counted since the start of the hub. */
+  /** Counts since the start of the hub. */
   counts(topic: HistoryTopic): TopicState {
     const now = this.#state?.topics[topic] ?? NOTHING;
     const before = this.#before[topic] ?? NOTHING;
@@ -140,7 +139,7 @@ export class History {
     };
   }
 
-  /** The earliest time that is recorded; -Infinity where history is retained forever. */
+  /** Earliest recorded time; -Infinity if history is retained forever. */
   recordedSince(): number {
     return recordedSince({ nowMs: this.#deps.now(), retentionMs: this.settings.retentionMs });
   }
@@ -171,7 +170,7 @@ export class History {
     };
   }
 
-  /** Writes what was taken, and ends the thread. Never rejects. */
+  /** Writes buffered rows, and stops the thread. Never rejects. */
   async close(): Promise<void> {
     for (const end of this.#ends.splice(0)) end();
     this.#restarting?.();
@@ -182,7 +181,7 @@ export class History {
     const closed = new Promise<void>((resolve) => {
       this.#closed = resolve;
     });
-    this.#tell({ say: 'close' });
+    this.#post({ say: 'close' });
     const call = this.#deps.schedule(CLOSE_MS, () => this.#closed?.());
     await closed;
     call();
@@ -190,11 +189,11 @@ export class History {
   }
 
   get #problem(): string | undefined {
-    return this.#worker === undefined ? 'its thread is being started anew' : this.#state?.problem;
+    return this.#worker === undefined ? 'its thread is being restarted' : this.#state?.problem;
   }
 
-  #event(topic: EventTopic, batch: Batch, fields: readonly FilterFields[]): void {
-    const { texts } = batch;
+  #event(topic: EventTopic, batch: DeliveryBatch, fields: readonly FilterFields[]): void {
+    const { strings: texts } = batch;
     const isFence = topic === 'fence_events';
     const properties = texts.map((_, i) => (isFence ? this.#longProperties(String(fields[i]?.[0])) : undefined));
     const bytes = CHARACTER_BYTES * texts.reduce((sum, { length }) => sum + length, 0);
@@ -204,10 +203,10 @@ export class History {
     }
     this.#eventBytes += bytes;
     this.#sentEvents[topic] += texts.length;
-    this.#tell({ say: 'events', topic, texts, properties, bytes });
+    this.#post({ say: 'events', topic, texts, properties, bytes });
   }
 
-  /** The hash of a fence's properties, where they are too long for its events, which the thread has then. */
+  /** Sends the properties of a fence to the thread if they are too long for its events. Returns their hash then. */
   #longProperties(fenceId: string): string | undefined {
     const properties = this.#deps.fenceProperties(fenceId);
     if (properties === undefined) return undefined;
@@ -224,7 +223,7 @@ export class History {
     const bytes = CHARACTER_BYTES * json.length;
     if (this.#worker === undefined || this.#eventBytes + bytes > EVENT_BYTES_MAX) return known;
     this.#eventBytes += bytes;
-    this.#tell({ say: 'fenceProperties', hash: known, json, bytes });
+    this.#post({ say: 'fenceProperties', hash: known, json, bytes });
     this.#sentProperties.delete(known);
     this.#sentProperties.set(known, nowMs);
     if (this.#sentProperties.size > SENT_MAX)
@@ -232,11 +231,11 @@ export class History {
     return known;
   }
 
-  #tell(message: ToRecorder): void {
+  #post(message: ToRecorder): void {
     this.#worker?.postMessage(message);
   }
 
-  #hear(message: FromRecorder): void {
+  #receive(message: FromRecorder): void {
     switch (message.say) {
       case 'taken':
         this.#blocks.taken(message.block);
@@ -269,7 +268,7 @@ export class History {
     this.#gathering = this.#blocks.offer() ? undefined : this.#deps.schedule(GATHER_MS, () => this.#offer());
   }
 
-  /** Rows that the thread was handed. */
+  /** Rows sent to the thread. */
   #sent(topic: HistoryTopic): number {
     return isOfPlaces(topic) ? this.#blocks.sent[topic] : this.#sentEvents[topic];
   }
@@ -284,7 +283,7 @@ export class History {
     return asked;
   }
 
-  /** The thread is gone, with what it had not written. */
+  /** The thread has exited, and its unwritten rows are lost. */
   #ended(): void {
     this.#worker = undefined;
     this.#closed?.();

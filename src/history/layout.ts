@@ -2,12 +2,12 @@ import { dirname, join, sep } from 'node:path';
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
 
 /**
- * Where the files of the history are: `{topic}/date=YYYY-MM-DD/hour=HH/part-N.parquet` under its folder, by the hour, in UTC,
- * of the rows in them. Tools that read Parquet know such folders as partitions.
+ * Paths of the history's files: `{topic}/date=YYYY-MM-DD/hour=HH/part-N.parquet` below its folder, by the UTC hour of
+ * their rows. Parquet tools recognize such folders as partitions.
  *
- *     part-7.parquet              the seventh that was begun in its hour
- *     part-3-7.parquet            has what was in the third to the seventh: where it is, these are leftovers
- *     part-8.parquet.writing      is being written, or was when its hub died
+ *     part-7.parquet              the seventh file begun in its hour
+ *     part-3-7.parquet            merged from the third to the seventh; if it exists, those are leftovers
+ *     part-8.parquet.writing      being written, or left over from a crash
  */
 export const HOUR_MS = 3_600_000;
 const WRITING = '.writing';
@@ -15,33 +15,33 @@ const FOLDER = /^date=(\d{4}-\d{2}-\d{2})$/;
 const HOUR = /^hour=(\d{2})$/;
 const PART = /^part-(\d{1,9})(?:-(\d{1,9}))?\.parquet$/;
 
-/** A file by its place: its hour, and which of the files that were begun there it has the rows of. */
+/** Name of a file: its topic and hour, and the range of files that it covers. */
 export interface PartName {
   readonly topic: HistoryTopic;
-  /** When its hour begins, in milliseconds since 1970. */
+  /** Start of its hour, in milliseconds since 1970. */
   readonly hourMs: number;
   readonly first: number;
   readonly last: number;
 }
 
-/** When the hour of a time begins. */
+/** Start of the hour of a time. */
 export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS) * HOUR_MS;
 }
 
-/** The path of a file below the folder of the history. */
+/** Path of a file below the folder of the history. */
 export function pathOf({ topic, hourMs, first, last }: PartName): string {
   const time = new Date(hourMs).toISOString();
   const part = first === last ? `part-${first}` : `part-${first}-${last}`;
   return join(topic, `date=${time.slice(0, 10)}`, `hour=${time.slice(11, 13)}`, `${part}.parquet`);
 }
 
-/** The path under which a file is written before it is whole. */
+/** Path of a file while it is being written. */
 export function writingPathOf(path: string): string {
   return path + WRITING;
 }
 
-/** What a path below the folder of the history is: a file of it, one that was not finished, or neither. */
+/** Parses a path below the folder of the history: a file, an unfinished file, or neither. */
 export function partAt(path: string): PartName | 'unfinished' | undefined {
   const names = path.split(sep);
   const [topic, date, hour, file] = names;
@@ -59,13 +59,13 @@ export function partAt(path: string): PartName | 'unfinished' | undefined {
   return last < first ? undefined : { topic, hourMs, first, last };
 }
 
-/** Whether a file has all that is in another one. */
+/** Whether a file contains everything in another one. */
 export function covers(one: PartName, other: PartName): boolean {
   if (one.topic !== other.topic || one.hourMs !== other.hourMs) return false;
   return one.first <= other.first && one.last >= other.last && one.last - one.first > other.last - other.first;
 }
 
-/** The folders that a path makes, below the folder of the history, the innermost first. */
+/** Folders in a path below the folder of the history, innermost first. */
 export function foldersOf(path: string): readonly string[] {
   const hour = dirname(path);
   const date = dirname(hour);

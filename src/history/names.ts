@@ -3,15 +3,15 @@ import type { ByteRange } from '../core/history_rows.ts';
 const [SLOTS_AT_FIRST, BYTES_AT_FIRST] = [1 << 12, 1 << 16] as const;
 
 /**
- * Texts by numbers, in the order in which they have come; the first is empty, and stands for none. They are found by their
- * UTF-8, in a table with open addressing (FNV-1a, linear probing, at most half full), so that no string is made of one that
- * is known.
+ * Interned strings, numbered in order of arrival. Number 0 is the empty string and means none. They are looked up by
+ * their UTF-8 in a hash table with open addressing (FNV-1a, linear probing, at most half full), so that no string is
+ * created for a known one.
  */
-export class Names {
+export class InternedStrings {
   #texts: string[] = [''];
-  /** Numbers by the hash of their text; 0 where there is none. */
+  /** Numbers by hash; 0 in empty slots. */
   #slots = new Int32Array(SLOTS_AT_FIRST);
-  /** All texts, one behind the other, and where each ends. */
+  /** UTF-8 of all strings, and their end offsets. */
   #bytes = new Uint8Array(BYTES_AT_FIRST);
   #ends = new Uint32Array(SLOTS_AT_FIRST);
 
@@ -19,12 +19,12 @@ export class Names {
     return this.#texts;
   }
 
-  /** What they take, about. */
+  /** Approximate memory. */
   get size(): number {
     return 3 * (this.#ends[this.#texts.length - 1] as number) + 8 * this.#texts.length;
   }
 
-  /** The number of the text between two places of some bytes. */
+  /** Number of the string in a range of bytes. */
   // hot
   numberOf(bytes: Uint8Array, from: number, to: number): number {
     if (from === to) return 0;
@@ -70,10 +70,10 @@ export class Names {
   }
 }
 
-/** The names of a shard by the numbers that it has given them, in the order in which it has said them. */
+/** Names of a shard, by the numbers that it has assigned, in order of assignment. */
 export class ShardNames {
   #count = 0;
-  /** All names, one behind the other, and where each ends. */
+  /** UTF-8 of all names, and their end offsets. */
   #bytes = new Uint8Array(BYTES_AT_FIRST);
   #ends = new Uint32Array(SLOTS_AT_FIRST);
 
@@ -85,7 +85,7 @@ export class ShardNames {
     return this.#bytes;
   }
 
-  /** Takes the names that lie there: of each its length as u32, and its UTF-8. */
+  /** Adds the names in a range: each as its length in u32, and its UTF-8. */
   add(from: { readonly bytes: Uint8Array; readonly view: DataView }, { from: start, to }: ByteRange): void {
     for (let at = start; at < to; ) {
       const size = from.view.getUint32(at, true);
@@ -94,7 +94,7 @@ export class ShardNames {
     }
   }
 
-  /** Where the name of a number above 0 begins in `bytes`, and where it ends. */
+  /** Start offset in `bytes` of the name with a number above 0; `end` is its end offset. */
   start(number: number): number {
     return this.#ends[number - 1] as number;
   }

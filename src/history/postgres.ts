@@ -4,14 +4,14 @@ import type { FilesWanted, HistoryFile, LeasedFiles } from './files.ts';
 import type { PostgresSettings } from './postgres_copy.ts';
 import { type EndThread, ended } from './thread_end.ts';
 
-/** What crosses to the thread: files that it may read until it says that it is done. */
+/** Messages to the thread, with files that it may read until it is done. */
 export type ToPostgresThread =
   | { readonly say: 'files'; readonly lease: number; readonly files: readonly HistoryFile[] }
   | EndThread;
 
 export type FromPostgresThread =
   | { readonly say: 'done'; readonly lease: number; readonly copied: number; readonly behind: number }
-  /** Why the database cannot be had. */
+  /** Why the database is not available. */
   | { readonly say: 'failed'; readonly lease: number; readonly why: string };
 
 interface PostgresDeps {
@@ -23,14 +23,14 @@ interface PostgresDeps {
 
 const POSTGRES_WORKER = new URL('../../workers/history_postgres.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
-/** How long its end may take. */
+/** Most time to stop. */
 const PATIENCE_MS = 5000;
-/** Between two looks for new files; as long as the database cannot be had each pause is twice as long, up to the last. */
+/** Intervals between checks for new files. While the database is unavailable they double, up to the last one. */
 const [LOOK_MS, PAUSE_MAX_MS] = [2000, 60_000] as const;
 
 /**
- * Copies the history into a PostgreSQL database, from its files, in a thread of its own. While the database cannot be had they
- * are what waits: that costs no memory, and nothing is lost that the files still have when it is back.
+ * Copies the history from its files to a PostgreSQL database, in its own thread. While the database is unavailable, the
+ * files are the queue: that costs no memory, and nothing is lost that they still contain when it is back.
  */
 export class Postgres {
   readonly #settings: PostgresSettings;
@@ -39,10 +39,10 @@ export class Postgres {
   #pauseMs: number = LOOK_MS;
   #call: (() => void) | undefined;
   #isClosed = false;
-  /** Why it cannot be had. */
+  /** Why it is not available. */
   #problem: string | undefined;
   #leased: number | undefined;
-  /** Rows that were copied since the start, and files that are not there yet. */
+  /** Rows copied since start, and pending files. */
   copied = 0;
   behind = 0;
 
@@ -62,7 +62,7 @@ export class Postgres {
       resourceLimits: HEAP_MB,
     });
     this.#worker = worker;
-    worker.on('message', (message: FromPostgresThread) => this.#hear(message));
+    worker.on('message', (message: FromPostgresThread) => this.#receive(message));
     worker.on('error', (error) => this.#failed(String(error)));
     worker.on('exit', () => {
       this.#worker = undefined;
@@ -72,7 +72,7 @@ export class Postgres {
     this.#later();
   }
 
-  /** Ends. What is not copied by then is the next time. */
+  /** Stops. Pending files are copied after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#call?.();
@@ -101,7 +101,7 @@ export class Postgres {
     }
   }
 
-  #hear(message: FromPostgresThread): void {
+  #receive(message: FromPostgresThread): void {
     this.#release();
     if (message.say === 'done') {
       if (this.#problem !== undefined) this.#deps.log.info('The history is copied into the database again');

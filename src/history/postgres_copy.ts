@@ -8,11 +8,11 @@ import type { Duck } from './duck.ts';
 import type { HistoryFile } from './files.ts';
 
 /**
- * Copies files of the history into a PostgreSQL database, each in one transaction together with the note that it is there
- * (`omlox_history.parts`): so whatever happens, no row is there twice, and none is missed. What a merged file has of others
- * that are there already takes their place: the rows of its hour are deleted first.
+ * Copies files of the history to a PostgreSQL database, each in one transaction that also records the file in
+ * `omlox_history.parts`: no row is copied twice or missed. A merged file replaces rows of files that were copied
+ * before: the rows of its hour are deleted first.
  *
- * Where the extension TimescaleDB is installed the tables are hypertables, otherwise they are partitioned by days.
+ * With the extension TimescaleDB the tables are hypertables, otherwise they are partitioned by day.
  */
 export interface PostgresSettings {
   readonly host: string;
@@ -21,7 +21,7 @@ export interface PostgresSettings {
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly isEncrypted: boolean;
-  /** What tells the rows of this hub from those of others. */
+  /** Distinguishes the rows of this hub from those of others. */
   readonly hub: string;
   readonly retentionMs: number;
 }
@@ -34,11 +34,11 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 };
 const DAY_MS = 86_400_000;
 const CONNECT_MS = 5000;
-/** A statement that takes longer is given up, and with it the connection. */
+/** Statement timeout. After it, the connection is closed. */
 const STATEMENT_MS = 60_000;
 const ROWS_AT_ONCE = 10_000;
 
-/** One connection to the database, from its opening to its first error. */
+/** One connection to the database, until its first error. */
 export class PostgresCopy {
   readonly #client: pg.Client;
   readonly #duck: Duck;
@@ -53,7 +53,7 @@ export class PostgresCopy {
     this.#isTimescale = isTimescale;
   }
 
-  /** Connects, and makes the tables that are missing. Rejects when the database cannot be had. */
+  /** Connects, and creates missing tables. Rejects if the database is not available. */
   static async open(settings: PostgresSettings, duck: Duck, failed: (error: Error) => void): Promise<PostgresCopy> {
     const { host, port, database, user, password, isEncrypted, hub } = settings;
     const client = new pg.Client({
@@ -75,7 +75,7 @@ export class PostgresCopy {
     }
   }
 
-  /** Files that are not there yet. */
+  /** Files that were not copied yet. */
   async missing(files: readonly HistoryFile[]): Promise<readonly HistoryFile[]> {
     const { rows } = await this.#client.query(
       `SELECT topic, (extract(epoch FROM hour) * 1000)::bigint AS hour, first, last FROM ${SCHEMA}.parts WHERE hub = $1`,
@@ -92,7 +92,7 @@ export class PostgresCopy {
     });
   }
 
-  /** Copies a file. Returns how many rows it has. */
+  /** Copies a file. Returns its number of rows. */
   async copy({ topic, hourMs, first, last, path }: HistoryFile): Promise<number> {
     const client = this.#client;
     await this.#partition(topic, hourMs);
@@ -102,7 +102,7 @@ export class PostgresCopy {
       const own = [this.#hub, topic, hour] as const;
       const within = 'hub = $1 AND topic = $2 AND hour = $3 AND first >= $4 AND last <= $5';
       const { rowCount } = await client.query(`DELETE FROM ${SCHEMA}.parts WHERE ${within}`, [...own, first, last]);
-      // What has come late to the hour, and is in no file that this one is made of, is copied anew with its own file.
+      // Late rows of the hour that are in other files are copied again with those files.
       if (rowCount !== null && rowCount > 0) {
         const rows = `hub = $1 AND time >= $2 AND time < $2::timestamptz + interval '1 hour'`;
         await client.query(`DELETE FROM ${SCHEMA}.${topic} WHERE ${rows}`, [this.#hub, hour]);
@@ -118,7 +118,7 @@ export class PostgresCopy {
     }
   }
 
-  /** Removes rows that are older than is kept. */
+  /** Removes rows beyond the retention. */
   async expire(beforeMs: number): Promise<void> {
     const before = new Date(beforeMs).toISOString();
     for (const topic of Object.keys(COLUMNS)) {
@@ -186,7 +186,7 @@ export class PostgresCopy {
   }
 }
 
-/** Makes what is missing. Returns whether the tables are hypertables. */
+/** Creates missing tables. Returns whether they are hypertables. */
 async function setUp(client: pg.Client): Promise<boolean> {
   await client.query("SET TimeZone = 'UTC'");
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
@@ -215,7 +215,7 @@ function copyValue(value: unknown): string {
   return value === null || value === undefined ? '\\N' : copyText(String(value));
 }
 
-/** A text as COPY reads it. PostgreSQL keeps no NUL. */
+/** A string in the format of COPY. PostgreSQL cannot store NUL. */
 function copyText(text: string): string {
   if (!/[\\\t\n\r\0]/.test(text)) return text;
   const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r', '\0': '' };

@@ -2,18 +2,18 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import { interruptDuck, stopDuck } from './duck.ts';
 
 /**
- * The end of a thread in which DuckDB works. One that ends while DuckDB has something under way for it, by terminate() or by
- * an error that nobody catches, takes the whole process with it: DuckDB then calls into what is gone. So such a thread is
- * told to end, and ends when DuckDB is done; and an error waits for that too.
+ * Stops a thread in which DuckDB works. If the thread ends while a statement is in flight, by terminate() or an
+ * uncaught error, the process crashes: DuckDB calls into freed memory. So the thread is asked to stop, and exits when
+ * DuckDB is done; an uncaught error waits for that, too.
  */
 export interface EndThread {
   readonly say: 'end';
 }
 
-/** Until DuckDB is told again to break off. */
+/** Interval in which DuckDB is interrupted again. */
 const AGAIN_MS = 50;
 
-/** For the thread itself, together with its listener: from then on messages come. */
+/** In the thread, together with its listener: messages arrive from then on. */
 export function endInOrder(
   port: MessagePort | null,
   every: (intervalMs: number, callback: () => void) => () => void,
@@ -25,9 +25,9 @@ export function endInOrder(
     port?.removeAllListeners('message');
     const stopped = stopDuck();
     interruptDuck();
-    const callOff = every(AGAIN_MS, interruptDuck);
+    const cancel = every(AGAIN_MS, interruptDuck);
     await stopped;
-    callOff();
+    cancel();
     process.removeAllListeners('uncaughtException');
     if (failed) throw error;
     process.exit(0);
@@ -39,20 +39,20 @@ export function endInOrder(
 }
 
 interface Patience {
-  /** How long it may take; then nobody waits for it any more, and it ends when it can. */
+  /** Most time to wait; after that, the thread exits on its own. */
   readonly patienceMs: number;
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** For whoever has started it. Never rejects. */
+/** In the owner of the thread. Never rejects. */
 export function ended(worker: Worker, { patienceMs, schedule }: Patience): Promise<void> {
   return new Promise((resolve) => {
-    const callOff = schedule(patienceMs, () => {
+    const cancel = schedule(patienceMs, () => {
       worker.unref();
       resolve();
     });
     worker.once('exit', () => {
-      callOff();
+      cancel();
       resolve();
     });
     worker.postMessage({ say: 'end' } satisfies EndThread);

@@ -4,7 +4,7 @@ import { historySettings, postgresSettings } from '../config/settings.ts';
 import type { History } from '../history/history.ts';
 import type { Postgres } from '../history/postgres.ts';
 import type { HistoryAnswer, QueryPool } from '../history/queries/query_pool.ts';
-import type { Question } from '../history/queries/question.ts';
+import type { HistoryQuery } from '../history/queries/query.ts';
 import { CURRENT } from '../operation/usage.ts';
 import { partitionOf } from '../shards/affinity.ts';
 import { settingsByHub } from './connect_cluster.ts';
@@ -16,7 +16,7 @@ export interface Recording {
   readonly history: History;
   readonly pool: Pick<QueryPool, 'close'>;
   /** Answers queries; in a cluster, from the records of all hubs. */
-  ask(question: Question, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
+  ask(question: HistoryQuery, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
   /** Replicates history to a database, if one is configured. */
   readonly postgres: Postgres | undefined;
 }
@@ -73,8 +73,8 @@ async function asking(
   { history_query_timeout: timeoutMs }: Config,
 ): Promise<Recording['ask']> {
   if (cluster === undefined) return (question, gone) => pool.ask(question, gone);
-  const { HistoryOfAll, sharedProblem } = await import('../history/queries/history_of_all.ts');
-  const all = new HistoryOfAll({
+  const { ClusterHistory, sharedProblem } = await import('../history/queries/cluster_history.ts');
+  const all = new ClusterHistory({
     pool,
     folder: history.settings.folder,
     ...{ now, timeoutMs, schedule: machine.schedule },

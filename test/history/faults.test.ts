@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { copyTo, PLACE_COLUMNS } from '../../src/history/columns.ts';
+import { copyTo, POSITION_COLUMNS } from '../../src/history/columns.ts';
 import { Duck } from '../../src/history/duck.ts';
 import { History, type HistoryDeps } from '../../src/history/history.ts';
 import { QueryPool } from '../../src/history/queries/query_pool.ts';
-import type { Question } from '../../src/history/queries/question.ts';
+import type { HistoryQuery } from '../../src/history/queries/query.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { HISTORY_TOPICS, type HistoryHealth } from '../../src/model/history.ts';
 import { schedule } from '../../src/time/clock.ts';
@@ -17,7 +17,7 @@ import { HubProcess, locationOf, newFolder, randomFrom } from '../durability/hub
 import { openTestHub } from '../support/running_hub.ts';
 import { EVERYTHING, NOW_MS, placeBytes, rowsBelow } from './recorded_places.ts';
 
-/** What a test waits for comes in time, or never. */
+/** Timeout of the conditions that a test waits for. */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 50;
 
@@ -160,7 +160,7 @@ function openHistory(
   return { history, logged, folder: join(folder, 'history') };
 }
 
-test('History starts its thread anew when it has died, and counts what it had', async (context) => {
+test('History restarts a failed thread, and continues its counts', async (context) => {
   const { history, logged } = openHistory(context);
   const take = (bytes: Uint8Array, locations: number): void =>
     history.take(0, { bytes: lend(bytes), counts: { locations, motions: 0 } });
@@ -168,7 +168,7 @@ test('History starts its thread anew when it has died, and counts what it had', 
   take(places('a', 'b'), 2);
   await history.files(EVERYTHING);
   take(places('c', 'd', 'e'), 3);
-  // A topic that there is none of, behind the names.
+  // An unknown topic, after the names.
   const broken = places('f');
   broken[24] = 9;
   take(broken, 1);
@@ -196,12 +196,12 @@ test('History that ends while its thread writes ends in order, and without it ha
   assert.equal((await rowsBelow(folder, 'locations', 'id')).length, 20_000);
 });
 
-test('A pool that is closed while a question is under way, or whose question takes too long, leaves the process alive', async (context) => {
+test('A pool that is closed while a query is in flight, or whose query takes too long, leaves the process alive', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'part-1.parquet');
   const duck = await Duck.open({ memoryMb: 256, spillFolder: undefined });
-  const columns = Object.entries(PLACE_COLUMNS).map(([name, type]) => {
+  const columns = Object.entries(POSITION_COLUMNS).map(([name, type]) => {
     if (name === 'time') return `make_timestamptz(${1000 * NOW_MS} + i) AS time`;
     return name === 'id' ? "'tag ' || (i % 1000) AS id" : `NULL::${type} AS ${name}`;
   });
@@ -231,7 +231,7 @@ test('A pool that is closed while a question is under way, or whose question tak
   const question = {
     ...{ ask: 'tracks', whose: 'locations', fromMs: NOW_MS, toMs: NOW_MS + 3_600_000, stepMs: 1, limit: 100_000 },
     ...{ bbox: undefined, floor: undefined, cursor: undefined, owned: undefined },
-  } as unknown as Question;
+  } as unknown as HistoryQuery;
   const slow = new QueryPool({ threads: 1, memoryMb: 512, timeoutMs: 100 }, deps);
   context.after(() => slow.close());
   await assert.rejects(slow.ask(question), /takes more than 100 ms/);

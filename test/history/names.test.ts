@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Names } from '../../src/history/names.ts';
+import { InternedStrings } from '../../src/history/names.ts';
 
 test('Names gives each text one number, in the order of their coming, whatever lies around it', () => {
   const text = fc.oneof(
@@ -11,7 +11,7 @@ test('Names gives each text one number, in the order of their coming, whatever l
   );
   fc.assert(
     fc.property(fc.array(text, { maxLength: 400 }), fc.nat(7), (texts, before) => {
-      const names = new Names();
+      const names = new InternedStrings();
       const known = new Map([['', 0]]);
       for (const each of texts) {
         const number = known.get(each) ?? known.size;
@@ -26,7 +26,7 @@ test('Names gives each text one number, in the order of their coming, whatever l
 });
 
 test('Names finds a hundred thousand texts again, and says about what they take', () => {
-  const names = new Names();
+  const names = new InternedStrings();
   const texts = Array.from({ length: 100_000 }, (_, i) => Buffer.from(`provider ${i}`));
   for (const round of [1, 2]) {
     for (const [i, bytes] of texts.entries()) assert.equal(names.numberOf(bytes, 0, bytes.length), i + 1, `${round}`);

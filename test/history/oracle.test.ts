@@ -11,7 +11,7 @@ import type { HistoryFile } from '../../src/history/files.ts';
 import { hourOf } from '../../src/history/layout.ts';
 import { answer } from '../../src/history/queries/answer.ts';
 import { wantedFor } from '../../src/history/queries/query_pool.ts';
-import type { Counted, Question } from '../../src/history/queries/question.ts';
+import type { CountedObjects, HistoryQuery } from '../../src/history/queries/query.ts';
 import { filesOf } from '../../src/history/queries/spans.ts';
 import type { HistoryTopic } from '../../src/model/history.ts';
 import { parseTime } from '../../src/model/time.ts';
@@ -99,7 +99,7 @@ async function written(duck: Duck, topic: HistoryTopic, { folder, rows }: { fold
 
 interface Compared {
   readonly asked: object;
-  readonly question: Question;
+  readonly question: HistoryQuery;
   of(reply: Reply): unknown;
 }
 
@@ -108,10 +108,10 @@ const EVERYTHING = { limit: 100_000, cursor: undefined } as const;
 const TIMEOUTS = { fences: { f1: 60_000, f2: 5000 }, trackables: { b: 90_000 }, providers: { free: 30_000 } } as const;
 const SHOWN = { crs: 'EPSG:4326', zone: undefined, providers: undefined, hiddenZones: new Set<string>() } as const;
 
-/** What is asked of both, and what of an answer is compared. */
+/** Queries for both, and the compared part of the answers. */
 function compared(dice: Dice, [from, to]: readonly [number, number]): readonly Compared[] {
   const span = { fromMs: from, toMs: to };
-  const counted = (['object', 'trackable', 'provider', 'all'] as const)[dice(4)] as Counted;
+  const counted = (['object', 'trackable', 'provider', 'all'] as const)[dice(4)] as CountedObjects;
   const kind = counted;
   const all = {
     ...{ fenceIds: undefined, counted },
@@ -249,7 +249,7 @@ async function openBed(t: TestContext, dice: Dice): Promise<Bed> {
 }
 
 /** The reply to a question, by the files that it wants. */
-async function ask({ duck, files }: Bed, question: Question): Promise<Reply> {
+async function ask({ duck, files }: Bed, question: HistoryQuery): Promise<Reply> {
   const { topics, ...span } = wantedFor(question);
   const own = topics.flatMap((topic) => filesOf(files, topic, span));
   return JSON.parse((await answer(duck, own, question)).text);
@@ -276,7 +276,7 @@ test('Answers are those of an oracle in Python', { skip: !hasPython && 'skipped:
   }
 });
 
-/** What adds up, by its key: of dwell the time in a fence, of a heat map that in a cell, of flows how often. */
+/** Additive values by key: of dwell the time in a fence, of a heat map that in a cell, of flows how often. */
 const SUMS: Readonly<Record<string, (reply: Reply) => readonly (readonly [key: string, value: number])[]>> = {
   dwell: ({ fences }) =>
     fences.flatMap((f: Reply) => [
@@ -301,7 +301,7 @@ test('Dwell, heat maps and flows of adjacent spans add up to those of the whole'
       for (let i = 1; i < cuts.length; i++) {
         const [fromMs, toMs] = [cuts[i - 1] as number, cuts[i] as number];
         if (fromMs === toMs) continue;
-        const part = sums(await ask(bed, { ...question, fromMs, toMs } as Question));
+        const part = sums(await ask(bed, { ...question, fromMs, toMs } as HistoryQuery));
         for (const [key, value] of part) left.set(key, (left.get(key) ?? 0) - value);
       }
       for (const [key, value] of left)

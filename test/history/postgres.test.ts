@@ -66,7 +66,7 @@ test('What is recorded is in PostgreSQL once, whatever becomes of the server', {
   await client.end();
 });
 
-test('A database that cannot be had is told of, and hurts nobody', { skip }, async (t) => {
+test('An unavailable database is reported, and affects nothing else', { skip }, async (t) => {
   const hub = await openTestHub({
     history: true,
     history_flush_interval: 200,

@@ -22,7 +22,7 @@ function binaries(): string | undefined {
   return version !== undefined && existsSync(join(path, 'postgres')) ? path : undefined;
 }
 
-/** Who runs it: PostgreSQL refuses root. */
+/** User of the server, as PostgreSQL rejects root. */
 function owner(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (what: string): number => Number(execFileSync('id', [what, 'postgres'], { encoding: 'utf8' }));

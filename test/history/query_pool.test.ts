@@ -10,7 +10,7 @@ import { Duck } from '../../src/history/duck.ts';
 import type { FilesWanted, HistoryFile, LeasedFiles } from '../../src/history/files.ts';
 import { HOUR_MS, pathOf } from '../../src/history/layout.ts';
 import { IDLE_MS, type PoolDeps, type PoolSettings, QueryPool } from '../../src/history/queries/query_pool.ts';
-import type { Question } from '../../src/history/queries/question.ts';
+import type { HistoryQuery } from '../../src/history/queries/query.ts';
 import { schedule } from '../../src/time/clock.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import { NOW_MS } from './recorded_places.ts';
@@ -18,7 +18,7 @@ import { NOW_MS } from './recorded_places.ts';
 const VISITS = 20_000;
 const PART = { topic: 'fence_events', hourMs: NOW_MS, first: 1, last: 1 } as const;
 const SPAN = { fromMs: NOW_MS, toMs: NOW_MS + HOUR_MS } as const;
-const QUICK: Question = {
+const QUICK: HistoryQuery = {
   ...{ ask: 'dwell', ...SPAN, fenceIds: undefined, counted: 'object' },
   timeouts: { fences: new Map(), trackables: new Map(), providers: new Map() },
 };
@@ -27,17 +27,17 @@ const QUICK: Question = {
  * hundreds of comparisons for each place, and there is no statement that DuckDB could interrupt.
  */
 const [PLACES, ROUND, DIAMETER_METRES, CIRCLE] = [200_000, 1000, 4, 'circle'] as const;
-const SLOW: Question = {
+const SLOW: HistoryQuery = {
   ...{ ask: 'trips', ...SPAN, id: CIRCLE, radiusMetres: DIAMETER_METRES * (1 - 2e-6) },
   ...{ minStopMs: HOUR_MS / 2, maxGapMs: HOUR_MS },
 };
 /** 80 MB of texts. */
-const LARGE: Question = {
+const LARGE: HistoryQuery = {
   ...{ ask: 'events', topic: 'fence_events', ...SPAN, limit: 100_000, cursor: undefined },
   ...{ fenceIds: undefined, trackableIds: undefined, providerIds: undefined, eventType: undefined },
 };
 const SETTINGS: PoolSettings = { threads: 1, memoryMb: 512, timeoutMs: 600_000 };
-/** What is free again has answered by then: much sooner than a slow question. */
+/** Time in which a free thread answers, much shorter than a slow query. */
 const SOON_MS = 90_000;
 
 /** Visits of one fence that take the whole hour. */
@@ -165,7 +165,7 @@ describe('Questions about the past', () => {
     await soon(areReleased(leases));
   });
 
-  test('end when nobody waits for them, in the queue, with their files and in the thread', async (context) => {
+  test('are cancelled when their client disconnects: in the queue, while preparing and in the thread', async (context) => {
     const { pool, leases } = openPool(context);
     const leaving = Array.from({ length: 3 }, () => new AbortController());
     const [underWay, waiting, preparing] = leaving.map(({ signal }) => pool.ask(SLOW, signal)) as [never, never, never];

@@ -16,7 +16,7 @@ export const EVERYTHING = { topics: HISTORY_TOPICS, fromMs: -1e14, toMs: 1e14 };
 /** An hour begins. */
 export const NOW_MS = Date.parse('2026-03-01T10:00:00Z');
 
-/** Where something was. */
+/** A recorded position. */
 export interface Place {
   readonly id: string;
   readonly timeMs: number;
@@ -28,7 +28,7 @@ export interface Place {
   readonly members?: string;
 }
 
-/** What a shard writes its places with. */
+/** Writer of a shard's positions. */
 export function openPlaceWriter(): PositionWriter {
   return new PositionWriter({ topics: ['locations', 'motions'], withMembers: true }, newRecordBuffer);
 }
@@ -85,7 +85,7 @@ export class Bench {
       {
         now: () => this.nowMs,
         elapsed: () => this.elapsedMs,
-        tell: (message) => void this.said.push(message),
+        post: (message) => void this.said.push(message),
         every: (intervalMs, callback) => {
           this.#timers.push({ intervalMs, callback });
           return () => undefined;
@@ -108,9 +108,9 @@ export class Bench {
     await this.done();
   }
 
-  /** Waits for what is under way. */
+  /** Waits for work in flight. */
   async done(): Promise<void> {
-    // What is under way may have more to do, one thing after the other.
+    // Work in flight may start further work.
     for (let turns = 0; turns < 8; turns++) {
       const { lease } = await this.recorder.files({ topics: [], fromMs: 0, toMs: 0 });
       this.recorder.release(lease);
@@ -127,7 +127,7 @@ export class Bench {
     return last.state;
   }
 
-  /** What it has told for the log. */
+  /** Its log messages. */
   get notices(): readonly string[] {
     return this.said.flatMap((message) => (message.say === 'notice' ? [message.text] : []));
   }

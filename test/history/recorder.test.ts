@@ -111,7 +111,7 @@ test('Recorder writes a few places of many objects in the order of ids and times
   assert.deepEqual(ids, names.toSorted());
 });
 
-test('Recorder misses no place of shards that number their names anew, and none but those of a shard that has named some unheard', async (t) => {
+test('Recorder loses no positions when shards restart their numbering, and otherwise only those with names that it has not received', async (t) => {
   const bench = new Bench(t);
   const shards = [openPlaceWriter(), openPlaceWriter()] as const;
   let timeMs = NOW_MS;
@@ -197,7 +197,7 @@ test('Recorder merges the small files of an hour that goes on when there are man
   assert.equal(filesIn(bench).at(-1), 'locations/date=2026-03-01/hour=10/part-25.parquet');
 });
 
-test('Recorder leaves files where they are while somebody has them', async (t) => {
+test('Recorder does not remove leased files', async (t) => {
   const bench = new Bench(t, { bytesMax: 1 });
   bench.add(...walk(10));
   const { files, lease } = await bench.recorder.files(EVERYTHING);
@@ -213,7 +213,7 @@ test('Recorder leaves files where they are while somebody has them', async (t) =
   assert.ok(existsSync(others.files[0]?.path ?? ''));
 });
 
-test('Recorder gives files back that nobody has released for ten minutes', async (t) => {
+test('Recorder releases leases after ten minutes', async (t) => {
   const bench = new Bench(t, { bytesMax: 1 });
   bench.add(...walk(10));
   const { files } = await bench.recorder.files(EVERYTHING);
@@ -283,7 +283,7 @@ for (const [settings, seconds, recorded] of [
 ] as const) {
   test(`Recorder leaves out places with ${JSON.stringify(settings)}, each object by itself`, async (t) => {
     const bench = new Bench(t, settings);
-    // A metre a second to the north.
+    // A meter per second to the north.
     const of = (id: string) => seconds.map((s) => ({ id, timeMs: NOW_MS + 1000 * s, lat: 50 + s / 111_229 }));
     bench.add(...of('a'), ...of('b'));
     await bench.pass(5000);
@@ -379,7 +379,7 @@ test('Recorder says that its folder cannot be used before it has anything to wri
   const first = new Bench(t);
   await first.recorder.close();
   rmSync(first.folder, { recursive: true });
-  // Root may write everywhere: a file where a folder is to be stands in the way of everybody.
+  // Root may write everywhere: a file in place of a folder blocks every user.
   writeFileSync(first.folder, '');
   const bench = new Bench(t, { folder: join(first.folder, 'history') });
   await bench.done();
@@ -414,7 +414,7 @@ test('Recorder keeps what cannot be written up to a bound, drops and counts the 
   assert.deepEqual([after.recorded, after.waiting, after.dropped, after.rows], [waiting, 0, dropped, waiting]);
 });
 
-test('Recorder gives its files to nobody but its own user', async (t) => {
+test('Recorder makes its files readable for its own user only', async (t) => {
   const bench = new Bench(t);
   bench.add(...walk(10));
   await bench.pass(5000);

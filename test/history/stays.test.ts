@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { geodesicMeters } from '../../src/core/geo/geodesic.ts';
-import { type Stay, staysOf } from '../../src/history/queries/stays.ts';
+import { type TrackStay, staysOf } from '../../src/history/queries/stays.ts';
 import { diceOf } from '../support/dice.ts';
 
 type Options = Parameters<typeof staysOf>[1];
@@ -11,9 +11,12 @@ interface Places {
   readonly lats: number[];
 }
 
-/** What a stay is, by its definition: every place is compared with the first one. */
-function slowStaysOf({ times, lons, lats }: Places, { radiusMetres, minStopMs, maxGapMs }: Options): readonly Stay[] {
-  const stays: Stay[] = [];
+/** Stays by definition: every place is compared with the first one. */
+function slowStaysOf(
+  { times, lons, lats }: Places,
+  { radiusMetres, minStopMs, maxGapMs }: Options,
+): readonly TrackStay[] {
+  const stays: TrackStay[] = [];
   const at = (values: readonly number[], i: number): number => values[i] as number;
   for (let first = 0; first < times.length; ) {
     let end = first + 1;

@@ -8,7 +8,7 @@ import { Duck } from '../../src/history/duck.ts';
 import { pathOf } from '../../src/history/layout.ts';
 import { answer } from '../../src/history/queries/answer.ts';
 import { cursorOf } from '../../src/history/queries/cursor.ts';
-import type { Question } from '../../src/history/queries/question.ts';
+import type { HistoryQuery } from '../../src/history/queries/query.ts';
 import type { HistoryTopic } from '../../src/model/history.ts';
 import { Bench, EVERYTHING, NOW_MS } from './recorded_places.ts';
 
@@ -43,7 +43,7 @@ async function adjustedToUtc(folder: string, topic: HistoryTopic): Promise<reado
   return rows.map(({ adjusted }) => adjusted);
 }
 
-async function asked(bench: Bench, question: Question): Promise<ReturnType<typeof JSON.parse>> {
+async function asked(bench: Bench, question: HistoryQuery): Promise<ReturnType<typeof JSON.parse>> {
   const { files, lease } = await bench.recorder.files(EVERYTHING);
   const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
   const topic = question.ask === 'visits' || question.ask === 'events' ? 'fence_events' : 'locations';
@@ -72,7 +72,7 @@ test('Files of an earlier version and current ones answer together, and merge in
   await bench.pass(5000);
   assert.deepEqual((await adjustedToUtc(folder, 'locations')).toSorted(), [false, true]);
   const shown = { crs: 'EPSG:4326', zone: undefined, providers: undefined, hiddenZones: new Set<string>() };
-  const places = (fromMs: number, cursor?: string): Question => ({
+  const places = (fromMs: number, cursor?: string): HistoryQuery => ({
     ...{ ask: 'places', whose: 'locations', id: 'a', stepMs: undefined, shown, format: 'json', limit: 2 },
     ...{ cursor: cursor === undefined ? undefined : cursorOf('places', cursor), hasHeader: true },
     ...{ fromMs, toMs: NOW_MS + HOUR_MS },

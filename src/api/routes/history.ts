@@ -4,12 +4,12 @@ import {
   COUNTED_KINDS,
   FORMATS,
   type Format,
-  type OfVisits,
-  type PlacesAsked,
-  type Question,
-  type Shown,
-  type Whose,
-} from '../../history/queries/question.ts';
+  type VisitFilter,
+  type PositionsQuery,
+  type HistoryQuery,
+  type PositionFields,
+  type PositionKind,
+} from '../../history/queries/query.ts';
 import {
   DwellReply,
   FlowsReply,
@@ -245,7 +245,7 @@ interface Row {
   readonly permission?: 'owned' | 'path';
   readonly query: TProperties;
   readonly reply: TObject;
-  question(asking: Asking): Question | Promise<Question>;
+  question(asking: Asking): HistoryQuery | Promise<HistoryQuery>;
 }
 
 function asking(path: string, { summary, permission, query, reply, question }: Row): ApiRoute {
@@ -287,7 +287,7 @@ function placesRow(kind: (typeof KINDS)[number]): ApiRoute {
       const history = recorded(api);
       const query = call.query as QueryParameters;
       const format = wordIn(query, 'format', FORMATS) ?? 'json';
-      const question: PlacesAsked = {
+      const question: PositionsQuery = {
         ...{ ask: 'places', whose: kind === 'trackable' ? 'motions' : 'locations', hasHeader: true },
         id: '',
         stepMs: integerIn(query, 'step', { least: 1, most: STEP_MAX_MS }),
@@ -304,7 +304,7 @@ function placesRow(kind: (typeof KINDS)[number]): ApiRoute {
   });
 }
 
-function shownAs(call: ApiCall, api: ApiDeps): Shown {
+function shownAs(call: ApiCall, api: ApiDeps): PositionFields {
   const { crs: name, zoneId } = viewOf(call as ApiCall<ViewQuery>, api);
   const zone = zoneId === undefined ? undefined : api.entities.get('zone', zoneId);
   return { crs: name, zone, providers: namedProviders(call, api), hiddenZones: hiddenZones(call, api) };
@@ -324,7 +324,7 @@ function hiddenZones({ sight }: ApiCall, { entities }: ApiDeps): ReadonlySet<str
   return new Set(hidden.map(({ id }) => idKey(id)));
 }
 
-function whoseOf(query: QueryParameters): Whose {
+function whoseOf(query: QueryParameters): PositionKind {
   return wordIn(query, 'kind', KINDS) === 'provider' ? 'locations' : 'motions';
 }
 
@@ -333,13 +333,13 @@ function ofKind(
   query: QueryParameters,
   call: ApiCall,
   api: ApiDeps,
-): { readonly whose: Whose; readonly only: readonly string[] | undefined } {
+): { readonly whose: PositionKind; readonly only: readonly string[] | undefined } {
   const whose = whoseOf(query);
   return { whose, only: ownedIds(whose === 'motions' ? 'trackable' : 'provider', call, api) };
 }
 
 /** The objects counted in fences, and the timeouts after which they leave. */
-function countedBy(query: QueryParameters, api: ApiDeps): Pick<OfVisits, 'counted' | 'timeouts'> {
+function countedBy(query: QueryParameters, api: ApiDeps): Pick<VisitFilter, 'counted' | 'timeouts'> {
   return { counted: wordIn(query, 'kind', COUNTED_KINDS) ?? 'object', timeouts: timeoutsIn(api) };
 }
 

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { HubError } from '../../errors.ts';
-import type { Box, ObjectsAsked, Span, WayAsked, Whose } from '../../history/queries/question.ts';
+import type { BoundingBox, ObjectsQuery, Span, TrackQuery, PositionKind } from '../../history/queries/query.ts';
 import {
   Conformance,
   LandingPage,
@@ -51,7 +51,7 @@ const EVER: Span = { fromMs: Date.UTC(1970, 0, 1), toMs: Date.UTC(9999, 11, 31) 
 const KINDS = {
   trackable: { whose: 'motions', title: 'Trackables', description: 'Positions of trackables.' },
   provider: { whose: 'locations', title: 'Location providers', description: 'Positions of location providers.' },
-} as const satisfies Readonly<Record<string, { whose: Whose; title: string; description: string }>>;
+} as const satisfies Readonly<Record<string, { whose: PositionKind; title: string; description: string }>>;
 type Kind = keyof typeof KINDS;
 
 const BOX_QUERY = {
@@ -159,7 +159,7 @@ function rowsOf(kind: Kind): readonly ApiRoute[] {
       async handle(call, api) {
         const history = recorded(api);
         const query = call.query as QueryParameters;
-        const question: ObjectsAsked = {
+        const question: ObjectsQuery = {
           ask: 'objects',
           ...{ whose, ...intervalOf(query), box: boxOf(query), only: ownedIds(kind, call, api) },
           ...{ href: addressOf(call), ...partOf(query, 'objects') },
@@ -192,7 +192,7 @@ function rowsOf(kind: Kind): readonly ApiRoute[] {
       async handle(call, api) {
         const history = recorded(api);
         const query = call.query as QueryParameters;
-        const question: WayAsked = {
+        const question: TrackQuery = {
           ask: 'way',
           ...{ whose, id: await knownId(kind, call, api), ...intervalOf(query), ...momentsOf(query) },
           ...{ box: boxOf(query), href: addressOf(call), ...partOf(query, 'way') },
@@ -283,7 +283,7 @@ function momentsOf(query: QueryParameters): {
 }
 
 /** Four numbers, or six with heights. Throws HUB_BAD_REQUEST. */
-function boxOf({ bbox }: QueryParameters): Box | undefined {
+function boxOf({ bbox }: QueryParameters): BoundingBox | undefined {
   if (bbox === undefined) return undefined;
   const numbers = String(bbox)
     .split(',')

@@ -9,13 +9,13 @@ import { nothingMoved, objects, way } from './moving.ts';
 import { places, snapshot, tracks } from './places.ts';
 import {
   EVER,
-  type KnownAsked,
+  type ExistsQuery,
   LOOK_BACK_MS,
-  type Question,
-  type ThreadQuestion,
-  type Told,
+  type HistoryQuery,
+  type ThreadQuery,
+  type AnswerContent,
   Unanswerable,
-} from './question.ts';
+} from './query.ts';
 import { sharedRows } from './shared_rows.ts';
 import { filesOf } from './spans.ts';
 import { Values } from './sql.ts';
@@ -24,37 +24,41 @@ import { dwell, events, flows, occupancy, visits } from './visits.ts';
 import { soughtByVisits } from './visits_table.ts';
 
 /** An answer, and the files that could not be read for it. */
-export interface Answer extends Told {
+export interface QueryAnswer extends AnswerContent {
   readonly damaged: readonly Damaged[];
 }
 
-/** Rows of files that are looked at for one question at most: those that cannot be found by what the files are sorted by. */
+/** Most rows that a query reads, unless they are found by the sort order of the files. */
 const ROWS_MAX = 400_000_000;
-/** Questions about one object. */
-const BY_ID: ReadonlySet<ThreadQuestion['ask']> = new Set(['places', 'trips', 'way', 'known']);
+/** Queries about one object. */
+const BY_ID: ReadonlySet<ThreadQuery['ask']> = new Set(['places', 'trips', 'way', 'known']);
 
 /**
- * Answers a question by the files that it was handed. Files that cannot be read are left out, and named. Rejects with
- * Unanswerable for one that is too large, and with what DuckDB says for one that takes more than it may.
+ * Answers a query from the given files. Unreadable files are omitted and reported. Rejects with Unanswerable for a
+ * query that is too large, and with DuckDB's error if it exceeds its resources.
  */
-export async function answer(duck: Duck, files: readonly HistoryFile[], question: ThreadQuestion): Promise<Answer> {
+export async function answer(duck: Duck, files: readonly HistoryFile[], question: ThreadQuery): Promise<QueryAnswer> {
   checkSize(files, question);
   try {
-    return { ...(await told(duck, files, question)), damaged: [] };
+    return { ...(await answerOf(duck, files, question)), damaged: [] };
   } catch (error) {
     if (error instanceof Unanswerable || isInterrupted(error)) throw error;
     const damaged = await damagedAmong(duck, files);
     if (damaged.length === 0) throw error;
     const readable = files.filter(({ path }) => !damaged.some((one) => one.path === path));
-    return { ...(await told(duck, readable, question)), damaged };
+    return { ...(await answerOf(duck, readable, question)), damaged };
   }
 }
 
-function told(duck: Duck, files: readonly HistoryFile[], question: ThreadQuestion): Promise<Told> | Told {
+function answerOf(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  question: ThreadQuery,
+): Promise<AnswerContent> | AnswerContent {
   if (mainFiles(files, question).length === 0) return nothing(question);
   switch (question.ask) {
     case 'known':
-      return known(duck, files, question);
+      return existsAnswer(duck, files, question);
     case 'places':
       return places(duck, files, question);
     case 'snapshot':
@@ -82,11 +86,15 @@ function told(duck: Duck, files: readonly HistoryFile[], question: ThreadQuestio
     case 'rows':
       return sharedRows(duck, files, question);
     case 'sought':
-      return sought(duck, files, question.of);
+      return lastFixesAnswer(duck, files, question.of);
   }
 }
 
-async function known(duck: Duck, files: readonly HistoryFile[], { kind, id }: KnownAsked): Promise<Told> {
+async function existsAnswer(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  { kind, id }: ExistsQuery,
+): Promise<AnswerContent> {
   for (const [topic, some] of Map.groupBy(files, (file) => file.topic)) {
     const values = new Values();
     const bound = values.text(id);
@@ -98,17 +106,21 @@ async function known(duck: Duck, files: readonly HistoryFile[], { kind, id }: Kn
   return { text: 'false', next: undefined };
 }
 
-async function sought(duck: Duck, files: readonly HistoryFile[], question: Question): Promise<Told> {
+async function lastFixesAnswer(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  question: HistoryQuery,
+): Promise<AnswerContent> {
   const needed = question.ask === 'heatmap' ? await soughtByHeatmap(duck, files, question) : [];
   const ofVisits = 'timeouts' in question ? await soughtByVisits(duck, files, question) : [];
   return { text: JSON.stringify([...needed, ...ofVisits]), next: undefined };
 }
 
-/** What is answered where nothing was recorded. */
-function nothing(question: ThreadQuestion): Told {
+/** The answer without any history. */
+function nothing(question: ThreadQuery): AnswerContent {
   const span = 'fromMs' in question && { from: formatTime(question.fromMs), to: formatTime(question.toMs) };
   const end = { next_cursor: null };
-  const empty = (rest: object): Told => ({ text: JSON.stringify({ ...span, ...rest }), next: undefined });
+  const empty = (rest: object): AnswerContent => ({ text: JSON.stringify({ ...span, ...rest }), next: undefined });
   switch (question.ask) {
     case 'known':
       return { text: 'false', next: undefined };
@@ -143,8 +155,8 @@ function nothing(question: ThreadQuestion): Told {
   }
 }
 
-/** The files that the answer is made of. Others have what was before and after that. */
-function mainFiles(files: readonly HistoryFile[], question: ThreadQuestion): readonly HistoryFile[] {
+/** Files whose rows are the answer, without those read for what was before and after. */
+function mainFiles(files: readonly HistoryFile[], question: ThreadQuery): readonly HistoryFile[] {
   switch (question.ask) {
     case 'visits':
     case 'dwell':
@@ -162,13 +174,13 @@ function mainFiles(files: readonly HistoryFile[], question: ThreadQuestion): rea
   }
 }
 
-/** Whether rows are found by what the files are sorted by. */
-function isOfObjects(question: ThreadQuestion): boolean {
+/** Whether rows are found by the sort order of the files. */
+function isOfObjects(question: ThreadQuery): boolean {
   if (question.ask === 'objects') return question.only !== undefined;
   return question.ask === 'rows' && (question.selection.id !== undefined || question.selection.keep === 'any');
 }
 
-function checkSize(files: readonly HistoryFile[], question: ThreadQuestion): void {
+function checkSize(files: readonly HistoryFile[], question: ThreadQuery): void {
   if (question.ask === 'sought') checkSize(files, question.of);
   const span = question.ask === 'rows' ? question.selection : question;
   if (BY_ID.has(question.ask) || !('fromMs' in span) || isOfObjects(question)) return;

@@ -1,19 +1,19 @@
 import { isId } from '../../model/id.ts';
 
 /**
- * Where a list continues. A reply has it as an opaque text, which the client sends back for the next part. It names its list,
- * so a cursor of another list is rejected, and each member is checked: a client may send anything.
+ * Position in a list. A response has it as an opaque string that the client sends back for the next page. It names its
+ * list, so a cursor of another list is rejected, and each member is validated, as a client may send anything.
  */
 export interface Cursor {
   /** Time of the last element, in whole microseconds since 1970. */
   readonly us: string;
   /** Id of the last element. */
   readonly id: string;
-  /** Elements with that time that were listed. */
+  /** Number of elements with that time that were listed. */
   readonly skip: number;
 }
 
-/** The members that the cursors of each list have. */
+/** Members of the cursors of each list. */
 const MEMBERS = {
   places: ['us', 'skip'],
   snapshot: ['id'],
@@ -28,7 +28,7 @@ export type CursorList = keyof typeof MEMBERS;
 const NONE: Cursor = { us: '0', id: '', skip: 0 };
 const CURSOR_LENGTH_MAX = 16_384;
 const SKIP_MAX = 1_000_000_000;
-/** The years that RFC 3339 can write, 0000 to 9999. */
+/** Range of years in RFC 3339, 0000 to 9999. */
 const [US_MIN, US_MAX] = [-62_167_219_200_000_000n, 253_402_300_799_999_999n] as const;
 
 export function cursorText(list: CursorList, cursor: Partial<Cursor>): string {
@@ -36,7 +36,7 @@ export function cursorText(list: CursorList, cursor: Partial<Cursor>): string {
   return Buffer.from(JSON.stringify([list, ...values])).toString('base64url');
 }
 
-/** Returns undefined for a text that is no cursor of the list. */
+/** Parses a cursor; undefined if `text` is not a cursor of the list. */
 export function cursorOf(list: CursorList, text: string): Cursor | undefined {
   if (text.length > CURSOR_LENGTH_MAX) return undefined;
   let parsed: unknown;

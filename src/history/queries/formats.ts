@@ -1,8 +1,8 @@
 import { guarded, quoted } from '../../model/csv.ts';
 import { formatTime } from '../../model/time.ts';
-import type { PlacesAsked, Whose } from './question.ts';
+import type { PositionsQuery, PositionKind } from './query.ts';
 
-/** A place as it is shown. */
+/** A position as in the response. */
 export interface ShownPlace {
   readonly time: string;
   readonly longitude: number;
@@ -19,8 +19,8 @@ export interface ShownPlace {
   readonly source?: string;
 }
 
-interface Told extends Pick<PlacesAsked, 'id' | 'fromMs' | 'toMs' | 'format' | 'hasHeader'> {
-  readonly kind: Whose;
+interface FormatOptions extends Pick<PositionsQuery, 'id' | 'fromMs' | 'toMs' | 'format' | 'hasHeader'> {
+  readonly kind: PositionKind;
 }
 
 const CSV_COLUMNS = [
@@ -28,30 +28,30 @@ const CSV_COLUMNS = [
   ...['provider_id', 'source'],
 ] as const;
 
-/** The places of an object in the format that is asked for. */
-export function placesText(told: Told, places: readonly ShownPlace[], next: string | undefined): string {
-  switch (told.format) {
+/** Serializes the positions of an object in the requested format. */
+export function placesText(options: FormatOptions, places: readonly ShownPlace[], next: string | undefined): string {
+  switch (options.format) {
     case 'json':
-      return JSON.stringify({ ...headOf(told), points: places, next_cursor: next ?? null });
+      return JSON.stringify({ ...headOf(options), points: places, next_cursor: next ?? null });
     case 'geojson':
       return JSON.stringify({
         type: 'FeatureCollection',
-        features: places.map((place) => featureOf(told.id, place)),
+        features: places.map((place) => featureOf(options.id, place)),
         next_cursor: next ?? null,
       });
     case 'csv':
       return [
-        ...(told.hasHeader ? [CSV_COLUMNS.join()] : []),
-        ...places.map((place) => csvRow({ id: told.id, ...place })),
+        ...(options.hasHeader ? [CSV_COLUMNS.join()] : []),
+        ...places.map((place) => csvRow({ id: options.id, ...place })),
       ]
         .map((line) => `${line}\r\n`)
         .join('');
     case 'mfjson':
-      return JSON.stringify({ ...movingFeature(told, places), next_cursor: next ?? null });
+      return JSON.stringify({ ...movingFeature(options, places), next_cursor: next ?? null });
   }
 }
 
-function headOf({ id, fromMs, toMs }: Told) {
+function headOf({ id, fromMs, toMs }: FormatOptions) {
   return { id, from: formatTime(fromMs), to: formatTime(toMs) };
 }
 
@@ -64,12 +64,12 @@ function featureOf(id: string, { longitude, latitude, z, ...properties }: ShownP
 }
 
 /** A MovingFeature of OGC Moving Features JSON 1.0. */
-function movingFeature(told: Told, places: readonly ShownPlace[]) {
+function movingFeature(options: FormatOptions, places: readonly ShownPlace[]) {
   const datetimes = places.map(({ time }) => time);
   return {
     type: 'Feature',
-    id: told.id,
-    properties: { kind: told.kind === 'motions' ? 'trackable' : 'provider' },
+    id: options.id,
+    properties: { kind: options.kind === 'motions' ? 'trackable' : 'provider' },
     crs: { type: 'Name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } },
     trs: { type: 'Name', properties: { name: 'urn:ogc:data:time:iso8601' } },
     temporalGeometry: {

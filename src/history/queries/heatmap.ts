@@ -5,44 +5,44 @@ import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { type LastFixesNeeded, lastFixes } from './last_fixes.ts';
 import { between, inArea } from './places.ts';
-import { EVER, type HeatmapAsked, type Span, type Told, Unanswerable } from './question.ts';
+import { EVER, type HeatmapQuery, type Span, type AnswerContent, Unanswerable } from './query.ts';
 import { filesOf } from './spans.ts';
 import { microseconds } from './sql.ts';
 
 const CELLS_MAX = 50_000;
-/** Places that are told apart before they are put into cells of H3: some 0.1 m. */
+/** Resolution at which positions are aggregated before they are assigned to H3 cells: about 0.1 m. */
 const DEGREES = 1e-6;
 const SPOTS_MAX = 2_000_000;
-/** Metres of a degree on a sphere of the earth's mean radius: a cell is as high as its name says to a third of a hundredth. */
+/** Meters per degree on a sphere with the mean radius of the earth. The height of a cell is exact to 0.3 %. */
 const DEGREE_METRES = (6_371_008.8 * Math.PI) / 180;
 
 /**
- * The seconds that objects spent in each cell of a grid. A fix counts from its time until the next fix of its object, and
- * for `max_gap` at most; the last fix of an object counts for nothing. What counts for a span is the overlap with it, so
- * the sums of adjacent spans are those of the whole.
+ * Seconds that objects spent in each cell of a grid. A fix counts from its time until the next fix of its object, for
+ * `max_gap` at most; the last fix of an object counts for nothing. A span gets the overlap with it, so the sums of
+ * adjacent spans add up to those of the whole.
  */
-export async function heatmap(duck: Duck, files: readonly HistoryFile[], asked: HeatmapAsked): Promise<Told> {
+export async function heatmap(duck: Duck, files: readonly HistoryFile[], asked: HeatmapQuery): Promise<AnswerContent> {
   const stays = await staysOf(duck, files, asked);
   return asked.grid === 'h3' ? inH3(duck, stays, asked) : inMetres(duck, stays, asked);
 }
 
-/** The objects of which it matters whether they have a fix later than those around the span. */
+/** Objects for which it matters whether they have a fix after those around the span. */
 export async function soughtByHeatmap(
   duck: Duck,
   files: readonly HistoryFile[],
-  asked: HeatmapAsked,
+  asked: HeatmapQuery,
 ): Promise<readonly LastFixesNeeded[]> {
   const rows = await duck.rows(silentAfter(files, asked));
   return [{ topic: asked.whose, fromMs: around(asked).toMs, ids: rows.map(({ id }) => String(id)) }];
 }
 
-/** The span with the fixes that count for it, and those that follow them. */
-function around({ fromMs, toMs, maxGapMs }: HeatmapAsked): Span {
+/** The span including the fixes that count for it, and their successors. */
+function around({ fromMs, toMs, maxGapMs }: HeatmapQuery): Span {
   return { fromMs: fromMs - maxGapMs, toMs: toMs + maxGapMs };
 }
 
-/** A query for the `id` of objects whose last fix around the span is before its end. */
-function silentAfter(files: readonly HistoryFile[], asked: HeatmapAsked): string {
+/** Query for the `id` of objects whose last fix around the span is before its end. */
+function silentAfter(files: readonly HistoryFile[], asked: HeatmapQuery): string {
   const own = parquet(filesOf(files, asked.whose, around(asked)));
   return (
     `SELECT id FROM ${own} WHERE ${between(around(asked))}` +
@@ -50,8 +50,8 @@ function silentAfter(files: readonly HistoryFile[], asked: HeatmapAsked): string
   );
 }
 
-/** A query for the `longitude`, `latitude` and `seconds` of the fixes that count for a span and an area. */
-async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: HeatmapAsked): Promise<string> {
+/** Query for the `longitude`, `latitude` and `seconds` of the fixes that count for a span and an area. */
+async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: HeatmapQuery): Promise<string> {
   const { whose, fromMs, toMs, maxGapMs } = asked;
   const own = parquet(filesOf(files, whose, around(asked)));
   const later = filesOf(files, whose, { fromMs: around(asked).toMs, toMs: EVER.toMs });
@@ -72,19 +72,19 @@ async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: Heatmap
 }
 
 /**
- * Latitudes that share one width of cells, in metres: 0.1°. Columns of cells are straight within a band, and cells are as wide
- * as their name says to 0.1 % at 50° of latitude.
+ * Latitude band with one width of cells in meters: 0.1°. Columns of cells are straight within a band. The width of
+ * cells is exact to 0.1 % at 50° of latitude.
  */
 const BAND_METRES = DEGREE_METRES / 10;
 
-/** The latitude by which the cells of a row are as wide as they are high: that of the middle of its band. */
+/** Latitude at which the cells of a row are as wide as high: the middle of its band. */
 function bandLatitude(up: number, cellMetres: number): number {
   const band = Math.floor(((up + 0.5) * cellMetres) / BAND_METRES);
   return Math.max(-90, Math.min(90, ((band + 0.5) * BAND_METRES) / DEGREE_METRES));
 }
 
-/** Squares that are counted from the equator and the meridian of Greenwich, whatever the fixes are. */
-async function inMetres(duck: Duck, stays: string, asked: HeatmapAsked): Promise<Told> {
+/** Square cells, counted from the equator and the meridian of Greenwich, independent of the fixes. */
+async function inMetres(duck: Duck, stays: string, asked: HeatmapQuery): Promise<AnswerContent> {
   const { cellMetres } = asked;
   const band = `floor((up + 0.5) * ${cellMetres} / ${BAND_METRES})`;
   const middle = `greatest(-90, least(90, (${band} + 0.5) * ${BAND_METRES} / ${DEGREE_METRES}))`;
@@ -102,10 +102,10 @@ async function inMetres(duck: Duck, stays: string, asked: HeatmapAsked): Promise
       seconds: Number(seconds),
     };
   });
-  return told(asked, { grid: 'metres', cell_metres: cellMetres, cells });
+  return contentOf(asked, { grid: 'metres', cell_metres: cellMetres, cells });
 }
 
-async function inH3(duck: Duck, stays: string, asked: HeatmapAsked): Promise<Told> {
+async function inH3(duck: Duck, stays: string, asked: HeatmapQuery): Promise<AnswerContent> {
   const { resolution } = asked;
   const columns = await duck.columns(
     `SELECT round(longitude / ${DEGREES}) * ${DEGREES} AS lon, round(latitude / ${DEGREES}) * ${DEGREES} AS lat,` +
@@ -125,7 +125,7 @@ async function inH3(duck: Duck, stays: string, asked: HeatmapAsked): Promise<Tol
       const { lon, lat } = centerOf(h3);
       return { longitude: degrees(lon), latitude: degrees(lat), h3, seconds: sum };
     });
-  return told(asked, { grid: 'h3', resolution, cells });
+  return contentOf(asked, { grid: 'h3', resolution, cells });
 }
 
 function degrees(value: number): number {
@@ -136,6 +136,6 @@ function tooMany(what: string): Unanswerable {
   return new Unanswerable(`${what}, or the span or the area smaller: there are more than ${CELLS_MAX} cells`);
 }
 
-function told({ fromMs, toMs }: HeatmapAsked, rest: object): Told {
+function contentOf({ fromMs, toMs }: HeatmapQuery, rest: object): AnswerContent {
   return { text: JSON.stringify({ from: formatTime(fromMs), to: formatTime(toMs), ...rest }), next: undefined };
 }

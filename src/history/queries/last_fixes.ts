@@ -4,10 +4,10 @@ import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { Values } from './sql.ts';
 
-/** Temporary tables: the ids that are searched for, and the last fix of each one that was found. */
+/** Temporary tables: ids to be searched, and the last fix of each one that was found. */
 const [SOUGHT, LAST_FIXES] = ['sought', 'last_fixes'] as const;
 
-/** Objects whose last fix an answer depends on, of those since a time. */
+/** Objects on whose last fix since a time an answer depends. */
 export interface LastFixesNeeded {
   readonly topic: PositionTopic;
   readonly fromMs: number;
@@ -15,18 +15,18 @@ export interface LastFixesNeeded {
 }
 
 interface Sought {
-  /** Selects the ids of objects as `id`. */
+  /** Statement that selects the ids of objects as `id`. */
   readonly ids: string;
-  /** Of that statement. */
+  /** Parameters of that statement. */
   readonly values?: Values;
 }
 
 /**
- * Finds the last recorded fix of some objects. Returns the name of a temporary table with their `id`, `time` and `provider_id`;
- * objects without a fix in these files are not in it.
+ * Finds the last recorded fix of some objects. Returns the name of a temporary table with their `id`, `time` and
+ * `provider_id`; objects without a fix in these files are not in it.
  *
- * Files are read from the latest hour backwards, as many hours at once as all before, until every object is found. An object
- * that still moves is found in the last hour, whatever the span of the files.
+ * Files are read from the latest hour backwards, as many hours at once as all before, until every object is found. An
+ * object that still moves is found in the last hour, whatever the span of the files.
  */
 export async function lastFixes(duck: Duck, files: readonly HistoryFile[], { ids, values }: Sought): Promise<string> {
   await duck.run(`CREATE OR REPLACE TEMP TABLE ${SOUGHT} AS SELECT DISTINCT id FROM (${ids})`, values ?? new Values());

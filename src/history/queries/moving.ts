@@ -4,13 +4,15 @@ import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { cursorText } from './cursor.ts';
 import { between } from './places.ts';
-import { type Box, GAP_MS, type ObjectsAsked, type Told, type WayAsked } from './question.ts';
+import { type BoundingBox, GAP_MS, type ObjectsQuery, type AnswerContent, type TrackQuery } from './query.ts';
 import { microseconds, num, Values } from './sql.ts';
 
-/** The past as OGC API – Moving Features 1.0 has it: objects as features, and their ways as temporal geometries. */
+/**
+ * History in the form of OGC API – Moving Features 1.0: objects as features, and their tracks as temporal geometries.
+ */
 
-/** Objects that were in a box, in the order of their ids, each with its first and its last time in the span. */
-export async function objects(duck: Duck, files: readonly HistoryFile[], asked: ObjectsAsked): Promise<Told> {
+/** Objects that were in a box, by id, each with its first and last time in the span. */
+export async function objects(duck: Duck, files: readonly HistoryFile[], asked: ObjectsQuery): Promise<AnswerContent> {
   const { whose, limit, cursor, only, box, href } = asked;
   const values = new Values();
   const within = [
@@ -36,15 +38,15 @@ export async function objects(duck: Duck, files: readonly HistoryFile[], asked: 
   return { text: JSON.stringify(told), next };
 }
 
-/** A place on a way. */
+/** A position on a track. */
 interface Waypoint {
   readonly us: number;
-  /** Longitude, latitude and, where it is known, height. */
+  /** Longitude, latitude and the height if known. */
   readonly position: readonly number[];
 }
 
-/** The way of an object: its places, or where it was at moments, by straight lines between its places. */
-export async function way(duck: Duck, files: readonly HistoryFile[], asked: WayAsked): Promise<Told> {
+/** Track of an object: its positions, or interpolated positions at given times. */
+export async function way(duck: Duck, files: readonly HistoryFile[], asked: TrackQuery): Promise<AnswerContent> {
   const { leafMs, endsMs, limit, cursor, box, href } = asked;
   const isBehind = ({ us }: Waypoint): boolean => cursor === undefined || us > Number(cursor.us);
   const found =
@@ -76,8 +78,8 @@ export async function way(duck: Duck, files: readonly HistoryFile[], asked: WayA
   return { text: JSON.stringify(told), next };
 }
 
-/** What is told of an empty history. */
-export function nothingMoved({ ask, href }: ObjectsAsked | WayAsked): object {
+/** Response without any history. */
+export function nothingMoved({ ask, href }: ObjectsQuery | TrackQuery): object {
   const list =
     ask === 'objects'
       ? { type: 'FeatureCollection', features: [] }
@@ -85,7 +87,7 @@ export function nothingMoved({ ask, href }: ObjectsAsked | WayAsked): object {
   return { ...list, ...linked(href, undefined), numberReturned: 0 };
 }
 
-/** Of one time there is one place on a way: the one that came last. */
+/** Positions with unique times: of several with one time, the last one received. */
 function waypoints(files: readonly HistoryFile[], within: readonly string[]): string {
   return (
     `SELECT time, longitude, latitude, z FROM ${parquet(files)} WHERE ${within.join(' AND ')}` +
@@ -94,8 +96,8 @@ function waypoints(files: readonly HistoryFile[], within: readonly string[]): st
   );
 }
 
-/** Places in the order of their times: one more than may be told, where there are more. */
-async function placesOf(duck: Duck, files: readonly HistoryFile[], asked: WayAsked): Promise<readonly Waypoint[]> {
+/** Positions by time, up to one more than the page may have. */
+async function placesOf(duck: Duck, files: readonly HistoryFile[], asked: TrackQuery): Promise<readonly Waypoint[]> {
   const { id, limit, cursor } = asked;
   const behind = cursor === undefined ? [] : [`time > make_timestamptz(${cursor.us})`];
   const values = new Values();
@@ -110,11 +112,11 @@ async function placesOf(duck: Duck, files: readonly HistoryFile[], asked: WayAsk
   }));
 }
 
-/** Where the object was at moments, of those at which that is known, in their order. */
+/** Interpolated positions at times, in order, without times at which the position is unknown. */
 async function placesAt(
   duck: Duck,
   files: readonly HistoryFile[],
-  { asked: { id }, momentsMs }: { readonly asked: WayAsked; readonly momentsMs: readonly number[] },
+  { asked: { id }, momentsMs }: { readonly asked: TrackQuery; readonly momentsMs: readonly number[] },
 ): Promise<readonly Waypoint[]> {
   if (momentsMs.length === 0) return [];
   const values = new Values();
@@ -140,7 +142,7 @@ async function placesAt(
   });
 }
 
-/** The position at a part of the straight line between two, across the antimeridian where that is shorter. */
+/** Interpolates between two positions, across the antimeridian if that is shorter. */
 function onLine(before: readonly number[], after: readonly number[], part: number): readonly number[] {
   return before.slice(0, after.length).map((from, i) => {
     const by = (after[i] as number) - from;
@@ -150,13 +152,13 @@ function onLine(before: readonly number[], after: readonly number[], part: numbe
   });
 }
 
-/** Two lists in the order of their times; of the second those times that the first does not have. */
+/** Merges two lists by time. Of equal times, that of the first list is used. */
 function merged(places: readonly Waypoint[], others: readonly Waypoint[]): readonly Waypoint[] {
   const known = new Set(places.map(({ us }) => us));
   return [...places, ...others.filter(({ us }) => !known.has(us))].sort((a, b) => a.us - b.us);
 }
 
-/** Cut where the object was silent for longer than the gap. */
+/** Splits a track where the object was silent for longer than the gap. */
 function piecesOf(places: readonly Waypoint[]): readonly (readonly Waypoint[])[] {
   const pieces: Waypoint[][] = [];
   for (const place of places) {
@@ -167,16 +169,19 @@ function piecesOf(places: readonly Waypoint[]): readonly (readonly Waypoint[])[]
   return pieces;
 }
 
-function inBox({ west, south, east, north, low, high }: Box): string {
+function inBox({ west, south, east, north, low, high }: BoundingBox): string {
   const within = [`latitude BETWEEN ${num(south)} AND ${num(north)}`];
-  // Across the antimeridian west is greater than east.
+  // A box across the antimeridian has its west greater than its east.
   const or = west <= east ? 'AND' : 'OR';
   within.push(`(longitude >= ${num(west)} ${or} longitude <= ${num(east)})`);
   if (low !== undefined && high !== undefined) within.push(`(z IS NULL OR z BETWEEN ${num(low)} AND ${num(high)})`);
   return within.join(' AND ');
 }
 
-function isInBox([lon = 0, lat = 0, z]: readonly number[], { west, south, east, north, low, high }: Box): boolean {
+function isInBox(
+  [lon = 0, lat = 0, z]: readonly number[],
+  { west, south, east, north, low, high }: BoundingBox,
+): boolean {
   const isAcross = west <= east ? lon >= west && lon <= east : lon >= west || lon <= east;
   const isHigh = z === undefined || low === undefined || high === undefined || (z >= low && z <= high);
   return isAcross && isHigh && lat >= south && lat <= north;
@@ -190,7 +195,7 @@ function timeOf(us: number): string {
   return formatTime(us / 1000);
 }
 
-/** Links of a list: to itself, and to its next part. */
+/** Links of a list: to itself, and to its next page. */
 function linked(href: string, next: string | undefined) {
   const type = href.includes('/tgsequence') ? 'application/json' : 'application/geo+json';
   const self = { href, rel: 'self', type };

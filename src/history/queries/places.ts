@@ -6,18 +6,26 @@ import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { type Cursor, cursorText } from './cursor.ts';
 import { placesText, type ShownPlace } from './formats.ts';
-import type { Area, PlacesAsked, Shown, SnapshotAsked, Span, Told, TracksAsked } from './question.ts';
+import type {
+  AreaFilter,
+  PositionsQuery,
+  PositionFields,
+  SnapshotQuery,
+  Span,
+  AnswerContent,
+  TracksQuery,
+} from './query.ts';
 import { type Columns, microseconds, num, Values } from './sql.ts';
 
 const SELECTED =
   'epoch_us(time) AS us, longitude, latitude, z, floor, zone_id, x, y, accuracy, speed, course, provider_id, source';
 
-/** The places of an object, in the order of their times. */
-export async function places(duck: Duck, files: readonly HistoryFile[], asked: PlacesAsked): Promise<Told> {
+/** Positions of an object, by time. */
+export async function places(duck: Duck, files: readonly HistoryFile[], asked: PositionsQuery): Promise<AnswerContent> {
   const { id, stepMs, limit, whose, cursor } = asked;
   const values = new Values();
   const spans = [between(asked), `id = ${values.text(id)}`];
-  // Several places may have one time: the cursor says how many of its own were listed.
+  // Several positions may have one time: the cursor counts those already listed.
   if (cursor !== undefined) spans.push(`time >= make_timestamptz(${cursor.us})`);
   const sampled =
     stepMs === undefined
@@ -34,8 +42,12 @@ export async function places(duck: Duck, files: readonly HistoryFile[], asked: P
   return { text: placesText({ ...asked, kind: whose }, isMore ? shown.slice(0, limit) : shown, next), next };
 }
 
-/** The last place of each object at a moment. */
-export async function snapshot(duck: Duck, files: readonly HistoryFile[], asked: SnapshotAsked): Promise<Told> {
+/** Last position of each object at a time. */
+export async function snapshot(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  asked: SnapshotQuery,
+): Promise<AnswerContent> {
   const { atMs, maxAgeMs, limit, cursor, only } = asked;
   const values = new Values();
   const within = [
@@ -58,8 +70,8 @@ export async function snapshot(duck: Duck, files: readonly HistoryFile[], asked:
   return { text: JSON.stringify(told), next };
 }
 
-/** The places of many objects: the last of each step, in the order of ids and times. An object may continue in the next part. */
-export async function tracks(duck: Duck, files: readonly HistoryFile[], asked: TracksAsked): Promise<Told> {
+/** Positions of many objects: the last of each step, by id and time. An object may continue on the next page. */
+export async function tracks(duck: Duck, files: readonly HistoryFile[], asked: TracksQuery): Promise<AnswerContent> {
   const { fromMs, toMs, stepMs, limit, cursor, only } = asked;
   const values = new Values();
   const within = [between(asked), inArea(asked, '')];
@@ -103,18 +115,18 @@ export async function tracks(duck: Duck, files: readonly HistoryFile[], asked: T
   return { text: JSON.stringify(told), next };
 }
 
-/** Rows of a span. */
+/** Condition for the rows of a span. */
 export function between({ fromMs, toMs }: Span): string {
   return `time >= ${microseconds(fromMs)} AND time < ${microseconds(toMs)}`;
 }
 
-/** Rows of an area. `of`: before the names of columns. */
-export function inArea({ bbox, floor }: Area, of: string): string {
+/** Condition for the rows of an area. `of`: prefix of column names. */
+export function inArea({ bbox, floor }: AreaFilter, of: string): string {
   const within: string[] = [];
   if (bbox !== undefined) {
     const [west, south, east, north] = bbox;
     within.push(`${of}latitude BETWEEN ${num(south)} AND ${num(north)}`);
-    // Across the antimeridian west is greater than east.
+    // A box across the antimeridian has its west greater than its east.
     within.push(
       west <= east
         ? `${of}longitude BETWEEN ${num(west)} AND ${num(east)}`
@@ -125,13 +137,13 @@ export function inArea({ bbox, floor }: Area, of: string): string {
   return within.length === 0 ? 'true' : within.join(' AND ');
 }
 
-/** The number of the step of a row. */
+/** Number of the step of a row. */
 export function stepOf(fromMs: number, stepMs: number): string {
   return `(epoch_us(time) - ${1000 * fromMs}) // ${1000 * stepMs}`;
 }
 
-/** Places as they are shown; one that the plane does not reach has no x and y. A source is that of its provider. */
-function shownPlaces(columns: Columns, { crs, zone, providers, hiddenZones }: Shown): readonly ShownPlace[] {
+/** Positions as in the response. Outside of the projection x and y are missing. The source is that of the provider. */
+function shownPlaces(columns: Columns, { crs, zone, providers, hiddenZones }: PositionFields): readonly ShownPlace[] {
   const view = viewTransform({ crs, zoneId: zone?.id }, undefined, () => zone);
   const us = (columns.us ?? []) as readonly bigint[];
   const value = (name: string, i: number) => (columns[name]?.[i] ?? undefined) as never;

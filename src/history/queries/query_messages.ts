@@ -1,33 +1,33 @@
 import type { HistoryFile } from '../files.ts';
 import type { EndThread } from '../thread_end.ts';
-import type { Answer } from './answer.ts';
-import type { ThreadQuestion } from './question.ts';
+import type { QueryAnswer } from './answer.ts';
+import type { ThreadQuery } from './query.ts';
 
-/** What a thread is started with. */
+/** Start data of a thread. */
 export interface QuerySettings {
   readonly memoryMb: number;
-  /** What it shares with the pool: see duck.ts. */
+  /** Memory shared with the pool: see flight.ts. */
   readonly flight: Int32Array;
 }
 
-/** What crosses to a thread that answers questions. */
+/** Messages to a query thread. */
 export type ToQueryThread =
   | {
       readonly say: 'question';
       readonly id: number;
-      readonly question: ThreadQuestion;
+      readonly question: ThreadQuery;
       readonly files: readonly HistoryFile[];
     }
   | { readonly say: 'interrupt'; readonly id: number }
   | EndThread;
 
-/** What comes back. */
+/** Messages from a query thread. */
 export type FromQueryThread =
-  /** It has its database, and begins with questions. */
+  /** The database is open, and queries can begin. */
   | { readonly say: 'ready' }
   | ({ readonly say: 'answer'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> } & Pick<
-      Answer,
+      QueryAnswer,
       'next' | 'damaged'
     >)
-  /** `isAsked`: it cannot be answered as it was asked. */
+  /** `isAsked`: the query itself is invalid. */
   | { readonly say: 'failure'; readonly id: number; readonly why: string; readonly isAsked: boolean };

@@ -5,13 +5,13 @@ import type { FilesWanted, HistoryFile, LeasedFiles } from '../files.ts';
 import { FLIGHT_WORDS, grounded } from '../flight.ts';
 import { ended } from '../thread_end.ts';
 import type { FromQueryThread, QuerySettings, ToQueryThread } from './query_messages.ts';
-import { EVER, GAP_MS, LOOK_BACK_MS, type Span, type ThreadQuestion } from './question.ts';
+import { EVER, GAP_MS, LOOK_BACK_MS, type Span, type ThreadQuery } from './query.ts';
 
 export interface PoolSettings {
   readonly threads: number;
   readonly memoryMb: number;
   readonly timeoutMs: number;
-  /** What a thread may take beside its database; 1,024 when left out. */
+  /** Most heap of a thread besides its database, in MB; 1,024 by default. */
   readonly heapMb?: number;
 }
 
@@ -23,82 +23,83 @@ export interface PoolDeps {
   readonly log: { warn(message: string, facts?: object): void };
 }
 
-/** The answer to a question. */
+/** Response to a query. */
 export interface HistoryAnswer {
-  /** In UTF-8. */
+  /** UTF-8. */
   readonly bytes: Uint8Array;
-  /** The cursor of the next part; undefined where this is the last. */
+  /** Cursor of the next page; undefined on the last one. */
   readonly next: string | undefined;
-  /** How many files could not be read that may have more to say. */
+  /** Number of unreadable files that may contain further rows. */
   readonly damaged: number;
-  /** Names of the hubs of a cluster whose rows are missing; none where a hub is alone. */
+  /** Hubs of the cluster whose rows are missing; empty without a cluster. */
   readonly missingHubs?: readonly string[];
 }
 
 const QUERY_WORKER = new URL('../../../workers/history_query.ts', import.meta.url);
 const [HEAP_MB, YOUNG_MB] = [1024, 32] as const;
-/** Questions that may wait for a thread. */
+/** Most queries that wait for a thread. */
 const WAITING_MAX = 64;
 /** DuckDB is interrupted again and again; a thread that does not answer after that many times is terminated. */
 const [AGAIN_MS, INTERRUPTS_MAX] = [100, 5] as const;
-/** A question may wait for a thread that many times as long as one may take: others are answered after a slow one. */
+/** Most time that a query waits for a thread, as a multiple of the query timeout, as it may follow slow ones. */
 const WAIT_TIMES = 2;
-/** How long the start of a thread may take, which no question is charged with. */
+/** Most time for a thread to start, which does not count for a query. */
 const START_MS = 10_000;
-/** How long the end of a thread may take. */
+/** Most time for a thread to stop. */
 const PATIENCE_MS = 2000;
-/** A thread without a question for that long ends: its database and its heap take a hundred megabytes and more. */
+/** A thread that was idle for that long is stopped: its database and its heap take a hundred megabytes and more. */
 export const IDLE_MS = 20_000;
 
-interface Asked {
-  readonly question: ThreadQuestion;
+interface PendingQuery {
+  readonly question: ThreadQuery;
   /** Files besides those of this hub. */
   readonly others: readonly HistoryFile[];
-  /** Once it is answered or refused, another answer does nothing. */
+  /** Whether it was answered or rejected. Later answers are ignored. */
   isSettled: boolean;
   resolve(answer: HistoryAnswer): void;
   reject(error: unknown): void;
 }
 
-interface UnderWay {
+interface RunningQuery {
   readonly id: number;
-  readonly asked: Asked;
+  readonly asked: PendingQuery;
   readonly leased: LeasedFiles;
-  /** How often DuckDB was interrupted for it. */
+  /** Number of interrupts sent to DuckDB. */
   interrupts: number;
   /** Cancels the next interrupt. */
-  callOff(): void;
+  cancel(): void;
 }
 
 interface Thread {
   readonly worker: Worker;
-  /** Shared with the thread: see duck.ts. */
+  /** Memory shared with the thread: see flight.ts. */
   readonly flight: Int32Array;
   isReady: boolean;
-  underWay: UnderWay | undefined;
-  /** Cancels the end of an idle thread. */
+  underWay: RunningQuery | undefined;
+  /** Cancels stopping the idle thread. */
   cancelEnd(): void;
 }
 
 /**
- * Threads that answer questions about the past: each has a database of its own in memory, and one question at a time. They
- * start when they are needed, and end when they have been idle for IDLE_MS.
+ * Pool of threads that answer queries on the history. Each has its own database in memory, and one query at a time.
+ * Threads start on demand, and stop when they have been idle for IDLE_MS.
  *
- *     waiting ──▶ preparing ──▶ under way ──▶ done
- *                 gets files    in a thread   its files are released
+ *     waiting ──▶ preparing ─────▶ in flight ──▶ done
+ *                 leases files     in a thread   releases its files
  *
- * As many as there are threads are prepared or under way. Whenever one of these is done, whatever has become of it, the next
+ * As many queries as there are threads are prepared or in flight. When one of them is done, with any outcome, the next
  * one is taken.
  *
- * A question is refused when it has waited for twice `timeoutMs`, when it was under way for `timeoutMs`, and when its client leaves. Its
- * thread is free when it ends: DuckDB is interrupted, and a thread that JavaScript keeps busy is terminated and replaced.
+ * A query is rejected when it has waited for twice `timeoutMs`, when it was in flight for `timeoutMs`, or when its
+ * client disconnects. Its thread is free when the query ends: DuckDB is interrupted, and a thread kept busy by
+ * JavaScript is terminated and replaced.
  */
 export class QueryPool {
   readonly #settings: PoolSettings;
   readonly #deps: PoolDeps;
   readonly #threads = new Set<Thread>();
-  readonly #waiting: Asked[] = [];
-  /** Threads that get files for a question. */
+  readonly #waiting: PendingQuery[] = [];
+  /** Number of queries for which files are being leased. */
   #preparing = 0;
   #lastId = 0;
   #isClosed = false;
@@ -109,10 +110,10 @@ export class QueryPool {
   }
 
   /**
-   * Rejects with HUB_BAD_REQUEST for a question that is too large, and with HUB_UNAVAILABLE where it is not answered now, or
-   * nobody waits for it any more.
+   * Answers a query. Rejects with HUB_BAD_REQUEST if it is too large, and with HUB_UNAVAILABLE if it cannot be answered
+   * now or its client has disconnected.
    */
-  ask(question: ThreadQuestion, gone?: AbortSignal, others: readonly HistoryFile[] = []): Promise<HistoryAnswer> {
+  ask(question: ThreadQuery, gone?: AbortSignal, others: readonly HistoryFile[] = []): Promise<HistoryAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed || this.#waiting.length >= WAITING_MAX) {
         reject(unavailable(this.#isClosed ? 'the hub ends' : `${WAITING_MAX} questions wait already`));
@@ -126,24 +127,24 @@ export class QueryPool {
       const settle = (how: () => void): void => {
         if (asked.isSettled) return;
         asked.isSettled = true;
-        callOff();
+        cancel();
         gone?.removeEventListener('abort', onGone);
         how();
       };
-      const asked: Asked = {
+      const asked: PendingQuery = {
         ...{ question, others, isSettled: false },
         resolve: (answer) => settle(() => resolve(answer)),
         reject: (error) => settle(() => reject(error)),
       };
       const onGone = (): void => this.#giveUp(asked, nobodyWaits());
-      const callOff = this.#deps.schedule(WAIT_TIMES * timeoutMs, () => this.#waitedTooLong(asked));
+      const cancel = this.#deps.schedule(WAIT_TIMES * timeoutMs, () => this.#waitedTooLong(asked));
       gone?.addEventListener('abort', onGone, { once: true });
       this.#waiting.push(asked);
       this.#next();
     });
   }
 
-  /** How many threads there are. */
+  /** Number of threads. */
   get threads(): number {
     return this.#threads.size;
   }
@@ -154,7 +155,7 @@ export class QueryPool {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
   }
 
-  /** Ends a thread, which takes no more questions. */
+  /** Stops a thread, which accepts no more queries. */
   #end(thread: Thread): Promise<void> {
     thread.cancelEnd();
     this.#threads.delete(thread);
@@ -170,8 +171,8 @@ export class QueryPool {
     void this.#prepare(asked);
   }
 
-  /** Gets files for a question, and hands it to a thread. Never rejects. */
-  async #prepare(asked: Asked): Promise<void> {
+  /** Leases files for a query, and passes it to a thread. Never rejects. */
+  async #prepare(asked: PendingQuery): Promise<void> {
     let leased: LeasedFiles | undefined;
     try {
       leased = await this.#deps.files(wantedFor(asked.question));
@@ -186,40 +187,40 @@ export class QueryPool {
     this.#next();
   }
 
-  #begin(asked: Asked, leased: LeasedFiles): void {
+  #begin(asked: PendingQuery, leased: LeasedFiles): void {
     const thread = [...this.#threads].find(({ underWay }) => underWay === undefined) ?? this.#open();
     const id = ++this.#lastId;
     thread.cancelEnd();
     const { question, others } = asked;
     const files = [...leased.files, ...others];
     thread.worker.postMessage({ say: 'question', id, question, files } satisfies ToQueryThread);
-    thread.underWay = { id, asked, leased, interrupts: 0, callOff: () => undefined };
+    thread.underWay = { id, asked, leased, interrupts: 0, cancel: () => undefined };
     this.#limit(thread);
   }
 
-  /** Limits the time of what a thread has under way, from now on. */
+  /** Limits the time of the query in a thread, from now on. */
   #limit({ underWay, isReady }: Thread): void {
     if (underWay === undefined || underWay.interrupts > 0) return;
-    underWay.callOff();
+    underWay.cancel();
     const { timeoutMs } = this.#settings;
-    underWay.callOff = this.#deps.schedule(isReady ? timeoutMs : START_MS + timeoutMs, () =>
+    underWay.cancel = this.#deps.schedule(isReady ? timeoutMs : START_MS + timeoutMs, () =>
       this.#giveUp(underWay.asked, this.#refused('it took too long')),
     );
   }
 
-  #threadOf(asked: Asked): Thread | undefined {
+  #threadOf(asked: PendingQuery): Thread | undefined {
     return [...this.#threads].find(({ underWay }) => underWay?.asked === asked);
   }
 
-  /** A question that a thread works on has its time from then on. */
-  #waitedTooLong(asked: Asked): void {
+  /** Rejects a query that has waited too long, unless a thread works on it. */
+  #waitedTooLong(asked: PendingQuery): void {
     if (this.#threadOf(asked) !== undefined) return;
     const waitedMs = WAIT_TIMES * this.#settings.timeoutMs;
     this.#giveUp(asked, unavailable(`no thread was free for ${waitedMs} ms (${WAIT_TIMES} × history_query_timeout)`));
   }
 
-  /** Answers a question with an error, and ends what is done for it. One that is being prepared is not begun. */
-  #giveUp(asked: Asked, error: HubError): void {
+  /** Answers a query with an error, and stops the work on it. A query that is being prepared is not begun. */
+  #giveUp(asked: PendingQuery, error: HubError): void {
     asked.reject(error);
     const index = this.#waiting.indexOf(asked);
     if (index >= 0) this.#waiting.splice(index, 1);
@@ -227,18 +228,18 @@ export class QueryPool {
     if (thread !== undefined) this.#interrupt(thread);
   }
 
-  /** Ends what a thread has under way. An interrupt does nothing before DuckDB has begun, so it is repeated. */
+  /** Interrupts the query in a thread. Repeated, as an interrupt has no effect before DuckDB has begun. */
   #interrupt(thread: Thread): void {
     const { worker, flight, underWay } = thread;
     if (underWay === undefined) return;
-    underWay.callOff();
+    underWay.cancel();
     worker.postMessage({ say: 'interrupt', id: underWay.id } satisfies ToQueryThread);
     if (++underWay.interrupts > INTERRUPTS_MAX && grounded(flight)) {
-      // What follows is done when it has ended.
+      // The exit of the thread does the rest.
       void worker.terminate();
       return;
     }
-    underWay.callOff = this.#deps.schedule(AGAIN_MS, () => this.#interrupt(thread));
+    underWay.cancel = this.#deps.schedule(AGAIN_MS, () => this.#interrupt(thread));
   }
 
   #open(): Thread {
@@ -249,7 +250,7 @@ export class QueryPool {
     const worker = new Worker(QUERY_WORKER, { name: 'history-query', workerData, resourceLimits });
     const thread: Thread = { worker, flight, isReady: false, underWay: undefined, cancelEnd: () => undefined };
     this.#threads.add(thread);
-    worker.on('message', (message: FromQueryThread) => this.#hear(thread, message));
+    worker.on('message', (message: FromQueryThread) => this.#receive(thread, message));
     let failure = 'its thread has ended';
     worker.on('error', (error) => {
       failure = String(error);
@@ -261,14 +262,14 @@ export class QueryPool {
     return thread;
   }
 
-  #hear(thread: Thread, message: FromQueryThread): void {
+  #receive(thread: Thread, message: FromQueryThread): void {
     if (message.say === 'ready') {
       thread.isReady = true;
       this.#limit(thread);
       return;
     }
     const { underWay } = thread;
-    // Of one that is to be terminated the end alone counts.
+    // Of a thread that is to be terminated only the exit counts.
     if (underWay?.id !== message.id || underWay.interrupts > INTERRUPTS_MAX) return;
     if (message.say === 'failure' && !message.isAsked) {
       this.#fail(thread, message.why);
@@ -290,7 +291,7 @@ export class QueryPool {
     this.#done(thread);
   }
 
-  /** What is answered for a question that a thread has not answered, by what it says. */
+  /** Error for a query that a thread has failed to answer. */
   #refused(why: string): HubError {
     const { memoryMb, timeoutMs } = this.#settings;
     const narrow = 'ask for a shorter span, fewer objects or a smaller area';
@@ -299,7 +300,7 @@ export class QueryPool {
     if (/INTERRUPT|took too long/i.test(why)) return bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`);
     if (/out of memory|memory limit/i.test(why))
       return bad(`it takes more than ${memoryMb} MiB (history_query_memory)`);
-    // What DuckDB says may have the statement, and names files.
+    // DuckDB's message may contain the statement, and names files.
     this.#deps.log.warn('A question about the past could not be answered', { error: why });
     return new HubError('HUB_INTERNAL', 'Cannot look into the past: the query has failed, see the log of the hub');
   }
@@ -307,7 +308,7 @@ export class QueryPool {
   #done(thread: Thread): void {
     const { underWay } = thread;
     thread.underWay = undefined;
-    underWay?.callOff();
+    underWay?.cancel();
     if (underWay !== undefined) this.#deps.release(underWay.leased.lease);
     if (this.#threads.has(thread)) thread.cancelEnd = this.#deps.schedule(IDLE_MS, () => void this.#end(thread));
     this.#next();
@@ -317,22 +318,22 @@ export class QueryPool {
 /** Topics with the positions of an object. */
 const KNOWN_BY = { trackable: ['motions'], provider: ['locations'], fence: [] } as const;
 
-/** The files that a question is answered from. */
-export function wantedFor(question: ThreadQuestion): FilesWanted {
+/** Files needed to answer a query. */
+export function wantedFor(question: ThreadQuery): FilesWanted {
   switch (question.ask) {
     case 'places':
     case 'tracks':
     case 'objects':
       return spanOf([question.whose], question);
     case 'heatmap': {
-      // The next fix after the span is searched for, however late it is.
+      // The next fix after the span is searched, however late it is.
       const { whose, fromMs, maxGapMs } = question;
       return spanOf([whose], { fromMs: fromMs - maxGapMs, toMs: EVER.toMs });
     }
     case 'trips':
       return spanOf(['motions'], question);
     case 'way': {
-      // Moments have a place by those before and after them.
+      // Interpolation needs the positions before and after each time.
       const { whose, fromMs, toMs } = question;
       return spanOf([whose], { fromMs: fromMs - GAP_MS, toMs: toMs + GAP_MS });
     }

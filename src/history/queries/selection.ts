@@ -3,16 +3,17 @@ import { checker } from '../../model/check.ts';
 import { HISTORY_TOPICS, type HistoryTopic } from '../../model/history.ts';
 
 /**
- * The rows that one hub of a cluster needs of the others to answer a question. Objects move between hubs, so partial answers do
- * not add up: of two hubs with half of a track each, neither knows the time between the halves. So each hub selects the rows on
- * which the answer depends, and the hub that was asked computes the answer once, from its own rows and theirs.
+ * Rows that one hub of a cluster needs from the others to answer a query. Objects migrate between hubs, so partial
+ * answers do not add up: of two hubs with half of a track each, neither knows the time between the halves. So each hub
+ * selects the rows on which the answer depends, and the queried hub computes the answer once, from its own rows and
+ * theirs.
  *
- * `keep` reduces the rows of a hub without changing the answer, whichever hubs the rows are at:
+ * `keep` reduces the rows of a hub without changing the answer, however the rows are distributed:
  *
  *     all        all that are selected
  *     any        one row, if there is one
  *     first      the first `count` in the order of `time` and, for events, `id`: a page of a list
- *     last       the last of each object, or of each of its steps where there is `stepMs`; the first `count` of them, by id and time
+ *     last       the last of each object, or of each of its steps if `stepMs` is set; the first `count` of them, by id and time
  *     latest     the time and the provider of the latest position of each object
  *     extremes   of each object those with the least and greatest time, longitude and latitude, and one in the box
  *     visits     fence events of visits that began before `entryBeforeMs`, and for each fence and object one of a later visit
@@ -22,7 +23,7 @@ const Box = Type.Optional(Type.Tuple([Type.Number(), Type.Number(), Type.Number(
 /** Microseconds since 1970. */
 const Instant = Type.Optional(Type.String({ pattern: '^-?\\d{1,20}$' }));
 const KEPT = ['all', 'any', 'first', 'last', 'latest', 'extremes', 'visits'] as const;
-export const Selection = Type.Object({
+export const RowSelection = Type.Object({
   topic: Type.Unsafe<HistoryTopic>(Type.Enum([...HISTORY_TOPICS])),
   fromMs: Type.Number(),
   toMs: Type.Number(),
@@ -39,7 +40,7 @@ export const Selection = Type.Object({
   trackables: Ids,
   /** Only rows with that time or a later one. */
   sinceUs: Instant,
-  /** Only rows after that one: of events by time and id, otherwise by id and time, or by id alone where it has no time. */
+  /** Only rows after that one: events by time and id, others by id and time, or by id alone without a time. */
   after: Type.Optional(Type.Object({ us: Instant, id: Type.String() })),
   bbox: Box,
   floor: Type.Optional(Type.Number()),
@@ -52,20 +53,20 @@ export const Selection = Type.Object({
   /** Whether properties and whole events are needed. */
   isWhole: Type.Boolean(),
 });
-export type Selection = Static<typeof Selection>;
-const SELECTIONS = checker(Type.Array(Selection));
+export type RowSelection = Static<typeof RowSelection>;
+const SELECTIONS = checker(Type.Array(RowSelection));
 
-/** Reads selections of another hub. Throws an Error that says what is wrong with them. */
-export function readSelections(json: string): readonly Selection[] {
+/** Parses selections of another hub. Throws an Error if they are malformed. */
+export function readSelections(json: string): readonly RowSelection[] {
   const value: unknown = JSON.parse(json);
   const problem = SELECTIONS.explain(value, 'selections');
   if (problem !== undefined) throw new Error(problem);
-  return value as readonly Selection[];
+  return value as readonly RowSelection[];
 }
 
 /** Rows for another hub, as files below a folder. */
-export interface RowsAsked {
+export interface SharedRowsQuery {
   readonly ask: 'rows';
-  readonly selection: Selection;
+  readonly selection: RowSelection;
   readonly folder: string;
 }

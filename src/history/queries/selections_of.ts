@@ -1,12 +1,20 @@
 import type { LastFixesNeeded } from './last_fixes.ts';
-import { EVER, GAP_MS, type KnownAsked, LOOK_BACK_MS, type OfVisits, type Question, type Span } from './question.ts';
-import type { Selection } from './selection.ts';
+import {
+  EVER,
+  GAP_MS,
+  type ExistsQuery,
+  LOOK_BACK_MS,
+  type VisitFilter,
+  type HistoryQuery,
+  type Span,
+} from './query.ts';
+import type { RowSelection } from './selection.ts';
 
 /**
- * Rows of other hubs on which the answer to a question depends, without the last fixes of objects: which objects these are is
- * known when the rows of all hubs are together.
+ * Selections of the rows of other hubs on which the answer to a query depends, without the last fixes of objects: those
+ * objects are known only when the rows of all hubs have been collected.
  */
-export function selectionsOf(question: Question): readonly Selection[] {
+export function selectionsOf(question: HistoryQuery): readonly RowSelection[] {
   switch (question.ask) {
     case 'known':
       return ofAnything(question);
@@ -28,7 +36,7 @@ export function selectionsOf(question: Question): readonly Selection[] {
     }
     case 'snapshot': {
       const { whose, atMs, maxAgeMs, only, cursor } = question;
-      // The span of a selection has no end of its own, and a moment has: times have microseconds.
+      // A selection's span excludes its end, and a snapshot's time is included: times have microseconds.
       const span = { fromMs: atMs - maxAgeMs + MICROSECOND_MS, toMs: atMs + MICROSECOND_MS };
       const after = cursor && { after: { id: cursor.id } };
       return [{ topic: whose, keep: 'last', isWhole: false, ...span, ...idsOf(only), ...after }];
@@ -40,7 +48,7 @@ export function selectionsOf(question: Question): readonly Selection[] {
     }
     case 'heatmap': {
       const { whose, fromMs, toMs, maxGapMs } = question;
-      // The first fix after the span ends what the last one in it counts for.
+      // The first fix after the span bounds the last one in it.
       const around = { fromMs: fromMs - maxGapMs, toMs: toMs + maxGapMs };
       return [{ topic: whose, keep: 'all', isWhole: false, ...around }];
     }
@@ -82,8 +90,8 @@ export function selectionsOf(question: Question): readonly Selection[] {
   }
 }
 
-/** The last fixes of objects that the rows of all hubs leave open. Each list is short enough for a message between hubs. */
-export function selectionsOfLastFixes(needed: readonly LastFixesNeeded[]): readonly (readonly Selection[])[] {
+/** Selections of the last fixes of objects, in lists that are short enough for a message between hubs. */
+export function selectionsOfLastFixes(needed: readonly LastFixesNeeded[]): readonly (readonly RowSelection[])[] {
   return needed.flatMap(({ topic, fromMs, ids }) =>
     inParts(ids).map((id) => [
       { ...{ topic, fromMs, toMs: EVER.toMs, id: [...id] }, keep: 'latest' as const, isWhole: false },
@@ -92,7 +100,7 @@ export function selectionsOfLastFixes(needed: readonly LastFixesNeeded[]): reado
 }
 
 const MICROSECOND_MS = 0.001;
-/** Characters of ids in a message. */
+/** Most characters of ids in a message. */
 const PART_CHARACTERS = 200_000;
 
 function inParts(ids: readonly string[]): readonly (readonly string[])[] {
@@ -110,7 +118,7 @@ function inParts(ids: readonly string[]): readonly (readonly string[])[] {
 }
 
 /** Any row of an object or a fence, at any time. */
-function ofAnything({ kind, id }: KnownAsked): readonly Selection[] {
+function ofAnything({ kind, id }: ExistsQuery): readonly RowSelection[] {
   const any = { ...EVER, keep: 'any', isWhole: false } as const;
   if (kind === 'fence') return [{ ...any, topic: 'fence_events', fence_id: [id] }];
   return [
@@ -119,8 +127,10 @@ function ofAnything({ kind, id }: KnownAsked): readonly Selection[] {
   ];
 }
 
-/** Events of visits that began before the end of the span: those after it have the exits, and tell which visits are open. */
-function ofVisits({ fromMs, toMs, fenceIds }: OfVisits, trackableId?: string): Selection {
+/**
+ * Events of visits that began before the end of the span. Later events have the exits, and show which visits are open.
+ */
+function ofVisits({ fromMs, toMs, fenceIds }: VisitFilter, trackableId?: string): RowSelection {
   return {
     ...{ topic: 'fence_events', fromMs: fromMs - LOOK_BACK_MS, toMs: EVER.toMs, entryBeforeMs: toMs },
     ...{ keep: 'visits', isWhole: false },

@@ -8,24 +8,28 @@ import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
 import { lastFixes } from './last_fixes.ts';
 import { between, inArea, stepOf } from './places.ts';
-import { type Told, Unanswerable } from './question.ts';
-import type { RowsAsked, Selection } from './selection.ts';
+import { type AnswerContent, Unanswerable } from './query.ts';
+import type { SharedRowsQuery, RowSelection } from './selection.ts';
 import { microseconds, num, Values } from './sql.ts';
 
 /** A file with selected rows of one hour. */
 export interface SharedFile extends Pick<HistoryFile, 'topic' | 'hourMs' | 'rows' | 'path'> {
-  /** What events refer to by their column `properties` (fence_properties.ts). */
+  /** Long properties to which events refer in their column `properties` (fence_properties.ts). */
   readonly references: readonly string[];
 }
 
-/** Bytes of the rows of one hub for a question. */
+/** Most bytes of the rows of one hub for a query. */
 export const SHARED_BYTES_MAX = 48 << 20;
 /** Columns that only lists of events need. */
 const WHOLE = ['properties', 'event'] as const;
 let lastFile = 0;
 
-/** Writes the selected rows into a file for each hour. The text of the answer is a list of SharedFile. */
-export async function sharedRows(duck: Duck, files: readonly HistoryFile[], asked: RowsAsked): Promise<Told> {
+/** Writes the selected rows to a file per hour. The answer is a list of SharedFile as JSON. */
+export async function sharedRows(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  asked: SharedRowsQuery,
+): Promise<AnswerContent> {
   const { selection, folder } = asked;
   const { topic } = selection;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -62,7 +66,7 @@ export async function sharedRows(duck: Duck, files: readonly HistoryFile[], aske
   }
 }
 
-async function referencesIn(duck: Duck, { topic, isWhole }: Selection, where: string): Promise<readonly string[]> {
+async function referencesIn(duck: Duck, { topic, isWhole }: RowSelection, where: string): Promise<readonly string[]> {
   if (!isWhole || topic !== 'fence_events') return [];
   const rows = await duck.rows(
     `SELECT DISTINCT properties FROM shared WHERE ${where} AND starts_with(properties, '{"sha256":')`,
@@ -76,8 +80,8 @@ interface Selecting {
   readonly values: Values;
 }
 
-/** The latest positions of some objects, with no more than lastFixes tells of them. */
-async function latest({ topic, fromMs, id = [] }: Selection, { duck, files }: Selecting): Promise<string> {
+/** Latest positions of some objects, with no more columns than lastFixes uses. */
+async function latest({ topic, fromMs, id = [] }: RowSelection, { duck, files }: Selecting): Promise<string> {
   const sought = new Values();
   const table = await lastFixes(duck, files, {
     ids: `SELECT unnest(${sought.array(id)}) AS id`,
@@ -89,7 +93,7 @@ async function latest({ topic, fromMs, id = [] }: Selection, { duck, files }: Se
   return `SELECT ${columns.join()} FROM ${table} WHERE time >= ${microseconds(fromMs)}`;
 }
 
-function selected(selection: Selection, { files, values }: Selecting): string {
+function selected(selection: RowSelection, { files, values }: Selecting): string {
   const { topic, isWhole, keep, stepMs, count, entryBeforeMs } = selection;
   const left = Object.keys(COLUMNS[topic]).filter((name) => !isWhole && WHOLE.some((whole) => whole === name));
   const columns = left.length === 0 ? '*' : `* REPLACE (${left.map((name) => `NULL::VARCHAR AS ${name}`).join()})`;
@@ -121,13 +125,13 @@ function selected(selection: Selection, { files, values }: Selecting): string {
   }
 }
 
-/** Columns by which rows are selected, by the values that they may have. */
+/** Columns by which rows are selected, and their values. */
 const LISTED = [
   ...(['id', 'fence_id', 'trackable_id', 'provider_id', 'object_id', 'object_type'] as const),
   ...(['event_type', 'collision_type'] as const),
 ] as const;
 
-function conditions(selection: Selection, values: Values): readonly string[] {
+function conditions(selection: RowSelection, values: Values): readonly string[] {
   const { sinceUs, after, bbox, floor, keep, trackables } = selection;
   const found = [between(selection)];
   for (const column of LISTED) {
@@ -149,8 +153,8 @@ function conditions(selection: Selection, values: Values): readonly string[] {
   return found;
 }
 
-/** Whether a row is in the box; true without one. */
-function boxOf({ bbox, low, high }: Selection): string {
+/** Condition for rows in the box; true without one. */
+function boxOf({ bbox, low, high }: RowSelection): string {
   const height =
     low === undefined || high === undefined ? 'true' : `(z IS NULL OR z BETWEEN ${num(low)} AND ${num(high)})`;
   return `${inArea({ bbox, floor: undefined }, '')} AND ${height}`;

@@ -1,9 +1,9 @@
 import type { HistoryTopic } from '../../model/history.ts';
 import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
-import type { Span } from './question.ts';
+import type { Span } from './query.ts';
 
-/** The files of a topic whose hours have a part of a span. */
+/** Files of a topic whose hours overlap with a span. */
 export function filesOf(
   files: readonly HistoryFile[],
   topic: HistoryTopic,

@@ -1,15 +1,15 @@
-/** The columns of a result, by name: times in microseconds and other whole numbers of 64 bits as bigint. */
+/** Columns of a result by name. Times in microseconds and other 64-bit integers are bigint. */
 export type Columns = Readonly<Record<string, readonly unknown[]>>;
 
-/** More texts than that are one list for DuckDB: its statements would get long, and slow to plan. */
+/** Number of strings beyond which they are passed as one list: long statements are slow to plan. */
 const SINGLE_TEXTS_MAX = 100;
 
 /**
- * Texts of a statement that come from clients or from files. DuckDB gets them next to the statement as parameters, so no
- * character of theirs is part of it. Each method returns what stands for the value in the statement.
+ * Strings of a statement that come from clients or files. They are passed to DuckDB as parameters and never become part
+ * of the statement. Each method returns the expression that stands for the value.
  */
 export class Values {
-  /** By the names of parameters. */
+  /** By parameter name. */
   readonly bound: Record<string, string | readonly string[]> = {};
   #count = 0;
 
@@ -17,7 +17,7 @@ export class Values {
     return this.#add(value);
   }
 
-  /** The right side of IN. */
+  /** Right side of IN. */
   list(texts: readonly string[]): string {
     if (texts.length === 0) return '(NULL)';
     if (texts.length <= SINGLE_TEXTS_MAX) return `(${texts.map((each) => this.text(each)).join()})`;
@@ -41,7 +41,9 @@ export function microseconds(ms: number): string {
   return `make_timestamptz(${Math.round(1000 * ms)})`;
 }
 
-/** From one instant to another. `date_diff` takes 50 times as long for instants: it counts in the calendar of a time zone. */
+/**
+ * Milliseconds between two instants. `date_diff` would take 50 times as long, as it uses the calendar of a time zone.
+ */
 export function millisecondsBetween(from: string, to: string): string {
   return `(epoch_us(${to}) - epoch_us(${from})) / 1000`;
 }

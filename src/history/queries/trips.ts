@@ -3,14 +3,14 @@ import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { between } from './places.ts';
-import { type Told, type TripsAsked, Unanswerable } from './question.ts';
+import { type AnswerContent, type TripsQuery, Unanswerable } from './query.ts';
 import { Values } from './sql.ts';
-import { lengthOf, type Stay, staysOf, type Track } from './stays.ts';
+import { lengthOf, type TrackStay, staysOf, type Track } from './stays.ts';
 
 const PLACES_MAX = 1_000_000;
 
-/** Stops of a trackable, and its trips between them. Where it is silent for longer than the gap, a trip ends. */
-export async function trips(duck: Duck, files: readonly HistoryFile[], asked: TripsAsked): Promise<Told> {
+/** Stops of a trackable, and its trips between them. A longer silence than the gap ends a trip. */
+export async function trips(duck: Duck, files: readonly HistoryFile[], asked: TripsQuery): Promise<AnswerContent> {
   const { fromMs, toMs, id, maxGapMs } = asked;
   const values = new Values();
   const columns = await duck.columns(
@@ -33,8 +33,8 @@ export async function trips(duck: Duck, files: readonly HistoryFile[], asked: Tr
   return { text: JSON.stringify(told), next: undefined };
 }
 
-/** Ways from the last place of a stay to the first of the next, cut where the object is silent. */
-function waysOf(track: Track, stays: readonly Stay[], maxGapMs: number) {
+/** Trips from the last position of a stay to the first of the next, split where the object is silent. */
+function waysOf(track: Track, stays: readonly TrackStay[], maxGapMs: number) {
   const ways: object[] = [];
   let first = 0;
   const add = (from: number, to: number): void => {

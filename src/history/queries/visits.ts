@@ -5,19 +5,19 @@ import { wholeEvents } from '../fence_properties.ts';
 import type { HistoryFile } from '../files.ts';
 import { cursorText } from './cursor.ts';
 import { between } from './places.ts';
-import type { DwellAsked, EventsAsked, FlowsAsked, OccupancyAsked, Span, Told, VisitsAsked } from './question.ts';
-import { LOOK_BACK_MS, Unanswerable } from './question.ts';
+import type { DwellQuery, EventsQuery, FlowsQuery, OccupancyQuery, Span, AnswerContent, VisitsQuery } from './query.ts';
+import { LOOK_BACK_MS, Unanswerable } from './query.ts';
 import { microseconds, millisecondsBetween, Values } from './sql.ts';
 import { fillVisits, VISITS } from './visits_table.ts';
 
-/** Visits with a part in a span. The end of a visit is no part of it. */
+/** Condition for visits that overlap with a span. A visit excludes its end. */
 function overlapping({ fromMs, toMs }: Span): string {
   const [from, to] = [microseconds(fromMs), microseconds(toMs)];
   return `entry_time < ${to} AND (end_time > ${from} OR entry_time >= ${from})`;
 }
 
-/** Visits in the order of their beginnings. */
-export async function visits(duck: Duck, files: readonly HistoryFile[], asked: VisitsAsked): Promise<Told> {
+/** Visits, by their start. */
+export async function visits(duck: Duck, files: readonly HistoryFile[], asked: VisitsQuery): Promise<AnswerContent> {
   const { limit, cursor } = asked;
   await fillVisits(duck, files, asked);
   const values = new Values();
@@ -46,10 +46,10 @@ export async function visits(duck: Duck, files: readonly HistoryFile[], asked: V
 }
 
 /**
- * How long objects stay in fences. Medians and percentiles are those of whole visits that have ended; sums are of the time
- * within the span, so those of adjacent spans add up to those of the whole. Visits without an exit are counted apart.
+ * Durations of visits. Medians and percentiles are those of whole visits that have ended. Sums are of the time within
+ * the span, so those of adjacent spans add up to those of the whole. Visits without an exit are counted separately.
  */
-export async function dwell(duck: Duck, files: readonly HistoryFile[], asked: DwellAsked): Promise<Told> {
+export async function dwell(duck: Duck, files: readonly HistoryFile[], asked: DwellQuery): Promise<AnswerContent> {
   await fillVisits(duck, files, asked);
   const [from, to] = [microseconds(asked.fromMs), microseconds(asked.toMs)];
   const whole = millisecondsBetween('entry_time', 'end_time');
@@ -76,10 +76,14 @@ export async function dwell(duck: Duck, files: readonly HistoryFile[], asked: Dw
 const SAMPLES_MAX = 100_000;
 
 /**
- * How many objects are in fences at each step. Each visit adds one at its first sample and takes it away at the sample after
- * its last, so the time that this takes grows with visits and samples, not with their product.
+ * Number of objects in fences at each step. Each visit adds one at its first sample and subtracts it at the sample
+ * after its last, so the time grows with visits and samples, not with their product.
  */
-export async function occupancy(duck: Duck, files: readonly HistoryFile[], asked: OccupancyAsked): Promise<Told> {
+export async function occupancy(
+  duck: Duck,
+  files: readonly HistoryFile[],
+  asked: OccupancyQuery,
+): Promise<AnswerContent> {
   const { fromMs, toMs, stepMs } = asked;
   const steps = Math.ceil((toMs - fromMs) / stepMs);
   if (steps > SAMPLES_MAX) {
@@ -118,13 +122,13 @@ export async function occupancy(duck: Duck, files: readonly HistoryFile[], asked
 }
 
 /**
- * From which fence objects go to which next one, of the entries within the span. The fence before is searched for before the
- * span as well, and counts where the object was in it at most so long before as open visits are searched for.
+ * Transitions of objects from one fence to the next, by the entries within the span. The fence before is also searched
+ * before the span, as far back as open visits are.
  */
-export async function flows(duck: Duck, files: readonly HistoryFile[], asked: FlowsAsked): Promise<Told> {
+export async function flows(duck: Duck, files: readonly HistoryFile[], asked: FlowsQuery): Promise<AnswerContent> {
   await fillVisits(duck, files, asked);
   const { fromMs, toMs } = asked;
-  // DuckDB's greatest() passes over NULL.
+  // DuckDB's greatest() ignores NULL.
   const onTheWay = `CASE WHEN NOT is_open THEN greatest(0, ${millisecondsBetween('exit_time', 'next_entry')}) END`;
   const rows = await duck.rows(
     `WITH ways AS (SELECT fence_id, is_open, coalesce(exit_time, entry_time) AS last_time, exit_time,` +
@@ -139,8 +143,8 @@ export async function flows(duck: Duck, files: readonly HistoryFile[], asked: Fl
   return complete({ ...head(asked), flows: shown });
 }
 
-/** Events as they were published, in the order of their times. */
-export async function events(duck: Duck, files: readonly HistoryFile[], asked: EventsAsked): Promise<Told> {
+/** Published events, by time. */
+export async function events(duck: Duck, files: readonly HistoryFile[], asked: EventsQuery): Promise<AnswerContent> {
   const { topic, fromMs, toMs, fenceIds, trackableIds, providerIds, eventType, limit, cursor } = asked;
   const isFence = topic === 'fence_events';
   const values = new Values();
@@ -177,6 +181,6 @@ function head({ fromMs, toMs }: Span) {
   return { from: formatTime(fromMs), to: formatTime(toMs) };
 }
 
-function complete(told: object): Told {
+function complete(told: object): AnswerContent {
   return { text: JSON.stringify(told), next: undefined };
 }

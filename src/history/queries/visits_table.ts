@@ -3,30 +3,30 @@ import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
 import { type LastFixesNeeded, lastFixes } from './last_fixes.ts';
-import { type Counted, EVER, LOOK_BACK_MS, type OfVisits, type Timeouts } from './question.ts';
+import { type CountedObjects, EVER, LOOK_BACK_MS, type VisitFilter, type Timeouts } from './query.ts';
 import { filesOf } from './spans.ts';
 import { microseconds, Values } from './sql.ts';
 
 /**
- * Temporary table with the visits around a span: `id`, `fence_id`, `object_type`, `object_id`, `entry_time`, `exit_time`,
- * `end_time`, `is_open`.
+ * Temporary table with the visits around a span: `id`, `fence_id`, `object_type`, `object_id`, `entry_time`,
+ * `exit_time`, `end_time`, `is_open`.
  *
  *     fence events           visit
  *     ---------------------  ------------------------------------------------------------------------------
  *     an exit                closed: an exit names its entry time, so it is a visit by itself
- *     an entry, no exit      open: ends at the object's last fix plus its fence timeout, which counts as 0
- *                            where it is infinite, and LOOK_BACK_MS after the entry at the latest
- *     an entry, no exit,     none: the exit was not recorded, so how long it took is not known
+ *     an entry, no exit      open: ends at the object's last fix plus its fence timeout, which counts as 0 if
+ *                            it is infinite, and LOOK_BACK_MS after the entry at the latest
+ *     an entry, no exit,     none: the exit was not recorded, so its duration is unknown
  *     entry again later
  *
- * Nothing of this depends on the span: events and fixes after it are read as well. So what a visit adds to adjacent spans is
- * what it adds to the whole.
+ * This does not depend on the span: later events and fixes are read as well. So the contributions of a visit to
+ * adjacent spans add up to that to the whole.
  */
 export const VISITS = 'visits';
 
 const VISITOR = 'fence_id, object_type, object_id';
 
-interface Asked extends OfVisits {
+interface Asked extends VisitFilter {
   readonly trackableId?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function fillVisits(duck: Duck, files: readonly HistoryFile[], aske
   if (openSinceMs !== undefined) await endOpenVisits(duck, filesSince(files, openSinceMs), asked.timeouts);
 }
 
-/** The objects whose last fixes end open visits. */
+/** Objects whose last fixes end open visits. */
 export async function soughtByVisits(
   duck: Duck,
   files: readonly HistoryFile[],
@@ -51,7 +51,7 @@ export async function soughtByVisits(
   }));
 }
 
-/** Fills the table, but for the ends of open visits. Returns when the first one of these began. */
+/** Fills the table, except for the ends of open visits. Returns when the first open visit began. */
 async function fillClosedVisits(duck: Duck, files: readonly HistoryFile[], asked: Asked): Promise<number | undefined> {
   const { fromMs, toMs, counted } = asked;
   const first = microseconds(fromMs - LOOK_BACK_MS);
@@ -76,8 +76,8 @@ async function fillClosedVisits(duck: Duck, files: readonly HistoryFile[], asked
   return Number(row.first);
 }
 
-/** Which visits count. An event of a provider names the trackables that have it. */
-const COUNTED: Readonly<Record<Counted, string>> = {
+/** Condition for visits that count. The event of a provider names the trackables to which it is assigned. */
+const COUNTED: Readonly<Record<CountedObjects, string>> = {
   object: `object_type = 'trackable' OR NOT bool_or(coalesce(trackables, '[]') <> '[]')`,
   trackable: `object_type = 'trackable'`,
   provider: `object_type = 'provider'`,
@@ -90,7 +90,7 @@ function subjects({ fenceIds, trackableId }: Asked, values: Values): string {
   return `${fences} AND object_type = 'trackable' AND object_id = ${values.text(trackableId)}`;
 }
 
-/** The topic whose fixes are those of an object. */
+/** Topic with the fixes of an object. */
 const TOPIC_OF = { trackable: 'motions', provider: 'locations' } as const;
 type ObjectType = keyof typeof TOPIC_OF;
 
@@ -116,7 +116,7 @@ async function endOpenVisits(duck: Duck, files: readonly HistoryFile[], timeouts
   }
 }
 
-/** The timeout after which an object leaves a fence without fixes; 0 where it does not leave by itself. */
+/** Timeout after which an object without fixes leaves a fence; 0 if it never does. */
 function timeoutOf(
   { fences, trackables, providers }: Timeouts,
   type: ObjectType,

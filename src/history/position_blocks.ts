@@ -1,19 +1,19 @@
 import { POSITION_TOPICS, type PositionTopic } from '../core/history_rows.ts';
 
-/** Memory of a block, and how many there may be. */
+/** Size of a block, and most blocks. */
 const [BLOCK_BYTES, BLOCKS_MAX] = [4 << 20, 12] as const;
 
-/** In front of a step's places in a block: u32 number of the shard, u32 bytes. */
+/** Header of a step's positions in a block: u32 number of the shard, u32 bytes. */
 const HEAD_BYTES = 8;
 
-/** The places of a step in a block: whose they are, and where they lie. */
+/** Positions of a step in a block: their shard, and their range. */
 export interface StepInBlock {
   readonly shard: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** The steps in so many bytes of a block, in order. */
+/** Steps in the first `bytes` of a block, in order. */
 export function* stepsIn(words: Uint32Array, bytes: number): Generator<StepInBlock> {
   for (let at = 0; at < bytes; ) {
     const from = at + HEAD_BYTES;
@@ -24,21 +24,21 @@ export function* stepsIn(words: Uint32Array, bytes: number): Generator<StepInBlo
 }
 
 /**
- * Places on their way to the recorder's thread, in blocks of memory that both share and that are used again: to hand them on
- * costs one copy of their bytes, and no garbage. When all blocks are on their way, places are dropped, and counted.
+ * Ring of shared memory blocks that carry positions to the recorder's thread. Passing them on costs one copy of their
+ * bytes, and no garbage. When all blocks are in transit, positions are dropped and counted.
  */
-export class PlaceBlocks {
+export class PositionBlocks {
   readonly dropped: Record<PositionTopic, number> = { locations: 0, motions: 0 };
-  /** How many were handed on to the thread that there is. */
+  /** Positions sent to the current thread. */
   readonly sent: Record<PositionTopic, number> = { locations: 0, motions: 0 };
   readonly #send: (block: number, memory: SharedArrayBuffer, bytes: number) => void;
   readonly #memories: SharedArrayBuffer[] = [];
   readonly #free: number[] = [];
   #current: number | undefined;
   #used = 0;
-  /** Blocks that the thread has yet to give back. */
+  /** Blocks that the thread has not returned yet. */
   #inFlight = 0;
-  /** Of those in the current block. */
+  /** Positions in the current block. */
   readonly #counts: Record<PositionTopic, number> = { locations: 0, motions: 0 };
   #isBegun = false;
 
@@ -46,7 +46,7 @@ export class PlaceBlocks {
     this.#send = send;
   }
 
-  /** There is another thread, which has no block yet. */
+  /** Starts with a new thread, which has no blocks yet. */
   begin(): void {
     this.#isBegun = true;
     this.sent.locations = 0;
@@ -56,7 +56,7 @@ export class PlaceBlocks {
     for (let block = 0; block < this.#memories.length; block++) if (block !== this.#current) this.#free.push(block);
   }
 
-  /** Adds the places of a shard's step (core/history_rows.ts), of which there are so many. */
+  /** Adds the positions of a shard's step (core/history_rows.ts). `counts`: their number. */
   // hot
   add(shard: number, bytes: Uint8Array, counts: Readonly<Record<PositionTopic, number>>): void {
     const size = HEAD_BYTES + bytes.length;
@@ -76,8 +76,8 @@ export class PlaceBlocks {
   }
 
   /**
-   * Hands on what was added, and returns true, unless the thread has yet to take what came before: then the block goes on
-   * filling, since a thread that is busy, or about to start, would soon have all of them with little in each.
+   * Sends the current block and returns true, unless earlier blocks are still in transit: then the block continues to
+   * fill. A busy or starting thread would otherwise soon hold all blocks with little in each.
    */
   offer(): boolean {
     if (this.#inFlight > 0) return false;
@@ -85,7 +85,7 @@ export class PlaceBlocks {
     return true;
   }
 
-  /** Hands on what was added. */
+  /** Sends the current block. */
   flush(): void {
     const block = this.#current;
     if (block === undefined || this.#used === 0) return;
@@ -99,20 +99,20 @@ export class PlaceBlocks {
     }
   }
 
-  /** The thread is done with a block. */
+  /** The thread has returned a block. */
   taken(block: number): void {
     this.#inFlight--;
     this.#free.push(block);
   }
 
-  /** A block with so much room at least; undefined where there is none. */
+  /** Returns a block with at least `bytes` of room; undefined without one. */
   #next(bytes: number): number | undefined {
     if (!this.#isBegun) return undefined;
     const free = this.#free.pop();
     const block = free ?? (this.#memories.length < BLOCKS_MAX ? this.#memories.length : undefined);
     if (block === undefined) return undefined;
     const memory = this.#memories[block];
-    // A step that does not fit is rare: its block stays larger.
+    // A step that does not fit is rare: its block remains larger.
     if (memory === undefined || memory.byteLength < bytes) {
       this.#memories[block] = new SharedArrayBuffer(Math.max(BLOCK_BYTES, bytes));
     }

@@ -5,35 +5,35 @@ import { hashOf, referredProperties, storeFenceProperties } from '../fence_prope
 import type { HistoryFile } from '../files.ts';
 import type { LastFixesNeeded } from './last_fixes.ts';
 import type { HistoryAnswer, QueryPool } from './query_pool.ts';
-import type { Question } from './question.ts';
-import { readSelections, type Selection } from './selection.ts';
+import type { HistoryQuery } from './query.ts';
+import { readSelections, type RowSelection } from './selection.ts';
 import { selectionsOf, selectionsOfLastFixes } from './selections_of.ts';
 import type { SharedFile } from './shared_rows.ts';
 
-/** A file as it crosses the bus. */
+/** A file as sent over the bus. */
 type SharedBytes = Omit<SharedFile, 'path' | 'references'> & { readonly bytes: Uint8Array };
 
-/** The rows of a hub for a question of another, as they cross the bus; `problem`: why they cannot be had. */
+/** Rows of a hub for another hub's query, as sent over the bus; `problem`: why they are not available. */
 type Shared =
   | {
       readonly files: readonly SharedBytes[];
-      /** Long properties of fences that events in these files refer to, as JSON. */
+      /** Long properties of fences to which events in these files refer, as JSON. */
       readonly properties: readonly string[];
     }
   | { readonly problem: string };
 
-interface HistoryOfAllDeps {
+interface ClusterHistoryDeps {
   readonly pool: Pick<QueryPool, 'ask'>;
-  /** Folder of the history: files with rows of others are below it while a question is answered. */
+  /** Folder of the history. It also holds files with rows of other hubs while a query is answered. */
   readonly folder: string;
-  /** For how long hubs are asked. */
+  /** Timeout for other hubs. */
   readonly timeoutMs: number;
   schedule(delayMs: number, callback: () => void): () => void;
-  /** The time of day. */
+  /** Wall-clock time. */
   now(): number;
   /**
-   * Asks the other hubs. `missing`: names of those that have not answered, and of hubs that have left the cluster with rows that
-   * are not older than `sinceMs`.
+   * Queries the other hubs. `missing`: hubs that have not answered, and hubs that have left the cluster with rows not
+   * older than `sinceMs`.
    */
   askOthers(
     selections: string,
@@ -41,44 +41,46 @@ interface HistoryOfAllDeps {
   ): Promise<{ readonly values: readonly unknown[]; readonly missing: readonly string[] }>;
 }
 
-/** Questions that gather rows at the same time: each may have SHARED_BYTES_MAX of each hub in memory for a moment. */
+/** Queries that collect rows concurrently: each may hold SHARED_BYTES_MAX per hub in memory for a moment. */
 const GATHERING_MAX = 2;
-/** Questions that wait for that, and for how many times as long as one may take: others are answered after a slow one. */
+/**
+ * Most queries that wait for that, and their timeout as a multiple of the query timeout, as they may follow slow ones.
+ */
 const [WAITING_MAX, WAIT_TIMES] = [64, 2] as const;
 
-/** What has come of other hubs for a question. */
+/** Rows of other hubs for a query. */
 interface OfOthers {
   readonly files: HistoryFile[];
   readonly missing: Set<string>;
 }
 
 /**
- * The history of all hubs of a cluster. A question is answered by one hub, from its own files and the rows that the others select
- * for it (shared_rows.ts); so the answer is the same at every hub.
+ * History of all hubs of a cluster. One hub answers a query, from its own files and from rows that the others select
+ * for it (shared_rows.ts), so the answer is the same at every hub.
  *
- * Some answers depend on the last fixes of objects as well, which may be long after the span. The hub finds these objects in
- * the rows of all hubs, and asks the others for the last fixes of these objects only.
+ * Some answers also depend on the last fixes of objects, which may be long after the span. The hub finds these objects
+ * in the rows of all hubs, and queries the others for the last fixes of only these.
  */
-export class HistoryOfAll {
-  readonly #deps: HistoryOfAllDeps;
+export class ClusterHistory {
+  readonly #deps: ClusterHistoryDeps;
   #gathering = 0;
   readonly #waiting: (() => void)[] = [];
   #lastFile = 0;
 
-  constructor(deps: HistoryOfAllDeps) {
+  constructor(deps: ClusterHistoryDeps) {
     this.#deps = deps;
   }
 
-  /** As QueryPool.ask, for all hubs. */
-  async ask(question: Question, gone?: AbortSignal): Promise<HistoryAnswer> {
+  /** Like QueryPool.ask, for all hubs. */
+  async ask(question: HistoryQuery, gone?: AbortSignal): Promise<HistoryAnswer> {
     const { pool } = this.#deps;
     const others: OfOthers = { files: [], missing: new Set() };
     try {
-      const hubs = await this.#gather(selectionsOf(question), others, gone);
+      const hubs = await this.#collect(selectionsOf(question), others, gone);
       if (hubs > 0 && (question.ask === 'heatmap' || 'timeouts' in question)) {
         const { bytes } = await pool.ask({ ask: 'sought', of: question }, gone, others.files);
         const needed = JSON.parse(Buffer.from(bytes).toString()) as readonly LastFixesNeeded[];
-        for (const selections of selectionsOfLastFixes(needed)) await this.#gather(selections, others, gone);
+        for (const selections of selectionsOfLastFixes(needed)) await this.#collect(selections, others, gone);
       }
       const answer = await pool.ask(question, gone, others.files);
       return others.missing.size === 0 ? answer : { ...answer, missingHubs: [...others.missing] };
@@ -87,7 +89,7 @@ export class HistoryOfAll {
     }
   }
 
-  /** The rows of this hub for a question of another. Throws an Error where the selections cannot be read. */
+  /** Rows of this hub for another hub's query. Throws an Error if the selections are malformed. */
   async share(json: string): Promise<Shared> {
     const files: SharedBytes[] = [];
     try {
@@ -111,8 +113,12 @@ export class HistoryOfAll {
     return join(this.#deps.folder, '.shared');
   }
 
-  /** Adds rows of the other hubs. Returns how many hubs have answered. */
-  async #gather(selections: readonly Selection[], others: OfOthers, gone: AbortSignal | undefined): Promise<number> {
+  /** Collects rows of the other hubs. Returns how many hubs have answered. */
+  async #collect(
+    selections: readonly RowSelection[],
+    others: OfOthers,
+    gone: AbortSignal | undefined,
+  ): Promise<number> {
     if (selections.length === 0) return 0;
     await this.#turn(gone);
     try {
@@ -130,7 +136,7 @@ export class HistoryOfAll {
     }
   }
 
-  /** Resolves when rows may be gathered. Rejects when that takes too long, and when the client leaves. */
+  /** Resolves when rows may be collected. Rejects if that takes too long, or if the client disconnects. */
   async #turn(gone: AbortSignal | undefined): Promise<void> {
     const refuse = (why: string) => new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`);
     if (gone?.aborted === true) throw refuse('nobody waits for the answer');
@@ -145,7 +151,7 @@ export class HistoryOfAll {
         gone?.removeEventListener('abort', leave);
         how();
       };
-      // Takes over from a question that has gathered its rows.
+      // The slot comes from a query that has collected its rows.
       const begin = (): void => end(resolve);
       const giveUp = (why: string): void => {
         this.#waiting.splice(this.#waiting.indexOf(begin), 1);
@@ -175,7 +181,7 @@ export class HistoryOfAll {
   }
 }
 
-/** Why an answer of another hub cannot be used; undefined where it can. */
+/** Why the answer of another hub is malformed; undefined if it is not. */
 export function sharedProblem(value: unknown): string | undefined {
   const shared = value as {
     readonly files?: unknown;

@@ -6,9 +6,9 @@ import {
   POSITION_WORDS,
   type PositionSection,
 } from '../core/history_rows.ts';
-import type { Column } from './duck.ts';
+import type { MemoryColumn } from './duck.ts';
 import { hourOf } from './layout.ts';
-import { Names, type ShardNames } from './names.ts';
+import { InternedStrings, type ShardNames } from './names.ts';
 
 const [TIME, LONGITUDE, LATITUDE] = (['time', 'longitude', 'latitude'] as const).map((name) =>
   POSITION_NUMBERS.indexOf(name),
@@ -16,16 +16,16 @@ const [TIME, LONGITUDE, LATITUDE] = (['time', 'longitude', 'latitude'] as const)
 const ID = POSITION_NAMES.indexOf('id');
 const [ROWS_AT_FIRST, ROWS_KEPT] = [1 << 12, 1 << 20] as const;
 
-/** Memory in which places lie (core/history_rows.ts). */
-export interface PlaceMemory {
+/** Memory that holds positions (core/history_rows.ts). */
+export interface PositionMemory {
   readonly bytes: Buffer;
   readonly view: DataView;
   readonly words: Uint32Array;
   readonly numbers: Float64Array;
 }
 
-/** Some memory, from a multiple of 8 on, and of a multiple of 8. */
-export function placeMemory({ buffer, byteOffset, byteLength }: Uint8Array): PlaceMemory {
+/** Views of memory whose offset and size are multiples of 8. */
+export function positionMemory({ buffer, byteOffset, byteLength }: Uint8Array): PositionMemory {
   return {
     bytes: Buffer.from(buffer, byteOffset, byteLength),
     view: new DataView(buffer, byteOffset, byteLength),
@@ -34,10 +34,10 @@ export function placeMemory({ buffer, byteOffset, byteLength }: Uint8Array): Pla
   };
 }
 
-/** The rows of a section whose time is not before `sinceMs`; undefined for all. */
+/** Rows of a section not before `sinceMs`; undefined for all. */
 // hot
 export function rowsSince(
-  { numbers }: PlaceMemory,
+  { numbers }: PositionMemory,
   { start, count }: PositionSection,
   sinceMs: number,
 ): Uint32Array | undefined {
@@ -47,38 +47,38 @@ export function rowsSince(
   return old === 0 ? undefined : Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isOld(row));
 }
 
-/** Rows of one hour, or some of them, in the order in which they are to be written: by id, and then by time. */
+/** Rows of one hour, or some of them, in output order: by id, then by time. */
 export interface HourRows {
   readonly hourMs: number;
-  /** By their numbers. */
+  /** By index. */
   readonly order: Uint32Array;
 }
 
-/** How places are added. */
+/** Options for adding positions. */
 interface AddOptions {
-  /** Of the shard that they are from. */
+  /** Names of their shard. */
   readonly names: ShardNames;
-  /** As JSON, by the members of the location. */
+  /** Properties as JSON, by the members of the location. */
   readonly properties: (members: string) => string;
-  /** Which of the section; all when left out. */
+  /** Rows of the section; all if absent. */
   readonly rows?: Uint32Array | undefined;
 }
 
 /**
- * Locations or motions that wait to be written, as they came, but for their names, which have numbers of their own here. A row
- * lies together: whoever reads rows in another order than that of their coming meets each of them once, in the nearest memory.
+ * Buffered locations or motions in order of arrival, with names numbered locally. The values of a row are adjacent:
+ * output in another order reads each row once, from adjacent memory.
  */
-export class PlaceRows {
-  /** The same memory twice. */
+export class PositionRows {
+  /** Two views of the same memory. */
   #numbers = new Float64Array(POSITION_LENGTH * ROWS_AT_FIRST);
   #words = new Uint32Array(this.#numbers.buffer);
-  /** Numbers of properties; empty as long as there are none. */
+  /** Numbers of properties; empty without any. */
   #propertiesOf = new Uint32Array(0);
-  /** What is known of any row: bits in the order of POSITION_NUMBERS and then POSITION_NAMES. */
+  /** Bits of the columns with a value in any row, in the order of POSITION_NUMBERS and then POSITION_NAMES. */
   #known = 0;
-  #names = new Names();
-  #properties = new Names();
-  /** The numbers here of the names of shards, by theirs; 0 where a name was not met yet. */
+  #names = new InternedStrings();
+  #properties = new InternedStrings();
+  /** Local numbers by a shard's numbers; 0 for names that were not used yet. */
   readonly #numbersOf = new Map<ShardNames, Uint32Array>();
   #capacity = ROWS_AT_FIRST;
   #count = 0;
@@ -87,28 +87,28 @@ export class PlaceRows {
     return this.#count;
   }
 
-  /** By number; the first stands for none. */
+  /** By number; the first one means none. */
   get names(): readonly string[] {
     return this.#names.all;
   }
 
-  /** Properties by number; the first stands for none. */
+  /** Properties by number; the first one means none. */
   get properties(): readonly string[] {
     return this.#properties.all;
   }
 
-  /** What the rows take. */
+  /** Memory of the rows. */
   get bytes(): number {
     return this.#count * 8 * POSITION_LENGTH + this.#names.size + this.#properties.size;
   }
 
-  /** The columns in which anything is known. */
-  columns(): readonly Column[] {
+  /** Columns with a value in any row. */
+  columns(): readonly MemoryColumn[] {
     const [numbers, names] = [
       { kind: 'number', values: this.#numbers, stride: POSITION_LENGTH },
       { kind: 'name', values: this.#words, stride: POSITION_WORDS },
     ] as const;
-    const all: readonly Column[] = [
+    const all: readonly MemoryColumn[] = [
       ...POSITION_NUMBERS.map((name, i) => ({ name, ...numbers, first: i })),
       ...POSITION_NAMES.map((name, i) => ({ name, ...names, first: FIRST_NAME + i })),
     ];
@@ -117,9 +117,13 @@ export class PlaceRows {
     return [...known, { name: 'properties', kind: 'integer', values: this.#propertiesOf, first: 0, stride: 1 }];
   }
 
-  /** Adds places of a section. */
+  /** Adds positions of a section. */
   // hot
-  add({ numbers, bytes, words }: PlaceMemory, section: PositionSection, { names, properties, rows }: AddOptions): void {
+  add(
+    { numbers, bytes, words }: PositionMemory,
+    section: PositionSection,
+    { names, properties, rows }: AddOptions,
+  ): void {
     const first = this.#count;
     const { start } = section;
     const count = rows?.length ?? section.count;
@@ -148,7 +152,7 @@ export class PlaceRows {
     }
   }
 
-  /** The rows by their hours, the earliest first, and so many at once at most. */
+  /** Rows by hour, earliest first, at most `rowsMax` at once. */
   byHour(rowsMax: number): readonly HourRows[] {
     const rank = this.#ranks();
     return this.#hours().flatMap(([hourMs, rows]) => {
@@ -160,18 +164,18 @@ export class PlaceRows {
     });
   }
 
-  /** Forgets all rows, and gives back memory that only a long failure has taken. */
+  /** Removes all rows, and frees memory that was needed during a long failure. */
   clear(): void {
     this.#count = 0;
     this.#known = 0;
     this.#propertiesOf = new Uint32Array(0);
     if (this.#capacity > ROWS_KEPT) this.#resize(ROWS_AT_FIRST);
-    this.#names = new Names();
-    this.#properties = new Names();
+    this.#names = new InternedStrings();
+    this.#properties = new InternedStrings();
     this.#numbersOf.clear();
   }
 
-  /** Forgets the rows of hours that were written. */
+  /** Removes the rows of all other hours, which were written. */
   keepOnly(hours: readonly HourRows[]): void {
     if (hours.length === 0) {
       this.clear();
@@ -193,7 +197,7 @@ export class PlaceRows {
     this.#count = kept.length;
   }
 
-  /** Gives the names of the rows from the first of some on, which are a shard's numbers, the numbers that they have here. */
+  /** Replaces a shard's name numbers by local ones, in the rows from `first` on. */
   // hot
   #nameAnew(first: number, names: ShardNames): void {
     const words = this.#words;
@@ -207,7 +211,7 @@ export class PlaceRows {
     }
   }
 
-  /** The numbers here of a shard's names, with room for all of them. */
+  /** Local numbers of a shard's names, with room for all of them. */
   #numbersOfNames(names: ShardNames): Uint32Array {
     const numbers = this.#numbersOf.get(names);
     if (numbers !== undefined && numbers.length > names.count) return numbers;
@@ -223,7 +227,7 @@ export class PlaceRows {
     return here;
   }
 
-  /** The rows of each hour, the earliest first. */
+  /** Rows of each hour, earliest first. */
   #hours(): readonly (readonly [hourMs: number, rows: Uint32Array])[] {
     const hours = new Float64Array(this.#count);
     const sizes = new Map<number, number>();
@@ -249,7 +253,7 @@ export class PlaceRows {
       });
   }
 
-  /** The place of each name in the order of the names. */
+  /** Rank of each name in sort order. */
   #ranks(): Uint32Array {
     const { names } = this;
     const sorted = Array.from(names, (_, number) => number).sort((a, b) =>
@@ -261,8 +265,8 @@ export class PlaceRows {
   }
 
   /**
-   * Rows by the ranks of their ids, by counting. An object's rows come in the order of their times, as a rule; where they do
-   * not, they are sorted.
+   * Sorts rows by the ranks of their ids, by counting sort. The rows of an object are usually in order of time;
+   * otherwise they are sorted.
    */
   // hot
   #inOrder(rows: Uint32Array, rank: Uint32Array): Uint32Array {
@@ -292,7 +296,7 @@ export class PlaceRows {
     return order;
   }
 
-  /** Makes room for so many rows, and keeps those that there are. */
+  /** Resizes to that many rows, and retains the existing ones. */
   #resize(capacity: number): void {
     this.#capacity = capacity;
     const numbers = this.#numbers.subarray(0, POSITION_LENGTH * this.#count);
@@ -306,25 +310,25 @@ export class PlaceRows {
   }
 }
 
-/** By code units, which is the order of DuckDB but for characters beyond the first plane: what depends on it is speed. */
+/** By code units, as DuckDB does except for characters beyond the first plane. Only speed depends on it. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Of more objects the earliest are forgotten. */
+/** Most tracked objects. Beyond that, the earliest ones are dropped. */
 const OBJECTS_MAX = 200_000;
 
 /**
- * An object that is located and does not move is recorded that often in spite of `minDistanceMetres`. It is below the ages up to
- * which questions take a position for current: `max_age` of snapshots (600 s), and `max_gap` of heat maps (60 s), also when
- * the object is located every 30 s only.
+ * Interval in which a located object that does not move is recorded despite `minDistanceMetres`. It is below the ages
+ * up to which queries treat a position as current: `max_age` of snapshots (600 s), and `max_gap` of heat maps (60 s),
+ * also if the object is located only every 30 s.
  */
 export const HEARTBEAT_MS = 30_000;
 
 interface ThinnedOptions {
-  /** Of the shard that the section is from. */
+  /** Names of the section's shard. */
   readonly names: ShardNames;
-  /** Which places of the section; undefined for all. */
+  /** Rows of the section; undefined for all. */
   readonly rows: Uint32Array | undefined;
 }
 
@@ -341,9 +345,8 @@ interface Last {
 }
 
 /**
- * Leaves out places of an object that are too soon after the last one that was recorded of it, or too near to it. One that is
- * too near is recorded all the same when the last one is HEARTBEAT_MS old: otherwise what stands still could not be told from
- * what is silent.
+ * Thins positions: omits those too soon after the last recorded one of the object, or too close to it. A close one is
+ * still recorded when the last one is HEARTBEAT_MS old: otherwise an object at rest would look like a silent one.
  */
 export class Thinning {
   readonly #options: ThinningOptions;
@@ -353,8 +356,8 @@ export class Thinning {
     this.#options = options;
   }
 
-  /** Those of some places of a section that are not to be left out. Each of them is the last one of its object from then on. */
-  kept({ numbers, words }: PlaceMemory, section: PositionSection, { names, rows }: ThinnedOptions): Uint32Array {
+  /** Rows of a section that are recorded. Each becomes the last one of its object. */
+  kept({ numbers, words }: PositionMemory, section: PositionSection, { names, rows }: ThinnedOptions): Uint32Array {
     const all = rows?.length ?? section.count;
     const kept = new Uint32Array(all);
     let count = 0;
@@ -371,7 +374,7 @@ export class Thinning {
     return kept.subarray(0, count);
   }
 
-  /** Whether a place is to be left out; otherwise it is the last one from now on. */
+  /** Whether a position is omitted; otherwise it becomes the last one. */
   #leavesOut(id: string, place: Last): boolean {
     const last = this.#last.get(id);
     if (last !== undefined && this.#isClose(last, place)) return true;
@@ -385,7 +388,7 @@ export class Thinning {
 
   #isClose(last: Last, { timeMs, lon, lat }: Last): boolean {
     const { minIntervalMs, minDistanceMetres, metres } = this.#options;
-    // A clock may have been set back.
+    // The clock may have stepped back.
     const passedMs = Math.abs(timeMs - last.timeMs);
     if (passedMs < minIntervalMs) return true;
     if (minDistanceMetres === 0 || passedMs >= HEARTBEAT_MS) return false;

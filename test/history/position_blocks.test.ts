@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PlaceBlocks } from '../../src/history/place_blocks.ts';
+import { PositionBlocks } from '../../src/history/position_blocks.ts';
 
 const STEP = { bytes: new Uint8Array(100_000), counts: { locations: 10, motions: 0 } };
-/** What all blocks hold: 12 of 4 MiB each. */
+/** Capacity of all blocks: 12 of 4 MiB each. */
 const STEPS_MAX = 12 * Math.floor((4 << 20) / STEP.bytes.length);
 
 test('PlaceBlocks fills its blocks while the thread takes its time, drops nothing before all are full, and counts it then', () => {
   const sent: { readonly block: number; readonly bytes: number }[] = [];
-  const blocks = new PlaceBlocks((block, _memory, bytes) => void sent.push({ block, bytes }));
+  const blocks = new PositionBlocks((block, _memory, bytes) => void sent.push({ block, bytes }));
   blocks.begin();
   let added = 0;
   while (blocks.dropped.locations === 0) {
     blocks.add(0, STEP.bytes, STEP.counts);
-    // As often as places come, somebody looks whether they can be handed on.
+    // The sender offers blocks as often as positions arrive.
     assert.equal(blocks.offer(), added === 0);
     added++;
   }
