@@ -12,7 +12,7 @@ const { settings, ...data } = workerData as MqttThreadData;
 const { elapsed } = openClock();
 const thread = new MqttThread(data, {
   connect: (options, watch) => connectBroker(settings, options, watch),
-  tell: (message: FromMqttThread) =>
+  post: (message: FromMqttThread) =>
     parentPort?.postMessage(message, 'packed' in message ? [message.packed.buffer] : []),
   schedule,
   every,

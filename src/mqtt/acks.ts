@@ -1,24 +1,24 @@
-import type { Refused } from './messages.ts';
+import type { RejectedMessage } from './messages.ts';
 
 /**
- * Which messages of QoS 1 are acknowledged when. A message is acknowledged once the hub has taken its batch, and in the
- * order in which they came, as MQTT 5 demands (section 4.6).
+ * Acknowledgements of QoS 1 messages. A message is acknowledged once the hub has accepted its batch, in the order of
+ * arrival, as MQTT 5 requires (section 4.6).
  *
- *     begin ── waiting ── taken ──▶ bytes, as soon as all batches before it are taken
- *     reset: the connection is gone, and so are all that wait; the broker sends them again
+ *     begin ── waiting ── taken ──▶ bytes, as soon as all earlier batches are accepted
+ *     reset: the connection is closed; the broker redelivers all waiting messages
  */
 export class Acks {
   readonly #batches: Batch[] = [];
 
-  /** Notes a batch: the packet ids of its messages, 0 for those of QoS 0. */
+  /** Registers a batch: the packet ids of its messages, 0 for QoS 0. */
   begin(number: number, ids: readonly number[]): void {
     this.#batches.push({ number, ids, refused: undefined });
   }
 
-  /** Notes that a batch was taken. Returns the PUBACK packets that can be sent now; empty where there are none. */
-  taken(number: number, refused: readonly Refused[]): Uint8Array {
+  /** Registers that a batch was accepted. Returns the PUBACK packets that can be sent now; may be empty. */
+  taken(number: number, refused: readonly RejectedMessage[]): Uint8Array {
     const batch = this.#batches.find((each) => each.number === number);
-    // One of a connection that is gone.
+    // The batch of a closed connection.
     if (batch === undefined) return new Uint8Array();
     batch.refused = refused;
     const taken: Taken[] = [];
@@ -30,7 +30,7 @@ export class Acks {
     );
   }
 
-  /** Messages that wait to be taken. */
+  /** Messages that wait to be accepted. */
   get waiting(): number {
     return this.#batches.reduce((sum, { ids }) => sum + ids.length, 0);
   }
@@ -43,17 +43,17 @@ export class Acks {
 interface Batch {
   readonly number: number;
   readonly ids: readonly number[];
-  /** Undefined until it is taken. */
-  refused: readonly Refused[] | undefined;
+  /** Undefined until the batch is accepted. */
+  refused: readonly RejectedMessage[] | undefined;
 }
 
-type Taken = Batch & { readonly refused: readonly Refused[] };
+type Taken = Batch & { readonly refused: readonly RejectedMessage[] };
 
 const PUBACK = 0x40;
 /** With a reason code. */
 const PUBACK_BYTES_MAX = 5;
 
-/** Writes the packets of a batch; returns where they end. hot */
+/** Writes the packets of a batch; returns the end offset. hot */
 function writePackets(packets: Buffer, from: number, { ids, refused }: Taken): number {
   const codes = refused.length === 0 ? undefined : new Map(refused);
   let at = from;

@@ -5,32 +5,32 @@ import { Inbound, type InboundDeps, type Reason } from './inbound.ts';
 import type { BrokerState, FromMqttThread, MqttThreadData, ThreadCounts, ToMqttThread } from './messages.ts';
 import { addressOf } from './session.ts';
 
-/** What a client is for its broker. */
+/** Configuration of one client of the broker. */
 export interface BrokerClientOptions {
   readonly broker: BrokerSettings;
   readonly subscriptions: readonly Subscribing[];
-  /** Where the client announces that it is online; empty: nowhere, and there is no last will. */
+  /** Topics on which the client announces that it is online; empty for none, and no last will. */
   readonly statusTopics: readonly string[];
-  /** Whether the broker keeps the session, with its messages of QoS 1, while the client is away. */
+  /** Whether the broker stores the session, with its QoS 1 messages, while the client is disconnected. */
   readonly keepsSession: boolean;
   readonly queueBytesMax: number;
-  /** Levels that JSON may be nested. */
+  /** Most levels of nested JSON. */
   readonly depthMax: number;
 }
 
 export interface BrokerClientDeps extends Pick<InboundDeps, 'ingest' | 'hasCapacity' | 'schedule' | 'later'> {
   elapsedMs(): number;
-  /** The connection was made, or has ended. */
+  /** The connection was established or closed. */
   changed(isConnected: boolean): void;
-  /** Messages of remote procedure calls have come in. */
+  /** Messages of remote procedure calls have arrived. */
   rpc(packed: Uint8Array): void;
-  /** The thread has taken over that many bytes of what is to be published. */
+  /** The thread has accepted that many bytes to publish. */
   room(bytes: number): void;
-  /** The thread has failed: what it was handed and what it has brought is lost. Another thread is started soon. */
+  /** The thread has failed: the messages in it are lost in both directions. A new thread is started soon. */
   failed(): void;
-  /** What is wrong with a message that is refused. */
+  /** Reports a rejected message. */
   problem(reason: Reason, problem: string, topic: string): void;
-  /** Something else is wrong. */
+  /** Reports any other problem. */
   notice(text: string, topic: string | undefined): void;
   readonly log: { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
 }
@@ -39,20 +39,20 @@ const MQTT_WORKER = new URL('../../workers/mqtt.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 /** Delay before a thread that has failed is replaced. */
 const RESTART_MS = 1000;
-/** Time to close in; the thread is terminated afterwards. */
+/** Time to close; the thread is terminated afterwards. */
 const CLOSE_MS = 5000;
-/** Reasons for a missing connection that are logged once each until there is a connection. */
+/** Most distinct reasons for a missing connection that are logged once each until it is established. */
 const LOGGED_MAX = 20;
 
-/** The counts of a thread that has not counted anything. */
+/** Counts of a new thread. */
 const NOTHING: ThreadCounts = {
   ...{ received: 0, redelivered: 0, lost: 0, published: 0, replaced: 0, dropped: 0, refused: 0 },
   ...{ waiting: 0, waitingBytes: 0, sent: NOTHING_SENT },
 };
 
 /**
- * One client of the broker, with one session. It runs in a thread of its own (mqtt_thread.ts), which is replaced when it
- * fails. The locations and proximities that arrive go the one way in (inbound.ts).
+ * One client of the broker, with one session. It runs in its own thread (mqtt_thread.ts), which is replaced when it
+ * fails. Arriving locations and proximities are ingested by inbound.ts.
  */
 export class BrokerClient {
   readonly #options: BrokerClientOptions;
@@ -61,14 +61,14 @@ export class BrokerClient {
   #worker: Worker | undefined;
   #state: BrokerState = { isConnected: false, why: '', connections: 0 };
   #counts = NOTHING;
-  /** Counts of the threads that have ended. */
+  /** Counts of earlier threads. */
   #before = NOTHING;
-  /** Batches of connections up to this one are not taken: the broker sends their messages again. */
+  /** Batches of connections up to this one are ignored: the broker redelivers their messages. */
   #forgotten = 0;
-  /** The last batch that has arrived, and the connection that has brought it. */
+  /** The last batch received, and its connection. */
   #last = { batch: 0, connection: 0 };
   #isTaking = false;
-  /** Reasons that were logged since the last connection. */
+  /** Reasons logged since the last connection. */
   readonly #logged = new Set<string>();
   #closed: (() => void) | undefined;
   #cancelRestart = (): void => undefined;
@@ -88,12 +88,12 @@ export class BrokerClient {
     return this.#state;
   }
 
-  /** Messages of sources that were refused since the start, by reason. */
+  /** Messages of sources rejected since start, by reason. */
   get refused(): Readonly<Record<Reason, number>> {
     return this.#inbound.refused;
   }
 
-  /** Connects, and connects again whenever the connection ends, until `stop`. */
+  /** Connects, and reconnects whenever the connection closes, until `stop`. */
   start(): void {
     const { broker, depthMax: _, ...data } = this.#options;
     this.#isTaking = true;
@@ -113,23 +113,23 @@ export class BrokerClient {
     worker.on('exit', () => this.#ended());
   }
 
-  /** Hands a message to the thread. */
+  /** Sends a message to the thread. */
   send(message: ToMqttThread): void {
     this.#worker?.postMessage(message, 'packed' in message ? [message.packed.buffer] : []);
   }
 
-  /** Counted since the start of the hub. */
+  /** Counts since the start of the hub. */
   counts(): ThreadCounts {
     return sumOfCounts(this.#before, this.#counts);
   }
 
-  /** Takes no more messages of sources. Messages that are not acknowledged yet arrive again, at this client or the next one. */
+  /** Accepts no more messages of sources. Unacknowledged messages are redelivered, to this client or the next one. */
   stopTaking(): void {
     this.#isTaking = false;
     this.#inbound.forget();
   }
 
-  /** Publishes what waits, disconnects, and ends the thread. Never rejects. */
+  /** Publishes waiting messages, disconnects, and terminates the thread. Never rejects. */
   async stop(): Promise<void> {
     this.stopTaking();
     this.#cancelRestart();
@@ -189,7 +189,10 @@ export class BrokerClient {
     }
   }
 
-  /** Accepted locations could not be stored, so neither they nor what arrived after them is acknowledged. */
+  /**
+   * Accepted locations could not be stored, so neither they nor later ones are acknowledged. Makes the broker
+   * redeliver.
+   */
   #again(why: string): void {
     const { connection } = this.#last;
     if (this.#forgotten >= connection) return;
@@ -199,7 +202,10 @@ export class BrokerClient {
     this.send({ say: 'again', connection });
   }
 
-  /** The thread has ended. Unless it was stopped, its unpublished messages are lost, and its unacknowledged ones come again. */
+  /**
+   * The thread has exited. Unless it was stopped, its unpublished messages are lost and unacknowledged ones are
+   * redelivered.
+   */
   #ended(): void {
     this.#worker = undefined;
     this.#closed?.();
@@ -211,7 +217,7 @@ export class BrokerClient {
     this.#cancelRestart = this.#deps.schedule(RESTART_MS, () => this.start());
   }
 
-  /** The thread counts no more: what still waited in it was dropped. */
+  /** Adds the counts of an exited thread. Messages waiting in it count as dropped. */
   #settleCounts(): void {
     const sum = this.counts();
     this.#before = { ...sum, dropped: sum.dropped + sum.waiting, waiting: 0, waitingBytes: 0 };

@@ -1,15 +1,15 @@
 import type { Duplex } from 'node:stream';
 import mqtt, { type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
 import { type BrokerTls, readTls, tlsProblem } from './broker_tls.ts';
-import { PacketReader, type Received } from './packet_reader.ts';
+import { PacketReader, type ReceivedPublish } from './packet_reader.ts';
 import { KEEPALIVE_SECONDS, PACKET_BYTES_MAX, RECEIVE_MAX, SESSION_SECONDS, SESSION_TAKEN_OVER } from './session.ts';
 
-/** How a broker is reached. */
+/** Address and credentials of a broker. */
 export interface BrokerSettings {
   readonly protocol: 'mqtt' | 'mqtts' | 'ws' | 'wss';
   readonly host: string;
   readonly port: number;
-  /** Of a WebSocket. */
+  /** Path of a WebSocket. */
   readonly path: string;
   readonly clientId: string;
   readonly username: string | undefined;
@@ -17,65 +17,65 @@ export interface BrokerSettings {
   readonly tls: BrokerTls | undefined;
 }
 
-/** What is published with QoS 1. */
+/** A message to publish with QoS 1. */
 interface Sent {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly isRetained: boolean;
-  /** How long it is of use; 0: for ever. */
+  /** Expiry interval; 0 for none. */
   readonly lifeMs: number;
 }
 
-/** What the client subscribes to. */
+/** A subscription of the client. */
 export interface Subscribing {
   readonly filter: string;
-  /** What comes of QoS 0 while the hub is away is not kept for it. */
+  /** Messages of QoS 0 are not stored while the hub is disconnected. */
   readonly qos: 0 | 1;
-  /** Whether it gets what the broker has stored before. */
+  /** Whether the broker sends its retained messages. */
   readonly getsRetained: boolean;
-  /** Whether it gets what it publishes itself. */
+  /** Whether the client receives its own messages. */
   readonly getsOwn: boolean;
 }
 
-/** What a broker takes. */
+/** Limits of a broker. */
 export interface BrokerBounds {
-  /** Messages of QoS 1 at once. */
+  /** QoS 1 messages in flight. */
   readonly inFlightMax: number;
   /** Bytes of a packet. */
   readonly packetBytesMax: number;
 }
 
-export interface ConnectionWatch {
-  /** It stands, and is subscribed. */
+export interface MqttConnectionHandlers {
+  /** Connected and subscribed. */
   up(broker: BrokerBounds): void;
-  message(received: Received): void;
-  /** More can be written. */
+  message(received: ReceivedPublish): void;
+  /** The socket has room for more. */
   room(): void;
   notice(text: string): void;
-  /** It has ended, or was never made: why, and the reason code of MQTT 5 if the broker has sent one. Called once. */
+  /** The connection has closed, or could not be established. `reasonCode`: from the broker, by MQTT 5. Called once. */
   down(why: string, reasonCode?: number): void;
 }
 
 export interface ConnectionOptions {
   readonly subscriptions: readonly Subscribing[];
-  /** Whether the broker keeps the session, with what comes for it, while the hub is away; or forgets the one before. */
+  /** Whether the broker stores the session while the hub is disconnected. False also discards an earlier session. */
   readonly keepsSession: boolean;
   readonly will: { readonly topic: string; readonly payload: string } | undefined;
 }
 
 const CONNECT_MS = 10_000;
-/** What may wait in the socket for the broker to read it. */
+/** Most bytes waiting in the socket. */
 const UNSENT_BYTES_MAX = 1 << 20;
-/** Where the broker names no maximum, in-flight messages of ours are bounded by this. */
+/** Most QoS 1 messages in flight if the broker sets no maximum. */
 const IN_FLIGHT_MAX = 1000;
-/** Of a subscription: retained messages are not sent. */
+/** Retain handling option of a subscription: no retained messages. */
 const NO_RETAINED = 2;
 
-/** What a connection is for its thread. */
-export type Connection = Pick<BrokerConnection, 'hasRoom' | 'write' | 'publish' | 'read' | 'end'>;
+/** Interface of a connection for its thread. */
+export type MqttConnection = Pick<BrokerConnection, 'hasRoom' | 'write' | 'publish' | 'read' | 'end'>;
 
-/** An attempt that has failed before it began. */
-const NONE: Connection = {
+/** A connection that failed before it began. */
+const NONE: MqttConnection = {
   hasRoom: false,
   write: () => undefined,
   publish: () => undefined,
@@ -83,12 +83,12 @@ const NONE: Connection = {
   end: async () => undefined,
 };
 
-/** Attempts to connect. Where that fails at once, as without a file that it needs, `down` tells so a moment later. */
+/** Connects. If that fails at once, for example without a required file, `down` reports it asynchronously. */
 export function connectBroker(
   settings: BrokerSettings,
   options: ConnectionOptions,
-  watch: ConnectionWatch,
-): Connection {
+  watch: MqttConnectionHandlers,
+): MqttConnection {
   try {
     return new BrokerConnection(settings, options, watch);
   } catch (error) {
@@ -98,27 +98,27 @@ export function connectBroker(
 }
 
 /**
- * One connection to a broker, from the attempt to its end; the next one is another object. The library connects, speaks
- * MQTT 5, and keeps the connection alive. Messages are not its business, because they are many:
+ * One connection to a broker, from connecting to closing. Reconnecting makes a new object. The library connects, speaks
+ * MQTT 5, and keeps the connection alive. It does not handle messages, as they are many:
  *
- * - Those of the broker are read here, out of what it sends (packet_reader.ts); the library gets everything else.
- * - They are acknowledged when the hub has taken them, many at once, by `write`.
- * - Messages of QoS 0 are written as packets of many, by `write`.
+ * - Messages of the broker are read by packet_reader.ts; the library gets all other packets.
+ * - Acknowledgements are sent in batches once the hub has accepted the messages, by `write`.
+ * - Messages of QoS 0 are written in batches of packets, by `write`.
  */
 class BrokerConnection {
   readonly #client: MqttClient;
-  readonly #watch: ConnectionWatch;
+  readonly #watch: MqttConnectionHandlers;
   #why = '';
-  /** Why the broker has closed it, as MQTT 5 has it. */
+  /** Reason code of MQTT 5 with which the broker has closed the connection. */
   #reasonCode: number | undefined;
   #isUp = false;
   #isDown = false;
-  /** Whether it waits for the socket to be drained. */
-  #isBehind = false;
-  /** Whether anything has come since it was last asked whether the broker is still there. */
-  #hasHeard = false;
+  /** Whether it waits for the socket to drain. */
+  #isDraining = false;
+  /** Whether anything has arrived since the last keepalive check. */
+  #hasReceived = false;
 
-  constructor(settings: BrokerSettings, options: ConnectionOptions, watch: ConnectionWatch) {
+  constructor(settings: BrokerSettings, options: ConnectionOptions, watch: MqttConnectionHandlers) {
     this.#watch = watch;
     const client = mqtt.connect(optionsFor(settings, options));
     this.#client = client;
@@ -130,10 +130,10 @@ class BrokerConnection {
       return (chunk) => this.#take(reader, chunk);
     });
     const giveUp = client.onKeepaliveTimeout.bind(client);
-    // A broker that has much to do answers a ping late, since it reads it behind our acknowledgements.
+    // A busy broker answers a ping late, as it reads the ping after our acknowledgements.
     client.onKeepaliveTimeout = () => {
-      if (!this.#hasHeard) return giveUp();
-      this.#hasHeard = false;
+      if (!this.#hasReceived) return giveUp();
+      this.#hasReceived = false;
       client.sendPing();
       client.reschedulePing(true);
     };
@@ -156,24 +156,27 @@ class BrokerConnection {
     client.connect();
   }
 
-  /** Whether more should be written now. */
+  /** Whether the socket has room for more. */
   get hasRoom(): boolean {
     return this.#isUp && this.#client.stream.writableLength < UNSENT_BYTES_MAX;
   }
 
   /** Writes whole packets. */
   write(packets: Uint8Array): void {
-    // What the broker has kept may come, and be taken, before the library says that the connection stands.
+    // Stored messages may arrive, and be accepted, before the library reports the connection as established.
     if (!this.#client.connected || packets.length === 0) return;
-    if (this.#client.stream.write(packets) || this.#isBehind) return;
-    this.#isBehind = true;
+    if (this.#client.stream.write(packets) || this.#isDraining) return;
+    this.#isDraining = true;
     this.#client.stream.once('drain', () => {
-      this.#isBehind = false;
+      this.#isDraining = false;
       this.#watch.room();
     });
   }
 
-  /** Publishes with QoS 1. `done` gets why the broker has refused it, if it has; it is not called once the connection is down. */
+  /**
+   * Publishes with QoS 1. `done` gets the reason if the broker rejects the message. Not called once the connection is
+   * down.
+   */
   publish({ topic, payload, isRetained, lifeMs }: Sent, done: (refused: string | undefined) => void): void {
     const properties = lifeMs > 0 && { properties: { messageExpiryInterval: Math.ceil(lifeMs / 1000) } };
     this.#client.publish(
@@ -186,14 +189,14 @@ class BrokerConnection {
     );
   }
 
-  /** Reads what the broker sends, or leaves it where it is: the broker then waits. */
+  /** Resumes or pauses reading from the broker. */
   read(isWanted: boolean): void {
     if (this.#isDown) return;
     if (isWanted) this.#client.stream.resume();
     else this.#client.stream.pause();
   }
 
-  /** Ends it in order: the broker sends no will. */
+  /** Disconnects cleanly: the broker publishes no will. */
   async end(): Promise<void> {
     await this.#client.endAsync(!this.#isUp).catch(() => undefined);
     this.#down();
@@ -201,7 +204,7 @@ class BrokerConnection {
 
   #take(reader: PacketReader, chunk: Uint8Array): void {
     if (this.#isDown || this.#why !== '') return;
-    this.#hasHeard = true;
+    this.#hasReceived = true;
     try {
       reader.push(chunk);
     } catch (error) {
@@ -231,7 +234,7 @@ class BrokerConnection {
 }
 
 function subscribeOptions({ filter, qos, getsRetained, getsOwn }: Subscribing): IClientSubscribeOptions {
-  // A shared subscription never gets retained messages, and must say nothing of them.
+  // A shared subscription gets no retained messages, and must not set the option.
   const isShared = filter.startsWith('$share/');
   return { qos, rh: getsRetained || isShared ? 0 : NO_RETAINED, ...(!getsOwn && { nl: true }) };
 }
@@ -240,15 +243,15 @@ function optionsFor(settings: BrokerSettings, { keepsSession, will }: Connection
   const { protocol, host, port, path, clientId, username, password, tls } = settings;
   return {
     ...{ protocol, host, port, clientId, protocolVersion: 5, clean: !keepsSession, keepalive: KEEPALIVE_SECONDS },
-    // Of TCP it would be the path of a Unix socket.
+    // For TCP, `path` would be that of a Unix socket.
     ...(protocol.startsWith('ws') && { path }),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(tls && readTls(tls)),
     connectTimeout: CONNECT_MS,
-    // Each connection is an object of its own, and tried again by who has made it.
+    // Each connection is a new object; its owner reconnects.
     reconnectPeriod: 0,
-    // What the library gets of the broker is settled before it connects.
+    // The reader must be installed before the library connects.
     manualConnect: true,
     queueQoSZero: false,
     properties: {
@@ -260,12 +263,12 @@ function optionsFor(settings: BrokerSettings, { keepsSession, will }: Connection
   };
 }
 
-/** What the library calls to open a connection; it pipes what that brings into its parser. */
+/** Internals of the library: opens a connection and pipes it into the parser. */
 interface Building {
   streamBuilder(client: MqttClient): Duplex;
 }
 
-/** Has somebody else read what the broker sends, who writes to the library what is for it. */
+/** Routes bytes from the broker to a reader, which passes packets for the library on to it. */
 function readsOnlyOthers(
   client: MqttClient,
   readerFor: (library: NodeJS.WritableStream) => (chunk: Uint8Array) => void,
@@ -282,7 +285,7 @@ function readsOnlyOthers(
   };
 }
 
-/** Reason codes of MQTT 5, and of versions before it, that can have to do with the settings. */
+/** Reason codes of MQTT 5 and earlier versions that may be caused by settings. */
 const REASONS: Readonly<Record<string, string>> = {
   1: 'the broker does not speak MQTT 5',
   132: 'the broker does not speak MQTT 5',
@@ -294,7 +297,7 @@ const REASONS: Readonly<Record<string, string>> = {
   [SESSION_TAKEN_OVER]: 'another client has connected with the same client id',
 };
 
-/** Words for what people set up wrong; the library's own for the rest. */
+/** Explains errors that may be caused by settings; otherwise returns the library's message. */
 function whyOf(error: Error & { code?: string | number }, { tls }: BrokerSettings): string {
   return REASONS[String(error.code)] ?? tlsProblem(error, tls) ?? (error.message || String(error.code));
 }

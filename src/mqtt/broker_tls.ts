@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** How a broker is reached by TLS: paths of PEM files. Certificate and key are both there, or neither is. */
+/** TLS settings of a broker: paths of PEM files. Certificate and key are set both or not at all. */
 export interface BrokerTls {
   readonly caPath: string | undefined;
   readonly certPath: string | undefined;
@@ -10,8 +10,8 @@ export interface BrokerTls {
 }
 
 /**
- * What TLS is opened with. The files are read each time, so that those that have been replaced count with the next
- * connection. Throws an Error, whose message names the setting, for a file that cannot be read or is not what it should be.
+ * Reads the TLS files. Called for each connection, so that replaced files take effect with the next one. Throws an
+ * Error naming the setting for a file that cannot be read or is invalid.
  */
 export function readTls({ caPath, certPath, keyPath, isVerified }: BrokerTls) {
   const ca = caPath === undefined ? undefined : certificateFrom('mqtt_ca_cert', caPath);
@@ -32,7 +32,7 @@ function identityFrom(certPath: string, keyPath: string): { readonly cert: strin
   return { cert: cert.text, key };
 }
 
-/** The text of a file, and the first certificate in it. */
+/** Content of a file, and the first certificate in it. */
 function certificateFrom(setting: string, path: string): { readonly text: string; readonly first: X509Certificate } {
   const text = textOf(setting, path);
   return {
@@ -57,7 +57,7 @@ function parsed<T>(parse: () => T, problem: string): T {
   }
 }
 
-/** What is set up wrong when TLS fails with this error, as far as that can be told; undefined for errors of another kind. */
+/** Explains which setting causes a TLS error; undefined for other errors. */
 export function tlsProblem(error: Error & { code?: unknown }, tls: BrokerTls | undefined): string | undefined {
   const { code, message } = error;
   switch (code) {

@@ -6,9 +6,9 @@ import type { Reason } from './inbound.ts';
 import type { ThreadCounts } from './messages.ts';
 
 export interface ElectedSubscriptionOptions {
-  /** The topic of `mqtt_subscriptions`; empty: the only subscription, to all topics of sources. */
+  /** Topic of `mqtt_subscriptions`; empty for the only subscription, to all topics of sources. */
   readonly name: string;
-  /** How the broker is reached. Its client id is what those of all hubs begin with. */
+  /** Broker settings. Their client id is the prefix of the client ids of all hubs. */
   readonly broker: BrokerSettings;
   readonly filters: readonly string[];
 }
@@ -16,17 +16,17 @@ export interface ElectedSubscriptionOptions {
 export interface ElectedSubscriptionDeps {
   /** Whether the cluster has elected this hub for the subscription of that name. */
   isElected(name: string): boolean;
-  /** Makes a client, which is not started yet. */
+  /** Creates a client without starting it. */
   open(options: Omit<BrokerClientOptions, 'queueBytesMax' | 'depthMax'>): BrokerClient;
 }
 
 /**
- * A subscription to sources that one hub of a cluster has for all. All hubs agree on that hub by the map of the cluster: it
- * serves the partition that the name of the subscription is in. Every elected hub connects with the same client id, so
+ * A subscription to sources that one hub of a cluster holds for all. The elected hub is the owner of the partition to
+ * which the name of the subscription belongs. Every elected hub connects with the same client id, so
  *
- *   - the broker keeps one session, and one order of messages, whatever hub is connected;
- *   - messages of QoS 1 that a hub has not acknowledged go to the next one, before all later ones;
- *   - the broker ends the connection of a hub that does not know yet that it was replaced.
+ *   - the broker has one session and one order of messages, whichever hub is connected;
+ *   - QoS 1 messages that a hub has not acknowledged are delivered to the next one, before all later ones;
+ *   - the broker closes the connection of a hub that does not know yet that it was replaced.
  *
  *     map: this hub ──▶ start ──▶ connected ──(session taken over)──▶ waits, see mqtt_thread.ts
  *     map: another hub ──▶ stop
@@ -61,7 +61,7 @@ export class ElectedSubscription {
     return this.#client.refused;
   }
 
-  /** The cluster may have elected another hub: subscribes, or leaves the subscription to that hub. */
+  /** Reevaluates the election: subscribes, or leaves the subscription to another hub. */
   elect(): void {
     this.#changing ??= this.#change().finally(() => {
       this.#changing = undefined;
@@ -84,14 +84,14 @@ export class ElectedSubscription {
     this.#client.stopTaking();
   }
 
-  /** Disconnects. The broker keeps the session for the next hub. */
+  /** Disconnects. The broker stores the session for the next hub. */
   async close(): Promise<void> {
     this.stopTaking();
     this.elect();
     await this.#changing;
   }
 
-  /** Starts and stops the client until it is as it is wanted. */
+  /** Starts or stops the client until its state matches the election. */
   async #change(): Promise<void> {
     const { isElected } = this.#deps;
     for (;;) {
@@ -104,7 +104,7 @@ export class ElectedSubscription {
   }
 }
 
-/** Tells subscriptions apart: client ids have none of the characters of topics. */
+/** Suffix that identifies a subscription: client ids must not contain the characters of topics. */
 function shortHash(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 8);
 }

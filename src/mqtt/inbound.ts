@@ -4,48 +4,48 @@ import { lend } from '../model/borrowed.ts';
 import { grouped } from '../model/bounds.ts';
 import { parseJson, UnsupportedJson } from '../model/json.ts';
 import { show } from '../model/error_value_text.ts';
-import { type Arrived, PAYLOAD_INVALID, type Refused, readArrived, TOPIC_INVALID } from './messages.ts';
+import { type ReceivedMessage, PAYLOAD_INVALID, type RejectedMessage, readArrived, TOPIC_INVALID } from './messages.ts';
 import { PAYLOAD_BYTES_MAX } from './session.ts';
-import { type Inbound as Named, readInbound } from './topics.ts';
+import { type InboundTopic as Named, readInbound } from './topics.ts';
 
-/** Why messages are refused. */
+/** Reasons for rejected messages. */
 export const REASONS = ['topic', 'retained', 'json', 'id', 'invalid'] as const;
 export type Reason = (typeof REASONS)[number];
 
 export interface InboundDeps {
   readonly ingest: Pick<Ingest, 'body' | 'locationsEach' | 'proximitiesEach'>;
-  /** Whether the hub can take that many locations now, and keep them. */
+  /** Whether the hub can ingest and store that many locations now. */
   hasCapacity(count: number): boolean;
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Calls back in another turn, when others have had theirs. */
+  /** Calls back in a later turn of the event loop. */
   later(callback: () => void): void;
   elapsedMs(): number;
-  /** Levels that JSON may be nested. */
+  /** Most levels of nested JSON. */
   readonly depthMax: number;
-  /** A batch was accepted, but for some messages. Called in the order of the batches that are accepted at once. */
-  taken(batch: number, refused: readonly Refused[]): void;
-  /** What was accepted could not be kept: the broker is to send again what has no acknowledgement. */
+  /** A batch was accepted except for rejected messages. Batches are accepted in order unless they wait for storage. */
+  taken(batch: number, refused: readonly RejectedMessage[]): void;
+  /** Accepted locations could not be stored: the broker must redeliver unacknowledged messages. */
   again(why: string): void;
-  /** What is wrong with a message that is refused. */
+  /** Reports a rejected message. */
   problem(reason: Reason, problem: string, topic: string): void;
 }
 
-/** How soon it is tried again while the hub is full. */
+/** Retry interval while the hub is at capacity. */
 const FULL_MS = 5;
-/** How long messages are worked off in one turn. */
+/** Longest processing before yielding to the event loop. */
 const TURN_MS = 5;
-/** Of a long list so many values are taken at once. */
+/** Most values of a list that are ingested at once. */
 const PIECE = 500;
 
 interface Batch {
   readonly number: number;
-  readonly messages: readonly Arrived[];
-  /** The place of the message that comes next. */
+  readonly messages: readonly ReceivedMessage[];
+  /** Index of the next message. */
   next: number;
-  /** What was parsed of it and is not taken yet. */
+  /** Parsed values of that message that are not ingested yet. */
   parsed: Parsed | undefined;
-  readonly refused: Refused[];
-  /** What must have happened before it is taken. */
+  readonly refused: RejectedMessage[];
+  /** Storage that must complete before the batch is accepted. */
   readonly works: Promise<void>[];
 }
 
@@ -54,17 +54,17 @@ interface Parsed {
   readonly kind: Named['kind'];
   readonly topic: string;
   readonly values: readonly { readonly name: string; readonly value: unknown }[];
-  /** How many of them are taken. */
+  /** Number of values that were ingested. */
   taken: number;
 }
 
 /**
- * What sources have published, on its way into the hub: one after the other, in the order in which it came. While the hub is
- * full nothing is taken and nothing is acknowledged, so the broker holds back what it has. Of a list as much is taken as there
- * is room for: one that is longer than the hub has room for at any time must not hold up what comes behind it for ever.
+ * Ingests the messages of sources one after another, in order of arrival. While the hub is at capacity nothing is
+ * ingested or acknowledged, so the broker holds its messages back. Of a list, as many values are ingested as there is
+ * capacity for: a list larger than the whole capacity must not block later messages forever.
  */
 export class Inbound {
-  /** Messages that were refused since the start. */
+  /** Messages rejected since start. */
   readonly refused: Record<Reason, number> = { topic: 0, retained: 0, json: 0, id: 0, invalid: 0 };
   readonly #deps: InboundDeps;
   readonly #batches: Batch[] = [];
@@ -74,13 +74,13 @@ export class Inbound {
     this.#deps = deps;
   }
 
-  /** Takes a batch of the client's thread. */
+  /** Queues a batch of the client's thread. */
   take(number: number, packed: Uint8Array): void {
     this.#batches.push({ number, messages: readArrived(packed), next: 0, parsed: undefined, refused: [], works: [] });
     if (!this.#isWaiting) this.#work();
   }
 
-  /** Forgets what has come and is not accepted: the broker has no acknowledgement of it. */
+  /** Drops batches that are not accepted. The broker redelivers them, as they are not acknowledged. */
   forget(): void {
     this.#batches.length = 0;
   }
@@ -115,9 +115,9 @@ export class Inbound {
     return 'done';
   }
 
-  /** Accepts the next message of a batch, or a piece of it, or refuses it. Returns false where the hub is full. hot */
+  /** Accepts or rejects the next message of a batch, or accepts a part of it. Returns false at capacity. hot */
   #accept(batch: Batch): boolean {
-    const message = batch.messages[batch.next] as Arrived;
+    const message = batch.messages[batch.next] as ReceivedMessage;
     try {
       const kept = batch.parsed === undefined ? this.#give(message, batch) : this.#givePiece(batch.parsed, batch);
       if (kept !== undefined) batch.works.push(kept);
@@ -129,7 +129,7 @@ export class Inbound {
     return true;
   }
 
-  #give({ topic, payload, isRetained }: Arrived, batch: Batch): Promise<void> | undefined {
+  #give({ topic, payload, isRetained }: ReceivedMessage, batch: Batch): Promise<void> | undefined {
     const named = readInbound(topic);
     if (typeof named === 'string') {
       this.#refuse(batch, 'topic', named, topic);
@@ -154,7 +154,7 @@ export class Inbound {
     return batch.parsed && this.#givePiece(batch.parsed, batch);
   }
 
-  /** Gives the bytes of a location, or of a list that there is room for. What is unusual in any way is to be parsed. */
+  /** Ingests the bytes of a location, or of a list that fits the capacity. Unusual messages must be parsed. */
   #giveBytes({ providerId }: Named, payload: Uint8Array): Scanned {
     const { ingest } = this.#deps;
     try {
@@ -165,8 +165,8 @@ export class Inbound {
     }
   }
 
-  /** What is unusual: lists, proximities, locations that leave out their provider, and what is wrong. */
-  #parse(named: Named, { topic, payload }: Pick<Arrived, 'topic' | 'payload'>, batch: Batch): void {
+  /** Parses unusual messages: lists, proximities, locations without a provider, and invalid ones. */
+  #parse(named: Named, { topic, payload }: Pick<ReceivedMessage, 'topic' | 'payload'>, batch: Batch): void {
     const parsed = parsedFrom(payload, this.#deps.depthMax);
     if ('problem' in parsed) {
       this.#refuse(batch, 'json', parsed.problem, topic);
@@ -188,7 +188,7 @@ export class Inbound {
     if (values.length > 0) batch.parsed = { kind: named.kind, topic, values, taken: 0 };
   }
 
-  /** Takes as much of what was parsed as there is room for, one value at least. */
+  /** Ingests as many parsed values as there is capacity for, at least one. */
   #givePiece(parsed: Parsed, batch: Batch): Promise<void> | undefined {
     const { ingest, hasCapacity } = this.#deps;
     const { kind, topic, values, taken } = parsed;
@@ -211,7 +211,7 @@ export class Inbound {
   #refuse({ next, refused }: Batch, reason: Reason, problem: string, topic: string): void {
     if (refused.at(-1)?.[0] !== next) {
       this.refused[reason]++;
-      // What the broker has stored is not wrong, but of no use.
+      // A retained message is not invalid, but not usable.
       if (reason !== 'retained') refused.push([next, reason === 'topic' ? TOPIC_INVALID : PAYLOAD_INVALID]);
     }
     this.#deps.problem(reason, problem, topic);
@@ -231,7 +231,7 @@ export class Inbound {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The value of a payload, or what is wrong with it. `depthMax`: levels that JSON may be nested; 200 when left out. */
+/** Parses a payload; returns the problem if it is invalid. `depthMax`: most levels of nested JSON; 200 by default. */
 export function parsedFrom(
   payload: Uint8Array,
   depthMax?: number,
@@ -246,7 +246,7 @@ export function parsedFrom(
   }
 }
 
-/** A value with what its topic names; a text says what does not agree. */
+/** Completes a value with the ids in its topic; returns the problem if they differ. */
 function completedBy({ providerId, source }: Named, value: unknown): { readonly value: unknown } | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value };
   const given = value as { readonly provider_id?: unknown; readonly source?: unknown };

@@ -1,43 +1,46 @@
 import { SENT_KINDS, type SentCounts, type SentKind } from '../model/mqtt.ts';
 import type { BrokerSettings, Subscribing } from './broker_connection.ts';
-import type { Received } from './packet_reader.ts';
+import type { ReceivedPublish } from './packet_reader.ts';
 
-/** What crosses between the front thread and the thread of the MQTT client. Bytes are transferred, not copied. */
+/** Messages between the main thread and the thread of the MQTT client. Bytes are transferred, not copied. */
 
 export interface MqttThreadData {
   readonly settings: BrokerSettings;
   readonly subscriptions: readonly Subscribing[];
-  /** Where the hub says that it is there, retained; the first is the last will's. Empty: nowhere. */
+  /** Topics of the retained status of the hub; the first is also that of the last will. May be empty. */
   readonly statusTopics: readonly string[];
-  /** Whether the broker keeps the session while the client is away. */
+  /** Whether the broker stores the session while the client is disconnected. */
   readonly keepsSession: boolean;
   readonly queueBytesMax: number;
-  /** Where the threads before this one have ended. Numbers go on: what is said late of one of their batches means no other. */
-  readonly after: Numbers;
+  /**
+   * Last numbers of the threads before this one. Numbers continue, so that late messages on their batches match no
+   * other.
+   */
+  readonly after: ResumePoint;
 }
 
-/** What was heard of a thread, or of all before it. */
-export interface Numbers {
+/** Last numbers of a thread. */
+export interface ResumePoint {
   /** The last batch. */
   readonly batch: number;
-  /** The attempt to connect that has brought it. */
+  /** Connection attempt of that batch. */
   readonly connection: number;
-  /** Connections that were made. */
+  /** Connections established. */
   readonly connections: number;
 }
 
 export type ToMqttThread =
-  /** A batch that has arrived was accepted, but for these: their places, and the reason codes that answer them. */
-  | { readonly say: 'taken'; readonly batch: number; readonly refused: readonly Refused[] }
+  /** A batch was accepted except for `refused`. */
+  | { readonly say: 'taken'; readonly batch: number; readonly refused: readonly RejectedMessage[] }
   /**
-   * What has come up to this connection is forgotten. It ends, and is made again: the broker sends what has no acknowledgement
-   * once more.
+   * Batches up to this connection are dropped. The thread reconnects, so that the broker redelivers unacknowledged
+   * messages.
    */
   | { readonly say: 'again'; readonly connection: number }
   | { readonly say: 'publish'; readonly packed: Uint8Array<ArrayBuffer> }
-  /** So many bytes of `rpc` were taken. */
+  /** That many bytes of `rpc` were processed. */
   | { readonly say: 'rpcTaken'; readonly bytes: number }
-  /** What waits is published, the birth is taken back, and the connection ends in order. */
+  /** Publishes waiting messages and the offline status, and disconnects cleanly. */
   | { readonly say: 'close' };
 
 export type FromMqttThread =
@@ -47,108 +50,108 @@ export type FromMqttThread =
       readonly connection: number;
       readonly packed: Uint8Array<ArrayBuffer>;
     }
-  /** Messages of remote procedure calls, which wait for no locations. */
+  /** Messages of remote procedure calls, which do not wait for locations. */
   | { readonly say: 'rpc'; readonly packed: Uint8Array<ArrayBuffer> }
   | { readonly say: 'state'; readonly state: BrokerState }
-  /** So many bytes of what was to be published were taken over. */
+  /** That many bytes to publish were accepted. */
   | { readonly say: 'room'; readonly bytes: number }
   | { readonly say: 'counts'; readonly counts: ThreadCounts }
-  /** Something is wrong. `topic`: where, if that may be one of many. */
+  /** A problem. `topic`: where it occurred, if it concerns one of many topics. */
   | { readonly say: 'notice'; readonly text: string; readonly topic?: string }
   | { readonly say: 'closed' };
 
-/** The place of a message in its batch, and why it is not accepted, as MQTT 5 has it. */
-export type Refused = readonly [place: number, reasonCode: number];
+/** Index of a message in its batch, and the reason code of MQTT 5 for its rejection. */
+export type RejectedMessage = readonly [place: number, reasonCode: number];
 
 export interface BrokerState {
   readonly isConnected: boolean;
-  /** Why it is not; empty while it is, and before the first attempt. */
+  /** Why it is not connected; empty while it is, and before the first attempt. */
   readonly why: string;
-  /** Connections that were made since the start. */
+  /** Connections established since start. */
   readonly connections: number;
 }
 
-/** Counted since the start; but for what waits, which is what is there now. */
+/** Counters since start, except `waiting` and `waitingBytes`, which are current. */
 export interface ThreadCounts {
   readonly received: number;
-  /** Received before, as far as the broker says. */
+  /** Delivered before, according to the broker. */
   readonly redelivered: number;
-  /** Of QoS 0, while too much waited for the hub. */
+  /** QoS 0 messages dropped because too many waited for the hub. */
   readonly lost: number;
   readonly published: number;
-  /** Places that a newer one has replaced before the broker took them. */
+  /** Messages replaced by a newer one of their topic before they were published. */
   readonly replaced: number;
   readonly dropped: number;
-  /** Refused by the broker, or larger than it takes. */
+  /** Rejected by the broker, or larger than it accepts. */
   readonly refused: number;
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** What of `published` counts as used. */
+  /** Part of `published` that counts as usage. */
   readonly sent: SentCounts;
 }
 
-/** PUBACK reason code: the payload is not what the topic is for. */
+/** PUBACK reason codes: invalid payload, invalid topic. */
 export const PAYLOAD_INVALID = 0x99;
 export const TOPIC_INVALID = 0x90;
 
-/** A message that has come in. */
-export interface Arrived {
+/** A message received from the broker. */
+export interface ReceivedMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
-  /** Stored by the broker at some time before. */
+  /** Whether the broker had it stored. */
   readonly isRetained: boolean;
-  /** How long it is still of use, as far as its sender has said; 0: for ever. */
+  /** Remaining expiry interval; 0 for none. */
   readonly lifeMs: number;
 }
 
-/** Something to be published. */
-export interface Publishing {
+/** A message to publish. */
+export interface OutgoingMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly qos: 0 | 1;
   readonly isRetained: boolean;
-  /** Time between two of a topic, of which the newest counts. */
+  /** Shortest interval between two messages of a topic. Of those in between, the newest counts. */
   readonly minIntervalMs: number;
-  /** The payload is a motion, of which the unified namespace is told the place. */
+  /** Whether the payload is a motion, from which the position for the unified namespace is made. */
   readonly isMotion: boolean;
   /**
-   * How long it is of use; 0: for ever. What has such an end belongs to the connection that stands when it is handed over: it
-   * is not published by another one.
+   * Expiry interval; 0 for none. A message with an expiry belongs to the connection that is open when it is submitted,
+   * and is not published on another one.
    */
   readonly lifeMs: number;
-  /** As what it counts once the broker has it. */
+  /** Usage counter for the published message. */
   readonly sentAs: SentKind | undefined;
 }
 
 /**
- * Messages in a row, each as
+ * Consecutive messages, each as
  *
- *     0  u8 flags: 1 retained, 2 QoS 1, 4 a motion    1  u8 place in SENT_KINDS, from 1; 0 if it does not count
+ *     0  u8 flags: 1 retained, 2 QoS 1, 4 a motion    1  u8 index in SENT_KINDS plus 1; 0 if it does not count
  *     2  u16 bytes of topic    4  u32 bytes of payload    8  u32 minIntervalMs    12  u32 lifeMs
  *    16  topic (UTF-8), payload
  */
 const HEAD_BYTES = 16;
 const [RETAINED, QOS_1, MOTION] = [1, 2, 4];
 const FIRST_BYTES = 64 << 10;
-/** Memory that a writer keeps for the next messages. */
+/** Memory that a writer retains for the next messages. */
 const KEPT_BYTES = 1 << 20;
 const NO_BYTES = Buffer.alloc(0);
 /** The longest topic of MQTT. */
 export const TOPIC_BYTES_MAX = 0xffff;
 
-/** Packs messages one after the other into memory of their own. */
+/** Packs consecutive messages into its own memory. */
 export class MessageWriter {
   #bytes = NO_BYTES;
   #length = 0;
   count = 0;
 
-  /** Bytes that are packed. */
+  /** Number of packed bytes. */
   get length(): number {
     return this.#length;
   }
 
-  /** Copies a message of the broker. `lifeMs`: how long it is still of use, where somebody wants to know; 0: for ever. hot */
-  addArrived({ bytes: from, topicAt, topicEnd, payloadAt, payloadEnd, isRetained }: Received, lifeMs = 0): void {
+  /** Copies a message of the broker. `lifeMs`: its remaining expiry interval if needed; 0 for none. hot */
+  addArrived({ bytes: from, topicAt, topicEnd, payloadAt, payloadEnd, isRetained }: ReceivedPublish, lifeMs = 0): void {
     const [topicBytes, payloadBytes] = [topicEnd - topicAt, payloadEnd - payloadAt];
     const bytes = this.#roomFor(HEAD_BYTES + topicBytes + payloadBytes);
     const at = this.#length + HEAD_BYTES;
@@ -158,10 +161,10 @@ export class MessageWriter {
   }
 
   /** hot */
-  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion, lifeMs, sentAs }: Publishing): void {
+  addPublishing({ topic, payload, qos, isRetained, minIntervalMs, isMotion, lifeMs, sentAs }: OutgoingMessage): void {
     const flags = (isRetained ? RETAINED : 0) | (qos === 1 ? QOS_1 : 0) | (isMotion ? MOTION : 0);
     const kind = sentAs === undefined ? 0 : SENT_KINDS.indexOf(sentAs) + 1;
-    // A character of UTF-16 takes three bytes at most.
+    // A UTF-16 code unit takes at most three bytes.
     const bytes = this.#roomFor(HEAD_BYTES + topic.length * 3 + payload.length);
     const at = this.#length + HEAD_BYTES;
     const topicBytes = bytes.write(topic, at);
@@ -169,9 +172,9 @@ export class MessageWriter {
     this.#end({ topicBytes, payloadBytes: payload.length, flags, kind, minIntervalMs, lifeMs });
   }
 
-  /** What was packed, to be transferred. The writer begins anew. */
+  /** Returns the packed messages, to be transferred, and empties the writer. */
   take(): Uint8Array<ArrayBuffer> {
-    // A copy of just that size: memory outside of the heap makes V8 collect garbage, used or not.
+    // A copy of the exact size: memory outside of the heap triggers garbage collection in V8, used or not.
     const packed = Uint8Array.from(this.#bytes.subarray(0, this.#length));
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = NO_BYTES;
     this.#length = 0;
@@ -179,7 +182,7 @@ export class MessageWriter {
     return packed;
   }
 
-  /** Writes what stands in front of a topic and a payload that are there already. */
+  /** Writes the header of a topic and payload that are already in place. */
   #end({ topicBytes, payloadBytes, flags, kind, minIntervalMs, lifeMs }: Head): void {
     const [bytes, start] = [this.#bytes, this.#length];
     bytes[start] = flags;
@@ -211,14 +214,14 @@ interface Head {
   readonly lifeMs: number;
 }
 
-/** Reads what a MessageWriter has packed. Payloads lie in the packed bytes. */
-export function readArrived(packed: Uint8Array): Arrived[] {
+/** Reads messages packed by a MessageWriter. Payloads are views of the packed bytes. */
+export function readArrived(packed: Uint8Array): ReceivedMessage[] {
   return readAll(packed, ({ topic, payload, flags, lifeMs }) => {
     return { topic, payload, isRetained: (flags & RETAINED) !== 0, lifeMs };
   });
 }
 
-export function readPublishing(packed: Uint8Array): Publishing[] {
+export function readPublishing(packed: Uint8Array): OutgoingMessage[] {
   return readAll(packed, ({ topic, payload, flags, kind, minIntervalMs, lifeMs }) => {
     const [isRetained, qos] = [(flags & RETAINED) !== 0, (flags & QOS_1) === 0 ? 0 : 1] as const;
     const sentAs = SENT_KINDS[kind - 1];

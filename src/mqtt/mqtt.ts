@@ -22,17 +22,17 @@ import { UNS_PROBLEMS, Uns, type UnsDeps, type UnsProblem, type UnsSettings } fr
 /** The settings of the client, from hub_config.yaml. */
 export interface MqttSettings {
   readonly broker: BrokerSettings;
-  /** What client ids begin with that all hubs of a cluster share. */
+  /** Prefix of the client ids that all hubs of a cluster share. */
   readonly sharedClientId: string;
   readonly style: TopicStyle;
   readonly wanted: readonly { readonly publication: Publication; readonly minIntervalMs: number }[];
   readonly queueBytesMax: number;
-  /** Topics of sources that are subscribed to, below `omlox/json/`; empty: all of them. */
+  /** Subscribed topics of sources, below `omlox/json/`; empty for all. */
   readonly subscriptions: readonly string[];
-  /** Name of a shared subscription of several hubs that are no cluster. */
+  /** Name of a shared subscription, for several hubs without a cluster. */
   readonly share: string | undefined;
   readonly uns: UnsSettings | undefined;
-  /** How the hub calls itself in its status. */
+  /** Name of the hub in its status topic. */
   readonly hubId: string;
   readonly depthMax: number;
 }
@@ -44,14 +44,14 @@ export interface MqttDeps {
   hasCapacity(count: number): boolean;
   trackable(id: string): Trackable | undefined;
   trackables(): readonly Trackable[];
-  /** Where the owners of topics of the unified namespace are stored. */
+  /** Storage of the owners of topics in the unified namespace. */
   readonly unsOwners: Pick<UnsDeps, 'storedOwner' | 'storeOwner'>;
-  /** Whether the cluster has elected this hub for the subscription of that name; undefined where the hub is alone. */
+  /** Whether the cluster has elected this hub for the subscription of that name; undefined without a cluster. */
   readonly isElected: ((subscription: string) => boolean) | undefined;
-  /** Whether this hub, of several, publishes what all of them announce of an entity. */
+  /** Whether this hub is the one that publishes events of an entity which all hubs announce. */
   announces(id: string): boolean;
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Calls back in another turn, when others have had theirs. */
+  /** Calls back in a later turn of the event loop. */
   later(callback: () => void): void;
   elapsedMs(): number;
   readonly log: { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
@@ -59,17 +59,17 @@ export interface MqttDeps {
 
 type ClientOptions = Omit<BrokerClientOptions, 'queueBytesMax' | 'depthMax'>;
 
-/** Problems of one kind are logged once in that time. */
+/** Interval in which problems of one kind are logged once. */
 const QUIET_MS = 60_000;
 
 /**
  * The hub as a client of an MQTT broker:
  *
- *     a hub alone        one client: subscribes to sources and to remote procedure calls, and publishes
- *     each of a cluster  one client: subscribes to remote procedure calls, and publishes
- *     one of a cluster   for each subscription to sources a client with a session that all hubs share (elected_subscription.ts)
+ *     without a cluster   one client: subscribes to sources and to remote procedure calls, and publishes
+ *     each cluster hub    one client: subscribes to remote procedure calls, and publishes
+ *     one cluster hub     a client per subscription to sources, with a session that all hubs share (elected_subscription.ts)
  *
- * What the hub publishes goes by outbound.ts, remote procedure calls by rpc_carrier.ts. Nothing waits for the broker.
+ * Events are published by outbound.ts, remote procedure calls by rpc_carrier.ts. The hub never waits for the broker.
  */
 export class Mqtt {
   readonly #settings: MqttSettings;
@@ -77,7 +77,7 @@ export class Mqtt {
   readonly #outbound: Outbound;
   readonly #rpc: RpcCarrier;
   readonly #client: BrokerClient;
-  /** Of a cluster; a hub alone has none. */
+  /** Subscriptions of a cluster; empty without one. */
   readonly #elected: readonly ElectedSubscription[];
   readonly #uns: Uns | undefined;
   readonly #quietUntilMs = new Map<string, number>();
@@ -95,7 +95,7 @@ export class Mqtt {
         broker,
         subscriptions: [...ofSource, ...rpcSubscriptions],
         statusTopics: statusTopics(hubId, style),
-        // In a cluster nothing waits for this client at the broker.
+        // In a cluster no messages wait for this client at the broker.
         keepsSession: isAlone,
       },
       {
@@ -136,7 +136,7 @@ export class Mqtt {
     this.elect();
   }
 
-  /** The cluster may have elected other hubs. */
+  /** Reevaluates which hubs are elected. */
   elect(): void {
     for (const subscription of this.#elected) subscription.elect();
   }
@@ -164,36 +164,39 @@ export class Mqtt {
     };
   }
 
-  /** What the AsyncAPI document says of it. */
+  /** MQTT part of the AsyncAPI document. */
   readonly describe = (components: Components, reader: { readonly isKnown: boolean }) =>
     describeMqtt({ ...this.#settings, ...reader }, components);
 
-  /** Counted since the start of the hub. */
+  /** Counts since the start of the hub. */
   counts(): ThreadCounts {
     const sum = this.#elected.reduce((all, { counts }) => sumOfCounts(all, counts), this.#client.counts());
     return { ...sum, dropped: sum.dropped + this.#outbound.dropped };
   }
 
-  /** Messages that were refused, by reason. */
+  /** Rejected messages, by reason. */
   rejections(): Readonly<Record<Reason, number>> {
     const all = [this.#client, ...this.#elected, this.#rpc];
     const counts = REASONS.map((reason) => [reason, all.reduce((sum, { refused }) => sum + refused[reason], 0)]);
     return Object.fromEntries(counts) as Record<Reason, number>;
   }
 
-  /** Trackables that claim a topic of the unified namespace in vain, by reason. */
+  /** Trackables whose claim to a topic of the unified namespace is rejected, by reason. */
   unsRefusals(): Readonly<Record<UnsProblem, number>> {
     return this.#uns?.refusals() ?? NO_REFUSALS;
   }
 
-  /** Takes nothing any more. What the hub has to say still goes out. */
+  /** Accepts no more messages. The hub still publishes. */
   stopTaking(): void {
     this.#client.stopTaking();
     for (const subscription of this.#elected) subscription.stopTaking();
     this.#rpc.stopTaking();
   }
 
-  /** Publishes what waits, takes back what the hub has announced, says that the hub is gone, and ends the threads. Never rejects. */
+  /**
+   * Publishes waiting messages, withdraws announcements, publishes the offline status, and stops the threads. Never
+   * rejects.
+   */
   async close(): Promise<void> {
     this.stopTaking();
     this.#rpc.close();
@@ -242,12 +245,12 @@ export class Mqtt {
 const nothing = (): void => undefined;
 const NO_REFUSALS = Object.fromEntries(UNS_PROBLEMS.map((problem) => [problem, 0])) as Record<UnsProblem, number>;
 
-/** A subscription to what sources publish, which the broker keeps while the hub is away. */
+/** A subscription to sources. The broker stores its messages while the hub is disconnected. */
 function ofSources(filter: string): Subscribing {
   return { filter, qos: 1, getsRetained: false, getsOwn: true };
 }
 
-/** A subscription to remote procedure calls: what is asked while the hub is away is not for it. */
+/** A subscription to remote procedure calls. Calls made while the hub is disconnected are not for it. */
 function ofCalls(filter: string): Subscribing {
   return { filter, qos: 0, getsRetained: true, getsOwn: false };
 }

@@ -1,79 +1,82 @@
 import { NOTHING_SENT, type SentKind } from '../model/mqtt.ts';
 import { Acks } from './acks.ts';
-import type { BrokerBounds, Connection, ConnectionOptions, ConnectionWatch } from './broker_connection.ts';
+import type { BrokerBounds, MqttConnection, ConnectionOptions, MqttConnectionHandlers } from './broker_connection.ts';
 import {
   type BrokerState,
   type FromMqttThread,
   MessageWriter,
   type MqttThreadData,
-  type Publishing,
+  type OutgoingMessage,
   readPublishing,
   type ThreadCounts,
   type ToMqttThread,
 } from './messages.ts';
-import { lifeMsOf, type Received, topicOf } from './packet_reader.ts';
+import { lifeMsOf, type ReceivedPublish, topicOf } from './packet_reader.ts';
 import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
 import { isRpcTopic } from './rpc_topics.ts';
 import { OFFLINE, ONLINE, PAYLOAD_BYTES_MAX, RECEIVE_MAX, SESSION_TAKEN_OVER } from './session.ts';
 import { placeText } from './uns.ts';
 
-/** What the thread is handed, besides its settings. */
+/** Environment of the thread. */
 export interface MqttThreadDeps {
-  connect(options: ConnectionOptions, watch: ConnectionWatch): Connection;
-  tell(message: FromMqttThread): void;
-  /** Calls back after a delay; returns how to call it off. */
+  connect(options: ConnectionOptions, watch: MqttConnectionHandlers): MqttConnection;
+  post(message: FromMqttThread): void;
+  /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Calls back at every interval; returns how to call it off. */
+  /** Calls back at every interval. Returns a function that cancels it. */
   every(intervalMs: number, callback: () => void): () => void;
-  /** Calls back when everything that has arrived by now was read. */
+  /** Calls back when all received bytes have been read. */
   afterReading(callback: () => void): void;
   nowMs(): number;
   /** In [0, 1). */
   random(): number;
 }
 
-/** Pauses before another attempt: each twice as long as the one before, give or take a fifth. */
+/** Delays before reconnecting: each twice the one before, with 20 % jitter. */
 const [PAUSE_MIN_MS, PAUSE_MAX_MS] = [500, 30_000] as const;
-/** A connection that has lasted as long is followed by the shortest pause. */
+/** A connection that has lasted that long is followed by the shortest delay. */
 const LASTED_MS = PAUSE_MAX_MS;
-/** A message is dropped once the connection has ended that often while nothing else of QoS 1 was under way. */
+/** A message is dropped once the connection has closed that often while it was the only QoS 1 message in flight. */
 const ENDINGS_MAX = 2;
 /**
- * Reason codes of MQTT 5 that blame no message: server busy, server shutting down, keep alive timeout, session taken over,
- * administrative action, use another server, server moved, connection rate exceeded.
+ * Reason codes of MQTT 5 that do not blame a message: server busy, server shutting down, keep alive timeout, session
+ * taken over, administrative action, use another server, server moved, connection rate exceeded.
  */
 const FOR_NO_MESSAGE: ReadonlySet<number | undefined> = new Set([
   ...[0x89, 0x8b, 0x8d, SESSION_TAKEN_OVER, 0x98, 0x9c, 0x9d, 0x9f],
 ]);
-/** Topics that are remembered as the reason why the broker has closed the connection. */
+/** Most topics remembered as the reason why the broker has closed the connection. */
 const BARRED_MAX = 1000;
-/** What may wait for the hub of QoS 0, which the broker does not hold back. */
+/** Most messages that wait for the hub before QoS 0 messages are dropped, which the broker does not hold back. */
 const UNTAKEN_MAX = 20_000;
-/** A broker that heeds the Receive Maximum never has more wait than that. Mosquitto 2.0 may not, after a hub has died. */
+/**
+ * A broker that respects the Receive Maximum never has more waiting. Mosquitto 2.0 may exceed it after a hub has
+ * crashed.
+ */
 const READ_MAX = UNTAKEN_MAX + RECEIVE_MAX;
-/** The same of remote procedure calls, in bytes. */
+/** The same for remote procedure calls, in bytes. */
 const RPC_UNTAKEN_BYTES_MAX = 8 << 20;
-/** How often what is held is looked at, and counts are told. */
+/** Intervals for publishing due messages and for reporting counts. */
 const [DUE_MS, COUNTS_MS] = [50, 1000] as const;
-/** How long the end waits for what is to be published. */
+/** Longest wait for messages to be published on closing. */
 const CLOSE_MS = 3000;
 
 /**
- * The client of the broker, in a thread of its own: connects again for ever, brings what has arrived to the hub in batches,
- * acknowledges what the hub has taken, and publishes what it is handed.
+ * The client of the broker, in its own thread: reconnects indefinitely, passes received messages to the hub in batches,
+ * acknowledges what the hub has accepted, and publishes the hub's messages.
  *
  *     broker ══ connection ── message ──▶ writer ─ batch ─▶ hub ─ taken ─▶ acks ──▶ PUBACK
  *     hub ── publish ──▶ queue ── room ──▶ packets ══▶ broker
  *
- * Messages of remote procedure calls are of QoS 0, and go to the hub beside the batches: they wait for no location.
+ * Messages of remote procedure calls are QoS 0 and bypass the batches, so that they do not wait for locations.
  *
- * A broker that does not accept a message, such as one with too many levels in its topic, closes the connection. The message
- * would do so again after each reconnect, so it is found and dropped:
+ * A broker that does not accept a message, for example one with too many levels in its topic, closes the connection.
+ * The message would cause that again after each reconnect, so it is identified and dropped:
  *
- *     connection ends ──▶ the messages that were under way are suspects, and are published one at a time
- *     ends with a suspect under way ──▶ the second time it is dropped; its topic is barred if the broker gave a reason
- *     acknowledged ──▶ it was not the one
+ *     connection closes ──▶ the messages in flight are suspects, and are published one at a time
+ *     closes with one suspect in flight ──▶ the second time it is dropped; its topic is barred if the broker gave a reason
+ *     acknowledged ──▶ not a suspect any more
  */
 export class MqttThread {
   readonly #data: Omit<MqttThreadData, 'settings'>;
@@ -85,37 +88,37 @@ export class MqttThread {
   readonly #rpcArrived = new MessageWriter();
   #rpcUntakenBytes = 0;
   readonly #packets = new PacketWriter();
-  #connection: Connection | undefined;
+  #connection: MqttConnection | undefined;
   #state: BrokerState;
   #inFlightMax = 0;
   #packetBytesMax = 0;
-  /** In the order in which they were published. */
-  readonly #underWay = new Set<Publishing>();
-  /** Bytes of what is to be published that the front thread has not been told of. */
+  /** In order of publication. */
+  readonly #inFlight = new Set<OutgoingMessage>();
+  /** Accepted bytes that have not been reported to the main thread. */
   #takenOver = 0;
   #pauseMs: number = PAUSE_MIN_MS;
-  /** When the connection was made; undefined while there is none. */
+  /** Time of connecting; undefined while disconnected. */
   #upMs: number | undefined;
-  /** Whether this thread ends the connection itself. */
+  /** Whether this thread closes the connection itself. */
   #isEnding = false;
-  /** Messages at the head of the queue that are published one at a time. */
+  /** Number of messages at the head of the queue that are published one at a time. */
   #suspects = 0;
-  /** How often the connection has ended while a message was the only one under way. */
-  readonly #endings = new WeakMap<Publishing, number>();
-  /** Topics for which the broker has closed the connection, the oldest first. */
+  /** How often the connection has closed while a message was the only one in flight. */
+  readonly #endings = new WeakMap<OutgoingMessage, number>();
+  /** Topics for which the broker has closed the connection, oldest first. */
   readonly #barred = new Set<string>();
   #attempts: number;
   #batches: number;
-  /** Batches that the hub has not taken. */
+  /** Batches that the hub has not accepted. */
   readonly #untaken = new Map<number, { readonly connection: number; readonly count: number }>();
   #untakenCount = 0;
-  /** The hub has forgotten what came up to this attempt to connect. */
+  /** The hub has dropped batches up to this connection attempt. */
   #forgotten: number;
-  /** Whether so much waits for the hub that nothing more is read. */
+  /** Whether reading is paused because too much waits for the hub. */
   #isFull = false;
   readonly #counts = { received: 0, redelivered: 0, lost: 0, published: 0, refused: 0 };
   readonly #sent: Record<SentKind, number> = { ...NOTHING_SENT };
-  /** Ends what is done from time to time, and the next attempt. */
+  /** Cancel the periodic work, and the next connection attempt. */
   #stop = (): void => undefined;
   #stopAttempt = (): void => undefined;
   #isClosing = false;
@@ -138,7 +141,7 @@ export class MqttThread {
       this.#queue.due(nowMs());
       this.#pump();
     };
-    const stops = [every(DUE_MS, publishDue), every(COUNTS_MS, () => this.#tellCounts())];
+    const stops = [every(DUE_MS, publishDue), every(COUNTS_MS, () => this.#postCounts())];
     this.#stop = () => {
       for (const stop of stops) stop();
     };
@@ -159,7 +162,7 @@ export class MqttThread {
         this.#connection?.write(this.#acks.taken(message.batch, message.refused));
         return;
       case 'rpcTaken':
-        // What a thread before this one has brought may be told as well.
+        // May also count bytes of an earlier thread.
         this.#rpcUntakenBytes = Math.max(0, this.#rpcUntakenBytes - message.bytes);
         return;
       case 'publish':
@@ -171,7 +174,7 @@ export class MqttThread {
     }
   };
 
-  /** A batch waits for the hub no more. */
+  /** Removes a batch that no longer waits for the hub. */
   #end(batch: number): void {
     this.#untakenCount -= this.#untaken.get(batch)?.count ?? 0;
     this.#untaken.delete(batch);
@@ -199,21 +202,21 @@ export class MqttThread {
     this.#inFlightMax = inFlightMax;
     this.#packetBytesMax = packetBytesMax;
     this.#upMs = this.#deps.nowMs();
-    this.#tellState({ isConnected: true, why: '', connections: this.#state.connections + 1 });
+    this.#postState({ isConnected: true, why: '', connections: this.#state.connections + 1 });
     this.#sayStatus(ONLINE);
     this.#pump();
   }
 
   #down(why: string, reasonCode: number | undefined): void {
-    // What has come belongs to this connection.
+    // Received messages belong to this connection.
     if (this.#arrivedIds.length > 0) this.#bring();
     this.#connection = undefined;
     this.#isFull = false;
     this.#acks.reset();
     if (!this.#isEnding && !FOR_NO_MESSAGE.has(reasonCode)) this.#suspect(reasonCode);
-    this.#queue.disconnected([...this.#underWay]);
-    this.#underWay.clear();
-    this.#tellState({ ...this.#state, isConnected: false, why });
+    this.#queue.disconnected([...this.#inFlight]);
+    this.#inFlight.clear();
+    this.#postState({ ...this.#state, isConnected: false, why });
     this.#emptied?.();
     if (this.#isClosing) return;
     const pauseMs = this.#nextPauseMs(reasonCode) * (0.8 + 0.4 * this.#deps.random());
@@ -222,9 +225,9 @@ export class MqttThread {
     this.#stopAttempt = this.#deps.schedule(pauseMs, () => this.#connect());
   }
 
-  /** The pause before the next attempt. A connection that ends soon is followed by a longer pause than the one before. */
+  /** Delay before reconnecting. A connection that closes soon is followed by a longer delay than the one before. */
   #nextPauseMs(reasonCode: number | undefined): number {
-    // Another hub has the session. It is not to lose it again while this hub learns of that.
+    // Another hub has taken over the session, and must not lose it again before this hub learns of that.
     if (reasonCode === SESSION_TAKEN_OVER) return PAUSE_MAX_MS;
     const hasLasted = this.#upMs !== undefined && this.#deps.nowMs() - this.#upMs >= LASTED_MS;
     const pauseMs = hasLasted || this.#isEnding ? PAUSE_MIN_MS : this.#pauseMs;
@@ -232,11 +235,11 @@ export class MqttThread {
     return pauseMs;
   }
 
-  /** The connection has ended. Finds out what message is the reason, and drops it the second time. */
+  /** Identifies the message for which the broker closes the connection, and drops it the second time. */
   #suspect(reasonCode: number | undefined): void {
-    // What belongs to the connection is not published again.
-    const suspects = [...this.#underWay].filter(({ lifeMs }) => lifeMs === 0);
-    // Those that were not published again yet are behind them.
+    // Messages that belong to the connection are not published again.
+    const suspects = [...this.#inFlight].filter(({ lifeMs }) => lifeMs === 0);
+    // Suspects that were not published again yet follow them in the queue.
     this.#suspects = Math.max(this.#suspects, suspects.length);
     const [only] = suspects;
     if (only === undefined || suspects.length > 1) return;
@@ -245,9 +248,9 @@ export class MqttThread {
     if (endings >= ENDINGS_MAX) this.#giveUp(only, reasonCode);
   }
 
-  #giveUp(event: Publishing, reasonCode: number | undefined): void {
+  #giveUp(event: OutgoingMessage, reasonCode: number | undefined): void {
     const { topic } = event;
-    this.#underWay.delete(event);
+    this.#inFlight.delete(event);
     this.#queue.ended(event);
     this.#suspects--;
     this.#counts.refused++;
@@ -260,7 +263,7 @@ export class MqttThread {
   }
 
   /** hot */
-  #message(received: Received): void {
+  #message(received: ReceivedPublish): void {
     const { packetId, isRedelivered } = received;
     this.#counts.received++;
     if (isRedelivered) this.#counts.redelivered++;
@@ -287,16 +290,16 @@ export class MqttThread {
     if (this.#arrivedIds.length === 0) return;
     const [ids, packed, connection] = [this.#arrivedIds, this.#arrived.take(), this.#attempts];
     this.#arrivedIds = [];
-    // Of a connection that is ending for it: the hub would not look at it.
+    // The hub ignores batches of a connection that is being closed for it.
     if (connection <= this.#forgotten) return;
     const batch = ++this.#batches;
     this.#acks.begin(batch, ids);
     this.#untaken.set(batch, { connection, count: ids.length });
     this.#untakenCount += ids.length;
-    this.#deps.tell({ say: 'arrived', batch, connection, packed });
+    this.#deps.post({ say: 'arrived', batch, connection, packed });
   };
 
-  #rpcMessage(received: Received): void {
+  #rpcMessage(received: ReceivedPublish): void {
     if (this.#rpcUntakenBytes + this.#rpcArrived.length >= RPC_UNTAKEN_BYTES_MAX) {
       this.#counts.lost++;
       return;
@@ -308,7 +311,7 @@ export class MqttThread {
   readonly #bringRpc = (): void => {
     const packed = this.#rpcArrived.take();
     this.#rpcUntakenBytes += packed.length;
-    this.#deps.tell({ say: 'rpc', packed });
+    this.#deps.post({ say: 'rpc', packed });
   };
 
   /** hot */
@@ -323,18 +326,18 @@ export class MqttThread {
         this.#counts.refused++;
         continue;
       }
-      // One that need not wait is not replaced.
+      // Publish a message that need not wait, so that it is not replaced.
       if (publishing.qos === 0 && this.#queue.has(publishing.topic)) this.#pump();
       this.#queue.offer(publishing, nowMs);
     }
     this.#pump();
     this.#takenOver += packed.length;
     if (this.#takenOver < ROOM_BYTES) return;
-    this.#deps.tell({ say: 'room', bytes: this.#takenOver });
+    this.#deps.post({ say: 'room', bytes: this.#takenOver });
     this.#takenOver = 0;
   }
 
-  /** Gives the broker what it takes. hot */
+  /** Publishes as much as the broker accepts. hot */
   #pump(): void {
     const connection = this.#connection;
     if (connection?.hasRoom !== true) return;
@@ -349,7 +352,7 @@ export class MqttThread {
       if (this.#packets.length === 0) break;
       connection.write(this.#packets.take());
     }
-    while (this.#underWay.size < (this.#suspects > 0 ? 1 : this.#inFlightMax)) {
+    while (this.#inFlight.size < (this.#suspects > 0 ? 1 : this.#inFlightMax)) {
       const event = this.#queue.takeEvent(this.#deps.nowMs());
       if (event === undefined) break;
       const payload = event.isMotion ? Buffer.from(placeText(Buffer.from(event.payload).toString())) : event.payload;
@@ -358,14 +361,14 @@ export class MqttThread {
         this.#suspects = Math.max(0, this.#suspects - 1);
         continue;
       }
-      this.#underWay.add(event);
+      this.#inFlight.add(event);
       connection.publish({ ...event, payload }, (refused) => this.#ended(event, refused));
     }
-    if (this.#underWay.size === 0 && this.#queue.waiting === 0) this.#emptied?.();
+    if (this.#inFlight.size === 0 && this.#queue.waiting === 0) this.#emptied?.();
   }
 
-  #ended(event: Publishing, refused: string | undefined): void {
-    if (!this.#underWay.delete(event)) return;
+  #ended(event: OutgoingMessage, refused: string | undefined): void {
+    if (!this.#inFlight.delete(event)) return;
     this.#queue.ended(event);
     this.#suspects = Math.max(0, this.#suspects - 1);
     if (refused === undefined) this.#published(event);
@@ -376,8 +379,8 @@ export class MqttThread {
     this.#pump();
   }
 
-  /** Whether the broker takes a message as large as this: it closes the connection of whoever sends a larger one. hot */
-  #fits({ topic, payload }: Pick<Publishing, 'topic' | 'payload'>): boolean {
+  /** Whether the broker accepts a message of this size. It would close the connection for a larger one. hot */
+  #fits({ topic, payload }: Pick<OutgoingMessage, 'topic' | 'payload'>): boolean {
     if (PUBLISH_HEAD_BYTES_MAX + 3 * topic.length + payload.length <= this.#packetBytesMax) return true;
     const size = PUBLISH_HEAD_BYTES_MAX + Buffer.byteLength(topic) + payload.length;
     if (size <= this.#packetBytesMax) return true;
@@ -387,11 +390,11 @@ export class MqttThread {
   }
 
   #notice(text: string, topic?: string): void {
-    this.#deps.tell({ say: 'notice', text, ...(topic !== undefined && { topic }) });
+    this.#deps.post({ say: 'notice', text, ...(topic !== undefined && { topic }) });
   }
 
   /** hot */
-  #published({ sentAs }: Publishing): void {
+  #published({ sentAs }: OutgoingMessage): void {
     this.#counts.published++;
     if (sentAs !== undefined) this.#sent[sentAs]++;
   }
@@ -416,33 +419,33 @@ export class MqttThread {
       else resolve();
     });
     this.#stop();
-    this.#tellCounts();
+    this.#postCounts();
     await this.#connection?.end();
-    this.#deps.tell({ say: 'closed' });
+    this.#deps.post({ say: 'closed' });
   }
 
-  #tellState(state: BrokerState): void {
+  #postState(state: BrokerState): void {
     this.#state = state;
-    this.#deps.tell({ say: 'state', state });
+    this.#deps.post({ say: 'state', state });
   }
 
-  #tellCounts(): void {
+  #postCounts(): void {
     const { replaced, dropped, waiting, bytes } = this.#queue;
     const counts: ThreadCounts = { ...this.#counts, replaced, dropped, waiting, waitingBytes: bytes, sent: this.#sent };
-    this.#deps.tell({ say: 'counts', counts });
+    this.#deps.post({ say: 'counts', counts });
   }
 }
 
-/** A message whose payload is too long, as far as it takes to tell that: the rest of it need not wait for the hub. hot */
-function cut(received: Received): Received {
+/** Truncates an oversized payload to a length at which it is still recognized as too long. hot */
+function cut(received: ReceivedPublish): ReceivedPublish {
   const { payloadAt, payloadEnd } = received;
   if (payloadEnd - payloadAt <= PAYLOAD_BYTES_MAX) return received;
   return { ...received, payloadEnd: payloadAt + PAYLOAD_BYTES_MAX + 1 };
 }
 
-/** So much is taken over before the front thread hears of it: far less than the smallest mqtt_max_queue. */
+/** Accepted bytes before the main thread is notified; far less than the smallest mqtt_max_queue. */
 const ROOM_BYTES = 128 << 10;
-/** What a PUBLISH takes beside topic and payload, about: type and length, length of the topic, packet id, an expiry. */
+/** Approximate bytes of a PUBLISH besides topic and payload: type, lengths, packet id, expiry. */
 const PUBLISH_HEAD_BYTES_MAX = 16;
-/** Packets that are written at once. */
+/** Bytes of packets written at once. */
 const WRITE_BYTES = 256 << 10;

@@ -1,64 +1,64 @@
-import type { Batch } from '../fanout/batch.ts';
+import type { DeliveryBatch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { PUBLICATIONS, type Publication, qosOf, sentKindOf, type TopicStyle } from '../model/mqtt.ts';
 import type { FilterFields } from '../model/topics.ts';
-import { MessageWriter, type Publishing, TOPIC_BYTES_MAX } from './messages.ts';
+import { MessageWriter, type OutgoingMessage, TOPIC_BYTES_MAX } from './messages.ts';
 import { topicsOf } from './topics.ts';
 
 export interface OutboundDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
   readonly style: TopicStyle;
-  /** What is published, and the milliseconds between two of one object. */
+  /** Publications, each with the shortest interval between two messages of one object. */
   readonly wanted: readonly { readonly publication: Publication; readonly minIntervalMs: number }[];
-  /** Hands packed messages to the client's thread. */
+  /** Sends packed messages to the client's thread. */
   send(packed: Uint8Array<ArrayBuffer>): void;
-  /** What the thread may have that it has not taken over. */
+  /** Most bytes sent to the thread that it has not accepted yet. */
   readonly bytesMax: number;
-  /** Whether this hub, of several, publishes an event that all of them announce: of an entity with that id. */
+  /** Whether this hub is the one that publishes an event of that entity which all hubs announce. */
   announces(id: string): boolean;
 }
 
 const PLAIN = { isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
 
 /**
- * What the hub publishes, on its way to the client's thread: the events that this hub makes itself, each under its topics.
- * All of one turn cross together.
+ * Publishes the events of this hub: packs each under its topics and sends them to the client's thread. All events of
+ * one turn of the event loop are sent together.
  */
 export class Outbound {
   readonly #deps: OutboundDeps;
   readonly #writer = new MessageWriter();
   readonly #ends: (() => void)[];
-  #underWay = 0;
-  /** Events that the thread had no room for, which should never be. */
+  #inTransit = 0;
+  /** Events dropped because the thread had no room, which should not happen. */
   dropped = 0;
 
   constructor(deps: OutboundDeps) {
     this.#deps = deps;
     this.#ends = deps.wanted.map(({ publication, minIntervalMs }) => {
       const { topic, crs } = PUBLICATIONS[publication];
-      const heard = (batch: Batch, fields: readonly FilterFields[], how: string): void => {
+      const receive = (batch: DeliveryBatch, fields: readonly FilterFields[], how: string): void => {
         if (how === 'announced' && !deps.announces(String(fields[0]?.[0]))) return;
         this.#publish(publication, { batch, fields, minIntervalMs });
       };
-      return deps.fanout.listen({ heard }, { topic, view: { crs } });
+      return deps.fanout.listen({ receive }, { topic, view: { crs } });
     });
   }
 
-  /** Publishes a message of another kind than the events, with QoS 1. */
+  /** Publishes a message that is not an event, with QoS 1. */
   readonly publish = (
     topic: string,
     payload: Uint8Array,
-    options: Partial<Pick<Publishing, 'isRetained' | 'minIntervalMs' | 'isMotion' | 'lifeMs'>>,
+    options: Partial<Pick<OutgoingMessage, 'isRetained' | 'minIntervalMs' | 'isMotion' | 'lifeMs'>>,
   ): void => this.#write({ ...PLAIN, topic, payload, qos: 1, ...options });
 
-  /** There is another thread, which has nothing yet. */
+  /** Starts with a new thread, which has no messages yet. */
   begin(): void {
-    this.#underWay = 0;
+    this.#inTransit = 0;
   }
 
-  /** The thread has taken over so many bytes. */
+  /** The thread has accepted that many bytes. */
   room(bytes: number): void {
-    this.#underWay -= bytes;
+    this.#inTransit -= bytes;
   }
 
   close(): void {
@@ -66,11 +66,11 @@ export class Outbound {
     this.flush();
   }
 
-  /** Hands over what is packed. */
+  /** Sends the packed messages. */
   readonly flush = (): void => {
     if (this.#writer.count === 0) return;
     const packed = this.#writer.take();
-    this.#underWay += packed.length;
+    this.#inTransit += packed.length;
     this.#deps.send(packed);
   };
 
@@ -81,7 +81,7 @@ export class Outbound {
       batch,
       fields,
       minIntervalMs,
-    }: { readonly batch: Batch; readonly fields: readonly FilterFields[]; readonly minIntervalMs: number },
+    }: { readonly batch: DeliveryBatch; readonly fields: readonly FilterFields[]; readonly minIntervalMs: number },
   ): void {
     const qos = qosOf(publication);
     const { style } = this.#deps;
@@ -95,8 +95,8 @@ export class Outbound {
     }
   }
 
-  #write(publishing: Publishing): void {
-    if (this.#underWay + this.#writer.length > this.#deps.bytesMax || publishing.topic.length * 3 > TOPIC_BYTES_MAX) {
+  #write(publishing: OutgoingMessage): void {
+    if (this.#inTransit + this.#writer.length > this.#deps.bytesMax || publishing.topic.length * 3 > TOPIC_BYTES_MAX) {
       this.dropped++;
       return;
     }

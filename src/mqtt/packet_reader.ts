@@ -1,46 +1,46 @@
-/** A message of the broker, where it lies in the bytes that have come. They are good during the call only. */
-export interface Received {
+/** A message of the broker as offsets in the received bytes, valid during the call only. */
+export interface ReceivedPublish {
   readonly bytes: Uint8Array;
-  /** Of its topic, in UTF-8. */
+  /** Of the topic, in UTF-8. */
   readonly topicAt: number;
   readonly topicEnd: number;
-  /** Of its properties, which end where the payload begins. */
+  /** Of the properties, which end where the payload begins. */
   readonly propertiesAt: number;
   readonly payloadAt: number;
   readonly payloadEnd: number;
   /** 0 for QoS 0. */
   readonly packetId: number;
   readonly isRetained: boolean;
-  /** The broker has sent it before. */
+  /** Whether the broker has sent it before. */
   readonly isRedelivered: boolean;
 }
 
-/** Takes what a PacketReader finds. */
+/** Receives the packets found by a PacketReader. */
 export interface PacketTaker {
-  message(received: Received): void;
-  /** Whole packets of other kinds, in a row. Their bytes do not change any more. */
+  message(received: ReceivedPublish): void;
+  /** Consecutive whole packets of other kinds. Their bytes do not change any more. */
   others(packets: Uint8Array): void;
 }
 
 const PUBLISH = 3;
 const [DUPLICATE, QOS, RETAIN] = [0x08, 0x06, 0x01];
 const QOS_1 = 0x02;
-/** Type, and a length of up to four bytes. */
+/** Longest header: type, and a length of up to four bytes. */
 const HEAD_BYTES_MAX = 5;
 const FIRST_BYTES = 4 << 10;
 
 /**
- * Cuts what a broker sends into packets, and reads its messages: MQTT 5, sections 2.1 and 3.3. hot
+ * Splits the broker's bytes into packets and reads PUBLISH packets: MQTT 5, sections 2.1 and 3.3. hot
  *
  *     u8 0x30 | duplicate, QoS, retain    length, 7 bits a byte
  *     u16 bytes of topic, topic    u16 packet id, with QoS 1    length of properties, 7 bits a byte, properties    payload
  *
- * What lies whole in what has come is read where it lies; only a packet that is cut in two is put together first.
+ * Packets that are whole in a chunk are read in place. Only a packet split between chunks is copied together.
  */
 export class PacketReader {
   readonly #on: PacketTaker;
   readonly #bytesMax: number;
-  /** The beginning of a packet whose end has not come. */
+  /** Beginning of an incomplete packet. */
   #held = Buffer.allocUnsafe(FIRST_BYTES);
   #heldBytes = 0;
 
@@ -49,14 +49,14 @@ export class PacketReader {
     this.#bytesMax = bytesMax;
   }
 
-  /** Takes the next bytes. Throws an Error that says what is wrong with them; then there is nothing more to read. */
+  /** Reads the next bytes. Throws an Error for malformed bytes; reading cannot continue then. */
   push(chunk: Uint8Array): void {
     const rest = this.#heldBytes === 0 ? 0 : this.#finishHeld(chunk);
     const read = this.#read(chunk, rest, chunk.length);
     if (read < chunk.length) this.#hold(chunk, read, chunk.length);
   }
 
-  /** Adds to the held packet what it lacks, and reads it if that is all. Returns how many bytes that took. */
+  /** Completes the held packet and reads it if it is whole. Returns the number of bytes used. */
   #finishHeld(chunk: Uint8Array): number {
     let used = 0;
     let size = this.#sizeAt(this.#held, 0, this.#heldBytes);
@@ -68,7 +68,7 @@ export class PacketReader {
     const lacking = Math.min(size - this.#heldBytes, chunk.length - used);
     this.#hold(chunk, used, used + lacking);
     if (this.#heldBytes < size) return chunk.length;
-    // Its memory is used again, and what is no message may be kept.
+    // Its memory is reused, and packets of other kinds may be retained.
     const isMessage = (this.#held[0] as number) >> 4 === PUBLISH;
     this.#heldBytes = 0;
     this.#read(isMessage ? this.#held : Buffer.from(this.#held.subarray(0, size)), 0, size);
@@ -86,11 +86,11 @@ export class PacketReader {
     this.#heldBytes = needed;
   }
 
-  /** Reads whole packets; returns where the first one begins that is not. */
+  /** Reads whole packets. Returns the offset of the first incomplete one. */
   #read(bytes: Uint8Array, from: number, end: number): number {
     const { others } = this.#on;
     let at = from;
-    /** Where packets of other kinds begin that are not handed on yet. */
+    /** Start of packets of other kinds that were not passed on yet. */
     let othersAt = from;
     while (at < end) {
       const size = this.#sizeAt(bytes, at, end);
@@ -126,7 +126,7 @@ export class PacketReader {
     });
   }
 
-  /** Bytes of the packet that begins there; 0 where its head is not complete. */
+  /** Size of the packet at `at`; 0 if its header is incomplete. */
   #sizeAt(bytes: Uint8Array, at: number, end: number): number {
     const size = lengthAt(bytes, at + 1, Math.min(end, at + HEAD_BYTES_MAX));
     if (size === 0) {
@@ -138,22 +138,22 @@ export class PacketReader {
   }
 }
 
-/** The topic of a message, as text. */
-export function topicOf({ bytes, topicAt, topicEnd }: Received): string {
+/** The topic of a message. */
+export function topicOf({ bytes, topicAt, topicEnd }: ReceivedPublish): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8', topicAt, topicEnd);
 }
 
-/** A longer life is as good as for ever, and takes more than 32 bits. */
+/** Longest expiry interval: a longer one is as good as none, and exceeds 32 bits. */
 const LIFE_MAX_MS = 2 ** 31;
 const EXPIRY = 0x02;
-/** Bytes of a property by its id, where all of its values have as many: MQTT 5, section 2.2.2.2. */
+/** Size of a property by its id, for properties of fixed size: MQTT 5, section 2.2.2.2. */
 const PROPERTY_BYTES: Readonly<Record<number, number>> = { 1: 1, [EXPIRY]: 4, 35: 2 };
-/** How many texts or byte strings, each behind its length, the others have. */
+/** Number of length-prefixed strings of the other properties. */
 const PROPERTY_STRINGS: Readonly<Record<number, number>> = { 3: 1, 8: 1, 9: 1, 38: 2 };
 const SUBSCRIPTION_ID = 11;
 
-/** How long a message is still of use, as far as its sender has said, in milliseconds; 0: for ever. */
-export function lifeMsOf({ bytes, propertiesAt, payloadAt }: Received): number {
+/** Expiry interval of a message in milliseconds; 0 for none. */
+export function lifeMsOf({ bytes, propertiesAt, payloadAt }: ReceivedPublish): number {
   let at = propertiesAt;
   while ((bytes[at++] as number) & 0x80);
   while (at < payloadAt) {
@@ -176,7 +176,7 @@ export function lifeMsOf({ bytes, propertiesAt, payloadAt }: Received): number {
 
 const MALFORMED = 'the broker sends what is no packet of MQTT 5';
 
-/** Reads a length of seven bits a byte; returns its own bytes and those that it counts, 0 where it is not complete. */
+/** Reads a variable byte integer. Returns the sum of its own size and its value; 0 if it is incomplete. */
 function lengthAt(bytes: Uint8Array, at: number, end: number): number {
   let length = 0;
   let unit = 1;

@@ -1,13 +1,13 @@
-import type { Publishing } from './messages.ts';
+import type { OutgoingMessage } from './messages.ts';
 
 const PUBLISH = 0x30;
 const RETAIN = 1;
 const FIRST_BYTES = 64 << 10;
-/** More than a PUBLISH takes beside its topic and payload: type, length, length of the topic, no properties. */
+/** More than the size of a PUBLISH besides topic and payload: type, length, length of the topic, no properties. */
 const HEAD_BYTES = 8;
 
 /**
- * PUBLISH packets of QoS 0 in a row, for one write: MQTT 5, section 3.3. hot
+ * Consecutive PUBLISH packets of QoS 0 for one write: MQTT 5, section 3.3. hot
  *
  *     u8 0x30 | retain    length, 7 bits a byte    u16 bytes of topic, topic    0 (no properties)    payload
  */
@@ -19,7 +19,7 @@ export class PacketWriter {
     return this.#length;
   }
 
-  add({ topic, payload, isRetained }: Publishing): void {
+  add({ topic, payload, isRetained }: OutgoingMessage): void {
     const topicBytes = Buffer.byteLength(topic);
     const remaining = 2 + topicBytes + 1 + payload.length;
     const bytes = this.#roomFor(HEAD_BYTES + remaining);
@@ -38,9 +38,9 @@ export class PacketWriter {
     this.#length = at + payload.length;
   }
 
-  /** The packets, whose memory is the socket's from now on. */
+  /** The packets. Their memory belongs to the caller. */
   take(): Uint8Array {
-    // A copy of just that size: memory outside of the heap makes V8 collect garbage, used or not.
+    // A copy of the exact size: memory outside of the heap triggers garbage collection in V8, used or not.
     const packets = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
     return packets;

@@ -1,25 +1,25 @@
-import type { Publishing } from './messages.ts';
+import type { OutgoingMessage } from './messages.ts';
 
 /**
- * What is to be published and the broker has not taken yet, bounded by its bytes.
+ * Messages that the broker has not accepted yet, bounded by their bytes.
  *
  *     offer ─┬─ its topic had one within minIntervalMs ─▶ held ──(due)──┐
  *            │                                                          ▼
  *            ├─ QoS 0 ───────────────────────────────────────────▶ newest ──▶ takeNewest
- *            └─ QoS 1 ───────────────────────────────────────────▶ events ──▶ takeEvent ──▶ under way ──▶ ended
+ *            └─ QoS 1 ───────────────────────────────────────────▶ events ──▶ takeEvent ──▶ in flight ──▶ ended
  *
- * Of QoS 0 only the newest of a topic waits, at the place of the first: that is what `replaced` counts. QoS 1 waits in its
- * order. Beyond the bound the oldest of QoS 0 goes, then what is held, then the oldest of QoS 1: `dropped`, as is what is of
- * no use any more when its turn comes.
+ * Of QoS 0 only the newest message of a topic waits, in the position of the first; `replaced` counts the others. QoS 1
+ * messages wait in order. Beyond the bound the oldest QoS 0 message is dropped first, then held ones, then the oldest
+ * QoS 1 message. `dropped` counts them, and messages that have expired in the queue.
  */
 export class PublishQueue {
   readonly #bytesMax: number;
-  readonly #newest = new Map<string, Publishing>();
+  readonly #newest = new Map<string, OutgoingMessage>();
   readonly #events: Waiting[] = [];
-  /** Where the first event is: those before it were taken. */
+  /** Index of the first waiting event. */
   #first = 0;
-  readonly #held = new Map<string, Publishing>();
-  /** Topics that had one within their interval, and when that is over. In the order of that for each interval. */
+  readonly #held = new Map<string, OutgoingMessage>();
+  /** Topics within their interval, by interval, in order of expiry. */
   readonly #pauses = new Map<number, Pause[]>();
   readonly #paused = new Set<string>();
   #bytes = 0;
@@ -30,7 +30,7 @@ export class PublishQueue {
     this.#bytesMax = bytesMax;
   }
 
-  /** Messages that wait, and their bytes with those under way. */
+  /** Number of waiting messages. `bytes` includes those in flight. */
   get waiting(): number {
     return this.#newest.size + this.#held.size + this.#events.length - this.#first;
   }
@@ -39,26 +39,26 @@ export class PublishQueue {
     return this.#bytes;
   }
 
-  /** Whether something of QoS 0 waits under the topic: another one would take its place. */
+  /** Whether a QoS 0 message of the topic waits, which another one would replace. */
   has(topic: string): boolean {
     return this.#newest.has(topic);
   }
 
   /** hot */
-  offer(publishing: Publishing, nowMs: number): void {
+  offer(publishing: OutgoingMessage, nowMs: number): void {
     const { topic, minIntervalMs } = publishing;
     if (minIntervalMs > 0 && this.#paused.has(topic)) {
       this.#put(this.#held, publishing);
     } else {
       if (minIntervalMs > 0) this.#pause(topic, minIntervalMs, nowMs);
-      // What must not wait has the last word.
+      // A message without an interval supersedes a held one.
       else if (this.#held.size > 0) this.#drop(this.#held, topic);
       this.#wait(publishing, nowMs);
     }
     while (this.#bytes > this.#bytesMax && this.#dropOldest(nowMs));
   }
 
-  /** Lets what was held wait for the broker, as far as it is due. */
+  /** Queues held messages whose interval has passed. */
   due(nowMs: number): void {
     for (const [intervalMs, pauses] of this.#pauses) {
       let over = 0;
@@ -76,8 +76,8 @@ export class PublishQueue {
     }
   }
 
-  /** The next of QoS 0. It is gone from the queue. hot */
-  takeNewest(): Publishing | undefined {
+  /** Removes and returns the next QoS 0 message. hot */
+  takeNewest(): OutgoingMessage | undefined {
     for (const [topic, publishing] of this.#newest) {
       this.#drop(this.#newest, topic);
       return publishing;
@@ -85,8 +85,8 @@ export class PublishQueue {
     return undefined;
   }
 
-  /** The next of QoS 1, with the rest of its life. It counts with its bytes until it has ended. */
-  takeEvent(nowMs: number): Publishing | undefined {
+  /** Returns the next QoS 1 message, with its remaining expiry interval. Its bytes count until `ended`. */
+  takeEvent(nowMs: number): OutgoingMessage | undefined {
     for (;;) {
       const waiting = this.#events[this.#first];
       if (waiting === undefined) return undefined;
@@ -94,23 +94,23 @@ export class PublishQueue {
       if (this.#first > TAKEN_MAX && this.#first * 2 > this.#events.length) this.#cut();
       const { event, untilMs } = waiting;
       if (untilMs === undefined) return event;
-      // The same size, and so the same bytes, as what has come.
+      // A copy of the same size, so that `ended` subtracts the same bytes.
       if (untilMs > nowMs) return { ...event, lifeMs: untilMs - nowMs };
       this.ended(event);
       this.dropped++;
     }
   }
 
-  /** The broker has taken an event, or refused it. */
-  ended(event: Publishing): void {
+  /** The broker has accepted or rejected an event. */
+  ended(event: OutgoingMessage): void {
     this.#bytes -= bytesOf(event);
   }
 
   /**
-   * The connection has ended. Events that were under way are the first again, in their order; those that belong to it are
-   * dropped, these as well as those that wait.
+   * The connection has closed. Events in flight are first in the queue again, in order. Events that belong to the
+   * connection are dropped, whether in flight or waiting.
    */
-  disconnected(underWay: readonly Publishing[]): void {
+  disconnected(underWay: readonly OutgoingMessage[]): void {
     this.#cut();
     const all: Waiting[] = [...underWay.map((event) => ({ event, untilMs: endOf(event, 0) })), ...this.#events];
     const kept = all.filter(({ untilMs }) => untilMs === undefined);
@@ -119,13 +119,13 @@ export class PublishQueue {
     this.#events.splice(0, this.#events.length, ...kept);
   }
 
-  /** Forgets the places of those that were taken. */
+  /** Removes the slots of events that were taken. */
   #cut(): void {
     this.#events.splice(0, this.#first);
     this.#first = 0;
   }
 
-  #wait(publishing: Publishing, nowMs: number): void {
+  #wait(publishing: OutgoingMessage, nowMs: number): void {
     if (publishing.qos === 0) this.#put(this.#newest, publishing);
     else {
       this.#events.push({ event: publishing, untilMs: endOf(publishing, nowMs) });
@@ -133,7 +133,7 @@ export class PublishQueue {
     }
   }
 
-  #put(into: Map<string, Publishing>, publishing: Publishing): void {
+  #put(into: Map<string, OutgoingMessage>, publishing: OutgoingMessage): void {
     const before = into.get(publishing.topic);
     if (before !== undefined) {
       this.replaced++;
@@ -143,7 +143,7 @@ export class PublishQueue {
     this.#bytes += bytesOf(publishing);
   }
 
-  #drop(from: Map<string, Publishing>, topic: string): void {
+  #drop(from: Map<string, OutgoingMessage>, topic: string): void {
     const publishing = from.get(topic);
     if (publishing === undefined) return;
     from.delete(topic);
@@ -172,16 +172,16 @@ export class PublishQueue {
 }
 
 interface Waiting {
-  readonly event: Publishing;
-  /** When it is of no use any more; undefined: never. */
+  readonly event: OutgoingMessage;
+  /** Expiry time; undefined for none. */
   readonly untilMs: number | undefined;
 }
 
-function endOf({ lifeMs }: Publishing, nowMs: number): number | undefined {
+function endOf({ lifeMs }: OutgoingMessage, nowMs: number): number | undefined {
   return lifeMs === 0 ? undefined : nowMs + lifeMs;
 }
 
-/** How many places of events that were taken may be left behind. */
+/** Most empty slots of events that were taken. */
 const TAKEN_MAX = 1000;
 
 interface Pause {
@@ -189,9 +189,9 @@ interface Pause {
   readonly untilMs: number;
 }
 
-/** What a waiting message takes besides its texts, about. */
+/** Approximate memory of a waiting message besides its strings. */
 const MESSAGE_BYTES = 100;
 
-function bytesOf({ topic, payload }: Publishing): number {
+function bytesOf({ topic, payload }: OutgoingMessage): number {
   return MESSAGE_BYTES + topic.length + payload.length;
 }

@@ -1,8 +1,14 @@
 import type { TopicStyle } from '../model/mqtt.ts';
 import { show } from '../model/error_value_text.ts';
-import { type Announced, type CarriedRpc, type CarrierPort, carriedText, type Forwarded } from '../rpc/carrier.ts';
+import {
+  type Announced,
+  type CarriedRpc,
+  type CarrierPort,
+  carriedText,
+  type ForwardedRequest,
+} from '../rpc/carrier.ts';
 import { parsedFrom, type Reason } from './inbound.ts';
-import { type Arrived, readArrived } from './messages.ts';
+import { type ReceivedMessage, readArrived } from './messages.ts';
 import type { Outbound } from './outbound.ts';
 import { availableTopics, type RpcTopic, readRpcTopic, requestTopic, responseTopic } from './rpc_topics.ts';
 
@@ -11,55 +17,57 @@ export interface RpcCarrierDeps {
   readonly style: TopicStyle;
   readonly publish: Outbound['publish'];
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Calls back in another turn, when others have had theirs. */
+  /** Calls back in a later turn of the event loop. */
   later(callback: () => void): void;
   elapsedMs(): number;
-  /** A core zone has broadcast an object, as JSON. */
+  /** Publishes a broadcast of a core zone, a JSON object. */
   broadcast(text: string): void;
-  /** So many bytes that have come were worked off. */
+  /** That many received bytes were processed. */
   taken(bytes: number): void;
-  /** What is wrong with a message that is refused. */
+  /** Reports a rejected message. */
   problem(reason: Reason, problem: string, topic: string): void;
 }
 
-/** An announcement counts for so long, and is made anew so often. */
+/** Lifetime of an announcement, and the interval in which it is repeated. */
 const [AVAILABLE_MS, ANNOUNCE_MS] = [120_000, 60_000] as const;
-/** How long the broker may keep a response for a caller. */
+/** Expiry interval of a response. */
 const RESPONSE_MS = 60_000;
-/** How long messages are worked off in one turn. */
+/** Longest processing before yielding to the event loop. */
 const TURN_MS = 5;
 const NOTHING = new Uint8Array();
 
 type Style = Exclude<TopicStyle, 'both'>;
 
 /**
- * Remote procedure calls over a broker (rpc_topics.ts). Each hub is one of those who handle methods, and one of those who
- * call them:
+ * Remote procedure calls over a broker (rpc_topics.ts). Each hub is a handler of methods and a caller:
  *
- *     own handlers ── announce ──▶ available/{method}          available/{method} ──▶ handlers that the hub knows
+ *     own handlers ── announce ──▶ available/{method}          available/{method} ──▶ registered handlers
  *     a call to one of these ────▶ request/{handler_id}        response/{hub} ──────▶ its response
- *     request, request/{id} ─────▶ own handlers, each of which answers under response/{_caller_id}
+ *     request, request/{id} ─────▶ own handlers, each of which answers on response/{_caller_id}
  *
- * The broker stores one announcement of a method, the last that any of its handlers has made. So whoever goes takes back only
- * one that is this hub's own, and announces another of its handlers where it has one. An announcement that is taken back does
- * not say whose it was: it is that of the only handler known, or else each is known until its time is up. A hub that goes says
- * so (its status, or last will), and its handlers are gone with it.
+ * The broker retains one announcement per method, the last one of any of its handlers. So a hub that withdraws a
+ * handler clears the announcement only if it is its own, and announces another of its handlers if it has one. A cleared
+ * announcement does not name its handler: it is that of the only registered one; otherwise all stay registered until
+ * they expire. A hub that goes offline says so by its status or last will, which removes its handlers.
  *
- * Everything is published while the connection stands, or not at all: announcements are made anew with each connection, and a
- * call that nobody gets is over when its time is up.
+ * Messages are published on the current connection or not at all: announcements are repeated with each connection, and
+ * a call that is not delivered times out.
  */
 export class RpcCarrier {
-  /** Messages that were refused since the start. */
+  /** Messages rejected since start. */
   readonly refused: Record<Reason, number> = { topic: 0, retained: 0, json: 0, id: 0, invalid: 0 };
   readonly #deps: RpcCarrierDeps;
   readonly #port: CarrierPort;
   /** Handlers of this hub, by method. */
   readonly #own = new Map<string, Map<string, Announced>>();
-  /** Topics where the announcement that the broker has is this hub's. */
+  /** Topics whose retained announcement is this hub's. */
   readonly #ownTopics = new Set<string>();
-  /** How handlers of others were last announced, by method and id. Only needed where the hub itself has no one style. */
+  /**
+   * Topic styles in which other handlers were announced, by method and id. Used only if the hub itself uses both
+   * styles.
+   */
   readonly #styles = new Map<string, Map<string, Style>>();
-  readonly #batches: { readonly messages: readonly Arrived[]; next: number; readonly bytes: number }[] = [];
+  readonly #batches: { readonly messages: readonly ReceivedMessage[]; next: number; readonly bytes: number }[] = [];
   #isWaiting = false;
   #isConnected = false;
   #isClosed = false;
@@ -76,7 +84,7 @@ export class RpcCarrier {
     });
   }
 
-  /** The connection to the broker stands, or has ended. */
+  /** The broker was connected or disconnected. */
   connected(isConnected: boolean): void {
     this.#isConnected = isConnected;
     this.#stopAnnouncing();
@@ -84,26 +92,26 @@ export class RpcCarrier {
     else this.#ownTopics.clear();
   }
 
-  /** Takes messages of the client's thread. */
+  /** Queues messages of the client's thread. */
   take(packed: Uint8Array): void {
     if (this.#isClosed) return;
     this.#batches.push({ messages: readArrived(packed), next: 0, bytes: packed.length });
     if (!this.#isWaiting) this.#work();
   }
 
-  /** Takes nothing any more. */
+  /** Accepts no more messages. */
   stopTaking(): void {
     this.#isClosed = true;
     this.#batches.length = 0;
   }
 
-  /** Forgets what has come: the thread that has brought it is gone. */
+  /** Drops received messages of a thread that has failed. */
   forget(): void {
     this.#batches.length = 0;
     this.connected(false);
   }
 
-  /** Takes back what it has announced. */
+  /** Withdraws its announcements. */
   close(): void {
     this.stopTaking();
     this.#stopAnnouncing();
@@ -154,12 +162,12 @@ export class RpcCarrier {
     if (this.#isConnected) this.#deps.publish(topic, NOTHING, { isRetained: true, lifeMs: AVAILABLE_MS });
   }
 
-  #send(request: Forwarded): boolean {
+  #send(request: ForwardedRequest): boolean {
     const { style, publish, rpc } = this.#deps;
     const text = this.#isConnected ? carriedText(request, rpc.hubId) : undefined;
     if (text === undefined) return false;
     const { method, handlerId, timeoutMs } = request;
-    // A request under both would be two requests.
+    // A request in both styles would be two requests.
     const announced = style === 'both' ? (this.#styles.get(method)?.get(handlerId) ?? 'slash') : style;
     publish(requestTopic(method, handlerId, announced), Buffer.from(text), { lifeMs: timeoutMs });
     return true;
@@ -178,15 +186,15 @@ export class RpcCarrier {
           });
           return;
         }
-        this.#message(batch.messages[batch.next++] as Arrived);
+        this.#message(batch.messages[batch.next++] as ReceivedMessage);
       }
-      // Whoever has answered may have closed it.
+      // An answer may have closed this carrier.
       if (this.#batches[0] === batch) this.#batches.shift();
       taken(batch.bytes);
     }
   }
 
-  #message(arrived: Arrived): void {
+  #message(arrived: ReceivedMessage): void {
     const { topic } = arrived;
     const read = readRpcTopic(topic);
     if (typeof read === 'string') {
@@ -194,7 +202,7 @@ export class RpcCarrier {
       return;
     }
     if (read.kind === 'status') {
-      if (textOf(arrived.payload)?.includes('"offline"') === true) this.#port.goneWith(read.hubId);
+      if (textOf(arrived.payload)?.includes('"offline"') === true) this.#port.hubLeft(read.hubId);
       return;
     }
     if (read.kind === 'available') {
@@ -226,7 +234,7 @@ export class RpcCarrier {
     if (problem !== undefined) this.#refuse('invalid', problem, topic);
   }
 
-  #broadcast(text: string, { topic, payload }: Arrived): void {
+  #broadcast(text: string, { topic, payload }: ReceivedMessage): void {
     const parsed = parsedFrom(payload);
     if ('problem' in parsed) {
       this.#refuse('json', parsed.problem, topic);
@@ -237,7 +245,10 @@ export class RpcCarrier {
     else this.#refuse('invalid', `payload: must be an object, found ${show(value)}`, topic);
   }
 
-  #available({ method, style }: RpcTopic & { readonly kind: 'available' }, { topic, payload, lifeMs }: Arrived): void {
+  #available(
+    { method, style }: RpcTopic & { readonly kind: 'available' },
+    { topic, payload, lifeMs }: ReceivedMessage,
+  ): void {
     if (payload.length === 0) {
       this.#takenBack(method, topic);
       return;
@@ -254,9 +265,9 @@ export class RpcCarrier {
     }
     if (this.#deps.rpc.isOwn(id)) return;
     this.#ownTopics.delete(topic);
-    // Of what the broker has stored a part of its life is over.
+    // A retained announcement has used up a part of its lifetime.
     const forMs = lifeMs === 0 ? AVAILABLE_MS : Math.min(lifeMs, AVAILABLE_MS);
-    const problem = this.#port.heard({ method, id, ...zone }, forMs);
+    const problem = this.#port.announced({ method, id, ...zone }, forMs);
     if (problem !== undefined) {
       this.#refuse('invalid', problem, topic);
       return;
@@ -268,7 +279,7 @@ export class RpcCarrier {
   #takenBack(method: string, topic: string): void {
     this.#ownTopics.delete(topic);
     const [only, ...others] = this.#port.handlersOf(method);
-    if (only !== undefined && others.length === 0) this.#port.gone({ method, id: only });
+    if (only !== undefined && others.length === 0) this.#port.left({ method, id: only });
   }
 
   #forgetStyles(): void {
@@ -295,7 +306,7 @@ function textOf(payload: Uint8Array): string | undefined {
   }
 }
 
-/** Whom an announcement names; a text says why it is none. */
+/** Reads an announcement; returns the problem if it is invalid. */
 function announcementIn(
   payload: Uint8Array,
 ): { readonly id: string; readonly name?: unknown; readonly zoneId?: string } | string {

@@ -3,52 +3,52 @@ import { XCMD } from '../model/rpc.ts';
 import { decodedLevel, levelOf, notDecoded, readStatusTopic, STATUS_FILTERS, styled } from './topics.ts';
 
 /**
- * The MQTT topics of remote procedure calls:
+ * MQTT topics of remote procedure calls:
  *
  *     /omlox/jsonrpc/rpc/available/{method}                   {"id": handler, "method_name": method}, retained for 120 s
  *     /omlox/jsonrpc/rpc/{method}/request                     a request to all handlers of the method
  *     /omlox/jsonrpc/rpc/{method}/request/{handler_id}        to one of them
- *     /omlox/jsonrpc/rpc/{method}/response/{_caller_id}       its response
- *     /omlox/jsonrpc/rpc/com.omlox.core.xcmd/broadcast        what a core zone broadcasts
+ *     /omlox/jsonrpc/rpc/{method}/response/{_caller_id}       a response
+ *     /omlox/jsonrpc/rpc/com.omlox.core.xcmd/broadcast        a broadcast of a core zone
  *
- *     /omlox/json/hub/{hub_id}/status                         whether a hub is there, which goes with its handlers
+ *     /omlox/json/hub/{hub_id}/status                         whether a hub is connected, on which its handlers depend
  *
- * Each may be written without the leading slash. A method called `available` can be called by its handler ids only, since a
- * request to all would have the topic of an announcement.
+ * Each also exists without the leading slash. A method named `available` can only be called by handler id, as a request
+ * to all of its handlers would have the topic of an announcement.
  */
 const RPC = 'omlox/jsonrpc/rpc';
 const AVAILABLE = 'available';
 
-/** What a topic says of a message. */
+/** A parsed topic. */
 export type RpcTopic = { readonly method: string; readonly style: Exclude<TopicStyle, 'both'> } & (
   | { readonly kind: 'available' }
-  /** `handlerId`: undefined where all are meant. */
+  /** `handlerId`: undefined for all handlers. */
   | { readonly kind: 'request'; readonly handlerId: string | undefined }
   | { readonly kind: 'response'; readonly callerId: string }
   | { readonly kind: 'broadcast' }
 );
 
-/** A hub says whether it is there. */
+/** Topic of a hub's status. */
 export interface StatusTopic {
   readonly kind: 'status';
   readonly hubId: string;
 }
 
-/** What the hub subscribes to as one of those who handle and call methods, by its own id as a caller. */
+/** Subscriptions of the hub as a handler and caller. */
 export function rpcFilters(callerId: string): readonly string[] {
   const responses = `+/response/${levelOf(callerId)}`;
   const filters = [`${AVAILABLE}/+`, '+/request', '+/request/+', responses, `${XCMD}/broadcast`];
   return [...filters.flatMap((filter) => styled(`${RPC}/${filter}`, 'both')), ...STATUS_FILTERS];
 }
 
-/** Whether a topic is for remote procedure calls, right or wrong. hot */
+/** Whether a topic belongs to remote procedure calls, valid or not. hot */
 export function isRpcTopic(topic: string): boolean {
   return topic.startsWith(RPC, topic.charCodeAt(0) === SLASH ? 1 : 0) || readStatusTopic(topic) !== undefined;
 }
 
 const SLASH = 0x2f;
 
-/** Reads a topic that the hub subscribes to; a text says why it is none. */
+/** Parses a subscribed topic; returns the problem if it is invalid. */
 export function readRpcTopic(topic: string): RpcTopic | StatusTopic | string {
   const hubId = readStatusTopic(topic);
   if (hubId !== undefined) return { kind: 'status', hubId };
@@ -73,12 +73,12 @@ export function availableTopics(method: string, style: TopicStyle): readonly str
   return styled(`${RPC}/${AVAILABLE}/${levelOf(method)}`, style);
 }
 
-/** Where core zones broadcast, in both styles. */
+/** Topics of broadcasts of core zones, in both styles. */
 export function broadcastTopics(): readonly string[] {
   return styled(`${RPC}/${XCMD}/broadcast`, 'both');
 }
 
-/** `handlerId`: undefined where all handlers of the method are meant. */
+/** `handlerId`: undefined for all handlers of the method. */
 export function requestTopic(
   method: string,
   handlerId: string | undefined,

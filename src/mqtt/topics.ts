@@ -1,7 +1,7 @@
 import { type Publication, SOURCE_TOPICS, type TopicStyle } from '../model/mqtt.ts';
 
 /**
- * The MQTT topics of the omlox hub, of which each carries one bare JSON object.
+ * MQTT topics of the omlox hub. Each message is one JSON object.
  *
  *     in    /omlox/json/location_updates/pub/{provider_id}                    Location, or a list of them
  *           /omlox/json/location_updates/pub                                  a list that names its providers
@@ -13,39 +13,39 @@ import { type Publication, SOURCE_TOPICS, type TopicStyle } from '../model/mqtt.
  *           /omlox/json/fence_events/providers/{provider_id}
  *           /omlox/json/collision_events/epsg4326                             CollisionEvent
  *           flowcate/json/{kind}_changes/{create|update|delete}/{id}          ChangeEvent
- *           /omlox/json/hub/{hub_id}/status                                   the hub's last will and birth
+ *           /omlox/json/hub/{hub_id}/status                                   the hub's status and last will
  *
  * The standard writes a leading slash (`slash`), DeepHub none (`plain`), and its collision events name the trackable:
- * `omlox/json/collision_events/epsg4326/{trackable_id}`, once for each of both. The hub listens to both. Changes of entities
- * are DeepHub's own, and have no slash in any style.
+ * `omlox/json/collision_events/epsg4326/{trackable_id}`, once for each of both. The hub listens to both. Changes of
+ * entities are DeepHub's own, and have no slash in any style.
  */
 const OMLOX = 'omlox/json';
 const CHANGES = 'flowcate/json';
 const [LOCATIONS_IN, PROXIMITIES_IN] = SOURCE_TOPICS.map((topic) => `${OMLOX}/${topic}`) as [string, string];
 
 /**
- * An id as one level of a topic: `/ + # %`, control characters and noncharacters are percent-encoded. Mosquitto closes the
- * connection of whoever publishes under a topic with one of the latter two.
+ * Encodes an id as one level of a topic: `/ + # %`, control characters and noncharacters are percent-encoded. Mosquitto
+ * closes the connection of a client that publishes to a topic with one of the latter two.
  */
 export function levelOf(id: string): string {
   return MEANT_OTHERWISE.test(id) ? id.replaceAll(ALL_MEANT_OTHERWISE, encoded) : id;
 }
 
-/** What brokers do not take in a topic. */
+/** Characters that brokers reject in topics. */
 export const UNFIT_FOR_TOPICS = /[\p{Cc}\p{Noncharacter_Code_Point}]/u;
 const MEANT_OTHERWISE = /[/+#%\p{Cc}\p{Noncharacter_Code_Point}]/u;
 const ALL_MEANT_OTHERWISE = /[/+#%\p{Cc}\p{Noncharacter_Code_Point}]/gu;
 const encoded = (character: string): string => encodeURIComponent(character);
 
-/** The same topics in the styles that are asked for. */
+/** A topic in the given style or styles. */
 export function styled(topic: string, style: TopicStyle): readonly string[] {
   if (style === 'slash') return [`/${topic}`];
   return style === 'plain' ? [topic] : [`/${topic}`, topic];
 }
 
 /**
- * The filters of a subscription to sources, in both styles. `topics`: below `omlox/json/`, as `mqtt_subscriptions` has them;
- * empty: all topics of sources. `share`: the name of a shared subscription.
+ * Filters of a subscription to sources, in both styles. `topics`: below `omlox/json/`, as in `mqtt_subscriptions`;
+ * empty for all topics of sources. `share`: name of a shared subscription.
  */
 export function sourceFilters(topics: readonly string[], share?: string): readonly string[] {
   const all =
@@ -54,7 +54,7 @@ export function sourceFilters(topics: readonly string[], share?: string): readon
   return share === undefined ? filters : filters.map((filter) => `$share/${share}/${filter}`);
 }
 
-/** Where sources publish, in both styles: what readInbound() takes, of a provider and of a source. */
+/** Topics of sources, in both styles, as parsed by readInbound(). */
 export function inboundTopics(providerId: string, source: string) {
   const [provider, reader] = [levelOf(providerId), levelOf(source)];
   return {
@@ -64,16 +64,16 @@ export function inboundTopics(providerId: string, source: string) {
   } as const;
 }
 
-/** What a topic of a source names. */
-export interface Inbound {
+/** A parsed topic of a source. */
+export interface InboundTopic {
   readonly kind: 'location' | 'proximity';
-  /** Percent-decoded; undefined where a list of locations names its providers. */
+  /** Percent-decoded; undefined for a list of locations with their own providers. */
   readonly providerId: string | undefined;
   readonly source?: string;
 }
 
-/** Reads a topic that the hub subscribes to; a text says why it is none. hot */
-export function readInbound(topic: string): Inbound | string {
+/** Parses a subscribed topic; returns the problem if it is invalid. hot */
+export function readInbound(topic: string): InboundTopic | string {
   const start = topic.charCodeAt(0) === SLASH ? 1 : 0;
   const ofLocation = restOf(topic, start, LOCATIONS_IN);
   if (ofLocation !== undefined) {
@@ -89,7 +89,7 @@ export function readInbound(topic: string): Inbound | string {
   return { kind: 'proximity', source, providerId };
 }
 
-/** What stands behind a topic and a slash; undefined where it is another topic. */
+/** The part of a topic after `parent` and a slash; undefined for another topic. */
 function restOf(topic: string, start: number, parent: string): string | undefined {
   const end = start + parent.length;
   if (!topic.startsWith(parent, start) || (topic.length > end && topic.charCodeAt(end) !== SLASH)) return undefined;
@@ -103,7 +103,7 @@ function decoded(text: string): string {
   return decodedLevel(text) ?? MALFORMED;
 }
 
-/** A level of a topic, percent-decoded; undefined where it is not UTF-8 that was percent-encoded. */
+/** Percent-decodes a level; undefined if it is not percent-encoded UTF-8. */
 export function decodedLevel(level: string): string | undefined {
   if (!level.includes('%')) return level;
   try {
@@ -119,7 +119,7 @@ export function notDecoded(topic: string): string {
 
 type Fields = readonly (string | number | boolean | undefined)[];
 
-/** The topics under which an event is published, by the values of its filter fields (see TOPICS). hot */
+/** Topics of an event, by the values of its filter fields (see TOPICS). hot */
 export function topicsOf(publication: Publication, fields: Fields, style: TopicStyle): readonly string[] {
   switch (publication) {
     case 'location_updates/local':
@@ -140,7 +140,7 @@ export function topicsOf(publication: Publication, fields: Fields, style: TopicS
 
 function fenceTopics(fields: Fields, style: TopicStyle): readonly string[] {
   const [fenceId, , providerId, trackableId] = fields;
-  // The event of a trackable is none of the provider that moved it.
+  // The event of a trackable is not published as one of the provider that moved it.
   const object =
     trackableId === undefined
       ? `providers/${levelOf(String(providerId))}`
@@ -156,15 +156,15 @@ function collisionTopics(fields: Fields, style: TopicStyle): readonly string[] {
   return style === 'plain' ? each : [omlox, ...each];
 }
 
-/** Where the hub says whether it is there. */
+/** Topics of the hub's status. */
 export function statusTopics(hubId: string, style: TopicStyle): readonly string[] {
   return styled(`${OMLOX}/hub/${levelOf(hubId)}/status`, style);
 }
 
-/** What all hubs say of themselves. */
+/** Filters for the status of all hubs. */
 export const STATUS_FILTERS = styled(`${OMLOX}/hub/+/status`, 'both');
 
-/** The hub whose status has that topic; undefined where it is another topic. hot */
+/** Id of the hub whose status has that topic; undefined for another topic. hot */
 export function readStatusTopic(topic: string): string | undefined {
   const start = topic.charCodeAt(0) === SLASH ? 1 : 0;
   if (!topic.startsWith(HUBS, start) || !topic.endsWith(STATUS)) return undefined;

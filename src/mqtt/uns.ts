@@ -1,4 +1,4 @@
-import type { Batch } from '../fanout/batch.ts';
+import type { DeliveryBatch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { grouped } from '../model/bounds.ts';
 import { show } from '../model/error_value_text.ts';
@@ -7,27 +7,27 @@ import type { Trackable } from '../model/trackable.ts';
 import type { Outbound } from './outbound.ts';
 import { UNFIT_FOR_TOPICS } from './topics.ts';
 
-/** The property of a trackable that says where in the unified namespace it is. */
+/** Property of a trackable with its path in the unified namespace. */
 export const UNS_PROPERTY = 'com.flowcate.uns';
 
 /** The settings of the unified namespace. */
 export interface UnsSettings {
-  /** The first levels of all topics. */
+  /** First levels of all topics. */
   readonly root: string;
-  /** Levels that the property of a trackable may have. */
+  /** Most levels of the property. */
   readonly levelsMax: number;
-  /** Bytes that a topic may have. */
+  /** Most bytes of a topic. */
   readonly bytesMax: number;
 }
 
-/** Why the property of a trackable gives it no topic. */
+/** Reasons why a trackable has no topic. */
 export const UNS_PROBLEMS = ['characters', 'levels', 'length', 'taken'] as const;
 export type UnsProblem = (typeof UNS_PROBLEMS)[number];
 
-/** What a trackable claims: a topic, or none for a reason. */
+/** Claim of a trackable: a topic, or the problem with it. */
 type Claim = { readonly topic: string } | { readonly problem: UnsProblem; readonly text: string };
 
-/** The topic that a trackable claims, without empty levels, or why it cannot have one; undefined where it claims none. */
+/** The topic that a trackable claims, without empty levels, or the problem with it; undefined without the property. */
 export function unsClaimOf(
   { root, levelsMax, bytesMax }: UnsSettings,
   trackable: Pick<Trackable, 'properties'> | undefined,
@@ -55,7 +55,7 @@ export function unsClaimOf(
   return { problem: 'length', text };
 }
 
-/** The topic of a path in the unified namespace. */
+/** Topic of a path in the unified namespace. */
 export function unsTopic(root: string, path: string): string {
   return `${root}/${path}/sensor/wgs84`;
 }
@@ -63,26 +63,26 @@ export function unsTopic(root: string, path: string): string {
 export interface UnsDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
   trackable(id: string): Trackable | undefined;
-  /** All that there are, in the order of their creation. */
+  /** All trackables, in order of creation. */
   trackables(): readonly Trackable[];
   /** The stored owner of a topic that several trackables have claimed. */
   storedOwner(topic: string): string | undefined;
-  /** Stores the owner of a topic; undefined: that it has one claimant at most. */
+  /** Stores the owner of a topic; undefined if it has at most one claimant. */
   storeOwner(topic: string, trackable: string | undefined): void;
   readonly publish: Outbound['publish'];
-  /** A trackable has no topic. */
+  /** Reports that a trackable has no topic. */
   notice(problem: UnsProblem, text: string, trackable: string): void;
 }
 
 const WGS84 = { crs: 'EPSG:4326' };
-/** Between two places of a trackable. */
+/** Shortest interval between two positions of a trackable. */
 const INTERVAL_MS = 1000;
 const NOTHING = new Uint8Array();
-/** Trackables without a topic that the health page names. */
+/** Most trackables without a topic that are listed in health. */
 const NAMED_MAX = 20;
 
-/** What is wrong with the property of a trackable. */
-interface Refused {
+/** A rejected claim. */
+interface RejectedClaim {
   readonly problem: UnsProblem;
   readonly text: string;
   /** The topic that it waits for. */
@@ -96,21 +96,21 @@ interface Refused {
  * A topic has one owner. Trackables claim topics by their property:
  *
  *     first claim ──▶ owner: its positions are published
- *     later claim ──▶ refused, and waits; nothing of it is published, and nothing is removed for it
+ *     later claim ──▶ rejected, and waits; its positions are not published
  *     the owner is deleted, or claims another topic ──▶ its position is removed, and the first that waits is the owner
  *
- * The owner of a topic that others wait for is stored, since the order of claims is not known after a restart. All hubs of a
- * cluster apply changes in one order, and so find the same owner.
+ * The owner of a topic that others wait for is stored, since the order of claims is not known after a restart. All hubs
+ * of a cluster apply changes in one order, and so find the same owner.
  */
 export class Uns {
   readonly #settings: UnsSettings;
   readonly #deps: UnsDeps;
-  /** The topics of owners, by the ids of their trackables. The broker may have a position under each. */
+  /** Topics of owners, by trackable id. The broker may retain a position on each. */
   readonly #topics = new Map<string, string>();
-  /** Those that claim a topic; the first one is its owner. */
+  /** Claimants by topic; the first one is the owner. */
   readonly #claimants = new Map<string, string[]>();
   /** Trackables without a topic that have the property. */
-  readonly #refused = new Map<string, Refused>();
+  readonly #refused = new Map<string, RejectedClaim>();
 
   constructor(settings: UnsSettings, deps: UnsDeps) {
     this.#settings = settings;
@@ -121,19 +121,19 @@ export class Uns {
       claim !== undefined && 'topic' in claim && storedOwner(claim.topic) === id;
     for (const { id, claim } of [...claims.filter(isStored), ...claims]) this.#claim(id, claim);
     fanout.listen(
-      { heard: (batch, fields) => this.#moved(batch, fields) },
+      { receive: (batch, fields) => this.#moved(batch, fields) },
       { topic: 'trackable_motions', view: WGS84 },
     );
-    fanout.listen({ heard: (_, fields) => this.#changed(fields) }, { topic: 'trackable_changes', view: WGS84 });
+    fanout.listen({ receive: (_, fields) => this.#changed(fields) }, { topic: 'trackable_changes', view: WGS84 });
   }
 
-  /** How many trackables have a topic, and which of them claim one in vain. */
+  /** Number of trackables with a topic, and rejected claims. */
   health() {
     const refused = [...this.#refused].slice(0, NAMED_MAX).map(([id, { text }]) => ({ id, problem: text }));
     return { topics: this.#topics.size, refused: this.#refused.size, problems: refused };
   }
 
-  /** Trackables that claim a topic in vain, by reason. */
+  /** Number of rejected claims, by reason. */
   refusals(): Readonly<Record<UnsProblem, number>> {
     const counts = Object.fromEntries(UNS_PROBLEMS.map((problem) => [problem, 0])) as Record<UnsProblem, number>;
     for (const { problem } of this.#refused.values()) counts[problem]++;
@@ -141,7 +141,7 @@ export class Uns {
   }
 
   /** hot */
-  #moved(batch: Batch, fields: readonly FilterFields[]): void {
+  #moved(batch: DeliveryBatch, fields: readonly FilterFields[]): void {
     const { publish } = this.#deps;
     for (let i = 0; i < batch.count; i++) {
       const topic = this.#topics.get(String(fields[i]?.[0]));
@@ -159,7 +159,7 @@ export class Uns {
     this.#claim(id, claim);
   }
 
-  /** Notes what a trackable claims. Claiming the same again changes nothing. */
+  /** Registers a claim. Repeating it changes nothing. */
   #claim(id: string, claim: Claim | undefined): void {
     if (claim === undefined) {
       this.#refused.delete(id);
@@ -180,7 +180,7 @@ export class Uns {
     this.#store(topic);
   }
 
-  /** A trackable claims a topic no more. */
+  /** Withdraws the claim of a trackable. */
   #release(id: string, topic: string): void {
     const claimants = this.#claimants.get(topic) ?? [];
     const [owner] = claimants;
@@ -203,13 +203,13 @@ export class Uns {
     this.#topics.set(id, topic);
   }
 
-  #refuse(id: string, refused: Refused): void {
+  #refuse(id: string, refused: RejectedClaim): void {
     const isNew = this.#refused.get(id)?.text !== refused.text;
     this.#refused.set(id, refused);
     if (isNew) this.#deps.notice(refused.problem, refused.text, id);
   }
 
-  /** Stores the owner of a topic where others wait for it. */
+  /** Stores the owner of a topic that others wait for. */
   #store(topic: string): void {
     const { storedOwner, storeOwner } = this.#deps;
     const [owner, next] = this.#claimants.get(topic) ?? [];
@@ -218,7 +218,7 @@ export class Uns {
   }
 }
 
-function taken(topic: string, owner: string): Refused {
+function taken(topic: string, owner: string): RejectedClaim {
   const found = `found that of ${show(owner)} (topic ${show(topic)})`;
   return { problem: 'taken', text: `properties.${UNS_PROPERTY}: must be a path of one trackable, ${found}`, topic };
 }
@@ -234,7 +234,7 @@ interface Motion {
   };
 }
 
-/** What the unified namespace says of a place: of a TrackableMotion in EPSG:4326, as JSON text. */
+/** Message of the unified namespace: the position in a TrackableMotion in EPSG:4326, as JSON. */
 export function placeText(motion: string): string {
   const {
     position,

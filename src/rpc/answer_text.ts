@@ -1,22 +1,22 @@
-import { answerId, type Call, readCall } from './call.ts';
-import { type Answer, RpcRefusal, readMessage, responseText } from './message.ts';
+import { answerId, type RpcCall, readCall } from './call.ts';
+import { type RpcAnswer, RpcRejection, readMessage, responseText } from './message.ts';
 import type { Rpc } from './rpc.ts';
 
 export interface TextOptions {
-  /** Levels that JSON may be nested; 200 when left out. */
+  /** Most levels of nested JSON; 200 by default. */
   readonly depthMax?: number;
-  /** Aborted when the caller goes: the call is canceled. */
+  /** Aborted when the caller disconnects: the call is canceled. */
   readonly gone?: AbortSignal;
   /**
-   * Permits the method, and returns what tells the client from others (clientOf). What it throws, or rejects with, is for the
-   * sender of the text.
+   * Authorizes the method. Returns the key that distinguishes the client from others (clientOf). Its errors are for the
+   * sender of the request.
    */
   permit(method: string): Promise<string> | string;
 }
 
 /**
- * The response to one request, both as JSON; undefined where nobody waits for one. What is wrong with the request is told as
- * an error of JSON-RPC. Rejects with what `permit` does.
+ * Executes one JSON request and returns the JSON response; undefined if the caller expects none. An invalid request is
+ * answered with an error of JSON-RPC. Rejects with the errors of `permit`.
  */
 export async function answerText(
   rpc: Rpc,
@@ -30,7 +30,7 @@ export async function answerText(
     const client = await permit(call.method);
     return await begun(rpc, call, { client, gone });
   } catch (error) {
-    if (!(error instanceof RpcRefusal)) throw error;
+    if (!(error instanceof RpcRejection)) throw error;
     rpc.refused(error.reason);
     const id = answerId(value);
     return id === undefined ? undefined : responseText(id, { error: { code: error.code, message: error.message } });
@@ -42,13 +42,13 @@ interface Caller {
   readonly gone: AbortSignal | undefined;
 }
 
-function begun(rpc: Rpc, call: Call, { client, gone }: Caller): Promise<string | undefined> | undefined {
+function begun(rpc: Rpc, call: RpcCall, { client, gone }: Caller): Promise<string | undefined> | undefined {
   if (!call.isAnswered) {
     rpc.begin(call, { respond: () => undefined }, client);
     return undefined;
   }
   return new Promise((resolve) => {
-    const respond = (answer: Answer): void => resolve(responseText(call.id, answer));
+    const respond = (answer: RpcAnswer): void => resolve(responseText(call.id, answer));
     const open = rpc.begin(call, { respond, over: () => gone?.removeEventListener('abort', cancel) }, client);
     function cancel(): void {
       open.cancel();

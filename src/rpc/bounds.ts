@@ -1,21 +1,23 @@
-/** Bounds of what callers and handlers can make the hub hold. What is beyond is refused with −32010, and counted. */
+/**
+ * Bounds on what callers and handlers can make the hub hold. Requests beyond them are rejected with −32010 and counted.
+ */
 export interface RpcBounds {
-  /** Calls that wait for answers. */
+  /** Calls waiting for answers. */
   readonly openCalls: number;
-  /** Calls of the hub's own methods that may wait beyond that. */
+  /** Further calls of the hub's own methods that may wait beyond that. */
   readonly openCallsReserved: number;
-  /** Calls of one client, by REST and WebSocket, that wait for answers. */
+  /** Calls of one client, by REST and WebSocket, waiting for answers. */
   readonly openCallsOfClient: number;
   /** The same of one carrier. */
   readonly openCallsOfCarrier: number;
   /** Pairs of a method and a handler. */
   readonly handlers: number;
   readonly handlersOfMethod: number;
-  /** Pairs that are known from one carrier. */
+  /** Pairs received from one carrier. */
   readonly handlersOfCarrier: number;
   /** Methods of one WebSocket connection. */
   readonly methodsOfClient: number;
-  /** Bytes of the responses that one call collects, and all calls together. */
+  /** Bytes of the responses collected by one call, and by all calls. */
   readonly responseBytes: number;
   readonly heldBytes: number;
 }
@@ -33,7 +35,7 @@ export const RPC_BOUNDS: RpcBounds = {
   heldBytes: 64 << 20,
 };
 
-/** Tells clients apart by the subject of their token, or else by their address. Those of unknown addresses count as one. */
+/** Key of a client: the subject of its token, or else its address. Clients with unknown addresses share one key. */
 export function clientOf(subject: string | undefined, address = ''): string {
   return subject === undefined ? `address ${address}` : `subject ${subject}`;
 }

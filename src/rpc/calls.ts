@@ -2,83 +2,83 @@ import { grouped } from '../model/bounds.ts';
 import { ordinary } from '../model/lossless_numbers.ts';
 import { IDENTIFY, PING, RPC_ERRORS, RPC_MESSAGE_MAX_BYTES } from '../model/rpc.ts';
 import type { RpcBounds } from './bounds.ts';
-import type { Call } from './call.ts';
+import type { RpcCall } from './call.ts';
 import type { Responding } from './carrier.ts';
-import { type Collected, outcomeOf } from './collected.ts';
-import type { Handler, Link } from './handlers.ts';
-import { type Answer, failure, isObject, type RequestId, RpcRefusal, readAnswer } from './message.ts';
+import { type HandlerAnswer, outcomeOf } from './collected.ts';
+import type { Handler, HandlerLink } from './handlers.ts';
+import { type RpcAnswer, failure, isObject, type RequestId, RpcRejection, readAnswer } from './message.ts';
 
 /**
- * The calls that are open, and who of the handlers has not answered yet:
+ * Open calls, and the handlers that have not answered them yet:
  *
  *   begin() --> every handler: Link.send, with an id of its own
  *                   |
- *   CallTaker <-- outcomeOf() <-- answered(), gone(), or the time that is up
+ *   CallTaker <-- outcomeOf() <-- answered(), gone(), or timeout
  *
- * A call is open until it has its outcome, its time is up, or its caller is gone. What comes later for one of its ids is of no
- * use to anybody, and only counted.
+ * A call is open until it has its outcome, times out, or its caller disconnects. Later responses to its ids are only
+ * counted.
  */
 export interface CallsOptions {
-  /** Calls back after a delay; returns how to call it off. */
+  /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   readonly bounds: RpcBounds;
-  /** A bound has ended a call. */
+  /** Called when a bound has closed a call. */
   exceeded(): void;
-  /** The id of the first request to a handler; 10,000 when left out. */
+  /** Id of the first request to a handler; 10,000 by default. */
   readonly firstId?: number;
-  /** The id of a request that others than its handler may answer. Left out: ids count on. */
+  /** Makes the id of a request that others than its handler may answer. If absent, ids are consecutive. */
   randomId?(): number;
 }
 
-/** Who is told what becomes of a call. */
+/** Receives the outcome of a call. */
 export interface CallTaker {
-  /** The answer; of a stream each. Not called where nobody waits for an answer. */
-  respond(answer: Answer): void;
-  /** The call is over: nothing more is told. */
+  /** Receives the answer; for a stream, each answer. Not called if the caller expects none. */
+  respond(answer: RpcAnswer): void;
+  /** The call is closed. No further calls follow. */
   over?(): void;
 }
 
 export interface OpenCall {
-  /** The caller is gone: nobody waits any more. */
+  /** The caller has disconnected and expects no answer. */
   cancel(): void;
 }
 
-/** What becomes of a call that was begun. */
+/** Outcomes of a call. */
 export const CALL_ENDS = ['success', 'error', 'timeout', 'cancelled', 'notification'] as const;
 export type CallEnd = (typeof CALL_ENDS)[number];
 
-/** Ids of requests to handlers begin here, or later. */
+/** Lowest id of requests to handlers. */
 export const FIRST_ID = 10_000;
 
 interface Open {
-  readonly call: Call;
+  readonly call: RpcCall;
   readonly taker: CallTaker;
   readonly asked: number;
   readonly client: string | undefined;
   readonly ids: Set<number>;
-  readonly answers: Collected[];
+  readonly answers: HandlerAnswer[];
   bytes: number;
   stopTimer(): void;
 }
 
-/** A handler that has been asked and has not answered. */
+/** A handler that was called and has not answered. */
 interface Pending {
   readonly handler: Handler;
   readonly open: Open;
 }
 
 export class Calls {
-  /** Calls that are over, by what became of them. */
+  /** Closed calls, by outcome. */
   readonly ended: Record<CallEnd, number> = { success: 0, error: 0, timeout: 0, cancelled: 0, notification: 0 };
   /** Requests that went to handlers, and their answers. */
   forwarded = 0;
   responses = 0;
-  /** Answers that nobody waited for, or no more. */
+  /** Answers to requests that are unknown or closed. */
   late = 0;
   readonly #options: CallsOptions;
   readonly #open = new Set<Open>();
   readonly #pending = new Map<number, Pending>();
-  /** How many calls each client has open. */
+  /** Number of open calls of each client. */
   readonly #openOfClient = new Map<string, number>();
   #nextId: number;
   #heldBytes = 0;
@@ -92,8 +92,8 @@ export class Calls {
     return this.#open.size;
   }
 
-  /** Asks handlers, one at least. What is told of it may be told before this returns. Throws an RpcRefusal. */
-  begin(call: Call, handlers: readonly Handler[], { taker, client }: Caller): OpenCall {
+  /** Calls at least one handler. `taker` may be called before this returns. Throws an RpcRefusal. */
+  begin(call: RpcCall, handlers: readonly Handler[], { taker, client }: Caller): OpenCall {
     const { method, params, timeoutMs, isAnswered } = call;
     const request = { method, params, paramsText: params && JSON.stringify(params), timeoutMs };
     if (!isAnswered) {
@@ -109,15 +109,15 @@ export class Calls {
       open.ids.add(id);
       this.#pending.set(id, { handler, open });
     }
-    // All are asked, also where the first has answered at once and that is enough.
+    // All handlers are called, even if the first has answered at once and completed the call.
     for (const { handler, id } of asked) {
       if (!handler.link.send({ ...request, id, handlerId: handler.id })) this.#lost(id, 'cannot be reached');
     }
     return { cancel: () => this.#end(open, 'cancelled') };
   }
 
-  /** The response that has come over a link. Returns whether the handler that has sent it was to answer. */
-  answered(link: Link, response: unknown, { bytes, method, handlerId }: Response): boolean {
+  /** Handles a response from a link. Returns whether it was expected from that handler. */
+  answered(link: HandlerLink, response: unknown, { bytes, method, handlerId }: Response): boolean {
     const id = isObject(response) ? ordinary(response['id']) : undefined;
     const handler = typeof id === 'number' ? this.#pending.get(id)?.handler : undefined;
     const isFrom =
@@ -131,8 +131,12 @@ export class Calls {
     return this.take(link, id, { answer: checked(handler, response, bytes), bytes });
   }
 
-  /** The answer of a link to a request. Returns whether it was waited for. */
-  take(link: Link, id: number, { answer, bytes }: { readonly answer: Answer; readonly bytes: number }): boolean {
+  /** Handles the answer of a link to a request. Returns whether it was expected. */
+  take(
+    link: HandlerLink,
+    id: number,
+    { answer, bytes }: { readonly answer: RpcAnswer; readonly bytes: number },
+  ): boolean {
     const pending = this.#pending.get(id);
     if (pending?.handler.link !== link) return false;
     const { open, handler } = pending;
@@ -146,20 +150,20 @@ export class Calls {
     return true;
   }
 
-  /** Handlers of a link are gone: what they have not answered is answered with −32000. Left out: all methods, all ids. */
-  gone(link: Link, { method, id }: { readonly method?: string; readonly id?: string } = {}): void {
+  /** Handlers of a link have left: their open requests fail with −32000. Without `method` or `id`, all of them. */
+  gone(link: HandlerLink, { method, id }: { readonly method?: string; readonly id?: string } = {}): void {
     for (const [number, { handler }] of [...this.#pending]) {
       if (handler.link !== link || (method !== undefined && handler.method !== method)) continue;
-      if (id === undefined || handler.id === id) this.#lost(number, 'has gone before it answered');
+      if (id === undefined || handler.id === id) this.#lost(number, 'has left before it answered');
     }
   }
 
-  /** Ends all calls with an answer. */
-  close(answer: Answer): void {
+  /** Closes all calls with an answer. */
+  close(answer: RpcAnswer): void {
     for (const open of [...this.#open]) this.#end(open, 'error', answer);
   }
 
-  #opened(call: Call, asked: number, { taker, client }: Caller): Open {
+  #opened(call: RpcCall, asked: number, { taker, client }: Caller): Open {
     const { schedule } = this.#options;
     this.#checkOpenCalls(call, client);
     if (client !== undefined) this.#openOfClient.set(client, (this.#openOfClient.get(client) ?? 0) + 1);
@@ -174,8 +178,8 @@ export class Calls {
     return open;
   }
 
-  /** Throws an RpcRefusal where the hub, or the client, has too many calls open. */
-  #checkOpenCalls({ method, id }: Call, client: string | undefined): void {
+  /** Throws an RpcRefusal if the hub, or the client, has too many open calls. */
+  #checkOpenCalls({ method, id }: RpcCall, client: string | undefined): void {
     const { openCalls, openCallsReserved, openCallsOfClient } = this.#options.bounds;
     const ofClient = client === undefined ? 0 : (this.#openOfClient.get(client) ?? 0);
     if (ofClient >= openCallsOfClient) throw tooManyOpen('open calls of a client', openCallsOfClient, ofClient, id);
@@ -199,7 +203,7 @@ export class Calls {
     this.take(handler.link, id, { answer, bytes: 0 });
   }
 
-  /** Counts the bytes of an answer that is kept; ends the call, and returns false, where they are too many. */
+  /** Counts the bytes of a retained answer. If they exceed a bound, closes the call and returns false. */
   #hold(open: Open, bytes: number): boolean {
     const { bounds, exceeded } = this.#options;
     open.bytes += bytes;
@@ -215,7 +219,7 @@ export class Calls {
     return false;
   }
 
-  /** Ends a call that is over. */
+  /** Closes a call that has its outcome. */
   #look(open: Open, isTimeUp: boolean): void {
     if (!this.#open.has(open)) return;
     const { call, answers, asked } = open;
@@ -232,7 +236,7 @@ export class Calls {
     else this.#openOfClient.delete(client);
   }
 
-  #end(open: Open, end: CallEnd, answer?: Answer): void {
+  #end(open: Open, end: CallEnd, answer?: RpcAnswer): void {
     if (!this.#open.delete(open)) return;
     this.ended[end]++;
     this.#heldBytes -= open.bytes;
@@ -246,17 +250,17 @@ export class Calls {
 
 interface Caller {
   readonly taker: CallTaker;
-  /** Tells clients apart; undefined: unknown. */
+  /** Key of the client; undefined if unknown. */
   readonly client: string | undefined;
 }
 
-/** A response, and what the way that it came on says of its handler. */
+/** A response, and the properties of its handler that are known from the transport. */
 interface Response extends Responding {
   readonly bytes: number;
 }
 
-/** What a handler has answered, or an error where that is too long or no response. */
-function checked(handler: Handler, response: unknown, bytes: number): Answer {
+/** Validates a handler's response: returns its answer, or an error if it is too long or not a response. */
+function checked(handler: Handler, response: unknown, bytes: number): RpcAnswer {
   if (bytes > RPC_MESSAGE_MAX_BYTES) {
     const wanted = `must have at most ${grouped(RPC_MESSAGE_MAX_BYTES)} bytes, found ${grouped(bytes)}`;
     return failure('tooMuch', `response of ${named(handler)}: ${wanted}`);
@@ -265,16 +269,16 @@ function checked(handler: Handler, response: unknown, bytes: number): Answer {
   return answer ?? failure('internal', `${named(handler)} has answered what is no response of JSON-RPC 2.0`);
 }
 
-function tooManyOpen(what: string, max: number, found: number, id: RequestId): RpcRefusal {
+function tooManyOpen(what: string, max: number, found: number, id: RequestId): RpcRejection {
   const problem = `${what}: must be at most ${grouped(max)}, found ${grouped(found)} before this one`;
-  return new RpcRefusal('tooMuch', problem, id);
+  return new RpcRejection('tooMuch', problem, id);
 }
 
 function named({ id, method }: Handler): string {
   return `handler "${id}" of "${method}"`;
 }
 
-function endOf(answer: Answer): CallEnd {
+function endOf(answer: RpcAnswer): CallEnd {
   if (!('error' in answer)) return 'success';
   return answer.error.code === RPC_ERRORS.timeout ? 'timeout' : 'error';
 }

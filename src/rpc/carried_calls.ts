@@ -1,34 +1,34 @@
 import type { RpcErrorName } from '../model/rpc.ts';
 import { show } from '../model/error_value_text.ts';
 import type { RpcBounds } from './bounds.ts';
-import { type Call, readCall } from './call.ts';
+import { type RpcCall, readCall } from './call.ts';
 import type { Calls, CallTaker, OpenCall } from './calls.ts';
 import type { CarriedCall } from './carrier.ts';
 import type { Handler, Handlers } from './handlers.ts';
 import {
-  type Answer,
+  type RpcAnswer,
   checkSize,
   isObject,
   type RequestId,
-  RpcRefusal,
+  RpcRejection,
   readLongMessage,
   responseText,
 } from './message.ts';
 
 export interface CarriedCallsOptions {
   readonly hubId: string;
-  /** Whether a handler id is one of this hub, or was. */
+  /** Whether a handler id belongs, or belonged, to this hub. */
   isOwn(handlerId: string): boolean;
   readonly handlers: Handlers;
   readonly calls: Calls;
   readonly bounds: Pick<RpcBounds, 'openCallsOfCarrier'>;
-  /** Counts what was refused. */
+  /** Counts a rejection. */
   refused(reason: RpcErrorName): void;
 }
 
 /**
- * Calls that a carrier brings, of somebody who may have asked others as well: the handlers of this hub answer, each for
- * itself. A call that none of them is meant by is for somebody else.
+ * Calls that arrive over a carrier. Their caller may have called other hubs as well, so each handler of this hub
+ * answers on its own. Calls for handlers elsewhere are ignored.
  */
 export class CarriedCalls {
   readonly #options: CarriedCallsOptions;
@@ -38,7 +38,7 @@ export class CarriedCalls {
     this.#options = options;
   }
 
-  /** Begins a call. Returns why it is refused, if it is. */
+  /** Begins a call. Returns the reason if it is rejected. */
   take({ text, method, handlerId, respond }: CarriedCall): string | undefined {
     let value: unknown;
     try {
@@ -48,9 +48,9 @@ export class CarriedCalls {
       if (callerId === this.#options.hubId) return undefined;
       if (method !== undefined && call.method !== method) {
         const wanted = `must be ${show(method)} as it was addressed`;
-        throw new RpcRefusal('invalidRequest', `method: ${wanted}, found ${show(call.method)}`, call.id);
+        throw new RpcRejection('invalidRequest', `method: ${wanted}, found ${show(call.method)}`, call.id);
       }
-      const asked: Call = {
+      const asked: RpcCall = {
         ...call,
         ...{ callerId, isAnswered: callerId !== undefined, collecting: 'stream' },
         handlerId: handlerId ?? call.handlerId,
@@ -60,7 +60,7 @@ export class CarriedCalls {
       });
       return undefined;
     } catch (error) {
-      if (!(error instanceof RpcRefusal)) throw error;
+      if (!(error instanceof RpcRejection)) throw error;
       this.#options.refused(error.reason);
       const callerId = this.#callerWaiting(value, { method, handlerId });
       const { id, code, message } = error;
@@ -69,17 +69,17 @@ export class CarriedCalls {
     }
   }
 
-  /** Ends it: whoever waits is told nothing. */
+  /** Cancels all calls without an answer. */
   close(): void {
     for (const open of [...this.#open]) open.cancel();
   }
 
-  /** Asks the handlers of this hub that are meant, if there are any. Throws an RpcRefusal. */
-  #begin(call: Call, respond: (answer: Answer) => void): void {
+  /** Calls the matching handlers of this hub, if there are any. Throws an RpcRefusal. */
+  #begin(call: RpcCall, respond: (answer: RpcAnswer) => void): void {
     const { calls } = this.#options;
     const handlers = this.#meant(call);
     if (handlers.length === 0) return;
-    // The hub's own methods are answered at once.
+    // The hub's own methods answer synchronously.
     if (handlers.some(({ link }) => link.kind !== 'hub')) this.#checkOpenCalls(call.id);
     let open: OpenCall | undefined;
     let isOver = !call.isAnswered;
@@ -94,26 +94,26 @@ export class CarriedCalls {
     if (!isOver) this.#open.add(open);
   }
 
-  #meant({ method, handlerId, zoneId, id }: Call): readonly Handler[] {
+  #meant({ method, handlerId, zoneId, id }: RpcCall): readonly Handler[] {
     const { handlers, isOwn } = this.#options;
     const meant = handlers.find({ method, handlerId, zoneId }).filter(({ link }) => link.isLocal);
     if (meant.length > 0 || handlerId === undefined || !isOwn(handlerId)) return meant;
     const found = `no handler of it has the id ${show(handlerId)}`;
-    throw new RpcRefusal('unknownHandler', `Cannot call ${show(method)}: _handler_id: ${found}`, id);
+    throw new RpcRejection('unknownHandler', `Cannot call ${show(method)}: _handler_id: ${found}`, id);
   }
 
   #checkOpenCalls(id: RequestId): void {
     const { openCallsOfCarrier: max } = this.#options.bounds;
     const { size } = this.#open;
     if (size < max) return;
-    throw new RpcRefusal(
+    throw new RpcRejection(
       'tooMuch',
       `open calls of a carrier: must be at most ${max}, found ${size} before this one`,
       id,
     );
   }
 
-  /** The caller that this hub answers where a request is wrong; undefined where there is none, or others answer. */
+  /** The caller to whom this hub answers an invalid request; undefined without one, or if another hub answers. */
   #callerWaiting(value: unknown, addressed: Addressed): string | undefined {
     const { handlers, isOwn, hubId } = this.#options;
     if (!isObject(value) || !isObject(value['params'])) return undefined;
@@ -121,7 +121,7 @@ export class CarriedCalls {
     if (typeof callerId !== 'string' || callerId === hubId) return undefined;
     const handlerId = addressed.handlerId ?? named;
     if (typeof handlerId === 'string') return isOwn(handlerId) ? callerId : undefined;
-    // A request is for the handlers of the method that it was addressed to.
+    // A request is for the handlers of the method in its address.
     const method = addressed.method ?? value['method'];
     if (typeof method !== 'string') return undefined;
     const all = handlers.find({ method, handlerId: undefined, zoneId: undefined });
@@ -129,13 +129,13 @@ export class CarriedCalls {
   }
 }
 
-/** What the way that a call came on says of its handlers. */
+/** Method and handler in the address of a call. */
 interface Addressed {
   readonly method: string | undefined;
   readonly handlerId: string | undefined;
 }
 
-/** Who asks by a carrier gets each answer, and puts them together itself. */
+/** Removes the aggregation: a caller on a carrier receives each answer and aggregates them itself. */
 function withoutAggregation(value: unknown): unknown {
   if (!isObject(value) || !isObject(value['params'])) return value;
   const { _aggregation, ...params } = value['params'];

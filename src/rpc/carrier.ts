@@ -1,124 +1,124 @@
 import { RPC_MESSAGE_MAX_BYTES } from '../model/rpc.ts';
-import type { Params } from './message.ts';
+import type { RpcParams } from './message.ts';
 
 /**
- * How the hub reaches handlers that are connected to something else, such as an MQTT broker, and is reached from there.
+ * Transport to handlers and callers that are connected elsewhere, such as an MQTT broker.
  *
- *   Carrier, made by whoever carries          CarrierPort, what it is given by Rpc.attach()
+ *   Carrier, implemented by the transport     CarrierPort, returned by Rpc.attach()
  *   ------------------------------------      ---------------------------------------------------------
  *   announce, withdraw: own methods      -->  heard, gone: methods of others
  *   send: a request to one of them       -->  answered: the response
  *   respond (of a call): the response    <--  call: a request of others to a handler of this hub
  *
- * A carrier carries a call one hop: calls that it brings go to handlers of this hub alone, never to those that a carrier has
- * announced, since these are asked by the caller itself.
+ * A carrier forwards a call by one hop: calls that it receives go to handlers of this hub only, never to handlers
+ * announced by a carrier, as the caller calls those itself.
  */
 export interface Carrier {
-  /** What carries, for metrics: a word such as `mqtt`. */
+  /** Name for metrics, such as `mqtt`. */
   readonly name: string;
-  /** Whether requests get anywhere now. Where several carriers know a handler, one that is up is asked to send. */
+  /** Whether requests can be delivered. Of several carriers that know a handler, one that is up is used. */
   isUp(): boolean;
   /**
-   * Hands a request to a handler that this carrier has announced. Returns whether it is on its way; if not, the call goes on
-   * without it. Never throws. The answer may come before it returns.
+   * Sends a request to a handler announced by this carrier. Returns false if it cannot be sent; the call then continues
+   * without that handler. Never throws. The answer may arrive before this returns.
    */
-  send(request: Forwarded): boolean;
+  send(request: ForwardedRequest): boolean;
   /**
-   * A method has a handler at this hub: its own, or a WebSocket client's. Called for all that there are while the carrier is
-   * attached, for each that comes, and for one whose zone has changed.
+   * Announces a handler at this hub: its own, or a WebSocket client's. Called for all existing handlers on attaching,
+   * for each new one, and when the zone of one changes.
    */
   announce(handler: Announced): void;
-  /** A handler that was announced is gone. */
+  /** Withdraws the announcement of a handler that has left. */
   withdraw(handler: Announced): void;
 }
 
-/** A handler of a method. Neither text is empty; both may hold any character. */
+/** A handler of a method. Both names are non-empty and may contain any character. */
 export interface Announced {
   readonly method: string;
-  /** Of the handler. */
+  /** Id of the handler. */
   readonly id: string;
-  /** The zone that it is for; left out: any. */
+  /** Zone that it handles; any if absent. */
   readonly zoneId?: string;
 }
 
-/** A request as a handler gets it. */
-export interface Forwarded {
-  /** The hub's own, 10,000 or more, and another one for each handler; undefined: nobody waits for an answer. */
+/** A request as sent to a handler. */
+export interface ForwardedRequest {
+  /** Assigned by the hub, 10,000 or more, unique per handler; undefined if no answer is expected. */
   readonly id: number | undefined;
   readonly method: string;
   readonly handlerId: string;
-  /** Without the reserved parameters: those are between the caller and the hub. */
-  readonly params: Params | undefined;
-  /** The same as JSON, made once for all handlers. */
+  /** Without the reserved params, which are between the caller and the hub. */
+  readonly params: RpcParams | undefined;
+  /** `params` as JSON, serialized once for all handlers. */
   readonly paramsText: string | undefined;
   /** How long the hub waits for the answer. */
   readonly timeoutMs: number;
 }
 
-/** A call that a carrier brings. */
+/** A call that arrives over a carrier. */
 export interface CarriedCall {
-  /** The request as it came: JSON. Its `_aggregation` is the caller's own affair. */
+  /** The request as JSON. Its `_aggregation` is ignored: the caller aggregates. */
   readonly text: string;
-  /** The method that it must name, where the way that it came on says so. */
+  /** Method in its address, which the request must name; undefined if the address has none. */
   readonly method?: string;
-  /** The handler that it was addressed to, where the way that it came on says so. */
+  /** Handler in its address; undefined if the address has none. */
   readonly handlerId?: string;
   /**
-   * Told each response, one for each handler of this hub that answers: to whom, as the request's `_caller_id` says, and JSON
-   * with the request's id. An error of the hub is told once. Not called for a request without `_caller_id`, for one of this
-   * hub itself, nor where it is for nobody here.
+   * Receives each response: the request's `_caller_id`, and JSON with the request's id. Each handler of this hub that
+   * answers yields one; an error of the hub yields one. Not called for a request without `_caller_id`, from this hub
+   * itself, or without a handler here.
    */
   respond(callerId: string, text: string): void;
 }
 
-/** What a carrier tells the hub. None of it throws. */
+/** Input of a carrier to the hub. Its methods never throw. */
 export interface CarrierPort {
   /**
-   * A handler has announced itself, perhaps again: it is known for 120 s, or as long as is said. Returns why it is refused, if
-   * it is. What the hub has announced itself is ignored.
+   * Registers an announced handler, or renews it, for `forMs` (120 s by default). Returns the reason if it is rejected.
+   * The hub's own announcements are ignored.
    */
-  heard(handler: Announced, forMs?: number): string | undefined;
-  /** Ids of the handlers of a method that are known from this carrier. */
+  announced(handler: Announced, forMs?: number): string | undefined;
+  /** Ids of the handlers of a method announced by this carrier. */
   handlersOf(method: string): readonly string[];
-  /** A handler has taken its announcement back, or is known to be gone. What it was asked is answered with −32000. */
-  gone(handler: Announced): void;
-  /** The same of a hub that is gone, with its own handlers and those of its clients. */
-  goneWith(hubId: string): void;
+  /** Removes a handler that has withdrawn its announcement or has left. Its open requests fail with −32000. */
+  left(handler: Announced): void;
+  /** Removes the handlers of a hub that has left, and those of its clients. */
+  hubLeft(hubId: string): void;
   /**
-   * A response, as JSON, to what was sent by this carrier. `from`: what the way that it came on says of its handler. Returns
-   * whether it was waited for: an id that is unknown, of another carrier, method or handler, or answered before is not.
+   * Handles a JSON response to a request sent by this carrier. `from`: properties of its handler known from its
+   * address. Returns whether it was expected: its id must be open, and of this carrier, method and handler.
    */
   answered(text: string, from?: Responding): boolean;
   /**
-   * A request of somebody else. Whoever may not call has to be stopped before: the hub asks for no token here. Returns why it
-   * is refused, if it is.
+   * Handles a request of another caller. The carrier must have authorized it: the hub requires no token here. Returns
+   * the reason if it is rejected.
    */
   call(call: CarriedCall): string | undefined;
-  /** Ends it: its handlers are gone. */
+  /** Detaches the carrier and removes its handlers. */
   close(): void;
 }
 
-/** What is known of the handler that has sent a response. */
+/** Properties of the handler that has sent a response. */
 export interface Responding {
   readonly method?: string;
   readonly handlerId?: string;
 }
 
-/** The hub, to a carrier. */
+/** Interface of the hub for carriers. */
 export interface CarriedRpc {
-  /** The hub as a caller, and as a handler of its own methods. */
+  /** Id of the hub as a caller, and as the handler of its own methods. */
   readonly hubId: string;
-  /** Whether a handler id is one of this hub, or was. */
+  /** Whether a handler id belongs, or belonged, to this hub. */
   isOwn(handlerId: string): boolean;
   attach(carrier: Carrier): CarrierPort;
 }
 
 /**
- * A request as carriers send it: who calls, and how long it waits for an answer, are among the parameters. Undefined where it
- * is longer than requests may be.
+ * Serializes a request for a carrier, with its caller and timeout among the params. Returns undefined if it exceeds the
+ * longest message.
  */
 export function carriedText(
-  { id, method, paramsText = '{}', timeoutMs }: Forwarded,
+  { id, method, paramsText = '{}', timeoutMs }: ForwardedRequest,
   callerId: string,
 ): string | undefined {
   const caller = `"_caller_id":${JSON.stringify(callerId)},"_timeout":${timeoutMs}`;

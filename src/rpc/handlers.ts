@@ -1,63 +1,64 @@
 import { grouped } from '../model/bounds.ts';
 import { PING, type RpcAvailable } from '../model/rpc.ts';
 import type { RpcBounds } from './bounds.ts';
-import type { Forwarded } from './carrier.ts';
-import { RpcRefusal } from './message.ts';
+import type { ForwardedRequest } from './carrier.ts';
+import { RpcRejection } from './message.ts';
 
-/** How a handler is reached. Handlers that are gone together have one link. */
-export interface Link {
+/** Transport to handlers. Handlers that leave together share one link. */
+export interface HandlerLink {
   /** For metrics: hub, websocket, or the name of a carrier. */
   readonly kind: string;
-  /** Whether its handlers are of this hub: its own, or WebSocket clients'. */
+  /** Whether its handlers belong to this hub: its own, or WebSocket clients'. */
   readonly isLocal: boolean;
-  /** Whether requests get anywhere now; left out: always. */
+  /** Whether requests can be delivered; always if absent. */
   isUp?(): boolean;
-  /** Hands a request over; false where that cannot be. Never throws. */
-  send(request: Forwarded): boolean;
+  /** Sends a request; false if that is not possible. Never throws. */
+  send(request: ForwardedRequest): boolean;
 }
 
 export interface Handler {
   readonly method: string;
   readonly id: string;
-  /** The zone that it is for; undefined: any. */
+  /** Zone that it handles; undefined for any. */
   readonly zoneId: string | undefined;
-  readonly link: Link;
+  readonly link: HandlerLink;
 }
 
-/** Which handlers of a method are meant. */
-export interface Wanted {
+/** Criteria for handlers of a method. */
+export interface HandlerQuery {
   readonly method: string;
   readonly handlerId: string | undefined;
   readonly zoneId: string | undefined;
 }
 
-interface Known {
+interface HandlerRoute {
   readonly handler: Handler;
-  /** When it is forgotten, unless it is heard of again. */
+  /** When it expires unless it is announced again. */
   readonly untilMs: number;
 }
 
 /**
- * Who handles which method: (method, id) names a handler. A name of this hub is nobody else's until it is gone. A handler
- * that several carriers bring is there once, with several ways to it: it is asked on the first that is up.
+ * Registry of the handlers of methods. A handler is identified by method and id. An id of this hub cannot be taken by
+ * others while it is registered. A handler announced by several carriers is registered once, with several routes;
+ * requests go over the first that is up.
  */
 export class Handlers {
   readonly #elapsed: () => number;
   readonly #bounds: RpcBounds;
-  /** The ways to each handler, in the order in which they became known; one at least. */
-  readonly #byMethod = new Map<string, Map<string, Known[]>>();
-  readonly #sizes = new Map<Link, number>();
+  /** Routes to each handler, at least one, in order of registration. */
+  readonly #byMethod = new Map<string, Map<string, HandlerRoute[]>>();
+  readonly #sizes = new Map<HandlerLink, number>();
   #size = 0;
 
-  /** `elapsed`: time that has passed since some moment, in milliseconds. */
+  /** `elapsed`: monotonic time in milliseconds. */
   constructor({ elapsed, bounds }: { elapsed(): number; readonly bounds: RpcBounds }) {
     this.#elapsed = elapsed;
     this.#bounds = bounds;
   }
 
   /**
-   * Knows a handler from now on, for so long at least. Returns whether it is new; false also where the name is somebody
-   * else's. Throws an RpcRefusal where there are too many.
+   * Registers a handler for at least `forMs`. Returns whether it is new; false also if its id is taken. Throws an
+   * RpcRefusal if there are too many.
    */
   add(handler: Handler, forMs = Number.POSITIVE_INFINITY): boolean {
     const { method, id, link } = handler;
@@ -70,36 +71,36 @@ export class Handlers {
     }
     if (ways.length > 0 && (link.isLocal || ways[0]?.handler.link.isLocal === true)) return false;
     this.#checkCapacity(method, link);
-    const ofMethod = this.#byMethod.get(method) ?? new Map<string, Known[]>();
+    const ofMethod = this.#byMethod.get(method) ?? new Map<string, HandlerRoute[]>();
     this.#byMethod.set(method, ofMethod.set(id, [...ways, { handler, untilMs }]));
     this.#count(link, 1);
     return ways.length === 0;
   }
 
-  /** Forgets a handler of a link. Returns whether there was one. */
-  remove(method: string, id: string, link: Link): boolean {
+  /** Removes a handler of a link. Returns whether there was one. */
+  remove(method: string, id: string, link: HandlerLink): boolean {
     const known = this.#waysTo(method, id).find(({ handler }) => handler.link === link);
     if (known !== undefined) this.#forget(known);
     return known !== undefined;
   }
 
-  /** Forgets all handlers of a link, and returns them. */
-  removeAll(link: Link): readonly Handler[] {
+  /** Removes all handlers of a link, and returns them. */
+  removeAll(link: HandlerLink): readonly Handler[] {
     const removed = this.known(link);
     for (const { method, id } of removed) this.remove(method, id, link);
     return removed;
   }
 
-  /** The handlers that a link leads to. */
-  known(link: Link): readonly Handler[] {
+  /** Handlers of a link. */
+  known(link: HandlerLink): readonly Handler[] {
     const nowMs = this.#elapsed();
     return this.#allWays()
       .filter(({ handler, untilMs }) => handler.link === link && untilMs > nowMs)
       .map(({ handler }) => handler);
   }
 
-  /** Ids of the handlers of a method that a link leads to. */
-  idsOf(method: string, link: Link): readonly string[] {
+  /** Ids of the handlers of a method on a link. */
+  idsOf(method: string, link: HandlerLink): readonly string[] {
     const nowMs = this.#elapsed();
     const ways = [...(this.#byMethod.get(method)?.values() ?? [])].flat();
     return ways
@@ -107,8 +108,8 @@ export class Handlers {
       .map(({ handler }) => handler.id);
   }
 
-  /** Those that are meant, in the order in which they became known. */
-  find({ method, handlerId, zoneId }: Wanted): readonly Handler[] {
+  /** Matching handlers, in order of registration. */
+  find({ method, handlerId, zoneId }: HandlerQuery): readonly Handler[] {
     return this.#of(method).filter(
       (handler) =>
         (handlerId === undefined || handler.id === handlerId) &&
@@ -116,7 +117,7 @@ export class Handlers {
     );
   }
 
-  /** Whether anybody handles a method. */
+  /** Whether a method has a handler. */
   has(method: string): boolean {
     return this.#of(method).length > 0;
   }
@@ -125,15 +126,15 @@ export class Handlers {
     return [...this.#byMethod.keys()].flatMap((method) => this.#of(method));
   }
 
-  /** All methods with their handlers, in the order in which they became known; what every hub has comes first. */
+  /** All methods with their handlers, in order of registration, after those that every hub has. */
   available(): RpcAvailable {
     const names = [...this.#byMethod.keys()].filter((method) => this.has(method));
     names.sort((a, b) => Number(b === PING) - Number(a === PING));
-    // An entry, not an assignment: a method may have any name.
+    // An entry, not an assignment: a method may be named like a member of Object.prototype.
     return Object.fromEntries(names.map((name) => [name, { handler_id: this.#of(name).map(({ id }) => id) }]));
   }
 
-  /** Each handler as it is to be asked. */
+  /** Handlers of a method, each with its best route. */
   #of(method: string): readonly Handler[] {
     const nowMs = this.#elapsed();
     return [...(this.#byMethod.get(method)?.values() ?? [])].flatMap((ways) => {
@@ -143,18 +144,18 @@ export class Handlers {
     });
   }
 
-  /** The ways to a handler, without those that were not heard of again in time. */
-  #waysTo(method: string, id: string): Known[] {
+  /** Routes to a handler. Removes expired ones. */
+  #waysTo(method: string, id: string): HandlerRoute[] {
     const nowMs = this.#elapsed();
     for (const known of this.#byMethod.get(method)?.get(id) ?? []) if (known.untilMs <= nowMs) this.#forget(known);
     return this.#byMethod.get(method)?.get(id) ?? [];
   }
 
-  #allWays(): readonly Known[] {
+  #allWays(): readonly HandlerRoute[] {
     return [...this.#byMethod.values()].flatMap((ofMethod) => [...ofMethod.values()].flat());
   }
 
-  #forget({ handler: { method, id, link } }: Known): void {
+  #forget({ handler: { method, id, link } }: HandlerRoute): void {
     const ofMethod = this.#byMethod.get(method);
     const ways = ofMethod?.get(id);
     const left = ways?.filter(({ handler }) => handler.link !== link);
@@ -165,15 +166,15 @@ export class Handlers {
     if (ofMethod.size === 0) this.#byMethod.delete(method);
   }
 
-  #count(link: Link, by: number): void {
+  #count(link: HandlerLink, by: number): void {
     this.#size += by;
     const ofLink = (this.#sizes.get(link) ?? 0) + by;
     if (ofLink > 0) this.#sizes.set(link, ofLink);
     else this.#sizes.delete(link);
   }
 
-  /** What was not heard of again makes room. */
-  #checkCapacity(method: string, link: Link): void {
+  /** Throws an RpcRefusal if there is no room. Removes expired handlers first. */
+  #checkCapacity(method: string, link: HandlerLink): void {
     if (this.#tooMany(method, link) === undefined) return;
     const nowMs = this.#elapsed();
     for (const known of this.#allWays()) if (known.untilMs <= nowMs) this.#forget(known);
@@ -181,7 +182,7 @@ export class Handlers {
     if (refusal !== undefined) throw refusal;
   }
 
-  #tooMany(method: string, link: Link): RpcRefusal | undefined {
+  #tooMany(method: string, link: HandlerLink): RpcRejection | undefined {
     const { handlers, handlersOfMethod, handlersOfCarrier } = this.#bounds;
     if (this.#size >= handlers) return tooMany('handlers', handlers, this.#size);
     const ofMethod = this.#byMethod.get(method)?.size ?? 0;
@@ -192,6 +193,9 @@ export class Handlers {
   }
 }
 
-function tooMany(what: string, max: number, found: number): RpcRefusal {
-  return new RpcRefusal('tooMuch', `${what}: must be at most ${grouped(max)}, found ${grouped(found)} before this one`);
+function tooMany(what: string, max: number, found: number): RpcRejection {
+  return new RpcRejection(
+    'tooMuch',
+    `${what}: must be at most ${grouped(max)}, found ${grouped(found)} before this one`,
+  );
 }

@@ -3,19 +3,19 @@ import { parseExactJson, UnsupportedJson, unsupportedReason } from '../model/jso
 import { type ExactNumber, ordinary } from '../model/lossless_numbers.ts';
 import { RPC_ERRORS, RPC_MESSAGE_MAX_BYTES, type RpcError, type RpcErrorName, type RpcId } from '../model/rpc.ts';
 
-/** What a handler has answered, without the id under which it was asked. */
-export type Answer = { readonly result: unknown } | { readonly error: RpcError };
+/** Answer of a handler, without the id of its request. */
+export type RpcAnswer = { readonly result: unknown } | { readonly error: RpcError };
 
-export type Params = Readonly<Record<string, unknown>>;
+export type RpcParams = Readonly<Record<string, unknown>>;
 
-/** The id of a request: it goes back as it came, digit by digit. */
+/** Id of a request. It is returned digit by digit as it was sent. */
 export type RequestId = RpcId | ExactNumber;
 
-/** Ends a call before anybody was asked: answered as an error of JSON-RPC. */
-export class RpcRefusal extends Error {
+/** Rejection of a call before any handler was called, answered as an error of JSON-RPC. */
+export class RpcRejection extends Error {
   readonly code: number;
   readonly reason: RpcErrorName;
-  /** Of the request, as far as it was read. */
+  /** Id of the request, as far as it was read. */
   readonly id: RequestId;
 
   constructor(reason: RpcErrorName, message: string, id: RequestId = null) {
@@ -27,44 +27,47 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** The answer that says why something was refused or has failed. */
-export function failure(reason: RpcErrorName, message: string, data?: unknown): Answer {
+/** Answer with an error. */
+export function failure(reason: RpcErrorName, message: string, data?: unknown): RpcAnswer {
   return { error: { code: RPC_ERRORS[reason], message, ...(data !== undefined && { data }) } };
 }
 
 /**
- * The value of a message, with all numbers as they were sent. Throws an RpcRefusal where it is too long, is no JSON, or
- * cannot be handed on without a change. `depthMax`: levels that JSON may be nested.
+ * Parses a message, with all numbers as they were sent. Throws an RpcRefusal if it is too long, is not JSON, or cannot
+ * be forwarded unchanged. `depthMax`: most levels of nested JSON.
  */
 export function readMessage(text: string, depthMax?: number): unknown {
   checkSize(text);
   return readLongMessage(text, depthMax);
 }
 
-/** Throws an RpcRefusal where a message is too long. `id`: of the request. */
+/** Throws an RpcRefusal with the request's `id` if a message is too long. */
 export function checkSize(text: string, id: RequestId = null): void {
   const bytes = bytesBeyond(text, RPC_MESSAGE_MAX_BYTES);
   if (bytes === undefined) return;
   const wanted = `must have at most ${grouped(RPC_MESSAGE_MAX_BYTES)} bytes`;
-  throw new RpcRefusal('tooMuch', `message: ${wanted}, found ${grouped(bytes)}`, id);
+  throw new RpcRejection('tooMuch', `message: ${wanted}, found ${grouped(bytes)}`, id);
 }
 
-/** As readMessage, of any length: for what has come over a way that bounds it, and whose refusal needs its id. */
+/**
+ * Like readMessage without a bound on length: for transports that bound it, or if a rejection needs the request's id.
+ */
 export function readLongMessage(text: string, depthMax?: number): unknown {
   try {
     const value = parseExactJson(text, depthMax);
     const problem = unsupportedReason(value, { root: 'message', ...(depthMax !== undefined && { depthMax }) });
     if (problem === undefined) return value;
-    throw new RpcRefusal('invalidRequest', problem);
+    throw new RpcRejection('invalidRequest', problem);
   } catch (cause) {
-    if (cause instanceof UnsupportedJson) throw new RpcRefusal('invalidRequest', cause.message);
-    if (cause instanceof SyntaxError) throw new RpcRefusal('notJson', `message: must be JSON, found ${cause.message}`);
+    if (cause instanceof UnsupportedJson) throw new RpcRejection('invalidRequest', cause.message);
+    if (cause instanceof SyntaxError)
+      throw new RpcRejection('notJson', `message: must be JSON, found ${cause.message}`);
     throw cause;
   }
 }
 
-/** What a response says; undefined where it is none of JSON-RPC, which has either a result or an error. */
-export function readAnswer(value: unknown): Answer | undefined {
+/** Result or error of a response; undefined if it is not a JSON-RPC response, which has exactly one of them. */
+export function readAnswer(value: unknown): RpcAnswer | undefined {
   if (!isObject(value) || Object.hasOwn(value, 'result') === Object.hasOwn(value, 'error')) return undefined;
   if (Object.hasOwn(value, 'result')) return { result: value['result'] };
   const { error } = value;
@@ -73,12 +76,12 @@ export function readAnswer(value: unknown): Answer | undefined {
   return { error: error as RpcError };
 }
 
-/** A response as a text. */
-export function responseText(id: RequestId, answer: Answer): string {
+/** Serializes a response. */
+export function responseText(id: RequestId, answer: RpcAnswer): string {
   return JSON.stringify({ jsonrpc: '2.0', id, ...answer });
 }
 
-/** Whether a value from JSON is an object, neither a list nor null. */
-export function isObject(value: unknown): value is Params {
+/** Whether a JSON value is an object, neither an array nor null. */
+export function isObject(value: unknown): value is RpcParams {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,81 +2,81 @@ import { grouped } from '../model/bounds.ts';
 import { HANDLER_ID_MAX_CHARACTERS, IDENTIFY, PING, type RpcAvailable, type RpcErrorName, XCMD } from '../model/rpc.ts';
 import { show } from '../model/error_value_text.ts';
 import { RPC_BOUNDS, type RpcBounds } from './bounds.ts';
-import { type Call, methodProblem } from './call.ts';
+import { type RpcCall, methodProblem } from './call.ts';
 import { type CallEnd, Calls, type CallTaker, type OpenCall } from './calls.ts';
 import { CarriedCalls } from './carried_calls.ts';
 import type { Announced, Carrier, CarrierPort } from './carrier.ts';
-import { type Handler, Handlers, type Link } from './handlers.ts';
-import { failure, RpcRefusal, readLongMessage } from './message.ts';
+import { type Handler, Handlers, type HandlerLink } from './handlers.ts';
+import { failure, RpcRejection, readLongMessage } from './message.ts';
 
 /**
- * Remote procedure calls of a hub: one registry of handlers for all ways. Whoever calls, by REST, by WebSocket or by a carrier
- * (carrier.ts), reaches the handlers of all of them:
+ * Remote procedure calls of a hub, with one registry of handlers for all transports. Callers on REST, WebSocket or a
+ * carrier (carrier.ts) reach the handlers of all of them:
  *
- *   caller                    handlers.ts: who is meant              handler
+ *   caller                    handlers.ts: matching handlers         handler
  *   REST, WebSocket: begin -> the hub's own, WebSocket clients',  -> Link.send
- *                             those that carriers have announced
+ *                             those announced by carriers
  *   carrier: CarrierPort.call the hub's own, WebSocket clients'      its answers: calls.ts
  */
 export interface RpcOptions {
-  /** Under which the hub itself handles its own methods. */
+  /** Id under which the hub handles its own methods. */
   readonly hubId: string;
-  /** What the hub tells of itself, without the methods. */
+  /** Result of the identify method, without the list of methods. */
   readonly identity: Readonly<Record<'name' | 'hub_id' | 'hub_name' | 'vendor' | 'version' | 'api_version', string>>;
-  /** Time that has passed since some moment, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   elapsed(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Another text at each call, which nobody can guess. */
+  /** Returns a new unpredictable string. */
   newId(): string;
   /**
-   * The id of the first request to a handler; 10,000 when left out. Where it is another one after each start, no answer to
-   * what the hub has asked before is taken for one to what it asks now.
+   * Id of the first request to a handler; 10,000 by default. If it differs between starts, late answers to requests of
+   * an earlier run are not mistaken for answers to new ones.
    */
   readonly firstId?: number;
   /**
-   * The id of a request that others can read and answer than its handler, as on a broker: nobody can guess it, and it is none of
-   * those that count up from `firstId`. Left out: they count on.
+   * Makes the id of a request that others than its handler can read and answer, as on a broker. It must be
+   * unpredictable and differ from those that count up from `firstId`. If absent, ids are consecutive.
    */
   randomId?(): number;
   readonly bounds?: Partial<RpcBounds>;
 }
 
-/** A WebSocket client, as far as it handles methods. */
+/** A WebSocket client as a handler of methods. */
 export interface ClientPort {
   /** Its handler id. */
   readonly id: string;
-  /** Handles a method from now on. Done again it changes the zone. Throws an RpcRefusal. */
+  /** Registers a method. Repeating it changes the zone. Throws an RpcRefusal. */
   register(method: unknown, zoneId: string | undefined): void;
-  /** Throws an RpcRefusal where it is not registered. */
+  /** Throws an RpcRefusal if the method is not registered. */
   unregister(method: unknown): void;
-  /** A response to what it was sent. Returns whether it was waited for. */
+  /** Handles a response to a request. Returns whether it was expected. */
   answered(response: unknown, bytes: number): boolean;
-  /** The connection has ended: what its handlers have not answered is answered with −32000. */
+  /** Removes its handlers when the connection closes. Their open requests fail with −32000. */
   close(): void;
 }
 
-/** What was counted since the start. */
+/** Counters since start, and current numbers. */
 export interface RpcCounts {
-  /** Calls that were begun, by what became of them. */
+  /** Calls by outcome. */
   readonly calls: Readonly<Record<CallEnd, number>>;
-  /** Requests that went to handlers. */
+  /** Requests sent to handlers. */
   readonly forwarded: number;
   /** Answers of handlers. */
   readonly responses: number;
-  /** Answers that nobody waited for, or no more. */
+  /** Answers to requests that are unknown or closed. */
   readonly late: number;
-  /** What was refused before anybody was asked, and what a bound has ended, by the error. */
+  /** Rejected and aborted calls, by error. */
   readonly refused: ReadonlyMap<RpcErrorName, number>;
-  /** Handlers now, by how they are reached. */
+  /** Registered handlers, by kind of link. */
   readonly handlers: ReadonlyMap<string, number>;
   readonly open: number;
 }
 
-/** Stands between the id of the hub and what tells its clients apart; names of hubs have none. */
+/** Separates the id of the hub from the part that identifies its client. Names of hubs do not contain it. */
 const OF_HUB = ':';
-/** A handler of a carrier is known for so long after its last announcement. */
-const HEARD_MS = 120_000;
+/** Time until a carrier's handler expires after its last announcement. */
+const ANNOUNCED_MS = 120_000;
 
 export class Rpc {
   readonly hubId: string;
@@ -105,12 +105,12 @@ export class Rpc {
     });
   }
 
-  /** Whether a handler id is one of this hub, or was. */
+  /** Whether a handler id belongs, or belonged, to this hub. */
   isOwn(handlerId: string): boolean {
     return isOf(this.hubId, handlerId);
   }
 
-  /** The methods that can be called now. */
+  /** Methods that have handlers. */
   available(): RpcAvailable {
     return this.#handlers.available();
   }
@@ -128,26 +128,25 @@ export class Rpc {
     };
   }
 
-  /** Counts what was refused, for whoever answers it. */
+  /** Counts a rejection that the caller of this method answers. */
   refused(reason: RpcErrorName): void {
     this.#refused.set(reason, (this.#refused.get(reason) ?? 0) + 1);
   }
 
   /**
-   * Calls the handlers that are meant, all that are known now. `taker` may be called before this returns. `client`: tells
-   * clients apart whose open calls are bounded; undefined: unknown. Throws an RpcRefusal where there is no handler, or where too
-   * many calls are open.
+   * Calls all matching handlers. `taker` may be called before this returns. `client`: key by which open calls are
+   * bounded; undefined if unknown. Throws an RpcRefusal if no handler matches or too many calls are open.
    */
-  begin(call: Call, taker: CallTaker, client?: string): OpenCall {
+  begin(call: RpcCall, taker: CallTaker, client?: string): OpenCall {
     return this.#calls.begin(call, this.#handlersFor(call), { taker, client });
   }
 
-  /** Lets a WebSocket client handle methods. `send` hands it a frame. */
+  /** Connects a WebSocket client. `send` sends it a frame. */
   connect(send: (frame: string) => void): ClientPort {
     const id = `${this.hubId}${OF_HUB}${this.#options.newId()}`;
-    /** With their zones. */
+    /** Zones by method. */
     const methods = new Map<string, string | undefined>();
-    const link: Link = {
+    const link: HandlerLink = {
       kind: 'websocket',
       isLocal: true,
       send: ({ id, method, paramsText }) => {
@@ -164,7 +163,7 @@ export class Rpc {
         const { methodsOfClient } = this.bounds;
         if (!methods.has(name) && methods.size >= methodsOfClient) {
           const found = `found ${methods.size} before this one`;
-          throw new RpcRefusal('tooMuch', `methods of a connection: must be at most ${methodsOfClient}, ${found}`);
+          throw new RpcRejection('tooMuch', `methods of a connection: must be at most ${methodsOfClient}, ${found}`);
         }
         const isNew = this.#handlers.add({ method: name, id, zoneId, link });
         if (isNew || methods.get(name) !== zoneId) this.#announce(announced({ method: name, id, zoneId }));
@@ -172,7 +171,10 @@ export class Rpc {
       },
       unregister: (method) => {
         if (typeof method !== 'string' || !methods.delete(method)) {
-          throw new RpcRefusal('invalidParams', `params.method: is not registered on this connection: ${show(method)}`);
+          throw new RpcRejection(
+            'invalidParams',
+            `params.method: is not registered on this connection: ${show(method)}`,
+          );
         }
         this.#handlers.remove(method, id, link);
         this.#withdraw({ method, id });
@@ -187,9 +189,9 @@ export class Rpc {
     };
   }
 
-  /** Reaches the handlers of a carrier from now on, and is reached by it. */
+  /** Connects a carrier. */
   attach(carrier: Carrier): CarrierPort {
-    const link: Link = {
+    const link: HandlerLink = {
       kind: carrier.name,
       isLocal: false,
       isUp: () => carrier.isUp(),
@@ -203,12 +205,12 @@ export class Rpc {
     this.#carriers.add(carrier);
     for (const handler of this.#handlers.all()) if (handler.link.isLocal) carrier.announce(announced(handler));
     return {
-      heard: (handler, forMs = HEARD_MS) => this.#heard(handler, link, forMs),
+      announced: (handler, forMs = ANNOUNCED_MS) => this.#register(handler, link, forMs),
       handlersOf: (method) => this.#handlers.idsOf(method, link),
-      gone: ({ method, id }) => {
+      left: ({ method, id }) => {
         if (this.#handlers.remove(method, id, link)) this.#calls.gone(link, { method, id });
       },
-      goneWith: (hubId) => {
+      hubLeft: (hubId) => {
         for (const { method, id } of this.#handlers.known(link)) {
           if (!isOf(hubId, id)) continue;
           this.#handlers.remove(method, id, link);
@@ -233,13 +235,13 @@ export class Rpc {
     };
   }
 
-  /** Ends everything: whoever waits is told so. */
+  /** Answers all open calls with an error and closes them. */
   close(): void {
     this.#calls.close(failure('internal', 'Cannot finish the call: the hub is shutting down'));
   }
 
   #addOwn(methods: Readonly<Record<string, () => unknown>>): void {
-    const link: Link = {
+    const link: HandlerLink = {
       kind: 'hub',
       isLocal: true,
       send: ({ id, method }) => {
@@ -250,17 +252,21 @@ export class Rpc {
     for (const method of Object.keys(methods)) this.#handlers.add({ method, id: this.hubId, zoneId: undefined, link });
   }
 
-  /** Those that a call means. Throws an RpcRefusal where there are none. */
-  #handlersFor({ method, handlerId, zoneId, id }: Call): readonly Handler[] {
+  /** Handlers that match a call. Throws an RpcRefusal if none exists. */
+  #handlersFor({ method, handlerId, zoneId, id }: RpcCall): readonly Handler[] {
     const found = this.#handlers.find({ method, handlerId, zoneId });
     if (found.length > 0) return found;
     const what = `Cannot call ${show(method)}`;
     if (!this.#handlers.has(method)) {
       const reason = method === XCMD ? 'nobodyForXcmd' : 'unknownMethod';
-      throw new RpcRefusal(reason, `${what}: nobody handles it`, id);
+      throw new RpcRejection(reason, `${what}: it has no handler`, id);
     }
-    if (handlerId === undefined) throw new RpcRefusal('unknownMethod', `${what}: nobody handles it in this zone`, id);
-    throw new RpcRefusal('unknownHandler', `${what}: _handler_id: no handler of it has the id ${show(handlerId)}`, id);
+    if (handlerId === undefined) throw new RpcRejection('unknownMethod', `${what}: it has no handler in this zone`, id);
+    throw new RpcRejection(
+      'unknownHandler',
+      `${what}: _handler_id: no handler of it has the id ${show(handlerId)}`,
+      id,
+    );
   }
 
   #announce(handler: Announced): void {
@@ -271,8 +277,11 @@ export class Rpc {
     for (const carrier of this.#carriers) carrier.withdraw(handler);
   }
 
-  /** What carriers announce may have any name but those of JSON-RPC itself: every handler has a ping of its own. */
-  #heard({ method, id, zoneId }: Announced, link: Link, forMs: number): string | undefined {
+  /**
+   * Registers a handler announced by a carrier. Any name but those of JSON-RPC is allowed, as every handler may have a
+   * ping.
+   */
+  #register({ method, id, zoneId }: Announced, link: HandlerLink, forMs: number): string | undefined {
     if (this.isOwn(id)) return undefined;
     try {
       checkAnnounced({ method, id, ...(zoneId !== undefined && { zoneId }) });
@@ -283,30 +292,32 @@ export class Rpc {
     }
   }
 
-  /** Counts a refusal that nobody else is told of. */
-  #refusedWith(error: unknown): RpcRefusal {
-    if (!(error instanceof RpcRefusal)) throw error;
+  /** Counts a rejection that is not answered. */
+  #refusedWith(error: unknown): RpcRejection {
+    if (!(error instanceof RpcRejection)) throw error;
     this.refused(error.reason);
     return error;
   }
 
-  /** The name of a method that clients may handle. Throws an RpcRefusal. */
+  /** Checks the name of a method that a client registers. Throws an RpcRefusal. */
   #registrable(method: unknown): string {
     const problem = methodProblem(method);
-    if (problem !== undefined) throw new RpcRefusal('invalidParams', `params.method: ${problem}`);
+    if (problem !== undefined) throw new RpcRejection('invalidParams', `params.method: ${problem}`);
     const name = method as string;
     if (!isReserved(name)) return name;
-    throw new RpcRefusal('invalidParams', `params.method: must not be a reserved name, found ${show(name)}`);
+    throw new RpcRejection('invalidParams', `params.method: must not be a reserved name, found ${show(name)}`);
   }
 }
 
-/** Names of JSON-RPC, of the standard, and of the commands of the WebSocket; whoever is a core zone announces its xcmd. */
+/**
+ * Whether a name is reserved by JSON-RPC, the standard, or the WebSocket's commands. A core zone may announce its xcmd.
+ */
 function isReserved(name: string): boolean {
   if (name === 'register' || name === 'unregister') return true;
   return name.startsWith('rpc.') || (name.startsWith('com.omlox.') && name !== XCMD);
 }
 
-/** Whether a handler is a hub itself, or one of its clients. */
+/** Whether a handler id is that of a hub or of one of its clients. */
 function isOf(hubId: string, handlerId: string): boolean {
   return handlerId === hubId || handlerId.startsWith(`${hubId}${OF_HUB}`);
 }
@@ -315,17 +326,17 @@ function announced({ method, id, zoneId }: Pick<Handler, 'method' | 'id' | 'zone
   return { method, id, ...(zoneId !== undefined && { zoneId }) };
 }
 
-/** Throws an RpcRefusal for what no carrier may announce. */
+/** Throws an RpcRefusal for an invalid announcement. */
 function checkAnnounced({ method, id, zoneId = '' }: Announced): void {
   const problem = methodProblem(method);
-  if (problem !== undefined) throw new RpcRefusal('invalidParams', `method: ${problem}`);
+  if (problem !== undefined) throw new RpcRejection('invalidParams', `method: ${problem}`);
   if (method.startsWith('rpc.')) {
-    throw new RpcRefusal('invalidParams', `method: must not be a reserved name, found ${show(method)}`);
+    throw new RpcRejection('invalidParams', `method: must not be a reserved name, found ${show(method)}`);
   }
   const wanted = `must have at most ${HANDLER_ID_MAX_CHARACTERS} characters`;
   for (const [name, text] of Object.entries({ id, zone_id: zoneId })) {
     if (text.length <= HANDLER_ID_MAX_CHARACTERS) continue;
-    throw new RpcRefusal('invalidParams', `${name}: ${wanted}, found ${grouped(text.length)}`);
+    throw new RpcRejection('invalidParams', `${name}: ${wanted}, found ${grouped(text.length)}`);
   }
-  if (id === '') throw new RpcRefusal('invalidParams', 'id: must not be empty');
+  if (id === '') throw new RpcRejection('invalidParams', 'id: must not be empty');
 }

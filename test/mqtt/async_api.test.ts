@@ -145,7 +145,7 @@ describe('the AsyncAPI document', () => {
     test(`has the topics of remote procedure calls to which the hub subscribes, and those of the style ${style}`, () => {
       const topics = topicsIn(documentOf(style)).filter(isRpc);
       const heard = topics.filter(({ actions }) => actions.has('receive')).map(({ address }) => address);
-      // What a hub answers itself is for callers of any name.
+      // Answers of the hub itself are for callers of any name.
       const filters = rpcFilters('{_caller_id}').filter((filter) => filter.includes('jsonrpc'));
       for (const filter of filters)
         assert.ok(

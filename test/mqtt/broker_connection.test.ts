@@ -9,7 +9,7 @@ const SUBACK = [0x90, 4, 0, 1, 0, 1];
 const MESSAGE = [0x30, 4, 0, 1, 0x61, 0];
 const [CONNECT, SUBSCRIBE, PING] = [1, 8, 12];
 
-/** A broker that lets in and subscribes whoever comes, and answers nothing else. */
+/** A broker that accepts every client and subscription, and answers nothing else. */
 async function openSilentBroker(t: TestContext) {
   let socket: Socket | undefined;
   let pings = 0;

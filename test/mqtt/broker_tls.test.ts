@@ -123,7 +123,7 @@ describe('A broker that asks for certificates', { skip }, () => {
       /^mqtt_client_key: must be the key of mqtt_client_cert \(\/.*\/hub\/certificate.pem\), found \/.*\/stranger\/key.pem$/,
     ],
     [
-      'a key that is none',
+      'an invalid key',
       () => ({ keyPath: pathsOf('hub').certificatePath }),
       /^mqtt_client_key: must be a private key in PEM, found \/.*\/hub\/certificate.pem \(/,
     ],
@@ -155,7 +155,7 @@ describe('A broker that asks for certificates', { skip }, () => {
     );
   });
 
-  test('is not reached by TLS where somebody speaks without it', async (t) => {
+  test('is not reached by TLS if the other side does not use it', async (t) => {
     const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
     t.after(() => server.close());
     await once(server, 'listening');

@@ -99,7 +99,7 @@ export class Broker {
     return this.#end('SIGKILL');
   }
 
-  /** Asks it to end: it keeps what it has. */
+  /** Stops it cleanly: it stores its state. */
   stop(): Promise<void> {
     return this.#end('SIGTERM');
   }
@@ -113,7 +113,7 @@ export class Broker {
     await ended;
   }
 
-  /** Lets it hang: connections stay open, and nobody reads. */
+  /** Suspends it: connections stay open, and are not read. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -136,9 +136,9 @@ export class Broker {
     const file = join(this.#folder, 'mosquitto.conf');
     const lines = [
       'per_listener_settings false',
-      // Started by root it would become somebody else, who cannot write here.
+      // Started by root it would switch to a user that cannot write here.
       'user root',
-      // What sources have sent is still there after a crash.
+      // Messages of sources survive a crash.
       'persistence true',
       `persistence_location ${this.#folder}/`,
       'autosave_interval 1',

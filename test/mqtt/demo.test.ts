@@ -29,7 +29,7 @@ describe('demo --mqtt', { skip }, () => {
   const health = async () => (await hub.get('/health/mqtt')).body;
 
   before(async () => {
-    // As it is installed: 20 messages under way, which a tick of the demo is more than.
+    // Default of mosquitto: 20 messages in flight, fewer than one tick of the demo.
     broker = await Broker.start('mosquitto', { lines: ['allow_anonymous true'] });
     hub = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: broker.port });
     await until(async () => (await health()).connected === true);

@@ -77,7 +77,7 @@ describe('mosquitto with the users and rules of docs/mqtt.md', { skip }, () => {
     const { body } = await hub.get('/asyncapi.json');
     const topics = topicsIn(body as AsyncApi).filter(({ actions }) => actions.has('send'));
     assert.ok(topics.length > 12, `${topics.length} topics`);
-    // Events of nothing: whoever may write the topic is not refused.
+    // Empty events: a client that may write the topic is not rejected.
     for (const { address } of topics) await as('hub').publish(address.replaceAll(/\{\w+\}/g, 'x'), {});
     assert.equal((await hub.get('/health/mqtt')).body.refused, 0);
     assert.deepEqual(
@@ -86,7 +86,7 @@ describe('mosquitto with the users and rules of docs/mqtt.md', { skip }, () => {
     );
   });
 
-  test('lets nobody in without a password', async () => {
+  test('rejects clients without a password', async () => {
     await assert.rejects(TestMqttClient.open(broker.port, { reconnectPeriod: 0 }));
   });
 });
@@ -136,7 +136,7 @@ describe('npm run mosquitto', { skip }, () => {
     });
   }
 
-  test('says that its port is taken, or is none', async (t) => {
+  test('reports a port that is in use or invalid', async (t) => {
     const server = createServer().listen(0, '127.0.0.1');
     t.after(() => server.close());
     await once(server, 'listening');

@@ -6,7 +6,7 @@ import { documentOf, readDocuments, section } from '../documents/documents.ts';
 
 const DOCUMENT = 'docs/mqtt.md';
 const CHAPTER = 'The broker';
-/** Where the document has the files of mosquitto. */
+/** Folder of mosquitto's files in the document. */
 const ETC = '/etc/mosquitto';
 
 /** What docs/mqtt.md tells to set up in mosquitto, with its files in a folder of their own. */

@@ -142,7 +142,7 @@ describe('Inbound', () => {
     assert.deepEqual(told, ['taken 1 []', 'again disk full']);
   });
 
-  test('forgets what it has not taken', () => {
+  test('drops messages that are not accepted', () => {
     let isFull = true;
     const { inbound, told, goOn } = openInbound({}, { hasCapacity: () => !isFull });
     inbound.take(1, packed(['a', '{}']));
@@ -158,7 +158,7 @@ describe('Inbound', () => {
     ['what is no JSON', ['a', '{'], ['problem json', 'taken 1 [[0,153]]']],
     ['nothing', ['a', ''], ['problem json', 'taken 1 [[0,153]]']],
     ['another id than in the topic', ['a', '{"provider_id":"b"}'], ['problem id', 'taken 1 [[0,153]]']],
-    ['a topic that is none', ['%FF', '{}'], ['problem topic', 'taken 1 [[0,144]]']],
+    ['an invalid topic', ['%FF', '{}'], ['problem topic', 'taken 1 [[0,144]]']],
     ['what the broker has stored, without fault of anybody', ['a', '{}', true], ['problem retained', 'taken 1 []']],
   ];
   for (const [what, message, expected] of REFUSED) {

@@ -64,7 +64,7 @@ function read(packets: Uint8Array): { topic: string; payload: Uint8Array; isReta
   return all;
 }
 
-test('PacketWriter writes PUBLISH packets of any size, one behind the other', () => {
+test('PacketWriter writes consecutive PUBLISH packets of any size', () => {
   const message = fc.record({ topic: TOPIC, payload: PAYLOAD, isRetained: fc.boolean() }, PLAIN);
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), (all) => {

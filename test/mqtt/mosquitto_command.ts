@@ -51,7 +51,7 @@ async function refuseIfTaken(port: number): Promise<void> {
   await once(server, 'close');
 }
 
-/** What to paste. */
+/** Commands to paste. */
 function linesFor({ port, webSocketPort }: Broker, documented: DocumentedBroker | undefined): string {
   const login = (user: string, as: (username: string, password: string) => readonly string[]): readonly string[] => {
     if (documented === undefined) return [];

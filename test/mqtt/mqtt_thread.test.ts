@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ConnectionWatch } from '../../src/mqtt/broker_connection.ts';
-import { type FromMqttThread, MessageWriter, type Publishing, readArrived } from '../../src/mqtt/messages.ts';
+import type { MqttConnectionHandlers } from '../../src/mqtt/broker_connection.ts';
+import { type FromMqttThread, MessageWriter, type OutgoingMessage, readArrived } from '../../src/mqtt/messages.ts';
 import { MqttThread } from '../../src/mqtt/mqtt_thread.ts';
-import type { Received } from '../../src/mqtt/packet_reader.ts';
+import type { ReceivedPublish } from '../../src/mqtt/packet_reader.ts';
 import { SESSION_TAKEN_OVER } from '../../src/mqtt/session.ts';
 import { received } from './received.ts';
 
@@ -16,9 +16,9 @@ interface Call {
 class World {
   nowMs = 0;
   readonly told: FromMqttThread[] = [];
-  /** By their order. What was written to them, and what was published with QoS 1, with what ends that. */
+  /** In order, with the bytes written to them, and QoS 1 messages with their callbacks. */
   readonly connections: {
-    readonly watch: ConnectionWatch;
+    readonly watch: MqttConnectionHandlers;
     readonly written: number[];
     readonly published: {
       readonly topic: string;
@@ -56,7 +56,7 @@ class World {
       },
       {
         connect: (_, watch) => this.#connect(watch),
-        tell: (message) => void this.told.push(message),
+        post: (message) => void this.told.push(message),
         ...{ schedule, every, nowMs: () => this.nowMs, random: () => 0.5 },
         afterReading: (callback) => void schedule(0, callback),
       },
@@ -81,11 +81,11 @@ class World {
     this.nowMs = untilMs;
   }
 
-  receive(topic: string, packetId: number, more: Partial<Received> = {}): void {
+  receive(topic: string, packetId: number, more: Partial<ReceivedPublish> = {}): void {
     this.last.watch.message(received(topic, '{}', { packetId, ...more }));
   }
 
-  publish(...all: readonly Partial<Publishing>[]): void {
+  publish(...all: readonly Partial<OutgoingMessage>[]): void {
     const writer = new MessageWriter();
     for (const each of all) {
       const plain = {
@@ -98,7 +98,7 @@ class World {
         lifeMs: 0,
         sentAs: undefined,
       };
-      writer.addPublishing({ ...plain, ...each } as Publishing);
+      writer.addPublishing({ ...plain, ...each } as OutgoingMessage);
     }
     this.thread.take({ say: 'publish', packed: writer.take() });
   }
@@ -116,7 +116,7 @@ class World {
     return all.at(-1) as (typeof all)[number];
   }
 
-  #connect(watch: ConnectionWatch) {
+  #connect(watch: MqttConnectionHandlers) {
     const connection: World['connections'][number] = {
       watch,
       up: (inFlightMax) => watch.up({ inFlightMax, packetBytesMax: PACKET_BYTES_MAX }),
@@ -150,7 +150,7 @@ class World {
   }
 }
 
-/** What the broker takes. */
+/** Limits of the broker. */
 const PACKET_BYTES_MAX = 1000;
 /** Reason codes with which a broker closes a connection. */
 const [MALFORMED, SHUTTING_DOWN] = [0x81, 0x8b] as const;
@@ -170,7 +170,7 @@ describe('MqttThread', () => {
     assert.deepEqual(world.last.written, [...PUBACK(1), ...PUBACK(2)]);
   });
 
-  test('tries again for ever, with pauses that grow until a connection has lasted', () => {
+  test('reconnects indefinitely, with growing delays until a connection has lasted', () => {
     const world = new World();
     const pauseMs = (reasonCode?: number): number => {
       const [begunMs, before] = [world.nowMs, world.connections.length];
@@ -193,7 +193,7 @@ describe('MqttThread', () => {
     assert.equal(pauseMs(SESSION_TAKEN_OVER), 30_000);
   });
 
-  test('publishes one at a time what was under way, and drops what has ended the connection twice', () => {
+  test('publishes messages that were in flight one at a time, and drops one that has closed the connection twice', () => {
     const world = new World();
     const texts = () => world.last.published.map(({ text }) => text);
     const again = (reasonCode?: number): void => {
@@ -331,7 +331,7 @@ describe('MqttThread', () => {
     assert.deepEqual(topics, ['a', 'e']);
   });
 
-  test('brings remote procedure calls beside the batches, and drops them once too much of them waits for the hub', () => {
+  test('passes remote procedure calls on outside of batches, and drops them when too many wait for the hub', () => {
     const world = new World();
     world.last.up(10);
     const topic = '/omlox/jsonrpc/rpc/m/request';
@@ -393,7 +393,7 @@ describe('MqttThread', () => {
     assert.deepEqual([published, waiting, waitingBytes], [4, 0, 0]);
   });
 
-  test('has no more events under way than the broker takes at once', () => {
+  test('has no more events in flight than the broker accepts', () => {
     const world = new World();
     world.last.up(2);
     world.last.published[0]?.done();

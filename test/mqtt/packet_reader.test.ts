@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { lifeMsOf, PacketReader, type Received } from '../../src/mqtt/packet_reader.ts';
+import { lifeMsOf, PacketReader, type ReceivedPublish } from '../../src/mqtt/packet_reader.ts';
 
 interface Sent {
   readonly topic: string;
@@ -120,7 +120,7 @@ describe('PacketReader', () => {
   for (const [what, properties, lifeMs] of lives) {
     test(`reads the life of a message with ${what}`, () => {
       const found: number[] = [];
-      const message = (received: Received): void => void found.push(lifeMsOf(received));
+      const message = (received: ReceivedPublish): void => void found.push(lifeMsOf(received));
       const reader = new PacketReader({ message, others: () => undefined }, { bytesMax: 1 << 20 });
       reader.push(
         publishOf({ ...PLAIN, topic: 't', payload: Buffer.alloc(9, 2), properties: Buffer.concat(properties) }),
@@ -150,7 +150,7 @@ describe('PacketReader', () => {
     ],
     ['a packet id of 0', packetOf(0x32, u16(1), Buffer.from('t'), u16(0), lengthOf(0)), /is no packet of MQTT 5$/],
     [
-      'QoS 2, which nobody has asked for',
+      'QoS 2, which was not requested',
       packetOf(0x34, u16(1), Buffer.from('t'), u16(1), lengthOf(0)),
       /is no packet of MQTT 5$/,
     ],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Publishing } from '../../src/mqtt/messages.ts';
+import type { OutgoingMessage } from '../../src/mqtt/messages.ts';
 import { PublishQueue } from '../../src/mqtt/publish_queue.ts';
 
-const message = (topic: string, text: string, more: Partial<Publishing> = {}): Publishing => {
+const message = (topic: string, text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage => {
   const plain = { qos: 0, isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
   return { topic, payload: Buffer.from(text), ...plain, ...more };
 };
@@ -19,13 +19,13 @@ function taken(queue: PublishQueue): string[] {
   }
 }
 
-function takenEvents(queue: PublishQueue): Publishing[] {
-  const events: Publishing[] = [];
+function takenEvents(queue: PublishQueue): OutgoingMessage[] {
+  const events: OutgoingMessage[] = [];
   for (let next = queue.takeEvent(0); next !== undefined; next = queue.takeEvent(0)) events.push(next);
   return events;
 }
 
-const textsOf = (events: readonly Publishing[]): string[] =>
+const textsOf = (events: readonly OutgoingMessage[]): string[] =>
   events.map(({ payload }) => Buffer.from(payload).toString());
 
 describe('PublishQueue', () => {
@@ -45,7 +45,7 @@ describe('PublishQueue', () => {
   test('keeps all of QoS 1 in order, and again those whose connection has ended', () => {
     const queue = new PublishQueue(1e6);
     for (const text of ['1', '2', '3']) queue.offer(message('a', text, EVENT), 0);
-    const [first, second] = [queue.takeEvent(0), queue.takeEvent(0)] as [Publishing, Publishing];
+    const [first, second] = [queue.takeEvent(0), queue.takeEvent(0)] as [OutgoingMessage, OutgoingMessage];
     queue.ended(first);
     queue.disconnected([second]);
     const events = takenEvents(queue);
@@ -65,7 +65,7 @@ describe('PublishQueue', () => {
       ['5', 0],
     ] as const)
       offer(text, lifeMs);
-    const underWay = [queue.takeEvent(1010), queue.takeEvent(1010)] as [Publishing, Publishing];
+    const underWay = [queue.takeEvent(1010), queue.takeEvent(1010)] as [OutgoingMessage, OutgoingMessage];
     assert.deepEqual(
       underWay.map(({ payload, lifeMs }) => [Buffer.from(payload).toString(), lifeMs]),
       [

@@ -1,7 +1,11 @@
-import type { Received } from '../../src/mqtt/packet_reader.ts';
+import type { ReceivedPublish } from '../../src/mqtt/packet_reader.ts';
 
 /** A message as a PacketReader finds it; with QoS 0 unless `more` has a packet id. */
-export function received(topic: string, payload: string | Uint8Array, more: Partial<Received> = {}): Received {
+export function received(
+  topic: string,
+  payload: string | Uint8Array,
+  more: Partial<ReceivedPublish> = {},
+): ReceivedPublish {
   const bytes = Buffer.concat([Buffer.from(topic), Buffer.from('…'), Buffer.from(payload)]);
   const topicEnd = Buffer.byteLength(topic);
   const payloadAt = topicEnd + Buffer.byteLength('…');

@@ -9,7 +9,7 @@ import { received } from './received.ts';
 const RPC = '/omlox/jsonrpc/rpc';
 const PLAIN = RPC.slice(1);
 
-/** What a message has besides its topic and payload. */
+/** Members of a message besides topic and payload. */
 interface More {
   readonly isRetained?: boolean;
   readonly lifeMs?: number;
@@ -22,7 +22,7 @@ interface Published {
   readonly lifeMs: number;
 }
 
-/** The carrier of the hub "hub-1", connected, with a clock of the test's own. What it publishes is kept. */
+/** The carrier of the hub "hub-1", connected, with a clock of the test's own. Its published messages are recorded. */
 function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } = {}) {
   const { rpc, clock } = openRpc({ bounds });
   const published: Published[] = [];
@@ -53,7 +53,7 @@ function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } 
   };
   const hear = (method: string, id: string, more: More = {}): void =>
     receive(`${RPC}/available/${method}`, { id, method_name: method }, more);
-  /** What was published since the last look, without the announcements of the hub's own methods. */
+  /** Messages published since the last call, without the announcements of the hub's own methods. */
   const news = (): readonly Published[] => published.splice(0).filter(({ topic }) => !/available\/com\./.test(topic));
   const textsOf = () => news().map(({ topic, text }) => [topic, text === '' ? '' : JSON.parse(text)]);
   const counts = () => ({ ...carrier.refused, takenBytes });
@@ -61,7 +61,7 @@ function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } 
 }
 
 describe('RpcCarrier', () => {
-  test('announces what the hub handles, retained for 120 s, and anew every 60 s while it is connected', () => {
+  test('announces its own methods, retained for 120 s, again every 60 s while connected', () => {
     const { rpc, clock, carrier, published, news } = openCarrier();
     const announced = () =>
       published.splice(0).map(({ topic, text, isRetained, lifeMs }) => [topic, JSON.parse(text), isRetained, lifeMs]);
@@ -107,7 +107,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual(textsOf(), [[`${RPC}/available/m`, '']]);
   });
 
-  test('leaves an announcement that is of somebody else', () => {
+  test('does not clear the announcement of another hub', () => {
     const { rpc, hear, textsOf } = openCarrier();
     const led = client(rpc, 'm');
     hear('m', 'other');
@@ -150,7 +150,7 @@ describe('RpcCarrier', () => {
     receive(`${RPC}/available/nobody`, '');
     assert.deepEqual(rpc.available()['m'], { handler_id: ['a', 'b'] });
     assert.equal(rpc.available()['n'], undefined);
-    assert.match(JSON.stringify(call.told), /"code":-32000,.*has gone before it answered/);
+    assert.match(JSON.stringify(call.told), /"code":-32000,.*has left before it answered/);
   });
 
   test('forgets the handlers of a hub that says it is offline, and no others', () => {
@@ -236,7 +236,7 @@ describe('RpcCarrier', () => {
     ]);
   });
 
-  test('answers for a handler that has gone, and for a request that is wrong, where nobody else would', () => {
+  test('answers for a handler that has left and for an invalid request, if no other hub does', () => {
     const { rpc, receive, textsOf } = openCarrier();
     client(rpc, 'm');
     textsOf();
@@ -254,7 +254,7 @@ describe('RpcCarrier', () => {
     ]);
   });
 
-  test('leaves what it has sent itself, and what others broadcast', () => {
+  test('ignores its own messages, and broadcasts of others', () => {
     const { rpc, receive, news } = openCarrier();
     const led = client(rpc, 'm');
     news();
@@ -265,9 +265,9 @@ describe('RpcCarrier', () => {
   });
 
   for (const [what, topic, value, reason, problem] of [
-    ['a topic that is none', `${RPC}/m/what`, {}, 'topic', /must be one of remote procedure calls/],
+    ['an invalid topic', `${RPC}/m/what`, {}, 'topic', /must be one of remote procedure calls/],
     ['an announcement that is no JSON', `${RPC}/available/m`, '{', 'json', /^json: payload: must be JSON in UTF-8$/],
-    ['an announcement of nobody', `${RPC}/available/m`, { method_name: 'm' }, 'json', /id: must be a string/],
+    ['an announcement without a handler', `${RPC}/available/m`, { method_name: 'm' }, 'json', /id: must be a string/],
     ['an announcement of null', `${RPC}/available/m`, 'null', 'json', /id: must be a string/],
     [
       'an announcement of another method',
@@ -317,7 +317,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual([led.frames, problems.length], [[], 1]);
   });
 
-  test('bounds who is heard of and what is asked, so that other ways have room', () => {
+  test('bounds handlers and calls, so that other carriers have room', () => {
     const { rpc, receive, hear, problems, textsOf } = openCarrier({
       bounds: { handlersOfCarrier: 2, openCallsOfCarrier: 1 },
     });
@@ -337,7 +337,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual([led.frames.length, rpc.counts.refused.get('tooMuch')], [2, 2]);
   });
 
-  test('works many messages off in turns', () => {
+  test('yields between many messages', () => {
     // Each look at the clock takes 2 ms, and there is one before each message.
     const { clock, carrier, rpc, counts } = openCarrier({ lookMs: 2 });
     const led = client(rpc, 'm');

@@ -161,7 +161,7 @@ for (const name of BROKERS) {
       const asked = async (aggregation: string, first: object, second?: object) => {
         const replied = put({ method: 'm6', params: { _aggregation: aggregation, _timeout: 60_000 } });
         await mqtt.answer(first);
-        // Where the first is to be enough the other has not answered yet.
+        // If the first answer is enough, the other handler has not answered yet.
         const early = second === undefined ? await replied : undefined;
         await near.answer(second ?? { result: 2 });
         const { body } = early ?? (await replied);
@@ -195,7 +195,7 @@ for (const name of BROKERS) {
       }
     });
 
-    test('one handler on MQTT is asked by its id, and one that is unknown is told by −32000', async () => {
+    test('a handler on MQTT is called by its id, and an unknown one yields −32000', async () => {
       const led = await mqttHandler('led', 'm8');
       await mqttHandler('other', 'm8');
       const replied = put({ method: 'm8', params: { _handler_id: 'led' } });
@@ -212,7 +212,7 @@ for (const name of BROKERS) {
       assert.equal((await put({ method: 'm9', params: { _timeout: 50 } })).body.error.code, -32001);
     });
 
-    test('a request that nobody waits for gets to a handler on MQTT, and from a caller there, without id', async () => {
+    test('a request without an id reaches a handler on MQTT, and comes from a caller there', async () => {
       const led = await mqttHandler('led', 'm10');
       assert.equal((await put({ id: undefined, method: 'm10', params: { a: 1 } })).status, 204);
       assert.deepEqual(await led.request(), { jsonrpc: '2.0', method: 'm10', params: { a: 1 } });
@@ -232,7 +232,7 @@ for (const name of BROKERS) {
       assert.equal((await both).length, 2);
     });
 
-    test('a caller on MQTT is told what is wrong with its request, and that a handler has gone', async () => {
+    test('a caller on MQTT receives errors of its request, and of a handler that has left', async () => {
       const caller = await openMqtt('caller');
       const [id = ''] = await handlersOf('com.omlox.ping');
       const wrong = await caller.call('com.omlox.ping', { handlerId: id, params: { _timeout: 0 } });
@@ -382,7 +382,7 @@ for (const name of BROKERS) {
 }
 
 describe('Remote procedure calls without their broker', { skip: (await whyNo('mosquitto')) ?? false }, () => {
-  test('fail at once, and work again, with what is announced anew, when it is back', async (t) => {
+  test('fail at once, and work again with new announcements when it is back', async (t) => {
     const broker = await Broker.start('mosquitto');
     t.after(() => broker.close());
     const hub = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: broker.port });

@@ -13,7 +13,7 @@ import { CART, createScene, FENCE, inHall } from '../support/scene.ts';
 import { BROKERS, Broker, whyNo } from './brokers.ts';
 import { TestMqttClient, until } from './mqtt_client.ts';
 
-/** What stands before `omlox/json` in a style. */
+/** Prefix of `omlox/json` in a style. */
 const SLASH: Readonly<Record<Exclude<TopicStyle, 'both'>, string>> = { slash: '/', plain: '' };
 const CHECKS = {
   location: checker(Location),
@@ -67,7 +67,7 @@ for (const name of BROKERS) {
         return payload;
       };
 
-      test('a location is published in degrees, and in metres of its zone', async () => {
+      test('a location is published in degrees, and in meters of its zone', async () => {
         const earth = await expectFitting(`${omlox}/location_updates/epsg4326/cart-tag`, 'location');
         assert.equal(earth.crs, 'EPSG:4326');
         const local = await expectFitting(`${omlox}/location_updates/local/cart-tag`, 'location');

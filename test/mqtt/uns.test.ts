@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Batch } from '../../src/fanout/batch.ts';
-import type { Listener } from '../../src/fanout/fanout.ts';
+import { DeliveryBatch } from '../../src/fanout/batch.ts';
+import type { FanoutListener } from '../../src/fanout/fanout.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { placeText, Uns, unsClaimOf } from '../../src/mqtt/uns.ts';
 
@@ -13,7 +13,7 @@ function openUns(paths: Readonly<Record<string, string>>, stored: Readonly<Recor
   const told: string[] = [];
   const notices: string[] = [];
   const owners = new Map(Object.entries(stored));
-  const listeners = new Map<string, Listener>();
+  const listeners = new Map<string, FanoutListener>();
   const uns = new Uns(SETTINGS, {
     fanout: {
       listen: (listener, { topic }) => {
@@ -33,11 +33,11 @@ function openUns(paths: Readonly<Record<string, string>>, stored: Readonly<Recor
   });
   return {
     ...{ told, notices, owners, uns },
-    move: (id: string) => listeners.get('trackable_motions')?.heard(Batch.of([id]), [[id]], 'published'),
+    move: (id: string) => listeners.get('trackable_motions')?.receive(DeliveryBatch.of([id]), [[id]], 'published'),
     change(id: string, path?: string) {
       if (path === undefined) known.delete(id);
       else known.set(id, withPath(id, path));
-      listeners.get('trackable_changes')?.heard(Batch.of(['{}']), [[id, 'update']], 'announced');
+      listeners.get('trackable_changes')?.receive(DeliveryBatch.of(['{}']), [[id, 'update']], 'announced');
     },
   };
 }

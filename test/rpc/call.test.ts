@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCall, readSocketCall } from '../../src/rpc/call.ts';
-import { RpcRefusal, readAnswer, readMessage } from '../../src/rpc/message.ts';
+import { RpcRejection, readAnswer, readMessage } from '../../src/rpc/message.ts';
 
 const CALL = { jsonrpc: '2.0', method: 'm', id: 1 };
 
@@ -9,7 +9,7 @@ function refusalOf(read: () => unknown): string {
   try {
     read();
   } catch (error) {
-    if (error instanceof RpcRefusal) return `${error.code} ${JSON.stringify(error.id)} ${error.message}`;
+    if (error instanceof RpcRejection) return `${error.code} ${JSON.stringify(error.id)} ${error.message}`;
     throw error;
   }
   return 'none';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Collecting, outcomeOf, type Standing } from '../../src/rpc/collected.ts';
-import type { Answer } from '../../src/rpc/message.ts';
+import { type Collecting, outcomeOf, type CallProgress } from '../../src/rpc/collected.ts';
+import type { RpcAnswer } from '../../src/rpc/message.ts';
 
-const OK: Answer = { result: 1 };
-const BAD: Answer = { error: { code: 5, message: 'no' } };
+const OK: RpcAnswer = { result: 1 };
+const BAD: RpcAnswer = { error: { code: 5, message: 'no' } };
 const WAYS: readonly Collecting[] = ['first', 'firstSuccess', 'firstError', 'all', 'list', 'stream'];
 
-function standing(collecting: Collecting, said: string, { asked = 3, isTimeUp = false } = {}): Standing {
+function standing(collecting: Collecting, said: string, { asked = 3, isTimeUp = false } = {}): CallProgress {
   const answers = [...said].map((letter, index) => ({ handlerId: `h${index}`, answer: letter === '+' ? OK : BAD }));
   return { method: 'm', id: 7, collecting, answers, asked, timeoutMs: 100, isTimeUp };
 }
@@ -23,7 +23,7 @@ function word(outcome: ReturnType<typeof outcomeOf>): string {
   return Array.isArray(outcome.result) ? `list ${outcome.result.length}` : 'responses';
 }
 
-/** + a result, - an error; then what is told while time goes on, and when it is up. Three handlers were asked. */
+/** + a result, - an error; then the outcome before and after the timeout. Three handlers were called. */
 const CASES: readonly [Collecting, said: string, before: string, after: string][] = [
   ['first', '', 'open', '-32001'],
   ['first', '-', '-', '-'],

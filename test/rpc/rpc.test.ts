@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Answer } from '../../src/rpc/message.ts';
+import type { RpcAnswer } from '../../src/rpc/message.ts';
 import { begin, carrier, client, openRpc } from './world.ts';
 
-const errorOf = ([answer]: readonly Answer[]): string =>
+const errorOf = ([answer]: readonly RpcAnswer[]): string =>
   answer !== undefined && 'error' in answer ? `${answer.error.code} ${answer.error.message}` : JSON.stringify(answer);
 
 test('The hub itself answers ping and identify, and is listed first', () => {
@@ -50,7 +50,7 @@ test('Nobody but the handler that was asked answers a call', () => {
   assert.deepEqual([call.told, rpc.counts.late], [[], 1]);
 });
 
-test('A request that nobody waits for goes to all handlers without an id', () => {
+test('A request without an id goes to all handlers without an id', () => {
   const { rpc, clock } = openRpc();
   const handlers = [client(rpc, 'm'), client(rpc, 'm')];
   const call = begin(rpc, { id: undefined, method: 'm' });
@@ -80,7 +80,7 @@ test('_all_within_timeout ends when every handler that was known at its start ha
   ]);
 });
 
-test('A call that nobody answers ends at its timeout, to the millisecond', () => {
+test('A call without answers closes at its timeout, to the millisecond', () => {
   const { rpc, clock } = openRpc();
   client(rpc, 'm');
   const call = begin(rpc, { method: 'm', timeout: 500 });
@@ -91,7 +91,7 @@ test('A call that nobody answers ends at its timeout, to the millisecond', () =>
   assert.deepEqual([rpc.counts.calls.timeout, rpc.counts.open], [1, 0]);
 });
 
-test('A stream is told each answer, and only that there was none', () => {
+test('A stream receives each answer, or only that there was none', () => {
   const { rpc, clock } = openRpc();
   const [first, second] = [client(rpc, 'm'), client(rpc, 'm')];
   const call = begin(rpc, { method: 'm', stream: true, timeout: 100 });
@@ -106,9 +106,9 @@ test('A stream is told each answer, and only that there was none', () => {
 });
 
 for (const [what, request, refusal] of [
-  ['a method that nobody handles', { method: 'x' }, '-32601 Cannot call "x": nobody handles it'],
-  ['a name of JSON-RPC', { method: 'rpc.list' }, '-32601 Cannot call "rpc.list": nobody handles it'],
-  ['xcmd', { method: 'com.omlox.core.xcmd' }, '-32050 Cannot call "com.omlox.core.xcmd": nobody handles it'],
+  ['a method without a handler', { method: 'x' }, '-32601 Cannot call "x": it has no handler'],
+  ['a name of JSON-RPC', { method: 'rpc.list' }, '-32601 Cannot call "rpc.list": it has no handler'],
+  ['xcmd', { method: 'com.omlox.core.xcmd' }, '-32050 Cannot call "com.omlox.core.xcmd": it has no handler'],
   [
     'a handler that there is not',
     { method: 'm', params: { _handler_id: 'who' } },
@@ -117,7 +117,7 @@ for (const [what, request, refusal] of [
   [
     'a zone that no handler is for',
     { method: 'm', params: { zone_id: 'roof' } },
-    '-32601 Cannot call "m": nobody handles it in this zone',
+    '-32601 Cannot call "m": it has no handler in this zone',
   ],
 ] as const) {
   test(`A call of ${what} is refused: ${refusal}`, () => {
@@ -148,12 +148,12 @@ test('A zone leaves out handlers of other zones, and no others', () => {
   assert.equal(roof.frames.length, 2);
 });
 
-test('A client handles what it has registered until it is unregistered, or its connection ends', () => {
+test('A client handles a registered method until it is unregistered or the connection closes', () => {
   const { rpc, clock } = openRpc();
   const led = client(rpc, 'm', 'n');
   const calls = ['m', 'n'].map((method) => begin(rpc, { method }));
   led.port.unregister('m');
-  const gone = '-32000 handler "hub-1:1" of "m" has gone before it answered';
+  const gone = '-32000 handler "hub-1:1" of "m" has left before it answered';
   assert.deepEqual([errorOf(calls[0]?.told ?? []), calls[1]?.isOver], [gone, false]);
   led.port.close();
   assert.equal(errorOf(calls[1]?.told ?? []), gone.replace('"m"', '"n"'));
@@ -174,7 +174,7 @@ for (const [name, refusal] of [
   });
 }
 
-test('Whoever has announced xcmd gets it', () => {
+test('The handler that has announced xcmd receives it', () => {
   const { rpc } = openRpc();
   const core = client(rpc, 'com.omlox.core.xcmd');
   const call = begin(rpc, { method: 'com.omlox.core.xcmd' });
@@ -192,7 +192,7 @@ test('A caller that is gone leaves nothing behind', () => {
   assert.equal(led.answer({ result: 1 }), false);
 });
 
-test('What a handler answers instead of a response is told as an error of the hub', () => {
+test('An answer that is not a response becomes an error of the hub', () => {
   const { rpc } = openRpc();
   const led = client(rpc, 'm');
   const call = begin(rpc, { method: 'm' });
@@ -200,7 +200,7 @@ test('What a handler answers instead of a response is told as an error of the hu
   assert.equal(errorOf(call.told), '-32603 handler "hub-1:1" of "m" has answered what is no response of JSON-RPC 2.0');
 });
 
-test('A hub that is closed tells whoever waits', () => {
+test('Closing the hub answers waiting callers with an error', () => {
   const { rpc, clock } = openRpc();
   client(rpc, 'm');
   const call = begin(rpc, { method: 'm' });
@@ -249,7 +249,7 @@ test('Calls of the own methods of the hub have room of their own, and a client h
   const { rpc } = openRpc({ bounds: { openCalls: 2, openCallsReserved: 1, openCallsOfClient: 2 } });
   const far = carrier(rpc);
   const led = client(rpc, 'm');
-  far.port.heard({ method: 'com.omlox.ping', id: 'far' });
+  far.port.announced({ method: 'com.omlox.ping', id: 'far' });
   for (let n = 0; n < 2; n++) begin(rpc, { method: 'm' }, 'a');
   assert.throws(() => begin(rpc, { method: 'm' }, 'b'), {
     message: 'open calls: must be at most 2, found 2 before this one',
@@ -269,7 +269,7 @@ test('A response counts for the method and the handler that were asked, where it
   const ids = [5e9, 5e9, 6e9];
   const { rpc } = openRpc({ randomId: () => ids.shift() as number });
   const far = carrier(rpc);
-  for (const method of ['m', 'n']) far.port.heard({ method, id: 'far' });
+  for (const method of ['m', 'n']) far.port.announced({ method, id: 'far' });
   const [m, n] = [begin(rpc, { method: 'm' }), begin(rpc, { method: 'n' })];
   assert.deepEqual(
     far.sent.map(({ id }) => id),
@@ -306,7 +306,7 @@ for (const [what, bounds, refusal] of [
   });
 }
 
-test('A response that is too long is told as an error of its handler', () => {
+test('A response that is too long becomes an error of its handler', () => {
   const { rpc } = openRpc();
   const led = client(rpc, 'm');
   const call = begin(rpc, { method: 'm' });
@@ -315,7 +315,7 @@ test('A response that is too long is told as an error of its handler', () => {
   assert.equal(errorOf(call.told), told);
 });
 
-test('A carrier hears of all methods of this hub, those of clients that come and go too', () => {
+test('A carrier is notified of all methods of this hub, including those of clients that connect and leave', () => {
   const { rpc } = openRpc();
   const led = client(rpc, 'm');
   const mqtt = carrier(rpc);
@@ -331,10 +331,10 @@ test('A carrier hears of all methods of this hub, those of clients that come and
 test('A handler of a carrier is known by method and id for 120 s after its last announcement', () => {
   const { rpc, clock } = openRpc();
   const mqtt = carrier(rpc);
-  mqtt.port.heard({ method: 'm', id: 'a' });
-  mqtt.port.heard({ method: 'm', id: 'b' });
+  mqtt.port.announced({ method: 'm', id: 'a' });
+  mqtt.port.announced({ method: 'm', id: 'b' });
   clock.advance(60_000);
-  mqtt.port.heard({ method: 'm', id: 'b' });
+  mqtt.port.announced({ method: 'm', id: 'b' });
   clock.advance(59_999);
   assert.deepEqual(rpc.available()['m'], { handler_id: ['a', 'b'] });
   clock.advance(1);
@@ -348,10 +348,10 @@ test('Handlers of clients and of carriers are asked together, each once', () => 
   const { rpc } = openRpc();
   const [bus, mqtt] = [carrier(rpc, { name: 'cluster' }), carrier(rpc)];
   const led = client(rpc, 'm');
-  for (const { port } of [bus, mqtt]) port.heard({ method: 'm', id: 'far' });
-  mqtt.port.heard({ method: 'm', id: 'hub-1:1' });
-  mqtt.port.heard({ method: 'com.omlox.ping', id: 'hub-1' });
-  mqtt.port.heard({ method: 'of an earlier run', id: 'hub-1' });
+  for (const { port } of [bus, mqtt]) port.announced({ method: 'm', id: 'far' });
+  mqtt.port.announced({ method: 'm', id: 'hub-1:1' });
+  mqtt.port.announced({ method: 'com.omlox.ping', id: 'hub-1' });
+  mqtt.port.announced({ method: 'of an earlier run', id: 'hub-1' });
   assert.equal(rpc.available()['of an earlier run'], undefined);
   const call = begin(rpc, { method: 'm', aggregate: true, params: { a: 1 } });
   assert.deepEqual([led.frames.length, bus.sent.length, mqtt.sent.length], [1, 1, 0]);
@@ -377,7 +377,7 @@ test('Handlers of clients and of carriers are asked together, each once', () => 
 test('A handler that two carriers know is asked on one that is up, as long as one of them knows it', () => {
   const { rpc, clock } = openRpc();
   const [mqtt, bus] = [carrier(rpc), carrier(rpc, { name: 'cluster' })];
-  for (const { port } of [mqtt, bus]) port.heard({ method: 'm', id: 'far' });
+  for (const { port } of [mqtt, bus]) port.announced({ method: 'm', id: 'far' });
   const asked = () => {
     begin(rpc, { method: 'm' });
     return [mqtt, bus].map(({ sent }) => sent.splice(0).length);
@@ -386,28 +386,28 @@ test('A handler that two carriers know is asked on one that is up, as long as on
   mqtt.turn(false);
   assert.deepEqual(asked(), [0, 1]);
   mqtt.turn(true);
-  mqtt.port.gone({ method: 'm', id: 'far' });
+  mqtt.port.left({ method: 'm', id: 'far' });
   assert.deepEqual(asked(), [0, 1]);
   clock.advance(60_000);
-  mqtt.port.heard({ method: 'm', id: 'far' });
+  mqtt.port.announced({ method: 'm', id: 'far' });
   clock.advance(60_000);
   assert.deepEqual(asked(), [1, 0]);
   assert.deepEqual(rpc.available()['m'], { handler_id: ['far'] });
-  mqtt.port.goneWith('far');
+  mqtt.port.hubLeft('far');
   assert.equal(rpc.available()['m'], undefined);
 });
 
 test('What a carrier cannot reach, or has lost, is answered with an error', () => {
   const { rpc } = openRpc();
   const away = carrier(rpc, { reaches: false });
-  away.port.heard({ method: 'm', id: 'a' });
+  away.port.announced({ method: 'm', id: 'a' });
   assert.equal(errorOf(begin(rpc, { method: 'm' }).told), '-32000 handler "a" of "m" cannot be reached');
   const mqtt = carrier(rpc);
-  mqtt.port.heard({ method: 'n', id: 'b' });
+  mqtt.port.announced({ method: 'n', id: 'b' });
   const call = begin(rpc, { method: 'n' });
-  mqtt.port.gone({ method: 'n', id: 'b' });
-  assert.equal(errorOf(call.told), '-32000 handler "b" of "n" has gone before it answered');
-  mqtt.port.heard({ method: 'n', id: 'c' });
+  mqtt.port.left({ method: 'n', id: 'b' });
+  assert.equal(errorOf(call.told), '-32000 handler "b" of "n" has left before it answered');
+  mqtt.port.announced({ method: 'n', id: 'c' });
   const another = begin(rpc, { method: 'n' });
   mqtt.port.close();
   assert.match(errorOf(another.told), /^-32000 /);
@@ -418,7 +418,7 @@ test('A call that a carrier brings goes to handlers of this hub alone, each of w
   const { rpc } = openRpc();
   const mqtt = carrier(rpc);
   const handlers = [client(rpc, 'm'), client(rpc, 'm')];
-  mqtt.port.heard({ method: 'm', id: 'far' });
+  mqtt.port.announced({ method: 'm', id: 'far' });
   const told: string[] = [];
   const respond = (callerId: string, text: string) => void told.push(`${callerId} ${text}`);
   const request = {
@@ -452,14 +452,14 @@ for (const [what, text, refused] of [
   test(`A call of a carrier ${what} is not answered`, () => {
     const { rpc } = openRpc();
     const mqtt = carrier(rpc);
-    mqtt.port.heard({ method: 'far', id: 'x' });
+    mqtt.port.announced({ method: 'far', id: 'x' });
     mqtt.port.call({ text, respond: () => assert.fail() });
     const counted = [...rpc.counts.refused.values()].reduce((sum, count) => sum + count, 0);
     assert.deepEqual([counted, mqtt.sent], [refused, []]);
   });
 }
 
-test('Whatever happens in whatever order, every call is told of once, and nothing is left behind', () => {
+test('After random events in any order, every call is answered once, and nothing remains', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('call' as const), way: fc.constantFrom('first', 'list', 'stream', 'all') }),
     fc.record({ do: fc.constantFrom('answer', 'leave', 'join', 'cancel', 'wait'), at: fc.nat(20) }),

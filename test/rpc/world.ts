@@ -1,6 +1,6 @@
 import { readSocketCall } from '../../src/rpc/call.ts';
-import type { Announced, Carrier, Forwarded } from '../../src/rpc/carrier.ts';
-import type { Answer } from '../../src/rpc/message.ts';
+import type { Announced, Carrier, ForwardedRequest } from '../../src/rpc/carrier.ts';
+import type { RpcAnswer } from '../../src/rpc/message.ts';
 import { type ClientPort, Rpc, type RpcOptions } from '../../src/rpc/rpc.ts';
 
 /** A clock that the test moves, with the timers that were set on it. */
@@ -67,9 +67,9 @@ export function client(rpc: Rpc, ...methods: readonly string[]) {
   return { port, frames, answer };
 }
 
-/** A call of a client, and what it is told. */
+/** A call of a client, and the answers to it. */
 export function begin(rpc: Rpc, request: object, client?: string) {
-  const told: Answer[] = [];
+  const told: RpcAnswer[] = [];
   let isOver = false;
   const call = readSocketCall({ jsonrpc: '2.0', id: 7, ...request });
   const over = (): void => {
@@ -87,7 +87,7 @@ export function begin(rpc: Rpc, request: object, client?: string) {
 
 /** A carrier that keeps what it is handed. */
 export function carrier(rpc: Rpc, { reaches = true, name = 'mqtt' } = {}) {
-  const sent: Forwarded[] = [];
+  const sent: ForwardedRequest[] = [];
   let isUp = reaches;
   const announced = new Set<string>();
   const keyOf = ({ method, id }: Announced): string => `${method} ${id}`;

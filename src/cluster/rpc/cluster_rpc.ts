@@ -1,4 +1,4 @@
-import type { Announced, CarriedRpc, CarrierPort, Forwarded } from '../../rpc/carrier.ts';
+import type { Announced, CarriedRpc, CarrierPort, ForwardedRequest } from '../../rpc/carrier.ts';
 import { carriedText } from '../../rpc/carrier.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import type { Notice } from '../notice.ts';
@@ -134,7 +134,7 @@ export class ClusterRpc {
     if (this.#isUp && !this.#isClosed) bus.publish(`${name}.rpc`, packRpcMessage(message));
   }
 
-  #send(request: Forwarded): boolean {
+  #send(request: ForwardedRequest): boolean {
     const { bus, name, self, rpc } = this.#options;
     const { method, handlerId, timeoutMs, id } = request;
     const hub = this.#hubs.get(method)?.get(handlerId);
@@ -161,7 +161,7 @@ export class ClusterRpc {
     const hubs = this.#hubs.get(method);
     hubs?.delete(id);
     if (hubs?.size === 0) this.#hubs.delete(method);
-    this.#port.gone({ method, id });
+    this.#port.left({ method, id });
   }
 
   /** Removes the hubs of handlers that have expired. */
@@ -190,7 +190,7 @@ export class ClusterRpc {
   #here(handler: Announced, from: string): void {
     const { method, id } = handler;
     if (this.#options.rpc.isOwn(id)) return;
-    const problem = this.#port.heard(handler);
+    const problem = this.#port.announced(handler);
     if (problem !== undefined) {
       this.#malformed(new Error(problem));
       return;

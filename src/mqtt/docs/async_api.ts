@@ -6,13 +6,13 @@ import { statusTopics } from '../topics.ts';
 import { rpcUses } from './rpc_uses.ts';
 import { inboundUses, outboundUses, type PublishSettings, type TopicUse } from './uses.ts';
 
-/** Of the bindings that AsyncAPI has for MQTT. */
+/** Version of the MQTT bindings of AsyncAPI. */
 const BINDING = { bindingVersion: '0.2.0' };
 const SERVER = 'broker';
 
 const DESCRIPTION = `
-By MQTT the hub is a client of the server ${SERVER}, and so is whoever talks with it there. Each message is one JSON object,
-but for lists of locations. The hub takes topics with and without a leading slash, and publishes those that are channels here.
+By MQTT the hub is a client of the server ${SERVER}, as are its peers. Each message is one JSON object, except lists of
+locations. The hub accepts topics with and without a leading slash, and publishes those that are channels here.
 A name in braces is one level of a topic, percent-encoded where it has one of / + # %.
 `.trim();
 
@@ -22,7 +22,7 @@ const PARAMETERS: Readonly<Record<string, DocumentSchema>> = {
   trackable_id: { description: 'Id of a trackable.' },
   fence_id: { description: 'Id of a fence.' },
   id: { description: 'Id of the entity.' },
-  event_type: { description: 'What has become of the entity.', enum: CHANGE_TYPES },
+  event_type: { description: 'Type of the change.', enum: CHANGE_TYPES },
   uns: { description: 'The property com.flowcate.uns of a trackable: one level or more.' },
   method: { description: 'Name of a method.' },
   handler_id: { description: 'Id of one of its handlers.' },
@@ -31,11 +31,11 @@ const PARAMETERS: Readonly<Record<string, DocumentSchema>> = {
 
 interface Describing extends PublishSettings {
   readonly broker: BrokerSettings;
-  /** Whether the reader has shown that it may use the hub. Others do not learn where the broker is. */
+  /** Whether the reader is authenticated. Others do not learn the address of the broker. */
   readonly isKnown: boolean;
 }
 
-/** What the AsyncAPI document of the hub says of MQTT: its broker, and a channel for each topic, with what the hub does there. */
+/** MQTT part of the AsyncAPI document: the broker, a channel for each topic, and the hub's operations on it. */
 export function describeMqtt(settings: Describing, components: Components) {
   const channels = new Channels(components);
   for (const use of [...inboundUses(), ...outboundUses(settings), ...rpcUses(settings.style)]) channels.add(use);
@@ -50,7 +50,7 @@ export function describeMqtt(settings: Describing, components: Components) {
   };
 }
 
-/** What stands for the address of the broker where it is not shown. */
+/** Stands for the address of the broker if that is hidden. */
 const HIDDEN: DocumentSchema = {
   host: '{broker}',
   variables: {
@@ -85,7 +85,7 @@ function serverOf({ broker, hubId, style, isKnown }: Describing): DocumentSchema
   };
 }
 
-/** One channel for each topic, and one operation for each thing that the hub does there. */
+/** One channel per topic, and one operation for each use of it. */
 class Channels {
   readonly byKey: Record<string, DocumentSchema> = {};
   readonly operations: Record<string, DocumentSchema> = {};
@@ -129,7 +129,9 @@ class Channels {
     }
   }
 
-  /** The levels of a topic, joined by points. Of one that is there with and without a slash the second is called plain. */
+  /**
+   * The levels of a topic, joined by points. Of one that is there with and without a slash the second is called plain.
+   */
   #keyOf(topic: string): string {
     const known = this.#keys.get(topic);
     if (known !== undefined) return known;

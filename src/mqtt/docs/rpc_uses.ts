@@ -11,12 +11,15 @@ const RpcAnnouncement = Type.Object(
   {
     id: Type.String({ description: 'Id of the handler.' }),
     method_name: Type.String({ description: 'The method, as in the topic.' }),
-    zone_id: Type.Optional(Type.String({ description: 'The zone that the handler is for; any, where it is missing.' })),
+    zone_id: Type.Optional(Type.String({ description: 'Zone of the handler; any zone if absent.' })),
   },
-  { title: 'RpcAnnouncement', description: 'Somebody handles a method. Sent anew every 60 s.' },
+  { title: 'RpcAnnouncement', description: 'Announces the handler of a method. Repeated every 60 s.' },
 );
 
-/** Remote procedure calls by MQTT: the hub handles methods, and calls those of others. It takes both styles of topics. */
+/**
+ * Uses for remote procedure calls: the hub handles methods, and calls those of others. It accepts both styles of
+ * topics.
+ */
 export function rpcUses(style: TopicStyle): readonly TopicUse[] {
   const both = ['slash', 'plain'] as const;
   const own = style === 'both' ? both : [style];
@@ -39,16 +42,16 @@ export function rpcUses(style: TopicStyle): readonly TopicUse[] {
     },
     {
       ...{ ...receive, ...announcement, topics: availableTopics(METHOD, 'both') },
-      summary: 'Hears of methods that others handle',
+      summary: 'Receives announcements of methods that others handle',
     },
-    { ...receive, ...requests(both, undefined), summary: 'Takes a call of a method, for all of its handlers' },
-    { ...receive, ...requests(both, HANDLER), summary: 'Takes a call of a method, for one of its handlers' },
+    { ...receive, ...requests(both, undefined), summary: 'Receives a call of a method for all of its handlers' },
+    { ...receive, ...requests(both, HANDLER), summary: 'Receives a call of a method for one of its handlers' },
     { ...send, ...requests(own, HANDLER), summary: 'Calls a method of one of its handlers' },
     { ...send, ...responses(own), summary: 'Answers a call' },
-    { ...receive, ...responses(both), summary: 'Takes the answer to a call' },
+    { ...receive, ...responses(both), summary: 'Receives the answer to a call' },
     {
       ...{ ...receive, topics: broadcastTopics(), payload: XcmdBroadcast },
-      summary: 'Takes what a core zone broadcasts, and hands it to the topic xcmd_broadcast of the WebSocket',
+      summary: 'Receives broadcasts of core zones, and publishes them on the topic xcmd_broadcast of the WebSocket',
     },
   ];
 }

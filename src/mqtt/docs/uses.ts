@@ -7,22 +7,22 @@ import type { FilterFields } from '../../model/topics.ts';
 import { inboundTopics, statusTopics, topicsOf } from '../topics.ts';
 import { type UnsSettings, unsTopic } from '../uns.ts';
 
-/** What the hub does with some topics of its broker. */
+/** A use of topics by the hub. */
 export interface TopicUse {
   readonly action: 'receive' | 'send';
   readonly summary: string;
-  /** What topics name stands in braces: `…/pub/{provider_id}`. */
+  /** Parameters are in braces: `…/pub/{provider_id}`. */
   readonly topics: readonly string[];
   readonly payload: TSchema;
-  /** Of what the hub publishes; the highest that it takes. */
+  /** QoS of published messages, or the highest one accepted. */
   readonly qos: 0 | 1;
   readonly isRetained?: boolean;
   readonly expirySeconds?: number;
-  /** Where the answers are. */
+  /** Topic of the answers. */
   readonly replyTopic?: string;
 }
 
-/** The settings that say what the hub publishes. */
+/** Settings that define what the hub publishes. */
 export interface PublishSettings {
   readonly style: TopicStyle;
   readonly wanted: readonly { readonly publication: Publication }[];
@@ -31,47 +31,47 @@ export interface PublishSettings {
 }
 
 const HubStatus = Type.Object(
-  { status: OneOf(['online', 'offline'], { title: 'HubStatusWord', description: 'Whether the hub is there.' }) },
-  { title: 'HubStatus', description: 'Whether the hub is there; offline is its last will, too.' },
+  { status: OneOf(['online', 'offline'], { title: 'HubStatusWord', description: 'Whether the hub is connected.' }) },
+  { title: 'HubStatus', description: 'Whether the hub is connected. Offline is also its last will.' },
 );
 
 const NamespacePlace = Type.Object(
   {
     longitude: Type.Number({ description: 'Degrees east.' }),
     latitude: Type.Number({ description: 'Degrees north.' }),
-    altitude: Type.Optional(Type.Number({ description: 'Metres, as the location has it.' })),
+    altitude: Type.Optional(Type.Number({ description: 'Meters, as in the location.' })),
     floor: Type.Optional(Type.Number({ description: 'The floor of the location.' })),
-    accuracy: Type.Optional(Type.Number({ description: 'Metres.' })),
-    speed: Type.Optional(Type.Number({ description: 'Metres a second.' })),
+    accuracy: Type.Optional(Type.Number({ description: 'Meters.' })),
+    speed: Type.Optional(Type.Number({ description: 'Meters per second.' })),
     course: Type.Optional(Type.Number({ description: 'Degrees clockwise from north.' })),
-    timestamp: Type.Optional(Type.String({ description: 'When it was there.', format: 'date-time' })),
+    timestamp: Type.Optional(Type.String({ description: 'Time of the position.', format: 'date-time' })),
   },
-  { title: 'NamespacePlace', description: 'Where a trackable is, in WGS 84. An empty message takes it back.' },
+  { title: 'NamespacePlace', description: 'Position of a trackable in WGS 84. An empty message removes it.' },
 );
 
-/** What sources publish, and the hub takes. */
+/** Topics that sources publish to. */
 export function inboundUses(): readonly TopicUse[] {
   const topics = inboundTopics('{provider_id}', '{source}');
   const receive = { action: 'receive', qos: 1, isRetained: false } as const;
-  const named = 'What it leaves out of the names in the topic is taken from there.';
+  const named = 'Ids missing in the payload are taken from the topic.';
   return [
     {
       ...receive,
-      summary: `Takes a location, or a list of them, of a provider. ${named}`,
+      summary: `Receives a location, or a list of them, of a provider. ${named}`,
       topics: topics.location,
       payload: Type.Union([Location, Type.Array(Location)]),
     },
     {
       ...receive,
-      summary: 'Takes a list of locations, of any providers',
+      summary: 'Receives a list of locations of any providers',
       topics: topics.locations,
       payload: Type.Array(Location),
     },
-    { ...receive, summary: `Takes a proximity. ${named}`, topics: topics.proximity, payload: Proximity },
+    { ...receive, summary: `Receives a proximity. ${named}`, topics: topics.proximity, payload: Proximity },
   ];
 }
 
-/** What the hub publishes, as its settings say. */
+/** Topics that the hub publishes to, by its settings. */
 export function outboundUses({ style, wanted, uns, hubId }: PublishSettings): readonly TopicUse[] {
   const events = wanted.map(({ publication }): TopicUse => {
     const { topic, crs } = PUBLICATIONS[publication];
@@ -87,17 +87,17 @@ export function outboundUses({ style, wanted, uns, hubId }: PublishSettings): re
   const retained = { action: 'send', qos: 1, isRetained: true } as const;
   const status: TopicUse = {
     ...retained,
-    summary: 'Says whether the hub is there',
+    summary: 'Publishes whether the hub is connected',
     topics: statusTopics(hubId, style),
     payload: HubStatus,
   };
   if (uns === undefined) return [...events, status];
   const place = unsTopic(uns.root, '{uns}');
-  const summary = 'Keeps the place of a trackable in the unified namespace';
+  const summary = 'Publishes the position of a trackable in the unified namespace';
   return [...events, status, { ...retained, summary, topics: [place], payload: NamespacePlace }];
 }
 
-/** The filter fields by which topicsOf() names a topic, as names in braces. */
+/** Filter fields that make topicsOf() return topics with parameters in braces. */
 function namedFields(publication: Publication): readonly FilterFields[] {
   const [provider, trackable] = ['{provider_id}', '{trackable_id}'];
   switch (PUBLICATIONS[publication].topic) {

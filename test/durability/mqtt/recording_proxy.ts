@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { PacketReader, type Received } from '../../../src/mqtt/packet_reader.ts';
+import { PacketReader, type ReceivedPublish } from '../../../src/mqtt/packet_reader.ts';
 import { TcpProxy } from '../../support/tcp_proxy.ts';
 
 /** A location that the broker has sent to the hub. */
@@ -54,7 +54,7 @@ export class RecordingProxy extends TcpProxy {
     super.forward(hub, broker);
   }
 
-  #sent({ bytes, payloadAt, payloadEnd, isRedelivered }: Received, connection: number): Delivery {
+  #sent({ bytes, payloadAt, payloadEnd, isRedelivered }: ReceivedPublish, connection: number): Delivery {
     const text = Buffer.from(bytes.subarray(payloadAt, payloadEnd)).toString();
     const { provider_id: provider, accuracy: number } = JSON.parse(text);
     const delivery = { number, isRedelivered, isAcknowledged: false, connection };
