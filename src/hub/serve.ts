@@ -14,13 +14,13 @@ import { HubError } from '../errors.ts';
 import type { Peer } from '../exchange.ts';
 import type { HubIdentity } from '../model/health.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
-import type { Operation } from '../operation/operation.ts';
+import type { HubOperation } from '../operation/operation.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { whyNoMap } from '../site/map_file.ts';
 import { isFileName, kindOfTiles, type MapTiles } from '../site/map_tiles.ts';
 import { MAP_FILE_URL, type SiteSettings, withSite } from '../site/site.ts';
 import { readSiteFiles } from '../site/site_files.ts';
-import type { SocketDeps } from '../socket/deps.ts';
+import type { PubSubDeps } from '../socket/deps.ts';
 import { createRpcSocket, type RpcSocketDeps } from '../socket/rpc_session.ts';
 import { createSocket } from '../socket/session.ts';
 import { knowByToken } from '../socket/upgrade_token.ts';
@@ -45,7 +45,7 @@ const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
 /** The components, and other services for clients. */
 export interface ServedParts extends Parts {
   readonly identity: HubIdentity;
-  readonly operation: Operation;
+  readonly operation: HubOperation;
   readonly rpc: Rpc;
   readonly mqtt: Pick<Mqtt, 'describe'> | undefined;
   readonly recording: Recording | undefined;
@@ -74,7 +74,7 @@ export async function serve(parts: ServedParts, config: Config, log: Log): Promi
   const handleOwn = createApi(own);
   const replies = new ReplyFactory(api);
   const refuse = (error: HubError, path: string) => replies.error(error, path);
-  const watched: Pick<SocketDeps, 'unsent' | 'tooSlow' | 'report'> = {
+  const watched: Pick<PubSubDeps, 'unsent' | 'tooSlow' | 'report'> = {
     unsent,
     tooSlow: (peer, bytes) => log.warn('A WebSocket client does not keep up', { userAgent: peer.userAgent, bytes }),
     report,
@@ -185,7 +185,7 @@ function zonesMoved({ cluster, entities, zoneMoves }: ServedParts): Promise<void
   return entities.hasMobileZones ? cluster.remote.settled() : undefined;
 }
 
-function socketDeps(parts: ServedParts, config: Config): Omit<SocketDeps, 'unsent' | 'tooSlow' | 'report'> {
+function socketDeps(parts: ServedParts, config: Config): Omit<PubSubDeps, 'unsent' | 'tooSlow' | 'report'> {
   const { now, turns, cluster, fanout, entities, ingest, operation, authorization, waiting } = parts;
   return {
     fanout,
@@ -202,7 +202,7 @@ function socketDeps(parts: ServedParts, config: Config): Omit<SocketDeps, 'unsen
     subscriptionsMax: config.websocket_max_subscriptions,
     paramsMax: config.websocket_max_params_size << 10,
     queueMaxBytes: config.websocket_buffer_size << 20,
-    ...(cluster && { interestTold: () => cluster.fanout?.acknowledged() }),
+    ...(cluster && { interestAnnounced: () => cluster.fanout?.acknowledged() }),
     ...(authorization && { authorize: authorization.socket }),
     now,
     schedule,

@@ -3,9 +3,9 @@ import type { ProviderType } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
 
-/** Sources of locations that are remembered. A source may be as small as a provider, so there may be any number. */
+/** Most sources that are tracked. A source may be as small as a provider, so their number is unlimited. */
 const SOURCES_MAX = 100_000;
-/** Characters of their names, which may be long: a tenth of what as many of the longest names would have. */
+/** Most characters of their names in all: a tenth of SOURCES_MAX names of the greatest length. */
 const CHARACTERS_MAX = 10_000_000;
 
 interface Source {
@@ -13,28 +13,28 @@ interface Source {
   lastMs: number;
   lastVia: IngressPath;
   providerType: ProviderType;
-  /** Heard of since the search for one to forget came by. */
+  /** Whether it has sent locations since the last eviction scan. */
   fresh: boolean;
 }
 
-/** What is looked at of a location. */
+/** The members of a location that are used. */
 interface Arrived {
   readonly source: string;
   readonly provider_id: string;
   readonly provider_type: ProviderType;
 }
 
-/** Where locations came from, one after the other. */
+/** Origin of consecutive locations. */
 interface Came {
   readonly source: string;
-  /** Of the last of them. */
+  /** Of the last location. */
   readonly providerType: ProviderType;
   readonly receivedMs: number;
   readonly via: IngressPath;
 }
 
-/** The connection to a positioning system that the hub has opened itself. */
-export interface Connection {
+/** A connection to a positioning system, opened by the hub. */
+export interface SourceConnection {
   readonly zoneId: string;
   readonly reconnects: number;
   /** Undefined while it is down. */
@@ -42,9 +42,9 @@ export interface Connection {
 }
 
 /**
- * Notes where locations come from: one look-up and a few numbers for each location. Sources are remembered up to a
- * limit; then one that has been silent gives way (second chance: a source that was heard of since the last search is
- * passed over once), and zones never do.
+ * Counts locations by source, with one look-up per location. The number of sources is bounded: beyond it, a silent
+ * source is evicted (second chance: a source that has sent locations since the last scan is skipped once). Zones are
+ * never evicted.
  */
 export class Arrivals {
   readonly #zone: (name: string) => Zone | undefined;
@@ -55,25 +55,25 @@ export class Arrivals {
   #characters = 0;
   #began = 0;
 
-  /** `zone` finds one by id or foreign id. */
+  /** `zone` finds a zone by id or foreign id. */
   constructor(zone: (name: string) => Zone | undefined, sourcesMax = SOURCES_MAX) {
     this.#zone = zone;
     this.#sourcesMax = sourcesMax;
   }
 
-  /** A location was taken. hot */
+  /** Counts an accepted location. hot */
   arrived(location: Arrived, receivedMs: number, via: IngressPath): void {
-    this.heardOf(location.provider_id);
+    this.markActive(location.provider_id);
     const { source, provider_type: providerType } = location;
     this.came(1, { source, providerType, receivedMs, via });
   }
 
-  /** A provider was heard of. What `began` says tells when this must be said again. */
-  heardOf(provider: string): void {
+  /** Marks a provider as active. Must be repeated when `began` changes. */
+  markActive(provider: string): void {
     this.#active.add(provider);
   }
 
-  /** Locations were taken from a source, of providers that were heard of. hot */
+  /** Counts accepted locations of a source whose providers are marked as active. hot */
   came(count: number, from: Came): void {
     const { source, providerType, receivedMs, via } = from;
     this.#accepted[via] += count;
@@ -89,22 +89,22 @@ export class Arrivals {
     known.fresh = true;
   }
 
-  /** Locations and proximities that were taken since the start, by the way on which they came in. */
+  /** Locations and proximities accepted since start, by ingress path. */
   get accepted(): Readonly<Record<IngressPath, number>> {
     return this.#accepted;
   }
 
-  /** How often providers were forgotten that had been heard of. */
+  /** How often active providers were reset. */
   get began(): number {
     return this.#began;
   }
 
-  /** Providers that were heard of since the last `beginMonth`, or were said to be. */
+  /** Providers marked as active since the last `beginMonth`. */
   get active(): ReadonlySet<string> {
     return this.#active;
   }
 
-  /** Providers that were heard of this month before the hub was started. */
+  /** Marks providers that were active this month before the hub was started. */
   wereActive(providers: Iterable<string>): void {
     for (const id of providers) this.#active.add(id);
   }
@@ -114,25 +114,25 @@ export class Arrivals {
     this.#began++;
   }
 
-  /** Lets go of active providers that do not exist any more. */
+  /** Removes deleted providers. */
   retain(exists: (provider: string) => boolean): void {
     for (const id of this.#active) if (!exists(id)) this.#active.delete(id);
     this.#began++;
   }
 
-  /** All sources, whether they are zones or not, in the order in which they were met. */
+  /** All sources, zones or not, in order of their first location. */
   sources(): HealthSource[] {
     return [...this.#sources].map(([id, source]) => healthOf(id, this.#typeOf(id, source), source));
   }
 
-  /** One source; undefined when nothing has come from it. */
+  /** One source; undefined if it has sent nothing. */
   source(id: string): HealthSource | undefined {
     const source = this.#sources.get(id);
     return source && healthOf(id, this.#typeOf(id, source), source);
   }
 
-  /** The health of a zone, which senders may call by its id and by its foreign id. */
-  ofZone(zone: Zone, link?: { readonly connection: Connection; readonly nowMs: number }): HealthSource {
+  /** Health of a zone. Senders may refer to it by id and by foreign id. */
+  ofZone(zone: Zone, link?: { readonly connection: SourceConnection; readonly nowMs: number }): HealthSource {
     const names = [zone.id, zone.foreign_id].filter((name) => name != null && this.#zone(name)?.id === zone.id);
     const sources = [...new Set(names)].map((name) => this.#sources.get(name as string));
     const found = sources.filter((source) => source !== undefined).sort((a, b) => b.lastMs - a.lastMs);
@@ -154,8 +154,8 @@ export class Arrivals {
   }
 
   /**
-   * Sources that are passed over go to the end of the line; twice around, fresh ones have had their second chance. Returns
-   * whether one gave way: there may be zones only.
+   * Evicts one source. Skipped sources move to the end; within two rounds, each has used its second chance. Returns
+   * false if there are only zones.
    */
   #forgetOne(): boolean {
     let left = 2 * this.#sources.size;
@@ -184,13 +184,13 @@ function healthOf(id: string, type: HealthSource['type'], source: Source | undef
   };
 }
 
-function linkHealth({ reconnects, establishedMs }: Connection, nowMs: number): Partial<HealthSource> {
+function linkHealth({ reconnects, establishedMs }: SourceConnection, nowMs: number): Partial<HealthSource> {
   if (establishedMs === undefined) return { reconnects };
   const uptime = Math.floor((nowMs - establishedMs) / 1000);
   return { reconnects, connection_established: formatTime(establishedMs), uptime };
 }
 
-/** A connection as whoever made it reports it. */
+/** A connection as reported by its owner. */
 interface Reported {
   /** Zone id or foreign id. */
   readonly source: string;
@@ -199,11 +199,11 @@ interface Reported {
   readonly connection_established: string | undefined;
 }
 
-/** Connections by the zones that they belong to; those to zones that do not exist are left out. */
+/** Connections by zone. Connections to zones that do not exist are omitted. */
 export function connectionsOf(
   reported: readonly Reported[],
   zones: { zoneBy(name: string): Zone | undefined },
-): Connection[] {
+): SourceConnection[] {
   return reported.flatMap(({ source, reconnects, connection_established: established }) => {
     const zoneId = zones.zoneBy(source)?.id;
     if (zoneId === undefined) return [];

@@ -1,19 +1,19 @@
 import { type Family, labelled, single } from './metrics.ts';
 
-/** What a hub counts as one of several, since it has joined. */
+/** Counters of a hub as a cluster member, since it joined. */
 export interface ClusterNumbers {
   readonly isOwner: boolean;
-  /** How many partitions of the objects it owns. */
+  /** Number of object partitions that it owns. */
   readonly partitions: number;
-  /** The configuration sequence that it has applied. */
+  /** Configuration sequence that it has applied. */
   readonly applied: number;
-  /** Appends to the journal that were kept, and how long those who asked for them have waited in all. */
+  /** Committed appends to the journal, and their total latency. */
   readonly appends: { readonly count: number; readonly ms: number };
-  /** Bytes that wait to be kept. */
+  /** Bytes waiting to be committed. */
   readonly heldBytes: number;
-  /** Locations that were processed elsewhere. */
+  /** Locations that were processed by another member. */
   readonly forwarded: number;
-  /** How often somebody was asked who was not the owner. */
+  /** Requests that were sent to a former owner. */
   readonly moved: number;
   readonly takeovers: number;
   readonly lastTakeoverMs: number;
@@ -21,7 +21,7 @@ export interface ClusterNumbers {
   readonly expelled: number;
   /** How often events of other hubs were lost. */
   readonly framesLost: number;
-  /** Messages of other hubs about remote procedure calls that could not be used. */
+  /** Malformed messages of other hubs about remote procedure calls. */
   readonly rpcProtocolErrors: number;
   readonly members: readonly {
     readonly name: string;
@@ -30,7 +30,7 @@ export interface ClusterNumbers {
   }[];
 }
 
-/** Metrics of a hub that is one of several; a hub that is alone has none of them. */
+/** Metrics of a cluster member; a hub without a cluster has none of them. */
 export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[] {
   const gauge = (name: string, help: string, value: (of: ClusterNumbers) => number): Family => {
     return { name, help, kind: 'gauge', labels: [], read: () => single(value(counts())) };
@@ -43,34 +43,34 @@ export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[]
     gauge('hub_cluster_owner', 'Whether this hub owns objects.', ({ isOwner }) => (isOwner ? 1 : 0)),
     gauge('hub_cluster_partitions', 'How many of the 256 partitions it owns.', ({ partitions }) => partitions),
     gauge('hub_cluster_applied_sequence', 'The last configuration record that is applied.', ({ applied }) => applied),
-    counter('hub_cluster_appends_total', 'Appends to the journal that were kept.', ({ appends }) => appends.count),
+    counter('hub_cluster_appends_total', 'Committed appends to the journal.', ({ appends }) => appends.count),
     counter(
       'hub_cluster_append_seconds_total',
-      'Time that appends have waited until they were kept, all together.',
+      'Total time until appends were committed.',
       ({ appends }) => appends.ms / 1000,
     ),
-    gauge('hub_cluster_held_bytes', 'What waits to be kept in the journal.', ({ heldBytes }) => heldBytes),
+    gauge('hub_cluster_held_bytes', 'Bytes waiting to be committed to the journal.', ({ heldBytes }) => heldBytes),
     counter(
       'hub_cluster_forwarded_total',
-      'Locations that came in here and were processed elsewhere.',
+      'Locations received here and processed by another hub.',
       ({ forwarded }) => forwarded,
     ),
-    counter('hub_cluster_moved_total', 'Requests to a hub that was not the owner any more.', ({ moved }) => moved),
-    counter('hub_cluster_takeovers_total', 'How often this hub has taken over.', ({ takeovers }) => takeovers),
+    counter('hub_cluster_moved_total', 'Requests to a former owner.', ({ moved }) => moved),
+    counter('hub_cluster_takeovers_total', 'Takeovers by this hub.', ({ takeovers }) => takeovers),
     gauge(
       'hub_cluster_takeover_seconds',
-      'How long the last takeover of this hub has taken.',
+      'Duration of the last takeover by this hub.',
       ({ lastTakeoverMs }) => lastTakeoverMs / 1000,
     ),
     counter('hub_cluster_expelled_total', 'Hubs that were expelled.', ({ expelled }) => expelled),
     counter(
       'hub_cluster_frames_lost_total',
-      'How often events of other hubs were lost, and subscriptions to them ended.',
+      'How often events of other hubs were lost, and subscriptions to them closed.',
       ({ framesLost }) => framesLost,
     ),
     counter(
       'hub_cluster_rpc_refused_total',
-      'Messages of other hubs about remote procedure calls that were refused.',
+      'Rejected messages of other hubs about remote procedure calls.',
       ({ rpcProtocolErrors }) => rpcProtocolErrors,
     ),
     {

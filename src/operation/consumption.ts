@@ -10,13 +10,13 @@ import type { Consumption, UsageCounts } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
 import type { HubCounts } from './counts.ts';
 
-/** What was sent since the start: to subscribers of the WebSocket, and to the broker. */
+/** Events sent since start: to WebSocket subscribers, and to the broker. */
 interface SentByRun {
   readonly fanout: Fanout;
   readonly mqtt: SentCounts;
 }
 
-/** What was counted since the start of this run, by the names of the usage statistics. */
+/** Counters since start, by the names of the usage statistics. */
 export function runCounts(counts: HubCounts, proximities: number, sent: SentByRun): UsageCounts {
   const locations = sentOf(sent, 'location_updates');
   const motions = sentOf(sent, 'trackable_motions');
@@ -56,7 +56,7 @@ function sentOf({ fanout, mqtt }: SentByRun, topic: Parameters<Fanout['sent']>[0
   };
 }
 
-/** What is configured. */
+/** Configured entities. */
 interface Configured {
   readonly fences: readonly StoredFence[];
   readonly zones: readonly Zone[];
@@ -65,8 +65,8 @@ interface Configured {
 }
 
 /**
- * What is configured, and how much of it is in use: a provider that has sent locations in the month is active, and so is
- * a trackable that such a provider is assigned to.
+ * Configured entities and their use: a provider that has sent locations in the month is active, and so is a trackable
+ * to which it is assigned.
  */
 export function snapshotOf(configured: Configured, active: ReadonlySet<string>): Consumption['config'] {
   const { fences, zones, trackables, providers } = configured;

@@ -1,4 +1,4 @@
-/** What has become of all that came in: received = processed + outdated + rejected, once all is done. */
+/** Outcomes of everything received: received = processed + outdated + rejected, once all is processed. */
 export interface HubCounts {
   received: number;
   processed: number;
@@ -8,7 +8,7 @@ export interface HubCounts {
   exits: number;
   motions: number;
   collisionsStarted: number;
-  /** Events of collisions that go on. */
+  /** Events of continuing collisions. */
   collisionsColliding: number;
   collisionsEnded: number;
   workerRestarts: number;

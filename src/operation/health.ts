@@ -15,12 +15,12 @@ import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
 import { TOPICS } from '../model/topics.ts';
 import type { Zone } from '../model/zone.ts';
-import type { Arrivals, Connection } from './arrivals.ts';
+import type { Arrivals, SourceConnection } from './arrivals.ts';
 
 export interface HealthOptions {
   readonly identity: HubIdentity;
   now(): number;
-  /** How long the hub has run. */
+  /** How long the hub has been running. */
   uptimeMs(): number;
   readonly arrivals: Arrivals;
   readonly fanout: Fanout;
@@ -29,24 +29,24 @@ export interface HealthOptions {
   /** The configuration as YAML, without secrets. */
   readonly configText: string;
   /** Connections to positioning systems that speak ISO 24730. */
-  connections(): readonly Connection[];
+  connections(): readonly SourceConnection[];
   database(): DatabaseHealth;
-  /** Where the hub is one of several. */
+  /** State of the cluster; undefined without one. */
   readonly cluster?: ClusterState | undefined;
-  /** Where it is a client of an MQTT broker. */
+  /** MQTT client; undefined without a broker. */
   readonly mqtt?: { health(): MqttHealth } | undefined;
-  /** Where it records its history. */
+  /** History; undefined if it is not recorded. */
   readonly history?: { health(): HistoryHealth } | undefined;
 }
 
-/** How the hub is doing as one of several. */
+/** State of the hub as a cluster member. */
 export interface ClusterState {
-  /** Why this hub should not be sent requests; undefined where it should. */
+  /** Why this hub should receive no requests; undefined if it should. */
   readonly problem: string | undefined;
   health(): ClusterHealth;
 }
 
-/** How the hub itself is doing, as the API tells it. */
+/** Health of the hub, as returned by the API. */
 export class Health {
   readonly #options: HealthOptions;
 
@@ -54,7 +54,7 @@ export class Health {
     this.#options = options;
   }
 
-  /** Why this hub should not be sent requests; undefined where it should. A hub that is alone always should. */
+  /** Why this hub should receive no requests; undefined if it should, as always without a cluster. */
   get problem(): string | undefined {
     return this.#options.cluster?.problem;
   }
@@ -100,7 +100,7 @@ export class Health {
     };
   }
 
-  /** What is told of the WebSocket of each hub of a cluster. */
+  /** WebSocket counts of one hub of a cluster. */
   hubSockets(hub: string): HubSockets {
     const { fanout, open } = this.#options;
     const counts = fanout.counts();
@@ -142,7 +142,7 @@ export class Health {
   }
 }
 
-/** Bytes that wait for WebSocket clients to take them. */
+/** Bytes that WebSocket clients have not read yet. */
 export function waitingBytes(open: ReadonlySet<SendQueue>): number {
   let bytes = 0;
   for (const sendQueue of open) bytes += sendQueue.waitingBytes();

@@ -1,17 +1,17 @@
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
 import { type Family, labelled, single } from './metrics.ts';
 
-/** What is measured of the history. */
+/** Measured state of the history. */
 export interface MeasuredHistory {
   readonly isFailing: boolean;
   readonly damagedFiles: number;
   counts(topic: HistoryTopic): TopicCounts;
 }
 
-/** What is measured of the database that it is copied to. */
+/** Measured state of the copy in a database. */
 export interface MeasuredCopy {
   readonly problem: string | undefined;
-  /** Rows that were copied, and files that are to be. */
+  /** Rows that were copied, and files that are pending. */
   readonly copied: number;
   readonly behind: number;
 }
@@ -26,7 +26,7 @@ interface TopicCounts {
   readonly bytes: number;
 }
 
-/** Metrics of the history; a hub that records none has none of them. */
+/** Metrics of the history; a hub without history has none of them. */
 export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | undefined): readonly Family[] {
   const gauge = (name: string, help: string, read: () => number): Family => {
     return { name, help, kind: 'gauge', labels: [], read: () => single(read()) };
@@ -46,9 +46,9 @@ export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | u
     gauge('hub_history_failing', 'Whether the history cannot be written.', () => (history.isFailing ? 1 : 0)),
     gauge('hub_history_damaged_files', 'Files that cannot be read.', () => history.damagedFiles),
     byTopic('hub_history_recorded_total', 'Rows that were written.', 'recorded'),
-    byTopic('hub_history_dropped_total', 'Rows for which there was no room.', 'dropped'),
+    byTopic('hub_history_dropped_total', 'Rows dropped for lack of room.', 'dropped'),
     byTopic('hub_history_too_old_total', 'Rows not recorded because they are older than the retention.', 'tooOld'),
-    byTopic('hub_history_waiting', 'Rows that are to be written.', 'waiting'),
+    byTopic('hub_history_waiting', 'Rows waiting to be written.', 'waiting'),
     byTopic('hub_history_rows', 'Rows in the files.', 'rows'),
     byTopic('hub_history_files', 'Files.', 'files'),
     byTopic('hub_history_bytes', 'Their bytes.', 'bytes'),
@@ -59,7 +59,7 @@ export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | u
             copy.problem === undefined ? 0 : 1,
           ),
           gauge('hub_history_database_copied', 'Rows that were copied.', () => copy.copied),
-          gauge('hub_history_database_behind', 'Files that are to be copied.', () => copy.behind),
+          gauge('hub_history_database_behind', 'Files waiting to be copied.', () => copy.behind),
         ]),
   ];
 }

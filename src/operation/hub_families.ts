@@ -12,12 +12,12 @@ import type { HubCounts } from './counts.ts';
 import { waitingBytes } from './health.ts';
 import { type Family, labelled, single } from './metrics.ts';
 
-/** The parts of a hub that are measured. */
+/** Parts of the hub that are measured. */
 export interface Measured {
   counts(): HubCounts;
-  /** What ingest has rejected, by reason. */
+  /** Rejected locations, by reason. */
   rejections(): ReadonlyMap<string, number>;
-  /** Locations and proximities that were accepted, by the way on which they came in. */
+  /** Accepted locations and proximities, by ingress path. */
   accepted(): Readonly<Record<IngressPath, number>>;
   readonly entities: Entities;
   readonly fanout: Fanout;
@@ -49,7 +49,7 @@ export interface MeasuredAlerts {
 const KINDS: readonly Kind[] = ['zone', 'fence', 'provider', 'trackable', 'anchor'];
 const NAMES = Object.keys(TOPICS) as Topic[];
 
-/** What the hub counts, in the order of a location's way through it. */
+/** Metrics of the hub, in the order in which a location passes through it. */
 export function hubFamilies(hub: Measured): readonly Family[] {
   return [
     ...locationFamilies(hub),
@@ -63,10 +63,10 @@ export function hubFamilies(hub: Measured): readonly Family[] {
 
 function locationFamilies({ counts, rejections, accepted }: Measured): readonly Family[] {
   return [
-    counter('hub_locations_received_total', 'Locations and proximities that came in.', () => counts().received),
+    counter('hub_locations_received_total', 'Locations and proximities received.', () => counts().received),
     {
       name: 'hub_locations_accepted_total',
-      help: 'Locations and proximities that were accepted, by the way on which they came in.',
+      help: 'Locations and proximities that were accepted, by ingress path.',
       kind: 'counter',
       labels: ['via'],
       read: () => labelled('via', Object.entries(accepted())),
@@ -79,7 +79,7 @@ function locationFamilies({ counts, rejections, accepted }: Measured): readonly 
     ),
     {
       name: 'hub_locations_rejected_total',
-      help: 'Locations that were refused: by the field at fault, shape, list (refused with another), full, database or shard.',
+      help: 'Rejected locations: by the invalid field, shape, list (rejected with another one), full, database or shard.',
       kind: 'counter',
       labels: ['reason'],
       read() {
@@ -146,7 +146,7 @@ function eventFamilies({ counts, fanout, open }: Measured): readonly Family[] {
   return [
     {
       name: 'hub_events_total',
-      help: 'Events by type, whether or not anybody has subscribed.',
+      help: 'Events by type, with or without subscriptions.',
       kind: 'counter',
       labels: ['type'],
       read() {
@@ -163,7 +163,7 @@ function eventFamilies({ counts, fanout, open }: Measured): readonly Family[] {
     },
     {
       name: 'hub_fanout_published_total',
-      help: 'Events that were offered to subscriptions, once per rendering that somebody may want them in.',
+      help: 'Events offered to subscriptions, once per rendering that a subscription may want.',
       kind: 'counter',
       labels: ['topic'],
       read: () => byTopic('published'),
@@ -197,14 +197,14 @@ function rpcFamilies({ rpc }: Measured): readonly Family[] {
   return [
     {
       name: 'hub_rpc_calls_total',
-      help: 'Calls that handlers were asked, by how they have ended.',
+      help: 'Calls by outcome.',
       kind: 'counter',
       labels: ['end'],
       read: () => labelled('end', Object.entries(rpc().calls)),
     },
     {
       name: 'hub_rpc_refused_total',
-      help: 'Requests that were refused, and calls that a bound has ended, by the code of the error.',
+      help: 'Rejected requests, and calls aborted by a bound, by error code.',
       kind: 'counter',
       labels: ['code'],
       read() {
@@ -213,12 +213,12 @@ function rpcFamilies({ rpc }: Measured): readonly Family[] {
       },
     },
     counter('hub_rpc_requests_total', 'Requests that went to handlers.', () => rpc().forwarded),
-    counter('hub_rpc_responses_total', 'Answers of handlers that somebody has waited for.', () => rpc().responses),
-    counter('hub_rpc_late_responses_total', 'Answers that nobody has waited for, or no more.', () => rpc().late),
+    counter('hub_rpc_responses_total', 'Answers of handlers to open requests.', () => rpc().responses),
+    counter('hub_rpc_late_responses_total', 'Answers to unknown or closed requests.', () => rpc().late),
     gauge('hub_rpc_open_calls', 'Calls that wait for answers.', () => rpc().open),
     {
       name: 'hub_rpc_handlers',
-      help: 'Methods that somebody handles, each once for each handler, by how these are reached.',
+      help: 'Handlers of methods, by the way they are reached.',
       kind: 'gauge',
       labels: ['way'],
       read: () => labelled('way', rpc().handlers),
@@ -228,17 +228,17 @@ function rpcFamilies({ rpc }: Measured): readonly Family[] {
 
 function alertFamilies(alerts: MeasuredAlerts): readonly Family[] {
   return [
-    gauge('hub_alert_rules', 'Rules that people have defined.', () => alerts.counts().rules),
+    gauge('hub_alert_rules', 'Defined alert rules.', () => alerts.counts().rules),
     {
       name: 'hub_alerts',
-      help: 'Alerts that are kept, by their states.',
+      help: 'Stored alerts, by state.',
       kind: 'gauge',
       labels: ['state'],
       read: () => labelled('state', Object.entries(alerts.counts().states)),
     },
     counter(
       'hub_alerts_raised_total',
-      'Alerts that this hub has raised since it watches.',
+      'Alerts raised by this hub since it watches.',
       () => alerts.counts().raisedTotal,
     ),
     counter(
@@ -276,7 +276,7 @@ function stateFamilies({ counts, entities, writer, held }: Measured): readonly F
     },
     gauge('hub_store_pending_rows', 'Last-known locations that wait to be written.', () => writer.pendingRows),
     gauge('hub_store_held_events', 'Events that wait for their rows to be written.', held),
-    gauge('hub_store_failing', 'Whether the database refuses writes, or is late.', () => (writer.failing ? 1 : 0)),
+    gauge('hub_store_failing', 'Whether the database rejects writes, or is late.', () => (writer.failing ? 1 : 0)),
     {
       name: 'hub_store_attempts_failed_total',
       help: 'Attempts to write to a wide-column database that have failed; most are repeated.',
@@ -284,11 +284,7 @@ function stateFamilies({ counts, entities, writer, held }: Measured): readonly F
       labels: ['reason'],
       read: () => labelled('reason', writer.failures),
     },
-    counter(
-      'hub_worker_restarts_total',
-      'Threads that have failed and were started anew.',
-      () => counts().workerRestarts,
-    ),
+    counter('hub_worker_restarts_total', 'Failed threads that were replaced.', () => counts().workerRestarts),
   ];
 }
 

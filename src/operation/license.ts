@@ -6,14 +6,14 @@ import { formatTime } from '../model/time.ts';
 
 const DAY_MS = 86_400_000;
 const TRIAL_MS = 30 * DAY_MS;
-/** From how long before its end on a license is warned of. */
+/** How long before its end a license is warned of. */
 const WARNING_MS = 14 * DAY_MS;
 
 const WHY_UNVERIFIABLE = 'while license_public_keys is empty';
 
 const BODY = checker(LicenseKeyBody);
 
-/** What is kept of the license: a key that was set over the API, and when a trial has begun. */
+/** Stored license: a key that was set over the API, and the start of a trial. */
 export interface KeptLicense {
   readonly key?: string;
   readonly trialStartMs?: number;
@@ -22,31 +22,31 @@ export interface KeptLicense {
 export interface LicenseOptions {
   now(): number;
   readonly hubId: string;
-  /** From the configuration. One that was set over the API goes before it. */
+  /** From the configuration. A key set over the API takes precedence. */
   readonly configuredKey: string | undefined;
   readonly kept: KeptLicense;
-  /** Keeps it. Rejects with HUB_UNAVAILABLE. */
+  /** Stores the license. Rejects with HUB_UNAVAILABLE. */
   keep(license: KeptLicense): Promise<void>;
-  /** Those of the configuration. */
+  /** Public keys of the configuration. */
   readonly publicKeys: readonly string[];
 }
 
-/** Of a key while there is no public key. */
+/** Result for a key while there is no public key. */
 const UNVERIFIABLE = Symbol('nothing can verify the key');
 
 /**
- * The license, for those who want to know. The hub needs none, and nothing depends on it: a key is verified and shown,
- * and a bad one is told of. Without a public key nothing can be said against any key, so each is kept.
+ * The license, for information only. The hub needs none, and nothing depends on it: a key is verified and reported, and
+ * an invalid one yields a warning. Without a public key, any key is accepted and stored.
  */
 export class License {
   readonly #options: LicenseOptions;
   #kept: KeptLicense;
-  /** Settles with the last change: the next one begins with what that has kept. */
+  /** Settles with the last change. Changes run sequentially. */
   #changed: Promise<void> = Promise.resolve();
-  /** The key in use, or why it does not verify; undefined without one. */
+  /** The key in use, or why it is invalid; undefined without a key. */
   #verified: VerifiedKey | string | typeof UNVERIFIABLE | undefined;
 
-  /** Without a key. `open` verifies those that there are. */
+  /** Starts without a key. `open` also verifies the stored or configured one. */
   constructor(options: LicenseOptions) {
     this.#options = options;
     this.#kept = options.kept;
@@ -80,12 +80,14 @@ export class License {
     };
   }
 
-  /** Throws HUB_LICENSE_INVALID or HUB_LICENSE_EXPIRED for such a key, HUB_LICENSE_NOT_STARTED without key and trial. */
+  /**
+   * Throws HUB_LICENSE_INVALID or HUB_LICENSE_EXPIRED for such a key, HUB_LICENSE_NOT_STARTED without key and trial.
+   */
   lease(): LicenseLease {
     const nowMs = this.#options.now();
     const verified = this.#verified;
     const { trialStartMs } = this.#kept;
-    // A key that is not known to be good takes no trial away.
+    // A key that is not verified does not end a trial.
     if (typeof verified !== 'object' && trialStartMs !== undefined) return this.#trialLease(trialStartMs, nowMs);
     if (verified === undefined) {
       throw new HubError('HUB_LICENSE_NOT_STARTED', 'Cannot get the lease: there is no license key and no trial');
@@ -109,8 +111,8 @@ export class License {
   }
 
   /**
-   * Sets the key that a body holds. Rejects with HUB_BAD_REQUEST, or HUB_LICENSE_INVALID for a key that does not verify by
-   * the public keys that there are.
+   * Sets the key in a request body. Rejects with HUB_BAD_REQUEST, or HUB_LICENSE_INVALID for a key that the public keys
+   * do not verify.
    */
   async setKey(body: unknown): Promise<void> {
     const key = BODY.parse(body).license_key;
@@ -119,7 +121,7 @@ export class License {
     await this.#change((kept) => ({ ...kept, key }));
   }
 
-  /** Gives up the trial and the key that was set over the API. */
+  /** Deletes the trial and the key that was set over the API. */
   async giveBack(): Promise<void> {
     await this.#change(() => ({}));
   }

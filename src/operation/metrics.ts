@@ -1,28 +1,28 @@
 import { Counter, Gauge, Registry } from '@prometheus-io/client';
 
-/** One number of a family, with the values of its labels. */
-export interface Sample {
+/** A number of a family, with the values of its labels. */
+export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Numbers under one name. They are counted elsewhere and read when somebody asks for them. */
+/** A metric. Its numbers are counted elsewhere and read on scraping. */
 export interface Family {
   readonly name: string;
   readonly help: string;
   /** A counter only rises while the hub runs. */
   readonly kind: 'counter' | 'gauge';
   readonly labels: readonly string[];
-  read(): readonly Sample[] | Promise<readonly Sample[]>;
+  read(): readonly MetricSample[] | Promise<readonly MetricSample[]>;
 }
 
-/** All metrics as one text. */
+/** All metrics. */
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
 }
 
-/** Shows families in the text format of Prometheus. */
+/** Exposes families in the text format of Prometheus. */
 export function openMetrics(families: readonly Family[]): Metrics {
   const registry = new Registry();
   for (const family of families) register(registry, family);
@@ -53,11 +53,11 @@ function register(registry: Registry, { name, help, kind, labels, read }: Family
 }
 
 /** The one sample of a family without labels. */
-export function single(value: number): readonly Sample[] {
+export function single(value: number): readonly MetricSample[] {
   return [{ labels: {}, value }];
 }
 
-/** A sample for each entry, whose key is the value of the label. */
-export function labelled(label: string, entries: Iterable<readonly [string, number]>): readonly Sample[] {
+/** One sample per entry. The entry's key is the value of the label. */
+export function labelled(label: string, entries: Iterable<readonly [string, number]>): readonly MetricSample[] {
   return [...entries].map(([key, value]) => ({ labels: { [label]: key }, value }));
 }

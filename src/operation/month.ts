@@ -15,7 +15,7 @@ export function startOf({ year, month }: Month): number {
   return Date.UTC(year, month - 1);
 }
 
-/** Start of the month after it. */
+/** Start of the next month. */
 export function endOf({ year, month }: Month): number {
   return Date.UTC(year, month);
 }

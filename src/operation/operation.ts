@@ -16,12 +16,12 @@ import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
 import { entityWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
-import type { Arrivals, Connection } from './arrivals.ts';
+import type { Arrivals, SourceConnection } from './arrivals.ts';
 import { type ClusterNumbers, clusterFamilies } from './cluster_families.ts';
 import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
-import { type AllHubs, answerProblem, ownAnswer } from './gathered.ts';
+import { type AllHubs, answerProblem, ownAnswer } from './hub_queries.ts';
 import { type ClusterState, Health } from './health.ts';
 import { historyFamilies, type MeasuredCopy, type MeasuredHistory } from './history_families.ts';
 import { hubFamilies, type MeasuredAlerts } from './hub_families.ts';
@@ -29,11 +29,11 @@ import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { monthOf, startOf } from './month.ts';
 import { type MeasuredMqtt, mqttFamilies } from './mqtt_families.ts';
-import { HealthOfAll, UsageOfAll } from './of_all_hubs.ts';
+import { ClusterWideHealth, ClusterWideUsage } from './cluster_wide.ts';
 import { ProcessFamilies } from './process_families.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, Saving, Usage } from './usage.ts';
 
-/** The parts of a hub that those who run it want to know about. */
+/** Parts of a hub that operators need to observe. */
 export interface Operated {
   now(): number;
   readonly clock: { elapsed(): number };
@@ -49,7 +49,7 @@ export interface Operated {
   /** `held`: events that wait for the database. */
   readonly outcomes: { readonly held: number };
   readonly alerts?: MeasuredAlerts;
-  /** Where the hub is one of several. */
+  /** Undefined without a cluster. */
   readonly cluster: OperatedCluster | undefined;
 }
 
@@ -67,40 +67,40 @@ export interface OperationOptions {
   schedule(delayMs: number, callback: () => void): () => void;
   readonly log: { error(message: string, facts?: object): void };
   /** Connections to positioning systems that speak ISO 24730. */
-  connections?(): readonly Connection[];
-  /** The client of an MQTT broker, where there is one. */
+  connections?(): readonly SourceConnection[];
+  /** MQTT client; undefined without a broker. */
   readonly mqtt?: (MeasuredMqtt & { health(): MqttHealth }) | undefined;
-  /** The history, where the hub records one. */
+  /** History; undefined if it is not recorded. */
   readonly history?: (MeasuredHistory & { health(): HistoryHealth }) | undefined;
-  /** Copies the history to a database, where one is set. */
+  /** Copy of the history in a database; undefined without one. */
   readonly copy?: MeasuredCopy | undefined;
-  /** Settings that each hub of a cluster has kept for itself, by its name. */
+  /** Settings stored by each hub of a cluster, by hub name. */
   keptByHub?(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** Health, usage, license and metrics of a hub. Of several hubs any tells the health and the usage of all. */
-export interface Operation {
-  readonly health: Health | HealthOfAll;
-  readonly usage: Usage | UsageOfAll;
+/** Health, usage, license and metrics of a hub. In a cluster, health and usage are those of all hubs. */
+export interface HubOperation {
+  readonly health: Health | ClusterWideHealth;
+  readonly usage: Usage | ClusterWideUsage;
   readonly license: License;
   readonly metrics: Metrics;
   /** Send queues of the open WebSocket connections; the socket keeps it up to date. */
   readonly open: Set<SendQueue>;
-  /** Everything that was counted. */
+  /** All counters. */
   counts(): HubCounts;
-  /** Keeps the usage from time to time from now on. */
+  /** Starts to save the usage periodically. */
   start(): void;
-  /** Ends at once: nothing can be kept any more. */
+  /** Stops at once, without saving. */
   stop(): void;
-  /** Keeps the usage a last time, before the store is closed. */
+  /** Saves the usage a last time. Call before the store is closed. */
   close(): Promise<void>;
 }
 
-/** The name of the setting, spelled as existing databases have it. */
+/** Name of the setting, in the spelling of existing databases. */
 export const LICENSE_SETTING = 'licence';
 
-/** Puts together what those who run the hub can see of it. Nothing in the hub depends on it. */
-export async function openOperation(hub: Operated, options: OperationOptions): Promise<Operation> {
+/** Assembles the parts for operators. Nothing in the hub depends on them. */
+export async function openOperation(hub: Operated, options: OperationOptions): Promise<HubOperation> {
   const { now, entities, ingest, arrivals, shards, collisions, fanout, writer, cluster } = hub;
   const { config, log, kept, identity, rpc, schedule, connections = () => [], mqtt, history, copy } = options;
   const startedMs = now();
@@ -176,13 +176,13 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   };
 }
 
-/** Answers other hubs, and asks them. */
+/** Answers queries of other hubs, and makes health and usage of all hubs. */
 function ofAll(
   { gather, hubName }: OperatedCluster,
   own: { readonly health: Health; readonly usage: Usage },
   { now, arrivals, entities }: Operated,
   { kept: { hubId }, keptByHub = () => new Map() }: OperationOptions,
-): Pick<Operation, 'health' | 'usage'> {
+): Pick<HubOperation, 'health' | 'usage'> {
   const { active } = arrivals;
   gather.open({
     answer: (question) => ownAnswer(question, { ...own, hub: hubName, zones: entities, active }),
@@ -190,8 +190,8 @@ function ofAll(
   });
   const config = (activeAnywhere: ReadonlySet<string>) => snapshotOf(configuredIn(entities), activeAnywhere);
   return {
-    health: new HealthOfAll(own.health, gather),
-    usage: new UsageOfAll({ hubs: gather, hubId, kept: keptByHub, config, now }),
+    health: new ClusterWideHealth(own.health, gather),
+    usage: new ClusterWideUsage({ hubs: gather, hubId, kept: keptByHub, config, now }),
   };
 }
 
@@ -208,7 +208,7 @@ function openUsage(hub: Operated, kept: StoredState, sentToBroker: () => SentCou
   const { now, counts, entities, ingest, arrivals, fanout, writer } = hub;
   const values = keptSettings(kept);
   const month = values.get(CURRENT) as KeptMonth | undefined;
-  arrivals.wereActive(providersHeardSince(kept, startOf(monthOf(month?.fromMs ?? now()))));
+  arrivals.wereActive(providersSeenSince(kept, startOf(monthOf(month?.fromMs ?? now()))));
   return new Usage({
     now,
     elapsed: hub.clock.elapsed,
@@ -232,21 +232,21 @@ function threadsOf({ shards, collisions }: Operated) {
   return [...workers, { name: 'collisions', memory: () => collisions.memory() }];
 }
 
-/** Values of the hub itself that the store has kept, by name. */
+/** Settings of the hub itself, by name. */
 function keptSettings({ entities }: StoredState): ReadonlyMap<string, unknown> {
   const own = entities.filter(({ kind, text }) => kind === 'setting' && text !== undefined);
   return new Map(own.map(({ id, text }) => [id, parseLossless(text as string)]));
 }
 
-/** Values of the hub itself as the store keeps them; one without value is deleted. */
+/** Store writes for settings of the hub itself. A setting without a value is deleted. */
 function settingWrites(
   settings: readonly { readonly name: string; readonly value: object | undefined }[],
 ): EntityWrite[] {
   return entityWrites(settings.map(({ name: id, value: after }) => ({ kind: 'setting', id, after })));
 }
 
-/** Providers whose last location was received no earlier than that. */
-function providersHeardSince({ rows }: StoredState, sinceMs: number): string[] {
+/** Providers whose last location was received at `sinceMs` or later. */
+function providersSeenSince({ rows }: StoredState, sinceMs: number): string[] {
   const ids: string[] = [];
   for (const row of rows) {
     if (row.kind === 'provider' && row.gone !== true && row.receivedMs >= sinceMs) ids.push(row.id);

@@ -1,7 +1,7 @@
 import { type EventLoopUtilization, type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { ThreadMemory } from '../lane/thread.ts';
-import { type Family, labelled, type Sample, single } from './metrics.ts';
+import { type Family, labelled, type MetricSample, single } from './metrics.ts';
 
 /** A worker thread that can be measured. */
 export interface MeasuredThread {
@@ -12,16 +12,16 @@ export interface MeasuredThread {
 export interface ProcessOptions {
   readonly startedMs: number;
   threads(): readonly MeasuredThread[];
-  /** Calls back after a delay; returns how to call it off. */
+  /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** A thread answers between two steps of its code. One that is busy for longer is left out. */
+/** Longest wait for a thread's answer. A busy thread is omitted. */
 const MEMORY_WAIT_MS = 500;
 const LOOP_RESOLUTION_MS = 20;
 const NANOSECONDS = 1e9;
 
-/** What is to be known of the process: its threads' memory, and how busy the thread is that everything goes through. */
+/** Metrics of the process: memory of its threads, and load of the main thread. */
 export class ProcessFamilies {
   readonly families: readonly Family[];
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
@@ -32,17 +32,17 @@ export class ProcessFamilies {
     this.families = [
       {
         name: 'hub_event_loop_delay_seconds',
-        help: 'How late the main thread gets to what is due, since the last look.',
+        help: 'Delay of due timers on the main thread, since the last scrape.',
         kind: 'gauge',
         labels: ['quantile'],
         read: () => this.#delays(),
       },
-      gauge('hub_event_loop_busy_ratio', 'Part of the time that the main thread works, since the last look.', () =>
+      gauge('hub_event_loop_busy_ratio', 'Fraction of time that the main thread is busy, since the last scrape.', () =>
         this.#busy(),
       ),
       {
         name: 'hub_thread_memory_bytes',
-        help: 'Memory of each thread: used and total JavaScript heap, and what is outside of it.',
+        help: 'Memory of each thread: used and total JavaScript heap, and memory outside of it.',
         kind: 'gauge',
         labels: ['thread', 'part'],
         read: () => memories(options),
@@ -70,9 +70,9 @@ export class ProcessFamilies {
     this.#delay.disable();
   }
 
-  #delays(): readonly Sample[] {
+  #delays(): readonly MetricSample[] {
     const { count } = this.#delay;
-    // What is measured is the time from one look to the next.
+    // The histogram measures the interval between two timer calls.
     const at = (percentile: number): number => {
       const delayNs = this.#delay.percentile(percentile) - LOOP_RESOLUTION_MS * 1e6;
       return count === 0 ? 0 : Math.max(0, delayNs) / NANOSECONDS;
@@ -94,7 +94,7 @@ export class ProcessFamilies {
   }
 }
 
-async function memories({ threads, schedule }: ProcessOptions): Promise<readonly Sample[]> {
+async function memories({ threads, schedule }: ProcessOptions): Promise<readonly MetricSample[]> {
   const workers = threads().map(async ({ name, memory }) => {
     const found = await within(memory(), schedule);
     return found === undefined ? [] : memoryOf(name, found);
@@ -108,7 +108,10 @@ async function memories({ threads, schedule }: ProcessOptions): Promise<readonly
   return [...main, ...(await Promise.all(workers)).flat()];
 }
 
-function memoryOf(thread: string, { heapUsedBytes, heapTotalBytes, externalBytes }: ThreadMemory): readonly Sample[] {
+function memoryOf(
+  thread: string,
+  { heapUsedBytes, heapTotalBytes, externalBytes }: ThreadMemory,
+): readonly MetricSample[] {
   return [
     { labels: { thread, part: 'heap_used' }, value: heapUsedBytes },
     { labels: { thread, part: 'heap_total' }, value: heapTotalBytes },
@@ -116,7 +119,7 @@ function memoryOf(thread: string, { heapUsedBytes, heapTotalBytes, externalBytes
   ];
 }
 
-/** What the promise brings in time, else undefined. */
+/** Result of a promise, or undefined after MEMORY_WAIT_MS. */
 function within<T>(work: Promise<T>, schedule: ProcessOptions['schedule']): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const cancel = schedule(MEMORY_WAIT_MS, () => resolve(undefined));

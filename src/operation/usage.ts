@@ -4,18 +4,18 @@ import type { Arrivals } from './arrivals.ts';
 import { endOf, monthOf } from './month.ts';
 
 /**
- * What is used, by calendar month in UTC.
+ * Usage by calendar month in UTC.
  *
- * Counters of the run only rise. What they have risen by since the last look is added to the month that goes on; so a
- * month is the sum of its runs. A month ends with the first look after it: its counters, with what was configured then,
- * are kept as they are from there on. Whoever looks at least once a minute, and when a month ends, gets months that are
- * exact to what came between the end and that look, and a crash costs no more than a minute of counters.
+ * Counters of a run only rise. Each update adds their increase to the current month, so a month is the sum of its runs.
+ * The first update after the end of a month closes it: its counters, and the configuration at that time, are stored and
+ * do not change any more. With an update every minute and at the end of each month, a closed month contains at most the
+ * events between its end and that update in excess, and a crash loses at most a minute of counters.
  */
 
-/** Months that are kept, besides the one that goes on. */
+/** Closed months that are stored. */
 export const MONTHS_MAX = 24;
 
-/** The month that goes on, as it is kept. */
+/** The current month as it is stored. */
 export interface KeptMonth {
   readonly id: string;
   readonly statisticsId: string;
@@ -25,34 +25,34 @@ export interface KeptMonth {
   readonly counts: UsageCounts;
 }
 
-/** What is to be kept: a value of the name, or none any more. */
+/** A setting to store; deleted if its value is undefined. */
 export interface UsageWrite {
   readonly name: string;
   readonly value: object | undefined;
 }
 
 export interface UsageOptions {
-  /** The time of day, which may fall. */
+  /** Wall-clock time, which may step back. */
   now(): number;
-  /** Time that has passed since some moment. */
+  /** Monotonic time. */
   elapsed(): number;
   newId(): string;
   readonly hubId: string;
-  /** What was counted since the start of this run. */
+  /** Counters since the start of this run. */
   counts(): UsageCounts;
-  /** What is configured now, with what was active since the month has begun. */
+  /** Current configuration, with the objects active in the current month. */
   config(): Consumption['config'];
   /** A new month has begun. */
   monthBegun(): void;
-  /** The month that went on when it was last kept. */
+  /** The current month as it was last stored. */
   readonly month: KeptMonth | undefined;
-  /** Months that have ended, by the names under which they were kept. */
+  /** Closed months, by setting name. */
   readonly ended: ReadonlyMap<string, Consumption>;
-  /** Keeps all or nothing. Rejects when it cannot be kept now. */
+  /** Stores all writes or none. Rejects if that is not possible now. */
   keep(writes: readonly UsageWrite[]): Promise<void>;
 }
 
-/** Name under which the month that goes on is kept; that of an ended one is `usage:2026-11`. */
+/** Setting name of the current month. A closed month is named like `usage:2026-11`. */
 export const CURRENT = 'usage';
 const NOTHING = Object.fromEntries(USAGE_COUNTERS.map((name) => [name, 0])) as UsageCounts;
 
@@ -63,7 +63,7 @@ export function isEndedMonth(name: string): boolean {
 export class Usage {
   readonly #options: UsageOptions;
   readonly #ended: Map<string, Consumption>;
-  /** Names whose values have changed since they were kept. */
+  /** Names of closed months that have changed since they were stored. */
   readonly #unkept = new Set<string>();
   #month: KeptMonth;
   #seen = NOTHING;
@@ -79,7 +79,7 @@ export class Usage {
     this.#endMonth(nowMs);
   }
 
-  /** Adds what was counted since the last look, and ends the month when its time has come. */
+  /** Adds the counters since the last update, and closes the month if it is over. */
   look(): void {
     const nowMs = this.#options.now();
     const seenAt = this.#options.elapsed();
@@ -88,7 +88,7 @@ export class Usage {
     const added = USAGE_COUNTERS.map((name) => [name, counts[name] + seen[name] - this.#seen[name]]);
     this.#month = {
       ...this.#month,
-      // It may have begun while the clock was ahead.
+      // The month may have begun while the clock was ahead.
       toMs: Math.max(fromMs, nowMs),
       uptimeMs: uptimeMs + Math.round(seenAt - this.#seenAt),
       counts: Object.fromEntries(added) as UsageCounts,
@@ -98,7 +98,7 @@ export class Usage {
     this.#endMonth(nowMs);
   }
 
-  /** Looks, and keeps what has changed. Rejects when it cannot be kept: it is tried again with the next. */
+  /** Updates, and stores what has changed. Rejects if that fails; the next call tries again. */
   async save(): Promise<void> {
     this.look();
     const names = [...this.#unkept];
@@ -107,7 +107,7 @@ export class Usage {
     for (const name of names) this.#unkept.delete(name);
   }
 
-  /** What is not kept yet: the month that goes on, up to now, and those that have just ended, by their names. */
+  /** Usage that is not stored yet: the current month, up to now, and months that were just closed, by name. */
   unkept(): { readonly month: KeptMonth; readonly ended: readonly (readonly [string, Consumption])[] } {
     this.look();
     const names = [...this.#unkept];
@@ -115,24 +115,24 @@ export class Usage {
     return { month: this.#month, ended: ended.filter((each): each is [string, Consumption] => each[1] !== undefined) };
   }
 
-  /** The month that goes on, up to now. */
+  /** The current month, up to now. */
   current(): Consumption {
     this.look();
     return this.#consumption(this.#month);
   }
 
-  /** One month; undefined when nothing is known of it. */
+  /** One month; undefined if there is no usage of it. */
   month(year: number, month: number): Consumption | undefined {
     return this.all().find((each) => each.year === year && each.month === month);
   }
 
-  /** All months, the earliest first. */
+  /** All months, earliest first. */
   all(): Consumption[] {
     const current = this.current();
     return [...this.#ended.values(), current];
   }
 
-  /** When the month ends that goes on. */
+  /** End of the current month. */
   get endsMs(): number {
     return endOf(monthOf(this.#month.fromMs));
   }
@@ -165,12 +165,12 @@ export class Usage {
   }
 }
 
-/** An older hub may have kept fewer counters. */
+/** Adds missing counters: an older hub may have stored fewer. */
 export function withAllCounters(month: KeptMonth): KeptMonth {
   return { ...month, counts: { ...NOTHING, ...month.counts } };
 }
 
-/** What was counted in a month, as the API tells it. */
+/** Statistics of a month, as returned by the API. */
 export function statisticsOf(month: KeptMonth, hubId: string): UsageStatistics {
   const { statisticsId, fromMs, toMs, uptimeMs, counts } = month;
   return {
@@ -189,10 +189,10 @@ const SAVE_MS = 60_000;
 interface SavingOptions {
   now(): number;
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Told that the usage could not be kept: it is tried again. */
+  /** Reports that the usage could not be stored. It is retried. */
   problem(error: unknown): void;
   readonly arrivals: Arrivals;
-  /** Whether there is a provider of that id. */
+  /** Whether a provider of that id exists. */
   exists(provider: string): boolean;
 }
 
@@ -217,12 +217,12 @@ export class Saving {
     });
   }
 
-  /** Keeps nothing any more. */
+  /** Stops without saving. */
   stop(): void {
     this.#cancel?.();
   }
 
-  /** Keeps the usage a last time. */
+  /** Saves a last time. */
   async close(): Promise<void> {
     this.stop();
     await this.#save();

@@ -21,7 +21,7 @@ const NOT_TOLD: Readonly<Record<string, string>> = {
   'api/routes/locations.ts': 'the page sends no locations',
   'api/routes/moving_features.ts': 'is asked by other clients',
   'hub/authorization.ts': 'fails at the start',
-  'operation/gathered.ts': 'is what hubs ask each other',
+  'operation/hub_queries.ts': 'is for queries between hubs',
   'transport/certificate.ts': 'fails at the start',
 };
 

@@ -42,7 +42,7 @@ async function openLicense({ configuredKey, kept = {}, publicKeys = issuer.publi
 const refused = (code: string) => (error: unknown) => error instanceof HubError && error.code === code;
 
 describe('verifyLicenseKey', () => {
-  test('says why a key is none, and never rejects', async () => {
+  test('returns why a key is invalid, and never rejects', async () => {
     const stranger = await openIssuer();
     const good = await issuer.issue({ email: 'a@b.example', exp: inDays(1) });
     const rows: readonly (readonly [key: string, why: RegExp])[] = [
@@ -134,7 +134,7 @@ describe('License', () => {
     }
   });
 
-  test('tells of a key that does not verify', async () => {
+  test('warns of a key that does not verify', async () => {
     const { license } = await openLicense({ configuredKey: 'garbage' });
     assert.match(license.info().warning ?? '', /does not verify/);
     assert.throws(() => license.lease(), refused('HUB_LICENSE_INVALID'));

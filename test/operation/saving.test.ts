@@ -68,7 +68,7 @@ describe('Saving', () => {
     assert.deepEqual([kept.length, timers.at(-1)?.cancelled], [4, true]);
   });
 
-  test('tells of a failure and goes on', async () => {
+  test('reports a failure and continues', async () => {
     const { saving, clock, kept, problems, timers, fire } = openSaving(0);
     saving.start();
     clock.refusing = true;

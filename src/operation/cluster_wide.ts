@@ -4,15 +4,14 @@ import { parseLossless } from '../model/lossless_numbers.ts';
 import { formatTime } from '../model/time.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
-import type { AllHubs, Question, UsageShare } from './gathered.ts';
+import type { AllHubs, HubQuery, UsageShare } from './hub_queries.ts';
 import type { Health } from './health.ts';
-import { type HubMonth, joinedMonths, joinedSockets, joinedSources } from './joined.ts';
+import { type HubMonth, joinedMonths, joinedSockets, joinedSources } from './merge_answers.ts';
 import { monthOf } from './month.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, MONTHS_MAX, statisticsOf, withAllCounters } from './usage.ts';
 
-/** How a cluster is doing: what its hubs tell of themselves, together. Only what is told of the system and of
- * MQTT is of this one. */
-export class HealthOfAll {
+/** Health of a cluster: the merged answers of all hubs. `system`, `mqtt` and `history` are those of this hub. */
+export class ClusterWideHealth {
   readonly #own: Health;
   readonly #hubs: Pick<AllHubs, 'ask'>;
 
@@ -21,7 +20,7 @@ export class HealthOfAll {
     this.#hubs = hubs;
   }
 
-  /** Why this hub should not be sent requests; undefined where it should. */
+  /** Why this hub should receive no requests; undefined if it should. */
   get problem(): string | undefined {
     return this.#own.problem;
   }
@@ -57,51 +56,51 @@ export class HealthOfAll {
     return this.#sources('sources');
   }
 
-  /** Undefined when nothing has come from it. */
+  /** Undefined if it has sent nothing. */
   async source(id: string): Promise<HealthSource | undefined> {
     const [source] = await this.#sources('source', id);
     return source;
   }
 
-  async #sources(ask: Question['ask'], about = ''): Promise<readonly HealthSource[]> {
+  async #sources(ask: HubQuery['ask'], about = ''): Promise<readonly HealthSource[]> {
     const answered = await this.#hubs.ask({ ask, about });
     return joinedSources(answered.map(({ value }) => value as readonly HealthSource[]));
   }
 }
 
-function ofZone({ id, type }: Zone, heard: HealthSource | undefined): HealthSource {
-  return heard === undefined ? { id, type, number_of_updates: 0 } : { ...heard, type };
+function ofZone({ id, type }: Zone, source: HealthSource | undefined): HealthSource {
+  return source === undefined ? { id, type, number_of_updates: 0 } : { ...source, type };
 }
 
-export interface UsageOfAllOptions {
+export interface ClusterWideUsageOptions {
   readonly hubs: Pick<AllHubs, 'ask'>;
   readonly hubId: string;
-  /** What each hub has kept, those that are gone included: JSON texts by name, by the name of the hub. */
+  /** Stored usage of all hubs, departed ones included: JSON by setting name, by hub name. */
   kept(): ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** What is configured now, with the providers that were active since the month has begun. */
+  /** Current configuration, with the providers active in the current month. */
   config(active: ReadonlySet<string>): Consumption['config'];
-  /** The time of day. */
+  /** Wall-clock time. */
   now(): number;
 }
 
 /**
- * What all hubs of a cluster have used, by month. Of a hub that answers it counts up to now, of any other what it has kept
- * last, no more than a minute before it went.
+ * Usage of all hubs of a cluster, by month. A hub that answers is counted up to now; any other up to its last save, at
+ * most a minute before it left.
  */
-export class UsageOfAll {
-  readonly #options: UsageOfAllOptions;
-  /** What was read of what is kept, by the text. */
+export class ClusterWideUsage {
+  readonly #options: ClusterWideUsageOptions;
+  /** Parsed months, by their JSON. */
   #read = new Map<string, HubMonth>();
 
-  constructor(options: UsageOfAllOptions) {
+  constructor(options: ClusterWideUsageOptions) {
     this.#options = options;
   }
 
-  /** All months, the earliest first. */
+  /** All months, earliest first. */
   async all(): Promise<readonly Consumption[]> {
     const { hubs, config, now, kept } = this.#options;
     const answered = await hubs.ask({ ask: 'usage', about: '' });
-    // Of two of the same name the one before is about to be expelled.
+    // Of two members of the same name, the earlier one is about to be expelled.
     const shares = new Map(answered.map(({ hub, value }) => [hub, value as UsageShare]));
     const texts = kept();
     const names = [...new Set([...texts.keys(), ...shares.keys()])].toSorted();
@@ -113,17 +112,17 @@ export class UsageOfAll {
     return joined.slice(-MONTHS_MAX - 1);
   }
 
-  /** The month that goes on, up to now. */
+  /** The current month, up to now. */
   async current(): Promise<Consumption> {
     return (await this.all()).at(-1) as Consumption;
   }
 
-  /** One month; undefined when nothing is known of it. */
+  /** One month; undefined if there is no usage of it. */
   async month(year: number, month: number): Promise<Consumption | undefined> {
     return (await this.all()).find((each) => each.year === year && each.month === month);
   }
 
-  /** The months of a hub: as it has told them, where it has, and as it has kept them. */
+  /** Months of a hub: from its answer, else from its stored usage. */
   #monthsOf(
     texts: ReadonlyMap<string, string>,
     share: UsageShare | undefined,

@@ -2,19 +2,19 @@ import type { HealthSource, SocketHealth } from '../model/health.ts';
 import { type Consumption, USAGE_COUNTERS, type UsageCounts, type UsageStatistics } from '../model/usage.ts';
 
 /**
- * What several hubs tell, as if one had told it:
+ * Merges the answers of several hubs into one:
  *
- *   what            numbers     times           what only one can say
- *   --------------  ----------  --------------  ---------------------------------------------------------------
- *   WebSocket       added up    the latest      of each hub, in `hubs`
- *   sources, zones  added up    the latest      how the last location came: whoever has the latest
- *                                               the connection: whoever has it, best where it stands
- *   months          added up    the whole time  ids: the first hub; what was configured: whoever has said it last
+ *   answer          numbers  times         values of a single hub
+ *   --------------  -------  ------------  --------------------------------------------------------------------
+ *   WebSocket       sum      latest        listed per hub, in `hubs`
+ *   sources, zones  sum      latest        path of the last location: of the hub with the latest one
+ *                                          connection: of the hub that has it, an established one first
+ *   months          sum      whole range   ids: of the first hub; configuration: of the latest report
  *
- * All of it is the same whichever hub joins it, as long as the hubs are in the same order.
+ * The result is the same at every hub, as long as the order of hubs is the same.
  */
 
-/** The WebSockets of all hubs. */
+/** Merges the WebSocket health of all hubs. */
 export function joinedSockets(answers: readonly SocketHealth[]): SocketHealth {
   const sum = (name: SocketCount): number => answers.reduce((all, answer) => all + answer[name], 0);
   return {
@@ -41,7 +41,7 @@ function latestOf(answers: readonly SocketHealth[], name: SocketTime): Partial<S
   return latest === undefined ? {} : { [name]: latest };
 }
 
-/** The sources of all hubs, each once, in the order in which they were met. */
+/** Merges the sources of all hubs, in order of first appearance. */
 export function joinedSources(lists: readonly (readonly HealthSource[])[]): HealthSource[] {
   const [first = [], ...others] = lists;
   const joined = new Map(first.map((source) => [source.id, source]));
@@ -53,7 +53,7 @@ export function joinedSources(lists: readonly (readonly HealthSource[])[]): Heal
 }
 
 function joinedSource(a: HealthSource, b: HealthSource): HealthSource {
-  const latest = heardMs(b) > heardMs(a) ? b : a;
+  const latest = lastReceivedMs(b) > lastReceivedMs(a) ? b : a;
   const { reconnects, connection_established, uptime, hub } = connected(a, b);
   return {
     id: a.id,
@@ -68,22 +68,22 @@ function joinedSource(a: HealthSource, b: HealthSource): HealthSource {
   };
 }
 
-function heardMs({ last_update_received: heard }: HealthSource): number {
-  return heard === undefined ? Number.NEGATIVE_INFINITY : Date.parse(heard);
+function lastReceivedMs({ last_update_received: received }: HealthSource): number {
+  return received === undefined ? Number.NEGATIVE_INFINITY : Date.parse(received);
 }
 
-/** Whoever has the connection of the two. While it moves from one to the other both may. */
+/** The source whose hub has the connection. While it moves between hubs, both may. */
 function connected(a: HealthSource, b: HealthSource): HealthSource {
   if (a.connection_established !== undefined) return a;
   if (b.connection_established !== undefined) return b;
   return a.reconnects === undefined ? b : a;
 }
 
-/** A month of one hub. Without a configuration it is one that goes on, or whose end the hub has not seen. */
+/** A month of one hub. Without a configuration it is current, or the hub was gone before its end. */
 export type HubMonth = Pick<Consumption, 'id' | 'year' | 'month' | 'statistics'> &
   Partial<Pick<Consumption, 'timestamp_generated' | 'config'>>;
 
-/** The months of all hubs, the earliest first. `now`: what is told of a month whose end nobody has seen. */
+/** Merges the months of all hubs, earliest first. `now`: used for a month whose end no hub has recorded. */
 export function joinedMonths(
   months: readonly HubMonth[],
   now: Pick<Consumption, 'timestamp_generated' | 'config'>,
@@ -109,7 +109,7 @@ function joinedMonth(
   return { id, timestamp_generated, year, month, config: known, statistics };
 }
 
-/** Each hub has noted what was active at its own door, and it is not known which were the same. */
+/** Takes maxima: each hub has counted the objects active on itself, and their overlap is unknown. */
 function withMostActive(config: Consumption['config'], other: Consumption['config']): Consumption['config'] {
   const types = config.locationproviders_by_type_no_active;
   const others = other.locationproviders_by_type_no_active;
@@ -134,7 +134,7 @@ function joinedStatistics(all: readonly UsageStatistics[]): UsageStatistics {
     .at(-1);
   return {
     ...first,
-    // How long they have run at the same time is not known.
+    // The overlap of their uptimes is unknown.
     uptime: Math.max(...all.map(({ uptime }) => uptime)),
     range: { from: from as string, to: to as string },
     ...(Object.fromEntries(counts) as UsageCounts),

@@ -7,34 +7,34 @@ import type { Health } from './health.ts';
 import type { Usage } from './usage.ts';
 
 /**
- * What the hubs of a cluster ask each other:
+ * Queries between the hubs of a cluster:
  *
- *   question  about         what each hub answers
+ *   query     about         answer of each hub
  *   --------  ------------  --------------------------------------------------------------------------
- *   socket                  its WebSocket
- *   zones                   what has come from zones; those of which it knows nothing are left out
+ *   socket                  health of its WebSocket
+ *   zones                   locations received from zones; zones without any are omitted
  *   zone      id of a zone  the same of one
- *   sources                 what has come from sources
+ *   sources                 locations received from sources
  *   source    a source      the same of one
- *   usage                   what it has counted and not kept yet, and which providers were active
+ *   usage                   counters that are not stored yet, and active providers
  */
-export const QUESTIONS = ['socket', 'zones', 'zone', 'sources', 'source', 'usage'] as const;
+export const HUB_QUERIES = ['socket', 'zones', 'zone', 'sources', 'source', 'usage'] as const;
 
-export interface Question {
-  readonly ask: (typeof QUESTIONS)[number];
-  /** Empty where there is nothing to be named. */
+export interface HubQuery {
+  readonly ask: (typeof HUB_QUERIES)[number];
+  /** Empty if the query has no subject. */
   readonly about: string;
 }
 
-/** Hubs of a cluster, this one included, and what they answer. */
+/** Scatter-gather over the hubs of a cluster, this one included. */
 export interface AllHubs {
-  /** Answers others from now on; see Answers in cluster/rpc/member_query.ts. */
+  /** Starts to answer other hubs; see Answers in cluster/rpc/member_query.ts. */
   open(answers: {
     answer(question: { readonly ask: string; readonly about: string }): unknown;
     problem(question: { readonly ask: string }, value: unknown): string | undefined;
   }): void;
-  /** In one order everywhere. Whoever does not answer is left out. */
-  ask(question: Question): Promise<readonly { readonly hub: string; readonly value: unknown }[]>;
+  /** Queries all hubs. The order of answers is the same at every hub. Hubs that do not answer are omitted. */
+  ask(question: HubQuery): Promise<readonly { readonly hub: string; readonly value: unknown }[]>;
 }
 
 const Count = Type.Integer({ minimum: 0 });
@@ -55,13 +55,13 @@ const UsageShare = Type.Object({
   }),
   /** Ids of providers. */
   active: Type.Array(Type.String()),
-  /** Months that have just ended: their names, and they themselves as JSON. */
+  /** Months that have just ended: name and JSON. */
   ended: Type.Array(Type.Tuple([Type.String(), Type.String()])),
 });
 export type UsageShare = Type.Static<typeof UsageShare>;
 
 const SOURCES = checker(Type.Array(HealthSource));
-const SHAPES: Readonly<Record<Question['ask'], Checker<unknown>>> = {
+const SHAPES: Readonly<Record<HubQuery['ask'], Checker<unknown>>> = {
   socket: checker(SocketHealth),
   zones: SOURCES,
   zone: SOURCES,
@@ -70,7 +70,7 @@ const SHAPES: Readonly<Record<Question['ask'], Checker<unknown>>> = {
   usage: checker(UsageShare),
 };
 
-/** This hub, as far as others ask for it. */
+/** State of this hub for queries of others. */
 export interface OwnParts {
   readonly hub: string;
   readonly health: Health;
@@ -79,17 +79,17 @@ export interface OwnParts {
   readonly active: ReadonlySet<string>;
 }
 
-/** What this hub answers. Throws an Error for a question of a later version. */
+/** Answer of this hub. Throws an Error for a query of a later version. */
 export function ownAnswer({ ask, about }: { readonly ask: string; readonly about: string }, own: OwnParts): unknown {
   const { hub, health } = own;
   switch (ask) {
     case 'socket':
       return { ...health.socket(), hubs: [health.hubSockets(hub)] };
     case 'zones':
-      return own.zones.list('zone').flatMap((zone) => heardOf(health.zone(zone), hub));
+      return own.zones.list('zone').flatMap((zone) => ownSources(health.zone(zone), hub));
     case 'zone': {
       const zone = own.zones.zoneBy(about);
-      return zone === undefined ? [] : heardOf(health.zone(zone), hub);
+      return zone === undefined ? [] : ownSources(health.zone(zone), hub);
     }
     case 'sources':
       return health.sources();
@@ -100,17 +100,17 @@ export function ownAnswer({ ask, about }: { readonly ask: string; readonly about
     case 'usage':
       return usageShare(own);
     default:
-      throw new Error(`question must be one of ${QUESTIONS.join(', ')}, found "${ask}"`);
+      throw new Error(`question must be one of ${HUB_QUERIES.join(', ')}, found "${ask}"`);
   }
 }
 
-/** Why what another hub has answered cannot be used; undefined where it can. */
+/** Why the answer of another hub is malformed; undefined if it is not. */
 export function answerProblem({ ask }: { readonly ask: string }, value: unknown): string | undefined {
-  return SHAPES[ask as Question['ask']]?.explain(value, ask);
+  return SHAPES[ask as HubQuery['ask']]?.explain(value, ask);
 }
 
-/** Who is connected says so. */
-function heardOf(source: HealthSource, hub: string): HealthSource[] {
+/** The source, with the hub's name if this hub is connected to it. Empty without updates or connection. */
+function ownSources(source: HealthSource, hub: string): HealthSource[] {
   if (source.reconnects !== undefined) return [{ ...source, hub }];
   return source.number_of_updates === 0 ? [] : [source];
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { HealthSource, HubSockets, SocketHealth } from '../../src/model/health.ts';
 import type { UsageCounter } from '../../src/model/usage.ts';
 import { snapshotOf } from '../../src/operation/consumption.ts';
-import { type HubMonth, joinedMonths, joinedSockets, joinedSources } from '../../src/operation/joined.ts';
+import { type HubMonth, joinedMonths, joinedSockets, joinedSources } from '../../src/operation/merge_answers.ts';
 import { statisticsOf } from '../../src/operation/usage.ts';
 import { square } from '../support/hall.ts';
 import { NO_COUNTS } from './open_operation.ts';
@@ -24,7 +24,7 @@ describe('joinedSources', () => {
     ['adds up, and has the latest', early, late, { ...late, number_of_updates: 8 }],
     ['is the same where nothing has come', early, zone, early],
     ['is nothing of nothing', zone, zone, zone],
-    ['has the connection of whoever has one', early, { ...zone, ...open }, { ...early, ...open }],
+    ['has the connection of the hub that has one', early, { ...zone, ...open }, { ...early, ...open }],
     ['keeps one that is down', { ...late, ...down }, early, { ...late, number_of_updates: 8, ...down }],
     ['prefers one that stands', { ...late, ...down }, { ...zone, ...open }, { ...late, ...open }],
   ] as [string, HealthSource, HealthSource, HealthSource][]) {
@@ -128,7 +128,7 @@ describe('joinedMonths', () => {
     assert.deepEqual({ config, timestamp_generated }, NOW);
   });
 
-  test('has what was configured at the end, as whoever saw it last, and most of what was active', () => {
+  test('has the configuration of the latest report, and the maximum of active objects', () => {
     const ended = [
       monthOf('a', {}, { timestamp_generated: at(2), config: configOf(3, 4) }),
       monthOf('b', {}, { timestamp_generated: at(1), config: configOf(2, 6) }),

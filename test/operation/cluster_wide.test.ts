@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { snapshotOf } from '../../src/operation/consumption.ts';
-import type { UsageShare } from '../../src/operation/gathered.ts';
-import { UsageOfAll } from '../../src/operation/of_all_hubs.ts';
+import type { UsageShare } from '../../src/operation/hub_queries.ts';
+import { ClusterWideUsage } from '../../src/operation/cluster_wide.ts';
 import { CURRENT, type KeptMonth } from '../../src/operation/usage.ts';
 import { NO_COUNTS } from './open_operation.ts';
 
@@ -18,7 +18,7 @@ function shareOf(month: KeptMonth, active: readonly string[] = [], ended: UsageS
   return { month, active: [...active], ended };
 }
 
-/** What has ended, as a hub keeps it. */
+/** A closed month as stored by a hub. */
 function endedOf(id: string, locations: number): readonly [string, string] {
   const { locationupdates_processed: _, ...rest } = NO_COUNTS;
   const range = { from: '2026-10-01T00:00:00.000Z', to: '2026-11-01T00:00:00.000Z' };
@@ -34,7 +34,7 @@ function usageOf(
 ) {
   const texts = new Map(Object.entries(kept).map(([hub, rows]) => [hub, new Map(rows)]));
   const actives: (readonly string[])[] = [];
-  const usage = new UsageOfAll({
+  const usage = new ClusterWideUsage({
     hubs: { ask: async () => shares.map(([hub, value]) => ({ hub, value })) },
     hubId: 'cluster',
     kept: () => texts,
@@ -86,7 +86,7 @@ test('A month that has just ended counts once, before and after it is kept', asy
   }
 });
 
-test('What is kept is read anew where it has changed', async () => {
+test('Stored usage is parsed again if it has changed', async () => {
   const { counted, texts, usage } = usageOf({ a: [[CURRENT, JSON.stringify(monthOf('a', 1))]] }, []);
   assert.deepEqual(await counted(), [[11, 'a', 1]]);
   texts.get('a')?.set(CURRENT, JSON.stringify(monthOf('a', 2)));
@@ -96,7 +96,7 @@ test('What is kept is read anew where it has changed', async () => {
   assert.equal((await usage.current()).id, 'a');
 });
 
-test('Of months of long ago, which nobody deletes any more, the last 24 are told', async () => {
+test('Of old months that are no longer deleted, the last 24 are returned', async () => {
   const rows = Array.from({ length: 40 }, (_, index) => {
     const fromMs = Date.UTC(2020, index);
     return [`hub ${index}`, [[CURRENT, JSON.stringify(monthOf(`${index}`, 1, fromMs))]]] as const;
