@@ -7,20 +7,20 @@ const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([status, phrase]) => [Number(status), `${status} ${phrase}`]),
 );
 
-/** Characters that would end a header early. Values may come from a client (an id in Location). */
+/** Characters that would end a header early. Values may come from a client, such as an id in Location. */
 const LINE_BREAKS = /[\r\n\0]/g;
-/** What is no longer than that is handed to the native server whole, which keeps what the network does not take. */
+/** Longest body that is passed to the native server whole. It buffers what the network does not accept. */
 const SHORT_BYTES = 1024;
 
-/** Whether a Connection header makes the native server close the connection: it looks at the length of the value alone. */
+/** Whether a Connection header makes the native server close the connection. It only checks the length of the value. */
 export function saysClose(connection: string | undefined): boolean {
   return connection?.length === 'close'.length;
 }
 
 /**
- * Writes the answer to a request; call it corked. A long body stays where it is, and goes out as the client reads it: the
- * native server would keep a copy for each answer that nobody reads. It ends a connection on which a request comes before
- * the last answer is out, so there is one such answer per connection. Returns a promise where the body is made meanwhile,
+ * Writes the answer to a request; call it corked. A long body is not copied but sent as the client reads it: the native
+ * server would hold a copy for each unread answer. It closes a connection that receives a request before the last
+ * answer is sent, so there is one such answer per connection. Returns a promise if the body is produced asynchronously,
  * see LongAnswer.send.
  */
 export function answerWith(
@@ -34,12 +34,13 @@ export function answerWith(
 ): Promise<void> | undefined {
   response.writeStatus(STATUS_LINES.get(status) ?? `${status} Unknown`);
   for (const name in headers) response.writeHeader(name, (headers[name] ?? '').replace(LINE_BREAKS, ''));
-  // The native server closes the connection without this header, and clients that reuse connections would send into it.
+  // Without this header the native server still closes the connection, and clients that reuse connections would send
+  // into it.
   if (asksToClose) response.writeHeader('Connection', 'close');
   const isLong = typeof body === 'object' && 'parts' in body;
   const isLast = sending.isLast();
   if (method === 'HEAD') {
-    // How long it would be is known when it is made.
+    // The length of a long body is not known in advance.
     if (!isLong && body.length > 0) response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
     response.endWithoutBody();
   } else if (isLong) return new LongAnswer(response, sending).send(body);
@@ -59,7 +60,7 @@ function sendAsRead(response: NativeResponse, body: Uint8Array, unsent: CountUns
     waiting.now(ended ? 0 : body.length - response.getWriteOffset());
     return hasTakenAll;
   });
-  // Last, since it may close the connection.
+  // Last, as it may close the connection.
   waiting.now(body.length - response.getWriteOffset());
 }
 
@@ -73,7 +74,7 @@ class UnreadAnswer implements UnsentData {
     this.#unsent = unsent;
   }
 
-  /** So many bytes wait now. */
+  /** Sets the number of waiting bytes. */
   now(bytes: number): void {
     const by = bytes - this.bytes;
     this.bytes = bytes;

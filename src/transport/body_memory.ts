@@ -1,23 +1,24 @@
 import { Budget } from './budget.ts';
 
-/** As much as the native server reads at once. */
+/** Most bytes that the native server reads at once. */
 const BLOCK_BYTES = 512 * 1024;
-/** A shorter piece has memory of its own. */
+/** Shorter pieces are not stored in blocks. */
 const LONG_BYTES = 256 * 1024;
-/** A block that was not needed for so long is let go of. */
+/** A block that was not needed for that long is released. */
 const KEEP_MS = 10_000;
 
 /**
- * Memory for bodies that are being read, of all requests together.
+ * Memory for request bodies that are being read, shared by all requests.
  *
- * The native server reads all that has come on a connection before it turns to the next one, and pausing a connection does
- * not stop that. So what many clients send at once is copied in one turn of the event loop, and memory that was never
- * touched takes ten times as long to copy to as memory that was: long pieces are copied into blocks that are used again.
+ * The native server reads everything that has arrived on a connection before it serves the next one, and pausing a
+ * connection does not stop that. So bodies sent by many clients at once are copied in one turn of the event loop.
+ * Copying to memory that was never touched takes ten times as long, so long pieces are copied into blocks that are
+ * reused.
  */
 export class BodyMemory {
   readonly #budget: Budget;
   readonly #free: Uint8Array<ArrayBuffer>[] = [];
-  /** The fewest blocks that were free since the last sweep. */
+  /** Fewest blocks that were free since the last sweep. */
   #unneeded = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
@@ -29,12 +30,12 @@ export class BodyMemory {
     return this.#budget.maxBytes;
   }
 
-  /** Blocks that wait for their next use. */
+  /** Number of free blocks. */
   get freeBlocks(): number {
     return this.#free.length;
   }
 
-  /** Copies a piece of a body. Undefined where there is no memory for it. */
+  /** Copies a piece of a body. Undefined if there is no memory for it. */
   copy(piece: ArrayBuffer): Uint8Array | undefined {
     const bytes = piece.byteLength;
     if (!this.#budget.take(bytes)) return undefined;
@@ -45,7 +46,7 @@ export class BodyMemory {
     return block.subarray(0, bytes);
   }
 
-  /** One body of its pieces, which nobody reads any more. It counts as much as they did. */
+  /** Joins the pieces of a body and frees them. The result counts as much as they did. */
   join(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
     const [first] = pieces;
     if (pieces.length === 1 && first !== undefined && !isBlock(first)) return first;
@@ -54,7 +55,7 @@ export class BodyMemory {
     return body;
   }
 
-  /** Takes back pieces that nobody reads any more, and so many bytes. */
+  /** Frees pieces, and `bytes` of the budget. */
   give(pieces: readonly Uint8Array[], bytes: number): void {
     this.#budget.give(bytes);
     for (const piece of pieces) if (isBlock(piece)) this.#free.push(new Uint8Array(piece.buffer as ArrayBuffer));
@@ -62,7 +63,7 @@ export class BodyMemory {
   }
 
   readonly #sweep = (): void => {
-    // Given back at once: as garbage they might wait for long, since nothing grows.
+    // Release the memory explicitly: garbage collection might be late, as the heap does not grow.
     for (const { buffer } of this.#free.splice(0, this.#unneeded)) buffer.transfer(0);
     this.#unneeded = this.#free.length;
     this.#sweeper = this.#free.length === 0 ? undefined : setTimeout(this.#sweep, KEEP_MS).unref();

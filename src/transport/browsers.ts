@@ -1,51 +1,51 @@
 import { hostname } from 'node:os';
 import { HubError } from '../errors.ts';
 import type { HttpHead } from '../exchange.ts';
-import type { Addressed, Forwarded } from './forwarded.ts';
+import type { Addressed, ForwardedHeaders } from './forwarded.ts';
 
 /**
- * What web pages may do to the hub through the browser of somebody who can reach it.
+ * Restricts what web pages may do to the hub through the browser of a user who can reach it.
  *
- * Such a page has no access of its own: it borrows that of the browser. It comes from another origin, which browsers say
- * in Origin, or in Sec-Fetch-Site; or it has its own host name resolved to the hub's address (DNS rebinding) and is of the
- * hub's own origin then, but Host still says its name. Neither header can be set by a page. Programs other than browsers
- * send neither Origin nor Sec-Fetch-Site, and are not looked at but for their Host.
+ * Such a page has no access of its own: it uses the browser's. It comes from another origin, which browsers send in
+ * Origin or Sec-Fetch-Site; or it has resolved its own host name to the hub's address (DNS rebinding). Then its origin
+ * is the hub's, but Host has the page's name. A page cannot set these headers. Programs other than browsers send
+ * neither Origin nor Sec-Fetch-Site, and only their Host is checked.
  */
 export interface BrowserRules {
   /**
-   * Names that the hub may be asked for by, besides those that no page of somebody else can have. One that begins with a
-   * dot stands for all below it, too; `*` for every name. Undefined: Host is not looked at.
+   * Names of the hub, besides those that no foreign page can have. A name with a leading dot includes all names below
+   * it; `*` means every name. Undefined: Host is not checked.
    */
   readonly hosts: readonly string[] | undefined;
-  /** Origins whose pages may do everything, such as https://dashboard.example.com; `*`: those of all. */
+  /** Origins whose pages may do everything, such as https://dashboard.example.com; `*` for all. */
   readonly origins: readonly string[];
-  /** What pages of other origins may do: everything, everything but changes and WebSockets, or nothing. */
+  /** Rights of pages of other origins: everything, everything but changes and WebSockets, or nothing. */
   readonly foreign: 'everything' | 'read' | 'nothing';
-  /** Whether a name is one of the certificate that is served. */
+  /** Whether the served certificate names a host. */
   readonly isCertified?: (name: string) => boolean;
 }
 
-/** A request whose headers can be looked at. */
+/** A request with headers. */
 type Headed = Pick<HttpHead, 'header'>;
 
 const ANY = '*';
-/** Names that were found to be the hub's own are known from then on. */
+/** Most host names that are cached as the hub's own. */
 const KNOWN_MAX = 64;
 const ADDRESS = /^(?:\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+\])$/i;
 const LOOPBACK_PAGE = /^https?:\/\/(?:localhost|[^/:]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
-/** Refuses what a web page may not do. */
+/** Rejects requests that a web page may not send. */
 export class Browsers {
   readonly #rules: BrowserRules;
-  readonly #forwarded: Forwarded;
+  readonly #forwarded: ForwardedHeaders;
   readonly #known = new Set<string>();
 
-  constructor(rules: BrowserRules, forwarded: Forwarded) {
+  constructor(rules: BrowserRules, forwarded: ForwardedHeaders) {
     this.#rules = rules;
     this.#forwarded = forwarded;
   }
 
-  /** Why a request is refused; undefined when it is not. hot: once per request. */
+  /** Why a request is rejected; undefined if it is not. hot: once per request. */
   problemOf(request: Headed, response: Addressed, isChange: boolean): HubError | undefined {
     const host = request.header('host');
     if (host !== undefined && !this.#known.has(host) && !this.#isNamed(host)) {
@@ -62,7 +62,7 @@ export class Browsers {
     return new HubError('HUB_FOREIGN_PAGE', what);
   }
 
-  /** The origin of the page that sends the request, where it is of another one and may not. */
+  /** Origin of the page that sends the request, if it is another origin without permission. */
   #foreignPage(request: Headed, response: Addressed, host: string | undefined): string | undefined {
     const origin = request.header('origin');
     const site = request.header('sec-fetch-site');
@@ -72,7 +72,7 @@ export class Browsers {
     if (origins.includes(origin) || origins.includes(ANY)) return undefined;
     const authority = authorityOf(origin.slice(origin.indexOf('//') + 2));
     if (host !== undefined && authority === authorityOf(host)) return undefined;
-    // A proxy may put its own name for the hub into Host.
+    // A proxy may replace Host by its own name for the hub.
     if (this.#forwarded.hostsOf(request, response).some((forwarded) => authority === authorityOf(forwarded)))
       return undefined;
     if (foreign === 'read' && LOOPBACK_PAGE.test(origin)) return undefined;
@@ -80,8 +80,8 @@ export class Browsers {
   }
 
   /**
-   * Addresses, localhost and names without a dot are nobody else's: a page of a stranger comes from a name that the whole
-   * world resolves.
+   * Whether Host names the hub. Addresses, localhost and names without a dot always do: a foreign page comes from a
+   * name that is resolved publicly.
    */
   #isNamed(host: string): boolean {
     const { hosts, isCertified } = this.#rules;
@@ -100,8 +100,8 @@ export class Browsers {
 }
 
 /**
- * A name and port to be compared with others. A browser leaves the default port of its scheme out, a proxy may name it, and not
- * every proxy says by which scheme it was asked.
+ * Host and port in comparable form, without default ports: browsers omit them, proxies may not, and not every proxy
+ * reports the scheme.
  */
 function authorityOf(host: string): string {
   return host
@@ -110,7 +110,7 @@ function authorityOf(host: string): string {
     .replace(/\.(?=:\d+$)/, '');
 }
 
-/** Without the port, and the dot that may end it. */
+/** Host name without the port and a trailing dot. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }

@@ -1,4 +1,4 @@
-/** A bound on memory that many share: what would go beyond it is not given. */
+/** A shared bound on memory. */
 export class Budget {
   readonly maxBytes: number;
   #usedBytes = 0;
@@ -7,12 +7,12 @@ export class Budget {
     this.maxBytes = maxBytes;
   }
 
-  /** Whether there was room for so many bytes, which are used from now on. */
+  /** Reserves bytes; returns false if there is no room. */
   take(bytes: number): boolean {
     return this.takeLeaving(bytes, 0);
   }
 
-  /** Whether there was room for so many bytes, and as much as is to be left behind them. */
+  /** Reserves bytes if `leftBytes` remain free after that; otherwise returns false. */
   takeLeaving(bytes: number, leftBytes: number): boolean {
     if (this.#usedBytes + bytes + leftBytes > this.maxBytes) return false;
     this.#usedBytes += bytes;

@@ -3,39 +3,39 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { StartupError } from '../errors.ts';
 
-/** A certificate that cannot be served, with what is wrong in which setting. */
+/** A certificate is unusable. The message names the setting and the reason. */
 export class UnusableCertificate extends StartupError {
   override name = 'UnusableCertificate';
 }
 
-/** PEM files that TLS is served with. */
+/** PEM files for TLS. */
 export interface CertificateFiles {
-  /** The certificate, followed by those between it and its root. */
+  /** The certificate, followed by the intermediate ones. */
   readonly certificatePath: string;
   readonly keyPath: string;
-  /** Opens the key, where it is encrypted. */
+  /** Decrypts the key. */
   readonly keyPassword: string | undefined;
   /** Diffie-Hellman parameters for clients without elliptic curves. */
   readonly dhParamsPath: string | undefined;
 }
 
-/** A certificate with its key, read and found to fit together. */
+/** A certificate and its key, validated. */
 export interface Certificate {
   readonly files: CertificateFiles;
   readonly certificate: Buffer;
   readonly key: Buffer;
   readonly dhParams: Buffer | undefined;
-  /** Changes with the files. */
+  /** Changes with the content of the files. */
   readonly digest: string;
-  /** End of its time, in milliseconds since 1970. */
+  /** End of validity, in milliseconds since 1970. */
   readonly expiresMs: number;
-  /** Whether it is for a host of that name. */
+  /** Whether it is valid for a host name. */
   names(host: string): boolean;
 }
 
 /**
- * Reads a certificate and its key. Throws an UnusableCertificate naming the setting and its file when they cannot
- * be read or do not belong to each other.
+ * Reads a certificate and its key. Throws an UnusableCertificate naming the setting and its file if they cannot be read
+ * or do not match.
  */
 export function readCertificate(files: CertificateFiles): Certificate {
   const certificate = readPem('public_key_path', files.certificatePath);
@@ -46,7 +46,7 @@ export function readCertificate(files: CertificateFiles): Certificate {
     throw new UnusableCertificate(`private_key_path: is not the key of the certificate in ${files.certificatePath}`);
   }
   checkServed({ cert: certificate, key, passphrase: files.keyPassword }, files.certificatePath);
-  // Node takes whatever it is given here, and serves without.
+  // Node accepts anything here, and serves without it.
   if (dhParams?.includes('-----BEGIN DH PARAMETERS-----') === false) {
     throw new UnusableCertificate(
       `dh_params_path: must name a file with such parameters, found none in ${files.dhParamsPath}`,
@@ -89,7 +89,7 @@ function parse(pem: Buffer, { certificatePath }: CertificateFiles): X509Certific
   }
 }
 
-/** Whatever else TLS may not like, found before a connection is made. */
+/** Finds any other problem that TLS may have with the files before a client connects. */
 function checkServed(options: SecureContextOptions, path: string): void {
   try {
     createSecureContext(options);

@@ -2,13 +2,13 @@ import { BlockList, isIPv4 } from 'node:net';
 import type { NativeResponse } from './native.ts';
 
 /**
- * What proxies before the hub say of a request: by which name the browser has asked for the hub, and below which path. A client
- * could say anything, so only those are believed that `trusted_proxies` names.
+ * Evaluates the headers in which reverse proxies report the host and path of the original request. Any client could
+ * send them, so only those of `trusted_proxies` are used.
  */
 export interface ForwardedRules {
-  /** Addresses and networks such as 10.0.0.0/8 of proxies; `*` for every address. */
+  /** Addresses and networks of proxies, such as 10.0.0.0/8; `*` for every address. */
   readonly proxies: readonly string[];
-  /** Path below which all is served, such as /rtls, for proxies that pass it on; empty for none. */
+  /** Path below which the hub is served, such as /rtls, for proxies that pass it on; empty for none. */
   readonly basePath: string;
 }
 
@@ -17,18 +17,18 @@ interface Headed {
   header(name: string): string | undefined;
 }
 
-/** The native response, which knows where its request comes from. */
+/** The native response, which has the address of its client. */
 export type Addressed = Pick<NativeResponse, 'getRemoteAddress' | 'getProxiedRemoteAddress'>;
 
-/** The address of the other end, 4 or 16 bytes: behind the front for TLS it is in a PROXY header. */
+/** Returns the address of the client, 4 or 16 bytes. Behind the TLS front it comes from a PROXY header. */
 export type PeerAddress = (response: Addressed) => ArrayBuffer;
 
 const ANY = '*';
-/** One segment at least, and none that leads up or out: `//other.example` would be another host. */
+/** At least one segment, and none that leads up or out: `//other.example` would be another host. */
 const PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~%@:+-]+)+$/;
 const PREFIX_MAX = 200;
 
-export class Forwarded {
+export class ForwardedHeaders {
   readonly basePath: string;
   readonly #peerAddress: PeerAddress;
   readonly #trusted: BlockList | undefined;
@@ -39,7 +39,7 @@ export class Forwarded {
     this.#trusted = proxies.includes(ANY) ? undefined : listOf(proxies);
   }
 
-  /** A path as the hub serves it, without the base path. hot: once per request. */
+  /** Removes the base path from a path. hot: once per request. */
   localPath(path: string): string {
     const { basePath } = this;
     if (basePath === '' || !path.startsWith(basePath)) return path;
@@ -48,8 +48,8 @@ export class Forwarded {
   }
 
   /**
-   * The path below which the client sees the hub: what trusted proxies have taken off, and the base path. A proxy that takes the
-   * base path off need not say so. `path` is as received. hot: once per request.
+   * Path prefix under which the client sees the hub: the prefix that trusted proxies have stripped, and the base path.
+   * A proxy that strips the base path need not report it. `path` is as received. hot: once per request.
    */
   prefixOf(request: Headed, response: Addressed, path: string): string {
     const { basePath } = this;
@@ -60,7 +60,7 @@ export class Forwarded {
     return isBelowBase ? taken + basePath : taken;
   }
 
-  /** Names and ports by which trusted proxies were asked for the hub, as received; of several proxies all. */
+  /** Hosts and ports of the original requests, as reported by trusted proxies. */
   hostsOf(request: Headed, response: Addressed): readonly string[] {
     const named = listedIn(request.header('x-forwarded-host'));
     const parameters = (request.header('forwarded') ?? '').split(/[,;]/).flatMap(hostIn);
@@ -103,7 +103,7 @@ function listedIn(header: string | undefined): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** The host of a pair such as `host="hub.example:8443"`, RFC 7239. */
+/** The host in a pair such as `host="hub.example:8443"`, RFC 7239. */
 function hostIn(pair: string): readonly string[] {
   const host = /^\s*host\s*=\s*(?:"([^"\\]*)"|([^\s"]+))\s*$/i.exec(pair);
   return host === null ? [] : [host[1] ?? host[2] ?? ''];

@@ -1,37 +1,37 @@
 import { Budget } from './budget.ts';
 
 /**
- * Memory for frames that are on their way.
+ * Memory for WebSocket frames that are being received.
  *
- * The native server keeps what has come of an unfinished frame, up to a bound that a connection has from its upgrade on,
- * and tells nobody how much that is. After a frame that came in pieces it keeps the memory, too. So each connection takes
- * the most that it may come to hold when it opens, and gives it back when it is gone:
+ * The native server buffers an incomplete frame, up to a bound that is fixed at the connection's upgrade, and does not
+ * report how much it holds. It retains the memory after a fragmented frame. So each connection reserves the most that
+ * it may come to hold when it opens, and releases it when it closes:
  *
- *   large   the largest frame that is allowed   while half of the share is left then
+ *   large   the largest frame that is allowed   while half of the share then remains
  *   medium  1 MiB                               while the share lasts
- *   small   64 KiB                              always, and not counted: connections have a bound of their own
+ *   small   64 KiB                              always, not counted: the number of connections is bounded separately
  *
- * Where clients may show who they are, those that have done so have one half, and all others the other.
+ * If clients may authenticate, authenticated ones share one half, and all others the other.
  */
 export interface FrameMemoryOptions {
   readonly frameMaxBytes: number;
-  /** Of all connections together. */
+  /** For all connections together. */
   readonly maxBytes: number;
-  /** Whether some clients are known, and others are not. */
+  /** Whether authenticated clients and others have separate shares. */
   readonly isShared: boolean;
 }
 
 const MEDIUM_BYTES = 1 << 20;
 const SMALL_BYTES = 1 << 16;
-/** How far a frame may be over the bound for its sender to be told so. */
+/** How far a frame may exceed the bound for the hub to receive and report it. */
 const TELLABLE_BYTES = 64 * 1024;
 /**
- * A connection that was closed by a close frame lives on until the client ends it, and is cut after 4 to 16 s, in steps
- * of 4, as measured. Nobody is told of either.
+ * A connection closed by a close frame lives until the client closes it, or is cut after 4 to 16 s, in steps of 4, as
+ * measured. The native server reports neither.
  */
 const LINGER_MS = 20_000;
 
-/** What the native server may keep for a connection with such a bound. */
+/** Bytes that the native server may hold for a connection with such a bound. */
 export function capacityOf(frameMaxBytes: number): number {
   return Math.min(frameMaxBytes + TELLABLE_BYTES, 2 ** 31);
 }
@@ -48,7 +48,7 @@ export class FrameMemory {
     this.#ofOthers = isShared ? new Budget(maxBytes / 2) : this.#ofKnown;
   }
 
-  /** The most that a connection can have now. */
+  /** Reserves the most that is available to a connection. */
   take(isKnown: boolean): FrameCapacity {
     const budget = isKnown ? this.#ofKnown : this.#ofOthers;
     const tier = this.tiers.findIndex((bytes, n) => {
@@ -61,9 +61,9 @@ export class FrameMemory {
   }
 }
 
-/** What one connection has. */
+/** Memory reserved by one connection. */
 export class FrameCapacity {
-  /** Place among the tiers. */
+  /** Index in `tiers`. */
   readonly tier: number;
   readonly frameMaxBytes: number;
   readonly #budget: Budget;
@@ -74,7 +74,7 @@ export class FrameCapacity {
     this.#budget = budget;
   }
 
-  /** Gives it back once: when the connection is gone, or may still linger. */
+  /** Releases it once: at once if the connection is closed, or later if it may linger. */
   give(isGone: boolean): void {
     if (this.frameMaxBytes <= SMALL_BYTES) return;
     const bytes = capacityOf(this.frameMaxBytes);

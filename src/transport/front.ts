@@ -4,31 +4,31 @@ import { createServer as createTlsServer, type SecureContextOptions, type Server
 import type { Certificate } from './certificate.ts';
 import { proxyHeader, refuseProxyHeaders } from './proxy_header.ts';
 
-/** A socket that nobody but this user can reach, or a loopback port. */
+/** A socket that only this user can reach, or a loopback port. */
 export type Backend = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /**
- * TLS, and HTTP beside it on the same port, for a native server that speaks HTTP only:
+ * Accepts TLS and HTTP on one port, for a native server that only speaks HTTP:
  *
  *     client ──▶ first byte ── 0x16, a TLS handshake ──▶ TLS ──▶ PROXY header, native server on a socket of its own
  *                    └──────── anything else ── allowed ───────▶ PROXY header, native server on a socket of its own
- *                                            └─ otherwise ─────▶ one answer, and the end
+ *                                            └─ otherwise ─────▶ one answer, then closed
  *
- * Carrying a connection through this thread once more costs about 8 µs of CPU per request, and TLS another 7.
+ * Forwarding through this thread costs about 8 µs of CPU per request, and TLS another 7.
  */
 export interface FrontOptions {
-  /** Where the native server listens. */
+  /** Address of the native server. */
   readonly backend: Backend;
   readonly certificate: Certificate;
   readonly connectionsMax: number;
-  /** What a client is told that asks for a path without TLS; undefined: it is served. */
+  /** Answer to a request without TLS, by its path; undefined: it is served. */
   readonly answerToPlain: ((path: string) => string) | undefined;
 }
 
-/** A client that has not said which of the two it speaks, or has not finished its handshake, is let go. */
+/** A client that has sent no first byte, or has not finished its handshake, is disconnected after that time. */
 const HELLO_MS = 10_000;
 const TLS_HANDSHAKE = 0x16;
-/** How far a request is looked at that is turned away. */
+/** Bytes that are read of a rejected request. */
 const REQUEST_LINE_MAX = 4096;
 
 export class Front {
@@ -43,11 +43,11 @@ export class Front {
     this.#tls = createTlsServer({ ...contextOf(options.certificate), ...secure }, (socket) => {
       this.#carry(socket, socket.remoteAddress);
     });
-    // A client that breaks off its handshake is no fault.
+    // An aborted handshake is not an error.
     this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
-  /** Listens; resolves to the port, which is a free one for 0. Rejects with the system's error. */
+  /** Listens; resolves to the port. Port 0 selects a free one. Rejects with the system's error. */
   listen(host: string, port: number): Promise<number> {
     const server = createServer({ noDelay: true }, (socket) => this.#greet(socket));
     const { connectionsMax } = this.#options;
@@ -61,17 +61,17 @@ export class Front {
     });
   }
 
-  /** Connections from now on are served with this certificate; those that are open stay as they are. */
+  /** Serves this certificate to new connections. Open connections are not affected. */
   use(certificate: Certificate): void {
     this.#tls.setSecureContext(contextOf(certificate));
   }
 
-  /** Takes no more connections. */
+  /** Accepts no more connections. */
   stop(): void {
     for (const server of this.#servers) server.close();
   }
 
-  /** Ends those that are open. */
+  /** Closes open connections. */
   close(): void {
     this.stop();
     for (const socket of this.#open) socket.destroy();
@@ -92,7 +92,7 @@ export class Front {
     });
   }
 
-  /** The rest of the request is read, so that the client gets to read the answer. */
+  /** Reads the rest of the request, so that the client reads the answer. */
   #turnAway(socket: Socket, answer: string): void {
     socket.setTimeout(HELLO_MS);
     socket.resume();
@@ -102,18 +102,18 @@ export class Front {
   #carry(client: Duplex, address: string | undefined): void {
     const backend = connect({ ...this.#options.backend, noDelay: true });
     backend.write(proxyHeader(address ?? '0.0.0.0'));
-    // Whatever ends one side ends the other; a connection that breaks off is no fault.
+    // Closing one side closes the other; an aborted connection is not an error.
     pipeline(client, refuseProxyHeaders(), backend, () => undefined);
     pipeline(backend, client, () => client.destroy());
   }
 }
 
-/** The path in the request line, as far as it came with the first bytes. */
+/** Path in the request line, as far as it is in the first bytes. */
 function pathOf(first: Buffer): string {
   return /^[A-Z]+ ([^ ?\r\n]*)/.exec(first.toString('latin1', 0, REQUEST_LINE_MAX))?.[1] ?? '';
 }
 
-/** Node's TLS takes 1.2 and 1.3 by default, as the native server does. */
+/** Node's TLS accepts versions 1.2 and 1.3 by default, as does the native server. */
 function contextOf({ certificate, key, dhParams, files: { keyPassword } }: Certificate): SecureContextOptions {
   return {
     cert: certificate,

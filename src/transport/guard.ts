@@ -3,22 +3,22 @@ import type { Browsers } from './browsers.ts';
 import type { Addressed, PeerAddress } from './forwarded.ts';
 import { clientOf, type RateLimit } from './rate_limit.ts';
 
-/** What is looked at before a request is read. */
-export interface Incoming {
-  /** Of all headers, names and values together. */
+/** The parts of a request that are checked before its body is read. */
+export interface GuardedRequest {
+  /** Names and values of all headers together. */
   readonly headerBytes: number;
   header(name: string): string | undefined;
 }
 
 export interface GuardOptions {
   readonly headerMaxBytes: number;
-  /** Undefined: as many as come. */
+  /** Undefined for no limit. */
   readonly limit: RateLimit | undefined;
   readonly browsers: Browsers;
   readonly peerAddress: PeerAddress;
 }
 
-/** Refuses requests, be they for HTTP or for a WebSocket, by what their headers say and by how many there are. */
+/** Rejects HTTP and WebSocket requests by their headers and by their rate. */
 export class Guard {
   readonly #options: GuardOptions;
 
@@ -27,10 +27,10 @@ export class Guard {
   }
 
   /**
-   * Why a request is refused; undefined when it is not. `isChange`: it may change something, or asks for a WebSocket. hot:
+   * Why a request is rejected; undefined if it is not. `isChange`: it may change something, or opens a WebSocket. hot:
    * once per request.
    */
-  problemOf(request: Incoming, response: Addressed, isChange: boolean): HubError | undefined {
+  problemOf(request: GuardedRequest, response: Addressed, isChange: boolean): HubError | undefined {
     const { headerMaxBytes, limit, browsers } = this.#options;
     if (limit !== undefined && !limit.allows(this.clientOf(response))) {
       return new HubError('HUB_TOO_MANY_REQUESTS', 'Cannot take the request: this address sends too many of them');
@@ -52,12 +52,12 @@ export class Guard {
     return this.#options.limit?.allows(client) ?? true;
   }
 
-  /** Who sends, as requests are counted; empty when they are not. */
+  /** Key under which requests of the client are counted; empty if they are not. */
   clientOf(response: Addressed): string {
     return this.#options.limit === undefined ? '' : this.addressOf(response);
   }
 
-  /** What the address of the client counts as. */
+  /** Key of the client's address. */
   addressOf(response: Addressed): string {
     return clientOf(this.#options.peerAddress(response));
   }

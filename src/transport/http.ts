@@ -3,39 +3,42 @@ import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { answerWith } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
-import type { Forwarded } from './forwarded.ts';
+import type { ForwardedHeaders } from './forwarded.ts';
 import type { Guard } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
-import { Exchange } from './received.ts';
+import { HttpExchange } from './http_exchange.ts';
 
 export interface HttpOptions {
   readonly bodyMaxBytes: number;
   readonly guard: Guard;
-  readonly forwarded: Forwarded;
-  /** Asked before more than SMALL_BODY_BYTES of a body are read. */
+  readonly forwarded: ForwardedHeaders;
+  /** Authorizes reading more than SMALL_BODY_BYTES of a body. */
   readonly admitBody: AdmitBody;
-  /** For bodies that are not handled yet. */
+  /** Memory for bodies that are not handled yet. */
   readonly bodies: BodyMemory;
   readonly unsent: CountUnsent;
-  /** In which long answers are made. */
+  /** Schedules long answers. */
   readonly turns: TaskScheduler;
   readonly handleHttp: HandleHttp;
-  /** Paths that speak WebSocket only; a plain request to them is answered 426. */
+  /** Paths for WebSocket only. A plain request to them is answered 426. */
   readonly socketPaths: readonly string[];
-  /** Makes the answer to a request for a path that could not be handled. */
+  /** Makes the answer to a rejected request for a path. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
-  /** Told of what went wrong inside the hub, for the log. */
+  /** Logs an internal error. */
   readonly report: (error: unknown) => void;
 }
 
-/** As much of a body is read before it is known who sends it, and is only borrowed while it is handled. */
+/**
+ * Part of a body that is read before its sender is authorized. Bodies up to that size are borrowed while they are
+ * handled.
+ */
 const SMALL_BODY_BYTES = 64 * 1024;
-/** Of one body, before others have their turn. */
+/** Bytes read of one body before others have their turn. */
 const READ_AT_ONCE_BYTES = 128 * 1024;
-/** Methods that change nothing. */
+/** Methods without side effects. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The HTTP side of the server: reads requests, hands them over, writes the replies. */
+/** HTTP side of the server: reads requests, passes them to their handler, writes the replies. */
 export class HttpSide {
   readonly #options: HttpOptions;
   readonly #socketPaths: ReadonlySet<string>;
@@ -48,10 +51,10 @@ export class HttpSide {
     this.#socketPaths = new Set(options.socketPaths);
   }
 
-  /** Takes a request from the native server. hot: once per PUT. */
+  /** Receives a request from the native server. hot: once per PUT. */
   receive(response: NativeResponse, native: NativeRequest): void {
     const { guard, forwarded, bodies, bodyMaxBytes } = this.#options;
-    const exchange = new Exchange(response, native, { bodies, forwarded, guard });
+    const exchange = new HttpExchange(response, native, { bodies, forwarded, guard });
     this.#inFlight++;
     response.onAborted(() => {
       exchange.abort();
@@ -80,8 +83,8 @@ export class HttpSide {
     response.onData((chunk, isLast) => this.#read(exchange, chunk, isLast));
   }
 
-  #read(exchange: Exchange, chunk: ArrayBuffer, isLast: boolean): void {
-    // What still comes after a refusal is read and thrown away, so that the client gets to read the answer.
+  #read(exchange: HttpExchange, chunk: ArrayBuffer, isLast: boolean): void {
+    // The rest of a rejected request is read and discarded, so that the client reads the answer.
     if (exchange.answered || exchange.aborted) return;
     exchange.isWhole = isLast;
     const isWaiting = exchange.admission === 'asked';
@@ -90,7 +93,7 @@ export class HttpSide {
     else if (!exchange.append(chunk)) {
       const { maxBytes } = this.#options.bodies;
       const what = `Cannot take the request: bodies of ${maxBytes} bytes, which is as many as may, are being read`;
-      // What it has sent is not read: the native server would not stop before all of it was.
+      // The rest is not read: the native server would read all of it.
       exchange.isLast = true;
       this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', what));
       return;
@@ -105,8 +108,8 @@ export class HttpSide {
     else if (!isWaiting) this.#pace(exchange, chunk.byteLength);
   }
 
-  /** Large bodies take turns, whoever sends them: to read and copy from all of them at once would hold up everybody. */
-  #pace(exchange: Exchange, bytes: number): void {
+  /** Yields between parts of large bodies: reading and copying all of them at once would block other clients. */
+  #pace(exchange: HttpExchange, bytes: number): void {
     exchange.unpacedBytes += bytes;
     if (exchange.unpacedBytes < READ_AT_ONCE_BYTES) return;
     exchange.unpacedBytes = 0;
@@ -114,8 +117,8 @@ export class HttpSide {
     void this.#options.turns.next().then(() => exchange.resume());
   }
 
-  /** Asks whether the client may send a large body, by its headers alone; nothing more is read meanwhile. */
-  #askToAdmit(exchange: Exchange): void {
+  /** Checks by the headers whether the client may send a large body. Reading pauses until that is known. */
+  #askToAdmit(exchange: HttpExchange): void {
     let refused: ReturnType<AdmitBody>;
     try {
       refused = this.#options.admitBody(exchange);
@@ -136,8 +139,8 @@ export class HttpSide {
     );
   }
 
-  /** The client may go on, unless it is answered now. */
-  #admit(exchange: Exchange, answer: () => void): void {
+  /** Continues with the request, unless `answer` answers it. */
+  #admit(exchange: HttpExchange, answer: () => void): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.admission = 'given';
     exchange.resume();
@@ -145,20 +148,20 @@ export class HttpSide {
     if (!exchange.answered && exchange.isWhole) this.#finish(exchange);
   }
 
-  #finish(exchange: Exchange): void {
+  #finish(exchange: HttpExchange): void {
     exchange.finish();
     if (!exchange.isChunked) {
       this.#handle(exchange);
       return;
     }
-    // What came with the chunks behind their end is looked at first. It ends the connection, and nothing is done then.
+    // Bytes after the last chunk are parsed first. They may close the connection, and the request is not handled then.
     exchange.keepBody();
     setImmediate(() => {
       if (!exchange.aborted && !exchange.answered) this.#handle(exchange);
     });
   }
 
-  /** Refuses new requests and resolves when those in flight have been answered. */
+  /** Rejects new requests. Resolves when those in flight have been answered. */
   drained(): Promise<void> {
     this.#closing = true;
     if (this.#inFlight === 0) return Promise.resolve();
@@ -167,7 +170,7 @@ export class HttpSide {
     });
   }
 
-  #handle(exchange: Exchange): void {
+  #handle(exchange: HttpExchange): void {
     exchange.isHandled = true;
     if (this.#socketPaths.has(exchange.path) && exchange.method !== 'OPTIONS') {
       const { method, path } = exchange;
@@ -196,7 +199,7 @@ export class HttpSide {
     return new HubError('HUB_PAYLOAD_TOO_LARGE', `body: must have at most ${bodyMaxBytes} bytes, found ${bytes}`);
   }
 
-  #fail(exchange: Exchange, error: unknown): void {
+  #fail(exchange: HttpExchange, error: unknown): void {
     if (error instanceof HubError) {
       this.#refuse(exchange, error);
       return;
@@ -209,17 +212,18 @@ export class HttpSide {
     );
   }
 
-  #refuse(exchange: Exchange, error: HubError, headers: Readonly<Record<string, string>> = {}): void {
+  #refuse(exchange: HttpExchange, error: HubError, headers: Readonly<Record<string, string>> = {}): void {
     const reply = this.#options.refuse(error, exchange.path);
     this.#answer(exchange, { ...reply, headers: { ...reply.headers, ...headers } });
   }
 
-  #answer(exchange: Exchange, reply: HttpReply): void {
+  #answer(exchange: HttpExchange, reply: HttpReply): void {
     if (exchange.aborted) exchange.release();
     if (exchange.aborted || exchange.answered) return;
     exchange.resume();
     exchange.answered = true;
-    // What follows chunks might be a part of them: it is no request. A client that still sends would not read the answer.
+    // Bytes after chunks may be part of the body and must not be read as a request. A client that still sends reads no
+    // answer.
     const isLast = (): boolean => this.#closing || exchange.isLast || (exchange.isChunked && exchange.isWhole);
     const { unsent, turns } = this.#options;
     let sent: Promise<void> | undefined;
@@ -231,8 +235,8 @@ export class HttpSide {
     else sent.catch(this.#options.report).finally(() => this.#leave(exchange));
   }
 
-  /** What is being handled keeps its body, although its connection has ended: it is done all the same. */
-  #leave(exchange: Exchange): void {
+  /** A request that is being handled retains its body even if its connection has closed: it is completed. */
+  #leave(exchange: HttpExchange): void {
     if (!exchange.isHandled) exchange.release();
     this.#inFlight--;
     if (this.#inFlight === 0) this.#idle?.();

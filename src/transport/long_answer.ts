@@ -2,24 +2,24 @@ import type { CountUnsent, FetchedBody, LongBody, UnsentData } from '../exchange
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { NativeResponse } from './native.ts';
 
-/** Most that is written at once; what the network does not take of it, the native server keeps. */
+/** Most bytes written at once. The native server buffers what the network does not accept. */
 const PIECE_BYTES = 128 * 1024;
-/** Written to learn whether the network has taken all that the native server keeps. */
+/** Bytes written to find out whether the native server's buffer is empty. */
 const PROBE_BYTES = 1024;
 
 export interface Sending {
-  /** Where what the client does not read yet is counted. */
+  /** Counts the bytes that the client has not read yet. */
   readonly unsent: CountUnsent;
-  /** In which parts are made and written. */
+  /** Schedules making and writing parts. */
   readonly turns: TaskScheduler;
-  /** Asked when all is written: whether the connection ends then. */
+  /** Called when all is written: whether the connection closes then. */
   isLast(): boolean;
 }
 
 /**
- * Sends a long body in chunks, as the client reads it: no part is made before the network has taken those before it. The
- * native server keeps what the network does not take of a piece, and does not say how much that is, nor sends it before
- * the next write. So the next write is a small one, which the native server takes at once only when it keeps nothing more.
+ * Sends a long body in chunks as the client reads it: a part is made only when the network has accepted those before
+ * it. The native server buffers what the network does not accept, does not report how much that is, and sends it only
+ * with the next write. So the next write is a small one, which succeeds at once only if the buffer is empty.
  */
 export class LongAnswer implements UnsentData {
   bytes = 0;
@@ -40,7 +40,7 @@ export class LongAnswer implements UnsentData {
     });
   }
 
-  /** Resolves when all is written, or the connection has ended. Rejects, and ends it, when a part cannot be made. */
+  /** Resolves when all is written, or the connection has closed. Rejects, and closes it, if a part cannot be made. */
   async send({ parts, ownBytes = 0 }: LongBody | FetchedBody): Promise<void> {
     const { turns, isLast } = this.#sending;
     this.#ownBytes = ownBytes;
@@ -51,7 +51,7 @@ export class LongAnswer implements UnsentData {
         if (this.#isOver) return;
       }
     } catch (error) {
-      // Nobody reads it any more, which is why a part may have failed.
+      // The client has left, which may be why the part failed.
       if (this.#isOver) return;
       this.drop();
       throw error;
@@ -77,7 +77,7 @@ export class LongAnswer implements UnsentData {
       this.#response.cork(() => {
         this.#isCrowded = !this.#response.write(piece);
       });
-      // May end the connection.
+      // May close the connection.
       this.#now(this.#ownBytes + (this.#isCrowded ? bytes.length - at + PIECE_BYTES : 0));
       if (this.#isCrowded) await this.#writable();
     }
@@ -96,7 +96,7 @@ export class LongAnswer implements UnsentData {
     this.#wake?.();
   }
 
-  /** So many bytes wait now. */
+  /** Sets the number of waiting bytes. */
   #now(bytes: number): void {
     const by = bytes - this.bytes;
     if (by === 0) return;

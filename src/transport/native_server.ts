@@ -11,19 +11,19 @@ import type { PeerSide } from './peers.ts';
 export interface NativeServerOptions {
   readonly http: HttpSide;
   readonly peers: PeerSide;
-  /** What comes beyond is closed at once. */
+  /** Further connections are closed at once. */
   readonly connectionsMax: number;
 }
 
 /**
- * The native server: its routes, and the addresses that it listens on. It can do TLS, but is not asked to: its WebSockets
- * break off over TLS when a client that the hub is about to answer goes on to send and does not read yet.
+ * The native server: its routes and addresses. Its TLS is not used: its WebSockets break over TLS if a client continues
+ * to send without reading while the hub is about to answer.
  */
 export class NativeServer {
   readonly #server: Server;
   readonly #app: NativeApp;
   readonly #listening: ListenSocket[] = [];
-  /** Of a socket that is private. */
+  /** Folder of the private socket. */
   #folder: string | undefined;
   #open = 0;
 
@@ -35,22 +35,22 @@ export class NativeServer {
       this.#open += change;
       if (change > 0 && this.#open > connectionsMax) response.close();
     });
-    // The filter is not told of the end of a connection that has become a WebSocket.
+    // The filter is not called when a connection that has become a WebSocket closes.
     peers.serve(this.#app, () => this.#open--);
     this.#app.any('/*', (response, request) => http.receive(response, request));
-    // hyper-express would put its own catch-all over the one above.
+    // hyper-express would otherwise register its own catch-all.
     (this.#server.handlers as { on_not_found: unknown }).on_not_found = null;
     this.#bindExclusively();
   }
 
   /**
-   * Listens on a port of an address, 0 for a free one; resolves to the port. Throws a StartupError when
-   * it cannot be had.
+   * Listens on a port of an address, 0 for a free one; resolves to the port. Throws a StartupError if that is not
+   * possible.
    */
   async listen(address: string, port: number): Promise<number> {
     let socket: ListenSocket;
     try {
-      // hyper-express is ready with its routes when this resolves, which has to be before anything else is bound.
+      // hyper-express has registered its routes when this resolves, which must precede any other binding.
       socket = await this.#server.listen(port, address);
     } catch (cause) {
       throw new StartupError(await whyRefused(address, port), { cause });
@@ -60,23 +60,23 @@ export class NativeServer {
   }
 
   /**
-   * Listens where nobody but this user can reach it; returns the path of that socket. Throws what the system says.
+   * Listens on a socket that only this user can reach; returns its path. Throws the system's error.
    */
   async listenPrivately(): Promise<string> {
-    // The folder is this user's alone, and so is what is in it.
+    // Only this user has access to the folder and its content.
     this.#folder = mkdtempSync(join(tmpdir(), 'hub-'));
     const path = join(this.#folder, 'front');
     this.#listening.push(await this.#server.listen(path));
     return path;
   }
 
-  /** Listens on one more address, if the system lets it. */
+  /** Listens on another address, if possible. */
   async listenToo(address: string, port: number): Promise<void> {
     const socket = await new Promise<ListenSocket | false>((resolve) => this.#app.listen(address, port, resolve));
     if (socket !== false) this.#listening.push(socket);
   }
 
-  /** Takes no more connections. */
+  /** Accepts no more connections. */
   stop(): void {
     for (const socket of this.#listening.splice(0)) this.#server.close(socket as never);
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
@@ -87,7 +87,9 @@ export class NativeServer {
     this.#app.close();
   }
 
-  /** By default several processes may listen on one port and share its connections: two hubs would split the world. */
+  /**
+   * By default several processes could listen on one port and share its connections: two hubs would split the clients.
+   */
   #bindExclusively(): void {
     const app = this.#app;
     const listenNative = app.listen.bind(app);
@@ -95,7 +97,7 @@ export class NativeServer {
   }
 }
 
-/** The native server gives no reason, so the system is asked once more through node:net. */
+/** The native server reports no reason, so the binding is tried again through node:net. */
 function whyRefused(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();
@@ -104,7 +106,7 @@ function whyRefused(host: string, port: number): Promise<string> {
   });
 }
 
-/** Why an address cannot be listened on, in words. */
+/** Explains why an address cannot be bound. */
 export function reasonOf(error: NodeJS.ErrnoException): string {
   return REASONS[error.code ?? ''] ?? error.message;
 }

@@ -2,54 +2,54 @@ import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, HttpReply, AuthenticatePeer, Peer, PeerHead } from '../exchange.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { answerWith, saysClose } from './answer.ts';
-import type { Forwarded } from './forwarded.ts';
+import type { ForwardedHeaders } from './forwarded.ts';
 import { capacityOf, type FrameMemory } from './frame_memory.ts';
-import type { Guard, Incoming } from './guard.ts';
+import type { Guard, GuardedRequest } from './guard.ts';
 import type { NativeApp, NativeBehavior, NativeContext, NativeRequest, NativeResponse } from './native.ts';
-import type { SideCork } from './side_cork.ts';
-import { type Served, SocketPeer } from './socket_peer.ts';
+import type { DeferredUpgrade } from './deferred_upgrade.ts';
+import { type PeerData, SocketPeer } from './socket_peer.ts';
 
 export interface PeerOptions {
-  /** Paths of upgrade requests; those with a trailing slash are others. */
+  /** Paths of upgrade requests. A trailing slash makes another path. */
   readonly socketPaths: readonly string[];
   readonly handlePeer: HandlePeer;
-  /** Left out: all are known. */
+  /** Whether a client is authenticated; all are if absent. */
   readonly knowPeer?: AuthenticatePeer;
-  /** Where connections are opened that `knowPeer` made wait. */
-  readonly sideCork: SideCork | undefined;
+  /** Opens connections whose `knowPeer` was asynchronous. */
+  readonly deferredUpgrade: DeferredUpgrade | undefined;
   readonly guard: Guard;
-  readonly forwarded: Forwarded;
-  /** Makes the answer to a request for a connection on a path that is refused. */
+  readonly forwarded: ForwardedHeaders;
+  /** Makes the answer to a rejected upgrade request for a path. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
   readonly unsent: CountUnsent;
   readonly turns: TaskScheduler;
-  /** Says how long a frame may be; a longer one closes its connection with 1009. */
+  /** Bounds the length of frames. A longer one closes its connection with 1009. */
   readonly frames: FrameMemory;
-  /** Told of a connection whose client has sent a frame that was too long. */
+  /** Called when a client has sent a frame that is too long. */
   readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   /**
-   * A connection on which nothing came or went for so long is closed. Shortly before, the server pings it, so that
-   * only a peer that does not answer is lost. 0 switches it off.
+   * Closes a connection that was idle for that long. The server pings it shortly before, so that only unresponsive
+   * peers are closed. 0 disables the timeout.
    */
   readonly idleTimeoutSeconds: number;
-  /** Told of what went wrong inside the hub, for the log. */
+  /** Logs an internal error. */
   readonly report: (error: unknown) => void;
 }
 
-/** What an open connection is closed with. */
+/** Code and reason with which open connections are closed. */
 export interface ClosingWord {
   readonly code: number;
   readonly reason: string;
 }
 
-/** The patterns of a path by which the tiers are served, for there may be one behavior for each pattern. */
+/** Patterns that register a path once per tier, as each pattern has one behavior. */
 const PATTERNS: readonly ((path: string) => string)[] = [
   (path) => path,
   (path) => path.replace(/[^/]+(?=\/?$)/, ':any'),
   () => '/*',
 ];
 
-/** The WebSocket side of the server. */
+/** WebSocket side of the server. */
 export class PeerSide {
   readonly #options: PeerOptions;
   readonly #paths: ReadonlySet<string>;
@@ -62,16 +62,17 @@ export class PeerSide {
   }
 
   /**
-   * Puts the paths on a native server. `closed` is called for each connection that ends.
+   * Registers the paths on a native server. `closed` is called for each connection that closes.
    *
-   * How long a frame may be is a matter of the behavior, and a connection may get any that is known. The native server
-   * shows it to the handler of its pattern, so the first request for a connection is passed on through all of them.
+   * The bound on frames belongs to the behavior, and a connection may get any behavior whose context is known. The
+   * native server passes the context to the handler of its pattern, so the first upgrade request is passed through all
+   * handlers.
    */
   serve(app: NativeApp, closed: () => void): void {
     const contexts: NativeContext[] = [];
     const { tiers } = this.#options.frames;
     for (const [tier, frameMaxBytes] of tiers.entries()) {
-      const upgrade: NativeBehavior<Served>['upgrade'] = (response, request, context) => {
+      const upgrade: NativeBehavior<PeerData>['upgrade'] = (response, request, context) => {
         contexts[tier] = context;
         const isAllKnown = Object.keys(contexts).length === tiers.length;
         const path = this.#options.forwarded.localPath(request.getUrl());
@@ -86,7 +87,7 @@ export class PeerSide {
     }
   }
 
-  /** Refuses new connections and closes the open ones. Returns how many were open. */
+  /** Rejects new connections and closes the open ones. Returns how many were open. */
   close({ code, reason }: ClosingWord): number {
     this.#closing = true;
     const open = [...this.#peers];
@@ -94,11 +95,11 @@ export class PeerSide {
     return open.length;
   }
 
-  #behavior(closed: () => void): Omit<NativeBehavior<Served>, 'maxPayloadLength' | 'upgrade'> {
+  #behavior(closed: () => void): Omit<NativeBehavior<PeerData>, 'maxPayloadLength' | 'upgrade'> {
     const { handlePeer, idleTimeoutSeconds } = this.#options;
     return {
       idleTimeout: idleTimeout(idleTimeoutSeconds),
-      // No bound here: the native server would drop frames silently. The send queue keeps the bound and closes.
+      // No bound here: the native server would silently drop frames. The send queue has a bound and closes.
       maxBackpressure: 0,
       open: (socket) => {
         this.#peers.add(socket.peer);
@@ -115,7 +116,7 @@ export class PeerSide {
     };
   }
 
-  /** Takes a request for a connection. It is gone when this returns. */
+  /** Handles an upgrade request, which is invalid when this returns. */
   #receive(response: NativeResponse, request: NativeRequest, contexts: readonly NativeContext[]): void {
     const { knowPeer = () => true, report } = this.#options;
     try {
@@ -129,7 +130,7 @@ export class PeerSide {
       if (isKnown instanceof Promise) this.#upgradeAfter(isKnown, response, { head, contexts }).catch(report);
       else this.#upgrade(response, { head, isKnown, contexts });
     } catch (error) {
-      // An exception must not reach the native caller: it would end the process.
+      // An exception in the native caller would end the process.
       report(error);
       response.close();
     }
@@ -157,10 +158,10 @@ export class PeerSide {
       return;
     }
     const upgrade = () => this.#upgrade(response, { ...asked, isKnown });
-    const { sideCork } = this.#options;
-    // Without its own cork, the native server would end a connection that says "close", and go on to use it.
-    if (sideCork === undefined || !asked.head.saysUpgrade) response.cork(upgrade);
-    else sideCork.run(response, upgrade);
+    const { deferredUpgrade } = this.#options;
+    // Without its own cork, the native server would close a connection with "Connection: close", and still use it.
+    if (deferredUpgrade === undefined || !asked.head.saysUpgrade) response.cork(upgrade);
+    else deferredUpgrade.run(response, upgrade);
   }
 
   #upgrade(
@@ -199,13 +200,13 @@ function idleTimeout(seconds: number): number {
 }
 
 /** An upgrade request. The native one is gone when its handler returns, so all of it is copied. */
-class UpgradeHead implements PeerHead, Incoming {
+class UpgradeHead implements PeerHead, GuardedRequest {
   readonly path: string;
   readonly query: string;
   headerBytes = 0;
   readonly #headers = new Map<string, string>();
 
-  constructor(native: NativeRequest, forwarded: Forwarded) {
+  constructor(native: NativeRequest, forwarded: ForwardedHeaders) {
     this.path = forwarded.localPath(native.getUrl());
     this.query = native.getQuery() ?? '';
     native.forEach((name, value) => {

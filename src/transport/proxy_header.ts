@@ -2,23 +2,23 @@ import { isIPv4 } from 'node:net';
 import { Transform } from 'node:stream';
 
 /**
- * The PROXY protocol, version 2: some bytes that a connection begins with, by which a server behind another one learns
- * the address of the client.
+ * PROXY protocol, version 2: a header at the beginning of a connection, from which a server behind a proxy learns the
+ * address of the client.
  */
 
-/** What the header begins with: nothing that HTTP could be. */
+/** Signature of the header, which is not valid HTTP. */
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const VERSION_2_PROXY = 0x21;
 const TCP_OVER_IPV4 = 0x11;
 const TCP_OVER_IPV6 = 0x21;
-/** Both ports, which nobody looks at. */
+/** Both ports, which are not used. */
 const PORTS = Buffer.alloc(4);
 
-/** The header for a connection from an address, in the form that node:net gives it. */
+/** Header for a connection from an address in the format of node:net. */
 export function proxyHeader(address: string): Buffer {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
   const [family, bytes] = isIPv4(plain) ? [TCP_OVER_IPV4, ipv4(plain)] : [TCP_OVER_IPV6, ipv6(plain)];
-  // The client's address, the server's in its place, and their ports.
+  // The client's address, the same in place of the server's, and the ports.
   const addresses = Buffer.concat([bytes, bytes, PORTS]);
   return Buffer.concat([SIGNATURE, Buffer.from([VERSION_2_PROXY, family, 0, addresses.length]), addresses]);
 }
@@ -27,7 +27,7 @@ function ipv4(address: string): Buffer {
   return Buffer.from(address.split('.').map(Number));
 }
 
-/** The 16 bytes of an IPv6 address, which may be shortened by two colons and may have a scope. */
+/** The 16 bytes of an IPv6 address, which may be abbreviated and have a scope. */
 function ipv6(address: string): Buffer {
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
   const before = head.split(':').filter(Boolean);
@@ -38,8 +38,8 @@ function ipv6(address: string): Buffer {
 }
 
 /**
- * Hands on what a client sends, unless it holds such a header: the native server takes one at the beginning of every
- * request, so that a client could take another's address. An error ends the stream.
+ * Passes on what a client sends, and fails if it contains such a header: the native server accepts one at the beginning
+ * of every request, so a client could forge its address. The error closes the stream.
  */
 export function refuseProxyHeaders(): Transform {
   let last = Buffer.alloc(0);

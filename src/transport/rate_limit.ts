@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import { TokenBucket } from '../time/token_bucket.ts';
 
-/** Clients that are remembered. */
+/** Most clients that are tracked. */
 const CLIENTS_MAX = 20_000;
 
 /**
- * A token bucket per client: each may send so many requests per second, and twice as many at once after a rest. A client
- * is an IPv4 address or an IPv6 network of 64 bits, which is what one household or machine is given.
+ * Token bucket per client: each may send `perSecond` requests per second on average, and twice that number at once. A
+ * client is an IPv4 address or an IPv6 network of 64 bits, as assigned to one household or machine.
  */
 export class RateLimit {
   readonly #perSecond: number;
   readonly #now: () => number;
-  /** Who has rested longest is forgotten first, with the least loss. */
+  /** The client that was idle longest is evicted first, with the least loss. */
   readonly #buckets = new LRUCache<string, TokenBucket>({ max: CLIENTS_MAX });
 
   constructor(perSecond: number, now: () => number) {
@@ -19,7 +19,7 @@ export class RateLimit {
     this.#now = now;
   }
 
-  /** Whether the client may send one more now. */
+  /** Whether the client may send another request now. */
   allows(client: string): boolean {
     const nowMs = this.#now();
     let bucket = this.#buckets.get(client);

@@ -6,14 +6,14 @@ import { TaskScheduler } from '../time/task_scheduler.ts';
 import { BodyMemory } from './body_memory.ts';
 import { type BrowserRules, Browsers } from './browsers.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
-import { openDoor } from './doors.ts';
-import { Forwarded, type ForwardedRules, type PeerAddress } from './forwarded.ts';
+import { openListener } from './listeners.ts';
+import { ForwardedHeaders, type ForwardedRules, type PeerAddress } from './forwarded.ts';
 import { FrameMemory } from './frame_memory.ts';
 import { Guard } from './guard.ts';
 import { HttpSide } from './http.ts';
 import { type ClosingWord, PeerSide } from './peers.ts';
 import { RateLimit } from './rate_limit.ts';
-import { SideCork } from './side_cork.ts';
+import { DeferredUpgrade } from './deferred_upgrade.ts';
 import { Unsent } from './unsent.ts';
 
 export interface ListenOptions {
@@ -21,66 +21,67 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 asks for any free port. */
   readonly port: number;
-  /** Left out: HTTP only. */
+  /** Absent for HTTP only. */
   readonly tls?: TlsOptions | undefined;
   readonly bodyMaxBytes: number;
-  /** Longer frames close their connection. */
+  /** A longer frame closes its connection. */
   readonly frameMaxBytes: number;
-  /** Of all headers of a request together; as many as the native server takes when left out. */
+  /** Bytes of all headers of a request; by default the limit of the native server. */
   readonly headerMaxBytes?: number;
   readonly connectionsMax?: number;
-  /** Requests and frames of one address; as many as come when left out, or 0. */
+  /** Requests and frames per second of one address; unlimited if absent or 0. */
   readonly requestsPerSecond?: number;
   readonly idleTimeoutSeconds: number;
-  /** What web pages may do; everything when left out. */
+  /** Rights of web pages; unrestricted by default. */
   readonly browsers?: BrowserRules;
-  /** Which proxies are believed, and below which path all is served; none when left out. */
+  /** Trusted proxies, and the base path; none by default. */
   readonly forwarded?: ForwardedRules;
   readonly handleHttp: HandleHttp;
-  /** Asked before a large body is read; left out: everybody may send one. */
+  /** Authorizes reading a large body; always if absent. */
   readonly admitBody?: AdmitBody;
-  /** Bytes of all bodies that are being read at once; as many as come when left out. */
+  /** Most bytes of bodies being read at once; unlimited by default. */
   readonly bodiesMaxBytes?: number;
-  /** What clients have not read yet; shared by the answers, and by whoever sends frames. */
+  /** Counts what clients have not read yet, in answers and in frames. */
   readonly unsent?: CountUnsent;
-  /** Of all work that takes long on this thread; long answers have their own when left out. */
+  /** Scheduler for long work on this thread; long answers have their own by default. */
   readonly turns?: TaskScheduler;
-  /** Bytes of frames that may be on their way in all; as many as come when left out. */
+  /** Most bytes of frames being received; unlimited by default. */
   readonly framesMaxBytes?: number;
   readonly handlePeer: HandlePeer;
-  /** Asked when somebody connects: those that are known have half of the memory for frames. Left out: all are. */
+  /** Whether a connecting client is authenticated: those have half of the memory for frames. All are if absent. */
   readonly knowPeer?: AuthenticatePeer;
-  /** Told of a connection whose client has sent a frame that was longer than it may be. */
+  /** Called when a client has sent a frame that is too long. */
   readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   readonly socketPaths: readonly string[];
-  /** Makes the answer to a request for a path that could not be handled. */
+  /** Makes the answer to a rejected request for a path. */
   readonly refuse: (error: HubError, path: string) => TextReply;
-  /** Told of what went wrong inside the hub, for the log. */
+  /** Logs an internal error. */
   readonly report?: (error: unknown) => void;
 }
 
 export interface TlsOptions extends CertificateFiles {
-  /** Whether HTTPS alone is served; otherwise HTTP is, too, on the same port. */
+  /** Whether only HTTPS is served; otherwise HTTP is served on the same port. */
   readonly only: boolean;
 }
 
 export interface Listening {
-  /** The real one, also when 0 was asked for. */
+  /** The actual port, also if 0 was requested. */
   readonly port: number;
   /** Undefined without TLS. */
   readonly certificate: Certificate | undefined;
   /**
-   * Reads the certificate again and serves it to connections from now on; those that are open go on. Resolves to false
-   * when it has not changed. Rejects with a StartupError, and changes nothing, when it cannot be used.
+   * Reads the certificate again and serves it to new connections. Resolves to false if it has not changed. Rejects with
+   * a StartupError, and changes nothing, if it is unusable.
    */
   renewCertificate(): Promise<boolean>;
   /**
-   * Takes no more, answers what is in flight, closes sockets, with 1001 when left out. Resolves when no connection is left.
+   * Accepts no more connections, answers requests in flight, and closes sockets, by default with 1001. Resolves when
+   * all connections are closed.
    */
   close(word?: ClosingWord): Promise<void>;
 }
 
-/** How long a shutdown waits for answers in flight, and for peers to read their close frame. */
+/** Time that a shutdown allows for answers in flight, and for peers to read their close frame. */
 const DRAIN_MS = 5_000;
 const CLOSE_FRAME_MS = 100;
 const SHUTTING_DOWN: ClosingWord = { code: 1001, reason: 'The hub is shutting down' };
@@ -90,7 +91,7 @@ const EVERYTHING: BrowserRules = { hosts: undefined, origins: [], foreign: 'ever
 const DIRECTLY: ForwardedRules = { proxies: [], basePath: '' };
 const HTTPS_ONLY = new HubError('HUB_UPGRADE_REQUIRED', 'Cannot answer over HTTP: this hub serves HTTPS only');
 
-/** Serves HTTP and WebSocket on one port. Throws a StartupError naming host and port when they cannot be had. */
+/** Serves HTTP and WebSocket on one port. Throws a StartupError naming host and port if they are not available. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { host, tls, headerMaxBytes = NO_BOUND, connectionsMax = NO_BOUND } = options;
   const { requestsPerSecond = 0, browsers = EVERYTHING, report = () => {} } = options;
@@ -99,7 +100,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const isCertified = (name: string) => certificate?.names(name) === true;
   const peerAddress: PeerAddress =
     tls === undefined ? (response) => response.getRemoteAddress() : (response) => response.getProxiedRemoteAddress();
-  const forwarded = new Forwarded(options.forwarded ?? DIRECTLY, peerAddress);
+  const forwarded = new ForwardedHeaders(options.forwarded ?? DIRECTLY, peerAddress);
   const guard = new Guard({
     headerMaxBytes,
     limit,
@@ -117,31 +118,41 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const http = new HttpSide({ ...options, socketPaths, report, guard, forwarded, admitBody, bodies, unsent, turns });
   const { frameMaxBytes, framesMaxBytes = NO_BOUND, knowPeer } = options;
   const frames = new FrameMemory({ frameMaxBytes, maxBytes: framesMaxBytes, isShared: knowPeer !== undefined });
-  const sideCork = knowPeer && (await openSideCork(report));
-  const peers = new PeerSide({ ...options, socketPaths, report, guard, forwarded, unsent, turns, frames, sideCork });
+  const deferredUpgrade = knowPeer && (await openDeferredUpgrade(report));
+  const peers = new PeerSide({
+    ...options,
+    socketPaths,
+    report,
+    guard,
+    forwarded,
+    unsent,
+    turns,
+    frames,
+    deferredUpgrade,
+  });
   const answerToPlain = tls?.only ? (path: string) => plainAnswer(options.refuse(HTTPS_ONLY, path)) : undefined;
   const served = certificate && { certificate, answerToPlain };
   const place = { host, port: options.port, connectionsMax, tls: served };
-  const door = await openDoor({ http, peers, ...place }).catch((cause: unknown) => {
-    sideCork?.close();
+  const listener = await openListener({ http, peers, ...place }).catch((cause: unknown) => {
+    deferredUpgrade?.close();
     const why = cause instanceof StartupError ? cause.message : String(cause);
     throw new StartupError(`Cannot listen on ${host}:${options.port}: ${why}`, { cause });
   });
 
   let closed: Promise<void> | undefined;
   const close = async (word: ClosingWord): Promise<void> => {
-    door.stop();
+    listener.stop();
     const drained = http.drained();
     const open = peers.close(word);
     const deadline = new AbortController();
     await Promise.race([drained, delay(DRAIN_MS, undefined, { signal: deadline.signal, ref: false })]);
     deadline.abort();
     if (open > 0) await delay(CLOSE_FRAME_MS);
-    door.close();
-    sideCork?.close();
+    listener.close();
+    deferredUpgrade?.close();
   };
   return {
-    port: door.port,
+    port: listener.port,
     get certificate() {
       return certificate;
     },
@@ -149,7 +160,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       if (tls === undefined || closed !== undefined) return false;
       const read = readCertificate(tls);
       if (read.digest === certificate?.digest) return false;
-      door.use(read);
+      listener.use(read);
       certificate = read;
       return true;
     },
@@ -160,17 +171,17 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
 }
 
-/** Connections that had to wait are opened without one, too. */
-async function openSideCork(report: (error: unknown) => void): Promise<SideCork | undefined> {
+/** Opens the side cork. Without it, connections that had to wait are opened under their own cork. */
+async function openDeferredUpgrade(report: (error: unknown) => void): Promise<DeferredUpgrade | undefined> {
   try {
-    return await SideCork.open();
+    return await DeferredUpgrade.open();
   } catch (error) {
     report(error);
     return undefined;
   }
 }
 
-/** A reply as it goes over the wire, on a connection that ends with it. */
+/** Serializes a reply on a connection that closes with it. */
 function plainAnswer({ status, headers = {}, body = '' }: TextReply): string {
   const lines = Object.entries({ ...headers, Upgrade: 'TLS/1.2, HTTP/1.1', Connection: 'Upgrade, close' });
   const length = Buffer.byteLength(body);

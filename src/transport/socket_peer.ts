@@ -4,29 +4,29 @@ import { withoutMark } from './byte_order_mark.ts';
 import type { FrameCapacity } from './frame_memory.ts';
 import { type NativeSocket, WITHOUT_CLOSE_FRAME } from './native.ts';
 
-/** What the native server keeps with a connection. */
-export interface Served {
+/** Data that the native server holds with a connection. */
+export interface PeerData {
   readonly peer: SocketPeer;
 }
 
 export interface SocketPeerOptions {
   readonly address: string;
   readonly isKnown: boolean;
-  /** What it has of the memory for frames. */
+  /** Its reserved memory for frames. */
   readonly capacity: FrameCapacity;
-  /** Whether its client may send one more frame. */
+  /** Whether its client may send another frame. */
   readonly allowsFrame: () => boolean;
   readonly tooLong: (peer: Peer, frameMaxBytes: number) => void;
   readonly report: (error: unknown) => void;
 }
 
-/** What the native server says of a frame that is longer than it keeps: there is no close frame then. */
+/** Close reason of the native server for a frame beyond its buffer. No close frame is sent then. */
 const CUT_AS_TOO_LONG = 'Received too big message';
-/** Answers to pings that the client does not read wait in the native server, where nobody else counts them. */
+/** Most bytes of unread pongs. They wait in the native server, where they are not counted otherwise. */
 const UNREAD_PONGS_MAX_BYTES = 64 * 1024;
 const PONG_HEAD_BYTES = 2;
 
-/** A connection. Every method of a peer is harmless once it is closed. */
+/** A connection. Its methods have no effect once it is closed. */
 export class SocketPeer implements Peer {
   readonly path: string;
   readonly userAgent: string;
@@ -35,7 +35,7 @@ export class SocketPeer implements Peer {
   readonly address: string;
   readonly isKnown: boolean;
   readonly #options: SocketPeerOptions;
-  #socket: NativeSocket<Served> | undefined;
+  #socket: NativeSocket<PeerData> | undefined;
   #events: PeerEvents | undefined;
   #unreadPongBytes = 0;
 
@@ -61,7 +61,7 @@ export class SocketPeer implements Peer {
     this.#socket?.end(code, reason);
   }
 
-  opened(socket: NativeSocket<Served>, handlePeer: HandlePeer): void {
+  opened(socket: NativeSocket<PeerData>, handlePeer: HandlePeer): void {
     this.#socket = socket;
     this.#guarded(() => {
       this.#events = handlePeer(this);
@@ -86,7 +86,10 @@ export class SocketPeer implements Peer {
     this.#events?.message(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   }
 
-  /** The native server has answered. A client that reads no answer is cut off, since a close frame would wait behind them. */
+  /**
+   * The native server has answered a ping. Cuts off a client that reads no pongs, as a close frame would wait after
+   * them.
+   */
   pinged(bytes: number): void {
     this.#unreadPongBytes = Math.min(this.#unreadPongBytes + bytes + PONG_HEAD_BYTES, this.bufferedBytes());
     if (this.#unreadPongBytes > UNREAD_PONGS_MAX_BYTES) this.#socket?.close();
@@ -105,7 +108,7 @@ export class SocketPeer implements Peer {
     this.#guarded(() => this.#events?.closed());
   }
 
-  /** An exception must not reach the native caller: it would end the process. */
+  /** Catches exceptions: in the native caller they would end the process. */
   #guarded(happen: () => void): void {
     try {
       happen();

@@ -1,8 +1,8 @@
 import type { CountUnsent, UnsentData } from '../exchange.ts';
 
 /**
- * One bound on what clients have not read yet, replies and frames of all connections together. What would go beyond it
- * ends the connection that has most: those that read are never the ones that wait for most.
+ * One bound on what clients have not read yet, in replies and frames of all connections. Exceeding it closes the
+ * connection with the most unread bytes: a client that reads never has the most.
  */
 export class Unsent implements CountUnsent {
   readonly #maxBytes: number;
@@ -21,7 +21,7 @@ export class Unsent implements CountUnsent {
       const longest = this.#longest();
       if (longest === undefined) return;
       longest.drop();
-      // Whatever it says of that itself is late.
+      // A later report of the connection itself is ignored.
       this.#waiting.delete(longest);
     }
   }

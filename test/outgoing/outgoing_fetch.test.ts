@@ -88,7 +88,7 @@ describe('outgoingFetch', () => {
     assert.deepEqual(proxy.tunnels, []);
   });
 
-  test('verifies the server, unless it is told not to', async (t) => {
+  test('verifies the server unless that is disabled', async (t) => {
     const port = await openServer(t);
     const url = `https://127.0.0.1:${port}/`;
     await assert.rejects(get(t, url, { env: {} }), /fetch failed/);

@@ -93,7 +93,7 @@ test('a body over the limit is answered 413 with an error body, and the connecti
   }
 });
 
-test('a fault in whoever admits a large body is answered and reported, and the server lives on', async (t) => {
+test('an error of admitBody is answered and logged, and the server continues', async (t) => {
   const faults = [new HubError('HUB_BAD_REQUEST', 'path: is bad'), new Error('a fault')];
   const { url, reported } = await serve(t, {
     admitBody() {
@@ -122,7 +122,7 @@ test('what has arrived whole is handled with its body, although the client leave
   client.write(`PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(100_000)}`);
   await arrived.promise;
   client.resetAndDestroy();
-  // That is answered behind the end of the first connection.
+  // Answered after the first connection has closed.
   await raw(port, ['GET /other HTTP/1.1\r\nHost: h\r\n\r\n'], /"\/other"/);
   left.resolve();
   assert.equal(await found.promise, 100_000);

@@ -50,7 +50,7 @@ test('Bytes that are taken must be given back before more come', () => {
   assert.ok(memory.copy(pieceOf(1, 4)));
 });
 
-test('Blocks are used again, and let go of when nobody has needed them for a while', (t) => {
+test('Blocks are reused, and released when they were not needed for a while', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const memory = new BodyMemory(100_000 * KIB);
   const copies = Array.from({ length: 6 }, (_, i) => copyOf(memory, 512 * KIB, i));

@@ -17,7 +17,7 @@ const OPEN: BrowserRules = { hosts: [], origins: [], foreign: 'read' };
 const CLOSED: BrowserRules = { hosts: [], origins: [], foreign: 'nothing' };
 const AUTHORIZED: BrowserRules = { hosts: undefined, origins: [], foreign: 'everything' };
 
-/** What a server with such rules lets in, by the method and its headers. */
+/** Requests that a server with such rules accepts, by method and headers. */
 async function isLetIn(port: number, method: string, headers: Headers): Promise<boolean> {
   const sent = { Host: 'h', 'Content-Length': '0', ...headers };
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -75,11 +75,11 @@ const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: bool
   ['a name that looks like this machine', OPEN, { Origin: 'http://127.0.0.1.stranger.example' }, true, false],
   ['a name that looks like this machine', OPEN, { Origin: 'http://localhost.stranger.example' }, true, false],
   ['a page that is allowed', { ...CLOSED, origins: ['http://stranger.example'] }, STRANGER, true, true],
-  ['a page beside one that is', { ...CLOSED, origins: ['http://other.example'] }, STRANGER, false, false],
+  ['a page next to an allowed one', { ...CLOSED, origins: ['http://other.example'] }, STRANGER, false, false],
   ['any page', { ...CLOSED, origins: ['*'] }, STRANGER, true, true],
 ];
 
-/** What a proxy says, and whether the page of https://rtls.example is its own then. */
+/** Headers of a proxy, and whether the page of https://rtls.example counts as the hub's own. */
 const FORWARDED: readonly (readonly [headers: Headers, isOwn: boolean])[] = [
   [{ 'X-Forwarded-Host': 'rtls.example' }, true],
   [{ 'X-Forwarded-Host': 'RTLS.example:443' }, true],
@@ -165,7 +165,7 @@ describe('Names that the hub may be asked for by', () => {
     test(`${host} is ${expected ? 'one' : 'none'} with ${JSON.stringify(hosts)}`, async (t) => {
       const { port } = await serve(t, { browsers: { ...OPEN, hosts }, handlePeer: echo });
       for (const method of ['GET', 'POST']) assert.equal(await isLetIn(port, method, { Host: host }), expected);
-      // What was found once is no other the second time.
+      // A cached name yields the same result.
       assert.equal(await isLetIn(port, 'GET', { Host: host }), expected);
       assert.equal(await isUpgraded(port, { Host: host }), expected);
     });
@@ -193,7 +193,7 @@ describe('Names that the hub may be asked for by', () => {
     assert.equal(await statusOf('other.example'), 403);
   });
 
-  test('every name is one where Host is not looked at', async (t) => {
+  test('every name is allowed if Host is not checked', async (t) => {
     const { port } = await serve(t, { browsers: AUTHORIZED });
     assert.equal(await isLetIn(port, 'POST', { Host: 'stranger.example' }), true);
   });

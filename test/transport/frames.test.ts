@@ -13,7 +13,7 @@ import { makeCertificate, writeCertificate } from '../support/certificates.ts';
 import { RawSocket } from '../support/raw_socket.ts';
 import { raw, SOCKET_PATH, serve } from './harness.ts';
 
-/** How long a frame may be, and that beside the memory of all. */
+/** Bound on a frame, and on the frames of all connections. */
 const KIB = 1024;
 const [LARGE, MEDIUM, SMALL] = [2 << 20, 1 << 20, 64 * KIB];
 const BOUNDS = { frameMaxBytes: LARGE, framesMaxBytes: 9 << 20 };
@@ -60,7 +60,7 @@ async function closing(socket: WebSocket): Promise<readonly [number, string]> {
   return [code, String(reason)];
 }
 
-/** The bound of a connection, as it is told to a client that sends more; a frame of just that is taken before. */
+/** Bound of a connection, as reported to a client that exceeds it. A frame of exactly that length is accepted before. */
 async function boundOf(socket: WebSocket): Promise<number> {
   for (const bytes of [SMALL, MEDIUM, LARGE]) {
     socket.send('x'.repeat(bytes));
@@ -117,7 +117,7 @@ test('a frame in pieces has the same bound; far beyond it the connection is cut,
   assert.deepEqual(cut, [LARGE]);
 });
 
-test('a connection that was cut gives back what it had', async (t) => {
+test('a connection that was cut releases its memory', async (t) => {
   const closed = Promise.withResolvers<void>();
   const { connect } = await open(t, { handlePeer: (peer) => ({ ...measure(peer), closed: () => closed.resolve() }) });
   const [cut] = [await connect(), await connect()];
@@ -127,7 +127,7 @@ test('a connection that was cut gives back what it had', async (t) => {
   assert.deepEqual(await Promise.all(sockets.map(boundOf)), [LARGE, MEDIUM]);
 });
 
-test('a connection that was closed may linger, so what it had is given back 20 s later', (t) => {
+test('a connection that was closed may linger, so its memory is released 20 s later', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const memory = new FrameMemory({ frameMaxBytes: LARGE, maxBytes: BOUNDS.framesMaxBytes, isShared: false });
   const capacities = WHAT_FITS.map(() => memory.take(true));

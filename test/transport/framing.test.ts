@@ -7,7 +7,7 @@ import { look } from '../../src/model/borrowed.ts';
 import { FRAMINGS } from './framings.ts';
 import { raw, serve } from './harness.ts';
 
-/** What a server makes of the bytes of requests, beside what llhttp makes of them, which many proxies before it are like. */
+/** Compares how the server and llhttp parse the bytes of requests. Many proxies parse like llhttp. */
 
 /** A server that notes what it handles. */
 interface Noting {

@@ -3,7 +3,7 @@ export interface Framing {
   readonly name: string;
   readonly bytes: string;
   /**
-   * What the hub makes of it: the statuses that it answers, and each request that it has handled, with its body. `ends`: it
+   * Result of the hub: the statuses of its answers, and each request that it has handled, with its body. `ends`: it
    * ends the connection without an answer. `waits`: it expects
    * more, and ends the connection when that does not come within 12 s (limits.test.ts).
    */

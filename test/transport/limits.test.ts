@@ -98,7 +98,7 @@ group('a server refuses', () => {
   test('connections beyond the bound, and counts those that end, whatever they were', async (t) => {
     const { port } = await serve(t, { connectionsMax: 3, handlePeer: echo });
     const gone = async (): Promise<void> => {
-      // The server hears of an end a little later than the client.
+      // The server notices the close a little later than the client.
       for (let left = 500; left > 0; left--) {
         if ((await get(port).catch(() => '')).startsWith('HTTP/1.1 200 ')) return;
         await new Promise(setImmediate);
@@ -124,8 +124,8 @@ group('a server lets go of', { concurrency: true }, () => {
   const SLOW: readonly (readonly [name: string, first: string, more: string])[] = [
     ['a client that says nothing', '', ''],
     ['headers that never end', 'GET / HTTP/1.1\r\nHost: h\r\n', 'X-More: 1\r\n'],
-    ['a body that comes by the byte', 'PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n', 'x'],
-    ['chunks that come by the byte', 'PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
+    ['a body sent byte by byte', 'PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n', 'x'],
+    ['chunks sent byte by byte', 'PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
     ['a WebSocket that is never asked for in full', 'GET /v2/ws/socket HTTP/1.1\r\nUpgrade: websocket\r\n', 'X: 1\r\n'],
     ['a connection that is kept for nothing', 'GET / HTTP/1.1\r\nHost: h\r\n\r\n', ''],
   ];

@@ -9,7 +9,7 @@ import { raw, serve } from './harness.ts';
 const PART = 'ä'.repeat(40_000);
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 
-/** A server that answers everything with so many parts, and counts what it makes of them. */
+/** A server that answers everything with that many parts, and counts the parts it makes. */
 async function serveParts(t: TestContext, count: number, options: Partial<ListenOptions> = {}) {
   const made = { parts: 0, ended: 0 };
   function* parts(): Generator<string, void> {
@@ -84,7 +84,7 @@ test('parts are made as the client reads, whatever their size', async (t) => {
     const socket = await sleeper(t, port);
     const unread = await settled(url, () => made);
     // Sockets of the system take some megabytes.
-    assert.ok(unread * part.length < 20_000_000, `${unread} parts of ${part.length} made for nobody`);
+    assert.ok(unread * part.length < 20_000_000, `${unread} parts of ${part.length} made without a reader`);
     let bytes = 0;
     const all = new Promise<void>((resolve) => {
       socket.on('data', (chunk) => {
@@ -203,7 +203,7 @@ test('a shutdown waits until long answers are out', async (t) => {
   assert.ok((await answer).endsWith('\r\n0\r\n\r\n'));
 });
 
-/** A server whose parts are fetched, and what it has fetched; `fetchPart` may wait, or reject. */
+/** A server whose parts are fetched, and the number of fetched parts; `fetchPart` may wait, or reject. */
 async function serveFetched(t: TestContext, count: number, fetchPart: (i: number) => Promise<void> | void) {
   const fetched = { parts: 0, ended: 0 };
   async function* parts(): AsyncGenerator<Uint8Array> {
@@ -226,7 +226,7 @@ test('parts are fetched as the client reads, and no more once it has gone', asyn
   const { url, port, fetched, reports } = await serveFetched(t, 10_000, () => undefined);
   const socket = await sleeper(t, port);
   const unread = await settled(url, () => fetched.parts);
-  assert.ok(unread * PART.length < 20_000_000, `${unread} parts fetched for nobody`);
+  assert.ok(unread * PART.length < 20_000_000, `${unread} parts fetched without a reader`);
   socket.destroy();
   await settled(url, () => fetched.ended);
   assert.equal(fetched.ended, 1);

@@ -84,7 +84,7 @@ test('a peer that throws is closed with 1011 and reported, and the server lives 
   await open(port);
 });
 
-test('a peer is told once that it has closed, and everything on it is harmless then', async (t) => {
+test('a peer is notified once that it has closed, and its methods have no effect then', async (t) => {
   let peer: Peer | undefined;
   let closed = 0;
   const { port } = await serve(t, {

@@ -17,7 +17,7 @@ import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
 
 const MODES = [
   { only: true, name: 'HTTPS alone' },
-  { only: false, name: 'HTTPS beside HTTP' },
+  { only: false, name: 'HTTPS and HTTP' },
 ] as const;
 
 function folderOf(t: TestContext): string {
@@ -32,7 +32,7 @@ interface Asked {
   readonly path?: string;
   readonly body?: string | Uint8Array;
   readonly method?: string;
-  /** That the client sends from. */
+  /** Address of the client. */
   readonly localAddress?: string;
 }
 
@@ -166,7 +166,7 @@ for (const { only, name } of MODES) {
       await assert.rejects(socketOf(port, made));
       kept[0]?.terminate();
       await once(kept[0] as WebSocket, 'close');
-      // The server hears of the end a little later than the client.
+      // The server notices the close a little later than the client.
       for (let left = 200; left > 0; left--) {
         try {
           await socketOf(port, made);
@@ -182,7 +182,7 @@ for (const { only, name } of MODES) {
 
 const GET = 'GET /plain HTTP/1.1\r\nHost: h\r\n\r\n';
 
-test('HTTP is told that there is HTTPS only, and reaches nothing', async (t) => {
+test('HTTP is answered that only HTTPS is served, and reaches nothing', async (t) => {
   let handled = 0;
   const { port } = await serveTls(t, true, { handleHttp: () => ({ status: 200, body: String(handled++) }) });
   const answer = await raw(port, [GET, GET], /never/);
@@ -242,7 +242,7 @@ test('requests are counted by the address of the client, also behind the front',
   assert.equal((await ask(port, { made })).status, 200);
 });
 
-test('nobody reaches the server behind the front but this user', { skip }, async (t) => {
+test('only this user can reach the server behind the front', { skip }, async (t) => {
   const before = listening();
   const { port, server } = await serveTls(t, true);
   const now = listening();

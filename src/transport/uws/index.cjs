@@ -6,8 +6,8 @@ const { dirname, join } = require('node:path');
 const manifest = findPackageJSON('uws-pack', __filename);
 if (manifest === undefined) throw new Error('Cannot load the HTTP server: the package uws-pack is not installed');
 
-// The binary reads this once, when it is loaded. Its own limit of 4 KiB refuses bearer tokens with many roles. This is
-// the most that can be set; the setting client_max_header_size is checked behind it.
+// The binary reads this once, when it is loaded. Its own limit of 4 KiB rejects bearer tokens with many roles. This is
+// the highest value; the setting client_max_header_size is checked in addition.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(64 * 1024);
 
 const { platform, arch, versions } = process;

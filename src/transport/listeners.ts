@@ -5,18 +5,18 @@ import type { HttpSide } from './http.ts';
 import { NativeServer, reasonOf } from './native_server.ts';
 import type { PeerSide } from './peers.ts';
 
-/** Where connections come in. */
-export interface Door {
+/** An open port that accepts connections. */
+export interface PortListener {
   readonly port: number;
-  /** Serves another certificate to connections from now on. */
+  /** Serves another certificate to new connections. */
   use(certificate: Certificate): void;
-  /** Takes no more connections. */
+  /** Accepts no more connections. */
   stop(): void;
   /** Closes all connections at once. */
   close(): void;
 }
 
-export interface DoorOptions {
+export interface PortListenerOptions {
   readonly http: HttpSide;
   readonly peers: PeerSide;
   readonly connectionsMax: number;
@@ -28,16 +28,23 @@ export interface DoorOptions {
 }
 
 /**
- * Opens the port: the native server has it, or with TLS a front before that. Throws a StartupError that says why it
- * cannot be had.
+ * Opens the port: the native server listens on it, or with TLS a front that passes connections to it. Throws a
+ * StartupError with the reason if that fails.
  */
-export async function openDoor({ http, peers, connectionsMax, host, port, tls }: DoorOptions): Promise<Door> {
+export async function openListener({
+  http,
+  peers,
+  connectionsMax,
+  host,
+  port,
+  tls,
+}: PortListenerOptions): Promise<PortListener> {
   const server = new NativeServer({ http, peers, connectionsMax });
-  // `localhost` alone would bind only the first of the addresses that the system has for the name.
+  // `localhost` alone would bind only the first of its addresses.
   const [address, twin] = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
   if (tls !== undefined) {
     const backend = await openBackend(server);
-    return frontDoor(server, new Front({ ...tls, backend, connectionsMax }), { address, twin, port });
+    return tlsListener(server, new Front({ ...tls, backend, connectionsMax }), { address, twin, port });
   }
   const listening = await server.listen(address, port);
   if (twin !== undefined) await server.listenToo(twin, listening);
@@ -49,19 +56,26 @@ export async function openDoor({ http, peers, connectionsMax, host, port, tls }:
   };
 }
 
-/** Whoever reaches it can say whose requests it sends: where the system can keep all others out, it does. */
+/**
+ * Opens the private socket of the native server. A process that can reach it can forge client addresses, so access is
+ * limited.
+ */
 async function openBackend(server: NativeServer): Promise<Backend> {
   if (process.platform === 'win32') return { host: '127.0.0.1', port: await server.listen('127.0.0.1', 0) };
   return { path: await server.listenPrivately() };
 }
 
-interface Place {
+interface Endpoint {
   readonly address: string;
   readonly twin: string | undefined;
   readonly port: number;
 }
 
-async function frontDoor(server: NativeServer, front: Front, { address, twin, port }: Place): Promise<Door> {
+async function tlsListener(
+  server: NativeServer,
+  front: Front,
+  { address, twin, port }: Endpoint,
+): Promise<PortListener> {
   let listening: number;
   try {
     listening = await front.listen(address, port);
@@ -69,7 +83,7 @@ async function frontDoor(server: NativeServer, front: Front, { address, twin, po
     server.stop();
     throw new StartupError(reasonOf(cause as NodeJS.ErrnoException), { cause });
   }
-  // The other of the two addresses is of use, but not needed.
+  // The second address is useful, but not required.
   if (twin !== undefined) await front.listen(twin, listening).catch(() => undefined);
   return {
     port: listening,

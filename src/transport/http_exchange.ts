@@ -3,20 +3,20 @@ import { type Borrowed, lend } from '../model/borrowed.ts';
 import { saysClose } from './answer.ts';
 import type { BodyMemory } from './body_memory.ts';
 import { withoutMark } from './byte_order_mark.ts';
-import type { Forwarded } from './forwarded.ts';
-import type { Guard, Incoming } from './guard.ts';
+import type { ForwardedHeaders } from './forwarded.ts';
+import type { Guard, GuardedRequest } from './guard.ts';
 import type { NativeRequest, NativeResponse } from './native.ts';
 
 interface ExchangeOptions {
   readonly bodies: BodyMemory;
-  readonly forwarded: Forwarded;
+  readonly forwarded: ForwardedHeaders;
   readonly guard: Pick<Guard, 'addressOf'>;
 }
 
 const NO_BYTES = new Uint8Array(0);
 
-/** One request and its answer. The native request is gone when its handler returns, so all of it is copied. */
-export class Exchange implements HttpRequest, Incoming {
+/** One request and its answer. The native request is valid during its handler only, so its parts are copied. */
+export class HttpExchange implements HttpRequest, GuardedRequest {
   readonly method: string;
   readonly path: string;
   readonly prefix: string;
@@ -27,33 +27,37 @@ export class Exchange implements HttpRequest, Incoming {
   answered = false;
   #isAborted = false;
   #gone: AbortController | undefined;
-  /** Whether the client may send a large body; undefined until that was asked. */
+  /** Authorization to send a large body; undefined until it is requested. */
   admission: 'asked' | 'given' | undefined;
-  /** What came since others had their turn. */
+  /** Bytes received since other requests had their turn. */
   unpacedBytes = 0;
-  /** The body is complete. */
+  /** Whether the body is complete. */
   isWhole = false;
-  /** The connection ends with the answer. */
+  /** Whether the connection closes with the answer. */
   isLast = false;
-  /** The native server closes the connection after the answer. */
+  /** Whether the native server closes the connection after the answer. */
   asksToClose = false;
-  /** It was handed on. */
+  /** Whether it was passed to its handler. */
   isHandled = false;
   headerBytes = 0;
-  /** The native server has found its end, which takes some chunks for the last that are not, and knows no trailers. */
+  /**
+   * Whether the body is chunked. The native server takes some chunks for the last one that are not, and ignores
+   * trailers.
+   */
   isChunked = false;
   /**
-   * Where the body ends is a guess: it has two lengths, an empty one, or a coding that the native server does not know,
-   * but takes for chunks. A proxy before the hub may guess otherwise, and take for a body what is a request of its own.
+   * Whether the end of the body is ambiguous: it has two lengths, an empty one, or a coding that the native server does
+   * not know but treats as chunks. A proxy in front of the hub may disagree, and treat as a body what is a separate
+   * request (request smuggling).
    */
   isAmbiguous = false;
-  /** Names and values in turn: cheaper to fill than an object, and requests have few headers. */
+  /** Alternating names and values: cheaper to fill than an object, and requests have few headers. */
   readonly #headers: string[] = [];
   readonly #memory: BodyMemory;
   readonly #guard: Pick<Guard, 'addressOf'>;
-  /** What has come of a body that is longer than one chunk. */
+  /** Pieces of a body that is longer than one chunk. */
   #pieces: Uint8Array[] = [];
-  /** Bytes that the body counts for in the memory of bodies. */
+  /** Bytes that the body has reserved in the memory for bodies. */
   #takenBytes = 0;
   #isBorrowed = false;
   #isPaused = false;
@@ -82,7 +86,7 @@ export class Exchange implements HttpRequest, Incoming {
     this.prefix = forwarded.prefixOf(this, response, path);
   }
 
-  /** Whether its connection has ended. */
+  /** Whether its connection has closed. */
   get aborted(): boolean {
     return this.#isAborted;
   }
@@ -99,17 +103,17 @@ export class Exchange implements HttpRequest, Incoming {
   }
 
   address(): string {
-    // The native response may not be touched any more.
+    // The native response must not be used any more.
     return this.#isAborted || this.answered ? '' : this.#guard.addressOf(this.response);
   }
 
-  /** Nothing more is read of the connection, but what the native server has read already. */
+  /** Pauses reading from the connection. What the native server has already read still arrives. */
   pause(): void {
     this.#isPaused = true;
     this.response.pause();
   }
 
-  /** Goes on, if it was paused. Before an answer, or the connection's next request is never read. */
+  /** Resumes reading if it was paused. Must precede the answer, or the connection's next request is never read. */
   resume(): void {
     if (!this.#isPaused || this.aborted || this.answered) return;
     this.#isPaused = false;
@@ -128,26 +132,26 @@ export class Exchange implements HttpRequest, Incoming {
     return undefined;
   }
 
-  /** Takes a body that is one chunk, as most are. The chunk is detached when the native server's call returns. */
+  /** Uses a body that is one chunk, as most are. The chunk is detached when the native server's call returns. */
   borrow(chunk: ArrayBuffer): void {
     this.bodyBytes = chunk.byteLength;
     this.#body = new Uint8Array(chunk);
     this.#isBorrowed = true;
   }
 
-  /** Copies what is borrowed: somebody may read it after the native server's call. */
+  /** Copies a borrowed body that may be read after the native server's call. */
   keepBody(): void {
     if (this.#isBorrowed) this.#body = this.#body.slice();
     this.#isBorrowed = false;
   }
 
-  /** What is borrowed need not be copied: nobody reads it again. */
+  /** Drops a borrowed body that will not be read again, so that it need not be copied. */
   dropBody(): void {
     if (this.#isBorrowed) this.#body = NO_BYTES;
     this.#isBorrowed = false;
   }
 
-  /** Copies a chunk, which is detached soon. Returns false where there is no memory for it. */
+  /** Copies a chunk, which is detached afterwards. Returns false if there is no memory for it. */
   append(chunk: ArrayBuffer): boolean {
     this.bodyBytes += chunk.byteLength;
     if (chunk.byteLength === 0) return true;
@@ -158,14 +162,14 @@ export class Exchange implements HttpRequest, Incoming {
     return true;
   }
 
-  /** Puts the body together. */
+  /** Joins the pieces of the body. */
   finish(): void {
     if (this.#pieces.length === 0) return;
     this.#body = this.#memory.join(this.#pieces, this.bodyBytes);
     this.#pieces = [];
   }
 
-  /** Gives back what the body has: nobody reads it any more. */
+  /** Frees the body, which is not read any more. */
   release(): void {
     this.#memory.give(this.#pieces, this.#takenBytes);
     this.#takenBytes = 0;

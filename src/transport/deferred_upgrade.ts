@@ -5,18 +5,17 @@ import { Server } from 'hyper-express';
 import type { NativeApp, NativeResponse } from './native.ts';
 
 /**
- * Where a connection becomes a WebSocket when its request had to wait.
+ * Upgrades a request to a WebSocket after it had to wait.
  *
- * What is sent later has to be sent under a cork: the native server complains on stderr otherwise. But a request that
- * becomes a WebSocket under its own cork may be closed at once, with 1006: behind the upgrade the native server looks at
- * flags of the request. Where the WebSocket, which is smaller, has stayed at the same place in memory, these have been
- * freed, and what was written over them decides (uWebSockets pull request 1929). Under the cork of another request it
- * looks at the flags of that one. So the hub keeps a request of its own, which is never answered, at a server that stops
- * listening as soon as it has it.
+ * Later output must be sent under a cork: otherwise the native server complains on stderr. But a request upgraded under
+ * its own cork may be closed at once, with 1006: after the upgrade the native server reads flags of the request. If the
+ * WebSocket, which is smaller, occupies the same memory, these flags have been freed and may be overwritten
+ * (uWebSockets pull request 1929). Under the cork of another request it reads the flags of that one. So the hub holds a
+ * request of its own that is never answered, at a server that stops listening as soon as it has received it.
  */
-export class SideCork {
+export class DeferredUpgrade {
   readonly #client: Socket;
-  /** Undefined once it has ended. */
+  /** Undefined once it has closed. */
   #kept: NativeResponse | undefined;
 
   private constructor(client: Socket, kept: NativeResponse) {
@@ -24,24 +23,24 @@ export class SideCork {
     this.#kept = kept;
   }
 
-  /** Rejects when nothing can be listened on. */
-  static async open(): Promise<SideCork> {
+  /** Rejects if no port is available. */
+  static async open(): Promise<DeferredUpgrade> {
     const server = new Server({ auto_close: false });
     const app: NativeApp = server.uws_instance;
     const path = `/${randomUUID()}`;
-    const asked = Promise.withResolvers<SideCork>();
+    const asked = Promise.withResolvers<DeferredUpgrade>();
     app.any('/*', (response, request) => {
       if (request.getUrl() !== path) {
         response.close();
         return;
       }
-      const cork = new SideCork(client, response);
+      const cork = new DeferredUpgrade(client, response);
       response.onAborted(() => {
         cork.#kept = undefined;
       });
       asked.resolve(cork);
     });
-    // hyper-express would put its own catch-all over the one above.
+    // hyper-express would otherwise register its own catch-all.
     (server.handlers as { on_not_found: unknown }).on_not_found = null;
     const listening = await server.listen(0, '127.0.0.1');
     const client = connect({ host: '127.0.0.1', port: server.port });
@@ -57,7 +56,7 @@ export class SideCork {
     }
   }
 
-  /** Runs what makes a WebSocket of a request; under its own cork when there is no other. */
+  /** Runs the upgrade of a request, under the request's own cork if there is no other. */
   run(response: NativeResponse, upgrade: () => void): void {
     (this.#kept ?? response).cork(upgrade);
   }
