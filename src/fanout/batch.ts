@@ -3,41 +3,40 @@ import { type EventBatch, joined } from '../model/event_batch.ts';
 import type { FilterFields } from '../model/topics.ts';
 
 /**
- * Longest frame in bytes: a widespread client refuses more. The envelope around the payload is given 128 of them; the
- * longest, with the longest topic and a 16-digit subscription id, has 96.
+ * Longest frame in bytes; a widespread client rejects longer ones. The envelope around the payload may take 128 bytes
+ * of it. The longest envelope, with the longest topic and a 16-digit subscription id, has 96.
  */
 export const FRAME_MAX_BYTES = 32_768;
 export const PAYLOAD_MAX_BYTES = FRAME_MAX_BYTES - 128;
 
-/** Whoever wants events: a connection, or a listener inside the hub. */
-export interface Subscriber {
-  /** Takes what one publish has for one of its subscriptions. Must neither throw nor wait. */
-  deliver(subscriptionId: number, batch: Batch): void;
-  /** Events for one of its subscriptions are lost for good. */
+/** Receiver of events: a connection, or a listener inside the hub. */
+export interface EventSubscriber {
+  /** Receives the events of one publish for one of its subscriptions. Must neither throw nor wait. */
+  deliver(subscriptionId: number, batch: DeliveryBatch): void;
+  /** Called when events for one of its subscriptions are lost for good. */
   missed?(subscriptionId: number, why: string): void;
 }
 
 /**
- * The events that one publish has for a subscription, in order, as UTF-8 bytes: their JSON texts, joined by commas.
- * Subscriptions with the same events share one Batch, so that they are cut into payloads once, however many subscribers
- * there are.
+ * The events of one publish for a subscription, in order, as comma-separated UTF-8 JSON. Subscriptions with the same
+ * events share one Batch, so that they are split into payloads once, whatever the number of subscribers.
  */
-export class Batch {
+export class DeliveryBatch {
   readonly #bytes: Uint8Array;
   readonly #ends: Uint32Array;
   #payloads: readonly Uint8Array[] | undefined;
-  /** Batches of one event, by its place. */
-  #ones: Batch[] | undefined;
+  /** Batches of one event, by its index. */
+  #ones: DeliveryBatch[] | undefined;
 
-  /** Takes the bytes, and where in them each text ends; the next one starts behind the comma. */
+  /** `ends`: offset in `bytes` where each event ends. The next one starts after the comma. */
   constructor(bytes: Uint8Array, ends: Uint32Array) {
     this.#bytes = bytes;
     this.#ends = ends;
   }
 
-  static of(texts: readonly string[]): Batch {
-    const { bytes, ends } = joined(texts);
-    return new Batch(bytes, ends);
+  static of(strings: readonly string[]): DeliveryBatch {
+    const { bytes, ends } = joined(strings);
+    return new DeliveryBatch(bytes, ends);
   }
 
   /** Number of events. */
@@ -45,18 +44,18 @@ export class Batch {
     return this.#ends.length;
   }
 
-  /** The texts, for whoever reads them in this process. */
-  get texts(): string[] {
+  /** The events as JSON strings, for readers in this process. */
+  get strings(): string[] {
     return Array.from(this.#ends, (end, i) => Buffer.from(this.#bytes.subarray(this.#start(i), end)).toString());
   }
 
-  /** The bytes of the text at a place, good as long as the batch's are. */
+  /** Bytes of the event at an index, valid as long as the batch's bytes. */
   bytesAt(place: number): Uint8Array {
     return this.#bytes.subarray(this.#start(place), this.#ends[place]);
   }
 
-  /** The events at these places, which rise. */
-  at(places: readonly number[]): Batch {
+  /** The events at these ascending indexes. */
+  at(places: readonly number[]): DeliveryBatch {
     if (places.length === this.count) return this;
     if (places.length === 1) return this.#one(places[0] as number);
     const ends = new Uint32Array(places.length);
@@ -73,27 +72,30 @@ export class Batch {
       if (to > 0) bytes[to - 1] = COMMA;
       bytes.set(this.#bytes.subarray(this.#start(place), this.#ends[place]), to);
     }
-    return new Batch(bytes, ends);
+    return new DeliveryBatch(bytes, ends);
   }
 
-  /** The same as events of a variant, with the values of their filter fields. */
+  /** The same events as an EventBatch of a variant, with the values of their filter fields. */
   events(variant: number, fields: readonly FilterFields[]): EventBatch {
     return { variant, bytes: lend(this.#bytes), ends: this.#ends, fields };
   }
 
-  /** One event, where it lies: most filters want one provider, and many want the same. hot */
-  #one(place: number): Batch {
+  /** One event as a view of the bytes. Cached: most filters want one provider, and many want the same. hot */
+  #one(place: number): DeliveryBatch {
     this.#ones ??= [];
     let one = this.#ones[place];
     if (one === undefined) {
       const [start, end] = [this.#start(place), this.#ends[place] as number];
-      one = new Batch(this.#bytes.subarray(start, end), Uint32Array.of(end - start));
+      one = new DeliveryBatch(this.#bytes.subarray(start, end), Uint32Array.of(end - start));
       this.#ones[place] = one;
     }
     return one;
   }
 
-  /** Payloads of at most PAYLOAD_MAX_BYTES: what stands between the brackets of a frame. A longer text is one alone. */
+  /**
+   * Payloads of at most PAYLOAD_MAX_BYTES: the content between the brackets of a frame. A longer event is a payload of
+   * its own.
+   */
   payloads(): readonly Uint8Array[] {
     this.#payloads ??= this.#cut();
     return this.#payloads;

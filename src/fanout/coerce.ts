@@ -4,11 +4,11 @@ import { badId, isId } from '../model/id.ts';
 import { show } from '../model/error_value_text.ts';
 
 /**
- * Filter values as clients send them. Some clients can send strings only, so a number or a boolean may come as text.
+ * Filter values as clients send them. Some clients can only send strings, so a number or a boolean may be a string.
  * Every function throws HUB_BAD_REQUEST naming the parameter.
  */
 
-/** Text; a number is taken by its digits. */
+/** A string. A number is converted to its digits. */
 export function asText(name: string, value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
@@ -29,7 +29,7 @@ export function asNumber(name: string, value: unknown): number {
   throw unfit(name, 'must be a number', value);
 }
 
-/** A boolean; as in query parameters letter case does not matter, `1` and the empty string are true, `0` is false. */
+/** A boolean. As in query parameters, case is ignored, `1` and the empty string are true, `0` is false. */
 export function asBoolean(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   const text = String(typeof value === 'object' ? undefined : value);
@@ -38,7 +38,7 @@ export function asBoolean(name: string, value: unknown): boolean {
   throw unfit(name, 'must be true or false', value);
 }
 
-/** One of the given words. */
+/** One of `words`. */
 export function asWord(name: string, value: unknown, words: readonly string[]): string {
   if (typeof value === 'string' && words.includes(value)) return value;
   throw unfit(name, `must be one of ${words.join(', ')}`, value);
@@ -48,7 +48,7 @@ function unfit(name: string, wanted: string, value: unknown): HubError {
   return new HubError('HUB_BAD_REQUEST', `params.${name}: ${wanted}, found ${describe(value)}`);
 }
 
-/** Objects are not shown: they may be nested deeper than a recursive walk can go. */
+/** Objects are not printed: they may be nested deeper than recursion can go. */
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -8,8 +8,8 @@ interface Held {
 }
 
 /**
- * Publishes events in the order in which they come, although some must wait: an entry is announced only once its
- * membership is kept, so that no restart can announce it again.
+ * Publishes events in order although some must wait: an entry is published only after its membership is committed, so
+ * that a restart cannot publish it again.
  */
 export class CommitGate {
   readonly #publish: (events: readonly EventBatch[]) => void;
@@ -20,12 +20,12 @@ export class CommitGate {
     this.#publish = publish;
   }
 
-  /** Events that wait. */
+  /** Number of events that wait. */
   get held(): number {
     return this.#heldEvents;
   }
 
-  /** Publishes after everything before, and after the given work has succeeded or failed. Calls `published` then. */
+  /** Publishes after all earlier events, and after `after` has settled. Then calls `published`. */
   publish(events: readonly EventBatch[], after: Promise<void> | undefined, published?: () => void): void {
     if (after === undefined && this.#held.length === 0) {
       this.#publish(events);

@@ -1,15 +1,15 @@
-/** Bytes of a block at most. So large ones the system gives whole, and gets back whole. */
+/** Most bytes of a block. The system allocates and frees blocks of this size as a whole. */
 const BLOCK_MAX_BYTES = 1 << 19;
 
 /**
- * A buffer of copies that are dropped in the order in which they were made. They lie side by side in blocks, which grow
- * with what is kept: thousands of small pieces would leave the memory of the process in holes that nothing else fits in.
+ * Allocates copies that are dropped in the order in which they were made. They lie in blocks that grow with the
+ * retained bytes: thousands of small allocations would fragment the heap.
  */
 export class CopyBuffer {
   #block = new Uint8Array(0);
   #used = 0;
 
-  /** Copies bytes, beside `keptBytes` that are kept already. */
+  /** Copies `bytes`. `keptBytes`: size of the copies that are retained already. */
   copy(bytes: Uint8Array, keptBytes: number): Uint8Array {
     const length = bytes.byteLength;
     if (this.#used + length > this.#block.byteLength) {
@@ -22,7 +22,7 @@ export class CopyBuffer {
     return copy;
   }
 
-  /** Forgets the block, whose copies keep it as long as they are there. */
+  /** Drops the current block. Its copies retain it as long as they are referenced. */
   clear(): void {
     this.#block = new Uint8Array(0);
     this.#used = 0;

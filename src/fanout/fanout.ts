@@ -2,35 +2,35 @@ import { dequal } from 'dequal/lite';
 import { look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import { type FilterFields, isRenderedByShards, TOPICS, type Topic, type Variant, type View } from '../model/topics.ts';
-import { Batch, type Subscriber } from './batch.ts';
+import { DeliveryBatch, type EventSubscriber } from './batch.ts';
 import type { Filter } from './filter.ts';
 import { FilterIndex, type Filtering } from './filter_index.ts';
-import { type Foreign, forwardTo, unionOf, wantsFields, withForeign, withoutForeign } from './foreign_wants.ts';
+import { type RemoteInterests, forwardTo, unionOf, wantsFields, withRemote, withoutRemote } from './remote_interest.ts';
 import { type RenderingBounds, Renderings } from './renderings.ts';
-import { countSent, hasKinds, nothingSent, type Sent } from './sent.ts';
+import { countSent, hasKinds, nothingSent, type SentCount } from './sent.ts';
 
 /**
- * Values and limits by which shards leave out events that nobody wants: with more, all are rendered, which costs less than to
- * tell of them all. And those by which other hubs leave them out.
+ * Most values and limits of filters that are sent to the shards of this hub, and to other hubs. Beyond that all events
+ * are rendered, which costs less than sending the filters.
  */
 const [WANTED_MAX, WANTED_ABROAD_MAX] = [64, 1000] as const;
 
-export interface Interest {
+export interface ViewInterest {
   readonly topic: Topic;
   readonly view: View;
-  /** From compileFilter; undefined: every event of the topic. */
+  /** From compileFilter; undefined for all events of the topic. */
   readonly filter?: Filter | undefined;
-  /** Makes of an event's text what this subscriber may see; undefined: it may see all of it. */
+  /** Redacts an event's JSON for this subscriber; undefined if it may see all of it. */
   readonly rewrite?: ((text: string) => string) | undefined;
 }
 
-/** Whoever wants all events of a view that this hub publishes, with the values of their filter fields. */
-export interface Listener {
-  /** Takes the events of one publish, or one that was announced. Must neither throw nor wait. hot */
-  heard(batch: Batch, fields: readonly FilterFields[], how: 'published' | 'announced'): void;
+/** Receives all events of a view that this hub publishes, with the values of their filter fields. */
+export interface FanoutListener {
+  /** Receives the events of one publish, or one announced event. Must neither throw nor wait. hot */
+  receive(batch: DeliveryBatch, fields: readonly FilterFields[], how: 'published' | 'announced'): void;
 }
 
-/** Events offered to subscribers, and events handed to them: one event for three subscribers counts 1 and 3. */
+/** Events offered to subscribers, and events delivered to them: one event for three subscribers counts 1 and 3. */
 export interface TopicCounts {
   published: number;
   delivered: number;
@@ -38,11 +38,11 @@ export interface TopicCounts {
 
 interface Subscription {
   readonly id: number;
-  readonly subscriber: Subscriber;
+  readonly subscriber: EventSubscriber;
   readonly filter: Filter | undefined;
   readonly rewrite: ((text: string) => string) | undefined;
   readonly channel: Channel;
-  /** When it began. */
+  /** Time when it began. */
   readonly sinceMs: number;
 }
 
@@ -51,39 +51,39 @@ interface Channel {
   readonly key: string;
   variant: Variant;
   readonly counts: TopicCounts;
-  readonly sent: Sent;
-  /** Those that want every event, and those that filter. */
+  readonly sent: SentCount;
+  /** Subscriptions without a filter, and those with one. */
   readonly unfiltered: Set<Subscription>;
   readonly filtering: FilterIndex<Subscription & Filtering>;
-  /** They hear of no events of other hubs. */
-  readonly listeners: Set<Listener>;
-  /** Other hubs that want its events; undefined for none. */
-  foreign: Foreign | undefined;
+  /** Listeners receive no events of other hubs. */
+  readonly listeners: Set<FanoutListener>;
+  /** Other hubs that want its events; undefined without any. */
+  foreign: RemoteInterests | undefined;
 }
 
-/** The fields of events, and who wants which of them where that is known. */
+/** Filter fields of events, and the indexes of the events that each subscription wants, if already computed. */
 interface Matched {
   readonly fields: readonly FilterFields[] | undefined;
   readonly matches?: ReadonlyMap<Subscription, readonly number[]>;
 }
 
 export interface FanoutHandlers {
-  /** Gets all variants that the shards must render, whenever one appears or goes. It must not throw. */
+  /** Receives all variants that the shards must render, whenever one is added, changed or removed. Must not throw. */
   variantsChanged(variants: readonly Variant[]): void;
-  /** The time that is noted when a subscription begins, and when something is sent. */
+  /** Clock for the start of subscriptions and the time of the last event sent. */
   now?(): number;
-  /** What `interest` returns has changed. */
+  /** The result of `interest` has changed. */
   interestChanged?(): void;
-  /** Gets published events that other hubs want, by their name, and the variant as each of them has it. */
+  /** Receives published events that other hubs want, and the variant of each of these hubs by its name. */
   forward?(events: EventBatch, to: ReadonlyMap<string, Variant>): void;
 }
 
 /**
- * Hands events to subscriptions. A view that somebody has subscribed to is a variant with a short id; the shards
- * render an event once per variant, and here it is matched and handed on as text.
+ * Delivers events to subscriptions. Every view with a subscription is a variant with a short id. The shards render an
+ * event once per variant; the fan-out matches it with filters and delivers it as JSON.
  *
- * Several hubs may be one: then each knows what the others want, and its shards render that as well. What it publishes
- * is handed on to them, and what they have published comes in by `receive`. Each hub has its own ids of variants.
+ * In a cluster each hub knows the interest of the others, and its shards render for them as well. Its own events are
+ * forwarded to them, and theirs arrive by `receive`. Each hub has its own ids of variants.
  */
 export class Fanout {
   readonly #on: FanoutHandlers;
@@ -93,14 +93,14 @@ export class Fanout {
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #renderings: Renderings;
   readonly #counts: Record<Topic, TopicCounts>;
-  /** By topic, with `:geojson` behind the topic for that form. */
-  readonly #sent = new Map<string, Sent>();
-  /** While many channels change: the topic of one of them that the shards are to be told of. */
-  #untold: Topic | 'nothing' | undefined;
+  /** By topic, with the suffix `:geojson` for that form. */
+  readonly #sent = new Map<string, SentCount>();
+  /** During bulk changes of channels: the topic of one that the shards must be notified of. */
+  #pendingTopic: Topic | 'nothing' | undefined;
   #lastVariant = 0;
   #lastSubscription = 0;
 
-  /** Renderings are unbounded where bounds are left out. */
+  /** Renderings are unbounded without `bounds`. */
   constructor(on: FanoutHandlers, bounds: RenderingBounds = { ofSubscriber: Infinity, inAll: Infinity }) {
     this.#on = on;
     this.#renderings = new Renderings(bounds);
@@ -111,10 +111,10 @@ export class Fanout {
   }
 
   /**
-   * Returns the subscription's id: positive, and never used again in this run. Throws HUB_BAD_REQUEST for a rendering
-   * beyond the bounds.
+   * Returns the subscription's id: positive, and unique in this run. Throws HUB_BAD_REQUEST if the subscription exceeds
+   * the bounds on renderings.
    */
-  subscribe(subscriber: Subscriber, { topic, view, filter, rewrite }: Interest): number {
+  subscribe(subscriber: EventSubscriber, { topic, view, filter, rewrite }: ViewInterest): number {
     const key = keyOf(topic, view);
     const known = this.#channelsByKey.get(key);
     this.#renderings.add(subscriber, key, known === undefined ? this.#channels.size : 0);
@@ -147,8 +147,8 @@ export class Fanout {
     return true;
   }
 
-  /** Tells a listener of all events of a view from now on. Returns what ends that. */
-  listen(listener: Listener, { topic, view }: Pick<Interest, 'topic' | 'view'>): () => void {
+  /** Passes all events of a view to a listener from now on. Returns a function that stops that. */
+  listen(listener: FanoutListener, { topic, view }: Pick<ViewInterest, 'topic' | 'view'>): () => void {
     const known = this.#channelsByKey.get(keyOf(topic, view));
     const channel = known ?? this.#open(topic, view);
     channel.listeners.add(listener);
@@ -160,8 +160,8 @@ export class Fanout {
   }
 
   /**
-   * What subscriptions of this hub want of the shards of others: events of these variants, with fields or without; all of
-   * them, or those that fit.
+   * Interest of this hub in events of other hubs' shards: variants, with or without filter fields, and optionally the
+   * filter values that are wanted.
    */
   interest(): readonly Variant[] {
     const wanted = [...this.#channels.values()].filter((channel) => needOf(channel) !== 'nothing');
@@ -173,43 +173,43 @@ export class Fanout {
     });
   }
 
-  /** What another hub wants of this one, in the place of what it wanted before; nothing when it is gone. */
-  setForeign(hub: string, variants: readonly Variant[]): void {
+  /** Replaces the interest of another hub; empty when that hub has left. */
+  setRemoteInterest(hub: string, variants: readonly Variant[]): void {
     const wanted = new Map(variants.map((variant) => [keyOf(variant.topic, variant), variant]));
-    this.#untold = 'nothing';
+    this.#pendingTopic = 'nothing';
     for (const channel of [...this.#channels.values()]) {
       if (channel.foreign?.has(hub) !== true || wanted.has(channel.key)) continue;
-      channel.foreign = withoutForeign(channel.foreign, hub);
+      channel.foreign = withoutRemote(channel.foreign, hub);
       this.#checkUse(channel);
     }
     for (const [key, variant] of wanted) {
       const known = this.#channelsByKey.get(key);
       const channel = known ?? this.#open(variant.topic, variant);
-      channel.foreign = withForeign(channel.foreign, hub, variant);
+      channel.foreign = withRemote(channel.foreign, hub, variant);
       this.#checkFields(channel, known === undefined);
     }
-    const untold = this.#untold;
-    this.#untold = undefined;
-    if (untold !== 'nothing') this.#tell(untold);
+    const pendingTopic = this.#pendingTopic;
+    this.#pendingTopic = undefined;
+    if (pendingTopic !== 'nothing') this.#notifyShards(pendingTopic);
   }
 
-  /** Tells the subscriptions to these topics that events of theirs were lost on their way from another hub. */
+  /** Notifies the subscriptions to these topics that events were lost in transit from another hub. */
   missed(topics: readonly Topic[], why: string): void {
     const concerned = [...this.#subscriptions.values()].filter(({ channel }) => topics.includes(channel.variant.topic));
     for (const { id, subscriber } of concerned) subscriber.missed?.(id, why);
   }
 
-  /** Whether anybody would get events of the topic. */
+  /** Whether events of the topic have any receiver. */
   hasSubscribers(topic: Topic): boolean {
     return (this.#channelsByTopic.get(topic)?.size ?? 0) > 0;
   }
 
-  /** The topic of a variant; undefined when nobody subscribes to it any more. */
+  /** Topic of a variant; undefined if it no longer has subscriptions. */
   topicOf(variant: number): Topic | undefined {
     return this.#channels.get(variant)?.variant.topic;
   }
 
-  /** Hands on events that are rendered already. Those of a variant that has gone meanwhile are left out. hot */
+  /** Delivers rendered events. Events of a variant that was removed in the meantime are dropped. hot */
   publish(blocks: readonly EventBatch[]): void {
     for (const block of blocks) {
       const { variant, bytes, ends, fields } = block;
@@ -218,23 +218,24 @@ export class Fanout {
       const { forward } = this.#on;
       if (channel.foreign !== undefined && forward !== undefined) forwardTo(channel.foreign, block, forward);
       if (channel.foreign === undefined || sizeOf(channel) + channel.listeners.size > 0) {
-        const batch = new Batch(look(bytes), ends);
+        const batch = new DeliveryBatch(look(bytes), ends);
         this.#deliver(channel, batch, { fields });
-        // Without fields they are from before it began to listen.
-        if (fields !== undefined) for (const each of channel.listeners) each.heard(batch, fields, 'published');
+        // Events without fields were rendered before the listener was added.
+        if (fields !== undefined) for (const each of channel.listeners) each.receive(batch, fields, 'published');
       }
     }
   }
 
-  /** Hands on events that another hub has published, to subscriptions of this one alone. hot */
+  /** Delivers events that another hub has published to subscriptions of this hub only. hot */
   receive({ variant, bytes, ends, fields }: EventBatch): void {
     const channel = this.#channels.get(variant);
-    if (channel !== undefined && sizeOf(channel) > 0) this.#deliver(channel, new Batch(look(bytes), ends), { fields });
+    if (channel !== undefined && sizeOf(channel) > 0)
+      this.#deliver(channel, new DeliveryBatch(look(bytes), ends), { fields });
   }
 
   /**
-   * Hands on one event. It is rendered once per variant; undefined leaves it out where it cannot be shown. `upToMs`: only to
-   * subscriptions that had begun by then.
+   * Delivers one event. `render` is called once per variant and returns undefined to skip it. With `upToMs`, the event
+   * is delivered only to subscriptions that began no later.
    */
   announce(
     topic: Topic,
@@ -249,19 +250,19 @@ export class Fanout {
       if (unfiltered.size === 0 && matches.size === 0 && channel.listeners.size === 0) continue;
       const text = render(channel.variant);
       if (text === undefined) continue;
-      const batch = Batch.of([text]);
+      const batch = DeliveryBatch.of([text]);
       this.#deliver({ ...channel, unfiltered }, batch, { fields: [fields], matches });
-      for (const each of channel.listeners) each.heard(batch, [fields], 'announced');
+      for (const each of channel.listeners) each.receive(batch, [fields], 'announced');
     }
   }
 
-  /** What was published and delivered since the start, by topic. */
+  /** Events published and delivered since start, by topic. */
   counts(): Readonly<Record<Topic, Readonly<TopicCounts>>> {
     return this.#counts;
   }
 
-  /** What subscriptions got since the start of a topic, plain or as GeoJSON. */
-  sent(topic: Topic, geojson: boolean): Readonly<Sent> {
+  /** Events sent to subscriptions since start for a topic, plain or as GeoJSON. */
+  sent(topic: Topic, geojson: boolean): Readonly<SentCount> {
     return this.#sentIn(topic, geojson);
   }
 
@@ -272,7 +273,7 @@ export class Fanout {
     return count;
   }
 
-  #sentIn(topic: Topic, geojson: boolean): Sent {
+  #sentIn(topic: Topic, geojson: boolean): SentCount {
     const key = geojson ? `${topic}:geojson` : topic;
     const sent = this.#sent.get(key) ?? nothingSent();
     this.#sent.set(key, sent);
@@ -289,7 +290,7 @@ export class Fanout {
     const subscriptions = {
       unfiltered: new Set<Subscription>(),
       filtering: new FilterIndex<Subscription & Filtering>(),
-      listeners: new Set<Listener>(),
+      listeners: new Set<FanoutListener>(),
     };
     const channel: Channel = { key, variant, counts, sent, ...subscriptions, foreign: undefined };
     this.#channels.set(variant.id, channel);
@@ -298,7 +299,7 @@ export class Fanout {
     return channel;
   }
 
-  /** Somebody is gone: so is the channel, if it was the last. */
+  /** Called after a receiver was removed. Closes the channel if it was the last. */
   #checkUse(channel: Channel): void {
     if (sizeOf(channel) + channel.listeners.size === 0 && channel.foreign === undefined) this.#close(channel);
     else this.#checkFields(channel);
@@ -313,10 +314,10 @@ export class Fanout {
     this.#channels.delete(id);
     this.#channelsByKey.delete(channel.key);
     this.#channelsByTopic.get(topic)?.delete(channel);
-    this.#tell(topic);
+    this.#notifyShards(topic);
   }
 
-  /** Subscriptions come and go: the shards are told whether anybody filters, and what nobody can get. */
+  /** Notifies the shards if it has changed whether a channel filters, or which events no subscription can receive. */
   #checkFields(channel: Channel, isNew = false): void {
     const { filtering, listeners, variant, foreign } = channel;
     const isListened = listeners.size > 0;
@@ -327,14 +328,14 @@ export class Fanout {
     if (!isNew && variant.unfiltered === unfiltered && dequal(variant.wanted, wanted)) return;
     const { wanted: _before, ...rest } = variant;
     channel.variant = { ...rest, unfiltered, ...(wanted && { wanted }) };
-    this.#tell(variant.topic);
+    this.#notifyShards(variant.topic);
   }
 
   /**
-   * Hands events to the subscriptions of a channel; those without a filter share one batch. Events without fields are
-   * from before the first subscription that filters. hot
+   * Delivers events to the subscriptions of a channel. Those without a filter share one batch. Events without fields
+   * were rendered before the first subscription with a filter. hot
    */
-  #deliver({ counts, sent, variant, ...to }: Channel, batch: Batch, { fields, matches: known }: Matched): void {
+  #deliver({ counts, sent, variant, ...to }: Channel, batch: DeliveryBatch, { fields, matches: known }: Matched): void {
     const { count } = batch;
     counts.published += count;
     counts.delivered += count * to.unfiltered.size;
@@ -348,15 +349,15 @@ export class Fanout {
       countSent(sent, variant.topic, { count: places.length, fields: own }, 1);
     }
     if (sent.events > before && this.#on.now !== undefined) sent.lastMs = this.#on.now();
-    // Last, and of what is known by now: a subscriber may publish, subscribe or leave while it is served.
-    for (const subscription of [...to.unfiltered]) handOver(subscription, batch);
-    for (const [subscription, places] of matches ?? []) handOver(subscription, batch.at(places));
+    // Deliver last, from a snapshot: a subscriber may publish, subscribe or unsubscribe while it is served.
+    for (const subscription of [...to.unfiltered]) deliverTo(subscription, batch);
+    for (const [subscription, places] of matches ?? []) deliverTo(subscription, batch.at(places));
   }
 
-  #tell(topic: Topic): void {
+  #notifyShards(topic: Topic): void {
     if (!isRenderedByShards(topic)) return;
-    if (this.#untold !== undefined) {
-      this.#untold = topic;
+    if (this.#pendingTopic !== undefined) {
+      this.#pendingTopic = topic;
       return;
     }
     const variants = [...this.#channels.values()].map(({ variant }) => variant);
@@ -364,8 +365,8 @@ export class Fanout {
   }
 }
 
-function handOver({ id, subscriber, rewrite }: Subscription, batch: Batch): void {
-  subscriber.deliver(id, rewrite === undefined ? batch : Batch.of(batch.texts.map(rewrite)));
+function deliverTo({ id, subscriber, rewrite }: Subscription, batch: DeliveryBatch): void {
+  subscriber.deliver(id, rewrite === undefined ? batch : DeliveryBatch.of(batch.strings.map(rewrite)));
 }
 
 function keyOf(topic: Topic, { crs, zoneId, geojson = false, propertiesMax }: View): string {
@@ -376,7 +377,7 @@ function sizeOf({ unfiltered, filtering }: Channel): number {
   return unfiltered.size + filtering.size;
 }
 
-/** What subscriptions of this hub need of an event: a number stands for the fields of those that they want. */
+/** Need of this hub's subscriptions for an event. A number identifies the set of filter values that they want. */
 type Need = 'nothing' | 'texts' | 'fields' | number;
 
 function needOf(channel: Channel): Need {

@@ -14,18 +14,18 @@ import {
 import { asBoolean, asId, asNumber, asWord } from './coerce.ts';
 
 /**
- * Filters of subscriptions. A row of FILTERS says what a parameter compares, and how. All parameters given must hold;
- * an event without the compared value does not match; parameters that no row names are ignored.
+ * Filters of subscriptions. A row of FILTERS says which fields a parameter is compared with, and how. All given
+ * parameters must match. An event without the field does not match. Parameters without a row are ignored.
  */
 export interface Filter {
   (fields: FilterFields): boolean;
-  /** What every event that passes has; undefined where there is no such thing. */
+  /** Field values of which every matching event has one; undefined without any. */
   readonly key?: FilterKey | undefined;
-  /** The same, of a filter without a key. */
+  /** Upper bound of a field of every matching event, for a filter without a key. */
   readonly limit?: FilterLimit | undefined;
 }
 
-/** Both must pass; a filter that is undefined always does. */
+/** Combines two filters with AND; undefined matches everything. */
 export function both(
   filter: Filter | undefined,
   other: ((fields: FilterFields) => boolean) | undefined,
@@ -40,18 +40,18 @@ function withKey(test: (fields: FilterFields) => boolean, { key, limit }: Pick<F
 
 type Field = FilterFields[number];
 type Params = Readonly<Record<string, unknown>>;
-/** How a parameter compares. */
+/** Comparison of a parameter with a field. */
 interface Compare {
-  /** What its values are, for the documents. */
+  /** Schema of its values, for the API documents. */
   readonly schema: TSchema;
-  /** Makes the test of one parameter from its value. */
+  /** Makes the test of a field from the parameter's value. */
   readonly test: (name: string, value: unknown) => (field: Field) => boolean;
   /**
-   * Makes the values that the field may have, by which subscriptions can be found. Texts tell more events apart than
-   * words and numbers do.
+   * Makes the index keys by which subscriptions are found: the values that the field may have. Strings are more
+   * selective than words and numbers.
    */
   readonly keys?: { readonly tells: 'much' | 'little'; readonly of: (name: string, value: unknown) => KeyValue[] };
-  /** Makes the greatest number that the field may be. */
+  /** Makes the greatest value that the field may have. */
   readonly most?: (name: string, value: unknown) => number;
 }
 
@@ -60,7 +60,7 @@ const texts = {
   of: (name: string, value: unknown) => (Array.isArray(value) ? value : [value]).map((item) => asId(name, item)),
 } as const;
 
-/** Equal to the value, or to any of them when it is an array. UUIDs compare without regard to case. */
+/** Equal to the value, or to any element of an array. UUIDs are compared case-insensitively. */
 const anyOf: Compare = {
   schema: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'Equal to it, or to any of them.' }),
   test: isAnyOf,
@@ -131,7 +131,7 @@ const collisionType = word(COLLISION_TYPES);
 
 interface Row {
   readonly param: string;
-  /** Fields by their names in TOPICS. All of them must pass. */
+  /** Names of fields in TOPICS. All of them must match. */
   readonly fields: readonly string[];
   readonly compare: Compare;
 }
@@ -187,8 +187,8 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
 };
 
 /**
- * Compiles the filter parameters of a subscription. Returns undefined when none are given: everything matches. A null
- * parameter counts as not given. Throws HUB_BAD_REQUEST naming the parameter whose value makes no sense.
+ * Compiles the filter parameters of a subscription. Returns undefined without parameters: everything matches. A null
+ * parameter counts as absent. Throws HUB_BAD_REQUEST naming the parameter with an invalid value.
  */
 export function compileFilter(topic: Topic, params: Params): Filter | undefined {
   const names: readonly string[] = TOPICS[topic];
@@ -212,7 +212,7 @@ export function compileFilter(topic: Topic, params: Params): Filter | undefined 
   return withKey(test, { key, limit: key === undefined ? found.limit : undefined });
 }
 
-/** By what the subscription may be found: the first of each kind. */
+/** Index keys of a subscription: the first of each kind. */
 interface Found {
   much?: FilterKey;
   little?: FilterKey;
@@ -228,13 +228,13 @@ function note(
   if (most !== undefined) found.limit ??= { at, most: most(param, value) };
 }
 
-/** The filter parameters of a topic by their names, with what their values are. */
+/** Filter parameters of a topic by name, with the schemas of their values. */
 export function filterParams(topic: Topic): Readonly<Record<string, TSchema>> {
   const rows = FILTERS[topic].map(({ param, compare }) => [param, compare.schema] as const);
   return Object.fromEntries([...rows, ...(topic === 'collision_events' ? COLLISION_PARAMS : [])]);
 }
 
-/** Each with its older name. */
+/** Parameter names, each followed by its older name. */
 const COLLISION_IDS = ['collision_id_1', 'object_id_1', 'collision_id_2', 'object_id_2'];
 
 const COLLISION_PARAMS = COLLISION_IDS.map((name) => {
@@ -242,7 +242,7 @@ const COLLISION_PARAMS = COLLISION_IDS.map((name) => {
   return [name, Type.String({ description })] as const;
 });
 
-/** One id: either of the two has collided. Two: exactly these two have, in any order. */
+/** With one id: either object has it. With two: the objects have exactly these, in any order. */
 function collisionPair(params: Params): readonly ((fields: FilterFields) => boolean)[] {
   const [a, b] = [1, 2].map((n) => {
     const name = COLLISION_IDS.find(
@@ -257,7 +257,7 @@ function collisionPair(params: Params): readonly ((fields: FilterFields) => bool
   return either === undefined ? [] : [([one, two]) => either(one) || either(two)];
 }
 
-/** A parameter that was really sent: names such as `constructor` are no parameters. */
+/** An own parameter: inherited names such as `constructor` are not parameters. */
 function given(params: Params, name: string): unknown {
   return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
 }

@@ -7,19 +7,19 @@ export interface Filtering {
 }
 
 /**
- * Subscriptions that filter, found by what they filter for: one that wants the events of a single provider costs nothing
- * for those of all others. Subscriptions whose filter has no key are asked about every event.
+ * Index of subscriptions by the field values that they filter for: a subscription to one provider costs nothing for
+ * events of all others. Subscriptions whose filter has no key are checked for every event.
  */
 export class FilterIndex<S extends Filtering> {
   readonly #unkeyed = new Set<S>();
-  /** By field, then by its value. */
+  /** By field index, then by value. */
   readonly #keyed = new Map<number, Map<KeyValue, Set<S>>>();
   #size = 0;
-  /** How many values there are. */
+  /** Number of distinct values. */
   #values = 0;
-  /** How many of the subscriptions without a key have no limit. */
+  /** Number of subscriptions with neither key nor limit. */
   #unlimited = 0;
-  /** Rises whenever other events may be wanted than before. */
+  /** Version of the result of `wanted`. */
   #changes = 0;
 
   get size(): number {
@@ -67,12 +67,12 @@ export class FilterIndex<S extends Filtering> {
     if (byValue.size === 0) this.#keyed.delete(key?.at ?? 0);
   }
 
-  /** A number for what `wanted` returns; undefined where it returns nothing. */
+  /** Version of the result of `wanted`; undefined if it returns undefined. */
   wantedNumber(max: number): number | undefined {
     return this.#unlimited > 0 || this.#values + this.#unkeyed.size > max ? undefined : this.#changes;
   }
 
-  /** The events that pass one of the filters, and perhaps some more, by `max` values and limits; undefined: any event may. */
+  /** Values and limits, at most `max`, that every matching event fits; undefined if any event may match. */
   wanted(max: number): EventSelector | undefined {
     if (this.wantedNumber(max) === undefined) return undefined;
     const limits = [...this.#unkeyed].flatMap(({ filter: { limit } }) => (limit === undefined ? [] : [limit]));
@@ -80,7 +80,7 @@ export class FilterIndex<S extends Filtering> {
     return { keys, limits };
   }
 
-  /** Which events each subscription wants, by their places in the list; those that want none are left out. hot */
+  /** Indexes of the events that each subscription wants. Subscriptions that want none are missing. hot */
   match(events: readonly FilterFields[]): Map<S, number[]> {
     const found = new Map<S, number[]>();
     for (const subscription of this.#unkeyed) {

@@ -8,10 +8,10 @@ import { formatTime } from '../model/time.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Fanout } from './fanout.ts';
 
-/** Events that the front thread renders itself: they come from no shard. */
+/** Events that the main thread renders itself, as they come from no shard. */
 
-/** An entity before and after; undefined where there is none. */
-export interface EntityChange {
+/** An entity before and after a change; undefined if it did not or does not exist. */
+export interface ChangedEntity {
   readonly kind: 'zone' | 'fence' | 'trackable' | 'provider' | 'anchor';
   readonly id: string;
   readonly before: object | undefined;
@@ -20,12 +20,12 @@ export interface EntityChange {
 
 export interface Announcing {
   readonly nowMs: number;
-  /** What clients are shown of the entity as it is after the change. Called only when somebody has subscribed. */
+  /** The entity after the change as clients see it. Called only if there are subscribers. */
   shown(): object | undefined;
 }
 
-/** Announces that an entity was created, updated or deleted. */
-export function announceChange(fanout: Fanout, change: EntityChange, { nowMs, shown }: Announcing): void {
+/** Publishes that an entity was created, updated or deleted. */
+export function announceChange(fanout: Fanout, change: ChangedEntity, { nowMs, shown }: Announcing): void {
   const { kind, id, before, after } = change;
   const type = after === undefined ? 'delete' : before === undefined ? 'create' : 'update';
   fanout.announce(`${kind}_changes`, [id, type], () => {
@@ -34,7 +34,7 @@ export function announceChange(fanout: Fanout, change: EntityChange, { nowMs, sh
   });
 }
 
-/** Announces a proximity as it came in, but for the time at which it is sent: that is now. */
+/** Publishes a proximity as received, with the current time as `timestamp_sent`. */
 export function announceProximity(fanout: Fanout, proximity: Proximity & { provider_id: string }, nowMs: number): void {
   const { provider_id: id, source, provider_type: type } = proximity;
   fanout.announce('proximity_updates', [id, source, type], () => {
@@ -42,12 +42,12 @@ export function announceProximity(fanout: Fanout, proximity: Proximity & { provi
   });
 }
 
-/** Announces what a core zone has broadcast, as JSON. In a cluster each hub receives it itself. */
+/** Publishes a broadcast of a core zone, given as JSON. In a cluster each hub receives the broadcast itself. */
 export function announceXcmdBroadcast(fanout: Pick<Fanout, 'announce'>, text: string): void {
   fanout.announce('xcmd_broadcast', [], () => text);
 }
 
-/** A fence event of a shard as it was recorded, and its fence if that is still there. */
+/** A recorded fence event of a shard, and its fence unless that was deleted. */
 export interface RecordedFenceEvent {
   readonly event: FenceEventJson;
   readonly recordedMs: number;
@@ -55,14 +55,14 @@ export interface RecordedFenceEvent {
   readonly zones: ZoneLookup;
 }
 
-/** By how much the clocks of hubs may differ. */
+/** Greatest assumed difference between the clocks of hubs. */
 const CLOCKS_DIFFER_MS = 500;
 
 /**
- * Announces a fence event of a shard that is gone, to the subscriptions of the variants for which it is new, unless they have
- * begun afterwards. Without its fence it cannot be shown as GeoJSON.
+ * Redelivers a fence event of a failed shard to the subscriptions of the variants for which it is new, unless they
+ * began after it. Without its fence it cannot be rendered as GeoJSON.
  */
-export function announceFenceEventAgain(
+export function redeliverFenceEvent(
   fanout: Fanout,
   { event: [fields, text], recordedMs, fence, zones }: RecordedFenceEvent,
   isNew: (variant: Variant) => boolean,
@@ -74,14 +74,14 @@ export function announceFenceEventAgain(
   fanout.announce('fence_events', fields, render, recordedMs + CLOCKS_DIFFER_MS);
 }
 
-/** A fence event of a third party, with the fence and how to find zones for its views. */
+/** A fence event of a third party, with its fence and the zones for views. */
 export interface GivenFenceEvent {
   readonly fence: StoredFence;
   readonly event: FenceEvent;
   readonly zones: ZoneLookup;
 }
 
-/** Announces a fence event that comes from no shard. */
+/** Publishes a fence event that comes from no shard. */
 export function announceFenceEvent(fanout: Fanout, { fence, event, zones }: GivenFenceEvent): void {
   const { provider_id, trackable_id, foreign_id, event_type: type } = event;
   const who = { type, providerId: provider_id ?? undefined, trackableId: trackable_id ?? undefined };

@@ -1,28 +1,28 @@
 import { HubError } from '../errors.ts';
 import { grouped } from '../model/bounds.ts';
-import type { Subscriber } from './batch.ts';
+import type { EventSubscriber } from './batch.ts';
 
-/** Different renderings of one connection, and of all together: each costs the shards its share of every event. */
+/** Most distinct renderings of one connection, and of all. Each costs the shards time for every event. */
 export interface RenderingBounds {
   readonly ofSubscriber: number;
   readonly inAll: number;
 }
 
-/** Counts which renderings each subscriber has, and refuses what is beyond the bounds. */
+/** Counts the renderings of each subscriber, and rejects subscriptions beyond the bounds. */
 export class Renderings {
   readonly #bounds: RenderingBounds;
-  /** By their key, with the number of subscriptions. */
-  readonly #bySubscriber = new Map<Subscriber, Map<string, number>>();
+  /** Number of subscriptions, by rendering key. */
+  readonly #bySubscriber = new Map<EventSubscriber, Map<string, number>>();
 
   constructor(bounds: RenderingBounds) {
     this.#bounds = bounds;
   }
 
   /**
-   * A subscription to a rendering; `others` is how many there are in all, without it if it is a new one. Throws
-   * HUB_BAD_REQUEST when it would be one too many.
+   * Adds a subscription to a rendering. `others`: number of existing renderings if this one is new, else 0. Throws
+   * HUB_BAD_REQUEST beyond the bounds.
    */
-  add(subscriber: Subscriber, key: string, others: number): void {
+  add(subscriber: EventSubscriber, key: string, others: number): void {
     const { ofSubscriber, inAll } = this.#bounds;
     const own = this.#bySubscriber.get(subscriber) ?? new Map<string, number>();
     const isOwn = own.has(key);
@@ -32,7 +32,7 @@ export class Renderings {
     own.set(key, (own.get(key) ?? 0) + 1);
   }
 
-  remove(subscriber: Subscriber, key: string): void {
+  remove(subscriber: EventSubscriber, key: string): void {
     const own = this.#bySubscriber.get(subscriber);
     const left = (own?.get(key) ?? 0) - 1;
     if (left > 0) own?.set(key, left);

@@ -1,52 +1,52 @@
 import type { CountUnsent, Peer, UnsentData } from '../exchange.ts';
 import { type Borrowed, lend } from '../model/borrowed.ts';
-import { type Batch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES, type Subscriber } from './batch.ts';
+import { type DeliveryBatch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES, type EventSubscriber } from './batch.ts';
 import { CopyBuffer } from './copy_buffer.ts';
 
 /**
- * Sends to one connection, in order and within a bound.
+ * Sends frames to one connection, in order and within a bound.
  *
  *   deliver, reply --> network takes it at once ---------------------------> peer
  *                  \-> it does not: queue --> drained(): queue, coalesced --/
- *                                         \-> over the bound: close 1013, forget all
- *   missed ------------------------------------> close 1013, forget all
+ *                                         \-> over the bound: close 1013, drop all
+ *   missed ------------------------------------> close 1013, drop all
  *
- * Nothing is dropped silently: a connection gets everything, or it is closed. What waits for all connections together is
- * bounded, too (`unsent`): the one that most waits for is closed then.
+ * No frame is dropped silently: a connection receives everything, or it is closed. The bytes waiting for all
+ * connections are bounded as well (`unsent`): beyond that, the connection with the most waiting bytes is closed.
  */
 export interface SendQueueOptions {
-  /** Most bytes that may wait, those that the network has not taken included. */
+  /** Most bytes that may wait, including those in the network buffer. */
   readonly queueMaxBytes: number;
-  /** Frames go out while fewer bytes wait in the network: what is there cannot be taken back or freed. */
+  /** Frames are sent while the network buffer has fewer bytes: they cannot be taken back or freed. */
   readonly networkMaxBytes: number;
-  /** Counts what waits; left out: nobody does. */
+  /** Counts the waiting bytes of all connections. */
   readonly unsent?: CountUnsent;
-  /** Told when the connection is closed because it is too slow. */
+  /** Called when the connection is closed because it is too slow. */
   readonly overflowed: (waitingBytes: number) => void;
 }
 
-/** A frame that waits. Events of one subscription that wait one behind the other are joined when they are sent. */
+/** A waiting frame. Consecutive events of one subscription are joined when they are sent. */
 type Frame =
   | { readonly kind: 'reply'; readonly text: string; readonly bytes: number }
   | { readonly kind: 'message'; readonly prefix: Uint8Array; readonly payload: Uint8Array; readonly bytes: number };
 
-/** What a waiting frame costs beside its text; without it, a flood of tiny frames would outgrow the bound. */
+/** Memory of a waiting frame besides its payload. Without it a flood of tiny frames would exceed the bound. */
 const WAITING_OVERHEAD_BYTES = 128;
 
-/** Closes for trying again later: the peer has not read what was sent, or what it wants cannot be had. */
+/** Close code: the peer has not read what was sent, or its events are not available. */
 const TRY_AGAIN_LATER = 1013;
 
-export class SendQueue implements Subscriber, UnsentData {
+export class SendQueue implements EventSubscriber, UnsentData {
   readonly #peer: Peer;
   readonly #options: SendQueueOptions;
-  /** What stands before the payload in frames of a subscription. */
+  /** Bytes before the payload in frames of a subscription. */
   readonly #prefixes = new Map<number, Uint8Array>();
   readonly #copies = new CopyBuffer();
   /** The slots before #head are empty: their frames have been sent. */
   #waiting: (Frame | undefined)[] = [];
   #head = 0;
   #waitingBytes = 0;
-  /** Of these, and those in the network, as many are counted. */
+  /** UnsentData bytes, network buffer included, as last reported to `unsent`. */
   #countedBytes = 0;
   #closed = false;
 
@@ -55,20 +55,20 @@ export class SendQueue implements Subscriber, UnsentData {
     this.#options = options;
   }
 
-  /** Expects deliveries for a subscription. Its messages carry the topic's name, and its id when that is echoed. */
+  /** Starts deliveries for a subscription. Its messages carry the topic's name, and its id if `echoId`. */
   open(subscriptionId: number, { topic, echoId }: { readonly topic: string; readonly echoId: boolean }): void {
     const id = echoId ? `,"subscription_id":${subscriptionId}` : '';
     const prefix = `{"event":"message","topic":${JSON.stringify(topic)}${id},"payload":[`;
     this.#prefixes.set(subscriptionId, Buffer.from(prefix));
   }
 
-  /** Expects no more deliveries for a subscription. */
+  /** Stops deliveries for a subscription. */
   forget(subscriptionId: number): void {
     this.#prefixes.delete(subscriptionId);
   }
 
   /** hot: once per subscription and batch. */
-  deliver(subscriptionId: number, batch: Batch): void {
+  deliver(subscriptionId: number, batch: DeliveryBatch): void {
     const prefix = this.#prefixes.get(subscriptionId);
     if (prefix === undefined) return;
     for (const payload of batch.payloads()) {
@@ -78,14 +78,14 @@ export class SendQueue implements Subscriber, UnsentData {
     }
   }
 
-  /** Sends a frame that is no event, behind everything delivered before. */
+  /** Sends a frame that is not an event, after everything delivered before. */
   reply(text: string): void {
     if (this.#closed) return;
     if (this.#flows()) this.#peer.send(text);
     else this.#wait({ kind: 'reply', text, bytes: Buffer.byteLength(text) + WAITING_OVERHEAD_BYTES });
   }
 
-  /** The network has taken something: sends on. */
+  /** Called when the network buffer has room: sends waiting frames. */
   drained(): void {
     while (this.#head < this.#waiting.length && this.#networkHasCapacity()) this.#peer.send(this.#next());
     if (this.#head === this.#waiting.length) this.#clear();
@@ -93,17 +93,17 @@ export class SendQueue implements Subscriber, UnsentData {
     this.#count(this.waitingBytes());
   }
 
-  /** Bytes that wait here and in the network, as of when something was sent or taken last. */
+  /** Bytes waiting here and in the network buffer, as of the last send or drain. */
   get bytes(): number {
     return this.#countedBytes;
   }
 
-  /** Bytes that wait here and in the network. */
+  /** Bytes waiting here and in the network buffer. */
   waitingBytes(): number {
     return this.#closed ? 0 : this.#waitingBytes + this.#peer.bufferedBytes();
   }
 
-  /** Sends nothing more and frees what waits. */
+  /** Stops sending and frees waiting frames. */
   close(): void {
     this.#closed = true;
     this.#prefixes.clear();
@@ -111,19 +111,19 @@ export class SendQueue implements Subscriber, UnsentData {
     this.#count(0);
   }
 
-  /** Closes the connection, since too much waits for it. */
+  /** Closes the connection because too much is waiting for it. */
   drop(): void {
     if (!this.#closed) this.#closeSlow('which is most of what may wait for all connections');
   }
 
-  /** Closes the connection, if it was told of the subscription: it would not get everything any more. */
+  /** Closes the connection if its client knows the subscription, as it would no longer receive everything. */
   missed(subscriptionId: number, why: string): void {
     if (!this.#prefixes.has(subscriptionId)) return;
     this.close();
     this.#peer.close(TRY_AGAIN_LATER, why);
   }
 
-  /** A payload that waits is a copy: the bytes that it is cut from may hold much more, for others. */
+  /** Queues a copy of the payload: the original may be part of a much larger buffer. */
   #keep(prefix: Uint8Array, payload: Uint8Array): void {
     const bytes = payload.byteLength + WAITING_OVERHEAD_BYTES;
     this.#wait({ kind: 'message', prefix, payload: this.#copies.copy(payload, this.#waitingBytes), bytes });
@@ -136,7 +136,7 @@ export class SendQueue implements Subscriber, UnsentData {
   #networkHasCapacity(): boolean {
     const bufferedBytes = this.#peer.bufferedBytes();
     this.#count(this.#waitingBytes + bufferedBytes);
-    // To count may have closed this very connection.
+    // Counting may have closed this very connection.
     return !this.#closed && bufferedBytes < this.#options.networkMaxBytes;
   }
 
@@ -195,7 +195,7 @@ export class SendQueue implements Subscriber, UnsentData {
     this.#waitingBytes = 0;
   }
 
-  /** Frees the empty slots now and then: doing so for each would cost the square of the queue's length. */
+  /** Frees empty slots from time to time. Doing so for each frame would make draining quadratic. */
   #compact(): void {
     if (this.#head < 1024 || this.#head * 2 < this.#waiting.length) return;
     this.#waiting = this.#waiting.slice(this.#head);
@@ -203,10 +203,10 @@ export class SendQueue implements Subscriber, UnsentData {
   }
 }
 
-/** Where frames are put together: the peer has taken the bytes when it returns, and memory that comes and goes is dear. */
+/** Buffer in which frames are built. The peer has copied the bytes when `send` returns, and allocation is expensive. */
 const scratch = Buffer.allocUnsafeSlow(FRAME_MAX_BYTES);
 
-/** A frame, lent until the next one: the prefix, the payloads joined by commas, and what closes it. hot */
+/** Builds a frame of prefix, payloads joined by commas, and closing brackets. Valid until the next call. hot */
 function message(prefix: Uint8Array, payloads: readonly Uint8Array[]): Borrowed {
   let length = prefix.byteLength + payloads.length - 1 + 2;
   for (const payload of payloads) length += payload.byteLength;

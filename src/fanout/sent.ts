@@ -1,21 +1,21 @@
 import { type FilterFields, TOPICS, type Topic } from '../model/topics.ts';
 
-/** What was handed to subscribers of a topic in one form, plain or GeoJSON, since the start. */
-export interface Sent {
+/** Events sent to subscribers of a topic since start, in one form: plain or GeoJSON. */
+export interface SentCount {
   events: number;
-  /** When the last was sent, in milliseconds since 1970; 0 before the first. */
+  /** Time of the last, in milliseconds since 1970; 0 before the first. */
   lastMs: number;
-  /** Events of a topic whose events are of several kinds, by kind. */
+  /** Number by kind, for topics whose events have several kinds. */
   readonly byKind: Map<string, number>;
 }
 
-/** The filter fields that say of which kind an event is. */
+/** Index of the filter field that holds the kind of an event. */
 const KIND_FIELDS: { readonly [T in Topic]?: number } = {
   fence_events: TOPICS.fence_events.indexOf('event_type'),
   collision_events: TOPICS.collision_events.indexOf('collision_type'),
 };
 
-export function nothingSent(): Sent {
+export function nothingSent(): SentCount {
   return { events: 0, lastMs: 0, byKind: new Map() };
 }
 
@@ -26,7 +26,7 @@ export function hasKinds(topic: Topic): boolean {
 
 /** Counts events that went to `times` subscriptions each, by kind where their fields say one. hot */
 export function countSent(
-  sent: Sent,
+  sent: SentCount,
   topic: Topic,
   { count, fields }: { readonly count: number; readonly fields: readonly FilterFields[] | undefined },
   times: number,

@@ -1,12 +1,12 @@
 import { TOPICS, type Topic } from '../model/topics.ts';
 
-/** What a client's topic name stands for: a topic, and whether its payload is GeoJSON. */
+/** A parsed topic name: a topic, and whether its payload is GeoJSON. */
 export interface TopicName {
   readonly topic: Topic;
   readonly geojson: boolean;
 }
 
-/** Topics whose events have a place on the map, and so a GeoJSON form. */
+/** Topics whose events have a position, and so a GeoJSON form. */
 const GEOJSON_TOPICS: readonly Topic[] = ['location_updates', 'trackable_motions', 'fence_events'];
 
 const NAMES: ReadonlyMap<string, TopicName> = new Map<string, TopicName>([
@@ -17,7 +17,7 @@ const NAMES: ReadonlyMap<string, TopicName> = new Map<string, TopicName>([
 /** All topic names that clients may use. */
 export const TOPIC_NAMES: readonly string[] = [...NAMES.keys()];
 
-/** Understands a topic name, such as `fence_events:geojson`; undefined when there is no such topic. */
+/** Parses a topic name, such as `fence_events:geojson`; undefined if there is no such topic. */
 export function topicName(name: unknown): TopicName | undefined {
   return typeof name === 'string' ? NAMES.get(name) : undefined;
 }

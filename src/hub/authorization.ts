@@ -13,8 +13,8 @@ import type { Config } from '../config/schema.ts';
 import { StartupError } from '../errors.ts';
 import { RESOURCES, type RoleRules } from '../model/permission.ts';
 import { show } from '../model/error_value_text.ts';
-import type { SocketDeps } from '../socket/deps.ts';
-import type { AskedMethod } from '../socket/rpc_session.ts';
+import type { PubSubDeps } from '../socket/deps.ts';
+import type { MethodRequest } from '../socket/rpc_session.ts';
 import { RpcTargets } from '../socket/rpc_targets.ts';
 import { TopicTargets } from '../socket/targets.ts';
 import type { Log } from './log.ts';
@@ -22,12 +22,12 @@ import type { Log } from './log.ts';
 /** Authorization of requests. */
 export interface HubAuthorization {
   readonly api: Authorization;
-  readonly socket: NonNullable<SocketDeps['authorize']>;
+  readonly socket: NonNullable<PubSubDeps['authorize']>;
   /**
    * Authorizes a method call: by REST in addition to its route, by WebSocket including its topic. Throws like `socket`.
    */
-  readonly rpc: (asked: AskedMethod) => Access | Promise<Access>;
-  readonly rpcSocket: (asked: AskedMethod) => Access | Promise<Access>;
+  readonly rpc: (asked: MethodRequest) => Access | Promise<Access>;
+  readonly rpcSocket: (asked: MethodRequest) => Access | Promise<Access>;
   /** Whether a token is valid, whatever it permits. Neither throws nor rejects. */
   knows(token: string): boolean | Promise<boolean>;
   /**

@@ -126,7 +126,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
     },
     providersChanged: () => entities.providersGone + arrivals.began + places.homesChanged,
     homeOf: (id) => places.homeOf(id),
-    located: (id) => arrivals.heardOf(id),
+    located: (id) => arrivals.markActive(id),
     countConsecutive: (count, from) => arrivals.came(count, from),
     publishProximity(proximity) {
       announceProximity(fanout, proximity, now());

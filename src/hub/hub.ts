@@ -12,7 +12,7 @@ import { LargeShapes } from '../lane/large_shapes.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
 import { connectionsOf } from '../operation/arrivals.ts';
 import type { HubCounts } from '../operation/counts.ts';
-import { type Operation, openOperation } from '../operation/operation.ts';
+import { type HubOperation, openOperation } from '../operation/operation.ts';
 import type { CollisionLane } from '../shards/collision_lane.ts';
 import type { Shards } from '../shards/shards.ts';
 import { WaitingFrames } from '../socket/waiting_frames.ts';
@@ -278,7 +278,7 @@ function beating(clock: Clock, log: Log): () => void {
 }
 
 /** Discards obsolete state. Pending callers are rejected. */
-async function abandon({ ticker, shards, collisions, writer }: Parts, operation: Operation): Promise<void> {
+async function abandon({ ticker, shards, collisions, writer }: Parts, operation: HubOperation): Promise<void> {
   ticker.stop();
   operation.stop();
   await writer.close();
@@ -286,7 +286,7 @@ async function abandon({ ticker, shards, collisions, writer }: Parts, operation:
 }
 
 /** Finishes accepted work in the order of its path: shards, collisions, store. */
-async function finish(parts: Parts, operation: Operation): Promise<void> {
+async function finish(parts: Parts, operation: HubOperation): Promise<void> {
   const { ticker, entities, zoneMoves, shards, collisions, writer } = parts;
   ticker.stop();
   // Providers created by locations may still be pending.

@@ -1,63 +1,63 @@
 import type { Access } from '../auth/authorizer.ts';
 import { Visibility, type EntityIndex } from '../auth/visibility.ts';
 import { HubError } from '../errors.ts';
-import type { Subscriber } from '../fanout/batch.ts';
+import type { EventSubscriber } from '../fanout/batch.ts';
 import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
 import { grouped } from '../model/bounds.ts';
 import { show } from '../model/error_value_text.ts';
-import type { PublishResult, SocketDeps, Taken, Use } from './deps.ts';
+import type { PublishResult, PubSubDeps, IngestResult, Use } from './deps.ts';
 import { identityOf, readInterest, readParams, sizeOf } from './params.ts';
 import { cutterOf, ownerFilter } from './topic_owners.ts';
-import { type ClientFrame, CommandError } from './wire.ts';
+import { type ClientFrame, SocketCommandError } from './wire.ts';
 
-/** The connection that a command came on, with what it has subscribed to. */
-export interface Connection {
-  readonly deps: SocketDeps;
-  /** That of its upgrade request, which carries the API version. */
+/** The connection on which a command arrived, with its subscriptions. */
+export interface CommandConnection {
+  readonly deps: PubSubDeps;
+  /** Path of its upgrade request, which carries the API version. */
   readonly path: string;
-  readonly sendQueue: Subscriber;
-  /** Number of its subscriptions, and the size of the params of all of them. */
+  readonly sendQueue: EventSubscriber;
+  /** Number of its subscriptions, and the total size of their params. */
   readonly subscriptions: number;
   readonly paramsSize: number;
   holds(identity: string): boolean;
   /**
-   * Keeps a new subscription, and tells the client before the first message can: at once, or when all hubs know of it, for
-   * which the next frame waits. Never fails.
+   * Registers a new subscription and acknowledges it before its first message: at once, or when all hubs know of it,
+   * for which the next frame waits. Never fails.
    */
-  hold(id: number, held: Held): Promise<void> | undefined;
-  /** Ends a subscription; returns false when there is none with that id. */
+  hold(id: number, held: HeldSubscription): Promise<void> | undefined;
+  /** Removes a subscription; returns false if the id is unknown. */
   release(id: number): boolean;
-  /** Sends the problems of one publish in one error frame; a success gets no answer. */
-  taken(taken: Taken): void;
-  /** A publish that failed as a whole. */
+  /** Sends the problems of one publish in one error frame. A success is not answered. */
+  taken(taken: IngestResult): void;
+  /** Reports a publish that failed as a whole. */
   failPublish(error: unknown): void;
 }
 
 /** One subscription of a connection. */
-export interface Held {
+export interface HeldSubscription {
   readonly topicName: string;
   readonly identity: string;
-  /** See sizeOf. */
+  /** Size of its params, as returned by sizeOf. */
   readonly paramsSize: number;
-  /** When it ends, because its token does. */
+  /** Time at which its token expires and it is closed. */
   readonly expiresMs: number;
 }
 
-/** What a client may ask for. A command throws a CommandError when it cannot be done. */
+/** A command of the protocol. Its handler throws a CommandError if it fails. */
 export interface Command {
   readonly event: string;
   readonly summary: string;
-  /** Topics that it can name; undefined: none. */
+  /** Topics that it may name; undefined if it names none. */
   readonly topics: readonly string[] | undefined;
-  /** Event of the answer to a success; undefined: there is none. */
+  /** Event of the response to a success; undefined if a success is not answered. */
   readonly answer: 'subscribed' | 'unsubscribed' | undefined;
-  /** What the client must be allowed to do with the topic; undefined: nothing. */
+  /** Permission that it needs for the topic; undefined if none. */
   readonly use: Use | undefined;
-  /** Whether it is done also where the connection has ended since the frame came. */
+  /** Whether it runs even if the connection has closed since the frame arrived. */
   readonly outlivesConnection: boolean;
-  /** Returns what the next frame of the connection must wait for, if anything. It never fails. */
-  readonly handle: (connection: Connection, frame: ClientFrame, access: Access) => Promise<void> | undefined;
+  /** Returns a promise that the next frame must wait for, or undefined. The promise never rejects. */
+  readonly handle: (connection: CommandConnection, frame: ClientFrame, access: Access) => Promise<void> | undefined;
 }
 
 /** Topics that clients may publish to. */
@@ -96,7 +96,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 function subscribe(
-  connection: Connection,
+  connection: CommandConnection,
   frame: ClientFrame,
   { owned, readable, expiresMs }: Access,
 ): Promise<void> | undefined {
@@ -105,17 +105,23 @@ function subscribe(
   const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = connection.deps;
   const sight = readable && new Visibility(readable, site);
   if (connection.subscriptions >= subscriptionsMax) {
-    throw new CommandError('subscribeFailed', `Cannot subscribe: the connection has ${subscriptionsMax} subscriptions`);
+    throw new SocketCommandError(
+      'subscribeFailed',
+      `Cannot subscribe: the connection has ${subscriptionsMax} subscriptions`,
+    );
   }
   const size = sizeOf(params, paramsMax);
   if (connection.paramsSize + size > paramsMax) {
     const found = `${grouped(connection.paramsSize + size)} with those of other subscriptions`;
     const wanted = `must have at most ${grouped(paramsMax)} characters on one connection`;
-    throw new CommandError('subscribeFailed', `params: ${wanted}, found ${found}`);
+    throw new SocketCommandError('subscribeFailed', `params: ${wanted}, found ${found}`);
   }
   const identity = identityOf(name, params);
   if (connection.holds(identity)) {
-    throw new CommandError('subscribeFailed', `Cannot subscribe to ${name}: a subscription with equal params exists`);
+    throw new SocketCommandError(
+      'subscribeFailed',
+      `Cannot subscribe to ${name}: a subscription with equal params exists`,
+    );
   }
   try {
     const { view, filter } = readInterest(topic, params, (asked) => checkView(asked, sight));
@@ -125,23 +131,27 @@ function subscribe(
     return connection.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
   } catch (error) {
     if (!(error instanceof HubError) || error.code === 'HUB_NOT_AUTHORIZED') throw error;
-    throw new CommandError('subscribeFailed', error.message);
+    throw new SocketCommandError('subscribeFailed', error.message);
   }
 }
 
-function unsubscribe(connection: Connection, frame: ClientFrame): undefined {
+function unsubscribe(connection: CommandConnection, frame: ClientFrame): undefined {
   const id = readId(frame.subscription_id);
-  if (id === undefined) throw new CommandError('unsubscribeFailed', 'subscription_id: must be an integer');
+  if (id === undefined) throw new SocketCommandError('unsubscribeFailed', 'subscription_id: must be an integer');
   if (connection.release(id)) return;
-  throw new CommandError('unsubscribeFailed', `Cannot unsubscribe ${id}: the connection has no such subscription`);
+  throw new SocketCommandError(
+    'unsubscribeFailed',
+    `Cannot unsubscribe ${id}: the connection has no such subscription`,
+  );
 }
 
-function publish(connection: Connection, frame: ClientFrame): Promise<void> | undefined {
+function publish(connection: CommandConnection, frame: ClientFrame): Promise<void> | undefined {
   const { name } = readTopic(frame.topic);
   const ingest = ingestOf(name, connection);
-  if (ingest === undefined) throw new CommandError('notAuthorized', `Cannot publish to ${name}: it can only be read`);
+  if (ingest === undefined)
+    throw new SocketCommandError('notAuthorized', `Cannot publish to ${name}: it can only be read`);
   readParams(frame.params, 'invalidPayload');
-  if (!Array.isArray(frame.payload)) throw new CommandError('invalidPayload', 'payload: must be an array');
+  if (!Array.isArray(frame.payload)) throw new SocketCommandError('invalidPayload', 'payload: must be an array');
   if (frame.payload.length === 0) return undefined;
   try {
     const result: PublishResult = ingest(frame.payload, connection.path);
@@ -159,8 +169,8 @@ function publish(connection: Connection, frame: ClientFrame): Promise<void> | un
   return undefined;
 }
 
-/** How items of a topic are taken; undefined when clients may not publish to it. */
-function ingestOf(topicName: string, { deps }: Connection) {
+/** Ingest function of a topic; undefined if clients may not publish to it. */
+function ingestOf(topicName: string, { deps }: CommandConnection) {
   const ingests = { location_updates: deps.ingestLocations, proximity_updates: deps.ingestProximities };
   const published = PUBLISHED.find((name) => name === topicName);
   return published && ingests[published];
@@ -169,12 +179,12 @@ function ingestOf(topicName: string, { deps }: Connection) {
 function readTopic(topic: unknown): TopicName & { readonly name: string } {
   const found = topicName(topic);
   if (found !== undefined) return { name: topic as string, ...found };
-  if (topic === undefined) throw new CommandError('unknownTopic', 'topic: is required, but is missing');
-  if (typeof topic !== 'string') throw new CommandError('unknownTopic', 'topic: must be a string');
-  throw new CommandError('unknownTopic', `topic: there is no topic ${show(topic)}`);
+  if (topic === undefined) throw new SocketCommandError('unknownTopic', 'topic: is required, but is missing');
+  if (typeof topic !== 'string') throw new SocketCommandError('unknownTopic', 'topic: must be a string');
+  throw new SocketCommandError('unknownTopic', `topic: there is no topic ${show(topic)}`);
 }
 
-/** An id; some clients send it as a string. */
+/** Reads an id. Some clients send it as a string. */
 function readId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;

@@ -6,82 +6,82 @@ import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { View } from '../model/topics.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
-import type { AskedView } from './params.ts';
+import type { RequestedView } from './params.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
 
-/** What became of published items: one problem for each that was not taken, named like `locations[3].source: ...`. */
-export type PublishResult = Taken | Promise<Taken>;
-export interface Taken {
+/** Result of a publish: one problem for each rejected item, named like `locations[3].source: ...`. */
+export type PublishResult = IngestResult | Promise<IngestResult>;
+export interface IngestResult {
   readonly problems: readonly string[];
-  /** Rejects when those that were taken cannot be kept. */
+  /** Rejects if the accepted items cannot be stored. */
   readonly kept?: Promise<void> | undefined;
 }
 
-/** Takes published items. Throws, or rejects with, a HubError when none could be taken. */
+/** Ingests published items. Throws, or rejects with, a HubError if none was accepted. */
 type Ingest = (values: readonly unknown[], versionPath: string) => PublishResult;
 
-/** What can be permitted to do with a topic. */
+/** Use of a topic that needs a permission. */
 export type Use = 'subscribe' | 'publish';
 
-/** What a client asks to be permitted. */
-export interface Asked {
+/** A use of a topic to be authorized. */
+export interface TopicRequest {
   readonly use: Use;
-  /** That of the connection, which carries the API version. */
+  /** Path of the connection, which carries the API version. */
   readonly path: string;
-  /** A name that there is. */
+  /** Name of an existing topic. */
   readonly topic: string;
   readonly token: string | undefined;
 }
 
-export interface SocketDeps {
+export interface PubSubDeps {
   readonly fanout: Fanout;
   /**
-   * Resolves when all hubs know what this one's subscriptions want, by which they are answered; undefined where that is
-   * so. Rejects with HUB_UNAVAILABLE. Left out: the hub is alone.
+   * Resolves when all hubs know the interest of this hub's subscriptions, which are acknowledged then; undefined if
+   * they already do. Rejects with HUB_UNAVAILABLE. Absent without a cluster.
    */
-  readonly interestTold?: () => Promise<void> | undefined;
+  readonly interestAnnounced?: () => Promise<void> | undefined;
   readonly ingestLocations: Ingest;
   /**
-   * Takes the locations of a whole message from its bytes; `unusual` where nothing was taken, and the message is to be
-   * read. Throws HUB_UNAVAILABLE. Left out: all messages are read.
+   * Ingests the locations of a whole message from its bytes. Returns `unusual` if nothing was ingested and the message
+   * must be parsed. Throws HUB_UNAVAILABLE. If absent, all messages are parsed.
    */
   readonly ingestMessage?: (message: Borrowed) => Promise<void> | undefined | 'unusual';
   readonly ingestProximities: Ingest;
-  /** Whether messages carry their subscription's id; `auto`: but for the one client that cannot bear it. */
+  /** Whether messages carry their subscription's id. `auto`: except to Go clients, which drop such messages. */
   readonly subscriptionIdMode: 'auto' | 'always' | 'never';
   /**
    * Completes a view with its defaults. Throws HUB_BAD_REQUEST for an unsupported CRS or an unknown zone, and
-   * HUB_NOT_AUTHORIZED for a zone whose place the token may not know.
+   * HUB_NOT_AUTHORIZED for a zone whose position the token may not read.
    */
-  readonly checkView: (asked: AskedView, sight: Visibility | undefined) => View;
-  /** What there is, for the rights of tokens. Without it tokens with limited access see what is their own alone. */
+  readonly checkView: (asked: RequestedView, sight: Visibility | undefined) => View;
+  /** Entities of the site, for access rights. Without it, tokens with limited access see only what they own. */
   readonly site?: EntityIndex;
   /**
-   * Asked before a topic is used; left out: everybody may do everything. Throws, or rejects with, HUB_NOT_AUTHENTICATED,
+   * Authorizes a use of a topic; if absent, every use is allowed. Throws, or rejects with, HUB_NOT_AUTHENTICATED,
    * HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE.
    */
-  readonly authorize?: (asked: Asked) => Access | Promise<Access>;
-  /** The clock and the timers by which subscriptions end with their tokens. */
+  readonly authorize?: (asked: TopicRequest) => Access | Promise<Access>;
+  /** Clock and timers for the expiry of tokens. */
   readonly now?: () => number;
   readonly schedule?: (delayMs: number, callback: () => void) => () => void;
-  /** Told when a connection is closed because it does not read what it subscribed to. */
+  /** Called when a connection is closed because it does not read its events. */
   readonly tooSlow?: (peer: Peer, waitingBytes: number) => void;
-  /** Told of what went wrong inside the hub, for the log. */
+  /** Logs an internal error. */
   readonly report?: (error: unknown) => void;
   readonly subscriptionsMax?: number;
-  /** Characters of the params of a connection's subscriptions; 1,048,576 when left out. */
+  /** Most characters of the params of a connection's subscriptions; 1,048,576 by default. */
   readonly paramsMax?: number;
-  /** Holds the frames that wait for their tokens, for whoever wants to wait for them. */
+  /** Frames of all connections that wait for their tokens. */
   readonly waiting: WaitingFrames;
-  /** Levels that JSON may be nested; 200 when left out. */
+  /** Most levels of nested JSON; 200 by default. */
   readonly depthMax?: number;
-  /** For long frames. */
+  /** Schedules long frames. */
   readonly turns: TaskScheduler;
-  /** Holds the send queues of the open connections, for whoever wants to count them. */
+  /** Receives the send queues of open connections. */
   readonly open?: Set<SendQueue>;
-  /** Counts what subscribers have not read yet. */
+  /** Counts the bytes that subscribers have not read yet. */
   readonly unsent?: CountUnsent;
-  /** See SendQueueOptions; 64 MiB and 256 KiB when left out. */
+  /** See SendQueueOptions; 64 MiB and 256 KiB by default. */
   readonly queueMaxBytes?: number;
   readonly networkMaxBytes?: number;
 }

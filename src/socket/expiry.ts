@@ -1,15 +1,15 @@
 export interface ExpiryOptions {
   now(): number;
-  /** Calls back after a delay; returns how to call it off. */
+  /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Told of everything that has expired at one time. */
+  /** Receives all ids that have expired. */
   expired(ids: readonly number[]): void;
 }
 
-/** Timers cannot be set further ahead. */
+/** Longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** When the subscriptions of a connection end, because their tokens do. One timer, for the next of them. */
+/** Expiry times of the subscriptions of a connection. Uses one timer, for the earliest of them. */
 export class Expiry {
   readonly #options: ExpiryOptions;
   readonly #ends = new Map<number, number>();
@@ -20,7 +20,7 @@ export class Expiry {
     this.#options = options;
   }
 
-  /** Has an id expire at that time; infinite: never. */
+  /** Sets the expiry time of an id; Infinity for never. */
   set(id: number, atMs: number): void {
     if (atMs === Number.POSITIVE_INFINITY) return;
     this.#ends.set(id, atMs);

@@ -1,24 +1,24 @@
 import type { WaitingFrames } from './waiting_frames.ts';
 
 export interface FramesOptions {
-  /** Runs a frame: at once, or as a promise where it has to wait. Neither may fail. */
+  /** Runs a frame, synchronously or as a promise if it must wait. Must not throw or reject. */
   run(text: string): Promise<void> | undefined;
-  /** Told once when more wait than may. */
+  /** Called once when too many frames wait. */
   overflowed(): void;
-  /** Those of all connections together. */
+  /** Waiting frames of all connections. */
   readonly all: WaitingFrames;
   readonly waitingMax?: number;
   readonly waitingMaxCharacters?: number;
 }
 
 /**
- * The frames of a connection, each run when the one before is done: a token may have to be verified first. What has been
- * taken is run, also when the connection ends meanwhile: whoever publishes and leaves has published.
+ * Runs the frames of a connection sequentially, as a frame may wait until its token is verified. Accepted frames run
+ * even if the connection closes in the meantime: a client that publishes and disconnects has published.
  */
 export class FramesInOrder {
   readonly #options: FramesOptions;
   #waiting: string[] = [];
-  /** Of those that have not begun. */
+  /** Number and size of the frames that have not started. */
   #frames = 0;
   #characters = 0;
   #busy = false;
@@ -28,12 +28,12 @@ export class FramesInOrder {
     this.#options = options;
   }
 
-  /** Whether a frame that comes now would be run at once. */
+  /** Whether a frame that arrives now would run at once. */
   get isIdle(): boolean {
     return !this.#busy && !this.#isOver;
   }
 
-  /** hot: at once where nothing waits. */
+  /** hot: synchronous while no frame waits. */
   push(text: string): void {
     if (this.#isOver) return;
     if (this.#busy) {

@@ -4,30 +4,30 @@ import { compileFilter, type Filter, filterParams } from '../fanout/filter.ts';
 import { hasGeojson, type TopicName } from '../fanout/topic_name.ts';
 import { Crs } from '../model/schema.ts';
 import { isRenderedByShards, type View } from '../model/topics.ts';
-import { CommandError, isObject } from './wire.ts';
+import { SocketCommandError, isObject } from './wire.ts';
 
-export type Params = Readonly<Record<string, unknown>>;
+export type FrameParams = Readonly<Record<string, unknown>>;
 
-/** What a view asks for, as it was sent. */
-export interface AskedView {
+/** View params as the client has sent them. */
+export interface RequestedView {
   readonly crs?: string;
   readonly zone_id?: string;
 }
 
-/** What a message has to be allowed by. */
+/** Params of every message that needs a permission. */
 const TOKEN_PARAM = { token: Type.Optional(Type.String({ description: 'Access token, where the hub wants one.' })) };
 
 const VIEW_PARAMS = {
-  crs: Type.Optional(Crs('How coordinates are given: EPSG:4326 if absent, local, a UTM or a UPS code.')),
+  crs: Type.Optional(Crs('Reference system of coordinates: EPSG:4326 if absent, local, a UTM or a UPS code.')),
   zone_id: Type.Optional(
     Type.String({ description: 'Id or foreign id of the zone that local means; that of the location if absent.' }),
   ),
 };
 const GEOJSON_PARAM = {
-  geojson: Type.Optional(Type.Boolean({ description: 'As if :geojson stood after the topic.' })),
+  geojson: Type.Optional(Type.Boolean({ description: 'True has the same effect as :geojson after the topic.' })),
 };
 
-/** The params of a subscription to a topic, for the documents. Values may come as strings, too. */
+/** Schema of the params of a subscription to a topic. Values may also be strings. */
 export function subscriptionParams({ topic, geojson }: TopicName): TSchema {
   const filters = Object.entries(filterParams(topic)).map(([name, schema]) => [name, Type.Optional(schema)]);
   return Type.Object({
@@ -38,18 +38,20 @@ export function subscriptionParams({ topic, geojson }: TopicName): TSchema {
   });
 }
 
-/** The params of a message that a client publishes. */
+/** Schema of the params of a published message. */
 export const PUBLISH_PARAMS = Type.Object(TOKEN_PARAM);
 
-/** The params of a frame; none when absent or null. Throws a CommandError with the given reason. */
-export function readParams(params: unknown, reason: 'subscribeFailed' | 'invalidPayload'): Params {
+/** Params of a frame; empty if absent or null. Throws a CommandError with `reason`. */
+export function readParams(params: unknown, reason: 'subscribeFailed' | 'invalidPayload'): FrameParams {
   if (params === undefined || params === null) return {};
   if (isObject(params)) return params;
-  throw new CommandError(reason, 'params: must be an object');
+  throw new SocketCommandError(reason, 'params: must be an object');
 }
 
-/** Characters of names and texts, and one for each element, without walking what is nested. Counting ends beyond `max`. */
-export function sizeOf(params: Params, max: number): number {
+/**
+ * Number of characters of names and strings, plus one per element, without nested values. Stops counting beyond `max`.
+ */
+export function sizeOf(params: FrameParams, max: number): number {
   let size = 0;
   for (const [name, value] of Object.entries(params)) {
     if (name === 'token') continue;
@@ -65,8 +67,8 @@ export function sizeOf(params: Params, max: number): number {
 /** The filter and the view of a subscription. Throws HUB_BAD_REQUEST naming the parameter. */
 export function readInterest(
   { topic, geojson }: TopicName,
-  params: Params,
-  checkView: (asked: AskedView) => View,
+  params: FrameParams,
+  checkView: (asked: RequestedView) => View,
 ): { readonly view: View; readonly filter: Filter | undefined } {
   const crs = own(params, 'crs');
   const zoneId = own(params, 'zone_id');
@@ -80,10 +82,10 @@ export function readInterest(
 }
 
 /**
- * The same text for subscriptions that are the same: same topic name, equal params without the token, arrays without
- * regard to order.
+ * Canonical key of a subscription. Equal for the same topic name and equal params, without the token and regardless of
+ * the order of arrays.
  */
-export function identityOf(topicName: string, params: Params): string {
+export function identityOf(topicName: string, params: FrameParams): string {
   const entries = Object.entries(params).filter(([name, value]) => name !== 'token' && value !== null);
   const flat = entries.map(([name, value]) => [
     name,
@@ -92,11 +94,11 @@ export function identityOf(topicName: string, params: Params): string {
   return JSON.stringify([topicName, flat.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))]);
 }
 
-/** A parameter is flat. What is nested, at any depth, means nothing, and so makes no difference. */
+/** Canonical form of a value. Nested values have no meaning in params, so all of them are equal. */
 function flatten(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'nested' : `${typeof value} ${String(value)}`;
 }
 
-function own(params: Params, name: string): unknown {
+function own(params: FrameParams, name: string): unknown {
   return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
 }

@@ -5,14 +5,14 @@ import { SendQueue } from '../fanout/send_queue.ts';
 import type { RpcErrorName } from '../model/rpc.ts';
 import { show } from '../model/error_value_text.ts';
 import { clientOf } from '../rpc/bounds.ts';
-import { answerId, type Call, readParams, readRequest, readSocketCall } from '../rpc/call.ts';
+import { answerId, type RpcCall, readParams, readRequest, readSocketCall } from '../rpc/call.ts';
 import type { CallTaker, OpenCall } from '../rpc/calls.ts';
-import { isObject, type RequestId, RpcRefusal, readMessage, responseText } from '../rpc/message.ts';
+import { isObject, type RequestId, RpcRejection, readMessage, responseText } from '../rpc/message.ts';
 import type { ClientPort, Rpc } from '../rpc/rpc.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
-import { inTurns } from './in_turns.ts';
+import { runCooperatively } from './cooperative_frames.ts';
 import type { RpcUse } from './rpc_targets.ts';
 import { tokenOfUpgrade } from './upgrade_token.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
@@ -20,30 +20,30 @@ import type { WaitingFrames } from './waiting_frames.ts';
 export interface RpcSocketDeps {
   readonly rpc: Rpc;
   /**
-   * Asked before a method is called or handled; left out: everybody may do everything. Throws, or rejects with,
+   * Authorizes calling or handling a method; if absent, everything is allowed. Throws, or rejects with,
    * HUB_NOT_AUTHENTICATED, HUB_NOT_AUTHORIZED and HUB_UNAVAILABLE.
    */
-  readonly authorize?: (asked: AskedMethod) => Access | Promise<Access>;
-  /** The time of day, by which tokens expire. */
+  readonly authorize?: (asked: MethodRequest) => Access | Promise<Access>;
+  /** Wall-clock time, for the expiry of tokens. */
   now(): number;
   schedule(delayMs: number, callback: () => void): () => void;
   readonly waiting: WaitingFrames;
   readonly turns: TaskScheduler;
   readonly depthMax?: number;
-  /** Counts what clients have not read yet. */
+  /** Counts the bytes that clients have not read yet. */
   readonly unsent?: CountUnsent;
-  /** See SendQueueOptions; 64 MiB and 256 KiB when left out. */
+  /** See SendQueueOptions; 64 MiB and 256 KiB by default. */
   readonly queueMaxBytes?: number;
   readonly networkMaxBytes?: number;
-  /** Told when a connection is closed because it does not read. */
+  /** Called when a connection is closed because it does not read. */
   readonly tooSlow?: (peer: Peer, waitingBytes: number) => void;
-  /** Told of what went wrong inside the hub, for the log. */
+  /** Logs an internal error. */
   readonly report?: (error: unknown) => void;
 }
 
-export interface AskedMethod {
+export interface MethodRequest {
   readonly use: RpcUse;
-  /** That of the connection, which carries the API version. */
+  /** Path of the connection, which carries the API version. */
   readonly path: string;
   readonly method: string;
   readonly token: string | undefined;
@@ -53,18 +53,18 @@ const POLICY_VIOLATION = 1008;
 const INTERNAL_ERROR = 1011;
 const TRY_AGAIN_LATER = 1013;
 
-/** Commands of the connection itself. Any other method is called. */
+/** Methods that the connection itself handles. All others are calls. */
 const REGISTER = 'register';
 const UNREGISTER = 'unregister';
 
-/** The WebSocket for remote procedure calls: whoever is connected may call methods and handle some. */
+/** Creates the WebSocket for remote procedure calls. Its clients may call methods and handle some. */
 export function createRpcSocket(deps: RpcSocketDeps): HandlePeer {
   return (peer) => new RpcSession(peer, deps);
 }
 
 /**
- * One connection. Its frames are requests, which are run in order, and responses to what it was sent as a handler. What it
- * handles, and the calls that it waits for, end with it. The token is that of its upgrade request.
+ * One connection. Its frames are requests, which run in order, and responses to calls that it received as a handler.
+ * Closing it removes its handlers and cancels its calls. Its token is that of the upgrade request.
  */
 class RpcSession implements PeerEvents {
   readonly #peer: Peer;
@@ -87,7 +87,7 @@ class RpcSession implements PeerEvents {
     this.#client = deps.rpc.connect((frame) => this.#queue.reply(frame));
     this.#frames = new FramesInOrder({
       all: deps.waiting,
-      run: inTurns(deps.turns, (text) => this.#run(text)),
+      run: runCooperatively(deps.turns, (text) => this.#run(text)),
       overflowed: () => peer.close(TRY_AGAIN_LATER, 'Too many frames wait for an access token to be verified'),
     });
     const expired = () => peer.close(POLICY_VIOLATION, 'The access token has expired: connect again with another');
@@ -131,7 +131,7 @@ class RpcSession implements PeerEvents {
     if (request.method === REGISTER || request.method === UNREGISTER) {
       const { method, zone_id: zoneId } = readParams(request, id) ?? {};
       if (typeof method !== 'string' || method === '') {
-        throw new RpcRefusal('invalidParams', `params.method: must be a string, found ${show(method)}`);
+        throw new RpcRejection('invalidParams', `params.method: must be a string, found ${show(method)}`);
       }
       return this.#after({ use: 'register', method }, frame, () => {
         if (request.method === REGISTER) this.#client.register(method, readZone(zoneId));
@@ -143,9 +143,9 @@ class RpcSession implements PeerEvents {
     return this.#after({ use: 'call', method: call.method }, frame, (client) => this.#call(call, client));
   }
 
-  /** Does it once it is permitted: at once where the token is known. */
+  /** Runs `act` once it is authorized: at once if the token is cached. */
   #after(
-    asked: Pick<AskedMethod, 'use' | 'method'>,
+    asked: Pick<MethodRequest, 'use' | 'method'>,
     frame: unknown,
     act: (client: string) => void,
   ): Promise<void> | undefined {
@@ -164,7 +164,7 @@ class RpcSession implements PeerEvents {
     return undefined;
   }
 
-  #call(call: Call, client: string): void {
+  #call(call: RpcCall, client: string): void {
     const { rpc } = this.#deps;
     let open: OpenCall | undefined;
     let isOver = false;
@@ -179,10 +179,12 @@ class RpcSession implements PeerEvents {
     if (!isOver && call.isAnswered) this.#calls.add(open);
   }
 
-  /** Answers what a frame was refused with, where somebody waits for that. A defect is told to the log, and ends the connection. */
+  /**
+   * Answers a rejected frame, if its sender expects an answer. An internal error is logged and closes the connection.
+   */
   #refuse(error: unknown, id: RequestId | undefined): void {
-    const refusal = error instanceof HubError ? new RpcRefusal(reasonOf(error), error.message) : error;
-    if (refusal instanceof RpcRefusal) {
+    const refusal = error instanceof HubError ? new RpcRejection(reasonOf(error), error.message) : error;
+    if (refusal instanceof RpcRejection) {
       const { reason, code, message } = refusal;
       this.#deps.rpc.refused(reason);
       if (id !== undefined) this.#queue.reply(responseText(id, { error: { code, message } }));
@@ -200,10 +202,10 @@ function isResponse(frame: unknown): boolean {
 /** Throws an RpcRefusal. */
 function readZone(zoneId: unknown): string | undefined {
   if (zoneId === undefined || zoneId === null || typeof zoneId === 'string') return zoneId ?? undefined;
-  throw new RpcRefusal('invalidParams', `params.zone_id: must be a string, found ${show(zoneId)}`);
+  throw new RpcRejection('invalidParams', `params.zone_id: must be a string, found ${show(zoneId)}`);
 }
 
-/** Nobody is authenticated either while the identity server is away. */
+/** Error name of a HubError. While the identity server is unavailable, clients count as not authenticated. */
 function reasonOf({ code }: HubError): RpcErrorName {
   return code === 'HUB_NOT_AUTHORIZED' ? 'notAuthorized' : 'notAuthenticated';
 }

@@ -1,22 +1,22 @@
 import type { Target } from '../auth/policy.ts';
 import { type RoleRules, segmentsOf, withOlderForm } from '../model/permission.ts';
 
-/** What is done with a method: a client calls it, or handles it. */
+/** Use of a method: a client calls it, or handles it. */
 export type RpcUse = 'call' | 'register';
 
-/** The path of the WebSocket below a version, and of the methods, which lie below that of the REST endpoint. */
+/** Paths below a version: of the WebSocket, and of methods, which lie below the REST endpoint. */
 const SOCKET = '/ws/rpc';
 const METHODS = '/rpc';
-/** Lies there too, and is an endpoint. */
+/** An endpoint below the same path, not a method. */
 const AVAILABLE = 'available';
 
 const VERSIONS = ['v1', 'v2'] as const;
 const USES = ['call', 'register'] as const;
 
 /**
- * What can be permitted of remote procedure calls beside the rows of the API: to use the WebSocket, and to call or to handle a
- * method. `/v2/rpc/:method` means all methods; a method that some rule names, as `/v2/rpc/com.omlox.ping` does, is also a
- * target of its own. In a rule the name of a method may be percent-encoded.
+ * Permission targets of remote procedure calls: use of the WebSocket, and calling or handling a method.
+ * `/v2/rpc/:method` means all methods. A method named by a rule, as in `/v2/rpc/com.omlox.ping`, is a target of its
+ * own. In a rule the name may be percent-encoded.
  */
 export class RpcTargets {
   readonly all: readonly Target[];
@@ -41,12 +41,12 @@ export class RpcTargets {
     this.all = [...this.#byKey.values()];
   }
 
-  /** The target of a use of the WebSocket with that path. */
+  /** Target for using the WebSocket at that path. */
   ofSocket(path: string, use: RpcUse): Target {
     return this.#of(keyOf(versionOf(path), use));
   }
 
-  /** The target of a use of a method, by a request or on a connection with that path. */
+  /** Target for using a method, by a request or on a connection at that path. */
   ofMethod(path: string, use: RpcUse, method: string): Target {
     const version = versionOf(path);
     return this.#byKey.get(keyOf(version, use, `"${method}`)) ?? this.#of(keyOf(version, use, ':method'));
@@ -61,11 +61,11 @@ export class RpcTargets {
 
 interface Method {
   readonly name: string;
-  /** As rules have it. */
+  /** Path segments by which rules name it. */
   readonly segments: readonly string[];
 }
 
-/** The method that a path of a rule names, if any. */
+/** The method that the path of a rule names, if any. */
 function methodIn(path: string): { readonly name: string; readonly segment: string }[] {
   const segments = segmentsOf(path);
   const [first, segment, ...more] = segments[0] === 'v1' || segments[0] === 'v2' ? segments.slice(1) : segments;
@@ -100,7 +100,7 @@ function socketTarget(version: string, use: RpcUse): Target {
 
 function methodTarget(version: string, use: RpcUse, method?: Method): Target {
   const what = method === undefined ? 'this method' : JSON.stringify(method.name);
-  // The first is what pages are told.
+  // Pages are shown the first path.
   const own = method === undefined ? [] : [encodeURIComponent(method.name.toWellFormed()), ...method.segments];
   const segments = [...new Set([...own, ':method'])];
   return {

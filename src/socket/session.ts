@@ -4,16 +4,16 @@ import type { HandlePeer, Peer, PeerEvents } from '../exchange.ts';
 import { SendQueue } from '../fanout/send_queue.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import { bytesBeyond } from '../model/bounds.ts';
-import { COMMANDS, type Command, type Connection, type Held } from './commands.ts';
-import type { SocketDeps, Taken } from './deps.ts';
+import { COMMANDS, type Command, type CommandConnection, type HeldSubscription } from './commands.ts';
+import type { PubSubDeps, IngestResult } from './deps.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
-import { inTurns } from './in_turns.ts';
+import { runCooperatively } from './cooperative_frames.ts';
 import { tokenOfUpgrade } from './upgrade_token.ts';
 import {
   acknowledgement,
   type ClientFrame,
-  CommandError,
+  SocketCommandError,
   describeProblems,
   errorFrame,
   isObject,
@@ -24,48 +24,48 @@ import {
   type WireError,
 } from './wire.ts';
 
-/** Close codes: of a frame that is too long, of a connection that asks too much for now, and of one that met a defect. */
+/** Close codes: frame too long, overload, internal error. */
 const TOO_LONG = 1009;
 const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
 
-/** Most bytes of a frame until the connection has shown a token, where one is needed. */
+/** Most bytes of a frame until the connection has presented a valid token, if one is required. */
 const STRANGERS_FRAME_BYTES = 64 << 10;
 
 /** The WebSocket API: publish and subscribe, one session per connection. */
-export function createSocket(deps: SocketDeps): HandlePeer {
+export function createSocket(deps: PubSubDeps): HandlePeer {
   return (peer) => new Session(peer, deps);
 }
 
 /**
- * One connection: reads its frames, runs its commands, and holds its subscriptions until it closes. What it has published
- * before is taken all the same.
+ * One connection: reads its frames, runs its commands, and holds its subscriptions until it closes. Items published
+ * before are still ingested.
  */
-class Session implements PeerEvents, Connection {
-  readonly deps: SocketDeps;
+class Session implements PeerEvents, CommandConnection {
+  readonly deps: PubSubDeps;
   readonly path: string;
   readonly sendQueue: SendQueue;
   readonly echoId: boolean;
   readonly #peer: Peer;
   readonly #isGoClient: boolean;
-  /** The token of the upgrade request, for frames that bring none. */
+  /** Token of the upgrade request, for frames without one. */
   readonly #token: string | undefined;
   readonly #frames: FramesInOrder;
   readonly #expiry: Expiry;
-  readonly #held = new Map<number, Held>();
+  readonly #held = new Map<number, HeldSubscription>();
   readonly #identities = new Set<string>();
   #paramsSize = 0;
-  /** Whether a valid token was shown, by the upgrade request or by a frame. */
+  /** Whether a valid token was presented, by the upgrade request or by a frame. */
   #isKnown: boolean;
   #closed = false;
 
-  constructor(peer: Peer, deps: SocketDeps) {
+  constructor(peer: Peer, deps: PubSubDeps) {
     this.deps = deps;
     this.path = peer.path;
     this.#isGoClient = peer.userAgent.startsWith('Go-http-client/');
     const { subscriptionIdMode: mode, queueMaxBytes = 64 * 1024 * 1024, networkMaxBytes = 256 * 1024 } = deps;
     const { unsent } = deps;
-    // The Go client knows the subscription of a message by the absence of an id, and drops messages that have one.
+    // The Go client recognizes messages by the absence of an id, and drops messages that have one.
     this.echoId = mode === 'always' || (mode === 'auto' && !this.#isGoClient);
     const overflowed = (waitingBytes: number): void => deps.tooSlow?.(peer, waitingBytes);
     this.sendQueue = new SendQueue(peer, { queueMaxBytes, networkMaxBytes, ...(unsent && { unsent }), overflowed });
@@ -75,8 +75,8 @@ class Session implements PeerEvents, Connection {
     this.#isKnown = deps.authorize === undefined || peer.isKnown;
     this.#frames = new FramesInOrder({
       all: deps.waiting,
-      // At once where it is short and its token known.
-      run: inTurns(deps.turns, (text) => this.#run(text)),
+      // Synchronous if the frame is short and its token cached.
+      run: runCooperatively(deps.turns, (text) => this.#run(text)),
       overflowed: () => peer.close(TRY_AGAIN_LATER, 'Too many frames wait for an access token to be verified'),
     });
     const { now = () => 0, schedule = () => () => {} } = deps;
@@ -92,7 +92,7 @@ class Session implements PeerEvents, Connection {
     return this.#paramsSize;
   }
 
-  /** hot: locations that are published as they mostly are, by a client that may publish any. */
+  /** hot: ingests locations in their usual form, from a client that may publish any. */
   bytes(message: Borrowed): boolean {
     const { ingestMessage } = this.deps;
     if (ingestMessage === undefined || !this.#frames.isIdle || !this.#mayPublishAny()) return false;
@@ -126,18 +126,18 @@ class Session implements PeerEvents, Connection {
 
   /** Sends an error frame. */
   fail(reason: WireError, description: string): void {
-    // The Go client waits for ever when its subscribe is answered 10006.
+    // The Go client waits forever if its subscribe is answered with 10006.
     const told = reason === 'notAuthenticated' && this.#isGoClient ? 'notAuthorized' : reason;
     this.sendQueue.reply(errorFrame(WIRE_ERRORS[told], description));
   }
 
-  /** Sends the problems of one publish in one error frame; a success gets no answer. */
-  taken({ problems, kept }: Taken): void {
+  /** Sends the problems of one publish in one error frame. A success is not answered. */
+  taken({ problems, kept }: IngestResult): void {
     if (problems.length > 0) this.fail('invalidPayload', describeProblems(problems));
     kept?.catch((error: unknown) => this.failPublish(error));
   }
 
-  /** A publish that failed as a whole: overload is told in its own words, a defect is not. */
+  /** Reports a publish that failed as a whole. Overload is reported with its own message, an internal error without. */
   failPublish(error: unknown): void {
     if (error instanceof HubError) {
       this.fail('invalidPayload', error.message);
@@ -151,18 +151,18 @@ class Session implements PeerEvents, Connection {
     return this.#identities.has(identity);
   }
 
-  hold(id: number, held: Held): Promise<void> | undefined {
+  hold(id: number, held: HeldSubscription): Promise<void> | undefined {
     this.#held.set(id, held);
     this.#expiry.set(id, held.expiresMs);
     this.#identities.add(held.identity);
     this.#paramsSize += held.paramsSize;
-    const told = this.deps.interestTold?.();
+    const told = this.deps.interestAnnounced?.();
     if (told !== undefined) return this.#openAfter(told, id, held);
     this.#open(id, held);
     return undefined;
   }
 
-  /** Ends a subscription of this connection; returns false when it has none with that id. */
+  /** Removes a subscription of this connection; returns false if it has none with that id. */
   release(id: number): boolean {
     const held = this.#end(id);
     if (held === undefined) return false;
@@ -189,7 +189,7 @@ class Session implements PeerEvents, Connection {
   async #runLong(text: string): Promise<void> {
     const { turns, depthMax } = this.deps;
     try {
-      // Others go on once it is run, whatever it still waits for.
+      // Other connections continue once the command has run, whatever it still waits for.
       const read = async () => ({ done: this.#perform(await readLongFrame(text, turns, depthMax)) });
       await (await turns.alone(read)).done;
     } catch (error) {
@@ -201,7 +201,7 @@ class Session implements PeerEvents, Connection {
     const command = COMMANDS.find(({ event }) => event === frame.event);
     if (command === undefined) {
       const known = COMMANDS.map(({ event }) => event).join(', ');
-      throw new CommandError('unknownEvent', `event: must be one of ${known}, found ${named(frame.event)}`);
+      throw new SocketCommandError('unknownEvent', `event: must be one of ${known}, found ${named(frame.event)}`);
     }
     if (this.#closed && !command.outlivesConnection) return undefined;
     const access = this.#admit(command, frame);
@@ -220,7 +220,7 @@ class Session implements PeerEvents, Connection {
     }
   }
 
-  /** Whether it is known by now that the client may publish locations of everybody. */
+  /** Whether the cached access already permits publishing locations of all providers. */
   #mayPublishAny(): boolean {
     const { authorize } = this.deps;
     if (authorize === undefined) return true;
@@ -233,12 +233,12 @@ class Session implements PeerEvents, Connection {
     }
   }
 
-  /** Only access by a token ends. */
+  /** Only access by a token has an expiry time. */
   #know({ expiresMs }: Access): void {
     this.#isKnown ||= Number.isFinite(expiresMs);
   }
 
-  /** The access that a frame has. A topic that the command cannot name is left to it to refuse. */
+  /** Access of a frame. A topic that the command cannot name is left to the command to reject. */
   #admit({ use, topics }: Command, { topic, params }: ClientFrame): Access | Promise<Access> {
     const { authorize } = this.deps;
     if (authorize === undefined || use === undefined) return FULL_ACCESS;
@@ -249,12 +249,12 @@ class Session implements PeerEvents, Connection {
     throw new HubError('HUB_UNAVAILABLE', 'Cannot verify the access token: too many frames wait for theirs');
   }
 
-  /** Answers what a frame was refused with. A defect is told to the log, and ends the connection. */
+  /** Answers a rejected frame. An internal error is logged and closes the connection. */
   #refuse(error: unknown): void {
-    if (error instanceof CommandError) this.fail(error.reason, error.message);
+    if (error instanceof SocketCommandError) this.fail(error.reason, error.message);
     else if (error instanceof HubError && error.code === 'HUB_NOT_AUTHORIZED')
       this.fail('notAuthorized', error.message);
-    // Nobody is authenticated either while the identity server is away.
+    // While the identity server is unavailable, clients count as not authenticated.
     else if (error instanceof HubError) this.fail('notAuthenticated', error.message);
     else {
       this.deps.report?.(error);
@@ -262,23 +262,25 @@ class Session implements PeerEvents, Connection {
     }
   }
 
-  /** Ends subscriptions whose token has expired. Their ids are gone, so the client may subscribe anew. */
+  /** Closes subscriptions whose token has expired. Their ids are released, so the client may subscribe again. */
   #expired(ids: readonly number[]): void {
     for (const id of ids) this.#end(id);
     const those = ids.length === 1 ? 'subscription' : 'subscriptions';
     const told = `The access token of ${those} ${ids.join(', ')} has expired: nothing more is sent there`;
-    // Not as fail() tells a Go client: it waits for no answer now, and passes over this code.
+    // Not by fail(), which changes the code for Go clients: here the client awaits no answer, and ignores this code.
     this.sendQueue.reply(errorFrame(WIRE_ERRORS.notAuthenticated, told));
   }
 
-  /** Tells the client of a subscription before its first message can. */
-  #open(id: number, { topicName }: Held): void {
+  /** Acknowledges a subscription before its first message. */
+  #open(id: number, { topicName }: HeldSubscription): void {
     this.sendQueue.reply(acknowledgement('subscribed', topicName, id));
     this.sendQueue.open(id, { topic: topicName, echoId: this.echoId });
   }
 
-  /** Until the other hubs know of it, events may be missing. It may have ended by then. */
-  async #openAfter(told: Promise<void>, id: number, held: Held): Promise<void> {
+  /**
+   * Acknowledges a subscription once other hubs know of it: until then events may be missing. It may have closed since.
+   */
+  async #openAfter(told: Promise<void>, id: number, held: HeldSubscription): Promise<void> {
     try {
       await told;
       if (this.#held.has(id)) this.#open(id, held);
@@ -290,7 +292,7 @@ class Session implements PeerEvents, Connection {
     }
   }
 
-  #end(id: number): Held | undefined {
+  #end(id: number): HeldSubscription | undefined {
     const held = this.#held.get(id);
     if (held === undefined) return undefined;
     this.deps.fanout.unsubscribe(id);
@@ -302,7 +304,7 @@ class Session implements PeerEvents, Connection {
   }
 }
 
-/** The token among the params; it counts as one, and a bad one, whatever it is. */
+/** Token in the params. A value that is not a string counts as an invalid token. */
 function tokenOf(params: unknown): string | undefined {
   if (!isObject(params) || !Object.hasOwn(params, 'token')) return undefined;
   const { token } = params;

@@ -5,12 +5,12 @@ import { COMMANDS } from './commands.ts';
 import type { Use } from './deps.ts';
 import { TOPIC_OWNERS } from './topic_owners.ts';
 
-/** The path of the WebSocket below a version; topics lie below it in permissions.yaml. */
+/** Path of the WebSocket below a version. In permissions.yaml topics lie below it. */
 const SOCKET = '/ws/socket';
 
 const VERSIONS = ['v1', 'v2'] as const;
 
-/** What can be permitted of the WebSocket API: each topic in each version, to subscribe and to publish. */
+/** Permission targets of the WebSocket API: each topic in each version, to subscribe and to publish. */
 export class TopicTargets {
   readonly all: readonly Target[];
   readonly #byKey: ReadonlyMap<string, Target>;
@@ -28,7 +28,7 @@ export class TopicTargets {
     this.all = [...this.#byKey.values()];
   }
 
-  /** The target of a use of a topic on a connection with that path; undefined when there is no such use. hot */
+  /** Target for a use of a topic on a connection at that path; undefined if there is no such use. hot */
   of(path: string, use: Use, topic: string): Target | undefined {
     return this.#byKey.get(keyOf(path.includes('/v1/') ? 'v1' : 'v2', use, topic));
   }
@@ -39,13 +39,13 @@ function keyOf(version: string, use: Use, topic: string): string {
 }
 
 /**
- * A path may go on with the parameter that names what is owned: it then means the topic as much as without it, since a
- * subscription without that parameter is for everything that is permitted.
+ * A path may end with the parameter that names the owned resource. It means the same topic, as a subscription without
+ * the parameter covers everything that is permitted.
  */
 function targetOf(version: string, use: Use, name: string): Target {
   const { topic } = topicName(name) as TopicName;
   const { params, resource } = TOPIC_OWNERS[topic];
-  // Who may read a topic may read it as GeoJSON.
+  // Permission to read a topic includes its GeoJSON form.
   const paths = [...new Set([name, topic])].flatMap((each) => {
     return ['', ...new Set([...params, resource])].map((param) => `${SOCKET}/${each}${param && `/:${param}`}`);
   });
@@ -53,7 +53,7 @@ function targetOf(version: string, use: Use, name: string): Target {
   return {
     name: `${use} ${reads ? 'to' : 'on'} ${name} in ${version}`,
     operations: reads ? ['READ'] : ['CREATE', 'UPDATE'],
-    // What is published names any providers, and ownership of them is not asked for.
+    // Published items may name any provider; their ownership is not checked.
     ownable: reads,
     paths: paths.flatMap((path) => withOlderForm(`/${version}${path}`)),
   };

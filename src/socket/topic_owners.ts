@@ -8,18 +8,20 @@ import type { Filter } from '../fanout/filter.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/error_value_text.ts';
 import { type FilterFields, keyOf, TOPICS, type Topic, type View } from '../model/topics.ts';
-import type { Params } from './params.ts';
-import { CommandError } from './wire.ts';
+import type { FrameParams } from './params.ts';
+import { SocketCommandError } from './wire.ts';
 
-/** Whose the events of a topic are. */
+/** Ownership of the events of a topic. */
 export interface TopicOwner {
-  /** What has to be owned. */
+  /** Resource that must be owned. */
   readonly resource: Resource;
-  /** Parameters of a subscription that name it, which are also the parameters of paths in permissions.yaml. */
+  /** Params of a subscription that name the resource. Also parameters of paths in permissions.yaml. */
   readonly params: readonly string[];
-  /** Fields of an event, by their names in TOPICS, that name it. One that is owned is enough. */
+  /** Fields of an event, by their names in TOPICS, that name the resource. Owning one of them is enough. */
   readonly fields: readonly string[];
-  /** Parameters that name others, which must be readable: a filter tells of what the events themselves do not name. */
+  /**
+   * Params that name other resources, which must be readable: a filter reveals what the events themselves do not name.
+   */
   readonly naming?: Readonly<Record<string, Resource>>;
 }
 
@@ -41,7 +43,7 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
     fields: ['fence_id'],
     naming: { provider_id: 'provider_id', trackable_id: 'trackable_id' },
   },
-  // Who owns a vehicle is told of all its collisions, but not what else collides that is not to be read.
+  // The owner of a vehicle receives all its collisions, with the other object redacted if it is not readable.
   collision_events: {
     resource: 'trackable_id',
     params: ['collision_id_1', 'object_id_1'],
@@ -56,8 +58,7 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
   anchor_changes: changes('anchor_id'),
   // Broadcasts of a core zone have no owner: the topic needs a permission for ANY.
   xcmd_broadcast: { resource: 'zone_id', params: [], fields: [] },
-  // Who owns a trackable is told of its alerts; those about a number of objects, or about a provider, are
-  // nobody's.
+  // The owner of a trackable receives its alerts. Alerts of several objects, or of a provider, have no owner.
   alert_changes: {
     resource: 'trackable_id',
     params: ['trackable_id'],
@@ -67,19 +68,18 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
 };
 
 /**
- * The filter that lets through what is owned. Throws a CommandError when the params ask for what is not: they are how a
- * client says what it owns, and silence would look as if nothing happened there. Throws HUB_NOT_AUTHORIZED when they name
- * others that may not be read.
+ * Filter for owned events. Throws a CommandError if the params ask for resources that are not owned, as silence would
+ * look as if nothing happened there. Throws HUB_NOT_AUTHORIZED if they name others that are not readable.
  */
 export function ownerFilter(
   topic: Topic,
-  params: Params,
+  params: FrameParams,
   { owned, sight }: { readonly owned: OwnedEntities; readonly sight: Visibility | undefined },
 ): Filter {
   const { resource, params: names, fields, naming = {} } = TOPIC_OWNERS[topic];
   if (fields.length === 0) {
     const why = `topic: the access token permits what its holder owns alone, and nothing of ${topic} has an owner`;
-    throw new CommandError('notAuthorized', why);
+    throw new SocketCommandError('notAuthorized', why);
   }
   for (const [name, kind] of Object.entries(naming)) {
     if (sight !== undefined)
@@ -88,7 +88,7 @@ export function ownerFilter(
   for (const name of names) {
     for (const id of textsOf(name, params)) {
       if (owned.has(resource, id)) continue;
-      throw new CommandError(
+      throw new SocketCommandError(
         'notAuthorized',
         `params.${name}: the access token permits what its holder owns alone, found ${show(id)}`,
       );
@@ -107,7 +107,7 @@ export function ownerFilter(
   return Object.assign(test, { key: { at, values: owned.all(resource).map(keyOf) } });
 }
 
-function textsOf(name: string, params: Params): readonly string[] {
+function textsOf(name: string, params: FrameParams): readonly string[] {
   const value = Object.hasOwn(params, name) ? (params[name] ?? []) : [];
   return (Array.isArray(value) ? value : [value]).map((item) => asText(name, item));
 }
@@ -127,7 +127,10 @@ const NAMING: Readonly<Record<Topic, ReferenceSource>> = {
   alert_changes: 'alert',
 };
 
-/** How events of a topic are cut to what the subscriber may read; undefined where they are shown as they are. */
+/**
+ * Returns the function that redacts events of a topic to what the subscriber may read; undefined if nothing is
+ * redacted.
+ */
 export function cutterOf(
   topic: Topic,
   { geojson }: View,

@@ -6,7 +6,7 @@ export function tokenOfUpgrade({ authorization, query }: PeerHead): string | und
   return bearerToken(authorization) ?? new URLSearchParams(query).get('token') ?? undefined;
 }
 
-/** Knows clients by the token of their upgrade request. */
+/** Recognizes clients by the token of their upgrade request. */
 export function knowByToken(knows: (token: string) => boolean | Promise<boolean>): AuthenticatePeer {
   return (head) => {
     const token = tokenOfUpgrade(head);

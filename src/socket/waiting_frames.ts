@@ -1,9 +1,9 @@
-/** What a frame counts beside its text. */
+/** Memory of a frame besides its characters. */
 const OVERHEAD = 128;
 
 /**
- * The frames that wait for access tokens to be verified, of all connections together, those that have ended included: a
- * bound for each connection is none for clients that come and go.
+ * Frames of all connections, closed ones included, that wait for their access tokens to be verified. A bound per
+ * connection alone would not limit clients that reconnect.
  */
 export class WaitingFrames {
   readonly #maxCharacters: number;
@@ -14,7 +14,7 @@ export class WaitingFrames {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** Whether no other frame may wait. */
+  /** Whether no further frame may wait. */
   get isFull(): boolean {
     return this.#characters >= this.#maxCharacters;
   }
@@ -30,7 +30,7 @@ export class WaitingFrames {
     this.#settled = [];
   }
 
-  /** Resolves when none waits. */
+  /** Resolves when no frame waits. */
   settled(): Promise<void> {
     if (this.#characters === 0) return Promise.resolve();
     return new Promise((resolve) => this.#settled.push(resolve));

@@ -2,9 +2,9 @@ import { parseJson, UnsupportedJson } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 
-/** The frames of the WebSocket protocol. */
+/** Frames of the WebSocket protocol. */
 
-/** What is wrong with a client's frame. */
+/** Codes of the errors in a client's frame. */
 export const WIRE_ERRORS = {
   unknownEvent: 10000,
   unknownTopic: 10001,
@@ -15,21 +15,21 @@ export const WIRE_ERRORS = {
   notAuthenticated: 10006,
 } as const;
 
-/** What each of them means, for the documents. */
+/** Meanings of the errors, for the API documents. */
 export const WIRE_ERROR_MEANINGS: Readonly<Record<WireError, string>> = {
-  unknownEvent: 'The frame is no JSON object, or its event is unknown.',
+  unknownEvent: 'The frame is not a JSON object, or its event is unknown.',
   unknownTopic: 'There is no such topic.',
-  subscribeFailed: 'The params do not fit, or an equal subscription exists.',
+  subscribeFailed: 'The params are invalid, or an equal subscription exists.',
   unsubscribeFailed: 'The connection has no such subscription.',
   notAuthorized: 'The token does not permit it, or the topic can only be read.',
-  invalidPayload: 'The payload, or some of its items, do not fit; the description names them. The others are taken.',
+  invalidPayload: 'The payload or some of its items are invalid; the description names them. The others are ingested.',
   notAuthenticated: 'A valid token is needed.',
 };
 
 export type WireError = keyof typeof WIRE_ERRORS;
 
-/** Ends a command: answered with an error frame. The connection stays open. */
-export class CommandError extends Error {
+/** Error of a command, answered with an error frame. The connection stays open. */
+export class SocketCommandError extends Error {
   readonly reason: WireError;
 
   constructor(reason: WireError, message: string) {
@@ -39,7 +39,7 @@ export class CommandError extends Error {
   }
 }
 
-/** A client's frame; only its event has been looked at. */
+/** A client's frame. Only its event has been checked. */
 export interface ClientFrame {
   readonly event: string;
   readonly topic?: unknown;
@@ -48,10 +48,10 @@ export interface ClientFrame {
   readonly params?: unknown;
 }
 
-/** A longer one takes more than a few milliseconds to read. */
+/** Length beyond which parsing a frame takes more than a few milliseconds. */
 export const LONG_FRAME_CHARACTERS = 256 * 1024;
 
-/** Reads a client's frame. Throws a CommandError when it is no JSON object with an event. */
+/** Reads a client's frame. Throws a CommandError if it is not a JSON object with an event. */
 export function readFrame(text: string, depthMax?: number): ClientFrame {
   try {
     return frameOf(parseJson(text, depthMax));
@@ -60,7 +60,7 @@ export function readFrame(text: string, depthMax?: number): ClientFrame {
   }
 }
 
-/** The same for a long frame, in turns. Rejects with a CommandError. */
+/** Reads a long frame, yielding to the event loop. Rejects with a CommandError. */
 export async function readLongFrame(text: string, turns: TaskScheduler, depthMax?: number): Promise<ClientFrame> {
   try {
     const reading = new LongJson(Buffer.from(text), { ...(depthMax !== undefined && { depthMax }) });
@@ -73,14 +73,15 @@ export async function readLongFrame(text: string, turns: TaskScheduler, depthMax
 }
 
 function frameOf(frame: unknown): ClientFrame {
-  if (!isObject(frame)) throw new CommandError('unknownEvent', 'The frame is not a JSON object');
-  if (typeof frame['event'] !== 'string') throw new CommandError('unknownEvent', 'event: is required, as a string');
+  if (!isObject(frame)) throw new SocketCommandError('unknownEvent', 'The frame is not a JSON object');
+  if (typeof frame['event'] !== 'string')
+    throw new SocketCommandError('unknownEvent', 'event: is required, as a string');
   return frame as unknown as ClientFrame;
 }
 
 function refusal(error: unknown): unknown {
-  if (error instanceof UnsupportedJson) return new CommandError('unknownEvent', error.message);
-  return error instanceof SyntaxError ? new CommandError('unknownEvent', 'The frame is not JSON') : error;
+  if (error instanceof UnsupportedJson) return new SocketCommandError('unknownEvent', error.message);
+  return error instanceof SyntaxError ? new SocketCommandError('unknownEvent', 'The frame is not JSON') : error;
 }
 
 /** Whether a value from JSON is an object, neither an array nor null. */
@@ -88,7 +89,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Longest description: an error has to fit into the frame that every client accepts. */
+/** Longest description: an error must fit into a frame that every client accepts. */
 const DESCRIPTION_MAX_CHARACTERS = 8_000;
 
 /** An error frame. */
@@ -96,12 +97,12 @@ export function errorFrame(code: number, description: string): string {
   return JSON.stringify({ event: 'error', code, description: shorten(description) });
 }
 
-/** The answer to a subscribe or unsubscribe. */
+/** Response to a subscribe or unsubscribe. */
 export function acknowledgement(event: 'subscribed' | 'unsubscribed', topic: string, subscriptionId: number): string {
   return JSON.stringify({ event, topic, subscription_id: subscriptionId });
 }
 
-/** All problems of one payload in one description; those that find no room are counted. */
+/** All problems of one payload in one description. Problems that do not fit are counted. */
 export function describeProblems(problems: readonly string[]): string {
   let description = '';
   for (const [index, problem] of problems.entries()) {

@@ -19,7 +19,7 @@ async function withFence() {
   const events: FenceEvent[] = [];
   const fields: FilterFields[] = [];
   api.fanout.subscribe(
-    { deliver: (_, { texts }) => void events.push(...texts.map((text) => JSON.parse(text) as FenceEvent)) },
+    { deliver: (_, { strings: texts }) => void events.push(...texts.map((text) => JSON.parse(text) as FenceEvent)) },
     {
       topic: 'fence_events',
       view: { crs: 'EPSG:4326' },
@@ -187,7 +187,7 @@ describe('fence events of third parties', () => {
     })) {
       shown[name] = [];
       fanout.subscribe(
-        { deliver: (_, { texts }) => void shown[name]?.push(...texts.map((text) => JSON.parse(text) as unknown)) },
+        { deliver: (_, { strings: texts }) => void shown[name]?.push(...texts.map((text) => JSON.parse(text) as unknown)) },
         { topic: 'fence_events', view },
       );
     }

@@ -3,10 +3,10 @@ import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { ClusterFanout, type SentBefore } from '../../src/cluster/fanout/cluster_fanout.ts';
 import type { JournaledFenceEvent } from '../../src/cluster/fanout/fanout_message.ts';
 import { filteredVariant } from '../../src/core/variant_filter.ts';
-import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
+import type { DeliveryBatch, EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
-import { announceFenceEventAgain } from '../../src/fanout/front_events.ts';
+import { redeliverFenceEvent } from '../../src/fanout/front_events.ts';
 import { look } from '../../src/model/borrowed.ts';
 import { NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { SerializedEvent, FilterFields, Topic, Variant } from '../../src/model/topics.ts';
@@ -27,7 +27,7 @@ const VIEWS = ['EPSG:4326', 'local'];
 const STREAM = { name: 'hub_CONFIG', subjects: ['hub.cfg'], replicas: 1, storage: 'file' } as const;
 
 /** A subscription that records the events after its confirmation, as a connection would have sent them. */
-export class Listener implements Subscriber {
+export class Listener implements EventSubscriber {
   readonly hub: TestHub;
   readonly topic: Topic;
   /** The one object that it wants; undefined: all. */
@@ -58,7 +58,7 @@ export class Listener implements Subscriber {
       );
   }
 
-  deliver(_id: number, { texts }: Batch): void {
+  deliver(_id: number, { strings: texts }: DeliveryBatch): void {
     if (this.state !== 'open') return;
     for (const text of texts) {
       const { of, n } = JSON.parse(text) as { of: string; n: number };
@@ -127,7 +127,7 @@ export class TestHub {
         proximity,
         fenceEvent: () => assert.fail('nobody has sent one'),
         fenceEventAgain: (recorded, isNew) =>
-          announceFenceEventAgain(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
+          redeliverFenceEvent(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
       },
       notice: (text) => this.notices.push(text),
       schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),

@@ -7,7 +7,7 @@ import type { AnnouncedEvent } from '../../src/cluster/fanout/fanout_message.ts'
 import { packAnnounced } from '../../src/cluster/fanout/fanout_message.ts';
 import { FramesIn } from '../../src/cluster/fanout/frames_in.ts';
 import { FramesOut } from '../../src/cluster/fanout/frames_out.ts';
-import { Batch } from '../../src/fanout/batch.ts';
+import { DeliveryBatch } from '../../src/fanout/batch.ts';
 import { lend, look } from '../../src/model/borrowed.ts';
 import { type EventBatch, joined } from '../../src/model/event_batch.ts';
 import type { FilterFields, Variant } from '../../src/model/topics.ts';
@@ -22,7 +22,7 @@ function batchOf(texts: readonly string[], fields?: readonly FilterFields[], var
 }
 
 function textsOf({ bytes, ends }: EventBatch): string[] {
-  return new Batch(look(bytes), ends).texts;
+  return new DeliveryBatch(look(bytes), ends).strings;
 }
 
 const variant = (id: number): Variant => ({ id, topic: 'location_updates', crs: 'local' });

@@ -4,7 +4,7 @@ import { ClusterMotions } from '../../src/cluster/collisions/cluster_motions.ts'
 import { loadConfig } from '../../src/config/load.ts';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
 import { accept } from '../../src/core/location/accepted.ts';
-import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
+import type { DeliveryBatch, EventSubscriber } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import type { Database } from '../../src/hub/connect_database.ts';
 import { connectStages, type Stages } from '../../src/hub/connect_stages.ts';
@@ -70,7 +70,7 @@ export class MotionWorld {
   }
 }
 
-export class MotionHub implements Subscriber {
+export class MotionHub implements EventSubscriber {
   readonly name: string;
   readonly clock: Clock;
   readonly stages: Stages;
@@ -176,7 +176,7 @@ export class MotionHub implements Subscriber {
     this.#beat();
   }
 
-  deliver(_id: number, { texts }: Batch): void {
+  deliver(_id: number, { strings: texts }: DeliveryBatch): void {
     for (const text of texts) {
       const {
         id,

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { ClusterFanout } from '../../src/cluster/fanout/cluster_fanout.ts';
 import { readFrame } from '../../src/cluster/fanout/event_frame.ts';
-import type { Subscriber } from '../../src/fanout/batch.ts';
+import type { EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -76,22 +76,22 @@ test('ClusterFanout sends again over NATS what got lost', { skip }, async (conte
   other.shared.joined('h0');
   const got: string[] = [];
   const { promise: done, resolve } = Promise.withResolvers<void>();
-  const subscriber: Subscriber = {
-    deliver(_id, { texts }) {
-      got.push(...texts);
+  const subscriber: EventSubscriber = {
+    deliver(_id, { strings }) {
+      got.push(...strings);
       if (got.length === 500) resolve();
     },
     missed: (_id, why) => assert.fail(why),
   };
   other.fanout.subscribe(subscriber, { topic: 'location_updates', view: { crs: 'EPSG:4326' } });
   await other.shared.acknowledged();
-  const texts = Array.from({ length: 500 }, (_, n) => `{"n":${n},"more":"${'x'.repeat(2000)}"}`);
-  for (const text of texts) {
+  const strings = Array.from({ length: 500 }, (_, n) => `{"n":${n},"more":"${'x'.repeat(2000)}"}`);
+  for (const text of strings) {
     owner.fanout.publish(batchesOf([{ variant: owner.variants[0]?.id ?? 0, fields: [], text }]));
     await turn();
   }
   await done;
-  assert.deepEqual(got, texts);
+  assert.deepEqual(got, strings);
   assert.deepEqual([other.shared.losses, other.shared.repairs > 0], [0, true]);
 });
 
@@ -105,9 +105,9 @@ test('ClusterFanout carries 20,000 events over NATS to the subscribers of anothe
   other.shared.joined('h0');
   const { promise: done, resolve } = Promise.withResolvers<void>();
   const [all, some]: [string[], string[]] = [[], []];
-  const into = (got: string[]): Subscriber => ({
-    deliver(_id, { texts }) {
-      got.push(...texts);
+  const into = (got: string[]): EventSubscriber => ({
+    deliver(_id, { strings }) {
+      got.push(...strings);
       if (all.length === EVENTS) resolve();
     },
     missed: (_id, why) => assert.fail(why),
@@ -119,12 +119,12 @@ test('ClusterFanout carries 20,000 events over NATS to the subscribers of anothe
   await other.shared.acknowledged();
   const [variant] = owner.variants;
   assert.ok(variant?.unfiltered === false);
-  const texts = Array.from(
+  const strings = Array.from(
     { length: EVENTS },
     (_, i) => `{"provider_id":"p${i % 10}","n":${i},"é":"${'x'.repeat(200)}"}`,
   );
   for (let from = 0; from < EVENTS; from += STEP) {
-    const step = texts
+    const step = strings
       .slice(from, from + STEP)
       .map((text, i) => ({ variant: variant.id, fields: [`p${i % 10}`], text }));
     owner.fanout.publish(batchesOf(step));
@@ -132,10 +132,10 @@ test('ClusterFanout carries 20,000 events over NATS to the subscribers of anothe
   }
   owner.shared.announce('proximity', '{"provider_id":"p"}');
   await done;
-  assert.deepEqual(all, texts);
+  assert.deepEqual(all, strings);
   assert.deepEqual(
     some,
-    texts.filter((_, i) => i % 10 === 3),
+    strings.filter((_, i) => i % 10 === 3),
   );
   await other.shared.acknowledged();
   while (other.proximities.length === 0) await turn();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Batch } from '../../src/fanout/batch.ts';
+import { DeliveryBatch } from '../../src/fanout/batch.ts';
 import { CommitGate } from '../../src/fanout/commit_gate.ts';
 import { look } from '../../src/model/borrowed.ts';
 import type { EventBatch } from '../../src/model/event_batch.ts';
@@ -14,7 +14,7 @@ function block(...texts: readonly string[]): readonly EventBatch[] {
 function openGate() {
   const published: string[] = [];
   const gate = new CommitGate((events) =>
-    published.push(...events.flatMap(({ bytes, ends }) => new Batch(look(bytes), ends).texts)),
+    published.push(...events.flatMap(({ bytes, ends }) => new DeliveryBatch(look(bytes), ends).strings)),
   );
   return { gate, published };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
+import type { DeliveryBatch, EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { topicName } from '../../src/fanout/topic_name.ts';
@@ -11,12 +11,12 @@ import { batchesOf } from '../support/event_batches.ts';
 const WGS84: View = { crs: 'EPSG:4326' };
 
 /** Notes what it is given, in order. */
-class Listener implements Subscriber {
+class Listener implements EventSubscriber {
   readonly got: [id: number, texts: readonly string[]][] = [];
-  readonly batches: Batch[] = [];
+  readonly batches: DeliveryBatch[] = [];
 
-  deliver(id: number, batch: Batch): void {
-    this.got.push([id, batch.texts]);
+  deliver(id: number, batch: DeliveryBatch): void {
+    this.got.push([id, batch.strings]);
     this.batches.push(batch);
   }
 }
@@ -111,7 +111,7 @@ test('Fanout tells the shards whether anybody filters the events of a variant', 
   const first = fanout.subscribe(some, { topic, view: WGS84, filter });
   const second = fanout.subscribe(some, { topic, view: WGS84, filter });
   assert.deepEqual([told.length, unfiltered()], [2, [false]]);
-  // From before the shards heard of the filter.
+  // Rendered before the shards knew the filter.
   fanout.publish(batchesOf([{ variant, fields: NO_FIELDS, text: 'early' }]));
   fanout.publish(batchesOf([{ variant, fields: ['a'], text: 'late' }]));
   assert.deepEqual(some.got, [
@@ -139,7 +139,7 @@ test('Fanout gives subscriptions with the same events the same batch, so that it
   assert.equal(new Set(listener.batches).size, 1);
 });
 
-test('Fanout announces an event rendered once per variant, and not at all when nobody has subscribed', () => {
+test('Fanout renders an announced event once per variant, and not at all without subscriptions', () => {
   const { fanout } = fanoutWithLog();
   const listener = new Listener();
   const rendered: (string | undefined)[] = [];
@@ -168,7 +168,7 @@ test('Fanout lets a subscriber leave, and publish, while it is served', () => {
   const { fanout } = fanoutWithLog();
   const later = new Listener();
   let deliveries = 0;
-  const leaver: Subscriber = {
+  const leaver: EventSubscriber = {
     deliver(id) {
       deliveries++;
       fanout.unsubscribe(id);

@@ -25,7 +25,7 @@ const event: fc.Arbitrary<FilterFields> = fc.tuple(
   fc.constantFrom(0, 1, undefined),
 );
 
-test('FilterIndex finds for each subscription the events that its filter passes, whoever has come and gone', () => {
+test('FilterIndex finds the matching events of each subscription after random additions and removals', () => {
   const filters = fc.array(fc.tuple(params, fc.boolean(), fc.boolean()), { maxLength: 12 });
   fc.assert(
     fc.property(filters, fc.array(event, { maxLength: 8 }), (all, events) => {

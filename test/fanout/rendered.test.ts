@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Batch, Subscriber } from '../../src/fanout/batch.ts';
+import type { DeliveryBatch, EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
@@ -39,12 +39,12 @@ const PARAMS: Partial<Record<Topic, Readonly<Record<string, readonly unknown[]>>
   },
 };
 
-class Listener implements Subscriber {
+class Listener implements EventSubscriber {
   /** Texts by subscription. Ids of events are counted, and so differ. */
   readonly got = new Map<number, string[]>();
 
-  deliver(id: number, batch: Batch): void {
-    const texts = batch.texts.map((text) => text.replace(/"id":"event-\d+"/, ''));
+  deliver(id: number, batch: DeliveryBatch): void {
+    const texts = batch.strings.map((text) => text.replace(/"id":"event-\d+"/, ''));
     this.got.set(id, [...(this.got.get(id) ?? []), ...texts]);
   }
 }
@@ -131,7 +131,7 @@ test('Nothing is rendered for filters that let nothing through, however many the
   }
 });
 
-test('With many different filters everything is rendered, and the shards are told of that once', () => {
+test('With many different filters everything is rendered, and the shards are notified once', () => {
   const told: (readonly Variant[])[] = [];
   const fanout = new Fanout({ variantsChanged: (variants) => told.push(variants) });
   for (let i = 0; i < 1000; i++) {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Peer } from '../../src/exchange.ts';
-import { Batch, FRAME_MAX_BYTES } from '../../src/fanout/batch.ts';
+import { DeliveryBatch, FRAME_MAX_BYTES } from '../../src/fanout/batch.ts';
 import { SendQueue } from '../../src/fanout/send_queue.ts';
 import { type Borrowed, look } from '../../src/model/borrowed.ts';
 
-/** A network that takes as many bytes as it is told to. */
+/** A network that accepts a set number of bytes. */
 class SlowNetwork implements Peer {
   readonly path = '/v2/ws/socket';
   readonly userAgent = '';
@@ -68,7 +68,7 @@ test('SendQueue sends every element once, in order, in frames of at most 32,768 
     fc.property(fc.array(fc.array(element, { maxLength: 12 }), { maxLength: 6 }), fc.boolean(), (batches, isSlow) => {
       const peer = new SlowNetwork(isSlow ? 0 : Number.MAX_SAFE_INTEGER);
       const { sendQueue } = queueOn(peer);
-      for (const texts of batches) sendQueue.deliver(1, Batch.of(texts.map((text) => JSON.stringify(text))));
+      for (const texts of batches) sendQueue.deliver(1, DeliveryBatch.of(texts.map((text) => JSON.stringify(text))));
       peer.take(Number.MAX_SAFE_INTEGER / 2);
       sendQueue.drained();
       for (const frame of peer.frames) {
@@ -104,7 +104,7 @@ test('SendQueue keeps the order of all frames of a connection, whatever the netw
           sendQueue.reply(JSON.stringify({ event: 'error', payload: [index] }));
           expected.push(`error ${index}`);
         } else {
-          sendQueue.deliver(now.deliver, Batch.of([String(index)]));
+          sendQueue.deliver(now.deliver, DeliveryBatch.of([String(index)]));
           expected.push(`${now.deliver === 1 ? 'location_updates' : 'fence_events'} ${index}`);
         }
       }
@@ -123,9 +123,9 @@ test('SendQueue keeps the order of all frames of a connection, whatever the netw
 test('SendQueue writes the frame of a message', () => {
   const peer = new SlowNetwork(1e6);
   const { sendQueue } = queueOn(peer);
-  sendQueue.deliver(1, Batch.of(['{"a":1}', '{"a":2}']));
-  sendQueue.deliver(2, Batch.of(['{"b":1}']));
-  sendQueue.deliver(3, Batch.of(['{"c":1}']));
+  sendQueue.deliver(1, DeliveryBatch.of(['{"a":1}', '{"a":2}']));
+  sendQueue.deliver(2, DeliveryBatch.of(['{"b":1}']));
+  sendQueue.deliver(3, DeliveryBatch.of(['{"c":1}']));
   assert.deepEqual(peer.frames, [
     '{"event":"message","topic":"location_updates","subscription_id":1,"payload":[{"a":1},{"a":2}]}',
     '{"event":"message","topic":"fence_events","payload":[{"b":1}]}',
@@ -135,7 +135,7 @@ test('SendQueue writes the frame of a message', () => {
 test('SendQueue joins waiting events of one subscription into one frame', () => {
   const peer = new SlowNetwork(0);
   const { sendQueue } = queueOn(peer, { networkMaxBytes: 1 });
-  for (let i = 0; i < 5; i++) sendQueue.deliver(1, Batch.of([String(i)]));
+  for (let i = 0; i < 5; i++) sendQueue.deliver(1, DeliveryBatch.of([String(i)]));
   peer.take(1e6);
   sendQueue.drained();
   assert.deepEqual(
@@ -148,7 +148,7 @@ test('SendQueue closes with 1013 and frees what waits when more waits than may',
   const peer = new SlowNetwork(0);
   const { sendQueue, overflows } = queueOn(peer, { networkMaxBytes: 500, queueMaxBytes: 5000 });
   const event = JSON.stringify('x'.repeat(400));
-  for (let i = 0; i < 100; i++) sendQueue.deliver(1, Batch.of([event]));
+  for (let i = 0; i < 100; i++) sendQueue.deliver(1, DeliveryBatch.of([event]));
   assert.equal(peer.closedWith?.[0], 1013);
   assert.match(peer.closedWith?.[1] ?? '', /^Too slow: \d+ bytes wait, 5000 may$/);
   assert.equal(overflows.length, 1);
@@ -157,14 +157,14 @@ test('SendQueue closes with 1013 and frees what waits when more waits than may',
   peer.take(1e6);
   sendQueue.drained();
   sendQueue.reply('late');
-  sendQueue.deliver(1, Batch.of([event, event]));
+  sendQueue.deliver(1, DeliveryBatch.of([event, event]));
   assert.equal(peer.frames.length, sent);
 });
 
 test('SendQueue sends a payload of any size to a peer that takes everything', () => {
   const peer = new SlowNetwork(Number.MAX_SAFE_INTEGER);
   const { sendQueue, overflows } = queueOn(peer, { queueMaxBytes: 1000 });
-  sendQueue.deliver(1, Batch.of(Array.from({ length: 5000 }, () => JSON.stringify('x'.repeat(100)))));
+  sendQueue.deliver(1, DeliveryBatch.of(Array.from({ length: 5000 }, () => JSON.stringify('x'.repeat(100)))));
   assert.equal(overflows.length, 0);
   assert.ok(peer.frames.length > 10);
 });
@@ -172,13 +172,13 @@ test('SendQueue sends a payload of any size to a peer that takes everything', ()
 test('SendQueue closes with 1013 when a subscription that the client knows has missed something', () => {
   const peer = new SlowNetwork(0);
   const { sendQueue, overflows } = queueOn(peer, { networkMaxBytes: 1 });
-  for (let i = 0; i < 3; i++) sendQueue.deliver(1, Batch.of(['1']));
+  for (let i = 0; i < 3; i++) sendQueue.deliver(1, DeliveryBatch.of(['1']));
   sendQueue.missed(3, 'Events were lost');
   assert.equal(peer.closedWith, undefined);
   sendQueue.missed(2, 'Events were lost');
   assert.deepEqual([peer.closedWith, overflows, sendQueue.waitingBytes()], [[1013, 'Events were lost'], [], 0]);
   peer.take(1e6);
   sendQueue.drained();
-  sendQueue.deliver(1, Batch.of(['2']));
+  sendQueue.deliver(1, DeliveryBatch.of(['2']));
   assert.equal(peer.frames.length, 1);
 });

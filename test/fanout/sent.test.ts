@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Subscriber } from '../../src/fanout/batch.ts';
+import type { EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import type { Topic, Variant } from '../../src/model/topics.ts';
 import { batchesOf } from '../support/event_batches.ts';
 
 const WGS84 = { crs: 'EPSG:4326' };
-const listener: Subscriber = { deliver: () => undefined };
+const listener: EventSubscriber = { deliver: () => undefined };
 
 function openFanout() {
   let variants: readonly Variant[] = [];
@@ -50,7 +50,7 @@ describe('Fanout counts what was sent', () => {
     assert.equal(fanout.counts().fence_events.delivered, events);
   });
 
-  test('and keeps the counts, and not the time, where nobody gets anything', () => {
+  test('and leaves the time unchanged if no subscription receives anything', () => {
     const { fanout, publish } = openFanout();
     const first = fanout.subscribe(listener, { topic: 'fence_events', view: WGS84 });
     publish(1000, 'fence_events', entry('f'));

@@ -54,7 +54,7 @@ function openIngest({
     location: (location, times) => told.push(`${shown(location)} ${times.generatedMs} ${times.receivedMs}`),
     scanned: (body) => told.push(...shownScanned(body)),
     accepted: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
-    located: (id) => arrivals.heardOf(id),
+    located: (id) => arrivals.markActive(id),
     countConsecutive: (count, from) => arrivals.came(count, from),
     ensureProvider(id, type) {
       told.push(`provider ${id} ${type}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
-import type { Asked } from '../../src/socket/deps.ts';
+import type { TopicRequest } from '../../src/socket/deps.ts';
 import { batchesOf } from '../support/event_batches.ts';
 import { location, questions, serveSocket } from './harness.ts';
 
@@ -94,7 +94,7 @@ for (const [error, code] of REFUSALS) {
   });
 }
 
-test('A defect of the authorization closes the connection, and is told to the log alone', async (t) => {
+test('An internal error of the authorization closes the connection, and is only logged', async (t) => {
   const defect = new Error('secret');
   const { connect, reported } = await serveSocket(t, { authorize: () => Promise.reject(defect) });
   const client = await connect();
@@ -125,7 +125,7 @@ test('A defect among frames that have waited closes the connection, too', async 
 });
 
 test('A topic or an event that does not exist is answered as such, whatever the token', async (t) => {
-  const asked: Asked[] = [];
+  const asked: TopicRequest[] = [];
   const { connect } = await serveSocket(t, {
     authorize(question) {
       asked.push(question);
@@ -145,14 +145,14 @@ const TOKENS: readonly [name: string, upgrade: object, query: string, params: un
   ['of the frame before that of the upgrade', { authorization: 'Bearer b' }, '?token=c', { token: 'a' }, 'a'],
   ['of the Authorization header', { authorization: 'bearer  b ' }, '?token=c', undefined, 'b'],
   ['of the query', {}, '?x=1&token=c%2Bc', {}, 'c+c'],
-  ['of the query, beside another scheme', { authorization: 'Basic b' }, '?token=c', { token: null }, 'c'],
+  ['of the query, next to another scheme', { authorization: 'Basic b' }, '?token=c', { token: null }, 'c'],
   ['that is none', {}, '?token', { token: 7 }, ''],
   ['that is missing', {}, '', { __proto__: { token: 'a' } }, undefined],
 ];
 
 for (const [name, upgrade, query, params, token] of TOKENS) {
   test(`A frame is judged by the token ${name}`, async (t) => {
-    const asked: Asked[] = [];
+    const asked: TopicRequest[] = [];
     const { connect } = await serveSocket(t, {
       authorize(question) {
         asked.push(question);
@@ -195,7 +195,7 @@ test('A subscription ends when its token expires, with one error for all that en
     ]),
   );
   assert.deepEqual((await client.next())['payload'], [{ a: 3 }]);
-  // What has ended is no subscription any more, and can be asked for anew.
+  // A closed subscription is removed, so the same one can be made again.
   ends.push(90_000);
   assert.equal((await client.ask({ event: 'subscribe', topic: 'fence_events' }))['event'], 'subscribed');
   assert.equal((await client.ask({ event: 'unsubscribe', subscription_id: ids[0] }))['code'], 10003);
@@ -224,7 +224,7 @@ test('A timer waits for a token that expires in years, and for none that has bee
   assert.equal(time.timers.size, 0);
 });
 
-test('The Go client is told 10006 of a token that expires: it waits for no answer then', async (t) => {
+test('The Go client receives 10006 for a token that expires, as it awaits no answer then', async (t) => {
   const time = simulatedTime();
   const { connect } = await serveSocket(t, {
     ...time,

@@ -4,7 +4,7 @@ import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
 import { KNOWN_TOKEN, location, questions, serveSocket } from './harness.ts';
 
-/** A frame of so many bytes that publishes, padded before its payload. */
+/** A frame of that many bytes that publishes, padded before its payload. */
 function longFrame(bytes: number): string {
   const text = JSON.stringify(location(0));
   return text.replace('{', `{${' '.repeat(bytes - text.length)}`);
@@ -14,7 +14,7 @@ const BEFORE_TOKEN = 65_536;
 const TOLD = [1009, 'A frame may have 65536 bytes until a valid access token was shown'];
 
 test('A frame of at most 64 KiB may come before a token; a longer one closes with 1009', async (t) => {
-  // What guests may do shows no token, whatever the frame brings.
+  // Rights of guests do not count as a token, whatever the frame contains.
   const { connect, published } = await serveSocket(t, { authorize: () => FULL_ACCESS });
   const client = await connect();
   client.send(longFrame(BEFORE_TOKEN));

@@ -27,7 +27,7 @@ for (const [subscriptionIdMode, headers, hasId] of ID_CASES) {
   });
 }
 
-test('a client is told that it has subscribed before it gets the first message, and messages keep their order', async (t) => {
+test('a subscription is acknowledged before its first message, and messages keep their order', async (t) => {
   const { connect, fanout, variant } = await serveSocket(t);
   const client = await connect();
   client.send({ event: 'subscribe', topic: 'location_updates:geojson' });

@@ -6,7 +6,7 @@ import type { Access } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import type { Variant } from '../../src/model/topics.ts';
-import type { Asked, PublishResult, SocketDeps } from '../../src/socket/deps.ts';
+import type { TopicRequest, PublishResult, PubSubDeps } from '../../src/socket/deps.ts';
 import { createSocket } from '../../src/socket/session.ts';
 import { knowByToken } from '../../src/socket/upgrade_token.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
@@ -18,7 +18,7 @@ export const SOCKET_PATH = '/v2/ws/socket';
 export const KNOWN_TOKEN = 'known';
 
 /** A WebSocket server on a free port, over a fanout that the test publishes into. */
-export async function serveSocket(t: TestContext, deps: Partial<SocketDeps> = {}) {
+export async function serveSocket(t: TestContext, deps: Partial<PubSubDeps> = {}) {
   let variants: readonly Variant[] = [];
   const published: { topic: string; values: readonly unknown[]; path: string }[] = [];
   const tooSlow: number[] = [];
@@ -82,9 +82,9 @@ export const location = (n: number) => ({ event: 'message', topic: 'location_upd
 
 /** Questions that a test answers when it wants to. */
 export function questions() {
-  const open: { readonly asked: Asked; resolve(access: Access): void; reject(error: unknown): void }[] = [];
+  const open: { readonly asked: TopicRequest; resolve(access: Access): void; reject(error: unknown): void }[] = [];
   let arrived: () => void = () => {};
-  const authorize = (asked: Asked): Promise<Access> => {
+  const authorize = (asked: TopicRequest): Promise<Access> => {
     return new Promise((resolve, reject) => {
       open.push({ asked, resolve, reject });
       arrived();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Taken } from '../../src/socket/deps.ts';
+import type { IngestResult } from '../../src/socket/deps.ts';
 import { location, serveSocket } from './harness.ts';
 
 const long = (rest: string) =>
   `{"event":"message","topic":"location_updates","padding":"${'x'.repeat(400_000)}",${rest}`;
 
 test('a long frame comes before what its connection sends after it, whatever it waits for', async (t) => {
-  const [begun, taking] = [Promise.withResolvers<void>(), Promise.withResolvers<Taken>()];
+  const [begun, taking] = [Promise.withResolvers<void>(), Promise.withResolvers<IngestResult>()];
   const seen: unknown[] = [];
   const { connect } = await serveSocket(t, {
     ingestLocations(values) {

@@ -8,7 +8,7 @@ import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
 import { openRpc } from '../rpc/world.ts';
 import { NeverLong } from '../support/never_long.ts';
 
-/** Connections of a hub whose clock the test moves. What one is sent, and how it was closed, can be looked at. */
+/** Connections of a hub whose clock the test moves. Their sent frames and close codes are recorded. */
 function world(deps: Partial<RpcSocketDeps> = {}) {
   const { rpc, clock } = openRpc();
   const reported: unknown[] = [];
@@ -147,7 +147,7 @@ test('A command without an id is done and not answered', () => {
   assert.deepEqual([device.sent, Object.keys(rpc.available()).includes('m')], [[], true]);
 });
 
-test('What is wrong with a request that nobody waits for is counted, and not answered', () => {
+test('An invalid request without an id is counted, and not answered', () => {
   const { rpc, connect } = world();
   const caller = connect();
   caller.send({ method: 'nobody' });
@@ -166,7 +166,7 @@ test('What is wrong with a request that nobody waits for is counted, and not ans
   );
 });
 
-test('A defect is told to the log, and ends the connection', () => {
+test('An internal error is logged, and closes the connection', () => {
   const { connect, reported } = world({
     authorize: () => {
       throw new TypeError('a defect');

@@ -5,7 +5,7 @@ import { HubError } from '../../src/errors.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
 import { location, questions, serveSocket } from './harness.ts';
 
-test('A connection that closes while its token is verified has published what it has sent', async (t) => {
+test('A connection that closes while its token is verified still publishes the frames that it has sent', async (t) => {
   const { authorize, next } = questions();
   const open = new Set<never>();
   const waiting = new WaitingFrames();

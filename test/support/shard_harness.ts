@@ -4,7 +4,7 @@ import { type AcceptedLocation, accept } from '../../src/core/location/accepted.
 import { received } from '../../src/core/location/received.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { openShard, type Shard } from '../../src/core/shard.ts';
-import { Batch } from '../../src/fanout/batch.ts';
+import { DeliveryBatch } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
 import { copied, lend, look } from '../../src/model/borrowed.ts';
 import { NO_FIELDS } from '../../src/model/event_batch.ts';
@@ -58,7 +58,7 @@ export function eventsOf({ events }: Pick<Outcome, 'events'>): SerializedEvent[]
   return events
     .toSorted((a, b) => a.variant - b.variant)
     .flatMap(({ variant, bytes, ends, fields }) =>
-      new Batch(look(bytes), ends).texts.map((text, i) => ({ variant, text, fields: fields?.[i] ?? NO_FIELDS })),
+      new DeliveryBatch(look(bytes), ends).strings.map((text, i) => ({ variant, text, fields: fields?.[i] ?? NO_FIELDS })),
     );
 }
 

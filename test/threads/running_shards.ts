@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { StoredRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
-import { Batch } from '../../src/fanout/batch.ts';
+import { DeliveryBatch } from '../../src/fanout/batch.ts';
 import { OutcomeDispatcher } from '../../src/hub/outcome_dispatcher.ts';
 import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { look } from '../../src/model/borrowed.ts';
@@ -206,7 +206,7 @@ export class RunningShards {
   #publish(blocks: readonly EventBatch[]): void {
     for (const { variant, bytes, ends } of blocks) {
       const topic = VARIANTS.find(({ id }) => id === variant)?.topic ?? 'location_updates';
-      for (const text of new Batch(look(bytes), ends).texts) this.events.push({ ...JSON.parse(text), topic });
+      for (const text of new DeliveryBatch(look(bytes), ends).strings) this.events.push({ ...JSON.parse(text), topic });
     }
   }
 }

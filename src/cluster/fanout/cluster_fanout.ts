@@ -55,7 +55,7 @@ export interface LocalFanout {
   /** Variants that its own subscriptions need from shards. */
   interest(): readonly Variant[];
   /** Sets the variants that another hub needs from this one. */
-  setForeign(member: string, variants: readonly Variant[]): void;
+  setRemoteInterest(member: string, variants: readonly Variant[]): void;
   /** Takes events that another hub has published. */
   receive(events: EventBatch): void;
   /** Topic of a variant by its number; undefined when it has no subscribers any more. */
@@ -118,7 +118,7 @@ export class ClusterFanout {
     this.#interest = new Interest({
       ...options,
       wanted: () => fanout.interest(),
-      wants: (member, variants) => fanout.setForeign(member, variants),
+      wants: (member, variants) => fanout.setRemoteInterest(member, variants),
       sentTo: (member) => this.#out.sentTo(member),
       acknowledgedBy: (member, sent) => this.#in.sentUpTo(member, sent),
       malformed,

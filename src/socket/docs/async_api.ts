@@ -5,14 +5,14 @@ import { answerFrame, commandFrame, eventFrame, WebsocketError } from './frames.
 import { Messages } from './messages.ts';
 import { rpcChannel } from './rpc_channel.ts';
 
-/** What another protocol adds to the document; its schemas are shown by the components of that. */
+/** Contribution of another protocol to the document. It uses the components of the document. */
 export type DescribeProtocol = (
   components: Components,
   reader: { readonly isKnown: boolean },
 ) => {
   /** As in "Location hub, WebSocket and MQTT". */
   readonly name: string;
-  /** What the document says of it, in a paragraph. */
+  /** A paragraph for the description. */
   readonly description: string;
   readonly servers: DocumentSchema;
   readonly operations: DocumentSchema;
@@ -20,8 +20,8 @@ export type DescribeProtocol = (
 };
 
 /**
- * The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics; `mqtt` adds what the hub
- * says to its broker, where it has one. `prefix` is the path before those of the hub, as clients see them.
+ * The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics; `mqtt` adds what the
+ * hub says to its broker, where it has one. `prefix` is the path before those of the hub, as clients see them.
  */
 export function asyncApiDocument(
   hubVersion: string,
@@ -57,7 +57,7 @@ export function asyncApiDocument(
       event: {
         action: 'send',
         channel: { $ref: CHANNEL },
-        summary: 'Tells a subscription what has happened, in the order in which it did',
+        summary: 'Sends events to a subscription, in order',
         messages: events,
       },
       ...rpc.operations,
@@ -88,7 +88,7 @@ Publish and subscribe over one WebSocket. A frame is one JSON object in one text
 - subscription_id in a message can be left out by a setting, and is to Go clients, which cannot bear it.
 - A client that does not read what it subscribed to is disconnected with 1013 once its buffer is full; nothing is
   left out before.
-- A frame to the hub that is too long closes the connection, with 1009 where it can be told. With authorization a frame
+- A frame to the hub that is too long closes the connection, if possible with 1009. With authorization a frame
   has at most 64 KiB until a valid token was shown: in the upgrade request, or by a frame before.
 - An idle connection is closed; a ping keeps it open.
 - The channel rpc is another connection, for remote procedure calls. Its token is that of the upgrade request.
@@ -110,7 +110,7 @@ function received({ event, summary, topics, answer }: Command, messages: Message
   };
 }
 
-/** A topic name as part of a key, in which a colon has no place. */
+/** A topic name as part of a key, which must not contain a colon. */
 function named(topic: string): string {
   return topic.replace(':', '.');
 }

@@ -6,7 +6,7 @@ import { TOPIC_PAYLOADS } from '../../model/topic_payloads.ts';
 import { PUBLISH_PARAMS, subscriptionParams } from '../params.ts';
 import { WIRE_ERROR_MEANINGS, WIRE_ERRORS, type WireError } from '../wire.ts';
 
-/** The frames of the WebSocket protocol as schemas, for the documents. */
+/** Schemas of the WebSocket frames, for the API documents. */
 
 const id = Type.Integer({ minimum: 1, description: 'The subscription.' });
 
@@ -24,14 +24,14 @@ export const WebsocketError = Type.Object(
   {
     event: Type.Literal('error', { description: 'Always error.' }),
     code: WebsocketErrorCode,
-    description: Type.String({ description: 'What does not fit, and what was found.' }),
+    description: Type.String({ description: 'The invalid field, and the value found.' }),
   },
-  { title: 'WebsocketError', description: 'A command could not be done, or not all of it. The connection stays open.' },
+  { title: 'WebsocketError', description: 'A command failed, wholly or in part. The connection stays open.' },
 );
 
-const topic = OneOf(TOPIC_NAMES, { title: 'WebsocketTopic', description: 'What a subscription is to.' });
+const topic = OneOf(TOPIC_NAMES, { title: 'WebsocketTopic', description: 'The topic of a subscription.' });
 
-/** The frames of every topic together, named as the omlox Hub API does. */
+/** Frames of all topics together, named as in the omlox Hub API. */
 export const WEBSOCKET_FRAMES: readonly TObject[] = [
   Type.Object(
     {
@@ -43,21 +43,21 @@ export const WEBSOCKET_FRAMES: readonly TObject[] = [
   ),
   Type.Object(
     { event: Type.Literal('subscribed', { description: 'Always subscribed.' }), topic, subscription_id: id },
-    { title: 'WebsocketSubscriptionResponse', description: 'The subscription is there.' },
+    { title: 'WebsocketSubscriptionResponse', description: 'The subscription exists.' },
   ),
   Type.Object(
     {
       event: Type.Literal('message', { description: 'Always message.' }),
       topic,
       subscription_id: Type.Optional(id),
-      payload: Type.Array(AnyType, { description: 'One or more of what the topic is about.' }),
+      payload: Type.Array(AnyType, { description: 'One or more items of the topic.' }),
     },
-    { title: 'WebsocketMessage', description: 'What a subscription is told, or a client publishes.' },
+    { title: 'WebsocketMessage', description: 'Events for a subscription, or items that a client publishes.' },
   ),
   WebsocketError,
 ];
 
-/** The frame that a client sends for a command; with a topic, the one for that topic. */
+/** Schema of the frame that a client sends for a command, optionally for one topic. */
 export function commandFrame(event: string, topic?: string): TObject {
   const name = topicName(topic);
   if (name === undefined) return Type.Object({ event: Type.Literal(event), subscription_id: id });
@@ -66,7 +66,7 @@ export function commandFrame(event: string, topic?: string): TObject {
   return Type.Object({ ...frame, params: Type.Optional(PUBLISH_PARAMS), payload: payloadOf(name) });
 }
 
-/** The frame that answers a command which was done. */
+/** Schema of the response to a successful command. */
 export function answerFrame(event: string): TObject {
   return Type.Object({
     event: Type.Literal(event),
@@ -75,7 +75,7 @@ export function answerFrame(event: string): TObject {
   });
 }
 
-/** The frame that carries events of a topic to a subscription. */
+/** Schema of the frame that carries events of a topic. */
 export function eventFrame(topic: string): TObject {
   const name = topicName(topic);
   return Type.Object({

@@ -1,13 +1,13 @@
 import type { TObject } from 'typebox';
 import type { Components, DocumentSchema } from '../../model/components.ts';
 
-/** The messages of a channel, each shown once. */
+/** Messages of a channel, each listed once. */
 export class Messages {
   readonly byKey: Record<string, DocumentSchema> = {};
   readonly #components: Components;
   readonly #channel: string;
 
-  /** `channel`: the reference to it. */
+  /** `channel`: reference of the channel. */
   constructor(components: Components, channel: string) {
     this.#components = components;
     this.#channel = channel;

@@ -7,7 +7,7 @@ import { Messages } from './messages.ts';
 const CHANNEL = '#/channels/rpc';
 
 const jsonrpc = Type.Literal('2.0', { description: 'Always 2.0.' });
-const id = Type.Union([Type.String(), Type.Number()], { description: 'By which the response is known.' });
+const id = Type.Union([Type.String(), Type.Number()], { description: 'Repeated in the response.' });
 const handled = Type.String({ minLength: 1, description: 'Name of the method that the client handles.' });
 
 const RegisterRequest = Type.Object(
@@ -16,18 +16,16 @@ const RegisterRequest = Type.Object(
     method: Type.Literal('register'),
     params: Type.Object({
       method: handled,
-      zone_id: Type.Optional(
-        Type.String({ description: 'The zone that it is for, whatever its name; any if absent.' }),
-      ),
+      zone_id: Type.Optional(Type.String({ description: 'Zone in which the client handles it; all zones if absent.' })),
     }),
     id: Type.Optional(id),
   },
-  { description: 'The client handles a method from now on. Sent again it changes the zone.' },
+  { description: 'Registers the client as a handler of a method. Repeating it changes the zone.' },
 );
 
 const UnregisterRequest = Type.Object(
   { jsonrpc, method: Type.Literal('unregister'), params: Type.Object({ method: handled }), id: Type.Optional(id) },
-  { description: 'The client does not handle the method any more.' },
+  { description: 'Removes the client as a handler of the method.' },
 );
 
 const ForwardedRequest = Type.Object(
@@ -36,13 +34,13 @@ const ForwardedRequest = Type.Object(
     method: Type.String({ description: 'A method that the client handles.' }),
     params: Type.Optional(Properties),
     id: Type.Optional(
-      Type.Integer({ minimum: 10_000, description: "The hub's own. Without it nobody waits for a response." }),
+      Type.Integer({ minimum: 10_000, description: 'Assigned by the hub. Without it no response is expected.' }),
     ),
   },
-  { description: 'A call for the client as a handler, which answers it with a response of the same id.' },
+  { description: 'A call for the client as a handler. It answers with a response of the same id.' },
 );
 
-/** The channel of remote procedure calls, with its operations by their names. */
+/** Channel and operations of remote procedure calls. */
 export function rpcChannel(components: Components): {
   readonly channel: DocumentSchema;
   readonly operations: DocumentSchema;
@@ -61,17 +59,17 @@ export function rpcChannel(components: Components): {
     reply: { channel: { $ref: CHANNEL }, messages: [response] },
   });
   const operations = {
-    register: operation('receive', 'Handles a method', ['rpc.register', RegisterRequest]),
-    unregister: operation('receive', 'Handles it no more', ['rpc.unregister', UnregisterRequest]),
+    register: operation('receive', 'Registers a handler of a method', ['rpc.register', RegisterRequest]),
+    unregister: operation('receive', 'Removes a handler of a method', ['rpc.unregister', UnregisterRequest]),
     call: operation('receive', 'Calls a method', ['rpc.call', RpcSocketRequest]),
-    forward: operation('send', 'Asks a handler', ['rpc.forward', ForwardedRequest]),
+    forward: operation('send', 'Forwards a call to a handler', ['rpc.forward', ForwardedRequest]),
   };
   return {
     operations,
     channel: {
       address: '/ws/rpc',
       servers: [{ $ref: '#/servers/hub' }],
-      description: 'Remote procedure calls. What a client handles, and what it waits for, ends with its connection.',
+      description: 'Remote procedure calls. Closing the connection removes its handlers and cancels its calls.',
       messages: messages.byKey,
       bindings: { ws: { method: 'GET' } },
     },

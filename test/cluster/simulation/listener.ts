@@ -1,4 +1,4 @@
-import type { Batch, Subscriber } from '../../../src/fanout/batch.ts';
+import type { DeliveryBatch, EventSubscriber } from '../../../src/fanout/batch.ts';
 import type { SimulatedHub } from './hub.ts';
 
 /** Topics of which a single hub would tell the same, and those of which it would not: motions of several hubs have no order. */
@@ -17,7 +17,7 @@ export interface Heard {
 const AGAIN_MS = 100;
 
 /** A client of one hub that subscribes to all events of a topic, and again when its subscription was ended. */
-export class Listener implements Subscriber {
+export class Listener implements EventSubscriber {
   readonly #hub: SimulatedHub;
   readonly #topic: HeardTopic;
   readonly #heard: Heard[];
@@ -33,7 +33,7 @@ export class Listener implements Subscriber {
     this.#subscribe();
   }
 
-  deliver(id: number, { texts }: Batch): void {
+  deliver(id: number, { strings: texts }: DeliveryBatch): void {
     if (id === this.#id && !this.#hub.isOver) this.#now?.texts.push(...texts);
   }
 

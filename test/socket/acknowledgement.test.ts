@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import { HubError } from '../../src/errors.ts';
-import type { SocketDeps } from '../../src/socket/deps.ts';
+import type { PubSubDeps } from '../../src/socket/deps.ts';
 import { batchesOf } from '../support/event_batches.ts';
 import { serveSocket } from './harness.ts';
 
 const SUBSCRIBE = { event: 'subscribe', topic: 'location_updates' };
 
-/** A server whose other hubs hear of a subscription when the test says so. */
-async function serveAmongHubs(t: TestContext, deps: Partial<SocketDeps> = {}) {
+/** A server whose other hubs are notified of a subscription when the test decides. */
+async function serveAmongHubs(t: TestContext, deps: Partial<PubSubDeps> = {}) {
   const waits: PromiseWithResolvers<void>[] = [];
   let asked: () => void = () => undefined;
   const served = await serveSocket(t, {
     ...deps,
-    interestTold() {
+    interestAnnounced() {
       const wait = Promise.withResolvers<void>();
       waits.push(wait);
       asked();
@@ -52,9 +52,9 @@ test('a subscription fails that not all hubs know of in time, and can be tried a
   const { connect, next, fanout } = await serveAmongHubs(t);
   const client = await connect();
   client.send(SUBSCRIBE);
-  (await next()).reject(new HubError('HUB_UNAVAILABLE', 'Cannot subscribe: not all hubs have heard of it'));
+  (await next()).reject(new HubError('HUB_UNAVAILABLE', 'Cannot subscribe: not all hubs know of it'));
   const { code, description } = await client.next();
-  assert.deepEqual([code, description], [10002, 'Cannot subscribe: not all hubs have heard of it']);
+  assert.deepEqual([code, description], [10002, 'Cannot subscribe: not all hubs know of it']);
   assert.equal(fanout.subscribers('location_updates'), 0);
   client.send(SUBSCRIBE);
   (await next()).resolve();

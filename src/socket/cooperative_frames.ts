@@ -2,9 +2,9 @@ import type { TaskScheduler } from '../time/task_scheduler.ts';
 
 type Run = (text: string) => Promise<void> | undefined;
 
-/** Runs the frames of a connection at once; many that come together take turns with everybody else's. */
-export function inTurns(turns: TaskScheduler, run: Run): Run {
-  /** When the first frame of this turn began to run. */
+/** Runs the frames of a connection at once. Bursts yield to the event loop and to other connections. */
+export function runCooperatively(turns: TaskScheduler, run: Run): Run {
+  /** Time when the first frame of this time slice began to run. */
   let begunMs: number | undefined;
   const endTurn = (): void => {
     begunMs = undefined;

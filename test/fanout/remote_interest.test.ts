@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Batch, type Subscriber } from '../../src/fanout/batch.ts';
+import { DeliveryBatch, type EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { look } from '../../src/model/borrowed.ts';
@@ -17,11 +17,11 @@ function wanted(id: number, more: Partial<Variant> = {}): Variant {
   return { id, topic: TOPIC, ...WGS84, zoneId: undefined, geojson: false, unfiltered: true, ...more };
 }
 
-class Listener implements Subscriber {
+class Listener implements EventSubscriber {
   readonly got: string[] = [];
   readonly missing: string[] = [];
 
-  deliver(_id: number, { texts }: Batch): void {
+  deliver(_id: number, { strings: texts }: DeliveryBatch): void {
     this.got.push(...texts);
   }
 
@@ -48,9 +48,9 @@ function fanoutAmongHubs() {
 
 test('Fanout has rendered what other hubs want, once, and hands it on under their numbers', () => {
   const { fanout, told, forwarded, publish } = fanoutAmongHubs();
-  fanout.setForeign('b', [wanted(7), wanted(8, { geojson: true })]);
+  fanout.setRemoteInterest('b', [wanted(7), wanted(8, { geojson: true })]);
   assert.equal(told.length, 1, 'all at once');
-  fanout.setForeign('c', [wanted(3)]);
+  fanout.setRemoteInterest('c', [wanted(3)]);
   assert.deepEqual(
     told.at(-1)?.map(({ id, geojson, unfiltered }) => [id, geojson, unfiltered]),
     [
@@ -62,13 +62,13 @@ test('Fanout has rendered what other hubs want, once, and hands it on under thei
   publish(2, 'y');
   assert.deepEqual(forwarded, ['1 to b 7,c 3', '1 to b 8']);
   assert.deepEqual(fanout.counts()[TOPIC], { published: 0, delivered: 0 }, 'they count where they are delivered');
-  fanout.setForeign('b', [wanted(7)]);
-  fanout.setForeign('c', []);
+  fanout.setRemoteInterest('b', [wanted(7)]);
+  fanout.setRemoteInterest('c', []);
   assert.deepEqual(
     told.at(-1)?.map(({ id }) => id),
     [1],
   );
-  fanout.setForeign('b', []);
+  fanout.setRemoteInterest('b', []);
   assert.deepEqual(told.at(-1), []);
 });
 
@@ -76,7 +76,7 @@ test('Fanout has one number for what its own subscriptions and other hubs want',
   const { fanout, told, forwarded, publish } = fanoutAmongHubs();
   const listener = new Listener();
   const id = fanout.subscribe(listener, { topic: TOPIC, view: WGS84 });
-  fanout.setForeign('b', [wanted(7)]);
+  fanout.setRemoteInterest('b', [wanted(7)]);
   assert.deepEqual(
     told.at(-1)?.map((variant) => variant.id),
     [1],
@@ -88,7 +88,7 @@ test('Fanout has one number for what its own subscriptions and other hubs want',
   publish(1, 'y');
   assert.deepEqual([listener.got, forwarded.length, fanout.topicOf(1)], [['x'], 2, TOPIC]);
   fanout.subscribe(listener, { topic: TOPIC, view: WGS84 });
-  fanout.setForeign('b', []);
+  fanout.setRemoteInterest('b', []);
   publish(1, 'z');
   assert.deepEqual([listener.got, forwarded.length], [['x', 'z'], 2]);
 });
@@ -97,9 +97,9 @@ test('Fanout has all events rendered for other hubs, with fields where they filt
   const { fanout, told } = fanoutAmongHubs();
   fanout.subscribe(new Listener(), { topic: TOPIC, view: WGS84, filter: FILTER });
   assert.deepEqual(told.at(-1)?.[0]?.wanted, { keys: [{ at: 0, values: ['p'] }], limits: [] });
-  fanout.setForeign('b', [wanted(7)]);
+  fanout.setRemoteInterest('b', [wanted(7)]);
   assert.equal(told.at(-1)?.[0]?.wanted, undefined);
-  fanout.setForeign('b', [wanted(7), wanted(8, { crs: 'local', unfiltered: false })]);
+  fanout.setRemoteInterest('b', [wanted(7), wanted(8, { crs: 'local', unfiltered: false })]);
   assert.deepEqual(
     told.at(-1)?.map(({ crs, unfiltered }) => [crs, unfiltered]),
     [
@@ -107,7 +107,7 @@ test('Fanout has all events rendered for other hubs, with fields where they filt
       ['local', false],
     ],
   );
-  fanout.setForeign('b', [wanted(8, { crs: 'local' })]);
+  fanout.setRemoteInterest('b', [wanted(8, { crs: 'local' })]);
   assert.deepEqual(
     told.at(-1)?.map(({ crs, unfiltered, wanted: keys }) => [crs, unfiltered, keys !== undefined]),
     [
@@ -122,7 +122,7 @@ test('Fanout hands what other hubs have published to its own subscriptions, and 
   const [all, some] = [new Listener(), new Listener()];
   fanout.subscribe(all, { topic: TOPIC, view: WGS84 });
   fanout.subscribe(some, { topic: TOPIC, view: WGS84, filter: FILTER });
-  fanout.setForeign('b', [wanted(7), wanted(8, { crs: 'local' })]);
+  fanout.setRemoteInterest('b', [wanted(7), wanted(8, { crs: 'local' })]);
   const events = ['p', 'q'].map((provider) => ({ variant: 1, fields: [provider], text: provider }));
   for (const block of batchesOf([
     ...events,
@@ -137,7 +137,7 @@ test('Fanout tells what its own subscriptions want, whenever that changes', () =
   const { fanout, interests } = fanoutAmongHubs();
   const listener = new Listener();
   const seen = () => interests.at(-1)?.map(({ id, topic, unfiltered, wanted: keys }) => [id, topic, unfiltered, keys]);
-  fanout.setForeign('b', [wanted(7)]);
+  fanout.setRemoteInterest('b', [wanted(7)]);
   fanout.subscribe(listener, { topic: 'zone_changes', view: WGS84 });
   assert.equal(interests.length, 0);
   const first = fanout.subscribe(listener, { topic: TOPIC, view: WGS84 });
@@ -187,7 +187,7 @@ test('Fanout hands other hubs what they want alone, and has nothing else rendere
   const own: Fanout = new Fanout({
     variantsChanged: (variants) => told.push(variants),
     forward({ bytes, ends, fields }, to) {
-      const texts = new Batch(look(bytes), ends).texts;
+      const texts = new DeliveryBatch(look(bytes), ends).strings;
       assert.deepEqual(
         fields?.map(([name]) => name),
         texts,
@@ -199,17 +199,17 @@ test('Fanout hands other hubs what they want alone, and has nothing else rendere
     unfiltered: false,
     wanted: { keys: [{ at: 0, values }], limits: [] },
   });
-  own.setForeign('b', [wanted(7, of('p', 'é'))]);
-  own.setForeign('c', [wanted(7, of('q'))]);
+  own.setRemoteInterest('b', [wanted(7, of('p', 'é'))]);
+  own.setRemoteInterest('c', [wanted(7, of('q'))]);
   assert.deepEqual(told.at(-1)?.[0]?.wanted?.keys, [{ at: 0, values: ['p', 'é', 'q'] }]);
-  own.setForeign('d', [wanted(7, of('none'))]);
+  own.setRemoteInterest('d', [wanted(7, of('none'))]);
   const publish = (): void => {
     const events = ['p', 'q', 'x', 'é', 'p'].map((name) => ({ variant: 1, fields: [name, 's'], text: name }));
     own.publish(batchesOf(events));
   };
   publish();
   assert.deepEqual(Object.fromEntries(got), { b: ['p', 'é', 'p'], c: ['q'] });
-  own.setForeign('e', [wanted(7, { unfiltered: false })]);
+  own.setRemoteInterest('e', [wanted(7, { unfiltered: false })]);
   assert.equal(told.at(-1)?.[0]?.wanted, undefined);
   publish();
   assert.deepEqual(
@@ -219,14 +219,14 @@ test('Fanout hands other hubs what they want alone, and has nothing else rendere
       ['q', 'q'],
     ],
   );
-  own.setForeign('e', []);
-  own.setForeign('c', [wanted(7, of(...Array.from({ length: 70 }, (_, i) => `${i}`), 'x'))]);
+  own.setRemoteInterest('e', []);
+  own.setRemoteInterest('c', [wanted(7, of(...Array.from({ length: 70 }, (_, i) => `${i}`), 'x'))]);
   assert.equal(told.at(-1)?.[0]?.wanted, undefined, 'too much to tell the shards of');
   publish();
   assert.deepEqual(got.get('c'), ['q', 'q', 'x']);
 });
 
-test('Fanout tells the subscriptions to some topics what they have missed', () => {
+test('Fanout notifies subscriptions of lost events by topic', () => {
   const { fanout } = fanoutAmongHubs();
   const listener = new Listener();
   for (const topic of ['fence_events', 'zone_changes', TOPIC] as const)

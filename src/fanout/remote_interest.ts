@@ -2,28 +2,28 @@ import { type FilteredVariant, filteredVariant } from '../core/variant_filter.ts
 import { look } from '../model/borrowed.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { FilterFields, Variant, EventSelector } from '../model/topics.ts';
-import { Batch } from './batch.ts';
+import { DeliveryBatch } from './batch.ts';
 
-/** Other hubs that want events of a variant, each with the variant as that hub has it. */
-export type Foreign = ReadonlyMap<string, FilteredVariant>;
+/** Other hubs that want events of a variant, each with its own id of the variant. */
+export type RemoteInterests = ReadonlyMap<string, FilteredVariant>;
 
-/** What another hub wants, in the place of what it wanted before. */
-export function withForeign(foreign: Foreign | undefined, hub: string, variant: Variant): Foreign {
+/** Sets the interest of a hub. */
+export function withRemote(foreign: RemoteInterests | undefined, hub: string, variant: Variant): RemoteInterests {
   return new Map([...(foreign ?? []), [hub, filteredVariant(variant)]]);
 }
 
-/** Those that are left without one; undefined for none. */
-export function withoutForeign(foreign: Foreign, hub: string): Foreign | undefined {
+/** Removes a hub; undefined if none is left. */
+export function withoutRemote(foreign: RemoteInterests, hub: string): RemoteInterests | undefined {
   const left = [...foreign].filter(([other]) => other !== hub);
   return left.length === 0 ? undefined : new Map(left);
 }
 
-/** Whether another hub looks at the fields of events. */
-export function wantsFields(foreign: Foreign | undefined): boolean {
+/** Whether another hub filters by the fields of events. */
+export function wantsFields(foreign: RemoteInterests | undefined): boolean {
   return foreign !== undefined && [...foreign.values()].some(({ unfiltered }) => unfiltered !== true);
 }
 
-/** What fits one of them; undefined where that may be anything, or there are more values and limits than that. */
+/** Union of filter values and limits; undefined if any event may match, or if there are more than `max`. */
 export function unionOf(wants: readonly (EventSelector | undefined)[], max: number): EventSelector | undefined {
   let count = 0;
   for (const wanted of wants) {
@@ -40,14 +40,14 @@ export function unionOf(wants: readonly (EventSelector | undefined)[], max: numb
   return { keys, limits: all.flatMap(({ limits }) => limits) };
 }
 
-/** How many values and limits there are. */
+/** Number of values and limits. */
 export function sizeOf({ keys, limits }: EventSelector): number {
   return keys.reduce((sum, { values }) => sum + values.length, limits.length);
 }
 
-/** Hands events to other hubs: all of them, or those that each of them wants. hot */
+/** Forwards to each hub the events that it wants. hot */
 export function forwardTo(
-  foreign: Foreign,
+  foreign: RemoteInterests,
   events: EventBatch,
   forward: (events: EventBatch, to: ReadonlyMap<string, Variant>) => void,
 ): void {
@@ -74,7 +74,7 @@ function placesOf(fields: readonly FilterFields[], { wants }: FilteredVariant): 
 }
 
 function chosen({ variant, bytes, ends }: EventBatch, fields: readonly FilterFields[], places: number[]): EventBatch {
-  const batch = new Batch(look(bytes), ends).at(places);
+  const batch = new DeliveryBatch(look(bytes), ends).at(places);
   return batch.events(
     variant,
     places.map((place) => fields[place] as FilterFields),
