@@ -428,7 +428,7 @@ export class Ingest {
   }
 
   #requireCapacity(count: number): void {
-    const { canStore: canStore, hasCapacity } = this.#options;
+    const { canStore, hasCapacity } = this.#options;
     if (canStore?.() === false) {
       this.#rejections.count('database', count);
       throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: the database does not take them at the moment');
@@ -504,7 +504,7 @@ export class Ingest {
 
   /** Registers the provider of a scanned location. Returns the work for that. */
   #register(number: number, type: ProviderType): Promise<void> | undefined {
-    const { ensureProvider, located: located, homeOf } = this.#options;
+    const { ensureProvider, located, homeOf } = this.#options;
     const { names } = this.#scanning as ScannerState;
     const id = names.of(number);
     const work = ensureProvider(id, type);

@@ -187,7 +187,10 @@ describe('fence events of third parties', () => {
     })) {
       shown[name] = [];
       fanout.subscribe(
-        { deliver: (_, { strings: texts }) => void shown[name]?.push(...texts.map((text) => JSON.parse(text) as unknown)) },
+        {
+          deliver: (_, { strings: texts }) =>
+            void shown[name]?.push(...texts.map((text) => JSON.parse(text) as unknown)),
+        },
         { topic: 'fence_events', view },
       );
     }

@@ -58,7 +58,11 @@ export function eventsOf({ events }: Pick<Outcome, 'events'>): SerializedEvent[]
   return events
     .toSorted((a, b) => a.variant - b.variant)
     .flatMap(({ variant, bytes, ends, fields }) =>
-      new DeliveryBatch(look(bytes), ends).strings.map((text, i) => ({ variant, text, fields: fields?.[i] ?? NO_FIELDS })),
+      new DeliveryBatch(look(bytes), ends).strings.map((text, i) => ({
+        variant,
+        text,
+        fields: fields?.[i] ?? NO_FIELDS,
+      })),
     );
 }
 

@@ -30,7 +30,7 @@ export function LogRows({ rows }: { readonly rows: readonly LoggedEvent[] }) {
 }
 
 function Row({
-  logged: logged,
+  logged,
   isOpen,
   onToggle,
 }: {

@@ -116,7 +116,7 @@ function join(
   } else if (group.isAccepted) {
     queueMicrotask(() => subscriber.subscribed?.());
   } else if (group.rejection !== undefined) {
-    const { rejection: rejection } = group;
+    const { rejection } = group;
     queueMicrotask(() => subscriber.rejected?.(rejection));
   }
   clearTimeout(group.closeTimer);
@@ -157,7 +157,7 @@ function receive(message: ThreadEvent): void {
     case 'rejected': {
       const group = byKey.get(message.key);
       if (group !== undefined) Object.assign(group, { isAccepted: false, rejection: message.description });
-      for (const { rejected: rejected } of group?.subscribers ?? []) rejected?.(message.description);
+      for (const { rejected } of group?.subscribers ?? []) rejected?.(message.description);
       break;
     }
     case 'events':
@@ -167,7 +167,7 @@ function receive(message: ThreadEvent): void {
       for (const { moves } of byKey.get(message.key)?.subscribers ?? []) moves?.(message.batch);
       break;
     case 'last_seen':
-      for (const { lastSeen: lastSeen } of byKey.get(message.key)?.subscribers ?? []) lastSeen?.(message.batch);
+      for (const { lastSeen } of byKey.get(message.key)?.subscribers ?? []) lastSeen?.(message.batch);
       break;
   }
 }

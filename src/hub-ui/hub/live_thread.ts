@@ -137,7 +137,7 @@ async function startFeed(key: number): Promise<void> {
   if (feed === undefined) return;
   feed.collected.items.restart();
   feed.restarts++;
-  const { restarts: restarts } = feed;
+  const { restarts } = feed;
   for (let attempt = 1; ; attempt++) {
     const isAnswered = await addListed(key, feed);
     if (feeds.get(key) !== feed || feed.restarts !== restarts) return;
@@ -153,7 +153,7 @@ async function startFeed(key: number): Promise<void> {
  * the hub sends no event for these.
  */
 async function addListed(key: number, feed: Feed): Promise<boolean> {
-  const { restarts: restarts } = feed;
+  const { restarts } = feed;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   try {
     const response = await fetch(`${origin}${API_PATH}${feed.from}`, { headers });

@@ -169,7 +169,7 @@ function useSelectOnClick(
     trackables,
     providers,
     onSelect,
-    isSelecting: isSelecting,
+    isSelecting,
   }: MovingLayers & { readonly onSelect: (selection: MapSelection | undefined) => void; readonly isSelecting: boolean },
 ): void {
   const { map } = useMap();

@@ -58,7 +58,7 @@ export function Layout({
       </header>
       <nav class={styles.rail} aria-label={t('Main')}>
         <Brand />
-        {listedPages().map(({ title, pages: pages }) => (
+        {listedPages().map(({ title, pages }) => (
           <div class={styles.group} key={title}>
             <div class={styles.groupTitle}>{title}</div>
             {pages.map((page) => (
@@ -89,8 +89,8 @@ export function Layout({
 
 /** Navigation pages that the user may open. */
 function listedPages(): readonly NavGroup[] {
-  const groups = NAV_GROUPS.map(({ title, pages: pages }) => ({ title, pages: pages.filter(isListed) }));
-  return groups.filter(({ pages: pages }) => pages.length > 0);
+  const groups = NAV_GROUPS.map(({ title, pages }) => ({ title, pages: pages.filter(isListed) }));
+  return groups.filter(({ pages }) => pages.length > 0);
 }
 
 function Brand() {
@@ -103,7 +103,7 @@ function Brand() {
 }
 
 function PageLink({
-  page: page,
+  page,
   address,
   onClick,
 }: {
@@ -189,7 +189,7 @@ function ThemeButton() {
 
 function TabBar({ address, account }: { readonly address: string; readonly account: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
-  const all = listedPages().flatMap(({ pages: pages }) => pages);
+  const all = listedPages().flatMap(({ pages }) => pages);
   const tabs = all.filter(({ path }) => TAB_PATHS.includes(path));
   const others = all.filter(({ path }) => !TAB_PATHS.includes(path));
   return (

@@ -66,7 +66,7 @@ export function mayOpen({ reads }: NavPage): boolean {
 
 /** Returns the page of a path. */
 export function pageAt(address: string): NavPage | undefined {
-  return NAV_GROUPS.flatMap(({ pages: pages }) => pages).find((page) => isAt(address, page));
+  return NAV_GROUPS.flatMap(({ pages }) => pages).find((page) => isAt(address, page));
 }
 
 /** Returns whether a path belongs to a page. */

@@ -19,7 +19,7 @@ import { worldOpacity, zoomOf } from './world_fade.ts';
  * the configuration names some, as far as these go and as long as they can be had.
  */
 export function BaseLayer() {
-  const { covered, trouble, retry: retry } = useTiles();
+  const { covered, trouble, retry } = useTiles();
   useWorld(covered);
   useGrid(covered === 'nothing');
   return trouble === undefined ? null : <TileTrouble problem={trouble} onRetry={retry} />;

@@ -55,7 +55,7 @@ export async function openTiles(settings: MapTileSettings, report: ReportHealth)
 
 function tilesOfFile(
   file: MapFile,
-  { attribution, report: report }: { readonly attribution: string; readonly report: ReportHealth },
+  { attribution, report }: { readonly attribution: string; readonly report: ReportHealth },
 ): Tiles {
   const { minZoom, maxZoom, minLon, minLat, maxLon, maxLat } = file.header;
   const box: MapExtent = [mapX(minLon), mapY(minLat), mapX(maxLon), mapY(maxLat)];

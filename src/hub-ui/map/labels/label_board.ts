@@ -79,7 +79,7 @@ export class LabelBoard {
       if (name !== undefined) requests.push(name);
     }
     for (const objects of look.objects) this.#addObjects(requests, symbols, { objects, look });
-    const { placed, states: states } = placeLabels(requests, {
+    const { placed, states } = placeLabels(requests, {
       before: this.#states,
       nowMs,
       symbols: look.shown === 'auto' ? symbols : NONE,

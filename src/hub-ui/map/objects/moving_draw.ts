@@ -396,7 +396,7 @@ function drawMultiSelected(
   look: MovingLook,
   screen: OnScreen,
 ): void {
-  const { multiSelected: multiSelected } = look;
+  const { multiSelected } = look;
   if (multiSelected === undefined || multiSelected.size === 0) return;
   context.beginPath();
   for (let s = 0; s < screen.drawn; s++) {

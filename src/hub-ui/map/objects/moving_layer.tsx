@@ -100,7 +100,7 @@ function colorsOf(symbol: LayerSymbol, colorBy: ColorBy): readonly string[] {
  * is drawn once.
  */
 export function MovingLayer({
-  onRejected: onRejected,
+  onRejected,
   ...options
 }: LayerOptions & { readonly onRejected?: (description: string) => void }) {
   const { plane } = useMap();

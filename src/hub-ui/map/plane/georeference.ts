@@ -89,10 +89,10 @@ function georeferenceOf({
   b,
   c,
   d,
-  centerX: centerX,
-  centerY: centerY,
-  centerEasting: centerEasting,
-  centerNorthing: centerNorthing,
+  centerX,
+  centerY,
+  centerEasting,
+  centerNorthing,
 }: PlaneFit): Georeference {
   const e = centerEasting - a * centerX - b * centerY;
   const f = centerNorthing - c * centerX - d * centerY;

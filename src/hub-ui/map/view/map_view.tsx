@@ -51,7 +51,7 @@ export function useMap(): MapContext {
 export function MapView({
   plane = EARTH,
   look,
-  onView: onView,
+  onView,
   label,
   children,
 }: {

@@ -53,7 +53,7 @@ interface MultiSelectProps extends VisibleObjects {
 }
 
 /** Chooses many things on the map, by a lasso, a rectangle or clicks, and changes or copies all of them. */
-export function MultiSelect({ isSelecting: isSelecting, onClose: onClose, ...shown }: MultiSelectProps) {
+export function MultiSelect({ isSelecting, onClose, ...shown }: MultiSelectProps) {
   const [shape, setShape] = useState<Shape>('lasso');
   const [asked, setAsked] = useState<{ readonly what: 'change' | 'copy'; readonly kind: Kind }>();
   const ids = selectedIds.value;
@@ -113,7 +113,7 @@ export function MultiSelect({ isSelecting: isSelecting, onClose: onClose, ...sho
 function SelectedKind({
   kind,
   count,
-  onOpen: onOpen,
+  onOpen,
 }: {
   readonly kind: Kind;
   readonly count: number;
