@@ -84,16 +84,7 @@ export function northOf(plane: Plane): number {
 
 type Matrix = Georeference['matrix'];
 
-function georeferenceOf({
-  a,
-  b,
-  c,
-  d,
-  centerX,
-  centerY,
-  centerEasting,
-  centerNorthing,
-}: PlaneFit): Georeference {
+function georeferenceOf({ a, b, c, d, centerX, centerY, centerEasting, centerNorthing }: PlaneFit): Georeference {
   const e = centerEasting - a * centerX - b * centerY;
   const f = centerNorthing - c * centerX - d * centerY;
   return fromMatrix([a, c, b, d, e, f]);
