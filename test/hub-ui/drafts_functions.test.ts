@@ -4,8 +4,8 @@ import {
   changesBetween,
   isUndecided,
   keyOf,
-  type MemberChange,
-  type Members,
+  type RemoteChange,
+  type DraftMembers,
   memberChanges,
   merged,
   withMember,
@@ -13,7 +13,7 @@ import {
 import { session } from '../../src/hub-ui/hub/access.ts';
 import { deleteDrafts, saveDraft, savedDraft, savedDraftIds } from '../../src/hub-ui/hub/saved_drafts.ts';
 
-const NAMED: Members = { name: 'A', floor: 1 };
+const NAMED: DraftMembers = { name: 'A', floor: 1 };
 
 for (const [what, [first, mine, theirs], expected] of [
   ['nothing of what nobody has changed', [NAMED, NAMED, NAMED], []],
@@ -44,7 +44,7 @@ for (const [what, [first, mine, theirs], expected] of [
 test('A choice holds until the member is changed elsewhere again, whatever is written here since', () => {
   const first = { name: 'A' };
   const theirs = { name: 'C' };
-  const [asked] = memberChanges({ first, mine: { name: 'B' }, theirs }, new Map()) as [MemberChange];
+  const [asked] = memberChanges({ first, mine: { name: 'B' }, theirs }, new Map()) as [RemoteChange];
   const answers = new Map([[keyOf(asked.path), asked]]);
   for (const [mine, whose, shown] of [
     ['B', 'mine', 'B'],

@@ -7,7 +7,7 @@ import { type Existing, entitiesOfDrawing, type LayerChoice } from '../../src/hu
 import { readDxf } from '../../src/hub-ui/formats/dxf.ts';
 import { readGeoJson } from '../../src/hub-ui/formats/geojson.ts';
 import { readImdf } from '../../src/hub-ui/formats/imdf.ts';
-import { cornerAt, type Numbers, placeByPoints } from '../../src/hub-ui/formats/two_points.ts';
+import { cornerAt, type PartialPosition, placeByPoints } from '../../src/hub-ui/formats/two_points.ts';
 import { geoJsonText } from '../../src/hub-ui/formats/write_drawing.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { isUuid } from '../../src/model/id.ts';
@@ -232,7 +232,12 @@ test('DXF is read in its units, with arcs, and put where the zone has it', async
 });
 
 /** Two points in the drawing, and where they are said to be. */
-type Said = readonly [drawn: Numbers, site: Numbers, otherDrawn: Numbers, otherSite: Numbers];
+type Said = readonly [
+  drawn: PartialPosition,
+  site: PartialPosition,
+  otherDrawn: PartialPosition,
+  otherSite: PartialPosition,
+];
 
 function placedBy([drawn, site, otherDrawn, otherSite]: Said) {
   return placeByPoints([

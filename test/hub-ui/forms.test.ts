@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeOf, sentenceOf } from '../../src/hub-ui/problems/sentences.ts';
+import { pathLabel, sentenceOf } from '../../src/hub-ui/problems/sentences.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createSite, DOCK, FORKLIFT } from './ui_site.ts';
 
@@ -23,7 +23,7 @@ for (const [path, place] of [
   ['global_reference.coordinates[0]', 'Geographic position, longitude or x'],
   ['properties.load', 'Properties, load'],
 ] as const) {
-  test(`placeOf tells where ${path} is`, () => assert.equal(placeOf(path), place));
+  test(`placeOf tells where ${path} is`, () => assert.equal(pathLabel(path), place));
 }
 
 test('All that is wrong with a form is said at once, at its fields, and why nothing is saved', { skip }, async (t) => {

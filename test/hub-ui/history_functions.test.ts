@@ -4,7 +4,7 @@ import { matrixOf } from '../../src/hub-ui/history/flow_matrix.ts';
 import { boxOf, cellFor, cornersOf, levelOf, thresholdsOf } from '../../src/hub-ui/history/heat.ts';
 import type { Visit } from '../../src/hub-ui/history/history_api.ts';
 import { lanesOf } from '../../src/hub-ui/history/strip.ts';
-import { TrackStore, type Wanted } from '../../src/hub-ui/history/track_store.ts';
+import { TrackStore, type ChunkRequest } from '../../src/hub-ui/history/track_store.ts';
 import { type PackedTracks, packSnapshot, packTracks } from '../../src/hub-ui/history/tracks.ts';
 import { endOfDay, inputText, lengthOfTime, startOfDay } from '../../src/hub-ui/languages/times.ts';
 import { MovingObjects } from '../../src/hub-ui/map/objects/moving_objects.ts';
@@ -24,10 +24,10 @@ function ways(fromMs: number, of: Readonly<Record<string, readonly number[]>>): 
 }
 
 /** A store of what `load` answers; `asked` are the beginnings of what was asked for. */
-function storeOf(load: (wanted: Wanted) => { tracks: PackedTracks; before?: PackedTracks }, nowMs = LATER_MS) {
+function storeOf(load: (wanted: ChunkRequest) => { tracks: PackedTracks; before?: PackedTracks }, nowMs = LATER_MS) {
   const objects = new MovingObjects(EARTH);
-  const asked: Wanted[] = [];
-  const loaded = async (wanted: Wanted) => {
+  const asked: ChunkRequest[] = [];
+  const loaded = async (wanted: ChunkRequest) => {
     asked.push(wanted);
     return { before: NOTHING, isCut: false, isIncomplete: false, ...load(wanted) };
   };

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { pageOf, sortedBy } from '../../src/hub-ui/controls/sort_and_page.ts';
 import { type Contents, countAt, type Passage, passagesOf, stepsOf } from '../../src/hub-ui/events/occupancy.ts';
-import { bodyOf, documentText, type EntityDocument, readDocument } from '../../src/hub-ui/formats/entity_document.ts';
+import { bodyOf, documentText, type HubDocument, readDocument } from '../../src/hub-ui/formats/entity_document.ts';
 import type { Entities, Kind } from '../../src/hub-ui/hub/entity_kinds.ts';
 import type { LoggedEvent } from '../../src/hub-ui/hub/event_log.ts';
 import { runAll } from '../../src/hub-ui/hub/run_all.ts';
-import { withoutPlaces } from '../../src/hub-ui/lists/left_out.ts';
-import { rates, readMetrics, type Sample, sums } from '../../src/hub-ui/operations/metrics.ts';
+import { withoutEntitiesAt } from '../../src/hub-ui/lists/left_out.ts';
+import { rates, readMetrics, type MetricsSample, sums } from '../../src/hub-ui/operations/metrics.ts';
 import { CELLAR, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 
 const SEED = { seed: 20260101, numRuns: 300 };
@@ -71,7 +71,7 @@ test('A file with alert rules and views is sent with them, as they are', () => {
   assert.throws(() => readDocument(JSON.stringify({ ...head, views: 7 })), {
     message: 'views: must be a list, found 7',
   });
-  const { document } = withoutPlaces(read, ['alert_rules[0].kind']);
+  const { document } = withoutEntitiesAt(read, ['alert_rules[0].kind']);
   assert.deepEqual(bodyOf(document), { ...head, views: [] });
 });
 
@@ -97,7 +97,7 @@ test('withoutPlaces leaves out what a problem is in, and nothing else', () => {
     [['fences[0]', 'trackables[0].radius', 'locating_rules[0].priority'], [CELLAR.id], 2, false],
   ];
   for (const [places, ids, count, withRules] of cases) {
-    const { document: rest, count: found } = withoutPlaces(document, places);
+    const { document: rest, count: found } = withoutEntitiesAt(document, places);
     const left = [...rest.lists.values()].flat().map(({ id }) => id);
     assert.deepEqual([left, found, rest.rules !== undefined], [ids, count, withRules], places.join());
   }
@@ -179,7 +179,7 @@ test('readMetrics reads samples and leaves out all other lines', () => {
 });
 
 test('rates has a gap where a counter began anew, and where nobody looked', () => {
-  const samples: Sample[] = [
+  const samples: MetricsSample[] = [
     [0, 0],
     [2_000, 10],
     [4_000, 4],
@@ -193,6 +193,6 @@ test('rates has a gap where a counter began anew, and where nobody looked', () =
   assert.deepEqual(sums([rates(samples, 'n'), rates(samples, 'n')]), [10, null, null, 2]);
 });
 
-function documentOf(lists: object, rules?: EntityDocument['rules']): EntityDocument {
+function documentOf(lists: object, rules?: HubDocument['rules']): HubDocument {
   return { lists: new Map(Object.entries(lists)) as unknown as ReadonlyMap<Kind, never>, rules };
 }

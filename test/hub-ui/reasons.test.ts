@@ -6,7 +6,7 @@ import { CELLAR, createSite, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 
 // What is imported below is read in German.
 Object.defineProperty(globalThis, 'localStorage', { value: { getItem: () => 'de' }, configurable: true });
-const { errorText, partsOf, placeOf, sentenceOf } = await import('../../src/hub-ui/problems/sentences.ts');
+const { errorText, partsOf, pathLabel, sentenceOf } = await import('../../src/hub-ui/problems/sentences.ts');
 const { patternOf } = await import('../../src/hub-ui/problems/reasons.ts');
 const { HUB_WORDS } = await import('../../src/hub-ui/problems/server_message_patterns.ts');
 
@@ -75,7 +75,7 @@ for (const [path, place] of [
   ['locating_rules[0].expression', 'Regeln, Nummer 1, Ausdruck'],
   ['properties.load', 'Eigenschaften, load'],
 ] as const) {
-  test(`German readers find ${path} by its place`, () => assert.equal(placeOf(path), place));
+  test(`German readers find ${path} by its place`, () => assert.equal(pathLabel(path), place));
 }
 
 test('A failure that names no field is told in German, too', () => {

@@ -6,7 +6,7 @@ import type { Drawing } from '../../src/hub-ui/formats/drawing.ts';
 import { entitiesOfDrawing } from '../../src/hub-ui/formats/drawn_entities.ts';
 import { readGeoJson } from '../../src/hub-ui/formats/geojson.ts';
 import { readKml } from '../../src/hub-ui/formats/kml.ts';
-import { geoJsonText, kmlText, type Site } from '../../src/hub-ui/formats/write_drawing.ts';
+import { geoJsonText, kmlText, type DrawnSite } from '../../src/hub-ui/formats/write_drawing.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import { ZONE_TYPES, type Zone } from '../../src/model/zone.ts';
 
@@ -18,7 +18,7 @@ const FORMATS = {
 const RUNS = { numRuns: 300, seed: 34 };
 
 /** The zones and fences that a file makes in a hub that has a site. */
-function entitiesOf(drawing: Drawing, site: Site): { readonly zones: Entity[]; readonly fences: Entity[] } {
+function entitiesOf(drawing: Drawing, site: DrawnSite): { readonly zones: Entity[]; readonly fences: Entity[] } {
   const layers = drawing.layers.map(({ name }) => ({ becomes: name as 'zones' | 'fences', floor: undefined }));
   const existing = {
     zones: new Map(site.zones.map((zone) => [zone.id, zone])),
@@ -29,7 +29,7 @@ function entitiesOf(drawing: Drawing, site: Site): { readonly zones: Entity[]; r
   return { zones: of('zones'), fences: of('fences') };
 }
 
-const NOTHING: Site = { zones: [], fences: [] };
+const NOTHING: DrawnSite = { zones: [], fences: [] };
 
 const longitude = fc.double({ min: -179, max: 179, noNaN: true }).map((x) => x + 0);
 const latitude = fc.double({ min: -80, max: 80, noNaN: true }).map((x) => x + 0);

@@ -8,7 +8,7 @@ import { readDocument } from '../../src/entities/import_document.ts';
 import { type ImportPlan, planImport } from '../../src/entities/import_plan.ts';
 import { csvText, readCsv, type Table } from '../../src/hub-ui/formats/csv.ts';
 import { decodeText } from '../../src/hub-ui/formats/decode_text.ts';
-import { bodyOf, type EntityDocument, type HubEntities } from '../../src/hub-ui/formats/entity_document.ts';
+import { bodyOf, type HubDocument, type HubEntities } from '../../src/hub-ui/formats/entity_document.ts';
 import { stableId } from '../../src/hub-ui/formats/stable_id.ts';
 import { idsOf, textOfIds } from '../../src/hub-ui/formats/table_cells.ts';
 import { guessKind, guessMeanings, type TableKind } from '../../src/hub-ui/formats/table_columns.ts';
@@ -23,7 +23,7 @@ import { openEntities, polygon, UUID_A, UUID_B, UUID_C } from '../entities/open_
 const file = (name: string): Promise<Buffer> => readFile(new URL(`files/${name}`, import.meta.url));
 
 /** What the dialog makes of a table without a choice of the user. */
-function documentOf(table: Table, name = 'carts.csv'): EntityDocument & { readonly kind: TableKind } {
+function documentOf(table: Table, name = 'carts.csv'): HubDocument & { readonly kind: TableKind } {
   const kind = guessKind(table);
   const meanings = guessMeanings(table.columns, kind);
   const { sign } = signOf(table, { kind, meanings });
@@ -34,8 +34,7 @@ function trackablesOf(text: string): readonly Record<string, unknown>[] {
   return (documentOf(readCsv(text)).lists.get('trackables') ?? []) as never;
 }
 
-const notesOf = ({ notes = [] }: EntityDocument): readonly string[] =>
-  notes.map(({ where, what }) => `${where}: ${what}`);
+const notesOf = ({ notes = [] }: HubDocument): readonly string[] => notes.map(({ where, what }) => `${where}: ${what}`);
 
 test('A table of carts becomes trackables with the members that it has; what cannot be a member is a property', async () => {
   const document = documentOf(readCsv(decodeText(await file('carts.csv')).text));
@@ -293,7 +292,7 @@ test('Rows without a name, or with the tag of another trackable, are warned abou
 });
 
 /** Imports a document of the page into these entities, as a dry run. */
-async function planned(entities: Entities, document: EntityDocument, deletesMembers = false): Promise<ImportPlan> {
+async function planned(entities: Entities, document: HubDocument, deletesMembers = false): Promise<ImportPlan> {
   const { trackable, provider } = entities.lists();
   const byId = (list: readonly { readonly id: string }[]) => new Map(list.map((each) => [idKey(each.id), each]));
   const hub = new Map([

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LastSeenCollector } from '../../src/hub-ui/hub/last_seen.ts';
-import { HeardTags } from '../../src/hub-ui/lists/unassigned_tags.ts';
+import { TagActivity } from '../../src/hub-ui/lists/unassigned_tags.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createSite, FORKLIFT, move } from './ui_site.ts';
 
@@ -31,15 +31,15 @@ test('Heard counts what is told, not what is listed, and says each battery once'
 
 test('HeardTags says the rate of the last minute, or of as much as was listened to', () => {
   const heard = new LastSeenCollector();
-  const tags = new HeardTags();
+  const tags = new TagActivity();
   heard.add([location('a', T0 - 60_000, { battery: 7 })], { isList: true });
-  tags.take(heard.take(), T0);
+  tags.add(heard.take(), T0);
   assert.deepEqual([tags.lastMs('a'), tags.rate('a', T0), tags.lastMs('b')], [T0 - 60_000, undefined, undefined]);
   // Twice a second for two minutes, one batch a second.
   for (let second = 1; second <= 120; second++) {
     const atMs = T0 + second * 1_000;
     heard.add([location('a', atMs - 500), location('a', atMs)]);
-    tags.take(heard.take(), atMs);
+    tags.add(heard.take(), atMs);
     if (second === 4) assert.equal(tags.rate('a', atMs), 2);
   }
   assert.ok(Math.abs((tags.rate('a', T0 + 120_000) ?? 0) - 2) < 0.05, String(tags.rate('a', T0 + 120_000)));
@@ -47,20 +47,20 @@ test('HeardTags says the rate of the last minute, or of as much as was listened 
   assert.equal(tags.rate('a', T0 + 300_000), 0, 'what has fallen silent comes to nothing');
   heard.restart();
   heard.add([location('b', T0)], { isList: true });
-  tags.take(heard.take(), T0 + 300_000);
+  tags.add(heard.take(), T0 + 300_000);
   assert.deepEqual([tags.lastMs('a'), tags.lastMs('b'), tags.battery('a')], [undefined, T0, undefined]);
 });
 
 test('The state of twenty thousand tags is taken within a frame or two', () => {
   const heard = new LastSeenCollector();
-  const tags = new HeardTags();
+  const tags = new TagActivity();
   const all = Array.from({ length: 20_000 }, (_, i) => location(`tag-${i}`, T0, { battery: i % 100 }));
   heard.add(all, { isList: true });
-  tags.take(heard.take(), T0);
+  tags.add(heard.take(), T0);
   heard.add(all.map((each) => ({ ...each, timestamp_generated: new Date(T0 + 1_000).toISOString() })));
   const batch = heard.take();
   const beganMs = performance.now();
-  tags.take(batch, T0 + 1_000);
+  tags.add(batch, T0 + 1_000);
   const tookMs = performance.now() - beganMs;
   assert.ok(tookMs < 250, `${tookMs} ms`);
   assert.equal(tags.battery('tag-19999'), '99');

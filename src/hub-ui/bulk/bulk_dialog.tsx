@@ -53,7 +53,7 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
   const fields = BULK_FIELDS[kind];
   const [lines, setLines] = useState<readonly Line[]>(() => [lineOf(fields[0] as BulkField, 0)]);
   const trackables = useEntities('trackables');
-  const { isUnderWay, failures, count, run } = useWork(onClose);
+  const { isRunning, failures, count, run } = useWork(onClose);
   const plan = useMemo(() => planOf(kind, entities, { lines, trackables }), [kind, entities, lines, trackables]);
   const change = (key: number, to: Partial<Line>): void =>
     setLines(lines.map((line) => (line.key === key ? { ...line, ...to } : line)));
@@ -71,10 +71,10 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>{isUnderWay ? t('Stop') : t('Cancel')}</Button>
+          <Button onClick={onClose}>{isRunning ? t('Stop') : t('Cancel')}</Button>
           <Button
             kind="main"
-            disabled={isUnderWay || plan === undefined || plan.changed === 0}
+            disabled={isRunning || plan === undefined || plan.changed === 0}
             onClick={() => void run(send)}
           >
             {t('Change {what}', { what })}
@@ -101,9 +101,7 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
             {t('Add field')}
           </Button>
         </div>
-        {isUnderWay && (
-          <Progress label={t('Changing {what}', { what })} done={count} total={plan?.writes.length ?? 0} />
-        )}
+        {isRunning && <Progress label={t('Changing {what}', { what })} done={count} total={plan?.writes.length ?? 0} />}
         <Failures
           title={t('{count} could not be changed', { count: countText(failures.length) })}
           rows={failures.map(({ label, reason }) => [label, reason])}

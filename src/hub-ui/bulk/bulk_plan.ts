@@ -1,5 +1,5 @@
 import type { Trackable } from '../../model/trackable.ts';
-import { type Members, withMember } from '../drafts/member_changes.ts';
+import { type DraftMembers, withMember } from '../drafts/member_changes.ts';
 import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { equal } from '../json/equal.ts';
 
@@ -61,12 +61,12 @@ export interface Edit {
 }
 
 /** Update of one entity: the changed members before and after. */
-export interface Write {
+export interface BulkWrite {
   readonly kind: Kind;
   readonly id: string;
   readonly label: string;
-  readonly before: Members;
-  readonly after: Members;
+  readonly before: DraftMembers;
+  readonly after: DraftMembers;
 }
 
 /** Row of the preview. */
@@ -79,7 +79,7 @@ export interface PreviewRow {
 }
 
 export interface BulkPlan {
-  readonly writes: readonly Write[];
+  readonly writes: readonly BulkWrite[];
   readonly rows: readonly PreviewRow[];
   /** Number of selected entities that change; the others already have the values. */
   readonly changed: number;
@@ -87,10 +87,10 @@ export interface BulkPlan {
 
 /** Plans edits of entities; later edits override earlier ones. */
 export function planEdits<K extends Kind>(kind: K, entities: readonly Entities[K][], edits: readonly Edit[]): BulkPlan {
-  const writes: Write[] = [];
+  const writes: BulkWrite[] = [];
   const rows: PreviewRow[] = [];
   for (const entity of entities) {
-    const first = entity as unknown as Members;
+    const first = entity as unknown as DraftMembers;
     const last = edits.reduce((members, { path, value }) => withMember(members, path, value), first);
     const names = [...new Set(edits.map(({ path: [name = ''] }) => name))];
     const changed = names.filter((name) => !equal(first[name] ?? null, last[name] ?? null));
@@ -121,20 +121,21 @@ export function planAssignment(
     }
   }
   const rows = providers.flatMap((provider): PreviewRow[] => {
-    const its = owners.get(provider.id) ?? [];
-    const isSo = target === undefined ? its.length === 0 : its.length === 1 && its[0]?.id === target.id;
-    const from = its.length === 0 ? undefined : its.map(labelOf).join(', ');
+    const current = owners.get(provider.id) ?? [];
+    const isAssigned =
+      target === undefined ? current.length === 0 : current.length === 1 && current[0]?.id === target.id;
+    const from = current.length === 0 ? undefined : current.map(labelOf).join(', ');
     const to = target === undefined ? undefined : labelOf(target);
-    return isSo ? [] : [{ id: provider.id, label: labelOf(provider), path: ['assignment'], from, to }];
+    return isAssigned ? [] : [{ id: provider.id, label: labelOf(provider), path: ['assignment'], from, to }];
   });
   const changing = new Set(rows.map(({ id }) => id));
-  const writes = all.flatMap((trackable): Write[] => {
+  const writes = all.flatMap((trackable): BulkWrite[] => {
     const before = trackable.location_providers ?? [];
-    const kept = before.filter((id) => !changing.has(id) || (trackable.id === target?.id && moved.has(id)));
-    const added = trackable.id === target?.id ? [...changing].filter((id) => !kept.includes(id)) : [];
-    const after = [...kept, ...added];
+    const remaining = before.filter((id) => !changing.has(id) || (trackable.id === target?.id && moved.has(id)));
+    const added = trackable.id === target?.id ? [...changing].filter((id) => !remaining.includes(id)) : [];
+    const after = [...remaining, ...added];
     if (equal(before, after)) return [];
-    const members = (ids: readonly string[]): Members => (ids.length === 0 ? {} : { location_providers: ids });
+    const members = (ids: readonly string[]): DraftMembers => (ids.length === 0 ? {} : { location_providers: ids });
     return [
       {
         kind: 'trackables',
@@ -149,15 +150,15 @@ export function planAssignment(
 }
 
 /** Writes that revert `writes`. */
-export function undone(writes: readonly Write[]): readonly Write[] {
+export function undone(writes: readonly BulkWrite[]): readonly BulkWrite[] {
   return writes.map((write) => ({ ...write, before: write.after, after: write.before }));
 }
 
-function only(members: Members, names: readonly string[]): Members {
+function only(members: DraftMembers, names: readonly string[]): DraftMembers {
   return Object.fromEntries(names.flatMap((name) => (members[name] === undefined ? [] : [[name, members[name]]])));
 }
 
-function valueAt(members: Members, [name = '', ...inner]: readonly string[]): unknown {
+function valueAt(members: DraftMembers, [name = '', ...inner]: readonly string[]): unknown {
   const value = members[name];
-  return inner.length === 0 || value == null ? value : valueAt(value as Members, inner);
+  return inner.length === 0 || value == null ? value : valueAt(value as DraftMembers, inner);
 }

@@ -6,7 +6,7 @@ import { type Draft, deleteEntity, patchEntity } from '../hub/rest.ts';
 import { type Failure, runAll } from '../hub/run_all.ts';
 import { t } from '../languages/language.ts';
 import { countedText } from '../languages/numbers.ts';
-import { undone, type Write } from './bulk_plan.ts';
+import { undone, type BulkWrite } from './bulk_plan.ts';
 
 export interface WorkOptions {
   readonly signal: AbortSignal;
@@ -38,15 +38,15 @@ export function useWork(onClose: () => void) {
     setController(undefined);
     setFailures(failed);
   };
-  return { isUnderWay: controller !== undefined, failures, count, run };
+  return { isRunning: controller !== undefined, failures, count, run };
 }
 
 /** Sends writes, several concurrently; returns the successful ones and the failures. */
 export async function sendWrites(
-  writes: readonly Write[],
+  writes: readonly BulkWrite[],
   options: WorkOptions,
-): Promise<{ readonly done: readonly Write[]; readonly failures: readonly Failure<Write>[] }> {
-  const done: Write[] = [];
+): Promise<{ readonly done: readonly BulkWrite[]; readonly failures: readonly Failure<BulkWrite>[] }> {
+  const done: BulkWrite[] = [];
   const failures = await runAll(
     writes,
     async (write) => {
@@ -60,14 +60,14 @@ export async function sendWrites(
 }
 
 /** Undo action of writes. */
-export function undoingWrites(done: readonly Write[], what: string): ToastAction {
+export function undoingWrites(done: readonly BulkWrite[], what: string): ToastAction {
   const act = async (): Promise<void> => {
     const { failures } = await sendWrites(undone(done), quietly());
     if (failures.length === 0) {
       toast(t('{what} restored', { what }));
       return;
     }
-    const left = failures.map(({ item }) => undone([item])[0] as Write);
+    const left = failures.map(({ item }) => undone([item])[0] as BulkWrite);
     toast(
       t('{what} could not be undone. {reason}', {
         what: countedText(left.length, 'change'),

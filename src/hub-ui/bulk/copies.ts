@@ -74,7 +74,7 @@ export function anchorsOnFloor(
   });
 }
 
-export interface Grid {
+export interface FenceGrid {
   readonly columns: number;
   readonly rows: number;
   /** Spacing in meters, between columns and between rows. */
@@ -86,7 +86,10 @@ export interface Grid {
 }
 
 /** Copies that form a grid with the fence as its first cell; row by row. */
-export function gridOf(fence: Fence, { columns, rows, stepX, stepY, angle, pattern }: Grid): readonly Partial<Fence>[] {
+export function gridOf(
+  fence: Fence,
+  { columns, rows, stepX, stepY, angle, pattern }: FenceGrid,
+): readonly Partial<Fence>[] {
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
   const copies: Partial<Fence>[] = [];
   for (let row = 1; row <= rows; row++) {

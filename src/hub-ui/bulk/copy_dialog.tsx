@@ -25,7 +25,7 @@ import {
   anchorsOnFloor,
   angleOf,
   fencesOnFloor,
-  type Grid,
+  type FenceGrid,
   gridOf,
   ringInMeters,
   sizeOf,
@@ -49,17 +49,17 @@ interface CopyDialogProps {
 
 /** Dialog that copies fences to another floor, or one fence to a grid, with a preview. */
 export function CopyDialog({ ids, onClose }: CopyDialogProps) {
-  const kept = useKept();
+  const site = useSiteEntities();
   const [mode, setMode] = useState<'floor' | 'grid'>('floor');
   const title = ids === undefined ? t('Copy a floor') : t('Copy {what}', { what: countedText(ids.length, 'fence') });
-  if (kept === undefined) {
+  if (site === undefined) {
     return (
       <Dialog wide title={title} onClose={onClose}>
         <Spinner />
       </Dialog>
     );
   }
-  const fences = ids === undefined ? undefined : kept.fences.filter(({ id }) => ids.includes(id));
+  const fences = ids === undefined ? undefined : site.fences.filter(({ id }) => ids.includes(id));
   const [only] = fences ?? [];
   const choice = fences?.length === 1 && (
     <Choice
@@ -75,24 +75,24 @@ export function CopyDialog({ ids, onClose }: CopyDialogProps) {
   if (mode === 'grid' && only !== undefined) {
     return <GridCopies {...{ title, choice, onClose }} fence={only} />;
   }
-  return <FloorCopies {...{ title, choice, onClose, kept }} fences={fences} />;
+  return <FloorCopies {...{ title, choice, onClose, site }} fences={fences} />;
 }
 
-interface Kept {
+interface SiteEntities {
   readonly fences: readonly Fence[];
   readonly zones: readonly Zone[];
   readonly anchors: readonly Anchor[];
 }
 
 /** Loads fences, zones and anchors in exportable form; undefined until loaded. */
-function useKept(): Kept | undefined {
-  const [kept, setKept] = useState<Kept>();
+function useSiteEntities(): SiteEntities | undefined {
+  const [site, setSite] = useState<SiteEntities>();
   useEffect(() => {
     let isOver = false;
     const mayCopyAnchors = can('READ', '/anchors/summary') && can('CREATE', '/anchors');
     Promise.all([listWritable('fences'), listWritable('zones'), mayCopyAnchors ? listWritable('anchors') : []]).then(
       ([fences, zones, anchors]) => {
-        if (!isOver) setKept({ fences, zones, anchors });
+        if (!isOver) setSite({ fences, zones, anchors });
       },
       toastError,
     );
@@ -100,7 +100,7 @@ function useKept(): Kept | undefined {
       isOver = true;
     };
   }, []);
-  return kept;
+  return site;
 }
 
 interface CopiesProps {
@@ -111,19 +111,19 @@ interface CopiesProps {
 
 function FloorCopies({
   fences: given,
-  kept,
+  site,
   ...frame
-}: CopiesProps & { readonly fences: readonly Fence[] | undefined; readonly kept: Kept }) {
-  const floors = floorsOf([...kept.fences, ...kept.zones.map(({ floor }) => ({ floor: floor ?? 0 }))]).sort(
+}: CopiesProps & { readonly fences: readonly Fence[] | undefined; readonly site: SiteEntities }) {
+  const floors = floorsOf([...site.fences, ...site.zones.map(({ floor }) => ({ floor: floor ?? 0 }))]).sort(
     (a, b) => a - b,
   );
   const [from, setFrom] = useState(floors[0] ?? 0);
   const [to, setTo] = useState<number | undefined>(() => (floors.at(-1) ?? 0) + 1);
   const [pattern, setPattern] = useState(t('{name}, floor {floor}', { name: '{name}', floor: '{floor}' }));
   const [hasZones, setHasZones] = useState(false);
-  const fences = given ?? kept.fences.filter(({ floor }) => floor === from);
-  const zones = given === undefined && hasZones ? kept.zones.filter((zone) => (zone.floor ?? 0) === from) : [];
-  const anchors = anchorsIn(kept.anchors, zones);
+  const fences = given ?? site.fences.filter(({ floor }) => floor === from);
+  const zones = given === undefined && hasZones ? site.zones.filter((zone) => (zone.floor ?? 0) === from) : [];
+  const anchors = anchorsIn(site.anchors, zones);
   const copies = useMemo(() => {
     if (to === undefined) return [];
     const made = zones.map((zone, i) => zoneOnFloor(zone, { floor: to, pattern, n: i + 1 }));
@@ -185,7 +185,7 @@ function GridCopies({ fence, ...frame }: CopiesProps & { readonly fence: Fence }
   const [gapX, setGapX] = useState<number | undefined>(1);
   const [gapY, setGapY] = useState<number | undefined>(1);
   const [pattern, setPattern] = useState('{name} {n}');
-  const grid: Grid = {
+  const grid: FenceGrid = {
     columns: Math.max(1, Math.round(columns ?? 1)),
     rows: Math.max(1, Math.round(rows ?? 1)),
     stepX: size.width + (gapX ?? 0),
@@ -272,7 +272,7 @@ function CopyFrame({
   readonly picture?: preact.ComponentChildren;
   readonly children: preact.ComponentChildren;
 }) {
-  const { isUnderWay, failures, count, run } = useWork(onClose);
+  const { isRunning, failures, count, run } = useWork(onClose);
   const create = async (options: WorkOptions): Promise<readonly NamedFailure[]> => {
     const { created, failures: failed } = await make(options);
     if (created.length > 0)
@@ -286,8 +286,8 @@ function CopyFrame({
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>{isUnderWay ? t('Stop') : t('Cancel')}</Button>
-          <Button kind="main" disabled={isUnderWay || copies.length === 0} onClick={() => void run(create)}>
+          <Button onClick={onClose}>{isRunning ? t('Stop') : t('Cancel')}</Button>
+          <Button kind="main" disabled={isRunning || copies.length === 0} onClick={() => void run(create)}>
             {copies.length === 1 ? t('Create 1 copy') : t('Create {count} copies', { count: countText(copies.length) })}
           </Button>
         </>
@@ -296,7 +296,7 @@ function CopyFrame({
       <div class={flow.stack}>
         {choice}
         {children}
-        {isUnderWay && <Progress label={t('Copying')} done={count} total={copies.length} />}
+        {isRunning && <Progress label={t('Copying')} done={count} total={copies.length} />}
         <Failures
           title={t('{count} could not be created', { count: countText(failures.length) })}
           rows={failures.map(({ label, reason }) => [label, reason])}

@@ -8,7 +8,7 @@ import { t } from '../languages/language.ts';
 import { countedText } from '../languages/numbers.ts';
 
 /** Reads entities in the form in which undo can create them again; omits those already deleted. */
-export async function keptBefore<K extends Kind>(
+export async function writableCopies<K extends Kind>(
   kind: K,
   entities: readonly Entities[K][],
 ): Promise<readonly Entities[K][]> {

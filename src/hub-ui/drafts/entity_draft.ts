@@ -5,17 +5,17 @@ import type { SavedDraft } from '../hub/saved_drafts.ts';
 import { equal } from '../json/equal.ts';
 import { type Problems, problemsOf } from './draft_problems.ts';
 import {
-  type Answers,
+  type Resolutions,
   changesBetween,
   type DraftChanges,
   isUndecided,
   keyOf,
-  type MemberChange,
-  type Members,
+  type RemoteChange,
+  type DraftMembers,
   memberChanges,
   set,
   type ThreeVersions,
-  type Whose,
+  type ConflictSide,
   withMember,
 } from './member_changes.ts';
 
@@ -64,7 +64,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly problems = signal<ReadonlyMap<string, string>>(new Map());
   readonly found: ReadonlySignal<Problems>;
   /** Version on the hub; undefined for a new entity. */
-  readonly kept: Signal<Entities[K] | undefined>;
+  readonly saved: Signal<Entities[K] | undefined>;
   /** Last version of the hub that the user has adopted or knowingly overwritten. */
   seen: Entities[K] | undefined;
   /** Stored draft of an earlier visit, offered to restore. */
@@ -75,18 +75,18 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly #past = signal<readonly Draft<K>[]>([]);
   readonly #future = signal<readonly Draft<K>[]>([]);
   readonly #awaited = signal(0);
-  readonly #answers = signal<Answers>(new Map());
+  readonly #resolutions = signal<Resolutions>(new Map());
   readonly #readAgain = signal<ReadAgain<K> | undefined>(undefined);
   /** Whether the user has tried to save: earlier, incomplete members are no problems. */
   readonly #isTried = signal(false);
   #lastStep: string | undefined;
 
-  constructor(kind: K, { kept, first }: { readonly kept?: Entities[K] | undefined; readonly first?: Draft<K> }) {
+  constructor(kind: K, { saved, first }: { readonly saved?: Entities[K] | undefined; readonly first?: Draft<K> }) {
     this.kind = kind;
-    const begin = kept === undefined ? (first ?? ({} as Draft<K>)) : withoutShown(kept);
-    this.kept = signal(kept);
-    this.seen = kept;
-    this.latest = kept;
+    const begin = saved === undefined ? (first ?? ({} as Draft<K>)) : withoutReadOnly(saved);
+    this.saved = signal(saved);
+    this.seen = saved;
+    this.latest = saved;
     this.value = signal(begin);
     this.#first = signal(begin);
     this.canUndo = computed(() => this.#past.value.length > 0);
@@ -147,22 +147,22 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   }
 
   /** Members that another user has changed since, with both values. */
-  changesOf(theirs: Entities[K]): readonly MemberChange[] {
-    const three = { first: this.#first.value, mine: this.value.value, theirs: withoutShown(theirs) };
-    return memberChanges(three as ThreeVersions, this.#answers.value);
+  changesOf(theirs: Entities[K]): readonly RemoteChange[] {
+    const three = { first: this.#first.value, mine: this.value.value, theirs: withoutReadOnly(theirs) };
+    return memberChanges(three as ThreeVersions, this.#resolutions.value);
   }
 
   /** Resolves a conflict with one of the two values. Can be undone, and resolved again. */
-  choose(change: MemberChange, whose: Whose): void {
-    this.#answers.value = new Map(this.#answers.peek()).set(keyOf(change.path), change);
-    const value = withMember(this.value.peek() as Members, change.path, change[whose]);
+  choose(change: RemoteChange, whose: ConflictSide): void {
+    this.#resolutions.value = new Map(this.#resolutions.peek()).set(keyOf(change.path), change);
+    const value = withMember(this.value.peek() as DraftMembers, change.path, change[whose]);
     const [name = ''] = change.path;
     this.change({ [name]: value[name] } as Patch<K>);
   }
 
   /** Edits of this draft, serializable. */
   changed(): DraftChanges {
-    return changesBetween(this.#first.value as Members, this.value.value as Members);
+    return changesBetween(this.#first.value as DraftMembers, this.value.value as DraftMembers);
   }
 
   /** Restores the offered draft, or discards it. */
@@ -182,7 +182,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     }
     this.#past.value = [...this.#past.peek().slice(-PAST_MAX), this.value.peek()];
     this.#future.value = [];
-    if (this.kept.peek() !== undefined) {
+    if (this.saved.peek() !== undefined) {
       this.#first.value = first as Draft<K>;
       this.seen = undefined;
     }
@@ -190,12 +190,12 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   }
 
   /** Adopts the hub's version; undo still works. */
-  follow(kept: Entities[K]): void {
-    this.kept.value = kept;
-    this.seen = this.latest ?? kept;
-    const next = withoutShown(kept);
+  follow(saved: Entities[K]): void {
+    this.saved.value = saved;
+    this.seen = this.latest ?? saved;
+    const next = withoutReadOnly(saved);
     this.#first.value = next;
-    this.#answers.value = new Map();
+    this.#resolutions.value = new Map();
     this.#readAgain.value = undefined;
     if (!equal(next, this.value.peek())) this.#go(next);
   }
@@ -214,12 +214,12 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     readonly read?: () => Promise<Entities[K]>;
   } = {}): Promise<string | undefined> {
     const sent = this.value.peek();
-    const kept = this.kept.peek();
+    const saved = this.saved.peek();
     this.#isTried.value = true;
     if (this.found.peek().size > 0) return undefined;
     this.isSaving.value = true;
     try {
-      if (kept === undefined) this.kept.value = await createEntity(this.kind, sent);
+      if (saved === undefined) this.saved.value = await createEntity(this.kind, sent);
       else {
         const theirs = await read?.();
         if (theirs !== undefined && this.changesOf(theirs).some(isUndecided)) {
@@ -227,15 +227,15 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
           return undefined;
         }
         this.seen = this.latest;
-        await patchEntity(this.kind, kept.id, { before: this.#before(theirs), after: sent, alsoPlane });
-        this.kept.value = { ...sent, id: kept.id } as Entities[K];
+        await patchEntity(this.kind, saved.id, { before: this.#before(theirs), after: sent, alsoPlane });
+        this.saved.value = { ...sent, id: saved.id } as Entities[K];
       }
       this.#first.value = sent;
-      this.#answers.value = new Map();
+      this.#resolutions.value = new Map();
       this.#readAgain.value = undefined;
       this.error.value = undefined;
       this.#isTried.value = false;
-      return this.kept.peek()?.id;
+      return this.saved.peek()?.id;
     } catch (error) {
       this.error.value = error;
       return undefined;
@@ -248,10 +248,10 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   #before(theirs: Entities[K] | undefined): Draft<K> {
     const first = this.#first.peek();
     if (theirs === undefined) return first;
-    const chosen = this.changesOf(theirs).filter(({ isMine }) => isMine);
-    return chosen.reduce(
+    const conflicts = this.changesOf(theirs).filter(({ isMine }) => isMine);
+    return conflicts.reduce(
       (before, change) => withMember(before, change.path, change.theirs),
-      first as Members,
+      first as DraftMembers,
     ) as Draft<K>;
   }
 
@@ -280,7 +280,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
 }
 
 /** Removes members that responses contain and requests must not. */
-function withoutShown<T extends object>(entity: T): T {
+function withoutReadOnly<T extends object>(entity: T): T {
   const { children: _, ...rest } = entity as T & { readonly children?: unknown };
   return rest as unknown as T;
 }

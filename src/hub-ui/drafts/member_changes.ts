@@ -5,12 +5,12 @@ import { equal } from '../json/equal.ts';
  * by one, since they are many and of different origin.
  */
 
-export type Members = Readonly<Record<string, unknown>>;
+export type DraftMembers = Readonly<Record<string, unknown>>;
 
-export type Whose = 'theirs' | 'mine';
+export type ConflictSide = 'theirs' | 'mine';
 
 /** Member that another user has changed. */
-export interface MemberChange {
+export interface RemoteChange {
   /** Name of the member, and of the property in it. */
   readonly path: readonly string[];
   readonly theirs: unknown;
@@ -18,36 +18,39 @@ export interface MemberChange {
   /** Whether this user has changed it, too, to another value: a conflict. */
   readonly isMine: boolean;
   /** Whose value the user has selected; undefined while unresolved. */
-  readonly whose: Whose | undefined;
+  readonly whose: ConflictSide | undefined;
 }
 
 /** Resolved conflicts, by the keys of their paths. */
-export type Answers = ReadonlyMap<string, MemberChange>;
+export type Resolutions = ReadonlyMap<string, RemoteChange>;
 
 export interface ThreeVersions {
   /** Common base. */
-  readonly first: Members;
-  readonly mine: Members;
-  readonly theirs: Members;
+  readonly first: DraftMembers;
+  readonly mine: DraftMembers;
+  readonly theirs: DraftMembers;
 }
 
 /** Edited members of a draft: old and new values. Absent values are undefined. */
 export type DraftChanges = Readonly<Record<string, { readonly was?: unknown; readonly is?: unknown }>>;
 
 /** Members that another user has changed, each with both values and the resolution. */
-export function memberChanges({ first, mine, theirs }: ThreeVersions, answers: Answers): readonly MemberChange[] {
+export function memberChanges(
+  { first, mine, theirs }: ThreeVersions,
+  resolutions: Resolutions,
+): readonly RemoteChange[] {
   return namesOf(first, theirs).flatMap((name) => {
     const [was, is, their] = [first[name], mine[name], theirs[name]];
     if (name !== 'properties' || ![was, is, their].every(isObjectOrAbsent)) {
-      return memberChange([name], { first: was, mine: is, theirs: their }, answers) ?? [];
+      return memberChange([name], { first: was, mine: is, theirs: their }, resolutions) ?? [];
     }
-    const [from, here, there] = [was, is, their].map((value) => (value ?? {}) as Members) as [
-      Members,
-      Members,
-      Members,
+    const [from, here, there] = [was, is, their].map((value) => (value ?? {}) as DraftMembers) as [
+      DraftMembers,
+      DraftMembers,
+      DraftMembers,
     ];
     return namesOf(from, there).flatMap(
-      (key) => memberChange([name, key], { first: from[key], mine: here[key], theirs: there[key] }, answers) ?? [],
+      (key) => memberChange([name, key], { first: from[key], mine: here[key], theirs: there[key] }, resolutions) ?? [],
     );
   });
 }
@@ -55,26 +58,26 @@ export function memberChanges({ first, mine, theirs }: ThreeVersions, answers: A
 function memberChange(
   path: readonly string[],
   { first, mine, theirs }: { readonly first: unknown; readonly mine: unknown; readonly theirs: unknown },
-  answers: Answers,
-): MemberChange | undefined {
+  resolutions: Resolutions,
+): RemoteChange | undefined {
   if (equal(theirs ?? null, first ?? null)) return undefined;
-  const answer = answers.get(keyOf(path));
+  const resolution = resolutions.get(keyOf(path));
   // A later change by the other user invalidates the resolution.
-  const isAnswered = answer !== undefined && equal(answer.theirs ?? null, theirs ?? null);
+  const isResolved = resolution !== undefined && equal(resolution.theirs ?? null, theirs ?? null);
   const isTheirs = equal(mine ?? null, theirs ?? null);
   if (isTheirs)
-    return { path, theirs, mine: answer?.mine, isMine: isAnswered, whose: isAnswered ? 'theirs' : undefined };
-  const isMine = isAnswered || !equal(mine ?? null, first ?? null);
-  return { path, theirs, mine, isMine, whose: isAnswered ? 'mine' : undefined };
+    return { path, theirs, mine: resolution?.mine, isMine: isResolved, whose: isResolved ? 'theirs' : undefined };
+  const isMine = isResolved || !equal(mine ?? null, first ?? null);
+  return { path, theirs, mine, isMine, whose: isResolved ? 'mine' : undefined };
 }
 
 /** Whether a change is an unresolved conflict. */
-export function isUndecided({ isMine, whose }: MemberChange): boolean {
+export function isUndecided({ isMine, whose }: RemoteChange): boolean {
   return isMine && whose === undefined;
 }
 
 /** Merged version to save: this user's edits, and the other user's changes of members without conflict or resolved so. */
-export function merged({ mine }: ThreeVersions, changes: readonly MemberChange[]): Members {
+export function merged({ mine }: ThreeVersions, changes: readonly RemoteChange[]): DraftMembers {
   const taken = changes.filter(({ isMine, whose }) => !isMine || whose === 'theirs');
   return taken.reduce((members, { path, theirs }) => withMember(members, path, theirs), mine);
 }
@@ -85,13 +88,17 @@ export function keyOf(path: readonly string[]): string {
 }
 
 /** Sets the value at a path; undefined removes it. Removing the last property removes `properties`. */
-export function withMember(members: Members, [name = '', ...inner]: readonly string[], value: unknown): Members {
+export function withMember(
+  members: DraftMembers,
+  [name = '', ...inner]: readonly string[],
+  value: unknown,
+): DraftMembers {
   const next: Record<string, unknown> = { ...members };
   if (inner.length === 0) {
     set(next, name, value);
     return next;
   }
-  const within = withMember((members[name] ?? {}) as Members, inner, value);
+  const within = withMember((members[name] ?? {}) as DraftMembers, inner, value);
   set(next, name, Object.keys(within).length === 0 ? undefined : within);
   return next;
 }
@@ -103,7 +110,7 @@ export function set(members: Record<string, unknown>, name: string, value: unkno
 }
 
 /** Members in which two versions differ. */
-export function changesBetween(first: Members, value: Members): DraftChanges {
+export function changesBetween(first: DraftMembers, value: DraftMembers): DraftChanges {
   const changes: Record<string, { was?: unknown; is?: unknown }> = {};
   for (const name of namesOf(first, value)) {
     if (equal(first[name] ?? null, value[name] ?? null)) continue;
@@ -115,7 +122,7 @@ export function changesBetween(first: Members, value: Members): DraftChanges {
   return changes;
 }
 
-function namesOf(...all: readonly Members[]): readonly string[] {
+function namesOf(...all: readonly DraftMembers[]): readonly string[] {
   return [...new Set(all.flatMap((members) => Object.keys(members)))];
 }
 

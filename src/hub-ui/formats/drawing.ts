@@ -19,19 +19,19 @@ export interface Drawing {
 
 export interface Layer {
   readonly name: string;
-  readonly shapes: readonly Shape[];
+  readonly shapes: readonly FileShape[];
 }
 
-export type Position = readonly number[];
+export type FilePosition = readonly number[];
 
-export interface Shape {
+export interface FileShape {
   /** As written in the file, if it has one. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly floor: number | undefined;
   readonly geometry:
-    | { readonly type: 'Polygon'; readonly coordinates: readonly (readonly Position[])[] }
-    | { readonly type: 'Point'; readonly coordinates: Position };
+    | { readonly type: 'Polygon'; readonly coordinates: readonly (readonly FilePosition[])[] }
+    | { readonly type: 'Point'; readonly coordinates: FilePosition };
   /** Of a circle around a point, in meters. */
   readonly radius: number | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
@@ -47,30 +47,30 @@ export interface Unusable {
 
 /** Collects the shapes of a file by layer, in the order of the file. */
 export class Layers {
-  readonly #byName = new Map<string, Shape[]>();
-  readonly #misfits = new Map<string, { count: number; readonly example: string }>();
+  readonly #byName = new Map<string, FileShape[]>();
+  readonly #invalidValues = new Map<string, { count: number; readonly example: string }>();
   readonly unusable: Unusable[] = [];
 
-  add(name: string, shape: Shape): void {
+  add(name: string, shape: FileShape): void {
     const shapes = this.#byName.get(name);
     if (shapes === undefined) this.#byName.set(name, [shape]);
     else shapes.push(shape);
   }
 
-  refuse(where: string, why: string): void {
+  reject(where: string, why: string): void {
     this.unusable.push({ where, why });
   }
 
   /** Counts a value that stays in the properties, since it is invalid for the member of that name. */
   keepAsProperty(name: string, value: unknown): void {
-    const found = this.#misfits.get(name);
-    if (found === undefined) this.#misfits.set(name, { count: 1, example: JSON.stringify(value) });
+    const found = this.#invalidValues.get(name);
+    if (found === undefined) this.#invalidValues.set(name, { count: 1, example: JSON.stringify(value) });
     else found.count++;
   }
 
   drawing(plane: Drawing['plane'], swapped?: () => Drawing): Drawing {
     const layers = [...this.#byName].map(([name, shapes]) => ({ name, shapes }));
-    const notes = [...this.#misfits].map(([where, { count, example }]) => {
+    const notes = [...this.#invalidValues].map(([where, { count, example }]) => {
       return { where, what: t('It becomes a property, {count} times, for example {example}.', { count, example }) };
     });
     return { plane, layers, unusable: this.unusable, notes, swapped };
@@ -78,7 +78,7 @@ export class Layers {
 }
 
 /** Closes a ring; undefined if it has no area. */
-export function closedRing(positions: readonly Position[]): readonly Position[] | undefined {
+export function closedRing(positions: readonly FilePosition[]): readonly FilePosition[] | undefined {
   const [first] = positions;
   const last = positions.at(-1);
   if (first === undefined || last === undefined) return undefined;

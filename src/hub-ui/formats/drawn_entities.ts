@@ -4,8 +4,8 @@ import { ZONE_TYPES, type Zone } from '../../model/zone.ts';
 import type { ControlPoints } from '../map/plane/georeference.ts';
 import { EARTH, toMap } from '../map/plane/plane.ts';
 import { pairsOfArea, rowsOf } from '../setup/zones/pairs.ts';
-import type { Drawing, Layer, Position, Shape } from './drawing.ts';
-import type { EntityDocument } from './entity_document.ts';
+import type { Drawing, Layer, FilePosition, FileShape } from './drawing.ts';
+import type { HubDocument } from './entity_document.ts';
 import type { DrawnKind, ExportedEntity } from './entity_properties.ts';
 import { controlPointsFor } from './moved_zone.ts';
 import { stableId } from './stable_id.ts';
@@ -56,10 +56,7 @@ interface Drawn {
 /**
  * Converts a drawing to fences and zones, with the members that the file contains. The hub validates the entities.
  */
-export function entitiesOfDrawing(
-  drawing: Drawing,
-  { layers: choices, plane, name, existing }: Choices,
-): EntityDocument {
+export function entitiesOfDrawing(drawing: Drawing, { layers: choices, plane, name, existing }: Choices): HubDocument {
   const drawn: Readonly<Record<DrawnKind, Map<string, Drawn>>> = { zones: new Map(), fences: new Map() };
   const hub = { fences: byKey(existing.fences), zones: byKey(existing.zones) };
   const toleranceDegrees = drawing.plane === 'earth' ? toleranceOf(drawing) : 0;
@@ -88,7 +85,7 @@ function byKey<E>(entities: ReadonlyMap<string, E>): ReadonlyMap<string, E> {
   return new Map([...entities].map(([id, entity]) => [idKey(id), entity]));
 }
 
-function idOf({ id, exported }: Shape, { key, ids }: { readonly key: string; readonly ids: Set<string> }): string {
+function idOf({ id, exported }: FileShape, { key, ids }: { readonly key: string; readonly ids: Set<string> }): string {
   const isOwn = id !== undefined && (exported !== undefined || isUuid(id));
   const own = isOwn ? id : stableId(id === undefined ? key : `${key} ${id}`);
   const found = ids.has(own) ? stableId(`${key} again`) : own;
@@ -107,7 +104,7 @@ interface Made<E> {
 }
 
 function fenceOf(
-  shape: Shape,
+  shape: FileShape,
   { id, layer, floor, plane, before, toleranceDegrees }: Made<Fence> & { readonly plane: PlaneChoice | undefined },
 ): Drawn {
   const { geometry } = shape;
@@ -126,7 +123,7 @@ function fenceOf(
 }
 
 /** A new area becomes a zone whose meters start at its first corner; a point becomes a proximity zone of a reader. */
-function zoneOf(shape: Shape, { id, layer, floor, before, toleranceDegrees }: Made<Zone>): Drawn {
+function zoneOf(shape: FileShape, { id, layer, floor, before, toleranceDegrees }: Made<Zone>): Drawn {
   const { geometry } = shape;
   const exported = exportedAs('zones', shape);
   const isPoint = geometry.type === 'Point';
@@ -150,11 +147,11 @@ function zoneOf(shape: Shape, { id, layer, floor, before, toleranceDegrees }: Ma
 }
 
 /** Members from a shape that is not an export of a hub. */
-function drawnMembers({ name, radius }: Shape, properties: Members): Members {
+function drawnMembers({ name, radius }: FileShape, properties: Members): Members {
   return { name, radius, properties: Object.keys(properties).length > 0 ? properties : undefined };
 }
 
-function radiusForNew({ geometry }: Shape): Members {
+function radiusForNew({ geometry }: FileShape): Members {
   return geometry.type === 'Point' ? { radius: RADIUS_M } : {};
 }
 
@@ -170,7 +167,7 @@ function given(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-type Geometry = Shape['geometry'];
+type Geometry = FileShape['geometry'];
 type Region = Fence['region'];
 
 /**
@@ -194,11 +191,11 @@ function regionLike(geometry: Geometry, before: Region | undefined, toleranceDeg
   });
 }
 
-function positionsOf({ type, coordinates }: Geometry | Region): readonly Position[] {
+function positionsOf({ type, coordinates }: Geometry | Region): readonly FilePosition[] {
   return type === 'Point' ? [coordinates] : coordinates.flat();
 }
 
-function mapPositions({ type, coordinates }: Geometry, map: (at: Position) => number[]): Region {
+function mapPositions({ type, coordinates }: Geometry, map: (at: FilePosition) => number[]): Region {
   if (type === 'Point') return { type, coordinates: map(coordinates) };
   return { type, coordinates: coordinates.map((ring) => ring.map(map)) };
 }
@@ -224,7 +221,7 @@ function decimalsOf(value: number): number {
 }
 
 /** Converts a position of the drawing to meters of the zone. */
-export function placed([x = 0, y = 0]: Position, { x: left, y: bottom, turn }: PlaneChoice): number[] {
+export function placed([x = 0, y = 0]: FilePosition, { x: left, y: bottom, turn }: PlaneChoice): number[] {
   const [cos, sin] = [Math.cos((turn * Math.PI) / 180), Math.sin((turn * Math.PI) / 180)];
   return [left + x * cos - y * sin, bottom + x * sin + y * cos].map((meters) => Math.round(meters * 1e4) / 1e4);
 }

@@ -2,7 +2,7 @@
 import { type Block, denormalise, type Entity, type Parsed, parseString, toPolylines } from 'dxf';
 import { t } from '../languages/language.ts';
 import { unescapeDxf } from './decode_text.ts';
-import { closedRing, type Drawing, Layers, type Position, type Shape } from './drawing.ts';
+import { closedRing, type Drawing, Layers, type FilePosition, type FileShape } from './drawing.ts';
 
 /** Meters per unit of `$INSUNITS`. Unitless drawings count as meters. */
 const METERS: Readonly<Record<number, number>> = {
@@ -42,30 +42,30 @@ export function readDxf(text: string): Drawing {
   if (perUnit === undefined) throw new Error(t('$INSUNITS: {units} is not a supported unit of length', { units }));
   if (count === 0) throw new Error(t('The file contains no DXF entities'));
   const layers = new Layers();
-  const others = new Others();
-  const drawable = drawableOf(withoutHiddenInsertions(parsed, { layerStates, others }), others);
+  const unusable = new UnusableEntities();
+  const drawable = drawableOf(withoutHiddenInsertions(parsed, { layerStates, unusable }), unusable);
   for (const entity of drawable.entities) {
     const ids = new Map<string, number>();
-    for (const { part, line } of linesOf(entity, { drawable, others })) {
+    for (const { part, line } of linesOf(entity, { drawable, unusable })) {
       const geometry = geometryOf(
         part,
         line.map((position) => position.map((each) => each * perUnit)),
       );
       const why = whyHidden(part, layerStates.get(layerKey(layerOf(part))));
-      if (why !== undefined) others.add(part.type, { why });
-      else if (geometry === undefined) others.add(part.type);
+      if (why !== undefined) unusable.add(part.type, { why });
+      else if (geometry === undefined) unusable.add(part.type);
       else layers.add(layerOf(part), { ...geometry, ...NOTHING_ELSE, id: idOf(part, { of: entity, ids }) });
     }
   }
-  const known = new Set([parsed, ...parsed.blocks].flatMap(({ entities }) => entities.map(({ type }) => type)));
-  for (const [type, times] of types) if (!known.has(type)) others.add(type, { times });
-  others.refuseIn(layers);
-  if (units === 0) layers.refuse('$INSUNITS', t('The drawing declares no units. Meters are assumed.'));
+  const parsedTypes = new Set([parsed, ...parsed.blocks].flatMap(({ entities }) => entities.map(({ type }) => type)));
+  for (const [type, times] of types) if (!parsedTypes.has(type)) unusable.add(type, { times });
+  unusable.rejectIn(layers);
+  if (units === 0) layers.reject('$INSUNITS', t('The drawing declares no units. Meters are assumed.'));
   return layers.drawing('meters');
 }
 
 /** Counts of unusable entities, by type and reason. */
-class Others {
+class UnusableEntities {
   readonly #counts = new Map<string, { readonly type: string; readonly why: string; times: number }>();
 
   add(type: string, { why = whyNot(type), times = 1 }: { readonly why?: string; readonly times?: number } = {}): void {
@@ -75,8 +75,8 @@ class Others {
     else found.times += times;
   }
 
-  refuseIn(layers: Layers): void {
-    for (const { type, why, times } of this.#counts.values()) layers.refuse(`${times} × ${type}`, why);
+  rejectIn(layers: Layers): void {
+    for (const { type, why, times } of this.#counts.values()) layers.reject(`${times} × ${type}`, why);
   }
 }
 
@@ -109,14 +109,14 @@ function layerKey(layer: string): string {
 
 interface Seen {
   readonly layerStates: ReadonlyMap<string, LayerState>;
-  readonly others: Others;
+  readonly unusable: UnusableEntities;
 }
 
 /**
  * Removes insertions that the model does not show. An insertion on a frozen layer hides its whole block; on a layer that is
  * off, it hides only parts without their own layer.
  */
-function withoutHiddenInsertions(parsed: Parsed, { layerStates, others }: Seen): Parsed {
+function withoutHiddenInsertions(parsed: Parsed, { layerStates, unusable }: Seen): Parsed {
   const whyNone = (entity: Entity): string | undefined => {
     if (entity.type !== 'INSERT') return undefined;
     const state = layerStates.get(layerKey(layerOf(entity)));
@@ -124,7 +124,7 @@ function withoutHiddenInsertions(parsed: Parsed, { layerStates, others }: Seen):
   };
   const entities = parsed.entities.filter((entity) => {
     const why = whyNone(entity);
-    if (why !== undefined) others.add(entity.type, { why });
+    if (why !== undefined) unusable.add(entity.type, { why });
     return why === undefined;
   });
   const blocks = parsed.blocks.map((block) => {
@@ -202,12 +202,12 @@ interface Part extends Entity {
 }
 
 /** Removes insertions of external blocks. Throws an Error if the expanded drawing would be too large. */
-function drawableOf(parsed: Parsed, others: Others): Parsed {
+function drawableOf(parsed: Parsed, unusable: UnusableEntities): Parsed {
   const blocks = new Map(parsed.blocks.filter(({ xref }) => !xref).map((block) => [block.name, block]));
   const present = (entities: readonly Entity[]): Entity[] => {
     return entities.filter((entity) => {
       const isPresent = entity.type !== 'INSERT' || blocks.has(entity.block ?? '');
-      if (!isPresent) others.add(entity.type, { why: t('Its block is not in the file.') });
+      if (!isPresent) unusable.add(entity.type, { why: t('Its block is not in the file.') });
       return isPresent;
     });
   };
@@ -260,11 +260,11 @@ function countOf({ type, block = '', rowCount = 1, columnCount = 1 }: Entity, co
 
 interface Drawn {
   readonly drawable: Parsed;
-  readonly others: Others;
+  readonly unusable: UnusableEntities;
 }
 
 /** Lines of an entity, or of all parts of an inserted block. */
-function linesOf(entity: Entity, { drawable, others }: Drawn): { part: Part; line: readonly Position[] }[] {
+function linesOf(entity: Entity, { drawable, unusable }: Drawn): { part: Part; line: readonly FilePosition[] }[] {
   const isInsertion = entity.type === 'INSERT';
   // One at a time, so that an entity that the library cannot draw does not affect the others.
   const alone = { ...drawable, entities: [entity], blocks: isInsertion ? drawable.blocks : [] };
@@ -273,7 +273,7 @@ function linesOf(entity: Entity, { drawable, others }: Drawn): { part: Part; lin
     const parts = isInsertion ? denormalise(alone) : [entity];
     return parts.map((part, index) => ({ part, line: polylines[index]?.vertices ?? [] }));
   } catch (error) {
-    others.add(entity.type, { why: t('It cannot be drawn: {message}', { message: messageOf(error) }) });
+    unusable.add(entity.type, { why: t('It cannot be drawn: {message}', { message: messageOf(error) }) });
     return [];
   }
 }
@@ -298,7 +298,7 @@ function idOf({ handle }: Part, { of, ids }: Whole): string | undefined {
 }
 
 /** Area enclosed by a line, in meters; undefined if it is open. */
-function geometryOf({ type }: Part, line: readonly Position[]): Pick<Shape, 'geometry' | 'radius'> | undefined {
+function geometryOf({ type }: Part, line: readonly FilePosition[]): Pick<FileShape, 'geometry' | 'radius'> | undefined {
   const [first] = line;
   const last = line.at(-1);
   if (first === undefined || last === undefined) return undefined;
@@ -311,7 +311,7 @@ function geometryOf({ type }: Part, line: readonly Position[]): Pick<Shape, 'geo
 }
 
 /** Circle through evenly spaced positions; undefined if it was scaled unevenly. */
-function circleThrough(corners: readonly Position[]): Pick<Shape, 'geometry' | 'radius'> | undefined {
+function circleThrough(corners: readonly FilePosition[]): Pick<FileShape, 'geometry' | 'radius'> | undefined {
   const middle = [0, 1].map((axis) => corners.reduce((sum, each) => sum + (each[axis] ?? 0), 0) / corners.length);
   const radii = corners.map((each) => apart(each, middle));
   const [least, most] = [Math.min(...radii), Math.max(...radii)];
@@ -319,17 +319,17 @@ function circleThrough(corners: readonly Position[]): Pick<Shape, 'geometry' | '
   return { geometry: { type: 'Point', coordinates: rounded(middle) }, radius: rounded([most])[0] };
 }
 
-function polygonOf(corners: readonly Position[]): Pick<Shape, 'geometry' | 'radius'> | undefined {
+function polygonOf(corners: readonly FilePosition[]): Pick<FileShape, 'geometry' | 'radius'> | undefined {
   const places = corners.map(rounded);
   const ring = closedRing(places.filter((each, i) => i === 0 || apart(each, places[i - 1] ?? each) > 0));
   return ring === undefined ? undefined : { geometry: { type: 'Polygon', coordinates: [ring] }, radius: undefined };
 }
 
-function apart([x = 0, y = 0]: Position, [otherX = 0, otherY = 0]: Position): number {
+function apart([x = 0, y = 0]: FilePosition, [otherX = 0, otherY = 0]: FilePosition): number {
   return Math.hypot(x - otherX, y - otherY);
 }
 
 /** Rounds to tenths of a millimeter, without -0. */
-function rounded(meters: Position): number[] {
+function rounded(meters: FilePosition): number[] {
   return meters.map((each) => Math.round(each * 1e4) / 1e4 + 0);
 }

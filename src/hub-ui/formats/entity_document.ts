@@ -16,19 +16,19 @@ export const NEEDED_ORDER: readonly Kind[] = ['anchors', 'trackables', 'zones', 
 
 type Any = Entities[Kind];
 
-export type Members = Readonly<Record<string, unknown>>;
+export type EntityMembers = Readonly<Record<string, unknown>>;
 
 /**
  * Contents of an import file. A missing list changes nothing. An entity has only the members that the file contains: the
  * import changes only these of an existing entity.
  */
-export interface EntityDocument {
+export interface HubDocument {
   readonly lists: ReadonlyMap<Kind, readonly Any[]>;
   readonly rules: readonly LocatingRule[] | undefined;
   /** Alert rules and saved views; the hub validates them. */
   readonly defined?: Readonly<Partial<Record<DefinitionName, readonly unknown[]>>>;
   /** By kind and id: members that the reader adds to an entity if the hub does not have it yet. */
-  readonly forNew?: ReadonlyMap<Kind, ReadonlyMap<string, Members>>;
+  readonly forNew?: ReadonlyMap<Kind, ReadonlyMap<string, EntityMembers>>;
   /** By kind: JSON Pointers of the members that the file can give. Without it, every member. */
   readonly scopes?: ReadonlyMap<Kind, readonly string[]>;
   /** By id: the part of the file that an entity comes from, such as `Row 3`. */
@@ -58,7 +58,7 @@ export function membersGiven(list: readonly object[]): readonly string[] {
 }
 
 /** Serializes the document, one entity, rule or view per line. */
-export function documentText({ lists, rules, defined = {} }: EntityDocument, exportedAt: string): string {
+export function documentText({ lists, rules, defined = {} }: HubDocument, exportedAt: string): string {
   const head = JSON.stringify({ format: FORMAT, version: VERSION, exported_at: exportedAt }).slice(0, -1);
   const parts = NEEDED_ORDER.flatMap((kind) => {
     const list = lists.get(kind);
@@ -79,15 +79,15 @@ export type HubEntities = ReadonlyMap<Kind, ReadonlyMap<string, Any>>;
 
 /** Request body of an import. */
 export function bodyOf(
-  { lists, rules, defined, forNew, scopes }: EntityDocument,
+  { lists, rules, defined, forNew, scopes }: HubDocument,
   hub: HubEntities = new Map(),
 ): ImportBody {
   const ordered = NEEDED_ORDER.flatMap((kind) => {
     const list = lists.get(kind);
     if (list === undefined) return [];
     const added = forNew?.get(kind);
-    const isKnown = (id: string): boolean => hub.get(kind)?.has(idKey(id)) === true;
-    return [[kind, list.map((each) => (isKnown(each.id) ? each : { ...added?.get(each.id), ...each }))] as const];
+    const exists = (id: string): boolean => hub.get(kind)?.has(idKey(id)) === true;
+    return [[kind, list.map((each) => (exists(each.id) ? each : { ...added?.get(each.id), ...each }))] as const];
   });
   return {
     format: FORMAT,
@@ -100,19 +100,20 @@ export function bodyOf(
 }
 
 /** Parses a file. The hub validates the entities. Throws an Error that names the first invalid part. */
-export function readDocument(text: string): EntityDocument {
+export function readDocument(text: string): HubDocument {
   const value = parsed(text);
-  if (value['format'] !== FORMAT) throw new Error(`format: must be "${FORMAT}", found ${shown(value['format'])}`);
-  if (value['version'] !== VERSION) throw new Error(`version: must be ${VERSION}, found ${shown(value['version'])}`);
+  if (value['format'] !== FORMAT) throw new Error(`format: must be "${FORMAT}", found ${shortened(value['format'])}`);
+  if (value['version'] !== VERSION)
+    throw new Error(`version: must be ${VERSION}, found ${shortened(value['version'])}`);
   const lists = new Map(NEEDED_ORDER.flatMap((kind) => listOf(kind, value[kind])));
   const rules = value['locating_rules'];
   if (rules !== undefined && !Array.isArray(rules)) {
-    throw new Error(`locating_rules: must be a list, found ${shown(rules)}`);
+    throw new Error(`locating_rules: must be a list, found ${shortened(rules)}`);
   }
   const defined = DEFINITION_NAMES.flatMap((name) => {
     const list = value[name];
     if (list === undefined) return [];
-    if (!Array.isArray(list)) throw new Error(`${name}: must be a list, found ${shown(list)}`);
+    if (!Array.isArray(list)) throw new Error(`${name}: must be a list, found ${shortened(list)}`);
     return [[name, list] as const];
   });
   return { lists, rules, ...(defined.length > 0 && { defined: Object.fromEntries(defined) }) };
@@ -128,22 +129,22 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     throw new Error(t('The file is not JSON: {message}', { message }), { cause });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Error(t('The file must be one JSON object, found {found}', { found: shown(value) }));
+  throw new Error(t('The file must be one JSON object, found {found}', { found: shortened(value) }));
 }
 
 function listOf(kind: Kind, list: unknown): [Kind, readonly Any[]][] {
   if (list === undefined) return [];
-  if (!Array.isArray(list)) throw new Error(`${kind}: must be a list, found ${shown(list)}`);
+  if (!Array.isArray(list)) throw new Error(`${kind}: must be a list, found ${shortened(list)}`);
   for (const [index, entity] of list.entries()) {
     const id: unknown = (entity as { readonly id?: unknown } | null)?.id;
     // Without ids, repeating the import would create duplicates.
     if (typeof id !== 'string' || id === '')
-      throw new Error(`${kind}[${index}].id: must be a text, found ${shown(id)}`);
+      throw new Error(`${kind}[${index}].id: must be a text, found ${shortened(id)}`);
   }
   return [[kind, list as readonly Any[]]];
 }
 
-function shown(value: unknown): string {
+function shortened(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

@@ -1,6 +1,6 @@
 import { isUuid } from '../../model/id.ts';
 import { t } from '../languages/language.ts';
-import { closedRing, type Layers, type Position, type Shape } from './drawing.ts';
+import { closedRing, type Layers, type FilePosition, type FileShape } from './drawing.ts';
 import { type ExportedEntity, exportedEntityOf } from './entity_properties.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -29,10 +29,10 @@ export function addFeature(feature: Feature, layers: Layers, reading: FeatureRea
   const exported = exportedEntityOf(feature.properties);
   const base = exported === undefined ? drawnBase(feature, layers, reading) : exportedBase(feature, exported);
   const place = base.name === undefined ? where : `${where}, ${base.name}`;
-  if (geometries.length === 0) layers.refuse(where, t('It has no geometry.'));
+  if (geometries.length === 0) layers.reject(where, t('It has no geometry.'));
   for (const [index, each] of geometries.entries()) {
     const geometry = typeof each === 'string' ? each : usable(each, { ...reading, withHeight: exported !== undefined });
-    if (typeof geometry === 'string') layers.refuse(place, geometry);
+    if (typeof geometry === 'string') layers.reject(place, geometry);
     else {
       const id = index === 0 || base.id === undefined ? base.id : `${base.id}/${index + 1}`;
       layers.add(exported?.kind ?? feature.layer, {
@@ -45,7 +45,7 @@ export function addFeature(feature: Feature, layers: Layers, reading: FeatureRea
   }
 }
 
-type Base = Omit<Shape, 'geometry' | 'radius'>;
+type Base = Omit<FileShape, 'geometry' | 'radius'>;
 
 function exportedBase({ id, properties }: Feature, exported: ExportedEntity): Base {
   const { name, floor } = exported.members;
@@ -77,7 +77,11 @@ function idOf(value: unknown): string | undefined {
 }
 
 /** Radius of a point; that of an area, and invalid ones, stay properties. */
-function radiusOf(properties: Json, { type }: Shape['geometry'], layers: Layers): Pick<Shape, 'radius' | 'properties'> {
+function radiusOf(
+  properties: Json,
+  { type }: FileShape['geometry'],
+  layers: Layers,
+): Pick<FileShape, 'radius' | 'properties'> {
   const { radius, ...rest } = properties;
   const meters = type === 'Point' ? numberIn(radius) : undefined;
   if (meters !== undefined && meters > 0) {
@@ -115,7 +119,7 @@ interface PositionReading extends FeatureReading {
 }
 
 /** Geometry for a fence or zone, or an error sentence. */
-function usable({ type, coordinates }: Json, reading: PositionReading): Shape['geometry'] | string {
+function usable({ type, coordinates }: Json, reading: PositionReading): FileShape['geometry'] | string {
   if (type === 'Point') {
     const at = positionOf(coordinates, reading);
     return typeof at === 'string' ? at : { type: 'Point', coordinates: at };
@@ -123,10 +127,10 @@ function usable({ type, coordinates }: Json, reading: PositionReading): Shape['g
   const rings = type === 'LineString' ? [coordinates] : type === 'Polygon' ? coordinates : undefined;
   if (!Array.isArray(rings) || rings.length === 0)
     return t('Geometries of the type {type} cannot be used.', { type: String(type) });
-  const found: (readonly Position[])[] = [];
+  const found: (readonly FilePosition[])[] = [];
   for (const ring of rings) {
     if (!Array.isArray(ring)) return t('Its coordinates are not a list.');
-    const positions: Position[] = [];
+    const positions: FilePosition[] = [];
     for (const each of ring) {
       const at = positionOf(each, reading);
       if (typeof at === 'string') return at;
@@ -144,7 +148,7 @@ function usable({ type, coordinates }: Json, reading: PositionReading): Shape['g
   return { type: 'Polygon', coordinates: found };
 }
 
-function positionOf(value: unknown, { isSwapped, withHeight }: PositionReading): Position | string {
+function positionOf(value: unknown, { isSwapped, withHeight }: PositionReading): FilePosition | string {
   if (!Array.isArray(value) || value.length < 2 || !value.every((each) => typeof each === 'number')) {
     return t('A position has to be a list of numbers.');
   }

@@ -28,7 +28,7 @@ export function readImdf(archive: Uint8Array): Drawing {
     const drawn = features.filter(({ geometry }) => geometry !== null && geometry !== undefined);
     const others = features.length - drawn.length;
     if (others > 0)
-      layers.refuse(
+      layers.reject(
         kind,
         t('{count} of {total} features have no geometry.', { count: others, total: features.length }),
       );

@@ -48,7 +48,7 @@ interface Placemark {
 /** Drawable parts of a document, in order. */
 class KmlDocument {
   readonly placemarks: Placemark[] = [];
-  readonly #others: { readonly where: string; readonly why: string }[] = [];
+  readonly #unusable: { readonly where: string; readonly why: string }[] = [];
   /** Types of the fields of each schema, by the id of the schema. */
   readonly #schemas = new Map<string, ReadonlyMap<string, string>>();
 
@@ -64,13 +64,13 @@ class KmlDocument {
         this.placemarks.push({ element, layer });
         return;
       case 'GroundOverlay':
-        this.#others.push({
+        this.#unusable.push({
           where: name || 'Overlay',
           why: t('Load the image of a ground overlay as the floor plan of a zone.'),
         });
         return;
       case 'NetworkLink':
-        this.#others.push({ where: name || 'NetworkLink', why: t('Linked files are not read.') });
+        this.#unusable.push({ where: name || 'NetworkLink', why: t('Linked files are not read.') });
         return;
       case 'Schema':
         this.#addSchema(element);
@@ -102,7 +102,7 @@ class KmlDocument {
       };
       addFeature(feature, layers, { isSwapped, floorOf: ({ floor, level }) => numberIn(floor ?? level) });
     }
-    for (const { where, why } of this.#others) layers.refuse(where, why);
+    for (const { where, why } of this.#unusable) layers.reject(where, why);
   }
 
   /** Strings of a placemark, and its extended data. Surrounding spaces are significant only in exports of a hub. */

@@ -1,5 +1,5 @@
 import { t } from '../languages/language.ts';
-import type { Position } from './drawing.ts';
+import type { FilePosition } from './drawing.ts';
 
 const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
 const NUMBERS = /[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/g;
@@ -9,7 +9,7 @@ const NUMBERS = /[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/g;
  * spaces. Many files have spaces next to commas, or commas between positions; they are read if that is unambiguous. A
  * position has two or three numbers.
  */
-export function coordinatesOf(text: string): readonly Position[] | string {
+export function coordinatesOf(text: string): readonly FilePosition[] | string {
   const tokens = text.split(/\s+/).filter((token) => token !== '');
   if (tokens.length === 0) return t('Its coordinates are empty.');
   const specified = tokens.map((token) => token.split(','));
@@ -49,11 +49,11 @@ function isGrouped(numbers: readonly number[], between: readonly string[], size:
   return isUniform || ![...within].some((separator) => apart.has(separator));
 }
 
-function inGroups(numbers: readonly number[], size: number): readonly Position[] {
+function inGroups(numbers: readonly number[], size: number): readonly FilePosition[] {
   return Array.from({ length: numbers.length / size }, (_, i) => numbers.slice(i * size, (i + 1) * size));
 }
 
-function isClosedRing(positions: readonly Position[]): boolean {
+function isClosedRing(positions: readonly FilePosition[]): boolean {
   const [first, last] = [positions[0], positions.at(-1)];
   return positions.length > 3 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
 }

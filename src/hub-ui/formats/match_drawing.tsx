@@ -19,10 +19,10 @@ import { countText } from '../languages/numbers.ts';
 import { placingOf } from '../setup/zones/zone_georeference.ts';
 import type { Drawing, Layer } from './drawing.ts';
 import { type Existing, entitiesOfDrawing, type LayerChoice, type PlaneChoice } from './drawn_entities.ts';
-import type { EntityDocument } from './entity_document.ts';
+import type { HubDocument } from './entity_document.ts';
 import styles from './match.module.css';
 import { looksSwapped, sitePositions } from './swapped_positions.ts';
-import { NOWHERE, placeByPoints, type TwoPlaces } from './two_points.ts';
+import { EMPTY_PAIR, placeByPoints, type PointPair } from './two_points.ts';
 
 /** Loaded on demand, since the maps are large. */
 const PointMaps = lazyPart(async () => (await import('./point_maps.tsx')).PointMaps);
@@ -43,13 +43,13 @@ export function MatchDrawing({
   readonly drawing: Drawing;
   /** Warnings about the file as a whole. */
   readonly notes: readonly string[];
-  readonly onMatched: (document: EntityDocument) => void;
+  readonly onMatched: (document: HubDocument) => void;
 }) {
   const [drawing, setDrawing] = useState(read);
   const [layers, setLayers] = useState<readonly LayerChoice[]>(() => drawing.layers.map(firstChoice));
   const [plane, setPlane] = useState<PlaneChoice>({ zoneId: '', x: 0, y: 0, turn: 0 });
   const [way, setWay] = useState<'origin' | 'points'>('origin');
-  const [points, setPoints] = useState<readonly [TwoPlaces, TwoPlaces]>([NOWHERE, NOWHERE]);
+  const [points, setPoints] = useState<readonly [PointPair, PointPair]>([EMPTY_PAIR, EMPTY_PAIR]);
   const [allZones, allFences] = [useEntities('zones'), useEntities('fences')];
   const zones = [...allZones.values()].filter((zone) => placingOf(zone) === 'gcp');
   const seemsSwapped = useMemo(
@@ -82,8 +82,8 @@ export function MatchDrawing({
     setPlane({ ...plane, zoneId: id });
     // Another zone has other meters.
     setPoints([
-      { ...points[0], site: NOWHERE.site },
-      { ...points[1], site: NOWHERE.site },
+      { ...points[0], site: EMPTY_PAIR.site },
+      { ...points[1], site: EMPTY_PAIR.site },
     ]);
   };
   const placeBy = (next: typeof points): void => {

@@ -9,7 +9,7 @@ import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { labelOfMember } from '../problems/sentences.ts';
 import type { Table } from './csv.ts';
-import type { EntityDocument } from './entity_document.ts';
+import type { HubDocument } from './entity_document.ts';
 import styles from './match.module.css';
 import { guessKind, guessMeanings, MEMBERS, type Meaning, meaningsOf, type TableKind } from './table_columns.ts';
 import { entitiesOfTable, signOf, whyNoMatch } from './table_entities.ts';
@@ -36,14 +36,14 @@ export function MatchTable({
   readonly table: Table;
   /** Warnings about the file as a whole. */
   readonly notes: readonly string[];
-  readonly onMatched: (document: EntityDocument) => void;
+  readonly onMatched: (document: HubDocument) => void;
 }) {
   const { columns, rows } = table;
   const [kind, setKind] = useState<TableKind>(() => guessKind(table));
   const [meanings, setMeanings] = useState(() => guessMeanings(columns, kind));
-  const [chosenSign, setSign] = useState<DecimalSign>();
+  const [selectedSign, setSign] = useState<DecimalSign>();
   const detected = signOf(table, { kind, meanings });
-  const sign = chosenSign ?? detected.sign;
+  const sign = selectedSign ?? detected.sign;
   const matching = { kind, meanings, sign, name };
   const isUndecided = sign === undefined && detected.undecided.length > 0;
   const problem = whyNoMatch(table, matching);
@@ -100,14 +100,19 @@ export function MatchTable({
           </tbody>
         </table>
       </section>
-      {(isUndecided || chosenSign !== undefined) && (
+      {(isUndecided || selectedSign !== undefined) && (
         <>
           <Notice tone="warn">
             {t('Select the number format: {numbers} is ambiguous.', {
               numbers: detected.undecided.join(' / '),
             })}
           </Notice>
-          <Choice label={t('Number format')} value={chosenSign} options={SIGNS} onChange={(value) => setSign(value)} />
+          <Choice
+            label={t('Number format')}
+            value={selectedSign}
+            options={SIGNS}
+            onChange={(value) => setSign(value)}
+          />
         </>
       )}
       {problem !== undefined && <Notice tone="danger">{problem}</Notice>}

@@ -30,10 +30,10 @@ export function controlPointsFor(
     [0, 1].every((axis) => Math.abs((one[axis] ?? 0) - (other[axis] ?? 0)) <= toleranceDegrees);
   const pairs = pairsOf(rows);
   const before = outlineOf(rows);
-  const isKept = (corner: Position): boolean => outline.some((each) => isSame(each, corner));
+  const isUnchanged = (corner: Position): boolean => outline.some((each) => isSame(each, corner));
   const isNew = (corner: Position): boolean => !pairs.some(({ earth }) => isSame(earth, corner));
   const added = outline.filter(isNew);
-  const removed = before.filter((corner) => !isKept(corner));
+  const removed = before.filter((corner) => !isUnchanged(corner));
   if (added.length === 0 && removed.length === 0) return rowsOf(pairs);
   if (added.length === outline.length && removed.length === before.length) {
     const moved = movedAsWhole(pairs, before, outline);

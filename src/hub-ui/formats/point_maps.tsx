@@ -22,13 +22,13 @@ import { ContextMap } from '../setup/map/context_map.tsx';
 import { MapHint } from '../setup/map/map_hint.tsx';
 import { type PlacedPoint, PointsLayer } from '../setup/map/points_layer.tsx';
 import { FitExtent } from '../setup/zones/image_layer.tsx';
-import type { Drawing, Position, Shape } from './drawing.ts';
+import type { Drawing, FilePosition, FileShape } from './drawing.ts';
 import { type PlaneChoice, placed } from './drawn_entities.ts';
 import styles from './match.module.css';
-import { cornerAt, knownOf, placeByPoints, type TwoPlaces } from './two_points.ts';
+import { cornerAt, knownOf, placeByPoints, type PointPair } from './two_points.ts';
 
-export type Points = readonly [TwoPlaces, TwoPlaces];
-type Side = keyof TwoPlaces;
+export type Points = readonly [PointPair, PointPair];
+type Side = keyof PointPair;
 
 interface PointMapsProps {
   readonly drawing: Drawing;
@@ -46,7 +46,7 @@ export function PointMaps({ drawing, zone, points, onChange }: PointMapsProps) {
   const found = placeByPoints(points);
   const move = (on: Side, index: number, [x, y]: readonly [number, number]): void => {
     const [one, other] = points;
-    const next = (point: TwoPlaces): TwoPlaces => ({ ...point, [on]: [rounded(x), rounded(y)] });
+    const next = (point: PointPair): PointPair => ({ ...point, [on]: [rounded(x), rounded(y)] });
     onChange(index === 0 ? [next(one), other] : [one, next(other)]);
   };
   const place = (on: Side, at: readonly [number, number]): void => {
@@ -94,7 +94,7 @@ interface SideProps {
   readonly on: Side;
   readonly points: Points;
   /** Points to which clicks snap. */
-  readonly corners?: readonly Position[];
+  readonly corners?: readonly FilePosition[];
   readonly onMove: (on: Side, index: number, at: readonly [number, number]) => void;
   readonly onPlace: (on: Side, at: readonly [number, number]) => void;
 }
@@ -127,7 +127,7 @@ function SidePoints({ on, points, corners = [], onMove, onPlace }: SideProps) {
 }
 
 /** Layer with the outlines of a drawing, in its own meters or in those of a zone. */
-function ShapesLayer({ shapes, plane }: { readonly shapes: readonly Shape[]; readonly plane?: PlaneChoice }) {
+function ShapesLayer({ shapes, plane }: { readonly shapes: readonly FileShape[]; readonly plane?: PlaneChoice }) {
   const colors = palette();
   const features = useMemo(() => featuresOf(shapes, plane), [shapes, plane?.x, plane?.y, plane?.turn]);
   const style = useMemo(() => {
@@ -139,8 +139,8 @@ function ShapesLayer({ shapes, plane }: { readonly shapes: readonly Shape[]; rea
 }
 
 /** Merges all areas into few features: a drawing may have very many. */
-function featuresOf(shapes: readonly Shape[], plane: PlaneChoice | undefined): readonly Feature[] {
-  const at = (position: Position): number[] => (plane === undefined ? [...position] : placed(position, plane));
+function featuresOf(shapes: readonly FileShape[], plane: PlaneChoice | undefined): readonly Feature[] {
+  const at = (position: FilePosition): number[] => (plane === undefined ? [...position] : placed(position, plane));
   const areas = shapes.flatMap(({ geometry }) =>
     geometry.type === 'Polygon' ? [geometry.coordinates.map((ring) => ring.map(at))] : [],
   );
@@ -160,7 +160,7 @@ const COLUMNS = [
 /** Table of the points in meters, for exact coordinates and for use without a pointer. */
 function PointTable({ points, onChange }: Pick<PointMapsProps, 'points' | 'onChange'>) {
   const [one, other] = points;
-  const set = (point: TwoPlaces, [side, axis]: (typeof COLUMNS)[number], value: number | undefined): TwoPlaces => {
+  const set = (point: PointPair, [side, axis]: (typeof COLUMNS)[number], value: number | undefined): PointPair => {
     const [x, y] = point[side];
     return { ...point, [side]: axis === 0 ? [value, y] : [x, value] };
   };
@@ -223,14 +223,14 @@ function Fitting({ points }: { readonly points: Points }) {
   );
 }
 
-function cornersOf(shapes: readonly Shape[]): readonly Position[] {
+function cornersOf(shapes: readonly FileShape[]): readonly FilePosition[] {
   return shapes.flatMap(({ geometry }) =>
     geometry.type === 'Point' ? [geometry.coordinates] : geometry.coordinates.flat(),
   );
 }
 
 /** Extent of the corners with a margin. */
-function extentOf(corners: readonly Position[]): readonly number[] {
+function extentOf(corners: readonly FilePosition[]): readonly number[] {
   let [left, bottom, right, top] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [x = 0, y = 0] of corners) {
     [left, right] = [Math.min(left, x), Math.max(right, x)];

@@ -2,13 +2,13 @@ import { t } from '../languages/language.ts';
 import { readCsv, type Table } from './csv.ts';
 import { type DecodedText, decodeText } from './decode_text.ts';
 import type { Drawing } from './drawing.ts';
-import { type EntityDocument, readDocument } from './entity_document.ts';
+import { type HubDocument, readDocument } from './entity_document.ts';
 import { objectOf } from './features.ts';
 import { parsed, readGeoJson } from './geojson.ts';
 
 /** Export of a hub, drawing, or table. */
 type Contents =
-  | { readonly is: 'document'; readonly document: EntityDocument }
+  | { readonly is: 'document'; readonly document: HubDocument }
   | { readonly is: 'drawing'; readonly drawing: Drawing }
   | { readonly is: 'table'; readonly table: Table };
 

@@ -1,6 +1,6 @@
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { Drawing, Position } from './drawing.ts';
+import type { Drawing, FilePosition } from './drawing.ts';
 
 /** Distance within which a drawing is at the site of the hub: about 50 km. */
 const NEAR_DEGREES = 0.5;
@@ -9,14 +9,14 @@ const NEAR_DEGREES = 0.5;
  * Whether a file seems to have latitude before longitude: swapping makes more shapes usable, or only swapping puts it at
  * the site of the hub.
  */
-export function looksSwapped(drawing: Drawing, site: readonly Position[]): boolean {
+export function looksSwapped(drawing: Drawing, site: readonly FilePosition[]): boolean {
   const swapped = drawing.swapped?.();
   if (swapped === undefined) return false;
   if (swapped.unusable.length !== drawing.unusable.length) return swapped.unusable.length < drawing.unusable.length;
   return isNear(swapped, site) && !isNear(drawing, site);
 }
 
-function isNear({ layers }: Drawing, site: readonly Position[]): boolean {
+function isNear({ layers }: Drawing, site: readonly FilePosition[]): boolean {
   const geometry = layers[0]?.shapes[0]?.geometry;
   const at = geometry?.type === 'Polygon' ? geometry.coordinates[0]?.[0] : geometry?.coordinates;
   if (at === undefined) return false;
@@ -28,7 +28,7 @@ function isNear({ layers }: Drawing, site: readonly Position[]): boolean {
 }
 
 /** One position of each fence and zone of the hub. */
-export function sitePositions(fences: Iterable<Fence>, zones: Iterable<Zone>): readonly Position[] {
+export function sitePositions(fences: Iterable<Fence>, zones: Iterable<Zone>): readonly FilePosition[] {
   const ofFences = [...fences].flatMap(({ region }) => {
     return region.type === 'Point' ? [region.coordinates] : (region.coordinates[0]?.slice(0, 1) ?? []);
   });

@@ -1,12 +1,12 @@
 import { guarded } from '../../model/csv.ts';
 import { parseExactJson } from '../../model/json.ts';
-import type { Reading } from './table_columns.ts';
+import type { CellType } from './table_columns.ts';
 import { type DecimalSign, numberOfText, textOfNumber } from './written_numbers.ts';
 
 /** Parses a cell; undefined if it is invalid for the member. */
 export function readCell(
   text: string,
-  { as, sign }: { readonly as: Reading; readonly sign: DecimalSign | undefined },
+  { as, sign }: { readonly as: CellType; readonly sign: DecimalSign | undefined },
 ): unknown {
   if (typeof as !== 'string') return as.includes(text) ? text : undefined;
   switch (as) {
@@ -41,7 +41,7 @@ function jsonOf(text: string): { readonly value: unknown } | undefined {
 }
 
 /** Inverse of `readCell`; empty for undefined. */
-export function cellOf(value: unknown, reading: Reading): string {
+export function cellOf(value: unknown, reading: CellType): string {
   if (reading === 'data' && value !== undefined) return dataText(value);
   if (value === undefined || value === null) return '';
   if (reading === 'list') return guarded(textOfIds(value as readonly string[]));

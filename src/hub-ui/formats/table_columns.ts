@@ -10,7 +10,7 @@ export type TableKind = 'trackables' | 'providers';
 export type Meaning = string;
 
 /** Type of a cell; `list` is ids, `data` is JSON or else a string, and an array is an enumeration. */
-export type Reading = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'data' | readonly string[];
+export type CellType = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'data' | readonly string[];
 
 const TIMING = {
   fence_timeout: 'number',
@@ -20,10 +20,10 @@ const TIMING = {
   exit_tolerance: 'number',
   tolerance_timeout: 'number',
   entry_tolerance_timeout: 'number',
-} as const satisfies Readonly<Record<string, Reading>>;
+} as const satisfies Readonly<Record<string, CellType>>;
 
 /** Members of each kind in tables, in the order of the exported columns. */
-export const MEMBERS: Readonly<Record<TableKind, Readonly<Record<string, Reading>>>> = {
+export const MEMBERS: Readonly<Record<TableKind, Readonly<Record<string, CellType>>>> = {
   trackables: {
     id: 'text',
     name: 'text',
@@ -41,7 +41,7 @@ export const MEMBERS: Readonly<Record<TableKind, Readonly<Record<string, Reading
 };
 
 /** Members that are exported only if an entity has a value. */
-export const SELDOM: ReadonlySet<string> = new Set([
+export const OPTIONAL_COLUMNS: ReadonlySet<string> = new Set([
   ...['timeout', 'entry_tolerance_timeout', 'calculate_collisions', 'locating_rules', 'geometry'],
 ]);
 

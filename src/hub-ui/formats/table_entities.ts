@@ -6,10 +6,18 @@ import type { Trackable } from '../../model/trackable.ts';
 import { t } from '../languages/language.ts';
 import { labelOfMember } from '../problems/sentences.ts';
 import { csvText, type Table } from './csv.ts';
-import type { DocumentNote, EntityDocument, Members } from './entity_document.ts';
+import type { DocumentNote, HubDocument, EntityMembers } from './entity_document.ts';
 import { stableId } from './stable_id.ts';
 import { cellOf, readCell } from './table_cells.ts';
-import { headingOf, MEMBERS, type Meaning, meaningsOf, propertyOf, SELDOM, type TableKind } from './table_columns.ts';
+import {
+  headingOf,
+  MEMBERS,
+  type Meaning,
+  meaningsOf,
+  propertyOf,
+  OPTIONAL_COLUMNS,
+  type TableKind,
+} from './table_columns.ts';
 import { type DecimalSign, type Detected, detectSign } from './written_numbers.ts';
 
 export interface Matching {
@@ -46,7 +54,7 @@ export function whyNoMatch({ columns }: Table, { meanings }: Pick<Matching, 'mea
  * Converts each row to an entity with the members of its non-empty cells. Invalid values become properties, with a note. The
  * hub validates the rest.
  */
-export function entitiesOfTable(table: Table, matching: Matching): EntityDocument {
+export function entitiesOfTable(table: Table, matching: Matching): HubDocument {
   const { kind, meanings } = matching;
   const rows = table.rows.map((row, index) =>
     readRow(row, { table, matching, number: table.numbers[index] ?? index + 2 }),
@@ -55,19 +63,19 @@ export function entitiesOfTable(table: Table, matching: Matching): EntityDocumen
     matching,
     new Set(rows.flatMap(({ members }) => (typeof members['id'] === 'string' ? [members['id']] : []))),
   );
-  const forNew = new Map<string, Members>();
+  const forNew = new Map<string, EntityMembers>();
   const origins = new Map<string, string>();
   const notes: DocumentNote[] = [];
   const list = rows.map((row) => {
     const { where, members, properties } = row;
     notes.push(...row.notes);
     const { id: _as, parent: _carrier, ...rest } = members;
-    const { id, parent, kept, about } = ids.of(row);
-    for (const [name, what] of kept) {
+    const { id, parent, preserved, warning } = ids.of(row);
+    for (const [name, what] of preserved) {
       properties[name] = String(members[name]);
       notes.push({ where, what });
     }
-    if (about !== undefined) notes.push({ where, what: about });
+    if (warning !== undefined) notes.push({ where, what: warning });
     forNew.set(id, { type: kind === 'trackables' ? 'omlox' : 'uwb' });
     if (!origins.has(id)) origins.set(id, where);
     const has = Object.keys(properties).length > 0;
@@ -107,7 +115,7 @@ function readRow(row: readonly string[], { table: { columns }, matching, number 
   const { kind, meanings, sign } = matching;
   const members: Record<string, unknown> = {};
   const properties: Record<string, unknown> = {};
-  const misfits: string[] = [];
+  const notes: string[] = [];
   for (const [i, cell] of row.entries()) {
     const meaning = meanings[i] ?? 'none';
     if (cell === '' || meaning === 'none') continue;
@@ -121,7 +129,7 @@ function readRow(row: readonly string[], { table: { columns }, matching, number 
     const value = readCell(text, { as: MEMBERS[kind][meaning] ?? 'text', sign });
     if (value === undefined) {
       properties[property.name] = text;
-      misfits.push(
+      notes.push(
         t('{member} cannot be "{text}": it becomes the property {name}.', {
           member: labelOfMember(meaning),
           text,
@@ -135,16 +143,16 @@ function readRow(row: readonly string[], { table: { columns }, matching, number 
   }
   const label = t('Row {number}', { number });
   const where = typeof members['name'] === 'string' ? `${label}, ${members['name']}` : label;
-  return { number, where, members, properties, notes: misfits.map((what) => ({ where, what })) };
+  return { number, where, members, properties, notes: notes.map((what) => ({ where, what })) };
 }
 
 interface RowIdentity {
   readonly id: string;
   readonly parent: string | undefined;
   /** Members that become properties, each with the reason. */
-  readonly kept: readonly (readonly [member: string, why: string])[];
+  readonly preserved: readonly (readonly [member: string, why: string])[];
   /** A warning about the id. */
-  readonly about: string | undefined;
+  readonly warning: string | undefined;
 }
 
 /** Assigns ids to rows. */
@@ -162,39 +170,40 @@ class RowIds {
   /** Trackables have UUIDs: another id is hashed to one, and preserved as a property. */
   of({ members, number }: Row): RowIdentity {
     const { id, parent, name } = members as Readonly<Record<string, string | undefined>>;
-    if (this.#matching.kind === 'providers') return { id: id ?? '', parent: undefined, kept: [], about: undefined };
-    const kept: [string, string][] = [];
+    if (this.#matching.kind === 'providers')
+      return { id: id ?? '', parent: undefined, preserved: [], warning: undefined };
+    const preserved: [string, string][] = [];
     if (id !== undefined && !isUuid(id)) {
-      kept.push([
+      preserved.push([
         'id',
         t('The id "{id}" is not a UUID. A UUID is derived from it, and the id becomes a property.', { id }),
       ]);
     }
     const isLost = parent !== undefined && !isUuid(parent) && !this.#named.has(parent);
     if (isLost) {
-      kept.push(['parent', t('No row has the id "{id}" of its parent: it becomes a property.', { id: parent })]);
+      preserved.push(['parent', t('No row has the id "{id}" of its parent: it becomes a property.', { id: parent })]);
     }
     const anonymous = id === undefined ? this.#anonymous(name, number) : undefined;
     return {
       id: id === undefined ? (anonymous?.id ?? '') : uuidOf(id),
       parent: parent === undefined || isLost ? undefined : uuidOf(parent),
-      kept,
-      about: anonymous?.about,
+      preserved,
+      warning: anonymous?.warning,
     };
   }
 
   /** Id from the file, the name, and the number of preceding rows with the same name. */
-  #anonymous(name: string | undefined, number: number): Pick<RowIdentity, 'id' | 'about'> {
+  #anonymous(name: string | undefined, number: number): Pick<RowIdentity, 'id' | 'warning'> {
     const key = `${this.#matching.name} ${name ?? number}`;
     if (name === undefined) {
-      const about = t('It has neither id nor name. The row number identifies the trackable.');
-      return { id: stableId(key), about };
+      const warning = t('It has neither id nor name. The row number identifies the trackable.');
+      return { id: stableId(key), warning };
     }
     const count = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, count);
-    if (count === 1) return { id: stableId(key), about: undefined };
-    const about = t('An earlier row without an id has the same name. This row becomes another trackable.');
-    return { id: stableId(`${key} ${count}`), about };
+    if (count === 1) return { id: stableId(key), warning: undefined };
+    const warning = t('An earlier row without an id has the same name. This row becomes another trackable.');
+    return { id: stableId(`${key} ${count}`), warning };
   }
 }
 
@@ -208,10 +217,10 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /** Serializes trackables or providers: one column per supported member and per property. */
 export function entitiesCsv(kind: TableKind, entities: readonly (Trackable | LocationProvider)[]): string {
-  const rows = entities as unknown as readonly Members[];
+  const rows = entities as unknown as readonly EntityMembers[];
   const members = meaningsOf(kind)
     .slice(2)
-    .filter((name) => !SELDOM.has(name) || rows.some((row) => row[name] != null));
+    .filter((name) => !OPTIONAL_COLUMNS.has(name) || rows.some((row) => row[name] != null));
   const properties = [...new Set(entities.flatMap((entity) => Object.keys(entity.properties ?? {})))].sort();
   const table = {
     columns: [...members, ...properties.map(headingOf)],
@@ -224,6 +233,6 @@ export function entitiesCsv(kind: TableKind, entities: readonly (Trackable | Loc
 }
 
 /** Serializes a property, which may be null. */
-function dataCell(properties: Members, name: string): string {
+function dataCell(properties: EntityMembers, name: string): string {
   return Object.hasOwn(properties, name) ? cellOf(properties[name], 'data') : '';
 }

@@ -1,16 +1,16 @@
-import type { Position } from './drawing.ts';
+import type { FilePosition } from './drawing.ts';
 import type { PlaneChoice } from './drawn_entities.ts';
 
 /** Coordinates of a possibly incomplete position. */
-export type Numbers = readonly [x: number | undefined, y: number | undefined];
+export type PartialPosition = readonly [x: number | undefined, y: number | undefined];
 
 /** Control point: meters of the drawing and meters of the zone. */
-export interface TwoPlaces {
-  readonly drawn: Numbers;
-  readonly site: Numbers;
+export interface PointPair {
+  readonly drawn: PartialPosition;
+  readonly site: PartialPosition;
 }
 
-export const NOWHERE: TwoPlaces = { drawn: [undefined, undefined], site: [undefined, undefined] };
+export const EMPTY_PAIR: PointPair = { drawn: [undefined, undefined], site: [undefined, undefined] };
 
 /** Rigid transformation by two control points: translation and rotation without scale. */
 export interface PlacedByPoints extends Pick<PlaneChoice, 'x' | 'y' | 'turn'> {
@@ -23,9 +23,9 @@ export interface PlacedByPoints extends Pick<PlaneChoice, 'x' | 'y' | 'turn'> {
 const APART_M = 0.01;
 
 /** Undefined if the points are incomplete or coincide. */
-export function placeByPoints([one, other]: readonly [TwoPlaces, TwoPlaces]): PlacedByPoints | undefined {
-  const known = [one.drawn, other.drawn, one.site, other.site].map(knownOf);
-  const [drawnOne, drawnOther, siteOne, siteOther] = known;
+export function placeByPoints([one, other]: readonly [PointPair, PointPair]): PlacedByPoints | undefined {
+  const positions = [one.drawn, other.drawn, one.site, other.site].map(knownOf);
+  const [drawnOne, drawnOther, siteOne, siteOther] = positions;
   if (drawnOne === undefined || drawnOther === undefined || siteOne === undefined || siteOther === undefined) {
     return undefined;
   }
@@ -47,13 +47,13 @@ export function placeByPoints([one, other]: readonly [TwoPlaces, TwoPlaces]): Pl
 }
 
 /** Position, if both coordinates are known. */
-export function knownOf([x, y]: Numbers): readonly [number, number] | undefined {
+export function knownOf([x, y]: PartialPosition): readonly [number, number] | undefined {
   return x === undefined || y === undefined ? undefined : [x, y];
 }
 
 /** Nearest corner or center of a circle within some meters; otherwise the point itself. */
 export function cornerAt(
-  corners: readonly Position[],
+  corners: readonly FilePosition[],
   [x, y]: readonly [number, number],
   withinMeters: number,
 ): readonly [number, number] {

@@ -1,12 +1,12 @@
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
-import type { Position, Shape } from './drawing.ts';
+import type { FilePosition, FileShape } from './drawing.ts';
 import { type DrawnKind, EntityProperties, type IsFlat } from './entity_properties.ts';
 import { outlineOf } from './moved_zone.ts';
 import { escapedXml, isXmlText } from './xml.ts';
 
 /** Zones and fences in geographic coordinates. */
-export interface Site {
+export interface DrawnSite {
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
 }
@@ -14,12 +14,12 @@ export interface Site {
 interface Feature {
   readonly type: 'Feature';
   readonly id: string;
-  readonly geometry: Shape['geometry'];
+  readonly geometry: FileShape['geometry'];
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
 /** Serializes zones and fences as GeoJSON, one feature per line; properties as in `entity_properties.ts`. */
-export function geoJsonText({ zones, fences }: Site): string {
+export function geoJsonText({ zones, fences }: DrawnSite): string {
   const isFlat: IsFlat = (_key, value) => ['string', 'number', 'boolean'].includes(typeof value);
   const features = [...zoneFeatures(zones, isFlat), ...fenceFeatures(fences, isFlat)];
   const lines = features.map((feature) => JSON.stringify(feature));
@@ -27,7 +27,7 @@ export function geoJsonText({ zones, fences }: Site): string {
 }
 
 /** Serializes zones and fences as KML, with a folder per kind. All data are strings. */
-export function kmlText({ zones, fences }: Site): string {
+export function kmlText({ zones, fences }: DrawnSite): string {
   const isFlat: IsFlat = (key, value) => typeof value === 'string' && isXmlText(key + value);
   const folders = [folderOf('zones', zoneFeatures(zones, isFlat)), folderOf('fences', fenceFeatures(fences, isFlat))];
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -86,7 +86,7 @@ function nameElement(name: unknown): string {
   return `<name${space}>${escapedXml(name)}</name>`;
 }
 
-function boundaryOf(ring: readonly Position[], index: number): string {
+function boundaryOf(ring: readonly FilePosition[], index: number): string {
   const side = index === 0 ? 'outerBoundaryIs' : 'innerBoundaryIs';
   const text = ring.map((position) => position.join(',')).join(' ');
   return `<${side}><LinearRing><coordinates>${text}</coordinates></LinearRing></${side}>`;

@@ -13,7 +13,7 @@ import { lengthOfTime, rangeText, timeWithin } from '../languages/times.ts';
 import { Chip } from '../map/view/selection_chip.tsx';
 import styles from './fence_history.module.css';
 import {
-  type Answer,
+  type HistoryAnswer,
   type Dwell,
   fetchDwell,
   fetchOccupancy,
@@ -22,7 +22,7 @@ import {
   type Visit,
 } from './history_api.ts';
 import { rangeFromUrl } from './past.ts';
-import { Told, useAsked } from './query.tsx';
+import { QueryResult, useHistoryQuery } from './query.tsx';
 import { SpanSelect } from './span_select.tsx';
 
 const SHOWN_STEP = 20;
@@ -41,27 +41,29 @@ export function FenceHistory({ id }: { readonly id: string }) {
   const [most, setMost] = useState(SHOWN_STEP);
   const range = rangeFromUrl(useNow(60_000));
   const { fromMs, toMs } = range;
-  const asked = useAsked(JSON.stringify([id, fromMs, toMs, most]), (signal) => ask({ id, range, most }, signal));
+  const query = useHistoryQuery(JSON.stringify([id, fromMs, toMs, most]), (signal) =>
+    fetchHistory({ id, range, most }, signal),
+  );
   return (
     <section class={styles.history} aria-label={t('History of the fence')}>
       <h3>{t('History')}</h3>
       <SpanSelect />
       <p class={typography.faint}>{rangeText(range)}</p>
-      <Told
-        asked={asked}
+      <QueryResult
+        query={query}
         isEmpty={({ visits }) => visits.length === 0}
-        nothing={t('Nothing was inside during this time.')}
+        emptyMessage={t('Nothing was inside during this time.')}
       >
-        {(answer) => <Answered answer={answer} onMore={() => setMost(most + SHOWN_STEP)} />}
-      </Told>
+        {(answer) => <FenceVisits answer={answer} onMore={() => setMost(most + SHOWN_STEP)} />}
+      </QueryResult>
     </section>
   );
 }
 
-async function ask(
+async function fetchHistory(
   { id, range, most }: { readonly id: string; readonly range: Range; readonly most: number },
   signal: AbortSignal,
-): Promise<Answer<FenceAnswer>> {
+): Promise<HistoryAnswer<FenceAnswer>> {
   const stepMs = Math.ceil((range.toMs - range.fromMs) / SAMPLES);
   const [visits, dwell, occupancy] = await Promise.all([
     fetchVisits({ ...range, kind: 'fences', id, limit: most }, signal),
@@ -80,7 +82,7 @@ async function ask(
   };
 }
 
-function Answered({ answer, onMore }: { readonly answer: FenceAnswer; readonly onMore: () => void }) {
+function FenceVisits({ answer, onMore }: { readonly answer: FenceAnswer; readonly onMore: () => void }) {
   const { range, visits, hasMore, dwell, samples } = answer;
   const spanMs = range.toMs - range.fromMs;
   const chart = useMemo(() => {
@@ -147,6 +149,6 @@ function Answered({ answer, onMore }: { readonly answer: FenceAnswer; readonly o
 
 function Visitor({ object: { type, id } }: { readonly object: Visit['object'] }) {
   const kind = type === 'trackable' ? 'trackables' : 'providers';
-  const known = storeOf(kind).items.value.get(id);
-  return <Chip selection={{ kind, id }}>{known === undefined ? id : labelOf(known)}</Chip>;
+  const entity = storeOf(kind).items.value.get(id);
+  return <Chip selection={{ kind, id }}>{entity === undefined ? id : labelOf(entity)}</Chip>;
 }

@@ -18,7 +18,7 @@ import { type FlowMatrix, matrixOf } from './flow_matrix.ts';
 import styles from './flows_page.module.css';
 import { type Flow, fetchFlows } from './history_api.ts';
 import { rangeFromUrl, timeParam } from './past.ts';
-import { Told, useAsked } from './query.tsx';
+import { QueryResult, useHistoryQuery } from './query.tsx';
 import { SpanSelect } from './span_select.tsx';
 
 /** Page with the flows between fences: counts and travel times. */
@@ -42,7 +42,7 @@ function Flows() {
   const fences = useEntities('fences');
   const range = rangeFromUrl(useNow(60_000));
   const { fromMs, toMs } = range;
-  const asked = useAsked(JSON.stringify([fromMs, toMs]), (signal) => fetchFlows(range, signal));
+  const query = useHistoryQuery(JSON.stringify([fromMs, toMs]), (signal) => fetchFlows(range, signal));
   return (
     <>
       <div class={styles.tools}>
@@ -50,10 +50,10 @@ function Flows() {
         <UntilField toMs={toMs} />
         <p class={styles.range}>{rangeText(range)}</p>
       </div>
-      <Told
-        asked={asked}
+      <QueryResult
+        query={query}
         isEmpty={({ flows }) => flows.length === 0}
-        nothing={t('No movements between fences during this time.')}
+        emptyMessage={t('No movements between fences during this time.')}
       >
         {({ flows }) => (
           <Matrix
@@ -64,7 +64,7 @@ function Flows() {
             }}
           />
         )}
-      </Told>
+      </QueryResult>
     </>
   );
 }

@@ -12,9 +12,9 @@ import { useMap } from '../map/view/map_view.tsx';
 import { Z } from '../map/view/vector_layer.ts';
 import { boxOf, cellFor, cornersOf, HEAT_DARK, HEAT_LIGHT, levelOf, thresholdsOf } from './heat.ts';
 import styles from './heat_layer.module.css';
-import { fetchHeatmap, type Mover } from './history_api.ts';
+import { fetchHeatmap, type ObjectKind } from './history_api.ts';
 import { rangeFromUrl } from './past.ts';
-import { Told, useAsked } from './query.tsx';
+import { QueryResult, useHistoryQuery } from './query.tsx';
 
 /** Geometry of the layer: corners of the cells, by color. */
 interface Heat {
@@ -22,18 +22,18 @@ interface Heat {
 }
 
 /** Heat map of time spent in the range of the time bar, with a legend. */
-export function HeatLayer({ floor, kind }: { readonly floor: number | undefined; readonly kind: Mover }) {
+export function HeatLayer({ floor, kind }: { readonly floor: number | undefined; readonly kind: ObjectKind }) {
   const { map, plane } = useMap();
   const view = useView();
   const { fromMs, toMs } = rangeFromUrl(useNow(60_000));
   const cellMeters = view === undefined ? undefined : cellFor(view.metersPerPixel);
   const box = view?.extent && boxOf(view.extent, plane);
   const key = JSON.stringify([cellMeters, box, floor, kind, fromMs, toMs]);
-  const asked = useAsked(key, (signal) => {
+  const query = useHistoryQuery(key, (signal) => {
     if (cellMeters === undefined || box === undefined) return new Promise<never>(() => undefined);
     return fetchHeatmap({ fromMs, toMs, cellMeters, box, floor, kind }, signal);
   });
-  const value = asked.last?.value;
+  const value = query.last?.value;
   const thresholds = useMemo(() => thresholdsOf(value?.cells.map(({ seconds }) => seconds) ?? []), [value]);
   const colors = isDark() ? HEAT_DARK : HEAT_LIGHT;
   const drawn = useRef<Heat & { readonly colors: readonly string[] }>({ levels: [], colors });
@@ -56,11 +56,11 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
     <section class={styles.legend} aria-label={t('Heat map')}>
       <h2>{t('Time spent per {length} square', { length: lengthText(value?.cell_metres ?? cellMeters ?? 1) })}</h2>
       <p class={typography.faint}>{rangeText({ fromMs, toMs })}</p>
-      {asked.state === 'waiting' && asked.last !== undefined && <Spinner />}
-      <Told
-        asked={asked}
+      {query.state === 'waiting' && query.last !== undefined && <Spinner />}
+      <QueryResult
+        query={query}
         isEmpty={({ cells }) => cells.length === 0}
-        nothing={t('Nothing was recorded here during this time.')}
+        emptyMessage={t('Nothing was recorded here during this time.')}
       >
         {() => (
           <ul class={styles.scale}>
@@ -74,7 +74,7 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
             ))}
           </ul>
         )}
-      </Told>
+      </QueryResult>
     </section>
   );
 }

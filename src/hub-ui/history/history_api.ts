@@ -20,7 +20,7 @@ export interface Range {
 }
 
 /** Kind of moving object, as the API names it. */
-export type Mover = 'trackable' | 'provider';
+export type ObjectKind = 'trackable' | 'provider';
 
 export type Tracks = Static<typeof TracksReply>;
 export type Snapshot = Static<typeof SnapshotReply>;
@@ -30,7 +30,7 @@ export type Flow = Static<typeof FlowsReply>['flows'][number];
 export type HeatCell = Static<typeof HeatmapReply>['cells'][number];
 
 /** Response, and whether files or hubs of the cluster are missing in it: the hub then sends a `Warning` header. */
-export interface Answer<T> {
+export interface HistoryAnswer<T> {
   readonly value: T;
   readonly isIncomplete: boolean;
 }
@@ -41,7 +41,7 @@ function within({ fromMs, toMs }: Range): { readonly from: string; readonly to: 
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }
 
-async function ask<T>(path: string, query: Query, signal: AbortSignal): Promise<Answer<T>> {
+async function fetchAnswer<T>(path: string, query: Query, signal: AbortSignal): Promise<HistoryAnswer<T>> {
   let isIncomplete = false;
   const onWarning = (): void => {
     isIncomplete = true;
@@ -57,17 +57,17 @@ const PAGES_MAX = 6;
 
 /** Response bodies, one per page. */
 export interface Bodies {
-  readonly texts: readonly string[];
+  readonly pages: readonly string[];
   /** Whether pages were omitted. */
   readonly isCut: boolean;
   readonly isIncomplete: boolean;
 }
 
-export const NO_BODIES: Bodies = { texts: [], isCut: false, isIncomplete: false };
+export const NO_BODIES: Bodies = { pages: [], isCut: false, isIncomplete: false };
 
 /** Fetches the tracks in a range, one point per object and step, unparsed: a worker parses them. */
 export function fetchTracks(
-  { kind, stepMs, ...range }: Range & { readonly kind: Mover; readonly stepMs: number },
+  { kind, stepMs, ...range }: Range & { readonly kind: ObjectKind; readonly stepMs: number },
   signal: AbortSignal,
 ): Promise<Bodies> {
   return fetchPages('/history/tracks', { ...within(range), kind, step: stepMs, limit: POINTS_MAX }, signal);
@@ -75,25 +75,25 @@ export function fetchTracks(
 
 /** Fetches the positions of all objects of a kind at a time, unparsed. */
 export function fetchSnapshot(
-  { kind, atMs }: { readonly kind: Mover; readonly atMs: number },
+  { kind, atMs }: { readonly kind: ObjectKind; readonly atMs: number },
   signal: AbortSignal,
 ): Promise<Bodies> {
   return fetchPages('/history/snapshot', { at: new Date(atMs).toISOString(), kind, limit: POINTS_MAX }, signal);
 }
 
 async function fetchPages(path: string, query: Query, signal: AbortSignal): Promise<Bodies> {
-  const texts: string[] = [];
+  const pages: string[] = [];
   let isIncomplete = false;
   const onWarning = (): void => {
     isIncomplete = true;
   };
-  for (let cursor: string | undefined; texts.length < PAGES_MAX; ) {
+  for (let cursor: string | undefined; pages.length < PAGES_MAX; ) {
     const text = await getText(`${API_PATH}${path}${queryText({ ...query, cursor })}`, { signal, onWarning });
-    texts.push(text);
+    pages.push(text);
     cursor = cursorOf(text);
-    if (cursor === undefined) return { texts, isCut: false, isIncomplete };
+    if (cursor === undefined) return { pages, isCut: false, isIncomplete };
   }
-  return { texts, isCut: true, isIncomplete };
+  return { pages, isCut: true, isIncomplete };
 }
 
 /** Extracts the cursor at the end of a body without parsing all of it. */
@@ -107,29 +107,29 @@ export function cursorOf(text: string): string | undefined {
 export function fetchVisits(
   { kind, id, limit, ...range }: Range & { readonly kind: 'fences' | 'trackables'; readonly id: string; limit: number },
   signal: AbortSignal,
-): Promise<Answer<Static<typeof VisitsReply>>> {
-  return ask(`${entityPath(kind, id)}/visits`, { ...within(range), limit }, signal);
+): Promise<HistoryAnswer<Static<typeof VisitsReply>>> {
+  return fetchAnswer(`${entityPath(kind, id)}/visits`, { ...within(range), limit }, signal);
 }
 
 /** Fetches the dwell times in a fence. */
 export function fetchDwell(
   { fenceId, ...range }: Range & { readonly fenceId: string },
   signal: AbortSignal,
-): Promise<Answer<Static<typeof DwellReply>>> {
-  return ask('/analytics/dwell', { ...within(range), fence_id: fenceId }, signal);
+): Promise<HistoryAnswer<Static<typeof DwellReply>>> {
+  return fetchAnswer('/analytics/dwell', { ...within(range), fence_id: fenceId }, signal);
 }
 
 /** Fetches the number of objects in a fence at each step. */
 export function fetchOccupancy(
   { fenceId, stepMs, ...range }: Range & { readonly fenceId: string; readonly stepMs: number },
   signal: AbortSignal,
-): Promise<Answer<Static<typeof OccupancyReply>>> {
-  return ask('/analytics/occupancy', { ...within(range), step: stepMs, fence_id: fenceId }, signal);
+): Promise<HistoryAnswer<Static<typeof OccupancyReply>>> {
+  return fetchAnswer('/analytics/occupancy', { ...within(range), step: stepMs, fence_id: fenceId }, signal);
 }
 
 /** Fetches the flows between fences. */
-export function fetchFlows(range: Range, signal: AbortSignal): Promise<Answer<Static<typeof FlowsReply>>> {
-  return ask('/analytics/flows', within(range), signal);
+export function fetchFlows(range: Range, signal: AbortSignal): Promise<HistoryAnswer<Static<typeof FlowsReply>>> {
+  return fetchAnswer('/analytics/flows', within(range), signal);
 }
 
 /** Fetches the seconds spent in each cell of a grid, within a bounding box. */
@@ -144,9 +144,13 @@ export function fetchHeatmap(
     readonly cellMeters: number;
     readonly box: readonly number[];
     readonly floor: number | undefined;
-    readonly kind: Mover;
+    readonly kind: ObjectKind;
   },
   signal: AbortSignal,
-): Promise<Answer<Static<typeof HeatmapReply>>> {
-  return ask('/analytics/heatmap', { ...within(range), cell: cellMeters, bbox: box.join(','), floor, kind }, signal);
+): Promise<HistoryAnswer<Static<typeof HeatmapReply>>> {
+  return fetchAnswer(
+    '/analytics/heatmap',
+    { ...within(range), cell: cellMeters, bbox: box.join(','), floor, kind },
+    signal,
+  );
 }

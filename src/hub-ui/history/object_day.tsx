@@ -12,7 +12,7 @@ import { fetchVisits, type Range, type Visit } from './history_api.ts';
 import styles from './object_day.module.css';
 import { goTo } from './past.ts';
 import { playback } from './playback.ts';
-import { Told, useAsked } from './query.tsx';
+import { QueryResult, useHistoryQuery } from './query.tsx';
 import { colorOf, lanesOf } from './strip.ts';
 
 const VISITS_MAX = 5_000;
@@ -21,29 +21,33 @@ const LISTED_MAX = 50;
 /** Fence visits of a trackable on one day; pressing a visit seeks to its entry. */
 export function ObjectDay({ id }: { readonly id: string }) {
   const nowMs = useNow(60_000);
-  const [chosenMs, setChosenMs] = useState<number>();
-  const dayMs = startOfDay(chosenMs ?? pastFromUrl() ?? nowMs);
+  const [selectedMs, setSelectedMs] = useState<number>();
+  const dayMs = startOfDay(selectedMs ?? pastFromUrl() ?? nowMs);
   const range: Range = { fromMs: dayMs, toMs: endOfDay(dayMs) };
   // Today grows: query again every minute.
   const key = JSON.stringify([id, dayMs, range.toMs > nowMs ? nowMs : 0]);
-  const asked = useAsked(key, (signal) =>
+  const query = useHistoryQuery(key, (signal) =>
     fetchVisits({ ...range, toMs: Math.min(range.toMs, nowMs), kind: 'trackables', id, limit: VISITS_MAX }, signal),
   );
   return (
     <section class={styles.day} aria-label={t('Day')}>
       <div class={styles.head}>
-        <IconButton icon="left" label={t('Day before')} onClick={() => setChosenMs(startOfDay(dayMs - 1))} />
+        <IconButton icon="left" label={t('Day before')} onClick={() => setSelectedMs(startOfDay(dayMs - 1))} />
         <h3>{`${dayText(dayMs)}, ${zoneText(dayMs)}`}</h3>
         <IconButton
           icon="right"
           label={t('Day after')}
           disabled={range.toMs > nowMs}
-          onClick={() => setChosenMs(range.toMs)}
+          onClick={() => setSelectedMs(range.toMs)}
         />
       </div>
-      <Told asked={asked} isEmpty={({ visits }) => visits.length === 0} nothing={t('It was in no fence on this day.')}>
+      <QueryResult
+        query={query}
+        isEmpty={({ visits }) => visits.length === 0}
+        emptyMessage={t('It was in no fence on this day.')}
+      >
         {({ visits, next_cursor: more }) => <Strip visits={visits} hasMore={more !== null} range={range} />}
-      </Told>
+      </QueryResult>
     </section>
   );
 }

@@ -29,7 +29,7 @@ export function PanelHistory({ selection }: { readonly selection: MapSelection }
 function PastFacts({ selection: { kind, id } }: { readonly selection: MapSelection }) {
   const atMs = playback.atMs.value;
   // Subscribes to fetched chunks.
-  const { state } = playback.standing.value;
+  const { state } = playback.status.value;
   const objects = playback.objectsOf(kind === 'trackables' ? 'trackable' : 'provider');
   const index = objects?.indexOf(id);
   if (atMs === undefined || state === 'loading') return <p class={typography.soft}>…</p>;

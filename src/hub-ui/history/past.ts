@@ -42,8 +42,8 @@ export function speedFromUrl(): number {
 /** Range of the time bar; contains the time on the map. */
 export function rangeFromUrl(nowMs: number): Range {
   const spanMs = spanFromUrl().seconds * 1_000;
-  const asked = Date.parse(urlParam('until') ?? '');
-  const untilMs = Number.isFinite(asked) && asked < nowMs ? asked : nowMs;
+  const requestedMs = Date.parse(urlParam('until') ?? '');
+  const untilMs = Number.isFinite(requestedMs) && requestedMs < nowMs ? requestedMs : nowMs;
   const atMs = pastFromUrl() ?? untilMs;
   const isIn = atMs >= untilMs - spanMs && atMs <= untilMs;
   const toMs = isIn ? untilMs : Math.min(nowMs, atMs + spanMs / 2);

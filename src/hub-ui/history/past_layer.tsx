@@ -6,28 +6,28 @@ import { useMap } from '../map/view/map_view.tsx';
 import { fetchSnapshot, fetchTracks, NO_BODIES } from './history_api.ts';
 import { type Played, playback } from './playback.ts';
 import { readTracks } from './read_tracks.ts';
-import { type Loaded, TrackStore, type Wanted } from './track_store.ts';
+import { type Loaded, TrackStore, type ChunkRequest } from './track_store.ts';
 
 /** Playback of trackables or providers, drawn like the live layer. */
 export function PastLayer({ onMoved, ...options }: LayerOptions) {
   const { plane } = useMap();
   const { symbol } = options;
   const { moving, layer } = useMovingCanvas(options, () => playback.atMs.peek() ?? Date.now());
-  const told = useRef(onMoved);
-  told.current = onMoved;
+  const onMovedRef = useRef(onMoved);
+  onMovedRef.current = onMoved;
   const store = useMemo(() => {
-    const load = async ({ needsBefore, ...wanted }: Wanted, signal: AbortSignal): Promise<Loaded> => {
+    const load = async ({ needsBefore, ...wanted }: ChunkRequest, signal: AbortSignal): Promise<Loaded> => {
       const [tracks, before] = await Promise.all([
         fetchTracks({ ...wanted, kind: symbol }, signal),
         needsBefore ? fetchSnapshot({ kind: symbol, atMs: wanted.fromMs }, signal) : NO_BODIES,
       ]);
-      const read = await readTracks({ plane, tracks: tracks.texts, snapshot: before.texts });
+      const read = await readTracks({ plane, tracks: tracks.pages, snapshot: before.pages });
       const [isCut, isIncomplete] = [tracks.isCut || before.isCut, tracks.isIncomplete || before.isIncomplete];
       return { ...read, isCut, isIncomplete };
     };
     const nameOf = (id: string): string | undefined => {
-      const known = symbol === 'trackable' ? storeOf('trackables').items.peek().get(id) : undefined;
-      return known && labelOf(known);
+      const trackable = symbol === 'trackable' ? storeOf('trackables').items.peek().get(id) : undefined;
+      return trackable && labelOf(trackable);
     };
     return new TrackStore({ objects: moving.objects, load, nameOf, now: Date.now, onChange: () => playback.refresh() });
   }, [moving, plane, symbol]);
@@ -51,7 +51,7 @@ export function PastLayer({ onMoved, ...options }: LayerOptions) {
       show(atMs, speed) {
         store.show(atMs, speed);
         layer.redraw();
-        told.current?.(moving);
+        onMovedRef.current?.(moving);
       },
     };
     const remove = playback.add(played);

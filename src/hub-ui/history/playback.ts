@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import type { MovingObjects } from '../map/objects/moving_objects.ts';
-import type { Mover } from './history_api.ts';
+import type { ObjectKind } from './history_api.ts';
 import type { Covered } from './track_store.ts';
 
 /** Playable layer of objects. */
 export interface Played {
-  readonly kind: Mover;
+  readonly kind: ObjectKind;
   readonly objects: MovingObjects;
   readonly problem: unknown;
   readonly isIncomplete: boolean;
@@ -18,7 +18,7 @@ export interface Played {
 }
 
 /** State of playback, for display. */
-export interface Standing {
+export interface PlaybackState {
   readonly state: 'ready' | 'loading' | 'failed';
   readonly problem: unknown;
   /** Whether nothing was recorded at the current time. */
@@ -31,9 +31,9 @@ export interface Standing {
 /** Longest step of one frame: playback does not catch up after the tab was hidden. */
 const FRAME_MAX_MS = 250;
 /** Interval at which displayed values change. */
-const TOLD_MS = 100;
+const PUBLISH_MS = 100;
 
-const NOTHING: Standing = {
+const NOTHING: PlaybackState = {
   state: 'loading',
   problem: undefined,
   isEmpty: false,
@@ -47,7 +47,7 @@ class Playback {
   /** Displayed time, updated ten times a second; undefined in the live view. */
   readonly atMs = signal<number | undefined>(undefined);
   readonly isPlaying = signal(false);
-  readonly standing = signal<Standing>(NOTHING);
+  readonly status = signal<PlaybackState>(NOTHING);
   /** Called when playback reaches the present. */
   onEnd: (() => void) | undefined;
   readonly #played = new Set<Played>();
@@ -63,7 +63,7 @@ class Playback {
     this.refresh();
     return () => {
       this.#played.delete(played);
-      this.#tell();
+      this.#publish();
     };
   }
 
@@ -97,11 +97,11 @@ class Playback {
     this.pause();
     this.#exactMs = Number.NaN;
     this.atMs.value = undefined;
-    this.standing.value = NOTHING;
+    this.status.value = NOTHING;
   }
 
   /** Objects of a kind, as drawn. */
-  objectsOf(kind: Mover): MovingObjects | undefined {
+  objectsOf(kind: ObjectKind): MovingObjects | undefined {
     return [...this.#played].find((played) => played.kind === kind)?.objects;
   }
 
@@ -117,7 +117,7 @@ class Playback {
       played.want(this.#exactMs, this.#speed);
       played.show(this.#exactMs, this.#speed);
     }
-    this.#tell();
+    this.#publish();
   }
 
   /** hot: once per frame */
@@ -140,20 +140,20 @@ class Playback {
       this.#exactMs = nextMs;
       for (const played of this.#played) played.show(nextMs, this.#speed);
     }
-    if (frameMs - this.#toldMs < TOLD_MS) return;
+    if (frameMs - this.#toldMs < PUBLISH_MS) return;
     this.#toldMs = frameMs;
     this.atMs.value = this.#exactMs;
-    this.#tell();
+    this.#publish();
   }
 
-  #tell(): void {
+  #publish(): void {
     const all = [...this.#played];
     const atMs = this.#exactMs;
     const problem = all.map((played) => played.problem).find((each) => each !== undefined);
     const areReady = all.every((played) => played.isReady(atMs));
     const covered = all.flatMap((played) => played.covered());
     const here = covered.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
-    const next: Standing = {
+    const next: PlaybackState = {
       state: problem !== undefined ? 'failed' : areReady ? 'ready' : 'loading',
       problem,
       isEmpty: areReady && all.length > 0 && here.every((piece) => piece.isEmpty),
@@ -161,12 +161,12 @@ class Playback {
       isCut: all.some((played) => played.isCut),
       covered,
     };
-    if (!isSame(next, this.standing.peek())) this.standing.value = next;
+    if (!isSame(next, this.status.peek())) this.status.value = next;
   }
 }
 
-function isSame(a: Standing, b: Standing): boolean {
-  const keyOf = ({ problem: _, ...rest }: Standing): string => JSON.stringify(rest);
+function isSame(a: PlaybackState, b: PlaybackState): boolean {
+  const keyOf = ({ problem: _, ...rest }: PlaybackState): string => JSON.stringify(rest);
   return a.problem === b.problem && keyOf(a) === keyOf(b);
 }
 

@@ -5,40 +5,43 @@ import flow from '../controls/flow.module.css';
 import { Notice, Spinner } from '../controls/notice.tsx';
 import typography from '../controls/typography.module.css';
 import { capitalized, t } from '../languages/language.ts';
-import type { Answer } from './history_api.ts';
+import type { HistoryAnswer } from './history_api.ts';
 
 /** State of a history query; `last` is the previous answer, displayed until the next arrives. */
-export interface Asked<T> {
+export interface HistoryQuery<T> {
   readonly state: 'waiting' | 'ready' | 'failed';
-  readonly last: Answer<T> | undefined;
+  readonly last: HistoryAnswer<T> | undefined;
   /** Error message of the hub; for a query that is too large, it says how to narrow it. */
   readonly problem: string | undefined;
-  readonly again: () => void;
+  readonly retry: () => void;
 }
 
 /** Runs a query on mount, and again when its key changes. */
-export function useAsked<T>(key: string, ask: (signal: AbortSignal) => Promise<Answer<T>>): Asked<T> {
+export function useHistoryQuery<T>(
+  key: string,
+  fetchResult: (signal: AbortSignal) => Promise<HistoryAnswer<T>>,
+): HistoryQuery<T> {
   const [times, setTimes] = useState(0);
-  const [asked, setAsked] = useState<Omit<Asked<T>, 'again'>>({
+  const [query, setQuery] = useState<Omit<HistoryQuery<T>, 'retry'>>({
     state: 'waiting',
     last: undefined,
     problem: undefined,
   });
   useEffect(() => {
     const controller = new AbortController();
-    setAsked(({ last }) => ({ state: 'waiting', last, problem: undefined }));
-    ask(controller.signal).then(
+    setQuery(({ last }) => ({ state: 'waiting', last, problem: undefined }));
+    fetchResult(controller.signal).then(
       (last) => {
-        if (!controller.signal.aborted) setAsked({ state: 'ready', last, problem: undefined });
+        if (!controller.signal.aborted) setQuery({ state: 'ready', last, problem: undefined });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setAsked({ state: 'failed', last: undefined, problem: sentenceOf(error) });
+        if (!controller.signal.aborted) setQuery({ state: 'failed', last: undefined, problem: sentenceOf(error) });
       },
     );
     return () => controller.abort();
   }, [key, times]);
-  const again = useCallback(() => setTimes((before) => before + 1), []);
-  return { ...asked, again };
+  const retry = useCallback(() => setTimes((before) => before + 1), []);
+  return { ...query, retry };
 }
 
 /** Error message as a sentence. */
@@ -48,24 +51,24 @@ export function sentenceOf(error: unknown): string {
 }
 
 /** Renders the result of a query, or why there is none. */
-export function Told<T>({
-  asked: { state, last, problem, again },
+export function QueryResult<T>({
+  query: { state, last, problem, retry },
   isEmpty,
-  nothing,
+  emptyMessage,
   children,
 }: {
-  readonly asked: Asked<T>;
+  readonly query: HistoryQuery<T>;
   readonly isEmpty: (value: T) => boolean;
   /** Message for an empty answer. */
-  readonly nothing: string;
+  readonly emptyMessage: string;
   readonly children: (value: T) => ComponentChildren;
 }) {
-  if (problem !== undefined) return <Failed problem={problem} onAgain={again} />;
+  if (problem !== undefined) return <Failed problem={problem} onAgain={retry} />;
   if (last === undefined) return <Spinner />;
   return (
     <div class={flow.stack} aria-busy={state === 'waiting'}>
       {last.isIncomplete && <Incomplete />}
-      {isEmpty(last.value) ? <p class={typography.soft}>{nothing}</p> : children(last.value)}
+      {isEmpty(last.value) ? <p class={typography.soft}>{emptyMessage}</p> : children(last.value)}
     </div>
   );
 }

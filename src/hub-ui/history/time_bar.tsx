@@ -94,7 +94,7 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
         <IconButton icon="left" label={t('Step back')} onClick={() => go(atMs - stepSeconds * 1_000)} />
         <IconButton icon="right" label={t('Step forward')} onClick={() => go(atMs + stepSeconds * 1_000)} />
         <Clock atMs={atMs} onGo={go} />
-        <Standing />
+        <PlaybackStatus />
         <span class={styles.space} />
         <select
           class={`${fieldStyles.input} ${styles.select}`}
@@ -169,10 +169,10 @@ function Clock({ atMs, onGo }: { readonly atMs: number; readonly onGo: (atMs: nu
   }, [isOpen]);
   const submit = (event: Event): void => {
     event.preventDefault();
-    const asked = inputTime(typed ?? '');
-    if (!Number.isFinite(asked)) return;
+    const requestedMs = inputTime(typed ?? '');
+    if (!Number.isFinite(requestedMs)) return;
     setTyped(undefined);
-    onGo(asked);
+    onGo(requestedMs);
   };
   return (
     <div class={styles.clock}>
@@ -208,8 +208,8 @@ function Clock({ atMs, onGo }: { readonly atMs: number; readonly onGo: (atMs: nu
 }
 
 /** Status of playback: loading, failures, missing data. */
-function Standing() {
-  const { state, problem, isEmpty, isIncomplete, isCut } = playback.standing.value;
+function PlaybackStatus() {
+  const { state, problem, isEmpty, isIncomplete, isCut } = playback.status.value;
   if (state === 'failed') {
     return (
       <div class={styles.problem}>
@@ -235,7 +235,7 @@ function Standing() {
 
 /** Marks on the bar for fetched ranges with records. */
 function Coverage({ range: { fromMs, toMs } }: { readonly range: Range }) {
-  const { covered } = playback.standing.value;
+  const { covered } = playback.status.value;
   const percent = (atMs: number): number => Math.min(100, Math.max(0, ((atMs - fromMs) / (toMs - fromMs)) * 100));
   return (
     <div class={styles.coverage} aria-hidden="true">

@@ -26,7 +26,7 @@ const PACES: readonly Pace[] = [
 /** Chunks to prefetch after the current one. */
 const AHEAD = 2;
 /** Chunks to retain: short steps back need no requests. */
-const KEPT = 16;
+const RETAINED_MAX = 16;
 /** Objects that were silent for longer than this are hidden. */
 const SHOWN_MS = 600_000;
 /** Longest interval between points that is interpolated. */
@@ -38,7 +38,7 @@ const TAIL_POINTS = 32;
 const TAIL_STEP_MS = 1_000;
 
 /** Request for a chunk. */
-export interface Wanted extends Range {
+export interface ChunkRequest extends Range {
   readonly stepMs: number;
   /** Whether a snapshot is needed because the previous chunk is not loaded. */
   readonly needsBefore: boolean;
@@ -64,7 +64,7 @@ interface Chunk extends Range {
   readonly beforeY: Float64Array;
   readonly beforeFloor: Float32Array;
   /** End of the fetched data: earlier than the chunk's end if it was fetched before that. */
-  readonly knownUntilMs: number;
+  readonly fetchedUntilMs: number;
   readonly isCut: boolean;
   readonly isIncomplete: boolean;
 }
@@ -79,7 +79,7 @@ export interface Covered extends Range {
 
 export interface TrackStoreOptions {
   readonly objects: MovingObjects;
-  readonly load: (wanted: Wanted, signal: AbortSignal) => Promise<Loaded>;
+  readonly load: (wanted: ChunkRequest, signal: AbortSignal) => Promise<Loaded>;
   readonly nameOf: (id: string) => string | undefined;
   readonly now: () => number;
   /** Called when a chunk has arrived or failed. */
@@ -123,17 +123,17 @@ export class TrackStore {
 
   /** Loaded chunks around the current time. */
   covered(): Covered[] {
-    return [...this.#chunks.values()].map(({ fromMs, toMs, knownUntilMs, tracks, beforeMs }) => {
+    return [...this.#chunks.values()].map(({ fromMs, toMs, fetchedUntilMs, tracks, beforeMs }) => {
       const hasData = tracks.ids.length > 0;
       const isEmpty = !hasData && !beforeMs.some((atMs) => fromMs - atMs <= SHOWN_MS);
-      return { fromMs, toMs: Math.min(toMs, knownUntilMs), hasData, isEmpty };
+      return { fromMs, toMs: Math.min(toMs, fetchedUntilMs), hasData, isEmpty };
     });
   }
 
   /** Whether a time can be drawn. */
   isReady(atMs: number): boolean {
     const chunk = this.#chunks.get(this.#keyOf(atMs));
-    return chunk !== undefined && atMs < chunk.knownUntilMs;
+    return chunk !== undefined && atMs < chunk.fetchedUntilMs;
   }
 
   /** Starts to load the chunk of a time and those after it. */
@@ -192,7 +192,7 @@ export class TrackStore {
       if (key * this.#pace.chunkMs >= nowMs) return undefined;
       const chunk = this.#chunks.get(key);
       if (chunk === undefined) return key;
-      if (key === first && this.#wantedMs >= chunk.knownUntilMs && nowMs > chunk.knownUntilMs) return key;
+      if (key === first && this.#wantedMs >= chunk.fetchedUntilMs && nowMs > chunk.fetchedUntilMs) return key;
     }
     return undefined;
   }
@@ -218,7 +218,7 @@ export class TrackStore {
     const fromMs = key * chunkMs;
     const nowMs = this.#now();
     const previous = this.#chunks.get(key - 1);
-    const needsBefore = previous === undefined || previous.knownUntilMs < previous.toMs;
+    const needsBefore = previous === undefined || previous.fetchedUntilMs < previous.toMs;
     try {
       const wanted = { fromMs, toMs: fromMs + chunkMs, stepMs, needsBefore };
       const loaded = await this.#load(wanted, controller.signal);
@@ -226,7 +226,7 @@ export class TrackStore {
       const before = needsBefore ? undefined : previous;
       this.#chunks.set(
         key,
-        this.#chunkOf(wanted, { ...loaded, knownUntilMs: Math.min(fromMs + chunkMs, nowMs) }, before),
+        this.#chunkOf(wanted, { ...loaded, fetchedUntilMs: Math.min(fromMs + chunkMs, nowMs) }, before),
       );
       this.#forgetFarthest(key);
     } catch (error) {
@@ -241,11 +241,11 @@ export class TrackStore {
 
   #forgetFarthest(key: number): void {
     const around = [...this.#chunks.keys()].sort((a, b) => Math.abs(b - key) - Math.abs(a - key));
-    for (const far of around.slice(0, Math.max(0, around.length - KEPT))) this.#chunks.delete(far);
+    for (const far of around.slice(0, Math.max(0, around.length - RETAINED_MAX))) this.#chunks.delete(far);
   }
 
-  #chunkOf(range: Range, loaded: Loaded & { readonly knownUntilMs: number }, previous: Chunk | undefined): Chunk {
-    const { tracks, before, isCut, isIncomplete, knownUntilMs } = loaded;
+  #chunkOf(range: Range, loaded: Loaded & { readonly fetchedUntilMs: number }, previous: Chunk | undefined): Chunk {
+    const { tracks, before, isCut, isIncomplete, fetchedUntilMs } = loaded;
     const indices = tracks.ids.map((id) => this.#meet(id));
     const indicesBefore = before.ids.map((id) => this.#meet(id));
     const { count } = this.objects;
@@ -258,7 +258,7 @@ export class TrackStore {
       beforeX: new Float64Array(count),
       beforeY: new Float64Array(count),
       beforeFloor: new Float32Array(count),
-      knownUntilMs,
+      fetchedUntilMs,
       isCut,
       isIncomplete,
     };
@@ -267,7 +267,7 @@ export class TrackStore {
     });
     if (previous === undefined) {
       indicesBefore.forEach((index, row) => {
-        keepBefore(chunk, index, before, row);
+        setBefore(chunk, index, before, row);
       });
     } else for (let index = 0; index < previous.rows.length; index++) inherit(chunk, index, previous);
     return chunk;
@@ -286,9 +286,9 @@ export class TrackStore {
     const { timeMs, x, y, floor, starts } = chunk.tracks;
     const { rows, beforeMs, beforeX, beforeY, beforeFloor } = chunk;
     const gapMs = Math.max(GAP_MS, this.#pace.stepMs * 4);
-    const known = rows.length;
+    const rowCount = rows.length;
     for (let i = 0; i < objects.count; i++) {
-      const row = i < known ? rows[i]! : -1;
+      const row = i < rowCount ? rows[i]! : -1;
       let lo = 0;
       let hi = 0;
       if (row >= 0) {
@@ -303,7 +303,7 @@ export class TrackStore {
         else end = middle;
       }
       const hasPoint = next > lo;
-      const fromMs = hasPoint ? timeMs[next - 1]! : i < known ? beforeMs[i]! : Number.NaN;
+      const fromMs = hasPoint ? timeMs[next - 1]! : i < rowCount ? beforeMs[i]! : Number.NaN;
       if (!(atMs - fromMs <= SHOWN_MS)) {
         objects.removed[i] = 1;
         continue;
@@ -343,7 +343,7 @@ export class TrackStore {
   }
 }
 
-function keepBefore(chunk: Chunk, index: number, { starts, timeMs, x, y, floor }: PackedTracks, row: number): void {
+function setBefore(chunk: Chunk, index: number, { starts, timeMs, x, y, floor }: PackedTracks, row: number): void {
   const last = starts[row + 1]! - 1;
   if (last < starts[row]!) return;
   chunk.beforeMs[index] = timeMs[last]!;
@@ -356,7 +356,7 @@ function keepBefore(chunk: Chunk, index: number, { starts, timeMs, x, y, floor }
 function inherit(chunk: Chunk, index: number, previous: Chunk): void {
   const row = previous.rows[index]!;
   if (row >= 0 && previous.tracks.starts[row + 1]! > previous.tracks.starts[row]!) {
-    keepBefore(chunk, index, previous.tracks, row);
+    setBefore(chunk, index, previous.tracks, row);
     return;
   }
   chunk.beforeMs[index] = previous.beforeMs[index]!;

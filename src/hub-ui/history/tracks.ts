@@ -45,13 +45,13 @@ function pack(pages: Pages, plane: Plane): PackedTracks {
   let points = 0;
   for (const { fromMs, tracks } of pages) {
     for (const track of tracks) {
-      const known = parts.get(track.id);
-      if (known === undefined) parts.set(track.id, [{ fromMs, track }]);
-      else known.push({ fromMs, track });
+      const collected = parts.get(track.id);
+      if (collected === undefined) parts.set(track.id, [{ fromMs, track }]);
+      else collected.push({ fromMs, track });
       points += track.t.length;
     }
   }
-  const place = plane.kind === 'earth' ? undefined : georeferenceZone(plane.zone);
+  const placement = plane.kind === 'earth' ? undefined : georeferenceZone(plane.zone);
   const starts = new Uint32Array(parts.size + 1);
   const timeMs = new Float64Array(points);
   const x = new Float64Array(points);
@@ -65,7 +65,7 @@ function pack(pages: Pages, plane: Plane): PackedTracks {
       for (let k = 0; k < track.t.length; k++) {
         const east = mapX(track.lon[k] ?? 0);
         const north = mapY(track.lat[k] ?? 0);
-        const [px, py] = place === undefined ? [east, north] : place.fromMap([east, north]);
+        const [px, py] = placement === undefined ? [east, north] : placement.fromMap([east, north]);
         timeMs[at] = fromMs + (track.t[k] ?? 0);
         x[at] = px;
         y[at] = py;

@@ -3,7 +3,7 @@ import type { Snapshot, Tracks } from './history_api.ts';
 import { type PackedTracks, packSnapshot, packTracks } from './tracks.ts';
 
 /** Response bodies to parse and pack: some megabytes, which would block rendering. */
-export interface ToRead {
+export interface ParseRequest {
   readonly key: number;
   readonly plane: Plane;
   readonly tracks: readonly string[];
@@ -11,13 +11,13 @@ export interface ToRead {
   readonly snapshot: readonly string[];
 }
 
-export interface HaveRead {
+export interface ParsedTracks {
   readonly key: number;
   readonly tracks: PackedTracks;
   readonly before: PackedTracks;
 }
 
-addEventListener('message', ({ data }: MessageEvent<ToRead>) => {
+addEventListener('message', ({ data }: MessageEvent<ParseRequest>) => {
   const tracks = packTracks(
     data.tracks.map((text) => JSON.parse(text) as Tracks),
     data.plane,
@@ -27,6 +27,6 @@ addEventListener('message', ({ data }: MessageEvent<ToRead>) => {
     data.plane,
   );
   const columns = [tracks, before].flatMap(({ starts, timeMs, x, y, floor }) => [starts, timeMs, x, y, floor]);
-  const have: HaveRead = { key: data.key, tracks, before };
-  postMessage(have, { transfer: columns.map(({ buffer }) => buffer) });
+  const parsed: ParsedTracks = { key: data.key, tracks, before };
+  postMessage(parsed, { transfer: columns.map(({ buffer }) => buffer) });
 });

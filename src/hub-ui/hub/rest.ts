@@ -3,7 +3,7 @@ import { unsupportedReason } from '../../model/json.ts';
 import { pointerOf } from '../../model/json_tree.ts';
 import { parseLossless } from '../../model/lossless_numbers.ts';
 import { t } from '../languages/language.ts';
-import { partsOf, placeOf } from '../problems/sentences.ts';
+import { partsOf, pathLabel } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
 import { API_PATH } from './api_path.ts';
 import type { Entities, Kind } from './entity_kinds.ts';
@@ -23,7 +23,7 @@ export class RequestError extends Error {
   /** `hubMessage` names a field and its error. The message of the error is the same as a sentence. */
   constructor(status: number, hubMessage: string, options?: ErrorOptions) {
     const { field, reason } = partsOf(hubMessage);
-    super(field === undefined ? reason : `${placeOf(field)}: ${reason}`, options);
+    super(field === undefined ? reason : `${pathLabel(field)}: ${reason}`, options);
     this.name = 'RequestError';
     this.status = status;
     this.field = field;

@@ -17,10 +17,10 @@ type Values<T extends string> = Readonly<Record<Places<T>, string | number>>;
 const KEY = 'hub-language';
 
 /** Undefined in tests without a browser. */
-const kept = globalThis.localStorage as Storage | undefined;
+const storage = globalThis.localStorage as Storage | undefined;
 
 /** Setting stored in this browser. */
-export const languageChoice: LanguageChoice = chosen(kept?.getItem(KEY));
+export const languageChoice: LanguageChoice = choiceFrom(storage?.getItem(KEY));
 
 /** Language of the page; a change takes effect on reload. */
 export const language: Language = languageChoice === 'browser' ? ofBrowser() : languageChoice;
@@ -79,12 +79,12 @@ export function capitalized(text: string): string {
 
 /** Stores the setting in this browser and reloads the page. Unsaved changes stay as drafts. */
 export function chooseLanguage(choice: LanguageChoice): void {
-  if (choice === 'browser') kept?.removeItem(KEY);
-  else kept?.setItem(KEY, choice);
+  if (choice === 'browser') storage?.removeItem(KEY);
+  else storage?.setItem(KEY, choice);
   location.reload();
 }
 
-function chosen(found: string | null | undefined): LanguageChoice {
+function choiceFrom(found: string | null | undefined): LanguageChoice {
   return found === 'en' || found === 'de' ? found : 'browser';
 }
 
@@ -98,5 +98,5 @@ function ofBrowser(): Language {
 }
 
 function wantedTags(): readonly string[] {
-  return kept === undefined ? [] : navigator.languages;
+  return storage === undefined ? [] : navigator.languages;
 }

@@ -3,18 +3,18 @@
 const KEY = 'hub-time-zone';
 
 /** Undefined in tests without a browser. */
-const kept = globalThis.localStorage as Storage | undefined;
+const storage = globalThis.localStorage as Storage | undefined;
 
 /** Setting stored in this browser; undefined for the browser's own zone. */
-export const chosenTimeZone: string | undefined = known(kept?.getItem(KEY) ?? undefined);
+export const chosenTimeZone: string | undefined = canonicalZone(storage?.getItem(KEY) ?? undefined);
 
 /** IANA name of the page's time zone; a change takes effect on reload. */
 export const timeZone: string = chosenTimeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Stores the setting in this browser and reloads the page. */
 export function chooseTimeZone(zone: string | undefined): void {
-  if (zone === undefined) kept?.removeItem(KEY);
-  else kept?.setItem(KEY, zone);
+  if (zone === undefined) storage?.removeItem(KEY);
+  else storage?.setItem(KEY, zone);
   location.reload();
 }
 
@@ -24,7 +24,7 @@ export function timeZones(): readonly string[] {
 }
 
 /** Canonical name of a zone; undefined if this browser does not support it. */
-function known(zone: string | undefined): string | undefined {
+function canonicalZone(zone: string | undefined): string | undefined {
   if (zone === undefined) return undefined;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;

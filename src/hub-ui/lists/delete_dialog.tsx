@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { keptBefore, undoing } from '../bulk/undo_deletion.ts';
+import { writableCopies, undoing } from '../bulk/undo_deletion.ts';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
@@ -27,17 +27,18 @@ export function DeleteDialog({
   const [stop] = useState(() => new AbortController());
   useEffect(() => {
     const items: ReadonlyMap<string, Entities[Kind]> = storeOf(kind).items.peek();
-    const doomed = ids.flatMap((id) => items.get(id) ?? []);
+    const entities = ids.flatMap((id) => items.get(id) ?? []);
     const removeAll = async (): Promise<void> => {
-      const kept: readonly Entities[Kind][] = await keptBefore(kind, doomed);
+      const copies: readonly Entities[Kind][] = await writableCopies(kind, entities);
       const failed = await runAll(ids, (id) => removed(kind, id), { signal: stop.signal, onDone: add });
       // After a stop, the deletions so far can be undone, too.
-      const stayed = new Set(storeOf(kind).items.peek().keys());
+      const remaining = new Set(storeOf(kind).items.peek().keys());
       const failedIds = new Set(failed.map(({ item }) => item));
-      const gone = kept.filter(({ id }) => !failedIds.has(id) && !(stop.signal.aborted && stayed.has(id)));
-      const undo = undoing(kind, gone);
+      const deleted = copies.filter(({ id }) => !failedIds.has(id) && !(stop.signal.aborted && remaining.has(id)));
+      const undo = undoing(kind, deleted);
       if (stop.signal.aborted || failed.length > 0) {
-        if (gone.length > 0) toast(t('{what} deleted', { what: countedText(gone.length, SINGULAR[kind]) }), 'ok', undo);
+        if (deleted.length > 0)
+          toast(t('{what} deleted', { what: countedText(deleted.length, SINGULAR[kind]) }), 'ok', undo);
         if (!stop.signal.aborted) setFailures(failed);
         return;
       }

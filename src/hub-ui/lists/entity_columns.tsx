@@ -15,17 +15,17 @@ import { t } from '../languages/language.ts';
 import { curlOf } from './curl.ts';
 import styles from './entity_columns.module.css';
 import { FACTS } from './entity_facts.ts';
-import { isHeard, isUnassigned } from './fleet_summary.ts';
+import { isTagKind, isUnassigned } from './fleet_summary.ts';
 
-interface Choosing<K extends Kind> {
+interface SelectionProps<K extends Kind> {
   readonly shown: readonly Entities[K][];
-  readonly chosen: ReadonlySet<string>;
+  readonly selection: ReadonlySet<string>;
   readonly choose: (ids: readonly string[], isOn: boolean) => void;
 }
 
 /** Column of check boxes; the one in the heading selects the whole page. */
-export function choiceColumn<K extends Kind>({ shown, chosen, choose }: Choosing<K>): Column<Entities[K]> {
-  const count = shown.filter(({ id }) => chosen.has(id)).length;
+export function choiceColumn<K extends Kind>({ shown, selection, choose }: SelectionProps<K>): Column<Entities[K]> {
+  const count = shown.filter(({ id }) => selection.has(id)).length;
   const ids = shown.map(({ id }) => id);
   return {
     key: 'choice',
@@ -41,7 +41,7 @@ export function choiceColumn<K extends Kind>({ shown, chosen, choose }: Choosing
       <input
         type="checkbox"
         aria-label={t('Select {name}', { name: labelOf(entity) })}
-        checked={chosen.has(entity.id)}
+        checked={selection.has(entity.id)}
         onChange={(event) => choose([entity.id], event.currentTarget.checked)}
       />
     ),
@@ -77,7 +77,7 @@ export function columnsOf<K extends Kind>(kind: K): Column<Entities[K]>[] {
     const { key, title, isNumber = false, value, text = value } = fact;
     const isShown = hasNarrow ? fact.isNarrow === true : index === 0;
     const cell = (entity: Entities[K]) =>
-      key === 'trackables' && isHeard(kind) && isUnassigned(kind, entity as Entities[typeof kind]) ? (
+      key === 'trackables' && isTagKind(kind) && isUnassigned(kind, entity as Entities[typeof kind]) ? (
         <AssignButton provider={entity as Entities['providers']} />
       ) : (
         <span class={`${typography.cut} ${styles.fact}`}>
@@ -139,8 +139,8 @@ function Name({ kind, entity }: { readonly kind: Kind; readonly entity: Entities
 function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly entity: Entities[K] }) {
   const label = labelOf(entity);
   const copy = async (): Promise<void> => {
-    const kept = await readWritable(kind, entity).catch(() => entity);
-    await copyText(curlOf('PUT', kind, kept), t('Command'));
+    const writable = await readWritable(kind, entity).catch(() => entity);
+    await copyText(curlOf('PUT', kind, writable), t('Command'));
   };
   return (
     <span class={styles.buttons}>

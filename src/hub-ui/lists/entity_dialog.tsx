@@ -7,14 +7,14 @@ import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { toast } from '../controls/toasts.tsx';
 import {
-  type Answers,
+  type Resolutions,
   isUndecided,
   keyOf,
-  type MemberChange,
-  type Members,
+  type RemoteChange,
+  type DraftMembers,
   memberChanges,
   merged,
-  type Whose,
+  type ConflictSide,
   withMember,
 } from '../drafts/member_changes.ts';
 import { can } from '../hub/access.ts';
@@ -54,12 +54,12 @@ export function EntityDialog<K extends Kind>({
   const [view, setView] = useState<View>('json');
   const [verb, setVerb] = useState<CurlVerb>('GET');
   const [draft, setDraft] = useState<string>();
-  const kept = useKept(kind, entity);
-  const text = view === 'json' ? jsonText(kept) : curlOf(verb, kind, kept);
+  const writable = useWritable(kind, entity);
+  const text = view === 'json' ? jsonText(writable) : curlOf(verb, kind, writable);
   if (draft !== undefined) {
     const hub: JsonSource<Entities[K]> = {
       first: JSON.parse(draft) as Entities[K],
-      read: () => readAgain(kind, kept).then((found) => readWritable(kind, found)),
+      read: () => readAgain(kind, writable).then((found) => readWritable(kind, found)),
       save: (next) => replaceEntity(kind, { ...next, id: entity.id }),
     };
     const title = t('Edit {name}', { name: labelOf(entity) });
@@ -73,7 +73,7 @@ export function EntityDialog<K extends Kind>({
       foot={
         <>
           {can('UPDATE', entityPath(kind, entity.id)) && (
-            <Button icon="edit" onClick={() => setDraft(jsonText(kept))}>
+            <Button icon="edit" onClick={() => setDraft(jsonText(writable))}>
               {t('Edit as JSON')}
             </Button>
           )}
@@ -118,24 +118,24 @@ function JsonEditor<E extends object>({
   readonly onCancel: () => void;
 }) {
   // State: every change of the entity renders the editor again, but must not change the text under edit.
-  const [first] = useState(hub.first as Members);
+  const [first] = useState(hub.first as DraftMembers);
   const [draft, setDraft] = useState(() => jsonText(first));
   const [problem, setProblem] = useState<string>();
-  const [theirs, setTheirs] = useState<Members>();
-  const [answers, setAnswers] = useState<Answers>(new Map());
+  const [theirs, setTheirs] = useState<DraftMembers>();
+  const [answers, setAnswers] = useState<Resolutions>(new Map());
   const mine = readMembers(draft);
   const both =
     theirs === undefined || mine === undefined
       ? []
       : memberChanges({ first, mine, theirs }, answers).filter(({ isMine }) => isMine);
-  const choose = (change: MemberChange, whose: Whose): void => {
+  const choose = (change: RemoteChange, whose: ConflictSide): void => {
     if (mine === undefined) return;
     setAnswers(new Map(answers).set(keyOf(change.path), change));
     setDraft(jsonText(withMember(mine, change.path, change[whose])));
   };
   const save = async (): Promise<void> => {
     try {
-      const three = { first, mine: JSON.parse(draft) as Members, theirs: (await hub.read()) as Members };
+      const three = { first, mine: JSON.parse(draft) as DraftMembers, theirs: (await hub.read()) as DraftMembers };
       const changes = memberChanges(three, answers);
       setTheirs(three.theirs);
       if (changes.some(isUndecided)) return;
@@ -178,23 +178,23 @@ function JsonEditor<E extends object>({
 }
 
 /** Parses the editor's text; undefined while it is not a JSON object. */
-function readMembers(text: string): Members | undefined {
+function readMembers(text: string): DraftMembers | undefined {
   try {
-    return JSON.parse(text) as Members;
+    return JSON.parse(text) as DraftMembers;
   } catch {
     return undefined;
   }
 }
 
 /** Entity in its exportable form; until that arrives, as displayed. */
-function useKept<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
-  const [kept, setKept] = useState<Entities[K]>();
+function useWritable<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
+  const [writable, setWritable] = useState<Entities[K]>();
   useEffect(() => {
     let isOver = false;
-    setKept(undefined);
+    setWritable(undefined);
     readWritable(kind, entity).then(
       (found) => {
-        if (!isOver) setKept(found);
+        if (!isOver) setWritable(found);
       },
       () => undefined,
     );
@@ -202,5 +202,5 @@ function useKept<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
       isOver = true;
     };
   }, [kind, entity]);
-  return kept ?? entity;
+  return writable ?? entity;
 }

@@ -4,7 +4,7 @@ import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
 import { metersText, positionText, seldomRateText } from '../languages/numbers.ts';
-import { batteryOf, type HeardKind, isHeardKnown, lastHeardMs, ownerOf, rateOf } from './fleet_summary.ts';
+import { batteryOf, type TagKind, isActivityLoaded, lastSeenMs, ownerOf, rateOf } from './fleet_summary.ts';
 
 /** Column of a list besides name and id. */
 export interface Fact<K extends Kind> {
@@ -22,9 +22,9 @@ export interface Fact<K extends Kind> {
 }
 
 /** Activity, battery and owner of a tag. */
-function tagFacts<K extends HeardKind>(kind: K): readonly Fact<K>[] {
+function tagFacts<K extends TagKind>(kind: K): readonly Fact<K>[] {
   const agoMs = (tag: Entities[K]): number | undefined => {
-    const lastMs = lastHeardMs(kind, tag);
+    const lastMs = lastSeenMs(kind, tag);
     return lastMs === undefined ? undefined : Math.max(0, Date.now() - lastMs);
   };
   const rate = (tag: Entities[K]): number | undefined => rateOf(kind, tag, Date.now());
@@ -37,7 +37,7 @@ function tagFacts<K extends HeardKind>(kind: K): readonly Fact<K>[] {
       value: agoMs,
       text: (tag) => {
         const silentMs = agoMs(tag);
-        if (!isHeardKnown.value) return '…';
+        if (!isActivityLoaded.value) return '…';
         return silentMs === undefined ? 'never' : ago(silentMs);
       },
     },

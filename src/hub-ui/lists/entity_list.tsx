@@ -21,7 +21,7 @@ import { choiceColumn, columnsOf } from './entity_columns.tsx';
 import { EntityDialog } from './entity_dialog.tsx';
 import { FACTS } from './entity_facts.ts';
 import styles from './entity_list.module.css';
-import { isHeardKnown } from './fleet_summary.ts';
+import { isActivityLoaded } from './fleet_summary.ts';
 import { Pager, SIZES } from './pager.tsx';
 
 /** Interval at which rows are sorted again by a live column. */
@@ -45,32 +45,32 @@ export function EntityList<K extends Kind>({
   const nowMs = useNow(SORT_AGAIN_MS);
   const rows = useMemo(
     () => sortedBy(found, sorting.value, sorting.descending),
-    [found, kind, sorting.key, sorting.descending, sorting.isLive && [nowMs, isHeardKnown.value].join(' ')],
+    [found, kind, sorting.key, sorting.descending, sorting.isLive && [nowMs, isActivityLoaded.value].join(' ')],
   );
   const size = SIZES.find((each) => String(each) === urlParam('size')) ?? SIZES[0];
   const part = pageOf(rows, Number(urlParam('page') ?? 1), size);
   // Drop selected ids that no longer match the search or were deleted by another user.
-  const chosen = useMemo(() => rows.filter(({ id }) => selected.has(id)).map(({ id }) => id), [rows, selected]);
+  const selection = useMemo(() => rows.filter(({ id }) => selected.has(id)).map(({ id }) => id), [rows, selected]);
   const shownId = urlParam('json');
   const shown = shownId === undefined ? undefined : found.find(({ id }) => id === shownId);
   const unassigned = kind === 'providers' ? storeOf('providers').items.value.get(urlParam('assign') ?? '') : undefined;
   const ask = async (): Promise<void> => {
-    const isOne = chosen.length === 1;
+    const isOne = selection.length === 1;
     const yes = await confirm({
       title: t('Delete {what}?', {
         what: isOne
           ? t('this {kind}', { kind: kindText(kind) })
-          : t('these {count} {kind}', { count: countText(chosen.length), kind: kindsText(kind) }),
+          : t('these {count} {kind}', { count: countText(selection.length), kind: kindsText(kind) }),
       }),
-      text: <Doomed kind={kind} labels={rows.filter(({ id }) => selected.has(id)).map(labelOf)} />,
+      text: <DeletionList kind={kind} labels={rows.filter(({ id }) => selected.has(id)).map(labelOf)} />,
       action: isOne
         ? t('Delete')
-        : t('Delete {count} {kind}', { count: countText(chosen.length), kind: kindsText(kind) }),
+        : t('Delete {count} {kind}', { count: countText(selection.length), kind: kindsText(kind) }),
     });
-    if (yes) onDelete(chosen);
+    if (yes) onDelete(selection);
   };
   const choose = (ids: readonly string[], isOn: boolean): void => {
-    const next = new Set(chosen);
+    const next = new Set(selection);
     for (const id of ids) {
       if (isOn) next.add(id);
       else next.delete(id);
@@ -81,15 +81,15 @@ export function EntityList<K extends Kind>({
   const mayChange = can('UPDATE', entityPath(kind, 'any'));
   const [dialog, setDialog] = useState<'change' | 'copy'>();
   const columns = [
-    ...(mayDelete || mayChange ? [choiceColumn<K>({ shown: part.rows, chosen: new Set(chosen), choose })] : []),
+    ...(mayDelete || mayChange ? [choiceColumn<K>({ shown: part.rows, selection: new Set(selection), choose })] : []),
     ...columnsOf(kind),
   ];
   return (
     <>
-      {chosen.length > 0 && (
-        <div class={styles.chosen} role="status">
-          <strong>{t('{count} selected', { count: countText(chosen.length) })}</strong>
-          {chosen.length < rows.length && (
+      {selection.length > 0 && (
+        <div class={styles.selection} role="status">
+          <strong>{t('{count} selected', { count: countText(selection.length) })}</strong>
+          {selection.length < rows.length && (
             <Button kind="quiet" onClick={() => setSelected(new Set(rows.map(({ id }) => id)))}>
               {t('Select all {count} found', { count: countText(rows.length) })}
             </Button>
@@ -132,7 +132,7 @@ export function EntityList<K extends Kind>({
           onClose={() => setDialog(undefined)}
         />
       )}
-      {dialog === 'copy' && <CopyDialog ids={chosen} onClose={() => setDialog(undefined)} />}
+      {dialog === 'copy' && <CopyDialog ids={selection} onClose={() => setDialog(undefined)} />}
       {unassigned && <AssignDialog provider={unassigned} onClose={() => setUrlParams({ assign: undefined })} />}
       {shown && <EntityDialog kind={kind} entity={shown} onClose={() => setUrlParams({ json: undefined })} />}
     </>
@@ -140,12 +140,12 @@ export function EntityList<K extends Kind>({
 }
 
 /** Names of the entities to delete: a search may have matched more than intended. */
-function Doomed({ kind, labels }: { readonly kind: Kind; readonly labels: readonly string[] }) {
+function DeletionList({ kind, labels }: { readonly kind: Kind; readonly labels: readonly string[] }) {
   const more = labels.length - NAMED_MAX;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable */}
-      <ul class={styles.doomed} tabIndex={0} aria-label={t('To be deleted')}>
+      <ul class={styles.deletions} tabIndex={0} aria-label={t('To be deleted')}>
         {labels.slice(0, NAMED_MAX).map((label, index) => (
           <li key={index} class={typography.cut}>
             {label}
@@ -160,9 +160,9 @@ function Doomed({ kind, labels }: { readonly kind: Kind; readonly labels: readon
 
 function useSorting<K extends Kind>(kind: K) {
   const text = urlParam('sort') ?? 'name';
-  const asked = text.replace(/^-/, '');
-  const fact = FACTS[kind].find(({ key }) => key === asked);
-  const key = fact?.key ?? (asked === 'id' ? 'id' : 'name');
+  const requestedKey = text.replace(/^-/, '');
+  const fact = FACTS[kind].find(({ key }) => key === requestedKey);
+  const key = fact?.key ?? (requestedKey === 'id' ? 'id' : 'name');
   const value = fact?.value ?? ((entity: Entities[K]) => (key === 'id' ? entity.id : labelOf(entity)));
   return { key, descending: text.startsWith('-'), value, isLive: fact?.isLive === true };
 }

@@ -124,7 +124,7 @@ interface Exported {
   readonly type: string;
 }
 
-interface Wanted {
+interface ExportRequest {
   readonly kinds: readonly Kind[];
   readonly defined: readonly DefinitionName[];
   readonly hasRules: boolean;
@@ -133,7 +133,7 @@ interface Wanted {
   onRead(count: number): void;
 }
 
-async function filesOf(format: Format, wanted: Wanted): Promise<readonly Exported[]> {
+async function filesOf(format: Format, wanted: ExportRequest): Promise<readonly Exported[]> {
   const { kinds, hasRules, now, onRead } = wanted;
   const stem = `location-hub-${now.slice(0, 19).replaceAll(':', '')}`;
   // GeoJSON and KML need geographic coordinates, whatever plane the hub stores.

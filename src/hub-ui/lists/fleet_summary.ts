@@ -5,70 +5,70 @@ import { batteryText } from '../hub/battery.ts';
 import { trackablesByProvider } from '../hub/carriers.ts';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { subscribeLastSeen } from '../hub/live.ts';
-import { HeardTags } from './unassigned_tags.ts';
+import { TagActivity } from './unassigned_tags.ts';
 
 /**
  * Activity of tags: when each was last seen, how often it reports, its battery, and its owner. A trackable has the activity
  * of all its providers.
  */
 
-const tags = new HeardTags();
+const tags = new TagActivity();
 /** Rises with every batch of activity. */
-const heardTimes = signal(0);
+const batchCount = signal(0);
 /** Whether the hub has sent the initial activity; until then, silent tags cannot be identified. */
-export const isHeardKnown = signal(false);
+export const isActivityLoaded = signal(false);
 /** Why the subscription to activity failed; undefined while it works. */
-export const heardProblem = signal<string | undefined>(undefined);
+export const activityProblem = signal<string | undefined>(undefined);
 
 /** Subscribes to the activity of all providers while the component is mounted and `isOn`; each batch renders it again. */
-export function useHeard(isOn: boolean): number {
+export function useTagActivity(isOn: boolean): number {
   useEffect(() => {
     if (!isOn) return;
-    heardProblem.value = undefined;
-    isHeardKnown.value = false;
+    activityProblem.value = undefined;
+    isActivityLoaded.value = false;
     return subscribeLastSeen(
       (batch) => {
-        tags.take(batch, Date.now());
-        isHeardKnown.value = true;
-        heardTimes.value++;
+        tags.add(batch, Date.now());
+        isActivityLoaded.value = true;
+        batchCount.value++;
       },
       (description) => {
-        heardProblem.value = description;
+        activityProblem.value = description;
       },
     );
   }, [isOn]);
-  return heardTimes.value;
+  return batchCount.value;
 }
 
-export type HeardKind = 'trackables' | 'providers';
+export type TagKind = 'trackables' | 'providers';
 
-type Tag = Entities[HeardKind];
+type Tag = Entities[TagKind];
 
 /** Whether entities of a kind have activity. */
-export function isHeard(kind: Kind): kind is HeardKind {
+export function isTagKind(kind: Kind): kind is TagKind {
   return kind === 'trackables' || kind === 'providers';
 }
 
 /** Time at which a tag was last seen; undefined if never. */
-export function lastHeardMs(kind: HeardKind, tag: Tag): number | undefined {
+export function lastSeenMs(kind: TagKind, tag: Tag): number | undefined {
   const times = sourcesOf(kind, tag).flatMap((id) => tags.lastMs(id) ?? []);
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
 /** Locations per second. */
-export function rateOf(kind: HeardKind, tag: Tag, nowMs: number): number | undefined {
+export function rateOf(kind: TagKind, tag: Tag, nowMs: number): number | undefined {
   const rates = sourcesOf(kind, tag).flatMap((id) => tags.rate(id, nowMs) ?? []);
   return rates.length === 0 ? undefined : rates.reduce((sum, rate) => sum + rate, 0);
 }
 
 /** Battery level that the tag reports, else the one in its properties. */
-export function batteryOf(kind: HeardKind, tag: Tag): string | undefined {
-  const told = sourcesOf(kind, tag).map((id) => tags.battery(id));
-  return told.find((text) => text !== undefined) ?? batteryText(tag.properties);
+export function batteryOf(kind: TagKind, tag: Tag): string | undefined {
+  const levels = sourcesOf(kind, tag).map((id) => tags.battery(id));
+  return levels.find((text) => text !== undefined) ?? batteryText(tag.properties);
 }
 
 /** Whether a trackable has no providers, or a provider no trackable. */
-export function isUnassigned(kind: HeardKind, tag: Tag): boolean {
+export function isUnassigned(kind: TagKind, tag: Tag): boolean {
   return kind === 'trackables' ? sourcesOf(kind, tag).length === 0 : !trackablesByProvider.value.has(tag.id);
 }
 
@@ -97,14 +97,14 @@ export function filtered<K extends Kind>(
   nowMs: number,
 ): readonly Entities[K][] {
   const { silentMs } = filter;
-  if (!isHeard(kind) || (silentMs === undefined && !filter.isUnassigned)) return found;
+  if (!isTagKind(kind) || (silentMs === undefined && !filter.isUnassigned)) return found;
   return found.filter((entity) => {
     const tag = entity as Tag;
     if (filter.isUnassigned && !isUnassigned(kind, tag)) return false;
-    return silentMs === undefined || nowMs - (lastHeardMs(kind, tag) ?? Number.NEGATIVE_INFINITY) > silentMs;
+    return silentMs === undefined || nowMs - (lastSeenMs(kind, tag) ?? Number.NEGATIVE_INFINITY) > silentMs;
   });
 }
 
-function sourcesOf(kind: HeardKind, tag: Tag): readonly string[] {
+function sourcesOf(kind: TagKind, tag: Tag): readonly string[] {
   return kind === 'trackables' ? ((tag as Trackable).location_providers ?? []) : [tag.id];
 }

@@ -2,7 +2,7 @@ import type { ImportMemberChange } from '../../model/import.ts';
 import { lookUp, parsePointer } from '../../model/json_tree.ts';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
-import type { EntityDocument, HubEntities } from '../formats/entity_document.ts';
+import type { HubDocument, HubEntities } from '../formats/entity_document.ts';
 import { isDefinition } from '../hub/definitions.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
@@ -24,7 +24,7 @@ export function MemberChanges({
   readonly changes: readonly ImportMemberChange[];
   /** Total; the hub lists only the first. */
   readonly count: number;
-  readonly document: EntityDocument;
+  readonly document: HubDocument;
   readonly hub: HubEntities;
 }) {
   if (count === 0) return null;
@@ -64,11 +64,7 @@ export function MemberChanges({
 }
 
 /** Name of the entity, in the file or on the hub, else its id. */
-function nameOf(
-  { list, id }: ImportMemberChange,
-  { lists, origins, defined }: EntityDocument,
-  hub: HubEntities,
-): string {
+function nameOf({ list, id }: ImportMemberChange, { lists, origins, defined }: HubDocument, hub: HubEntities): string {
   if (isDefinition(list)) {
     const named = defined?.[list]?.find((each) => lookUp(each, ['id']) === id);
     return String(lookUp(named, ['name']) ?? id);

@@ -6,7 +6,7 @@ import { lazyPart } from '../controls/lazy.tsx';
 import { Notice, Spinner } from '../controls/notice.tsx';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
-import { bodyOf, type EntityDocument, membersGiven } from '../formats/entity_document.ts';
+import { bodyOf, type HubDocument, membersGiven } from '../formats/entity_document.ts';
 import type { FileContents } from '../formats/read_file.ts';
 import { type Deletions, importJob, isInProgress, runImport } from '../hub/import_job.ts';
 import { whyNoImportOf } from '../hub/rights.ts';
@@ -15,17 +15,17 @@ import { countText } from '../languages/numbers.ts';
 import { errorText } from '../problems/sentences.ts';
 import styles from './import_dialog.module.css';
 import {
-  type Checked,
+  type ComparedFile,
   changesOf,
   definedIn,
   entitiesOfHub,
   missingDefined,
   Preview,
-  type Read,
+  type ParsedFile,
 } from './import_preview.tsx';
 import { CancelImport, ImportProgress, ImportResult } from './import_status.tsx';
 import { warningsOf } from './import_warnings.ts';
-import { withoutPlaces } from './left_out.ts';
+import { withoutEntitiesAt } from './left_out.ts';
 
 const MatchDrawing = lazyPart(async () => (await import('../formats/match_drawing.tsx')).MatchDrawing);
 const MatchTable = lazyPart(async () => (await import('../formats/match_table.tsx')).MatchTable);
@@ -42,7 +42,7 @@ type Stage =
   | { readonly at: 'choosing'; readonly problem?: string }
   | { readonly at: 'reading' }
   | ({ readonly at: 'matching'; readonly name: string } & Matched)
-  | ({ readonly at: 'preview' } & Checked)
+  | ({ readonly at: 'preview' } & ComparedFile)
   | { readonly at: 'running' };
 
 /** Dialog that reads a file, previews its changes and has the hub apply all of them or none. */
@@ -56,7 +56,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
       setStage({ at: 'choosing', problem: errorText(error) });
     }
   };
-  const check = async (read: Read, deletes: Deletions): Promise<Stage> => {
+  const check = async (read: ParsedFile, deletes: Deletions): Promise<Stage> => {
     const hub = await entitiesOfHub(read.document);
     const plan = await runImport(bodyOf(read.document, hub), { isDry: true, deletes });
     if (plan.state === 'failed') throw new Error(plan.error);
@@ -74,19 +74,19 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     });
   };
   const matched = ({ name, notes }: { readonly name: string; readonly notes: readonly string[] }) => {
-    return (document: EntityDocument): void => {
+    return (document: HubDocument): void => {
       void attempt(() =>
         check({ name, document: withScopes(document), notes, leftOut: 0, isWhole: false }, NO_DELETIONS),
       );
     };
   };
-  const leaveOut = ({ document, plan, leftOut, deletes, ...read }: Checked): Promise<void> => {
+  const leaveOut = ({ document, plan, leftOut, deletes, ...read }: ComparedFile): Promise<void> => {
     return attempt(async () => {
-      const { document: rest, count } = withoutPlaces(document, plan.problems?.map(({ place }) => place) ?? []);
+      const { document: rest, count } = withoutEntitiesAt(document, plan.problems?.map(({ place }) => place) ?? []);
       return await check({ ...read, document: rest, leftOut: leftOut + count }, deletes);
     });
   };
-  const run = async ({ document, hub, deletes }: Checked): Promise<void> => {
+  const run = async ({ document, hub, deletes }: ComparedFile): Promise<void> => {
     setStage({ at: 'running' });
     try {
       const job = await runImport(bodyOf(document, hub), { isDry: false, deletes });
@@ -128,12 +128,12 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
 }
 
 /** Sets the scopes of a drawing or table, if its reader has not: the members of any of its entities. */
-function withScopes(document: EntityDocument): EntityDocument {
+function withScopes(document: HubDocument): HubDocument {
   const scopes = new Map([...document.lists].map(([kind, list]) => [kind, membersGiven(list)] as const));
   return { scopes, ...document };
 }
 
-function Begin({ plan, document, deletes, onBegin }: Checked & { readonly onBegin: () => void }) {
+function Begin({ plan, document, deletes, onBegin }: ComparedFile & { readonly onBegin: () => void }) {
   const changes = changesOf(plan);
   const lists = [...document.lists.keys(), ...definedIn(document)];
   const off = whyNoImportOf(lists, { withRules: document.rules !== undefined, withDeletions: deletes.others });

@@ -6,7 +6,7 @@ import { Notice } from '../controls/notice.tsx';
 import progress from '../controls/progress.module.css';
 import tableStyles from '../controls/table.module.css';
 import typography from '../controls/typography.module.css';
-import { type DocumentNote, type EntityDocument, type HubEntities, NEEDED_ORDER } from '../formats/entity_document.ts';
+import { type DocumentNote, type HubDocument, type HubEntities, NEEDED_ORDER } from '../formats/entity_document.ts';
 import { DEFINITIONS, DEFINITION_NAMES, type DefinitionName } from '../hub/definitions.ts';
 import { kindsText } from '../hub/entity_kinds.ts';
 import type { Deletions } from '../hub/import_job.ts';
@@ -19,9 +19,9 @@ import { ImportProblems } from './import_problems.tsx';
 import kindStyles from './kind.module.css';
 
 /** Parsed import file. */
-export interface Read {
+export interface ParsedFile {
   readonly name: string;
-  readonly document: EntityDocument;
+  readonly document: HubDocument;
   /** Warnings about the file as a whole. */
   readonly notes: readonly string[];
   /** Number of invalid entities that were left out. */
@@ -31,7 +31,7 @@ export interface Read {
 }
 
 /** Parsed import file, compared with the hub. */
-export interface Checked extends Read {
+export interface ComparedFile extends ParsedFile {
   readonly deletes: Deletions;
   /** Entities of the hub, of the kinds in the file. */
   readonly hub: HubEntities;
@@ -47,7 +47,7 @@ export function Preview({
   onDelete,
   onLeaveOut,
   ...checked
-}: Checked & { readonly onDelete: (deletes: Deletions) => void; readonly onLeaveOut: () => void }) {
+}: ComparedFile & { readonly onDelete: (deletes: Deletions) => void; readonly onLeaveOut: () => void }) {
   const { name, document, plan, deletes, hub, leftOut, isWhole, definedMissing, notes, warnings } = checked;
   const missing = new Map(
     NEEDED_ORDER.map((kind) => [kind, missingIn(document.lists.get(kind), hub.get(kind)?.keys() ?? [])]),
@@ -174,14 +174,14 @@ export function changesOf({ counts = {}, rules }: Import): number {
 }
 
 /** Number of ids on the hub that are not in the list; 0 without a list. */
-function missingIn(list: readonly { readonly id: string }[] | undefined, kept: Iterable<string>): number {
+function missingIn(list: readonly { readonly id: string }[] | undefined, stored: Iterable<string>): number {
   if (list === undefined) return 0;
   const named = new Set(list.map(({ id }) => id.toLowerCase()));
-  return [...kept].filter((id) => !named.has(id.toLowerCase())).length;
+  return [...stored].filter((id) => !named.has(id.toLowerCase())).length;
 }
 
 /** Fetches the hub's entities of the kinds in the file: the page may not have received all of them yet. */
-export async function entitiesOfHub({ lists }: EntityDocument): Promise<HubEntities> {
+export async function entitiesOfHub({ lists }: HubDocument): Promise<HubEntities> {
   const listed = [...lists.keys()].map(async (kind) => {
     return [kind, new Map((await listEntities(kind)).map((each) => [idKey(each.id), each]))] as const;
   });
@@ -189,21 +189,21 @@ export async function entitiesOfHub({ lists }: EntityDocument): Promise<HubEntit
 }
 
 /** Number of alert rules and views that only the hub has. Requires a file that the hub has accepted. */
-export async function missingDefined(document: EntityDocument): Promise<Checked['definedMissing']> {
+export async function missingDefined(document: HubDocument): Promise<ComparedFile['definedMissing']> {
   const counts = definedIn(document).map(async (name) => {
-    const kept = await get<readonly { readonly id: string }[]>(DEFINITIONS[name].path);
+    const stored = await get<readonly { readonly id: string }[]>(DEFINITIONS[name].path);
     return [
       name,
       missingIn(
-        document.defined?.[name] as typeof kept,
-        kept.map(({ id }) => id),
+        document.defined?.[name] as typeof stored,
+        stored.map(({ id }) => id),
       ),
     ] as const;
   });
   return Object.fromEntries(await Promise.all(counts));
 }
 
-export function definedIn({ defined = {} }: EntityDocument): readonly DefinitionName[] {
+export function definedIn({ defined = {} }: HubDocument): readonly DefinitionName[] {
   return DEFINITION_NAMES.filter((name) => defined[name] !== undefined);
 }
 

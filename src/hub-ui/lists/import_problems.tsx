@@ -3,12 +3,12 @@ import { Button } from '../controls/button.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import styles from '../controls/progress.module.css';
-import type { EntityDocument } from '../formats/entity_document.ts';
+import type { HubDocument } from '../formats/entity_document.ts';
 import { kindText, labelOf } from '../hub/entity_kinds.ts';
 import { capitalized, t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
-import { placeOf, sentenceOf } from '../problems/sentences.ts';
-import { placeIn } from './left_out.ts';
+import { pathLabel, sentenceOf } from '../problems/sentences.ts';
+import { entityPathIn } from './left_out.ts';
 
 const SHOWN = 50;
 
@@ -19,7 +19,7 @@ export function ImportProblems({
   onLeaveOut,
 }: {
   readonly plan: Import;
-  readonly document: EntityDocument;
+  readonly document: HubDocument;
   readonly onLeaveOut: () => void;
 }) {
   const { problems = [], problem_count: count = 0 } = plan;
@@ -49,11 +49,11 @@ export function ImportProblems({
 }
 
 /** `Fence 4, Dock A, Shape, corner 3:` */
-function nameOf(document: EntityDocument, place: string): string {
-  const at = placeIn(document, place);
-  if (at === undefined) return `${placeOf(place)}:`;
+function nameOf(document: HubDocument, place: string): string {
+  const at = entityPathIn(document, place);
+  if (at === undefined) return `${pathLabel(place)}:`;
   const entity = document.lists.get(at.kind)?.[at.index];
   const number = `${capitalized(kindText(at.kind))} ${at.index + 1}`;
-  const parts = [number, entity && labelOf(entity), at.field === '' ? undefined : placeOf(at.field)];
+  const parts = [number, entity && labelOf(entity), at.field === '' ? undefined : pathLabel(at.field)];
   return `${parts.filter((part) => part !== undefined).join(', ')}:`;
 }

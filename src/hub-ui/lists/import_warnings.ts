@@ -1,11 +1,11 @@
 import { idKey } from '../../model/id.ts';
 import type { Trackable } from '../../model/trackable.ts';
-import type { DocumentNote, EntityDocument, HubEntities } from '../formats/entity_document.ts';
+import type { DocumentNote, HubDocument, HubEntities } from '../formats/entity_document.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
 
 /** Warnings about trackables of a file that have no name, or share a provider with another trackable. */
-export function warningsOf({ lists, origins }: EntityDocument, hub: HubEntities): readonly DocumentNote[] {
+export function warningsOf({ lists, origins }: HubDocument, hub: HubEntities): readonly DocumentNote[] {
   const given = (lists.get('trackables') ?? []) as readonly Trackable[];
   const found = (hub.get('trackables') ?? new Map()) as ReadonlyMap<string, Trackable>;
   const whereOf = (each: Trackable): string => origins?.get(each.id) ?? labelOf(each);

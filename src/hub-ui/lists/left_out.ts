@@ -1,8 +1,8 @@
-import type { EntityDocument } from '../formats/entity_document.ts';
+import type { HubDocument } from '../formats/entity_document.ts';
 import type { Kind } from '../hub/entity_kinds.ts';
 
 /** Parsed path of a field in a document: `fences[3].region` is in the fourth fence. */
-export interface Place {
+export interface EntityPath {
   readonly kind: Kind;
   readonly index: number;
   /** Path below the entity; empty for the entity itself. */
@@ -10,17 +10,17 @@ export interface Place {
 }
 
 /** Parses a path; undefined if it is not in a list of entities. */
-export function placeIn(document: EntityDocument, place: string): Place | undefined {
+export function entityPathIn(document: HubDocument, place: string): EntityPath | undefined {
   const [, kind = '', index = '', field = ''] = /^(\w+)\[(\d+)\]\.?(.*)$/s.exec(place) ?? [];
   return document.lists.has(kind as Kind) ? { kind: kind as Kind, index: Number(index), field } : undefined;
 }
 
 /** Removes the entities, or whole lists of rules or views, that contain one of the paths; also returns their number. */
-export function withoutPlaces(
-  document: EntityDocument,
+export function withoutEntitiesAt(
+  document: HubDocument,
   places: readonly string[],
-): { readonly document: EntityDocument; readonly count: number } {
-  const found = places.flatMap((place) => placeIn(document, place) ?? []);
+): { readonly document: HubDocument; readonly count: number } {
+  const found = places.flatMap((place) => entityPathIn(document, place) ?? []);
   const keys = new Set(found.map(({ kind, index }) => `${kind} ${index}`));
   const lists = [...document.lists].map(([kind, list]) => {
     return [kind, list.filter((_, index) => !keys.has(`${kind} ${index}`))] as const;

@@ -20,7 +20,7 @@ import { countText } from '../languages/numbers.ts';
 import { DeleteDialog } from './delete_dialog.tsx';
 import { EntityList } from './entity_list.tsx';
 import { ExportDialog } from './export_dialog.tsx';
-import { heardProblem, isHeard, isHeardKnown } from './fleet_summary.ts';
+import { activityProblem, isTagKind, isActivityLoaded } from './fleet_summary.ts';
 import { ImportDialog } from './import_dialog.tsx';
 import { ImportStatus } from './import_status.tsx';
 import kindStyles from './kind.module.css';
@@ -39,7 +39,7 @@ export function ListsPage() {
   const kind = SHOWN.find((each) => each === params?.kind) ?? 'trackables';
   const [dialog, setDialog] = useState<'import' | 'export' | 'floor'>();
   // Not in the list: it unmounts with the last deleted entity.
-  const [doomed, setDoomed] = useState<{ readonly kind: Kind; readonly ids: readonly string[] }>();
+  const [deletion, setDeletion] = useState<{ readonly kind: Kind; readonly ids: readonly string[] }>();
   const found = useFound(urlParam('q') ?? '');
   const close = (): void => setDialog(undefined);
   const go = (next: Kind): void => {
@@ -84,12 +84,12 @@ export function ListsPage() {
           onChange={go}
           options={SHOWN.map((each) => ({ value: each, label: <TabLabel kind={each} count={found[each].length} /> }))}
         />
-        {isHeard(kind) && <TagFilterBar kind={kind} />}
-        <Body key={kind} kind={kind} matching={found[kind]} onDelete={(ids) => setDoomed({ kind, ids })} />
+        {isTagKind(kind) && <TagFilterBar kind={kind} />}
+        <Body key={kind} kind={kind} matching={found[kind]} onDelete={(ids) => setDeletion({ kind, ids })} />
       </Card>
       {dialog === 'floor' && <CopyDialog ids={undefined} onClose={close} />}
       {dialog === 'import' && <ImportDialog onClose={close} />}
-      {doomed && <DeleteDialog {...doomed} onClose={() => setDoomed(undefined)} />}
+      {deletion && <DeleteDialog {...deletion} onClose={() => setDeletion(undefined)} />}
       {dialog === 'export' && <ExportDialog onClose={close} />}
     </Page>
   );
@@ -106,8 +106,8 @@ function Body<K extends Kind>({
 }) {
   const { state, problem, items } = storeOf(kind);
   const found = useFiltered(kind, matching);
-  const isWaitingForTags = urlParam('silent') !== undefined && isHeard(kind) && !isHeardKnown.value;
-  if (state.value === 'waiting' || (isWaitingForTags && heardProblem.value === undefined)) {
+  const isWaitingForTags = urlParam('silent') !== undefined && isTagKind(kind) && !isActivityLoaded.value;
+  if (state.value === 'waiting' || (isWaitingForTags && activityProblem.value === undefined)) {
     return (
       <div class={cardStyles.padded}>
         <Spinner />

@@ -9,7 +9,7 @@ import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { trackablesByProvider } from '../hub/carriers.ts';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { t } from '../languages/language.ts';
-import { filtered, type HeardKind, heardProblem, isHeard, type TagFilter, useHeard } from './fleet_summary.ts';
+import { filtered, type TagKind, activityProblem, isTagKind, type TagFilter, useTagActivity } from './fleet_summary.ts';
 import styles from './tag_filter.module.css';
 
 /** Interval at which silent tags are determined. */
@@ -31,7 +31,7 @@ function filterFromUrl(): TagFilter {
 
 /** Entities that pass the filter in the URL. Subscribes to the activity of tags while mounted. */
 export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities[K][]): readonly Entities[K][] {
-  const times = useHeard(isHeard(kind));
+  const times = useTagActivity(isTagKind(kind));
   const nowMs = useNow(LOOK_MS);
   const assigned = trackablesByProvider.value;
   const { silentMs, isUnassigned } = filterFromUrl();
@@ -54,7 +54,7 @@ export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities
 }
 
 /** Filter bar for tags that need attention: silent or unassigned. */
-export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
+export function TagFilterBar({ kind }: { readonly kind: TagKind }) {
   const { silentMs, isUnassigned } = filterFromUrl();
   const seconds = silentMs === undefined ? undefined : silentMs / 1_000;
   const offered =
@@ -81,7 +81,7 @@ export function TagFilterBar({ kind }: { readonly kind: HeardKind }) {
         checked={isUnassigned}
         onChange={(isOn) => setUrlParams({ unassigned: isOn ? 1 : undefined, page: undefined })}
       />
-      {heardProblem.value !== undefined && <span class={typography.faint}>{heardProblem.value}</span>}
+      {activityProblem.value !== undefined && <span class={typography.faint}>{activityProblem.value}</span>}
       <span class={flow.space} />
       {kind === 'providers' && isUnassigned && (
         <ButtonLink kind="quiet" icon="map" href="/?layers=unassigned,zones,fences,plans,labels,tails,clusters">

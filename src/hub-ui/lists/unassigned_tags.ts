@@ -7,7 +7,7 @@ const BUCKETS = 6;
 const LISTENED_MIN_MS = 2_000;
 
 /** Time last seen, rate and battery of each provider; stored in columns, for thousands of providers. */
-export class HeardTags {
+export class TagActivity {
   readonly #indices = new Map<string, number>();
   #lastMs = new Float64Array(256);
   #buckets = Array.from({ length: BUCKETS }, () => new Uint32Array(256));
@@ -17,10 +17,10 @@ export class HeardTags {
   #bucket = 0;
 
   /** Adds a batch received at `nowMs`. */
-  take({ added: fresh, rows, batteries, isReset: isFirst }: LastSeenBatch, nowMs: number): void {
-    if (isFirst) this.#forget(nowMs);
-    this.#turn(nowMs);
-    for (const id of fresh) this.#indices.set(id, this.#indices.size);
+  add({ added, rows, batteries, isReset }: LastSeenBatch, nowMs: number): void {
+    if (isReset) this.#forget(nowMs);
+    this.#clearExpired(nowMs);
+    for (const id of added) this.#indices.set(id, this.#indices.size);
     this.#reserve(this.#indices.size);
     const counts = this.#buckets[this.#bucket % BUCKETS] as Uint32Array;
     for (let at = 0; at < rows.length; at += LAST_SEEN_ROW) {
@@ -44,7 +44,7 @@ export class HeardTags {
     const index = this.#indices.get(id);
     const listenedMs = nowMs - this.#sinceMs;
     if (index === undefined || listenedMs < LISTENED_MIN_MS) return undefined;
-    this.#turn(nowMs);
+    this.#clearExpired(nowMs);
     const coveredMs = Math.min(listenedMs, (BUCKETS - 1) * BUCKET_MS + (nowMs % BUCKET_MS));
     const count = this.#buckets.reduce((sum, bucket) => sum + (bucket[index] ?? 0), 0);
     return count / (coveredMs / 1_000);
@@ -56,7 +56,7 @@ export class HeardTags {
   }
 
   /** Clears the buckets of the ring that have expired. */
-  #turn(nowMs: number): void {
+  #clearExpired(nowMs: number): void {
     const now = Math.floor(nowMs / BUCKET_MS);
     for (let bucket = Math.max(this.#bucket + 1, now - BUCKETS + 1); bucket <= now; bucket++) {
       this.#buckets[bucket % BUCKETS]?.fill(0);

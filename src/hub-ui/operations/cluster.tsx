@@ -10,16 +10,16 @@ import { durationText } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import { bytesText, countText, fixedText } from '../languages/numbers.ts';
-import { saidText } from '../problems/reasons.ts';
+import { translatedOrSame } from '../problems/reasons.ts';
 import styles from './cluster.module.css';
 import { Headline } from './headline.tsx';
 import type { Polled } from './polled.tsx';
 
-interface Asked {
+interface ClusterProps {
   readonly system: Polled<SystemHealth>;
 }
 
-const STANDINGS: Readonly<Record<ClusterHealth['standing'], { readonly label: string; readonly tone: Tone }>> = {
+const ROLES: Readonly<Record<ClusterHealth['standing'], { readonly label: string; readonly tone: Tone }>> = {
   owner: { label: t('Owner'), tone: 'ok' },
   standby: { label: t('Standby'), tone: 'ok' },
   taking_over: { label: t('Taking over'), tone: 'warn' },
@@ -31,8 +31,8 @@ const STANDINGS: Readonly<Record<ClusterHealth['standing'], { readonly label: st
  * State of the hub that has answered, and its view of the other members; nothing for a single hub. Behind a load balancer,
  * each request may reach another hub.
  */
-export function Cluster({ system: { value: system, atMs, problem } }: Asked) {
-  const answers = useRef<readonly Said[]>([]);
+export function Cluster({ system: { value: system, atMs, problem } }: ClusterProps) {
+  const answers = useRef<readonly MemberAnswer[]>([]);
   const cluster = system?.cluster;
   if (cluster === undefined) return null;
   if (problem !== undefined) {
@@ -46,13 +46,13 @@ export function Cluster({ system: { value: system, atMs, problem } }: Asked) {
       </Card>
     );
   }
-  const others = answers.current.filter((said) => {
-    return said.atMs > atMs - SAID_MS && said.cluster.incarnation !== cluster.incarnation;
+  const others = answers.current.filter((ownAnswer) => {
+    return ownAnswer.atMs > atMs - ANSWER_MS && ownAnswer.cluster.incarnation !== cluster.incarnation;
   });
   answers.current = [...others, { cluster, atMs }];
   return (
     <Card title={t('Cluster')} flush>
-      <Standing {...cluster} />
+      <ClusterSummary {...cluster} />
       <Table
         label={t('Hubs of the cluster')}
         columns={COLUMNS}
@@ -63,8 +63,8 @@ export function Cluster({ system: { value: system, atMs, problem } }: Asked) {
   );
 }
 
-function Standing(cluster: ClusterHealth) {
-  const { label, tone } = STANDINGS[cluster.standing];
+function ClusterSummary(cluster: ClusterHealth) {
+  const { label, tone } = ROLES[cluster.standing];
   const { problem, last_takeover_duration: lastMs } = cluster;
   return (
     <div class={styles.standing}>
@@ -72,7 +72,7 @@ function Standing(cluster: ClusterHealth) {
         <Headline tone={problem === undefined ? tone : 'warn'} label={label} meaning={meaningOf(cluster)} />
         {problem !== undefined && (
           <Notice tone="warn">
-            {t('This hub does not handle requests now: {problem}', { problem: saidText(problem) })}
+            {t('This hub does not handle requests now: {problem}', { problem: translatedOrSame(problem) })}
           </Notice>
         )}
       </div>
@@ -137,9 +137,9 @@ function meaningOf(cluster: ClusterHealth): string {
 }
 
 /** Time for which a hub's answer is displayed while others answer. */
-const SAID_MS = 30_000;
+const ANSWER_MS = 30_000;
 
-interface Said {
+interface MemberAnswer {
   readonly cluster: ClusterHealth;
   readonly atMs: number;
 }
@@ -152,7 +152,7 @@ interface Row {
   readonly partitions: number | undefined;
   readonly ownsCollisions: boolean;
   /** Whether this member has answered. */
-  readonly isTeller: boolean;
+  readonly isAnswering: boolean;
   readonly isSuspected: boolean;
   readonly silentMs: number;
   readonly applied: number;
@@ -160,10 +160,10 @@ interface Row {
   readonly behind: number;
   readonly aheadMs: number | undefined;
   /** Its own recent answer; undefined if there is none. */
-  readonly said: ClusterHealth | undefined;
+  readonly ownAnswer: ClusterHealth | undefined;
 }
 
-function rowsOf(cluster: ClusterHealth, answers: readonly Said[]): readonly Row[] {
+function rowsOf(cluster: ClusterHealth, answers: readonly MemberAnswer[]): readonly Row[] {
   const highest = Math.max(...cluster.members.map((member) => member.applied_sequence));
   return cluster.members.map((member) => ({
     name: member.name,
@@ -171,13 +171,13 @@ function rowsOf(cluster: ClusterHealth, answers: readonly Said[]): readonly Row[
     isOwner: member.partitions === undefined ? member.name === cluster.owner : member.partitions > 0,
     partitions: member.partitions,
     ownsCollisions: member.owns_collisions === true,
-    isTeller: member.incarnation === cluster.incarnation,
+    isAnswering: member.incarnation === cluster.incarnation,
     isSuspected: member.suspected,
     silentMs: member.silence,
     applied: member.applied_sequence,
     behind: highest - member.applied_sequence,
     aheadMs: member.clock_difference,
-    said: answers.find(({ cluster: { incarnation } }) => incarnation === member.incarnation)?.cluster,
+    ownAnswer: answers.find(({ cluster: { incarnation } }) => incarnation === member.incarnation)?.cluster,
   }));
 }
 
@@ -205,7 +205,7 @@ const COLUMNS: readonly Column<Row>[] = [
     key: 'silence',
     title: t('Silent for'),
     isNumber: true,
-    cell: ({ isTeller, silentMs }) => (isTeller ? UNKNOWN : spanText(silentMs)),
+    cell: ({ isAnswering, silentMs }) => (isAnswering ? UNKNOWN : spanText(silentMs)),
   },
   {
     key: 'applied',
@@ -230,11 +230,11 @@ const COLUMNS: readonly Column<Row>[] = [
     key: 'takeovers',
     title: t('Takeovers'),
     isNumber: true,
-    cell: ({ said }) => (said === undefined ? UNKNOWN : takeoversText(said)),
+    cell: ({ ownAnswer }) => (ownAnswer === undefined ? UNKNOWN : takeoversText(ownAnswer)),
   },
 ];
 
-function Name({ row: { name, isOwner, ownsCollisions, isTeller } }: { readonly row: Row }) {
+function Name({ row: { name, isOwner, ownsCollisions, isAnswering } }: { readonly row: Row }) {
   return (
     <span class={flow.row}>
       <span class={typography.cut} title={name}>
@@ -242,7 +242,7 @@ function Name({ row: { name, isOwner, ownsCollisions, isTeller } }: { readonly r
       </span>
       {isOwner && <Badge tone="accent">{t('Owner')}</Badge>}
       {ownsCollisions && <Badge tone="accent">{t('Collisions')}</Badge>}
-      {isTeller && <Badge>{t('This hub')}</Badge>}
+      {isAnswering && <Badge>{t('This hub')}</Badge>}
     </span>
   );
 }

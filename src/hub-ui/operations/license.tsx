@@ -12,13 +12,13 @@ import { can } from '../hub/access.ts';
 import { get, request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { longDayText } from '../languages/times.ts';
-import { saidText } from '../problems/reasons.ts';
+import { translatedOrSame } from '../problems/reasons.ts';
 import { errorText } from '../problems/sentences.ts';
 import { ProblemNotice } from './polled.tsx';
-import { type Problem, problemOf } from './problem.ts';
+import { type RequestProblem, problemOf } from './problem.ts';
 import columnStyles from './columns.module.css';
 
-interface Known {
+interface LicenseState {
   readonly info: LicenseInfo;
   /** Undefined without a license in force. */
   readonly lease: LicenseLease | undefined;
@@ -26,23 +26,23 @@ interface Known {
 
 /** License tab, for systems that expect a license: the hub needs none. */
 export function License() {
-  const [known, setKnown] = useState<Known>();
-  const [problem, setProblem] = useState<Problem>();
+  const [license, setLicense] = useState<LicenseState>();
+  const [problem, setProblem] = useState<RequestProblem>();
   const load = useCallback(async () => {
     try {
       const info = await get<LicenseInfo>('/license/info');
       const lease = await get<LicenseLease>('/license/lease').catch(() => undefined);
-      setKnown({ info, lease });
+      setLicense({ info, lease });
     } catch (error) {
       setProblem(problemOf(error));
     }
   }, []);
   useEffect(() => void load(), [load]);
   if (problem !== undefined) return <ProblemNotice problem={problem} />;
-  if (known === undefined) return <Spinner />;
+  if (license === undefined) return <Spinner />;
   return (
     <div class={columnStyles.columns}>
-      <LicenseFacts {...known} onChanged={load} />
+      <LicenseFacts {...license} onChanged={load} />
       {can('UPDATE', '/license/key') && <KeyForm onChanged={load} />}
     </div>
   );
@@ -50,7 +50,7 @@ export function License() {
 
 type Changed = { readonly onChanged: () => Promise<void> };
 
-function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
+function LicenseFacts({ info, lease, onChanged }: LicenseState & Changed) {
   const act = async (work: () => Promise<unknown>, done: string): Promise<void> => {
     try {
       await work();
@@ -69,11 +69,11 @@ function LicenseFacts({ info, lease, onChanged }: Known & Changed) {
   return (
     <Card title={t('License')}>
       <div class={flow.stack}>
-        <p>{saidText(info.info)}</p>
-        {info.warning !== undefined && <Notice tone="warn">{saidText(info.warning)}</Notice>}
+        <p>{translatedOrSame(info.info)}</p>
+        {info.warning !== undefined && <Notice tone="warn">{translatedOrSame(info.warning)}</Notice>}
         <Facts
           rows={[
-            [t('Trial'), info.trial_info && saidText(info.trial_info)],
+            [t('Trial'), info.trial_info && translatedOrSame(info.trial_info)],
             [t('Licensee'), lease?.customer_email],
             [t('Ends'), lease && longDayText(Date.parse(lease.lease_end_timestamp))],
             [t('Grace period until'), lease && longDayText(Date.parse(lease.grace_period_timestamp))],

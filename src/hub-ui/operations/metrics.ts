@@ -3,25 +3,25 @@ import { useEffect } from 'preact/hooks';
 import type { SocketHealth } from '../../model/health.ts';
 import { PREFIX } from '../hub/api_path.ts';
 import { getText } from '../hub/rest.ts';
-import { type Problem, problemOf } from './problem.ts';
+import { type RequestProblem, problemOf } from './problem.ts';
 
 /** All metrics at one time: values by name and labels, such as `hub_events_total{type="colliding"}`. */
-export interface Sample {
+export interface MetricsSample {
   readonly atMs: number;
   readonly values: ReadonlyMap<string, number>;
 }
 
 /** Samples of the last minutes, oldest first. */
-export const samples = signal<readonly Sample[]>([]);
+export const samples = signal<readonly MetricsSample[]>([]);
 /** Error of the last request. */
-export const metricsProblem = signal<Problem | undefined>(undefined);
+export const metricsProblem = signal<RequestProblem | undefined>(undefined);
 
 const EVERY_MS = 2_000;
 const KEPT_MS = 15 * 60_000;
 /** Samples further apart than this have a gap between them. */
 const GAP_MS = 10_000;
 /** Requests per sample, until the same hub answers again. */
-const ASKED_MAX = 5;
+const ATTEMPTS_MAX = 5;
 
 /** Polls the metrics while the component is mounted. */
 export function useMetrics(): void {
@@ -30,9 +30,9 @@ export function useMetrics(): void {
     let timer: ReturnType<typeof setTimeout>;
     const look = async (): Promise<void> => {
       try {
-        const kept = samples.peek();
-        const next = await sampleAfter(kept.at(-1));
-        const shown = kept.filter(({ atMs }) => atMs > Date.now() - KEPT_MS);
+        const previous = samples.peek();
+        const next = await sampleAfter(previous.at(-1));
+        const shown = previous.filter(({ atMs }) => atMs > Date.now() - KEPT_MS);
         if (next !== undefined) samples.value = [...shown, next];
         metricsProblem.value = undefined;
       } catch (error) {
@@ -53,8 +53,8 @@ export function useMetrics(): void {
  * Fetches the next sample of the same hub; after a gap, of any. Behind a load balancer each request may reach another hub,
  * whose counters are unrelated. Undefined if only other hubs have answered.
  */
-async function sampleAfter(last: Sample | undefined): Promise<Sample | undefined> {
-  for (let asked = 0; asked < ASKED_MAX; asked++) {
+async function sampleAfter(last: MetricsSample | undefined): Promise<MetricsSample | undefined> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const values = readMetrics(await getText(`${PREFIX}/hub/metrics`, { isOnce: true }));
     const sample = { atMs: Date.now(), values };
     if (last === undefined || startOf(sample) === startOf(last) || sample.atMs - last.atMs > GAP_MS) return sample;
@@ -63,7 +63,7 @@ async function sampleAfter(last: Sample | undefined): Promise<Sample | undefined
 }
 
 /** Start time of the process in milliseconds; identifies the hub. */
-function startOf({ values }: Sample): number | undefined {
+function startOf({ values }: MetricsSample): number | undefined {
   return values.get('process_start_time_seconds');
 }
 
@@ -80,7 +80,7 @@ export function readMetrics(text: string): ReadonlyMap<string, number> {
 }
 
 /** Rate of a counter per second, at each sample but the first; null across a gap or a restart. */
-export function rates(all: readonly Sample[], name: string): (number | null)[] {
+export function rates(all: readonly MetricsSample[], name: string): (number | null)[] {
   return all.slice(1).map(({ atMs, values }, index) => {
     const before = all[index];
     const [from, to] = [before?.values.get(name), values.get(name)];
@@ -91,7 +91,7 @@ export function rates(all: readonly Sample[], name: string): (number | null)[] {
 }
 
 /** Value of a gauge at each sample but the first; null if missing. */
-export function levels(all: readonly Sample[], name: string, scale = 1): (number | null)[] {
+export function levels(all: readonly MetricsSample[], name: string, scale = 1): (number | null)[] {
   return all.slice(1).map(({ values }) => {
     const value = values.get(name);
     return value === undefined ? null : value * scale;
@@ -109,7 +109,7 @@ export function sums(lines: readonly (readonly (number | null)[])[]): (number | 
 
 /** Names of the samples of a family, with the value of one label. */
 export function labeled(
-  sample: Sample | undefined,
+  sample: MetricsSample | undefined,
   family: string,
   label: string,
 ): readonly (readonly [string, string])[] {
@@ -121,7 +121,7 @@ export function labeled(
 }
 
 /** Traffic of a topic. */
-export interface Sent {
+export interface TopicTraffic {
   readonly topic: string;
   readonly subscriptions: number;
   readonly perSecond: number | null;
@@ -129,25 +129,25 @@ export interface Sent {
 }
 
 /** Response, and the previous one. */
-interface Answers {
+interface SocketAnswers {
   readonly value: SocketHealth | undefined;
   readonly atMs: number;
   readonly before: { readonly value: SocketHealth; readonly atMs: number } | undefined;
 }
 
 /** Traffic of all hubs. Rates include only hubs that are in both responses. */
-export function sentOf({ value, atMs, before }: Answers): readonly Sent[] {
+export function sentOf({ value, atMs, before }: SocketAnswers): readonly TopicTraffic[] {
   const seconds = (atMs - (before?.atMs ?? atMs)) / 1_000;
-  const sent = new Map<string, Sent>();
+  const sent = new Map<string, TopicTraffic>();
   for (const { hub, topics } of value?.hubs ?? []) {
     const earlier = before?.value.hubs?.find((each) => each.hub === hub)?.topics ?? [];
     for (const { topic, subscriptions, delivered } of topics) {
-      const known = sent.get(topic) ?? { topic, subscriptions: 0, perSecond: null, total: 0 };
+      const summed = sent.get(topic) ?? { topic, subscriptions: 0, perSecond: null, total: 0 };
       const risen = delivered - (earlier.find((each) => each.topic === topic)?.delivered ?? Number.NaN);
       // A restarted hub counts from 0.
-      const perSecond = seconds > 0 && risen >= 0 ? (known.perSecond ?? 0) + risen / seconds : known.perSecond;
-      const total = known.total + delivered;
-      sent.set(topic, { topic, subscriptions: known.subscriptions + subscriptions, perSecond, total });
+      const perSecond = seconds > 0 && risen >= 0 ? (summed.perSecond ?? 0) + risen / seconds : summed.perSecond;
+      const total = summed.total + delivered;
+      sent.set(topic, { topic, subscriptions: summed.subscriptions + subscriptions, perSecond, total });
     }
   }
   return [...sent.values()];

@@ -16,7 +16,7 @@ import { Cluster } from './cluster.tsx';
 import { Headline } from './headline.tsx';
 import styles from './overview.module.css';
 import { type Polled, usePolled } from './polled.tsx';
-import type { Problem } from './problem.ts';
+import type { RequestProblem } from './problem.ts';
 import { RateCharts } from './rate_charts.tsx';
 
 interface Version {
@@ -114,24 +114,24 @@ function HubCard({ system: { value: system, problem } }: { readonly system: Poll
   );
 }
 
-function labelOf(problem: Problem | undefined): string {
+function labelOf(problem: RequestProblem | undefined): string {
   if (problem === undefined) return t('Checking');
   return problem.isForbidden ? t('No access') : t('No answer');
 }
 
 function DatabaseCard({ system: { value: system, problem } }: { readonly system: Polled<SystemHealth> }) {
   const database = system?.database;
-  const isKnown = database !== undefined && problem === undefined;
+  const isCurrent = database !== undefined && problem === undefined;
   const isFailing = database?.state === 'failing';
   return (
     <Card title={t('Database')}>
       <Headline
-        tone={!isKnown ? 'neutral' : isFailing ? 'danger' : 'ok'}
+        tone={!isCurrent ? 'neutral' : isFailing ? 'danger' : 'ok'}
         label={
-          isKnown ? (isFailing ? t('Failing') : t('Writing')) : problem?.isForbidden ? t('No access') : t('Unknown')
+          isCurrent ? (isFailing ? t('Failing') : t('Writing')) : problem?.isForbidden ? t('No access') : t('Unknown')
         }
         meaning={
-          !isKnown
+          !isCurrent
             ? problem?.isForbidden
               ? problem.text
               : t('The state of the database is unknown while the hub does not answer.')
@@ -142,7 +142,7 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
       />
       <Facts
         rows={[
-          [t('Rows to write'), isKnown ? database.pending_rows : undefined],
+          [t('Rows to write'), isCurrent ? database.pending_rows : undefined],
           [t('Failing since'), database?.failing_since && wholeText(Date.parse(database.failing_since))],
           [t('Why'), database?.error],
         ]}

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Notice } from '../controls/notice.tsx';
 import { request } from '../hub/rest.ts';
 import { backoffMs } from '../hub/retry.ts';
-import { type Problem, problemOf } from './problem.ts';
+import { type RequestProblem, problemOf } from './problem.ts';
 
 /** State of a polled resource. */
 export interface Polled<T> {
@@ -10,11 +10,11 @@ export interface Polled<T> {
   readonly atMs: number;
   /** Previous response, for rates. */
   readonly before: { readonly value: T; readonly atMs: number } | undefined;
-  readonly problem: Problem | undefined;
+  readonly problem: RequestProblem | undefined;
 }
 
 /** Timeout of a request. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /**
  * Polls a path of the API while the component is mounted. Failed requests are repeated sooner, since another hub of the
@@ -26,9 +26,9 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout>;
     let failures = 0;
-    const ask = async (): Promise<void> => {
+    const poll = async (): Promise<void> => {
       try {
-        const value = await request<T>('GET', path, { isOnce: true, signal: AbortSignal.timeout(PATIENCE_MS) });
+        const value = await request<T>('GET', path, { isOnce: true, signal: AbortSignal.timeout(TIMEOUT_MS) });
         const atMs = Date.now();
         failures = 0;
         if (isOver) return;
@@ -43,9 +43,9 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
         setPolled((last) => ({ ...last, problem }));
         if (problem.isForbidden) return;
       }
-      timer = setTimeout(ask, failures === 0 ? everyMs : Math.min(everyMs, backoffMs(failures, Math.random)));
+      timer = setTimeout(poll, failures === 0 ? everyMs : Math.min(everyMs, backoffMs(failures, Math.random)));
     };
-    void ask();
+    void poll();
     return () => {
       isOver = true;
       clearTimeout(timer);
@@ -55,7 +55,7 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
 }
 
 /** Notice with the reason of a failed request; nothing without one. */
-export function ProblemNotice({ problem }: { readonly problem: Problem | undefined }) {
+export function ProblemNotice({ problem }: { readonly problem: RequestProblem | undefined }) {
   if (problem === undefined) return null;
   return <Notice tone={problem.isForbidden ? 'info' : 'danger'}>{problem.text}</Notice>;
 }

@@ -9,7 +9,7 @@ import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import { bytesText, countText, rateText } from '../languages/numbers.ts';
-import { labeled, levels, rates, type Sent, samples, sentOf, useMetrics } from './metrics.ts';
+import { labeled, levels, rates, type TopicTraffic, samples, sentOf, useMetrics } from './metrics.ts';
 import { type Polled, ProblemNotice, usePolled } from './polled.tsx';
 import styles from './sessions.module.css';
 
@@ -20,11 +20,11 @@ const LAST_SENT: Readonly<Record<string, Exclude<keyof SocketHealth, 'hubs'>>> =
   collision_events: 'last_collision_event_sent',
 };
 
-interface Row extends Sent {
+interface Row extends TopicTraffic {
   readonly last: string | undefined;
 }
 
-interface Asked {
+interface SessionsProps {
   readonly socket: Polled<SocketHealth>;
 }
 
@@ -37,10 +37,10 @@ export function Sessions() {
 }
 
 /** Traffic of a single hub, from its metrics. */
-function OfOneHub({ socket }: Asked) {
+function OfOneHub({ socket }: SessionsProps) {
   useMetrics();
   const all = samples.value;
-  const sent = labeled(all.at(-1), 'hub_subscriptions', 'topic').map(([topic, name]): Sent => {
+  const sent = labeled(all.at(-1), 'hub_subscriptions', 'topic').map(([topic, name]): TopicTraffic => {
     const delivered = `hub_fanout_delivered_total{topic="${topic}"}`;
     return {
       topic,
@@ -49,30 +49,30 @@ function OfOneHub({ socket }: Asked) {
       total: all.at(-1)?.values.get(delivered) ?? 0,
     };
   });
-  return <Shown socket={socket} waitingBytes={levels(all, 'hub_websocket_waiting_bytes').at(-1)} sent={sent} />;
+  return <SessionCards socket={socket} waitingBytes={levels(all, 'hub_websocket_waiting_bytes').at(-1)} sent={sent} />;
 }
 
 /** Traffic of a cluster: metrics cover one hub only, but the health of any hub has the totals. */
-function OfAllHubs({ socket }: Asked) {
+function OfAllHubs({ socket }: SessionsProps) {
   const hubs = socket.value?.hubs ?? [];
   const waitingBytes = hubs.reduce((sum, hub) => sum + hub.waiting_bytes, 0);
   return (
-    <Shown socket={socket} waitingBytes={waitingBytes} sent={sentOf(socket)}>
+    <SessionCards socket={socket} waitingBytes={waitingBytes} sent={sentOf(socket)}>
       <Card title={t('Hubs')} flush>
         <Table label={t('Clients by hub')} columns={HUB_COLUMNS} rows={hubs} keyOf={({ hub }) => hub} />
       </Card>
-    </Shown>
+    </SessionCards>
   );
 }
 
-function Shown({
+function SessionCards({
   socket: { value: health, problem },
   waitingBytes,
   sent,
   children,
-}: Asked & {
+}: SessionsProps & {
   readonly waitingBytes: number | null | undefined;
-  readonly sent: readonly Sent[];
+  readonly sent: readonly TopicTraffic[];
   readonly children?: ComponentChildren;
 }) {
   const nowMs = useNow(1_000);

@@ -46,10 +46,10 @@ export function Sources() {
   return (
     <>
       <ProblemNotice problem={ofZones.problem ?? ofOthers.problem} />
-      <SourceTable title={t('Zones')} param="zonesort" rows={zoneRows} isKnown={ofZones.value !== undefined}>
+      <SourceTable title={t('Zones')} param="zonesort" rows={zoneRows} isLoaded={ofZones.value !== undefined}>
         {tParts('Create a {zone} to see its updates here.', { zone: <Link href="/zones">{t('zone')}</Link> })}
       </SourceTable>
-      <SourceTable title={t('Sources')} param="sort" rows={otherRows} isKnown={ofOthers.value !== undefined}>
+      <SourceTable title={t('Sources')} param="sort" rows={otherRows} isLoaded={ofOthers.value !== undefined}>
         {t('Sources appear with the first location that names them. None has arrived since the hub was started.')}
       </SourceTable>
     </>
@@ -154,14 +154,14 @@ function SourceTable({
   title,
   param,
   rows,
-  isKnown,
+  isLoaded,
   children,
 }: {
   readonly title: string;
   /** URL parameter of its sort order. */
   readonly param: string;
   readonly rows: readonly Row[];
-  readonly isKnown: boolean;
+  readonly isLoaded: boolean;
   readonly children: ComponentChildren;
 }) {
   const text = urlParam(param) ?? 'name';
@@ -169,7 +169,7 @@ function SourceTable({
   const value = VALUES[sorting.key] ?? (({ label }: Row) => label);
   return (
     <Card title={title} flush>
-      {!isKnown ? (
+      {!isLoaded ? (
         <div class={cardStyles.padded}>
           <Spinner />
         </div>

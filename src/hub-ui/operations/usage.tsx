@@ -35,14 +35,14 @@ export function Usage() {
   return (
     <>
       <ProblemNotice problem={problem} />
-      <Months months={months} chosen={month} />
+      <Months months={months} selected={month} />
       <MonthCards month={month} />
     </>
   );
 }
 
 /** Bar chart of locations per month; selects a month. */
-function Months({ months, chosen }: { readonly months: readonly Consumption[]; readonly chosen: Consumption }) {
+function Months({ months, selected }: { readonly months: readonly Consumption[]; readonly selected: Consumption }) {
   const most = Math.max(1, ...months.map(({ statistics }) => statistics.locationupdates_processed));
   return (
     <Card title={t('Locations by month')}>
@@ -54,7 +54,7 @@ function Months({ months, chosen }: { readonly months: readonly Consumption[]; r
               type="button"
               key={nameOf(month)}
               class={styles.month}
-              aria-pressed={month === chosen}
+              aria-pressed={month === selected}
               onClick={() => setUrlParams({ month: nameOf(month) })}
             >
               <span>{countText(count)}</span>

@@ -8,15 +8,15 @@ import { HUB_WORDS } from './server_message_patterns.ts';
  */
 
 /** Translates a message; undefined if no pattern matches. */
-export function translated(said: string): string | undefined {
-  if (language === 'en') return said;
-  const fitting = patternOf(said);
-  return fitting && filled(fitting);
+export function translated(message: string): string | undefined {
+  if (language === 'en') return message;
+  const match = patternOf(message);
+  return match && filled(match);
 }
 
 /** Translates a message; returns it unchanged if no pattern matches. */
-export function saidText(said: string): string {
-  return translated(said) ?? said;
+export function translatedOrSame(message: string): string {
+  return translated(message) ?? message;
 }
 
 /** Translates the found part of a message: a value, or words. */
@@ -24,39 +24,39 @@ export function foundText(found: string): string {
   return translated(found) ?? valueText(found);
 }
 
-interface Fitting {
+interface PatternMatch {
   readonly text: Text;
   /** Translated values of the parameters. */
   readonly values: Readonly<Record<string, string>>;
 }
 
 /** Longest message to match; the hub truncates values, so messages are far shorter. */
-const SAID_MAX = 1_000;
+const MESSAGE_MAX = 1_000;
 
 /** Finds the pattern of a message. */
-export function patternOf(said: string): Fitting | undefined {
-  if (said.length > SAID_MAX) return undefined;
+export function patternOf(message: string): PatternMatch | undefined {
+  if (message.length > MESSAGE_MAX) return undefined;
   for (const { text, expression } of compiledPatterns()) {
-    const places = expression.exec(said);
-    const values = places === null ? undefined : valuesOf(places.groups ?? {});
+    const parameters = expression.exec(message);
+    const values = parameters === null ? undefined : valuesOf(parameters.groups ?? {});
     if (values !== undefined) return { text, values };
   }
   return undefined;
 }
 
 /** Translates the values of the parameters; undefined if words have no translation. */
-function valuesOf(places: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
+function valuesOf(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
   const values: Record<string, string> = {};
-  for (const [name, said] of Object.entries(places)) {
-    const hasWords = KNOWN_WORDS.test(name);
-    const fitting = hasWords || ANY_WORDS.test(name) ? patternOf(said) : undefined;
-    if (hasWords && fitting === undefined) return undefined;
-    values[name] = fitting === undefined ? valueText(said) : filled(fitting);
+  for (const [name, said] of Object.entries(parameters)) {
+    const hasWords = TRANSLATED.test(name);
+    const match = hasWords || OPTIONALLY_TRANSLATED.test(name) ? patternOf(said) : undefined;
+    if (hasWords && match === undefined) return undefined;
+    values[name] = match === undefined ? valueText(said) : filled(match);
   }
   return values;
 }
 
-function filled({ text, values }: Fitting): string {
+function filled({ text, values }: PatternMatch): string {
   // The parameters of a pattern are not known at compile time.
   return t(text as '{fault} at {value}', values as { readonly fault: string; readonly value: string });
 }
@@ -70,14 +70,14 @@ function valueText(shown: string): string {
 }
 
 // Classes of parameters, by name.
-const KNOWN_WORDS = /^(action|fault|kind|noun|rule|things|why)$/;
-const ANY_WORDS = /^(reason|request|text|values)$/;
-const ONE_WORD = /^(mark|name|time|unit)$/;
+const TRANSLATED = /^(action|fault|kind|noun|rule|things|why)$/;
+const OPTIONALLY_TRANSLATED = /^(reason|request|text|values)$/;
+const SINGLE_WORD = /^(mark|name|time|unit)$/;
 
-function heldBy(place: string): string {
-  if (KNOWN_WORDS.test(place)) return '.+?';
-  if (ANY_WORDS.test(place)) return '.+';
-  if (ONE_WORD.test(place)) return '\\S+';
+function patternOfParameter(place: string): string {
+  if (TRANSLATED.test(place)) return '.+?';
+  if (OPTIONALLY_TRANSLATED.test(place)) return '.+';
+  if (SINGLE_WORD.test(place)) return '\\S+';
   // A value as the hub formats it, possibly truncated.
   const json = '".*(?:"|\\.\\.\\.)|-?\\d[\\d.,e+-]*|true|false|null|nothing|[[{].*';
   return place === 'other' ? `${json}|\\S+` : json;
@@ -109,7 +109,7 @@ function expressionOf(text: string): RegExp {
     if (i % 2 === 0) return part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
     if (seen.has(part)) return `\\k<${part}>`;
     seen.add(part);
-    return `(?<${part}>${heldBy(part)})`;
+    return `(?<${part}>${patternOfParameter(part)})`;
   });
   return new RegExp(`^${parts.join('')}$`, 's');
 }

@@ -101,7 +101,7 @@ export function labelOfMember(name: string): string {
 }
 
 /** Label of a path of the API, such as `Shape, corner 3` for `region.coordinates[0][2]`. */
-export function placeOf(path: string): string {
+export function pathLabel(path: string): string {
   const [name = '', ...steps] = path.split(/[.[\]]+/).filter((step) => step !== '' && step !== 'coordinates');
   const label = labelOfMember(name);
   const numbers = steps.filter((step) => /^\d+$/.test(step)).map(Number);
@@ -129,9 +129,9 @@ function stepText(step: string): string {
 }
 
 /** Splits a message such as `exit_delay: must be …, found …` into field, if any, and reason. */
-export function partsOf(told: string): { readonly field: string | undefined; readonly reason: string } {
-  const [, field, wrong] = /^([A-Za-z_][\w.[\]-]*): (.+)$/s.exec(told) ?? [];
-  return { field, reason: sentenceOf(wrong ?? told) };
+export function partsOf(message: string): { readonly field: string | undefined; readonly reason: string } {
+  const [, field, wrong] = /^([A-Za-z_][\w.[\]-]*): (.+)$/s.exec(message) ?? [];
+  return { field, reason: sentenceOf(wrong ?? message) };
 }
 
 /**
@@ -156,22 +156,22 @@ export function sentenceOf(reason: string): string {
   const [, said = reason, found] = /^(.+?), found (.+)$/s.exec(reason) ?? [];
   const english = inWords(said);
   const rule = translated(english);
-  if (rule === undefined) return ended(capitalized(reason));
-  return ended(capitalized(found === undefined ? rule : framed({ english, rule, found })));
+  if (rule === undefined) return withPeriod(capitalized(reason));
+  return withPeriod(capitalized(found === undefined ? rule : framed({ english, rule, found })));
 }
 
-interface Refusal {
+interface Rejection {
   readonly english: string;
   /** Translation of `english`. */
   readonly rule: string;
   readonly found: string;
 }
 
-function framed({ english, rule, found: told }: Refusal): string {
-  const found = foundText(told);
+function framed({ english, rule, found: message }: Rejection): string {
+  const found = foundText(message);
   const areSeveral = english.startsWith('are ');
   if (!/^(must|is|are|was|has|have) /.test(english)) return t('{rule}; {found} was given', { rule, found });
-  if (/^(null|nothing|none|undefined|"")$/.test(told)) {
+  if (/^(null|nothing|none|undefined|"")$/.test(message)) {
     if (!/required/.test(english)) return t('This {rule}, and is empty', { rule });
     return areSeveral ? t('These {rule}', { rule }) : t('This {rule}', { rule });
   }
@@ -189,7 +189,7 @@ function inWords(rule: string): string {
     .replace(/^must be < (\S+)/, 'must be below $1');
 }
 
-function ended(text: string): string {
+function withPeriod(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
@@ -197,6 +197,6 @@ function ended(text: string): string {
 export function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const { field, reason } = partsOf(message);
-  if (field !== undefined && message.includes(', found ')) return `${placeOf(field)}: ${reason}`;
-  return accessText(message) ?? ended(capitalized(translated(message) ?? message));
+  if (field !== undefined && message.includes(', found ')) return `${pathLabel(field)}: ${reason}`;
+  return accessText(message) ?? withPeriod(capitalized(translated(message) ?? message));
 }

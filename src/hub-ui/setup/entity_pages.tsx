@@ -9,7 +9,7 @@ import { useEntities } from '../hub/stores.ts';
 import { zoneNamed } from '../hub/zone_lookup.ts';
 import { language, t } from '../languages/language.ts';
 import { AnchorEditor } from './anchors/anchor_editor.tsx';
-import { useAsked } from './editor/use_editor.ts';
+import { useSetupRoute } from './editor/use_editor.ts';
 import { FenceEditor } from './fences/fence_editor.tsx';
 import { PROVIDER_TYPES, ProviderEditor } from './providers/provider_editor.tsx';
 import { SiteIndex, type SiteIndexProps } from './site_index.tsx';
@@ -75,9 +75,9 @@ const PAGES: { readonly [K in Kind]: EntityPage<K> } = {
 export function entityPage<K extends Kind>(kind: K): ComponentType {
   const { Editor, ...index } = PAGES[kind];
   return function EntityPage() {
-    const asked = useAsked(kind);
-    if (asked.at === 'index') return <SiteIndex kind={kind} {...index} />;
-    const id = asked.at === 'one' ? asked.id : undefined;
+    const route = useSetupRoute(kind);
+    if (route.at === 'index') return <SiteIndex kind={kind} {...index} />;
+    const id = route.at === 'one' ? route.id : undefined;
     return <Editor key={id ?? ''} id={id} />;
   };
 }
@@ -92,9 +92,9 @@ function aboutZone(zone: Zone): string {
 function AboutAnchor({ anchor }: { readonly anchor: Anchor }) {
   const { zone_id: name, local_position: local, georeferenced_position: earth } = anchor;
   const zone = zoneNamed(useEntities('zones').values(), name);
-  const known = [local != null && t('in meters'), earth != null && t('on the earth')].filter(Boolean);
+  const positions = [local != null && t('in meters'), earth != null && t('on the earth')].filter(Boolean);
   return (
-    <>{`${zone === undefined ? (name ?? t('no zone')) : labelOf(zone)} · ${known.join(', ') || t('no position yet')}`}</>
+    <>{`${zone === undefined ? (name ?? t('no zone')) : labelOf(zone)} · ${positions.join(', ') || t('no position yet')}`}</>
   );
 }
 

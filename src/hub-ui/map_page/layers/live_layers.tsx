@@ -14,7 +14,7 @@ import { type FenceGlow, FenceLayer, ZoneLayer } from '../../map/site/area_layer
 import { PlanLayer } from '../../map/site/plan_layer.tsx';
 import { colorByFromUrl, type LayerName, namesFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { scaleOfMap } from '../../map/view/wall_mode.ts';
-import { saidText } from '../../problems/reasons.ts';
+import { translatedOrSame } from '../../problems/reasons.ts';
 import { selectedIds } from '../multi_select/multi_selection.ts';
 import { useColliding, useGlows } from './event_highlights.ts';
 
@@ -151,5 +151,5 @@ export function movingLayerProps({
 }
 
 function showRejection(description: string): void {
-  toast(saidText(description), 'danger');
+  toast(translatedOrSame(description), 'danger');
 }

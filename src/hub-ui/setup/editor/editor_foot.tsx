@@ -1,5 +1,5 @@
 import { useLocation } from 'wouter-preact';
-import { keptBefore, undoing, undoNote } from '../../bulk/undo_deletion.ts';
+import { writableCopies, undoing, undoNote } from '../../bulk/undo_deletion.ts';
 import { Button } from '../../controls/button.tsx';
 import { confirm } from '../../controls/dialog.tsx';
 import { toast, toastError } from '../../controls/toasts.tsx';
@@ -9,7 +9,7 @@ import { can } from '../../hub/access.ts';
 import { type Kind, kindText, labelOf } from '../../hub/entity_kinds.ts';
 import { deleteEntity, entityPath, OtherPlaneError } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
-import { placeOf } from '../../problems/sentences.ts';
+import { pathLabel } from '../../problems/sentences.ts';
 import layoutStyles from './setup_layout.module.css';
 import { type Editor, editorPath, forgetDraft, moveDraft, readAgain } from './use_editor.ts';
 
@@ -25,11 +25,11 @@ export function EditorFoot<K extends Kind>({
 }) {
   const { draft, mayChange } = editor;
   const [, go] = useLocation();
-  const kept = draft.kept.value;
+  const saved = draft.saved.value;
   const value = draft.value.value as { readonly crs?: string | null };
-  const path = kept === undefined ? `/${kind}` : entityPath(kind, kept.id);
+  const path = saved === undefined ? `/${kind}` : entityPath(kind, saved.id);
   const save = async (): Promise<void> => {
-    const read = kept === undefined ? undefined : () => readAgain(kind, kept);
+    const read = saved === undefined ? undefined : () => readAgain(kind, saved);
     let id = await draft.save({ ...(read && { read }) });
     const problem = draft.error.peek();
     if (problem instanceof OtherPlaneError && (await mayChangePlane(kind, problem.kept, value.crs))) {
@@ -40,19 +40,19 @@ export function EditorFoot<K extends Kind>({
       return;
     }
     toast(t('{name} is saved', { name: labelOf({ id, name: nameOf(draft.value.peek()) }) }));
-    if (kept !== undefined) return;
+    if (saved !== undefined) return;
     moveDraft(kind, id);
     go(`${editorPath(kind, id)}${location.search}`, { replace: true });
   };
   const remove = async (): Promise<void> => {
-    if (kept === undefined) return;
+    if (saved === undefined) return;
     const text = t('This deletes {name} and notifies all subscribers. {undo}', { name, undo: undoNote(kind) });
     if (!(await confirm({ title: t('Delete this {kind}?', { kind: kindText(kind) }), text, action: t('Delete') })))
       return;
     try {
-      const before = await keptBefore(kind, [kept]);
-      await deleteEntity(kind, kept.id);
-      forgetDraft(kind, kept.id);
+      const before = await writableCopies(kind, [saved]);
+      await deleteEntity(kind, saved.id);
+      forgetDraft(kind, saved.id);
       toast(t('{name} is deleted', { name }), 'ok', undoing(kind, before));
       go(`/${kind}`);
     } catch (error) {
@@ -62,7 +62,7 @@ export function EditorFoot<K extends Kind>({
   const why = whyNot(editor);
   return (
     <footer class={layoutStyles.foot}>
-      {kept !== undefined && can('DELETE', path) && (
+      {saved !== undefined && can('DELETE', path) && (
         <Button kind="quiet" icon="trash" onClick={() => void remove()}>
           {t('Delete')}
         </Button>
@@ -78,7 +78,7 @@ export function EditorFoot<K extends Kind>({
           {...(why !== undefined && { 'aria-describedby': WHY_ID })}
           onClick={() => void save()}
         >
-          {kept === undefined ? t('Create {kind}', { kind: kindText(kind) }) : t('Save')}
+          {saved === undefined ? t('Create {kind}', { kind: kindText(kind) }) : t('Save')}
         </Button>
       )}
     </footer>
@@ -89,24 +89,24 @@ const WHY_ID = 'why-not-saved';
 
 /** Reason why saving is disabled; undefined if it is possible. */
 function whyNot<K extends Kind>({ draft, stored, overtakenBy: theirs }: Editor<K>): string | undefined {
-  const kept = draft.kept.value;
+  const saved = draft.saved.value;
   if (draft.isSaving.value) return t('Saving …');
-  if (kept !== undefined && stored === undefined) return t('This has been deleted');
-  const wrong = new Set([...draft.problems.value.keys(), ...draft.found.value.keys()].map(placeOf));
+  if (saved !== undefined && stored === undefined) return t('This has been deleted');
+  const wrong = new Set([...draft.problems.value.keys(), ...draft.found.value.keys()].map(pathLabel));
   if (wrong.size > 0) return t('Not saved yet. Please check: {places}', { places: [...wrong].join('; ') });
   if (theirs !== undefined && draft.changesOf(theirs).some(isUndecided)) return t('Choose whose values to keep');
   if (draft.isAwaited.value) return t('Waiting for the hub to place it');
-  return kept !== undefined && !draft.isChanged.value ? t('No changes to save') : undefined;
+  return saved !== undefined && !draft.isChanged.value ? t('No changes to save') : undefined;
 }
 
 /** Confirms a change of the plane in which the hub stores a region. */
-function mayChangePlane(kind: Kind, kept: string, crs: string | null | undefined): Promise<boolean> {
+function mayChangePlane(kind: Kind, saved: string, crs: string | null | undefined): Promise<boolean> {
   const drawn = crs === 'local' ? t('the meters of its zone') : t('longitude and latitude');
   return confirm({
     title: t('Change the coordinate system?'),
     text: t('This {kind} is stored in {stored}, but was drawn in {drawn}. Saving stores it in {drawn}.', {
       kind: kindText(kind),
-      stored: kept === 'local' ? t('the meters of a zone') : kept,
+      stored: saved === 'local' ? t('the meters of a zone') : saved,
       drawn,
     }),
     action: t('Save and change'),

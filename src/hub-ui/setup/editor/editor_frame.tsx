@@ -30,10 +30,10 @@ interface EditorFrameProps<K extends Kind> {
 /** Frame of an editor: title, undo and redo, notices, form, and buttons. */
 export function EditorFrame<K extends Kind>({ kind, editor, fields, map, children }: EditorFrameProps<K>) {
   const { draft, overtakenBy, stored, mayChange } = editor;
-  const kept = draft.kept.value;
+  const saved = draft.saved.value;
   const value = draft.value.value;
-  const isNew = kept === undefined;
-  const name = nameOf(value) || (kept === undefined ? t('New {kind}', { kind: kindText(kind) }) : labelOf(kept));
+  const isNew = saved === undefined;
+  const name = nameOf(value) || (saved === undefined ? t('New {kind}', { kind: kindText(kind) }) : labelOf(saved));
   useTitle(name);
   useShortcuts(editor);
   return (

@@ -5,7 +5,7 @@ import { Notice } from '../../controls/notice.tsx';
 import { ago, useNow } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
-import { keyOf, type MemberChange, type Whose } from '../../drafts/member_changes.ts';
+import { keyOf, type RemoteChange, type ConflictSide } from '../../drafts/member_changes.ts';
 import { labelOfPath, valueText } from '../../drafts/member_text.ts';
 import { type Entities, type Kind, kindText } from '../../hub/entity_kinds.ts';
 import type { SavedDraft } from '../../hub/saved_drafts.ts';
@@ -74,8 +74,8 @@ export function WhoseValue({
   change,
   onChoose,
 }: {
-  readonly change: MemberChange;
-  readonly onChoose: (whose: Whose) => void;
+  readonly change: RemoteChange;
+  readonly onChoose: (whose: ConflictSide) => void;
 }) {
   const name = useId();
   const { path, whose } = change;

@@ -12,10 +12,13 @@ import { storeOf, useEntities } from '../../hub/stores.ts';
 const drafts = new Map<string, EntityDraft<Kind>>();
 
 /** Parsed URL of a setup page. */
-export type Asked = { readonly at: 'index' } | { readonly at: 'new' } | { readonly at: 'one'; readonly id: string };
+export type SetupRoute =
+  | { readonly at: 'index' }
+  | { readonly at: 'new' }
+  | { readonly at: 'one'; readonly id: string };
 
 /** Parses `/zones`, `/zones/new` and `/zones/<id>`. */
-export function useAsked(kind: Kind): Asked {
+export function useSetupRoute(kind: Kind): SetupRoute {
   const [, params] = useRoute(`/${kind}/:id`);
   const items = useEntities(kind);
   const raw = params?.['id'];
@@ -61,22 +64,22 @@ export function useEditor<K extends Kind>(
 ): Editor<K> | NoEditorState {
   const { state, items } = storeOf(kind);
   const key = `${kind} ${id ?? ''}`;
-  const isKnown = id === undefined || stored !== undefined || drafts.has(key);
+  const isLoaded = id === undefined || stored !== undefined || drafts.has(key);
   const draft = useMemo(() => {
-    if (!isKnown) return undefined;
-    const left = drafts.get(key) as unknown as EntityDraft<K> | undefined;
-    const found = left ?? new EntityDraft(kind, id === undefined ? { first } : { kept: stored });
-    if (left === undefined) found.offered.value = savedDraft({ kind, id: id ?? '' }, Date.now());
+    if (!isLoaded) return undefined;
+    const unsaved = drafts.get(key) as unknown as EntityDraft<K> | undefined;
+    const found = unsaved ?? new EntityDraft(kind, id === undefined ? { first } : { saved: stored });
+    if (unsaved === undefined) found.offered.value = savedDraft({ kind, id: id ?? '' }, Date.now());
     drafts.set(key, found as unknown as EntityDraft<Kind>);
     return found;
-  }, [key, isKnown]);
+  }, [key, isLoaded]);
   useEffect(() => {
     return () => {
       // Discard unchanged drafts.
       if (draft !== undefined && drafts.get(key) === draft && !draft.isChanged.peek()) drafts.delete(key);
     };
   }, [key, draft]);
-  useEffect(() => (draft === undefined ? undefined : keepWhatIsWritten(draft, { kind, id: id ?? '' })), [key, draft]);
+  useEffect(() => (draft === undefined ? undefined : persistEdits(draft, { kind, id: id ?? '' })), [key, draft]);
   // Adopt changes by other users unless the draft has edits.
   const theirs = draft?.newest(stored);
   const isChanged = draft?.isChanged.value === true;
@@ -87,7 +90,7 @@ export function useEditor<K extends Kind>(
     if (isNewer && theirs !== undefined && !draft.isChanged.peek()) draft.follow(theirs);
   }, [isNewer, isChanged, theirs, draft]);
   useUnsavedWarning(isChanged);
-  const isNew = draft?.kept.value === undefined;
+  const isNew = draft?.saved.value === undefined;
   const mayChange = isNew ? can('CREATE', `/${kind}`) : can('UPDATE', entityPath(kind, id ?? ''));
   const isThere = items.value.has(id ?? '');
   if (draft === undefined) return state.value === 'waiting' || isThere ? 'waiting' : 'missing';
@@ -97,10 +100,10 @@ export function useEditor<K extends Kind>(
 }
 
 /** Debounce interval for storing the draft. */
-const KEEP_AFTER_MS = 300;
+const PERSIST_AFTER_MS = 300;
 
 /** Stores the edits of a draft in the browser until they are saved or undone; returns a function that stops this. */
-function keepWhatIsWritten<K extends Kind>(draft: EntityDraft<K>, place: DraftKey): () => void {
+function persistEdits<K extends Kind>(draft: EntityDraft<K>, place: DraftKey): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const write = (): void => {
     clearTimeout(timer);
@@ -112,19 +115,19 @@ function keepWhatIsWritten<K extends Kind>(draft: EntityDraft<K>, place: DraftKe
     if (timer !== undefined) write();
   };
   let isFirst = true;
-  const end = effect(() => {
+  const stop = effect(() => {
     const isChanged = draft.isChanged.value && draft.value.value !== undefined;
     const isUntouched = isFirst && draft.offered.value !== undefined && !isChanged;
     isFirst = false;
     if (isUntouched) return;
     // Saved or undone edits are removed at once, so that a reload does not offer them.
-    if (isChanged) timer ??= setTimeout(write, KEEP_AFTER_MS);
+    if (isChanged) timer ??= setTimeout(write, PERSIST_AFTER_MS);
     else write();
   });
   addEventListener('pagehide', flush);
   return () => {
     removeEventListener('pagehide', flush);
-    end();
+    stop();
     flush();
   };
 }

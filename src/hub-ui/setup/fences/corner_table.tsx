@@ -16,12 +16,12 @@ interface CornerTableProps {
   readonly draft: EntityDraft<'fences'>;
   readonly region: Fence['region'];
   /** Corner selected on the map, as ring and index. */
-  readonly chosen: readonly [number, number] | undefined;
+  readonly selectedCorner: readonly [number, number] | undefined;
   readonly onChoose: (corner: readonly [number, number] | undefined) => void;
 }
 
 /** Table of the region's positions, including heights. */
-export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProps) {
+export function CornerTable({ draft, region, selectedCorner, onChoose }: CornerTableProps) {
   const rings = region.type === 'Point' ? [[region.coordinates]] : region.coordinates.map(openRing);
   const isLocal = draft.value.value.crs != null && draft.value.value.crs !== 'EPSG:4326';
   const [xName, yName] = isLocal ? ['x', 'y'] : [t('Longitude'), t('Latitude')];
@@ -29,7 +29,7 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
     draft.change({ region: withCorner(region, corner, to) }, `corner ${corner}`);
   };
   const addCorner = (): void => {
-    const after = chosen ?? ([0, (rings[0]?.length ?? 1) - 1] as const);
+    const after = selectedCorner ?? ([0, (rings[0]?.length ?? 1) - 1] as const);
     draft.change({ region: withCornerAfter(region, after) });
     onChoose([after[0], after[1] + 1]);
   };
@@ -65,7 +65,7 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
                 return (
                   <tr
                     key={place}
-                    aria-selected={chosen?.[0] === r && chosen[1] === i}
+                    aria-selected={selectedCorner?.[0] === r && selectedCorner[1] === i}
                     onFocusIn={() => onChoose([r, i])}
                   >
                     <th scope="row">{r === 0 ? i + 1 : `${r}·${i + 1}`}</th>
@@ -106,7 +106,9 @@ export function CornerTable({ draft, region, chosen, onChoose }: CornerTableProp
       </section>
       {region.type === 'Polygon' && (
         <Button icon="plus" onClick={addCorner}>
-          {chosen === undefined ? t('Add corner') : t('Add corner after {number}', { number: chosen[1] + 1 })}
+          {selectedCorner === undefined
+            ? t('Add corner')
+            : t('Add corner after {number}', { number: selectedCorner[1] + 1 })}
         </Button>
       )}
     </Disclosure>

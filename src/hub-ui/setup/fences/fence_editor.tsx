@@ -18,7 +18,7 @@ import { ContextMap } from '../map/context_map.tsx';
 import { DrawArea, type DrawnShape, SnapToSite } from '../map/draw_area.tsx';
 import { MapHint } from '../map/map_hint.tsx';
 import { FenceLive } from './fence_live.tsx';
-import { drawableFence, useFenceAsKept, usePlaneOf } from './fence_plane.ts';
+import { drawableFence, useStoredFence, usePlaneOf } from './fence_plane.ts';
 import type { FenceTools } from './fence_shape.tsx';
 import { FenceShape } from './fence_shape.tsx';
 import { replacing } from './heights.ts';
@@ -36,9 +36,9 @@ const FIELDS = [...FENCE_TIMING, 'name', 'foreign_id', 'floor', 'region', 'radiu
 
 /** Editor of a fence. */
 export function FenceEditor({ id }: { readonly id: string | undefined }) {
-  const editor = useEditor('fences', { id, stored: useFenceAsKept(id), first: FIRST });
+  const editor = useEditor('fences', { id, stored: useStoredFence(id), first: FIRST });
   const [tool, setTool] = useState<FenceTools['tool']>(id === undefined ? 'polygon' : 'edit');
-  const [chosen, setChosen] = useState<readonly [number, number]>();
+  const [selectedCorner, setSelectedCorner] = useState<readonly [number, number]>();
   const [isSnapping, setSnapping] = useState(true);
   if (typeof editor === 'string') return <NoEditor kind="fences" state={editor} />;
   const { draft, stored, mayChange } = editor;
@@ -46,8 +46,8 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
     draft,
     tool,
     onTool: setTool,
-    chosen,
-    onChoose: setChosen,
+    selectedCorner,
+    onChoose: setSelectedCorner,
     isSnapping,
     onSnapping: setSnapping,
   };
@@ -102,7 +102,7 @@ function CopyButton({ id }: { readonly id: string }) {
 }
 
 function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
-  const { draft, tool, onTool, chosen, isSnapping, mayChange } = props;
+  const { draft, tool, onTool, selectedCorner, isSnapping, mayChange } = props;
   const value = draft.value.value;
   const plane = usePlaneOf(value);
   const fence = useMemo(() => drawableFence(value), [value]);
@@ -116,7 +116,7 @@ function FenceMap(props: FenceTools & { readonly mayChange: boolean }) {
       {fence !== undefined && (
         <RegionLayer
           fence={fence}
-          chosen={chosen}
+          selectedCorner={selectedCorner}
           isEditable={tool === 'edit' && mayChange}
           onChange={(change) => draft.change(change)}
         />
@@ -149,7 +149,7 @@ function changeBy(shape: DrawnShape, { region }: Draft<'fences'>, plane: Plane):
 
 /** Map of a region in a UTM plane: read-only, since such regions are edited as numbers. */
 function ElsewhereMap({ draft }: { readonly draft: EntityDraft<'fences'> }) {
-  const selected = useMemo(() => ({ fences: draft.kept.value?.id }), [draft.kept.value]);
+  const selected = useMemo(() => ({ fences: draft.saved.value?.id }), [draft.saved.value]);
   return (
     <ContextMap plane={EARTH} label={t('Map of the fence')} selected={selected}>
       <MapHint>

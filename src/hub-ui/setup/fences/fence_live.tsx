@@ -13,20 +13,20 @@ import styles from './fence_live.module.css';
 
 const SHOWN = 5;
 
-interface Happening {
+interface LiveFenceEvent {
   readonly event: FenceEvent;
-  readonly heardMs: number;
+  readonly receivedMs: number;
 }
 
 /** Live entries and exits of the edited fence, to check its settings. */
 export function FenceLive({ id }: { readonly id: string }) {
-  const [happenings, setHappenings] = useState<readonly Happening[]>([]);
+  const [events, setEvents] = useState<readonly LiveFenceEvent[]>([]);
   const trackables = useEntities('trackables');
   const nowMs = useNow(1_000);
   useEffect(() => {
     const events = (payload: readonly FenceEvent[]): void => {
-      const heardMs = Date.now();
-      setHappenings((before) => [...payload.map((event) => ({ event, heardMs })).reverse(), ...before].slice(0, SHOWN));
+      const receivedMs = Date.now();
+      setEvents((before) => [...payload.map((event) => ({ event, receivedMs })).reverse(), ...before].slice(0, SHOWN));
     };
     return subscribe('fence_events', { fence_id: id }, { events });
   }, [id]);
@@ -39,9 +39,9 @@ export function FenceLive({ id }: { readonly id: string }) {
       title={t('Now')}
       actions={<Link href={`/?sel=fences:${encodeURIComponent(id)}`}>{t('On the live map')}</Link>}
     >
-      {happenings.length === 0 && <p class={typography.faint}>{t('Entries and exits appear here as they happen')}</p>}
+      {events.length === 0 && <p class={typography.faint}>{t('Entries and exits appear here as they happen')}</p>}
       <ul class={styles.events} aria-label={t('Entries and exits')} aria-live="polite">
-        {happenings.map(({ event, heardMs }) => (
+        {events.map(({ event, receivedMs }) => (
           <li key={event.id}>
             {event.event_type === 'region_entry' ? (
               <Badge tone="ok">{t('Entry')}</Badge>
@@ -49,7 +49,7 @@ export function FenceLive({ id }: { readonly id: string }) {
               <Badge tone="warn">{t('Exit')}</Badge>
             )}
             <span class={`${typography.cut} ${styles.name}`}>{nameOf(event)}</span>
-            <span class={typography.faint}>{ago(nowMs - heardMs)}</span>
+            <span class={typography.faint}>{ago(nowMs - receivedMs)}</span>
           </li>
         ))}
       </ul>

@@ -28,7 +28,7 @@ export function drawableFence(draft: Draft<'fences'>): Fence | undefined {
  * Fence in the plane in which it was created. The hub returns all fences in geographic coordinates by default, so a fence
  * with a zone is fetched again in the zone's meters.
  */
-export function useFenceAsKept(id: string | undefined): Fence | undefined {
+export function useStoredFence(id: string | undefined): Fence | undefined {
   const stored = useStored('fences', id);
   const zones = useEntities('zones');
   const [local, setLocal] = useState<{ readonly of: Fence; readonly fence: Fence }>();

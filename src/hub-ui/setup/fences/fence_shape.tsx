@@ -26,7 +26,7 @@ export interface FenceTools {
   readonly tool: 'polygon' | 'circle' | 'edit';
   readonly onTool: (tool: FenceTools['tool']) => void;
   /** Corner selected in the table, as ring and index. */
-  readonly chosen: readonly [number, number] | undefined;
+  readonly selectedCorner: readonly [number, number] | undefined;
   readonly onChoose: (corner: readonly [number, number] | undefined) => void;
   readonly isSnapping: boolean;
   readonly onSnapping: (isOn: boolean) => void;
@@ -81,7 +81,7 @@ export function FenceShape(tools: FenceTools) {
 function FromZone({ draft, onTool }: FenceTools) {
   const zones = [...useEntities('zones').values()];
   if (zones.length === 0) return null;
-  const take = async (id: string): Promise<void> => {
+  const copyOutline = async (id: string): Promise<void> => {
     if (id === '') return;
     try {
       const { region, radius, floor } = await get<Fence>(`${entityPath('zones', id)}/createfence`);
@@ -100,7 +100,7 @@ function FromZone({ draft, onTool }: FenceTools) {
         { value: '', label: t('Choose a zone') },
         ...zones.map((zone) => ({ value: zone.id, label: labelOf(zone) })),
       ]}
-      onChange={(id) => void take(id)}
+      onChange={(id) => void copyOutline(id)}
     />
   );
 }
@@ -128,14 +128,14 @@ function meanOf(values: readonly number[]): number {
 function PlaneFields({ draft, onTool }: FenceTools) {
   const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
   const { crs, zone_id: zoneId, region } = draft.value.value;
-  const isKnown = crs == null || crs === 'EPSG:4326' || crs === 'local';
-  const chosen = crs === 'local' ? (zoneId ?? '') : '';
+  const isEditable = crs == null || crs === 'EPSG:4326' || crs === 'local';
+  const selectedCorner = crs === 'local' ? (zoneId ?? '') : '';
   const change = (next: string): void => {
     if (next === '') draft.change({ crs: undefined, zone_id: undefined, region: undefined });
     else draft.change({ crs: 'local', zone_id: next, region: undefined });
     onTool(region?.type === 'Point' ? 'circle' : 'polygon');
   };
-  if (!isKnown) {
+  if (!isEditable) {
     return (
       <div class={fieldStyles.fields}>
         <DraftText draft={draft} field="crs" label={t('Plane')} />
@@ -143,17 +143,19 @@ function PlaneFields({ draft, onTool }: FenceTools) {
       </div>
     );
   }
-  const named = zones.some((zone) => zone.id === chosen) ? [] : zones.filter((zone) => zone.foreign_id === chosen);
+  const named = zones.some((zone) => zone.id === selectedCorner)
+    ? []
+    : zones.filter((zone) => zone.foreign_id === selectedCorner);
   return (
     <SelectField
       label={t('Given in')}
       help={t('In the meters of a zone, the fence moves with the zone. If you change this, draw the fence again.')}
       error={problemOf(draft, 'crs') ?? problemOf(draft, 'zone_id')}
-      value={chosen}
+      value={selectedCorner}
       options={[
         { value: '', label: t('Longitude and latitude') },
         ...zones.map((zone) => ({
-          value: named.includes(zone) ? chosen : zone.id,
+          value: named.includes(zone) ? selectedCorner : zone.id,
           label: t('Meters of {zone}', { zone: labelOf(zone) }),
         })),
       ]}

@@ -7,9 +7,9 @@ type Ring = readonly Position[];
  * their exact position, moved ones their height. Added ones get an interpolated height.
  */
 export function carried(before: Ring, drawn: readonly MapPoint[], plane: Plane): number[][] {
-  const known = new Map(before.map((position) => [keyOf(toMap(plane, position)), position]));
+  const exact = new Map(before.map((position) => [keyOf(toMap(plane, position)), position]));
   const isSameCount = before.length === drawn.length;
-  const found = drawn.map((point) => known.get(keyOf(point)));
+  const found = drawn.map((point) => exact.get(keyOf(point)));
   return drawn.map((point, i) => {
     const [same, own] = [found[i], before[i]];
     if (isSameCount && own !== undefined && same !== own)

@@ -23,21 +23,21 @@ type Region = Fence['region'];
 interface RegionProps {
   readonly fence: Fence;
   /** Vertex selected in the table, as ring and index. */
-  readonly chosen: readonly [number, number] | undefined;
+  readonly selectedCorner: readonly [number, number] | undefined;
   /** False while a new shape is drawn. */
   readonly isEditable: boolean;
   readonly onChange: (change: { readonly region: Region; readonly radius?: number }) => void;
 }
 
 /** Editable region: drag corners or edges; Alt-click removes a corner. */
-export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps) {
+export function RegionLayer({ fence, selectedCorner, isEditable, onChange }: RegionProps) {
   const { map, plane } = useMap();
   const colors = palette();
   const features = useMemo(() => {
     const feature = fenceFeature(fence, plane);
     return feature === undefined ? [] : [feature];
   }, [fence, plane]);
-  const chosenPoint = useMemo(() => chosenAt(fence, chosen, plane), [fence, chosen, plane]);
+  const selectedPoint = useMemo(() => selectedPosition(fence, selectedCorner, plane), [fence, selectedCorner, plane]);
   const style = useMemo<StyleFunction>(() => {
     const area = new Style({
       stroke: new Stroke({ color: colors.selected, width: 2.5 }),
@@ -47,7 +47,7 @@ export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps
       new Style({
         image: new CircleStyle({
           radius,
-          fill: new Fill({ color: color }),
+          fill: new Fill({ color }),
           stroke: new Stroke({ color: colors.selected, width: 2 }),
         }),
         geometry: points,
@@ -56,13 +56,13 @@ export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps
       const geometry = feature.getGeometry();
       if (!(geometry instanceof Polygon) || (feature.get('fence') as Fence).region.type === 'Point') return area;
       const styles = [area, corner(5, colors.ground, () => new MultiPoint(geometry.getCoordinates().flat()))];
-      if (chosenPoint !== undefined) styles.push(corner(7, colors.selected, () => new MultiPoint([chosenPoint])));
+      if (selectedPoint !== undefined) styles.push(corner(7, colors.selected, () => new MultiPoint([selectedPoint])));
       return styles;
     };
-  }, [colors, chosenPoint]);
+  }, [colors, selectedPoint]);
   const source = useVectorLayer(features, style, Z.edit);
-  const told = useRef({ fence, onChange });
-  told.current = { fence, onChange };
+  const latest = useRef({ fence, onChange });
+  latest.current = { fence, onChange };
   const isPolygon = fence.region.type === 'Polygon';
   // Before paint, so that the tool works as soon as it is visible.
   useLayoutEffect(() => {
@@ -74,13 +74,13 @@ export function RegionLayer({ fence, chosen, isEditable, onChange }: RegionProps
     });
     modify.on('modifyend', () => {
       const geometry = features[0]?.getGeometry();
-      const { region } = told.current.fence;
+      const { region } = latest.current.fence;
       if (!(geometry instanceof Polygon) || region.type !== 'Polygon') return;
       const coordinates = geometry.getCoordinates().map((ring, i) => {
         const drawn = ring.map(([x = 0, y = 0]): MapPoint => [x, y]);
         return carried(region.coordinates[i] ?? [], drawn, plane);
       });
-      told.current.onChange({ region: { type: 'Polygon', coordinates } });
+      latest.current.onChange({ region: { type: 'Polygon', coordinates } });
     });
     map.addInteraction(modify);
     return () => {
@@ -118,8 +118,12 @@ export function radiusBetween(center: MapPoint, edge: MapPoint, plane: Plane): n
   return Math.max(0.01, Math.round(meters * 100) / 100);
 }
 
-function chosenAt({ region }: Fence, chosen: RegionProps['chosen'], plane: Plane): MapPoint | undefined {
-  if (chosen === undefined || region.type !== 'Polygon') return undefined;
-  const position = region.coordinates[chosen[0]]?.[chosen[1]];
+function selectedPosition(
+  { region }: Fence,
+  selectedCorner: RegionProps['selectedCorner'],
+  plane: Plane,
+): MapPoint | undefined {
+  if (selectedCorner === undefined || region.type !== 'Polygon') return undefined;
+  const position = region.coordinates[selectedCorner[0]]?.[selectedCorner[1]];
   return position && toMap(plane, position);
 }

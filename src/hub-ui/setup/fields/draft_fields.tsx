@@ -10,7 +10,7 @@ import type { Problems } from '../../drafts/draft_problems.ts';
 import type { AnyDraft } from '../../drafts/entity_draft.ts';
 import { errorAt, RequestError } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
-import { placeOf, sentenceOf } from '../../problems/sentences.ts';
+import { pathLabel, sentenceOf } from '../../problems/sentences.ts';
 import styles from './draft_fields.module.css';
 
 interface DraftFieldProps {
@@ -34,15 +34,15 @@ export function problemOf(draft: AnyDraft, field: string): string | undefined {
 
 /** Paths of all problems, such as `region.coordinates[0][2]`. */
 export function problemPlaces(draft: AnyDraft): readonly string[] {
-  const told = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
-  return [...draft.found.value.keys(), ...(told === undefined ? [] : [told])];
+  const rejected = draft.error.value instanceof RequestError ? draft.error.value.field : undefined;
+  return [...draft.found.value.keys(), ...(rejected === undefined ? [] : [rejected])];
 }
 
 function problemIn(found: Problems, field: string): string | undefined {
   const exact = found.get(field);
   if (exact !== undefined) return exact;
   const within = [...found].find(([path]) => path.startsWith(`${field}.`) || path.startsWith(`${field}[`));
-  return within && `${placeOf(within[0])}: ${within[1]}`;
+  return within && `${pathLabel(within[0])}: ${within[1]}`;
 }
 
 export function DraftText({
@@ -222,7 +222,7 @@ export function DraftProperties({
   readonly hidden?: readonly string[];
 }) {
   const members = Object.entries(memberOf<Properties>(draft, 'properties') ?? {});
-  const kept = Object.fromEntries(members.filter(([name]) => hidden.includes(name)));
+  const preserved = Object.fromEntries(members.filter(([name]) => hidden.includes(name)));
   const shown = Object.fromEntries(members.filter(([name]) => !hidden.includes(name)));
   return (
     <DraftWritten
@@ -234,7 +234,7 @@ export function DraftProperties({
       notation={PROPERTIES}
       unreadable={whyNoProperties}
       onRead={(found) => {
-        const properties = { ...found, ...kept };
+        const properties = { ...found, ...preserved };
         draft.change({ properties: Object.keys(properties).length === 0 ? undefined : properties }, 'properties');
       }}
     />

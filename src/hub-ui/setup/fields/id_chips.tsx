@@ -27,7 +27,7 @@ interface IdChipsProps {
 
 /** Editor for a list of entity ids: suggests existing ones, accepts others. */
 export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
-  const known: ReadonlyMap<string, Entities[Kind]> = useEntities(kind);
+  const entities: ReadonlyMap<string, Entities[Kind]> = useEntities(kind);
   const [text, setText] = useState('');
   const listId = useId();
   const ids = memberOf<readonly string[]>(draft, field) ?? [];
@@ -41,7 +41,7 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
     const left = ids.filter((_, i) => i !== index);
     draft.change({ [field]: left.length === 0 ? undefined : left });
   };
-  const offered = [...known.values()].filter(({ id }) => !ids.includes(id)).slice(0, OFFERED_MAX);
+  const offered = [...entities.values()].filter(({ id }) => !ids.includes(id)).slice(0, OFFERED_MAX);
   return (
     <div class={flow.stack}>
       <Field
@@ -82,8 +82,8 @@ export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
           {ids.map((id, i) => (
             <li key={`${id} ${ids.indexOf(id) === i}`} class={styles.chip}>
               <Icon name={icon} width={14} height={14} />
-              {known.has(id) ? <Link href={editorPath(kind, id)}>{id}</Link> : <span>{id}</span>}
-              {!known.has(id) && <span class={typography.faint}>{t('unknown id')}</span>}
+              {entities.has(id) ? <Link href={editorPath(kind, id)}>{id}</Link> : <span>{id}</span>}
+              {!entities.has(id) && <span class={typography.faint}>{t('unknown id')}</span>}
               <button type="button" aria-label={t('Remove {id}', { id })} onClick={() => remove(i)}>
                 <Icon name="close" width={12} height={12} />
               </button>

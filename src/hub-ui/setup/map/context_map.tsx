@@ -34,7 +34,7 @@ const PLACE_ZOOM_MIN = 8;
  * Last view of a geographic map. The maps of the setup pages start there, so that changing the tool keeps the location.
  * Undefined until the user has moved to one.
  */
-export const placeLookedAt = signal<ViewState | undefined>(undefined);
+export const lastView = signal<ViewState | undefined>(undefined);
 
 interface ContextMapProps {
   readonly plane: Plane;
@@ -58,10 +58,10 @@ interface ContextMapProps {
 export function ContextMap({ plane, label, children, ...rest }: ContextMapProps) {
   const isEarth = plane.kind === 'earth';
   const remember = (look: ViewState): void => {
-    if (isEarth && look.zoom >= PLACE_ZOOM_MIN) placeLookedAt.value = look;
+    if (isEarth && look.zoom >= PLACE_ZOOM_MIN) lastView.value = look;
   };
   return (
-    <MapView plane={plane} label={label} look={isEarth ? placeLookedAt.peek() : undefined} onView={remember}>
+    <MapView plane={plane} label={label} look={isEarth ? lastView.peek() : undefined} onView={remember}>
       <Surroundings {...rest} plane={plane} />
       {children}
     </MapView>
@@ -75,7 +75,7 @@ function isNamed(entity: Zone | Fence, name: string): boolean {
 
 function Surroundings({ plane, isOverview = false, zone, fence, floor, selected }: Omit<ContextMapProps, 'label'>) {
   const { map } = useMap();
-  const [isAtPlace] = useState(() => plane.kind === 'earth' && placeLookedAt.peek() !== undefined);
+  const [hasLastView] = useState(() => plane.kind === 'earth' && lastView.peek() !== undefined);
   const allZones = useEntities('zones');
   const fencesInPlane = useFencesInPlane(plane);
   const allFences = fencesInPlane ?? NONE;
@@ -106,7 +106,7 @@ function Surroundings({ plane, isOverview = false, zone, fence, floor, selected 
     const feature = zoneNamed ? zoneFeature(zoneNamed, plane) : fenceNamed && fenceFeature(fenceNamed, plane);
     return feature?.getGeometry()?.getExtent();
   };
-  useInitialView(false, isAtPlace && !isOverview ? () => fitOwn() || true : fitFirst);
+  useInitialView(false, hasLastView && !isOverview ? () => fitOwn() || true : fitFirst);
   return (
     <>
       <BaseLayer />

@@ -33,8 +33,8 @@ export function DrawArea({
 }) {
   const { map } = useMap();
   const { selected, halo } = palette();
-  const told = useRef(onDrawn);
-  told.current = onDrawn;
+  const onDrawnRef = useRef(onDrawn);
+  onDrawnRef.current = onDrawn;
   // Before paint, so that the tool works as soon as it is visible.
   useLayoutEffect(() => {
     const style = [
@@ -49,11 +49,11 @@ export function DrawArea({
       const geometry = feature.getGeometry();
       if (geometry instanceof Circle) {
         const [[x = 0, y = 0], [edgeX = 0, edgeY = 0]] = [geometry.getCenter(), geometry.getLastCoordinate()];
-        told.current({ kind: 'circle', center: [x, y], edge: [edgeX, edgeY] });
+        onDrawnRef.current({ kind: 'circle', center: [x, y], edge: [edgeX, edgeY] });
         return;
       }
       const ring = (geometry as Polygon).getCoordinates()[0] ?? [];
-      told.current({ kind: 'polygon', corners: ring.slice(0, -1).map(([x = 0, y = 0]) => [x, y]) });
+      onDrawnRef.current({ kind: 'polygon', corners: ring.slice(0, -1).map(([x = 0, y = 0]) => [x, y]) });
     });
     const keys = (event: KeyboardEvent): void => {
       if (event.key === 'Escape') draw.removeLastPoint();

@@ -55,7 +55,7 @@ export function PointsLayer({
       return new Style({
         image: new CircleStyle({
           radius: isSelected ? 11 : 9,
-          fill: new Fill({ color: color }),
+          fill: new Fill({ color }),
           stroke: new Stroke({ color: colors.halo, width: isSelected ? 3.5 : 2 }),
         }),
         text: new Text({
@@ -68,8 +68,8 @@ export function PointsLayer({
     };
   }, [colors, selected]);
   const source = useVectorLayer(features, style, Z.edit + 1);
-  const told = useRef({ onMove, onSelect, onPlace });
-  told.current = { onMove, onSelect, onPlace };
+  const handlers = useRef({ onMove, onSelect, onPlace });
+  handlers.current = { onMove, onSelect, onPlace };
   // Before paint, so that the tool works as soon as it is visible.
   useLayoutEffect(() => {
     if (isFixed) return;
@@ -78,13 +78,13 @@ export function PointsLayer({
     translate.on('translateend', ({ features: moved }) => {
       for (const feature of moved.getArray()) {
         const [x = 0, y = 0] = (feature.getGeometry() as Point).getCoordinates();
-        told.current.onMove(feature.get('index') as number, [x, y]);
+        handlers.current.onMove(feature.get('index') as number, [x, y]);
       }
     });
     const click = ({ pixel, coordinate }: MapBrowserEvent): void => {
       const hit = map.getFeaturesAtPixel(pixel, { hitTolerance: HIT_PIXELS }).find(isOurs);
-      if (hit !== undefined) told.current.onSelect?.(hit.get('index') as number);
-      else told.current.onPlace?.([coordinate[0] ?? 0, coordinate[1] ?? 0]);
+      if (hit !== undefined) handlers.current.onSelect?.(hit.get('index') as number);
+      else handlers.current.onPlace?.([coordinate[0] ?? 0, coordinate[1] ?? 0]);
     };
     map.addInteraction(translate);
     map.on('click', click);

@@ -111,7 +111,7 @@ function Row({
   const problem = problemOf(condition);
   const problemId = useId();
   const listId = useId();
-  const known = property === 'type' ? PROVIDER_TYPES : offered;
+  const suggestions = property === 'type' ? PROVIDER_TYPES : offered;
   const changeProperty = (next: Property): void => {
     const operators = operatorsOf(next);
     const isSameKind = TEXT_PROPERTIES.has(next) === TEXT_PROPERTIES.has(property);
@@ -161,7 +161,7 @@ function Row({
             onInput={(event) => onChange({ ...condition, value: event.currentTarget.value })}
           />
           <datalist id={listId}>
-            {known.map((each) => (
+            {suggestions.map((each) => (
               <option key={each} value={each} />
             ))}
           </datalist>

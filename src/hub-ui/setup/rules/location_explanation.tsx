@@ -10,7 +10,7 @@ import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
 import { metersText } from '../../languages/numbers.ts';
 import styles from './location_explanation.module.css';
-import { type Candidate, type Ranked, ranked, type Why } from './winner.ts';
+import { type RankedLocation, type Ranked, ranked, type WinningReason } from './winner.ts';
 
 const EVERY_MS = 2_000;
 
@@ -32,7 +32,11 @@ export function WhyHere({ id }: { readonly id: string }) {
   );
 }
 
-function CandidateRow({ candidate: { location, facts, priority, rule, isWinner } }: { readonly candidate: Candidate }) {
+function CandidateRow({
+  candidate: { location, facts, priority, rule, isWinner },
+}: {
+  readonly candidate: RankedLocation;
+}) {
   const { provider_id: provider, provider_type: type, accuracy } = location;
   return (
     <li class={styles.candidate} data-winner={isWinner || undefined}>
@@ -50,7 +54,7 @@ function CandidateRow({ candidate: { location, facts, priority, rule, isWinner }
   );
 }
 
-function whyText(why: Why, winner: Candidate | undefined): string {
+function whyText(why: WinningReason, winner: RankedLocation | undefined): string {
   switch (why) {
     case 'only':
       return t('It is the only location.');

@@ -11,21 +11,21 @@ import { t } from '../../languages/language.ts';
 import { countText } from '../../languages/numbers.ts';
 import styles from './rule_list.module.css';
 import { useLive } from './use_live.ts';
-import { type Candidate, ranked } from './winner.ts';
+import { type RankedLocation, ranked } from './winner.ts';
 
 type Rules = readonly LocatingRule[];
 
 const SHOWN_MAX = 20;
 
 /** Card with the effect of edited rules, compared to the saved ones, on trackables with several live locations. */
-export function RuleEffect({ rules, kept }: { readonly rules: Rules; readonly kept: Rules }) {
+export function RuleEffect({ rules, saved }: { readonly rules: Rules; readonly saved: Rules }) {
   const trackables = useEntities('trackables');
   const live = useLive();
   if (live === undefined) return null;
   const nowMs = Date.now();
   const rows = severalOf([...trackables.values()], live).flatMap(({ trackable, locations }) => {
     const winner = ranked(locations, rules, nowMs).candidates[0];
-    const before = ranked(locations, kept, nowMs).candidates[0];
+    const before = ranked(locations, saved, nowMs).candidates[0];
     if (winner === undefined || before === undefined) return [];
     return [{ trackable, winner, isOther: winner.location.provider_id !== before.location.provider_id }];
   });
@@ -66,7 +66,7 @@ export function RuleEffect({ rules, kept }: { readonly rules: Rules; readonly ke
   );
 }
 
-function By({ winner: { rule } }: { readonly winner: Candidate }) {
+function By({ winner: { rule } }: { readonly winner: RankedLocation }) {
   return rule === undefined ? <span class={typography.faint}>{t('the newest')}</span> : <code>{rule}</code>;
 }
 

@@ -22,20 +22,20 @@ const PATH = '/trackables/rules/locating';
 
 const PLACE = { kind: 'rules', id: '' } as const;
 /** Debounce interval for storing the draft. */
-const KEEP_AFTER_MS = 300;
+const PERSIST_AFTER_MS = 300;
 
 type Rules = readonly LocatingRule[];
 
 /** Page with the locating rules of the hub, which apply to all trackables without their own. */
 export function RulesPage() {
-  const [kept, setKept] = useState<Rules>();
+  const [saved, setSaved] = useState<Rules>();
   const [steps, setSteps] = useState<readonly Rules[]>([]);
   const [at, setAt] = useState(0);
   const [lastStep, setLastStep] = useState<string>();
   const [error, setError] = useState<unknown>();
   const rules = steps[at];
   const mayChange = can('UPDATE', PATH);
-  const isChanged = !equal(rules, kept);
+  const isChanged = !equal(rules, saved);
   const isBeingChanged = useRef(false);
   isBeingChanged.current = isChanged;
   const isConnected = connection.value.state === 'connected';
@@ -43,19 +43,19 @@ export function RulesPage() {
   const [theirs, setTheirs] = useState<Rules>();
   const [offered, setOffered] = useState(() => savedDraft(PLACE, Date.now()));
   useEffect(() => {
-    if (kept === undefined || rules === undefined) return;
-    const changes = isChanged ? { rules: { was: kept, is: rules } } : (offered?.changes ?? {});
-    const timer = setTimeout(() => saveDraft(PLACE, { atMs: Date.now(), changes }), isChanged ? KEEP_AFTER_MS : 0);
+    if (saved === undefined || rules === undefined) return;
+    const changes = isChanged ? { rules: { was: saved, is: rules } } : (offered?.changes ?? {});
+    const timer = setTimeout(() => saveDraft(PLACE, { atMs: Date.now(), changes }), isChanged ? PERSIST_AFTER_MS : 0);
     return () => clearTimeout(timer);
-  }, [rules, kept, isChanged, offered]);
+  }, [rules, saved, isChanged, offered]);
   useEffect(() => {
-    if (isChanged && kept !== undefined) return;
+    if (isChanged && saved !== undefined) return;
     let isOver = false;
     get<Rules>(PATH).then(
       (found) => {
         // Do not overwrite what the user has typed in the meantime.
         if (isOver || isBeingChanged.current) return;
-        setKept(found);
+        setSaved(found);
         setSteps([found]);
         setAt(0);
         setError(undefined);
@@ -88,24 +88,24 @@ export function RulesPage() {
   };
   const takeTheirs = (): void => {
     if (theirs === undefined) return;
-    setKept(theirs);
+    setSaved(theirs);
     change(theirs);
     setTheirs(undefined);
   };
   const keepMine = (): void => {
-    setKept(theirs);
+    setSaved(theirs);
     setTheirs(undefined);
   };
   const save = async (): Promise<void> => {
     try {
       const now = await request<Rules>('GET', PATH, { isOnce: true });
-      if (!equal(now, kept) && !equal(now, rules)) {
+      if (!equal(now, saved) && !equal(now, rules)) {
         setTheirs(now);
         return;
       }
-      const saved = await request<Rules>('PUT', PATH, { body: rules });
-      setKept(saved);
-      setSteps([...steps.slice(0, at), saved]);
+      const answer = await request<Rules>('PUT', PATH, { body: rules });
+      setSaved(answer);
+      setSteps([...steps.slice(0, at), answer]);
       setError(undefined);
       toast(t('The rules are saved'));
     } catch (problem) {
@@ -125,7 +125,7 @@ export function RulesPage() {
         <OfferedNotice offered={offered} onRestore={restore} onDiscard={() => setOffered(undefined)} />
       )}
       {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
-      {rules === undefined || kept === undefined ? (
+      {rules === undefined || saved === undefined ? (
         error === undefined && <Spinner />
       ) : (
         <Card
@@ -160,7 +160,7 @@ export function RulesPage() {
           )}
         </Card>
       )}
-      {rules !== undefined && kept !== undefined && <RuleEffect rules={rules} kept={kept} />}
+      {rules !== undefined && saved !== undefined && <RuleEffect rules={rules} saved={saved} />}
     </Page>
   );
 }

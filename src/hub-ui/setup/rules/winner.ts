@@ -5,7 +5,7 @@ import type { Location } from '../../../model/location.ts';
 import type { LocatingRule } from '../../../model/rule.ts';
 
 /** Location of a trackable, with its priority by the rules. */
-export interface Candidate {
+export interface RankedLocation {
   readonly location: Location;
   readonly facts: RuleFacts;
   readonly priority: number;
@@ -15,12 +15,12 @@ export interface Candidate {
 }
 
 /** Why a location wins. */
-export type Why = 'only' | 'rule' | 'newest' | 'newest_of_equals';
+export type WinningReason = 'only' | 'rule' | 'newest' | 'newest_of_equals';
 
 export interface Ranked {
   /** The winner first, then by priority, then newest first. */
-  readonly candidates: readonly Candidate[];
-  readonly why: Why | undefined;
+  readonly candidates: readonly RankedLocation[];
+  readonly why: WinningReason | undefined;
 }
 
 /** Properties of a location that rules can test. */
@@ -73,7 +73,7 @@ function betterOf(one: Rated, other: Rated): number {
 function whyOf(
   all: readonly { readonly priority: number }[],
   winner: { readonly priority: number; readonly rule: string | undefined },
-): Why {
+): WinningReason {
   if (all.length === 1) return 'only';
   const equals = all.filter(({ priority }) => priority === winner.priority).length;
   if (equals === 1) return 'rule';

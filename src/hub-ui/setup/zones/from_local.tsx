@@ -34,8 +34,8 @@ export function FromLocal({
   const [size, setSize] = useState<{ width?: number | undefined; depth?: number | undefined }>({});
   const [text, setText] = useState('0, 0\n50, 0\n50, 30\n0, 30');
   const [error, setError] = useState<unknown>();
-  const [isAsked, setAsked] = useState(false);
-  const problems = isAsked ? problemsOf({ way, size, text, reference }) : {};
+  const [isSubmitted, setSubmitted] = useState(false);
+  const problems = isSubmitted ? problemsOf({ way, size, text, reference }) : {};
   const place = async (): Promise<void> => {
     const { width = 0, depth = 0 } = size;
     const corners =
@@ -48,7 +48,7 @@ export function FromLocal({
           ]
         : cornersOf(text);
     const { longitude, latitude, rotation } = reference;
-    setAsked(true);
+    setSubmitted(true);
     setError(undefined);
     if (Object.keys(problemsOf({ way, size, text, reference })).length > 0) return;
     try {

@@ -9,7 +9,7 @@ import type { AnyDraft } from '../../drafts/entity_draft.ts';
 import { errorAt, request } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
-import { placeLookedAt } from '../map/context_map.tsx';
+import { lastView } from '../map/context_map.tsx';
 import type { PlanImage } from './image_layer.tsx';
 import { type Pair, pairsOf } from './pairs.ts';
 
@@ -19,7 +19,7 @@ export interface PlanCorners {
   readonly ofZone: readonly Pair[];
 }
 
-interface Known {
+interface PlanPlacement {
   readonly longitude?: number | undefined;
   readonly latitude?: number | undefined;
   readonly width?: number | undefined;
@@ -38,14 +38,14 @@ export function PlanStart({
   readonly image: PlanImage;
   readonly onPlaced: (corners: PlanCorners) => void;
 }) {
-  const [known, setKnown] = useState<Known>({ rotation: 0 });
-  const [isAsked, setAsked] = useState(false);
+  const [placement, setPlacement] = useState<PlanPlacement>({ rotation: 0 });
+  const [isSubmitted, setSubmitted] = useState(false);
   const [error, setError] = useState<unknown>();
-  const [middleX, middleY] = placeLookedAt.value?.center ?? [];
-  const { longitude = middleX, latitude = middleY, width = 0, rotation = 0 } = known;
-  const set = (change: Known): void => setKnown({ ...known, ...change });
+  const [middleX, middleY] = lastView.value?.center ?? [];
+  const { longitude = middleX, latitude = middleY, width = 0, rotation = 0 } = placement;
+  const set = (change: PlanPlacement): void => setPlacement({ ...placement, ...change });
   const place = async (): Promise<void> => {
-    setAsked(true);
+    setSubmitted(true);
     if (!(width > 0) || longitude === undefined || latitude === undefined) return;
     const depth = (width * rows) / columns;
     const corners = [
@@ -77,7 +77,7 @@ export function PlanStart({
       setError(problem);
     }
   };
-  const needsPlace = isAsked && (longitude === undefined || latitude === undefined);
+  const needsPlace = isSubmitted && (longitude === undefined || latitude === undefined);
   const placeProblem = needsPlace
     ? t('Enter its longitude and latitude, or move the map to the place.')
     : errorAt(error, 'global_reference');
@@ -92,28 +92,28 @@ export function PlanStart({
         <NumberField
           label={t('Longitude of the center')}
           placeholder={degrees(middleX)}
-          value={known.longitude}
+          value={placement.longitude}
           error={placeProblem}
           onInput={(value) => set({ longitude: value })}
         />
         <NumberField
           label={t('Latitude of the center')}
           placeholder={degrees(middleY)}
-          value={known.latitude}
+          value={placement.latitude}
           onInput={(value) => set({ latitude: value })}
         />
         <NumberField
           label={t('Width of the image')}
           unit="m"
           min={0}
-          value={known.width}
-          error={isAsked && !(width > 0) ? t('Enter a width above 0 m.') : undefined}
+          value={placement.width}
+          error={isSubmitted && !(width > 0) ? t('Enter a width above 0 m.') : undefined}
           onInput={(value) => set({ width: value })}
         />
         <NumberField
           label={t('Turned by')}
           unit="°"
-          value={known.rotation}
+          value={placement.rotation}
           error={errorAt(error, 'rotation')}
           onInput={(value) => set({ rotation: value })}
         />
