@@ -26,7 +26,7 @@ import { ObjectPartitions, type Repartitioned } from './config/object_partitions
 import { BootstrapEntities } from './config/bootstrap.ts';
 import { Ownership } from './routing/ownership.ts';
 import { PartitionLoads } from './routing/partition_loads.ts';
-import { PROTOCOLS } from './config/protocols.ts';
+import { PROTOCOLS, RECORDS_FENCE_EVENTS } from './config/protocols.ts';
 import { JournalProbe } from './membership/journal_probe.ts';
 import { changeRecord } from './config/repartition.ts';
 import { objectsOf } from './migration/release.ts';
@@ -234,7 +234,7 @@ export class Cluster {
     this.#log = await openConfigLog({
       ...{ bus, name, replicas, storage, notice, elapsed, schedule },
       newId: randomUUID,
-      restore: (parts) => this.#restore(parts),
+      restore: (parts, sequence) => this.#restore(parts, sequence),
       apply: (record) => this.#apply(record),
       snapshot: () => snapshotParts(this.#state, this.#handlers?.entities() ?? []),
       shouldSnapshot: () => this.#membership.isFirst,
@@ -265,6 +265,11 @@ export class Cluster {
   get isLocal(): boolean {
     const { isWhole, servers } = this.#ownership;
     return isWhole && servers.every((server) => server === this.#options.incarnation) && this.#ownerClient.isClear();
+  }
+
+  /** Whether all hubs can read records of steps with fence events. */
+  get recordsFenceEvents(): boolean {
+    return this.#state.protocol >= RECORDS_FENCE_EVENTS;
   }
 
   /** Whether every partition is served and nothing is migrating. */
@@ -423,6 +428,7 @@ export class Cluster {
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
     this.#fanout = new ClusterFanout({
       ...{ bus, name, self, notice, schedule, ...handlers },
+      protocol: () => this.#state.protocol,
     });
     this.#motions = new ClusterMotions({ bus, name, self, notice, schedule, stage: handlers.stage });
     this.#ownerServer = openOwnerServer({
@@ -600,8 +606,8 @@ export class Cluster {
     return cancel;
   }
 
-  #restore(parts: readonly Uint8Array[]): void {
-    const { state, entities } = restored(parts);
+  #restore(parts: readonly Uint8Array[], sequence: number): void {
+    const { state, entities } = restored(parts, sequence);
     this.#state = state;
     this.#opening.restore(entities);
     this.#partitions.apply(entities);

@@ -126,7 +126,7 @@ export function connectStages(deps: StageDeps): Stages {
 function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: number) => Promise<void> | undefined) {
   return {
     recordsSteps: true,
-    tellsFenceEvents: () => true,
+    tellsFenceEvents: () => cluster.recordsFenceEvents,
     configured: {
       sequence: () => cluster.configured,
       changes: new RecentChanges(elapsed),

@@ -40,8 +40,8 @@ export async function followCluster(
     const log = await openConfigLog({
       ...{ bus, name: 'hub', replicas, storage: 'file', schedule, newId: randomUUID },
       elapsed: () => performance.now(),
-      restore: (parts) => {
-        ({ state } = restored(parts));
+      restore: (parts, sequence) => {
+        ({ state } = restored(parts, sequence));
       },
       apply(record) {
         state = applied(state, record);

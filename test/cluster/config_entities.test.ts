@@ -96,8 +96,8 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
       else entities.applyForeign(foreign);
       for (const [, text] of settingsIn(record.body)) rules.apply(JSON.parse(text ?? '[]'));
     },
-    restore(parts) {
-      const snapshot = restored(parts);
+    restore(parts, sequence) {
+      const snapshot = restored(parts, sequence);
       state = snapshot.state;
       entities.load(storedByKind(snapshot.entities));
       const text = state.settings.get(RULES_SETTING);

@@ -129,6 +129,7 @@ export class TestHub {
         fenceEventAgain: (recorded, isNew) =>
           redeliverFenceEvent(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
       },
+      protocol: () => world.protocol,
       notice: (text) => this.notices.push(text),
       schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
     });
@@ -238,6 +239,7 @@ export class FanOutWorld {
   readonly recorded = new Map<string, JournaledFenceEvent[]>();
   /** Failed owners whose fence events no successor has redelivered yet. */
   readonly #untold = new Set<string>();
+  protocol = 2;
   /** Hub that may publish events: a former owner cannot, because its journal is sealed. */
   owner: string | undefined;
   /** With several owners, the hub that publishes events of each object; none for migrating objects. */

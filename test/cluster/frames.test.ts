@@ -98,6 +98,7 @@ test('FrameWriter and readFrame carry events of any variants, with fields and wi
       const { from, blocks: _, ...read } = readFrame(lend(bytes));
       const frame = readFrame(lend(bytes));
       assert.deepEqual([from, read], ['a hub', head]);
+      assert.equal(bytes[0], behind.length === 0 ? 1 : 2, 'a hub before this version reads what it can');
       assert.deepEqual(frame.blocks.flatMap(textsOf), batches.flatMap(textsOf));
       const fieldsOf = (all: readonly EventBatch[]) =>
         all.flatMap(({ fields, ends }) => fields ?? [...ends].map(() => 0));
@@ -124,10 +125,7 @@ test('readFrame rejects malformed frames with a FrameFormatError', () => {
     ),
   );
   const frame = Buffer.from(writer.take({ number: 1, announced: 0, after: 0, isLast: false, behind: [['b', 3]] }));
-  // Without the predecessor at its end, it is a whole frame.
-  const predecessorBytes = 10;
   for (let length = 0; length < frame.length; length++) {
-    if (length === frame.length - predecessorBytes) continue;
     assert.throws(() => readFrame(lend(frame.subarray(0, length))), FrameFormatError);
   }
   const dice = diceOf(5);

@@ -339,7 +339,7 @@ describe('look', () => {
   });
 
   test('gives everything to one while one may own', () => {
-    const open = openMembers('me', { suspectMs: SUSPECT_MS, ownersMax: 1 });
+    const open = openMembers('me', { suspectMs: SUSPECT_MS });
     const map = firstMap({ members: ['a', 'b', 'me'], ownersMax: 1 });
     const joined = [up(-9000), join(1, 'a'), join(2, 'b'), join(3, 'me'), { is: 'map', sequence: 4, map } as const];
     const sealing = look(play([...joined, ...well(2000)], open), 2000).members;

@@ -30,6 +30,7 @@ function names(hubs: readonly TestHub[]): string[] {
 /** Nothing is migrating, and each owner has its share, give or take one. */
 function assertEven(living: readonly TestHub[], ownersMax = Number.POSITIVE_INFINITY): void {
   for (const { state, membership } of living) {
+    assert.equal(state.protocol, 2);
     assert.ok(isSettled(state), JSON.stringify([state.sources, state.migrating]));
     assert.deepEqual(state.map, membership.map);
     const counts = [...Map.groupBy(state.map?.owners ?? [], (owner) => owner).values()].map(({ length }) => length);
@@ -132,7 +133,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const world = new HubWorld(context, seed);
     const dice = diceOf(seed + 500);
     // In a third of the seeds several may own partitions.
-    const more = seed % 3 === 0 ? { ownersMax: 4 } : {};
+    const more = seed % 3 === 0 ? { protocols: [1, 2], ownersMax: 4 } : {};
     const { ownersMax = 1 } = more;
     world.cluster.mishaps.unanswered = dice(2) * 100;
     const failures: unknown[] = [];
@@ -250,14 +251,19 @@ describe('A takeover', () => {
 });
 
 describe('Members that may all own partitions', () => {
-  const SEVERAL = { ownersMax: 256 };
+  const SEVERAL = { protocols: [1, 2], ownersMax: 256 };
   /** Whether all live hubs have the same even map, and nothing is migrating. */
   const isEven = ({ living }: HubWorld): boolean =>
     living.every(({ state }) => {
       const counts = living.map(
         ({ incarnation }) => state.map?.owners.filter((each) => each === incarnation).length ?? 0,
       );
-      return isSettled(state) && state.members.size === living.length && Math.max(...counts) - Math.min(...counts) <= 1;
+      return (
+        isSettled(state) &&
+        state.protocol === 2 &&
+        state.members.size === living.length &&
+        Math.max(...counts) - Math.min(...counts) <= 1
+      );
     });
 
   test('share them evenly within seconds after each join', async (context) => {
@@ -324,6 +330,19 @@ describe('Members that may all own partitions', () => {
     assert.equal(kinds.filter((kind) => kind === 'arrived').length, 2);
     const behind = kinds.slice(kinds.indexOf('regroup'), kinds.lastIndexOf('arrived'));
     assert.ok(!behind.includes('map'), `${behind}`);
+  });
+
+  test('are but one owner while one of them does not know of several', async (context) => {
+    const world = new HubWorld(context, 1);
+    const old = world.add({ protocols: [1] });
+    await old.start();
+    for (let count = 0; count < 2; count++) await world.add(SEVERAL).start();
+    await world.clock.wait(10_000);
+    assert.deepEqual([ownersAt(old), old.state.protocol], [['h1'], 1]);
+    await old.membership.leave();
+    old.end();
+    await world.until(() => isEven(world), 5000);
+    assertEven(world.living);
   });
 });
 

@@ -16,7 +16,7 @@ import {
   unpacked,
   type Valued,
 } from './field_checks.ts';
-import { PROTOCOLS } from './protocols.ts';
+import { PROTOCOLS, SEVERAL_OWNERS } from './protocols.ts';
 
 /**
  * Records of the configuration log: msgpack of `[version, kind, id, …]`, with the fields of the kind in the order of FIELDS.
@@ -171,7 +171,8 @@ export function unpackSnapshotEnd(bytes: Borrowed, at: number): SnapshotEnd {
 
 /** All hubs support the version after the record that raises it, so other records need no higher version. */
 function versionOf(body: ConfigBody): number {
-  return body.kind === 'protocol' ? body.version : 1;
+  if (body.kind === 'protocol') return body.version;
+  return body.kind === 'regroup' || body.kind === 'arrived' ? SEVERAL_OWNERS : 1;
 }
 
 function isKind(kind: unknown): kind is ConfigKind {

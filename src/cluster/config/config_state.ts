@@ -4,44 +4,48 @@ import type { ConfigBody, ConfigRecord, MAP, ObjectMove } from './config_record.
 import { malformed, type Valued } from './field_checks.ts';
 import type { PartitionMap } from '../membership/partition_map.ts';
 import type { Serving } from '../routing/ownership.ts';
+import { SEVERAL_OWNERS } from './protocols.ts';
 
 /**
- * Replicated state of the cluster besides entities. It follows from the records of the configuration log alone, so it is the
- * same on all hubs at the same record.
+ * What all hubs know from the records of the configuration log, besides entities. It follows from the records alone, so at
+ * the same record it is the same everywhere.
  *
- *   record          change
+ *   record          what changes
  *   --------------  ----------------------------------------------------------------------------------------------
  *   change          settings
- *   regroup         settings; its objects start to migrate to the owners of their new partitions
- *   arrived         those of these objects stop migrating whose new partitions the record names, and the hub owns by
- *                   the map
- *   join            adds the member as the last one
+ *   regroup         settings; its objects are on their way to the owners of their new partitions
+ *   arrived         of these objects, those are on their way no more whose new partitions the record names, and the hub
+ *                   owns by the map
+ *   join            the member is the last of all
  *   map             the map, unless it was made without knowing the last one: its epoch must be higher. Members that
- *                   lose a partition become sources of it
- *   expel, leave    removes the member, which becomes a source of the partitions that it owned; the map, as above
- *   took            the other member is no longer a source of the partitions that the writer owns by the map
- *   took (nothing)  forgets a removed member that is no source
- *   protocol        the version that all members write: it never falls
+ *                   own a partition no more are a source of it
+ *   expel, leave    the member is dead, and a source of the partitions that it owned before; the map, as above
+ *   took            the other is a source no more of what was taken: partitions that the taker owns by the map
+ *   took (nothing)  a dead one that is no source is forgotten
+ *   protocol        the version that everybody writes: it never falls
  *
- * A *source* of a partition may have state of its objects: a member has released it when it applied the record, and a
- * removed member has it in its journal. The owner acquires it from the sources in the order in which these have lost the
- * partition, and appends `took` for each. Until no source is left the partition is open:
+ * A *source* of a partition may have the state of its objects: as it lives and has released them when it applied the
+ * record, or as it is dead and its journal has them. The owner takes it from the sources in the order in which they
+ * have lost the partition, and says for each that it has `took`. Until there are none the partition is open:
  *
- *   the owner of a partition      its previous owner is          sources of the partition
- *   ----------------------------  -----------------------------  --------------------------------------------------------
- *   gets it by a map              a member                       that member
- *   gets it by a removal          removed                        the removed one
- *   is removed before its `took`  removed, and a source now      those that it was to acquire it from, then itself
- *   is a source itself            a member that was removed      itself, since it gets back what it has released, then the
- *                                 before its `took`              other
+ *   the owner of a partition   what its owner before is      sources of the partition
+ *   -------------------------  ----------------------------  ------------------------------------------------------------
+ *   gets it by a map           a member                      that member
+ *   gets it by an end          dead                          the dead one
+ *   ends before it took        dead, and a source now        those from which it was to take, then itself
+ *   is a source itself         a member that ended before    itself, as what it has released comes back to it, then the
+ *                              it took                       other
  *
- * A source that is removed remains one: its journal has what it had released. A `took` of a hub that has lost the partition
- * in the meantime has no effect: the current owner is still reading. When a removed member is no source any more, its
- * journal is not needed, and its streams are deleted. The hub that has deleted them appends a `took` without partitions, and
- * with that the member is forgotten. So a hub that fails between the two leaves no stream behind.
+ * A source that ends remains one: what it has released is in its journal. What was taken by somebody who owned it no more
+ * when the record came is not taken: its owner is still reading. When a dead one is no source any more, the streams of its
+ * journal are to be deleted: nobody reads them. Whoever has deleted them takes nothing of the dead one, in a record, and
+ * with that it is forgotten. So a hub that dies between the two leaves no stream behind.
  *
- * A migrating object goes from the owner of its old partition to the owner of its new one, whichever hubs these are at that
- * time: the successor of an owner takes its part.
+ * An object that is on its way comes from the owner of its old partition to the owner of its new one, whoever these are by
+ * then: who takes over a partition plays the part of its owner before.
+ *
+ * With version 1 of the protocol all partitions have one owner. Nothing is handed over between members then, and nothing is
+ * on its way.
  */
 export interface ConfigState {
   /** JSON by name. */
@@ -57,7 +61,10 @@ export interface ConfigState {
   readonly migrating: readonly MigratingObjects[];
   /** Protocol version that all members write. */
   readonly protocol: number;
-  /** Sequence of the last record that has changed ownership. */
+  /**
+   * The sequence of the last record that changed who serves what. After a snapshot of version 1, which does not say it, that of
+   * the snapshot, until the next: then it may be higher than elsewhere, but never than what is applied.
+   */
   readonly version: number;
 }
 
@@ -243,7 +250,7 @@ function withSettings(state: ConfigState, body: ConfigBody): ConfigState {
 }
 
 function onRegroup(state: ConfigState, { objects }: ConfigBody<'regroup'>, sequence: number): ConfigState {
-  if (objects.length === 0) return state;
+  if (objects.length === 0 || state.protocol < SEVERAL_OWNERS) return state;
   return { ...state, migrating: [...state.migrating, { sequence, objects }] };
 }
 
@@ -279,6 +286,7 @@ function mapped(state: ConfigState, fields: MapFields, sequence: number): Config
   const map = partitionMap(fields);
   if (map === undefined || map.epoch <= (state.map?.epoch ?? 0)) return state;
   const next: ConfigState = { ...state, map };
+  if (state.protocol < SEVERAL_OWNERS) return next;
   const lost = partitionsIn(state.map, (owner, partition) => owner !== map.owners[partition]);
   const byLoser = Map.groupBy(lost, (partition) => state.map?.owners[partition] ?? NOBODY);
   return [...byLoser]

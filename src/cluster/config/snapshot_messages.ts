@@ -16,7 +16,8 @@ import {
   unpacked,
   type Valued,
 } from './field_checks.ts';
-import { type ConfigState, mapFields, partitionMap, type Source } from './config_state.ts';
+import { type ConfigState, leftOf, mapFields, partitionMap, type Source } from './config_state.ts';
+import { SEVERAL_OWNERS } from './protocols.ts';
 
 /** An entity as JSON. */
 export interface EntityText {
@@ -26,14 +27,21 @@ export interface EntityText {
 }
 
 /**
- * Packs the state and all entities, of which each kind is in order of creation, into messages of less than 4 MB: msgpack of
- * `[version, 'state', …]` with the fields of STATE, and then of `[version, 'texts', rows]`, settings first. A string that is
- * too long for a row continues in the next one. The version is that of the protocol, and an unknown one is rejected.
+ * The state and all entities, of which each kind is in the order of creation, as messages of less than 4 MB: msgpack of
+ * `[version, 'state', …]`, and then of `[version, 'texts', rows]`, settings first. What is too long for a row goes on in
+ * the next one. The version is that of the protocol, and one that cannot be read is refused.
+ *
+ *   version   the fields of the state
+ *   -------   ------------------------------------------------------------------------------------------------------
+ *   1         STATE: for each of the dead, with the partitions that it is a source of, in the order of their ends
+ *   2         these, but without the partitions of the dead, and LATER: sources, also of members, what is on the way, and
+ *             since when it is served as it is
  */
 export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>): readonly Uint8Array[] {
   const version = state.protocol;
+  const shapes: Readonly<Record<string, FieldCheck<unknown>>> = shapesOf(version);
   const fields: Readonly<Record<string, unknown>> = fieldsOf(state);
-  const parts = [packed([version, 'state', ...Object.keys(STATE).map((field) => fields[field])])];
+  const parts = [packed([version, 'state', ...Object.keys(shapes).map((field) => fields[field])])];
   let rows: TextRow[] = [];
   let bytes = 0;
   for (const row of textRows(state.settings, entities)) {
@@ -54,10 +62,10 @@ export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>
  * Restores the state from the messages of `snapshotParts`. Throws a ConfigRecordError that names the malformed message.
  * `sequence`: the last record that they include.
  */
-export function restored(parts: readonly Uint8Array[]): {
-  readonly state: ConfigState;
-  readonly entities: readonly EntityText[];
-} {
+export function restored(
+  parts: readonly Uint8Array[],
+  sequence: number,
+): { readonly state: ConfigState; readonly entities: readonly EntityText[] } {
   const fields = stateFields(parts[0]);
   const settings = new Map<string, string>();
   const entities: EntityText[] = [];
@@ -75,7 +83,7 @@ export function restored(parts: readonly Uint8Array[]): {
     }
   }
   if (begun !== undefined) throw incomplete(whatOf(parts.length - 1), begun);
-  return { state: { ...stateOf(fields), settings }, entities };
+  return { state: { ...stateOf(fields, sequence), settings }, entities };
 }
 
 /** Size of the rows of a message, which has some bytes more. */
@@ -92,7 +100,7 @@ type MemberRow = readonly [
   digest: string,
   index: number,
 ];
-type DeadRow = readonly [incarnation: string, index: number];
+type DeadRow = readonly [incarnation: string, index: number, left: readonly number[]];
 type SourceRow = readonly [of: string, released: number, partitions: readonly number[]];
 type RegroupedRow = readonly [sequence: number, objects: readonly ObjectMove[]];
 type TextRow = readonly [kind: StoredKind, id: string, piece: string, goesOn: boolean];
@@ -100,8 +108,10 @@ type TextRow = readonly [kind: StoredKind, id: string, piece: string, goesOn: bo
 const STATE = {
   protocol: COUNT,
   joined: listOf(rowOf<MemberRow>(TEXT, TEXT, listOf(COUNT), TEXT, COUNT)),
-  dead: listOf(rowOf<DeadRow>(TEXT, COUNT)),
+  dead: listOf(rowOf<DeadRow>(TEXT, COUNT, listOf(PARTITION))),
   ...MAP,
+} as const;
+const LATER = {
   sources: listOf(rowOf<SourceRow>(TEXT, COUNT, listOf(PARTITION))),
   migrating: listOf(rowOf<RegroupedRow>(COUNT, OBJECT_MOVES)),
   version: COUNT,
@@ -129,16 +139,23 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00;
 }
 
-type StateFields = Valued<typeof STATE>;
+type StateFields = Valued<typeof STATE> & Partial<Valued<typeof LATER>>;
 
-function fieldsOf(state: ConfigState): StateFields {
+function shapesOf(version: number): typeof STATE | (typeof STATE & typeof LATER) {
+  return version < SEVERAL_OWNERS ? STATE : { ...STATE, ...LATER };
+}
+
+function fieldsOf(state: ConfigState): Required<StateFields> {
   const { members, dead, protocol, sources, migrating, version } = state;
+  const isOld = protocol < SEVERAL_OWNERS;
   return {
     protocol,
     joined: [...members.values()].map(({ incarnation, name, protocols, digest, index }) => {
       return [incarnation, name, protocols, digest, index];
     }),
-    dead: [...dead.values()].map(({ incarnation, index }) => [incarnation, index]),
+    dead: [...dead.values()].map(({ incarnation, index }) => {
+      return [incarnation, index, isOld ? leftOf(state, incarnation) : []];
+    }),
     ...mapFields(state.map),
     sources: sources.map(({ of, released, partitions }) => [of, released, partitions]),
     migrating: migrating.map((each) => [each.sequence, each.objects]),
@@ -146,8 +163,8 @@ function fieldsOf(state: ConfigState): StateFields {
   };
 }
 
-function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
-  const { joined, dead, sources, migrating, version } = fields;
+function stateOf(fields: StateFields, snapshotAt: number): Omit<ConfigState, 'settings'> {
+  const { joined, dead, sources = sourcesOf(dead), migrating = [], version = snapshotAt } = fields;
   const members = joined.map(([incarnation, name, protocols, digest, index]) => {
     return { incarnation, name, protocols, digest, index };
   });
@@ -162,12 +179,16 @@ function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
   };
 }
 
+function sourcesOf(dead: readonly DeadRow[]): readonly SourceRow[] {
+  return dead.filter(([, , left]) => left.length > 0).map(([incarnation, , left]) => [incarnation, 0, left]);
+}
+
 function stateFields(part: Uint8Array | undefined): StateFields {
   const what = whatOf(0);
   if (part === undefined) throw new ConfigRecordError(`${what}: it is missing`);
-  const { values } = contentOf(part, what, 'state');
+  const { version, values } = contentOf(part, what, 'state');
   const fields: Record<string, unknown> = {};
-  for (const [place, [field, shape]] of Object.entries<FieldCheck<unknown>>(STATE).entries()) {
+  for (const [place, [field, shape]] of Object.entries<FieldCheck<unknown>>(shapesOf(version)).entries()) {
     check(what, field, values[place], shape);
     fields[field] = values[place];
   }

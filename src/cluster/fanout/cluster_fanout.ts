@@ -7,6 +7,7 @@ import { FramesIn } from './frames_in.ts';
 import { FramesOut } from './frames_out.ts';
 import { Interest } from './interest.ts';
 import { eventIdOf, FenceEventDedup } from './fence_event_dedup.ts';
+import { RECORDS_FENCE_EVENTS } from '../config/protocols.ts';
 
 /**
  * Event fan-out between hubs: subscribers of each hub receive the events of all hubs as if these were one.
@@ -31,6 +32,8 @@ export interface ClusterFanoutOptions {
   /** Member id of this hub. */
   readonly self: string;
   readonly fanout: LocalFanout;
+  /** The version of what hubs say to each other, by the log. */
+  protocol(): number;
   readonly announce: Announcers;
   /** Logs a warning. */
   notice(text: string): void;
@@ -111,7 +114,8 @@ export class ClusterFanout {
       },
       lost: (what, why) => {
         this.#losses++;
-        fanout.missed(TOPICS_OF[what], why);
+        const isRecorded = options.protocol() >= RECORDS_FENCE_EVENTS;
+        fanout.missed(TOPICS_OF[what === 'ofGone' && !isRecorded ? 'rendered' : what], why);
       },
       malformed,
     });
@@ -224,7 +228,8 @@ export class ClusterFanout {
    * except to those that have them. Call it after `tookAfter`, and before this hub publishes events of the same objects.
    */
   announceAgain(recorded: readonly JournaledFenceEvent[]): void {
-    const { self } = this.#options;
+    const { protocol, self } = this.#options;
+    if (protocol() < RECORDS_FENCE_EVENTS) return;
     for (const events of Map.groupBy(recorded, ({ event: [fields] }) =>
       objectOfFenceEvent(fields).join(' '),
     ).values()) {

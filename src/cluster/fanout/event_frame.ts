@@ -4,21 +4,22 @@ import type { EventBatch } from '../../model/event_batch.ts';
 import type { FilterFields } from '../../model/topics.ts';
 
 /**
- * Event frame: carries events from the hub that has rendered them to another one, in the bytes that subscribers get.
+ * What carries events from the hub that has rendered them to another one, as the bytes that subscribers get:
  *
- *      0  u8 version     1  u8 bytes of the sender's id     2  u16 blocks
- *      4  u32 1 if it is the last frame of the sender
- *      8  f64 number of the frame, from 1, among those from this sender to this receiver; the last number if it has no blocks
- *     16  f64 messages of announced events that the sender has sent to all
- *     24  f64 configuration sequence that precedes events of objects taken over from others; 0 for none
- *     32  the sender's id, and the blocks: u32 the receiver's number of the variant, u32 events, u32 bytes of their JSON,
- *         u32 bytes of their fields or 0; u32 end of each event; the events, joined by commas; the fields in msgpack
- *     ..  up to the end: u8 bytes of a member id, f64 number of a frame of that member to the receiver that precedes this
- *         one; the member id
+ *     0  u8 version     1  u8 bytes of the sender's incarnation     2  u16 blocks
+ *     4  u32 1 if it is the last that the sender sends
+ *     8  f64 number of the frame, from 1, of those from this sender to this receiver; of one without blocks, of the last
+ *    16  f64 messages of announced events that the sender has sent to all
+ *    24  f64 the sequence of the configuration behind which it goes on with what others have owned before; 0 for none
+ *    32  the incarnation, and the blocks: u32 the receiver's number of the variant, u32 events, u32 bytes of their texts,
+ *        u32 bytes of their fields, 0 where there are none; u32 where each text ends; the texts, joined by commas; the
+ *        fields in msgpack
+ *     ..  of version 2, up to the end: u8 bytes of an incarnation, f64 number of a frame that it has sent to the receiver, behind
+ *        which this one comes; the incarnation
  *
- * Little-endian.
+ * Little-endian. A frame that comes behind none of others has version 1.
  */
-const VERSION = 1;
+const [VERSION, VERSION_BEHIND] = [1, 2] as const;
 const [BLOCKS_AT, LAST_AT, NUMBER_AT, ANNOUNCED_AT, AFTER_AT, HEAD_BYTES] = [2, 4, 8, 16, 24, 32] as const;
 const BLOCK_HEAD_BYTES = 16;
 const BEHIND_HEAD_BYTES = 9;
@@ -121,7 +122,7 @@ export class FrameWriter {
   take({ number, announced, after, isLast, behind }: Omit<FrameHead, 'from'>): Uint8Array {
     for (const each of behind) this.#addBehind(each);
     const bytes = this.#bytes;
-    bytes.writeUInt8(VERSION, 0);
+    bytes.writeUInt8(behind.length === 0 ? VERSION : VERSION_BEHIND, 0);
     bytes.writeUInt8(this.#sender.length, 1);
     bytes.writeUInt16LE(this.#blocks, BLOCKS_AT);
     bytes.writeUInt32LE(Number(isLast), LAST_AT);
@@ -164,8 +165,8 @@ export function readFrame(borrowed: Borrowed): EventFrame {
   const bytes = Buffer.from(buffer, byteOffset, length);
   if (length < HEAD_BYTES) throw new FrameFormatError(`A frame of events has ${length} bytes`);
   const version = bytes.readUInt8(0);
-  if (version !== VERSION) {
-    throw new FrameFormatError(`A frame of events has version ${version}, not ${VERSION}`);
+  if (version !== VERSION && version !== VERSION_BEHIND) {
+    throw new FrameFormatError(`A frame of events has version ${version}, not ${VERSION} or ${VERSION_BEHIND}`);
   }
   let at = HEAD_BYTES + bytes.readUInt8(1);
   const head: Omit<FrameHead, 'behind'> = {
@@ -182,13 +183,14 @@ export function readFrame(borrowed: Borrowed): EventFrame {
     at = end;
   }
   const behind: [incarnation: string, number: number][] = [];
-  while (at + BEHIND_HEAD_BYTES <= length) {
+  while (version === VERSION_BEHIND && at + BEHIND_HEAD_BYTES <= length) {
     const nameAt = at + BEHIND_HEAD_BYTES;
     const number = count(bytes, 'number of another sender', at + 1);
     at = nameAt + bytes.readUInt8(at);
     behind.push([bytes.toString('utf8', nameAt, at), number]);
   }
-  if (at !== length) throw malformed(head, `has ${length} bytes, but its parts end at ${at}`);
+  const isWhole = at === length && (version === VERSION || behind.length > 0);
+  if (!isWhole) throw malformed(head, `has ${length} bytes, but its parts end at ${at}`);
   return { ...head, blocks, behind };
 }
 

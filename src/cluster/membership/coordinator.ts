@@ -1,21 +1,21 @@
 import { afterImbalance, afterJoin, afterLeave, firstMap, type PartitionMap } from './partition_map.ts';
-import { firstMember, successors, loads, type Members, suspects } from './members.ts';
+import { firstMember, successors, loads, type Members, ownersMaxOf, suspects } from './members.ts';
+import { PROTOCOLS } from '../config/protocols.ts';
 
 /**
- * Coordinator: the records that one member appends for all. It is the first member that it does not suspect itself. If two
- * members both consider themselves the first, one of them is overtaken, since each append must be the next record, and
- * looks again.
+ * What one member appends for all: the first that is no suspect, as it sees it. Of two that both take themselves for the first
+ * one is overtaken, since each append is to be the next record, and looks again.
  *
- *   record           while                                                               at a time
+ *   what             while                                                               at a time
  *   ---------------  ------------------------------------------------------------------  -----------------------------------
- *   missing map      there is no map, or it names a hub that is no member                all unowned partitions
- *   protocol         all members support the next version                                one version
- *   filling map      a member has less than its share since a join or a removal          8 partitions to one member
- *   balancing map    loads have differed by more than a fifth for a minute, and total    8 partitions
- *                    at least 1,000 locations per second
+ *   missing map      there is none, or it names somebody who is no member                all that has no owner
+ *   protocol         all members speak the next version                                  one version
+ *   filling map      a member has less than its share since somebody joined or ended     8 partitions to one member
+ *   balancing map    loads have differed by more than a fifth for a minute, and are      8 partitions
+ *                    1,000 locations a second in all
  *
- * The last two wait until several members may own partitions, no member is suspected, and earlier moves have completed: so
- * little waits for its new owner, and from only one migration. The minute starts again with each map.
+ * The last two wait until several may own partitions, all members are heard, and whatever was moved before has arrived: so
+ * what waits for its new owner is little, and there is always but one to move it. The minute begins anew with each map.
  */
 export type CoordinatorRecord =
   | { readonly is: 'map'; readonly map: PartitionMap }
@@ -50,7 +50,7 @@ export function coordinatorRecord(
 /** Whether loads differ now, and since when; `before`: the previous result. Call it with each heartbeat. */
 export function imbalancedSince(members: Members, nowMs: number, before: Imbalance | undefined): Imbalance | undefined {
   const { self, map } = members;
-  const isWatching = firstMember(members)?.incarnation === self && members.ownersMax > 1;
+  const isWatching = firstMember(members)?.incarnation === self && ownersMaxOf(members) > 1;
   if (map === undefined || !isWatching || balanced(members) === undefined) return undefined;
   return before?.epoch === map.epoch ? before : { epoch: map.epoch, sinceMs: nowMs };
 }
@@ -60,12 +60,12 @@ export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | 
   const { self, map } = members;
   const others = successors(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
   if (map === undefined || others.length === 0) return undefined;
-  return afterLeave(map, { gone: self, members: others, ownersMax: members.ownersMax });
+  return afterLeave(map, { gone: self, members: others, ownersMax: ownersMaxOf(members) });
 }
 
 function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
   const { map, all } = members;
-  const candidates = { members: successors(members, suspects(members, nowMs)), ownersMax: members.ownersMax };
+  const candidates = { members: successors(members, suspects(members, nowMs)), ownersMax: ownersMaxOf(members) };
   if (map === undefined) return firstMap(candidates);
   const gone = [...new Set([...map.owners, map.collisions])].filter((owner) => !all.has(owner));
   if (gone.length === 0) return undefined;
@@ -73,17 +73,17 @@ function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
   return { ...next, epoch: map.epoch + 1 };
 }
 
-/** The version after the current one, if all members support it. */
+/** The version after the present one, where everybody speaks it. */
 function nextProtocol({ all, protocol }: Members): number | undefined {
   const next = protocol + 1;
-  const isSpoken = [...all.values()].every(({ protocols }) => protocols.includes(next));
+  const isSpoken = PROTOCOLS.includes(next) && [...all.values()].every(({ protocols }) => protocols.includes(next));
   return isSpoken ? next : undefined;
 }
 
 /** Whether partitions may be moved between live members. */
 function isQuiet(members: Members, nowMs: number): boolean {
   const { all, isSettled } = members;
-  return isSettled && members.ownersMax > 1 && successors(members, suspects(members, nowMs)).length === all.size;
+  return isSettled && ownersMaxOf(members) > 1 && successors(members, suspects(members, nowMs)).length === all.size;
 }
 
 /** The member with fewest partitions is first, so that members that fill at the same time do so evenly. */
@@ -94,7 +94,7 @@ function fillingMap(members: Members): PartitionMap | undefined {
   const countOf = (incarnation: string): number => counts.get(incarnation)?.length ?? 0;
   const filling = [...all.values()].filter(({ isFilling }) => isFilling).map(({ incarnation }) => incarnation);
   for (const joined of filling.toSorted((one, other) => countOf(one) - countOf(other))) {
-    const next = afterJoin(map, { joined, members: all.keys(), ownersMax: members.ownersMax });
+    const next = afterJoin(map, { joined, members: all.keys(), ownersMax: ownersMaxOf(members) });
     if (next !== undefined) return next;
   }
   return undefined;
@@ -111,5 +111,5 @@ function balanced(members: Members): PartitionMap | undefined {
   const { map, all } = members;
   const measured = loads(members);
   if (map === undefined || measured.reduce((sum, load) => sum + load, 0) < LOAD_MIN) return undefined;
-  return afterImbalance(map, { loads: measured, members: all.keys(), ownersMax: members.ownersMax });
+  return afterImbalance(map, { loads: measured, members: all.keys(), ownersMax: ownersMaxOf(members) });
 }

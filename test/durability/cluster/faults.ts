@@ -115,9 +115,10 @@ async function wayBack(seat: HubSeat, release: string, buried: Place['buried']):
   await seat.start();
 }
 
-/** Whether a release can read the protocol version that hubs of this one write once all of them have it. */
+/** Whether a release reads the version that hubs of this one write to each other once all are of it. */
 export async function readsWhatIsWritten(release: string): Promise<boolean> {
   const path = join(release, 'src/cluster/config/protocols.ts');
+  // The first releases had no such file, and the first version only.
   if (!existsSync(path)) return false;
   const found = (await import(pathToFileURL(path).href)) as { readonly PROTOCOLS: readonly number[] };
   return found.PROTOCOLS.includes(PROTOCOLS.at(-1) as number);
