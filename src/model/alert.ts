@@ -75,7 +75,7 @@ export const Alert = Named('Alert', {
   name: Type.String({ description: 'Name of the rule when it was raised.' }),
   kind: AlertKindWord,
   severity: SeverityWord,
-  state: OneOf(ALERT_STATES, { title: 'AlertState', description: 'What has become of the alert.' }),
+  state: OneOf(ALERT_STATES, { title: 'AlertState', description: 'State of the alert.' }),
   fence_id: Maybe(Type.String({ description: 'The fence, where the rule is about fences.' })),
   trackable_id: Maybe(Type.String({ description: 'The trackable; left out where it is about a number of objects.' })),
   other_trackable_id: Maybe(Type.String({ description: 'The other trackable of a collision.' })),

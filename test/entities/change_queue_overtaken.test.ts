@@ -318,7 +318,7 @@ test('ChangeQueue keeps what is kept when the commit contradicts itself, and ans
   hub.keep(hub.committing);
   hub.committing.resolve('overtaken');
   await settle();
-  assert.match(String((hub.settled.get(1) as PromiseRejectedResult).reason), /anew: they are kept$/);
+  assert.match(String((hub.settled.get(1) as PromiseRejectedResult).reason), /again: they are committed$/);
   assert.deepEqual([hub.state.get('a'), hub.told.length], [1, 1]);
 });
 
