@@ -77,13 +77,13 @@ test('What is written without a connection outlives a reload, and is offered unt
   await nameOf(page).fill('Dock kept');
   await delayOf(page).fill('5');
   await saveOf(page).click();
-  await page.getByText('What you have changed is kept in this browser').waitFor();
+  await page.getByText('This browser stores your changes').waitFor();
   await page.context().setOffline(false);
   await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name: 'Dock meanwhile' });
 
   await page.goto(`${hub.origin}/hub-ui/fences`);
   await page.getByRole('link', { name: /Dock meanwhile.*Not saved/ }).click();
-  const offer = page.getByRole('status').filter({ hasText: 'You left changes here that are not saved' });
+  const offer = page.getByRole('status').filter({ hasText: 'You have unsaved changes' });
   await offer.getByText('Dock kept').waitFor();
   assert.equal(await nameOf(page).inputValue(), 'Dock meanwhile', 'nothing is restored unasked');
   await offer.getByRole('button', { name: 'Restore' }).click();
@@ -145,7 +145,7 @@ test('The JSON of an entity and the rules of the hub replace nothing that was no
   await page.getByText("type = 'gps'", { exact: true }).waitFor();
   assert.deepEqual(await keptRules(), [rule("type = 'gps'")]);
   await page.reload();
-  await page.getByText('You left changes here that are not saved').waitFor();
+  await page.getByText('You have unsaved changes').waitFor();
   await page.getByRole('button', { name: 'Restore' }).click();
   await asText.click();
   await page.getByText('Valid', { exact: true }).waitFor();

@@ -175,7 +175,7 @@ test('A trackable is not gone to at a time when it was nowhere', { skip }, async
   await counts(page, '0 trackables');
   const before = where();
   const panel = page.getByRole('complementary', { name: 'Selected trackable' });
-  await panel.getByText('Nothing was heard of it').waitFor();
+  await panel.getByText('No position around').waitFor();
   await panel.getByRole('button', { name: 'Go to' }).click();
   await page.getByText('It was not on this map at this time').waitFor();
   assert.equal(where(), before);
@@ -215,7 +215,7 @@ test('The flow matrix says how often things went from fence to fence', { skip },
   const row = table.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'Dock A' }) });
   await row.getByRole('cell', { name: /^\d+ ?\d+ min/ }).waitFor();
   await page.getByLabel('Period').selectOption({ label: '10 minutes' });
-  await page.getByText('Nothing went from one fence to another during this time').waitFor();
+  await page.getByText('No movements between fences during this time').waitFor();
   assert.match(page.url(), /span=600/);
 });
 

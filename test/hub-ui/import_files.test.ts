@@ -223,7 +223,7 @@ test('A number that can be read in two ways waits for the user, who sees what it
   await hub.post('/trackables', CART);
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/trackables`);
   const dialog = await open(page, 'carts.csv', `id;fence_timeout\r\n${CART.id};60.000\r\n`);
-  await dialog.getByText('60.000 can be read in two ways.').waitFor();
+  await dialog.getByText('60.000 is ambiguous.').waitFor();
   assert.equal(await dialog.getByRole('button', { name: 'Compare with the hub' }).isDisabled(), true);
   await dialog.getByRole('button', { name: '1,234.56' }).click();
   await dialog.getByText('60.000, that is 60', { exact: true }).waitFor();
@@ -278,7 +278,7 @@ test('An export of the page is no change when it is imported, in any format and 
     await untilHolds(page, async () => files.length === count);
     for (const file of files) {
       const dialog = await open(page, file.suggestedFilename(), await readFile(await file.path(), 'utf8'));
-      const compared = dialog.getByText(/ has nothing that the hub does not have\.| compared with the hub:/);
+      const compared = dialog.getByText(/ contains no changes\.| compared with the hub:/);
       await compared
         .or(dialog.getByRole('button', { name: 'Compare with the hub' }))
         .first()

@@ -40,7 +40,7 @@ test('A value that the hub refuses is told a German reader in German, at its fie
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { locale: 'de-DE', mayFail: true });
   const foreignId = page.getByLabel('Fremd-Id');
-  await page.getByLabel('Unvollständig speichern, ohne Platz auf der Erde').check();
+  await page.getByLabel('Unvollständig speichern, ohne geografische Position').check();
   await foreignId.fill('hall');
   await page.getByRole('button', { name: 'Zone anlegen' }).click();
   const sentence =

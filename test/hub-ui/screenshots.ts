@@ -50,7 +50,7 @@ async function conflict(page: Page, base: string): Promise<void> {
   };
   const patch = Object.entries(theirs).map(([pointer, value]) => ({ op: 'add', path: pointer, value }));
   await fetch(`${base}/fences/${FENCE}`, { method: 'PATCH', body: JSON.stringify(patch) });
-  await page.getByText('Somebody else has changed').waitFor();
+  await page.getByText('Another user has changed').waitFor();
 }
 
 /** Something is written, and the page is loaded again. */
@@ -60,7 +60,7 @@ async function leaveUnsaved(page: Page): Promise<void> {
   await page.getByLabel('Floor', { exact: true }).fill('1');
   await page.waitForTimeout(500);
   await page.reload();
-  await page.getByText('You left changes here').waitFor();
+  await page.getByText('You have unsaved changes').waitFor();
 }
 
 async function changeMany(page: Page): Promise<void> {
