@@ -48,7 +48,7 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   await dialog.getByLabel('Also copy the zones of the floor').check();
   await dialog.getByRole('listitem').filter({ hasText: 'Dock A, upstairs' }).waitFor();
   await dialog.getByRole('listitem').filter({ hasText: 'North, upstairs' }).waitFor();
-  await dialog.getByRole('button', { name: 'Make 3 copies' }).click();
+  await dialog.getByRole('button', { name: 'Create 3 copies' }).click();
   await page.getByRole('link', { name: 'Dock A, upstairs', exact: true }).waitFor();
   const zones = (await hub.get('/zones/summary')).body as { id: string; name: string; floor: number }[];
   const upstairs = zones.find(({ name }) => name === 'Hall, upstairs');
@@ -75,8 +75,8 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   await dialog.getByLabel('Rows', { exact: true }).fill('2');
   await dialog.getByLabel('Space between columns').fill('2');
   await dialog.getByLabel('Names').fill('Bay {row}{column}');
-  await dialog.getByRole('button', { name: 'Make 5 copies' }).click();
-  await page.getByText('5 made').waitFor();
+  await dialog.getByRole('button', { name: 'Create 5 copies' }).click();
+  await page.getByText('5 created').waitFor();
   const bays = (await hub.get('/fences/summary?crs=local&zone_id=hall')).body as (typeof DOCK)[];
   const last = bays.find(({ name }) => name === 'Bay 23');
   assert.deepEqual(last?.region.coordinates[0]?.[0], [10 + 2 * 22, 10 + 21]);

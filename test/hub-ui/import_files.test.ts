@@ -46,7 +46,7 @@ test('Drawings and tables become a site, and what does not fit of them is named 
   assert.deepEqual(await violationsIn(page), []);
   await dialog.getByRole('button', { name: 'Skip invalid entities' }).click();
   await dialog.getByText('1 entity is skipped.').waitFor();
-  await make(dialog, 'Make 3 changes', /3 created/);
+  await make(dialog, 'Apply 3 changes', /3 created/);
   assert.deepEqual(await names('fences'), ['Charger', 'Dock 1']);
   assert.deepEqual(await names('zones'), ['Hall', 'Yard']);
   const floors = (await hub.get('/fences/summary')).body.map(({ floor }: { floor: number }) => floor);
@@ -55,17 +55,17 @@ test('Drawings and tables become a site, and what does not fit of them is named 
   dialog = await open(page, 'site.kml');
   await dialog.getByText('Feature 3, Way in:').waitFor();
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Make 3 changes', /3 created/);
+  await make(dialog, 'Apply 3 changes', /3 created/);
   assert.deepEqual(await names('fences'), ['Charger', 'Dock & ramp', 'Dock 1', 'Two bays', 'Two bays']);
 
   dialog = await open(page, 'venue.zip');
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Make 3 changes', /3 created/);
+  await make(dialog, 'Apply 3 changes', /3 created/);
 
   dialog = await open(page, 'hall.dxf');
   await dialog.getByLabel('In the meters of').selectOption({ label: 'Hall' });
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Make 4 changes', /4 created/);
+  await make(dialog, 'Apply 4 changes', /4 created/);
   const local = await hub.get(`/fences/summary?crs=local&zone_id=${HALL.id}`);
   const column = local.body.find(({ name }: { name: string }) => name === 'COLUMNS 1');
   assert.deepEqual([column.region.coordinates, column.radius], [[3, 4], 0.5]);
@@ -75,7 +75,7 @@ test('Drawings and tables become a site, and what does not fit of them is named 
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
   await dialog.getByText('Radius cannot be "wide": it becomes the property Radius.').waitFor();
   assert.deepEqual(await violationsIn(page), []);
-  await make(dialog, 'Make 4 changes', /4 created/);
+  await make(dialog, 'Apply 4 changes', /4 created/);
   assert.deepEqual(await names('trackables'), ['Cart "2"; blue', 'Cart 1', 'Cart 3', 'Cart 4']);
 
   for (const [format, pattern] of [
@@ -124,7 +124,7 @@ test('A drawing is placed by two of its points, which are clicked or entered', {
     await dialog.getByText('The points are 10 m apart in the drawing, and 10 m in the zone.').waitFor();
     assert.deepEqual(await violationsIn(page), []);
     await compare.click();
-    if (theme === 'light') await make(dialog, 'Make 4 changes', /4 created/);
+    if (theme === 'light') await make(dialog, 'Apply 4 changes', /4 created/);
     else await dialog.getByText('hall.dxf contains no changes.').waitFor();
   }
   const { body } = await hub.get(`/fences/summary?crs=local&zone_id=${HALL.id}`);
@@ -142,7 +142,7 @@ test('Folders of KML within folders are layers, whose placemarks keep what they 
   assert.equal(await dialog.getByLabel('Labs becomes').inputValue(), 'fences');
   assert.equal(await dialog.getByLabel('Ground floor becomes').inputValue(), 'fences');
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
-  await make(dialog, 'Make 3 changes', /3 created/);
+  await make(dialog, 'Apply 3 changes', /3 created/);
   const { body } = await hub.get('/fences/summary');
   const found = body.map(({ name, floor, region, properties }: Fence) => [name, floor, region.type, properties]);
   const properties = { crew: 'red', description: '<b>Keep out</b>', id: 'lab-1' };

@@ -202,7 +202,7 @@ test('Everything goes into one file, and comes back from it the same', { skip },
   assert.deepEqual((await hub.get('/trackables/summary')).body, [], 'a preview changes nothing');
   await dialog.getByRole('row', { name: /Alert rules 1 0 0 0/ }).waitFor();
   await dialog.getByRole('row', { name: /Saved views 1 0 0 0/ }).waitFor();
-  await dialog.getByRole('button', { name: 'Make 38 changes' }).click();
+  await dialog.getByRole('button', { name: 'Apply 38 changes' }).click();
   await dialog.getByText('Import complete: 38 created, 0 changed, 0 deleted.').waitFor();
   assert.deepEqual(await everything(hub), before);
   assert.deepEqual(await defined(), definedBefore);
@@ -218,7 +218,7 @@ test('Everything goes into one file, and comes back from it the same', { skip },
   await dialog.getByRole('row', { name: /providers 0 1 0 0/ }).waitFor();
   await dialog.getByRole('row', { name: /Alert rules 0 0 1 1/ }).waitFor();
   await dialog.getByLabel('Delete entities that are only in the hub: 2').check();
-  await dialog.getByRole('button', { name: 'Make 4 changes' }).click();
+  await dialog.getByRole('button', { name: 'Apply 4 changes' }).click();
   await dialog.getByText('Import complete: 1 created, 1 changed, 2 deleted.').waitFor();
   assert.deepEqual(await everything(hub), before);
   assert.deepEqual(await defined(), definedBefore);
@@ -239,7 +239,7 @@ test('A file that is wrong says where, and what fits of it is imported', { skip 
   const good = { ...FORKLIFT, id: '11111111-0000-4000-8000-000000000002', name: 'Good' };
   await choose(page, JSON.stringify({ ...head, trackables: [bad, good] }));
   await dialog.getByText('Trackable 1, Bad, Radius:').waitFor();
-  assert.equal(await dialog.getByRole('button', { name: 'Make' }).isDisabled(), true);
+  assert.equal(await dialog.getByRole('button', { name: 'Apply' }).isDisabled(), true);
   await dialog.getByRole('button', { name: 'Skip invalid entities' }).click();
   await dialog.getByText('1 entity is skipped.').waitFor();
   await dialog.getByRole('button', { name: 'Apply 1 change' }).click();
@@ -261,7 +261,7 @@ test('An import can be stopped before it is written, and goes on when the page i
   await page.getByRole('button', { name: 'Import' }).click();
   const dialog = page.getByRole('dialog', { name: 'Import from a file' });
   await choose(page, document({ fences }));
-  await dialog.getByRole('button', { name: 'Make 20,000 changes' }).click();
+  await dialog.getByRole('button', { name: 'Apply 20,000 changes' }).click();
   await dialog.getByRole('button', { name: 'Stop the import' }).click();
   await dialog.getByText('The import was stopped. Nothing has changed.').waitFor();
   assert.deepEqual((await hub.get('/fences')).body, []);
@@ -271,7 +271,7 @@ test('An import can be stopped before it is written, and goes on when the page i
   const trackables = Array.from({ length: 3_000 }, (_, i) => ({ id: id(i), type: 'omlox', name: `Cart ${i}` }));
   await choose(page, document({ trackables }));
   const begun = page.waitForResponse((response) => response.url().includes('/import?dry_run=false'));
-  await dialog.getByRole('button', { name: 'Make 3,000 changes' }).click();
+  await dialog.getByRole('button', { name: 'Apply 3,000 changes' }).click();
   assert.equal((await begun).status(), 202);
   await page.goto(`${hub.origin}/hub-ui/lists`);
   await page.getByText('1 to 25 of 3,000').waitFor();

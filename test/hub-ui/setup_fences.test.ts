@@ -160,7 +160,7 @@ test('A fence takes the outline of a zone, and a circle is drawn from its middle
   await map.goTo(earth(60, 20));
   await map.click(earth(60, 20));
   await map.click(earth(70, 20));
-  await page.getByText('Middle as numbers').waitFor();
+  await page.getByText('Center as numbers').waitFor();
   const radius = page.getByLabel('Radius');
   await untilHolds(page, async () => Math.abs(Number(await radius.inputValue()) - 10) < 0.5);
   await page.getByRole('button', { name: 'Undo' }).click();

@@ -134,7 +134,7 @@ test('Who may import some kinds imports these, and is told of which others that 
   const fences = [{ ...DOCK, name: 'Dock, new' }];
   await open({ fences, zones: [{ ...HALL, name: 'Hall, new' }] });
   const reason = 'You lack the permissions: create any zones, change any zones.';
-  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Make 2 changes' })), reason);
+  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Apply 2 changes' })), reason);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   const rule = { id: 'r', name: 'Dock', kind: 'entry' };
   const view = { id: 'v', name: 'Hall', address: '?z=2' };
@@ -151,7 +151,7 @@ test('Who may import some kinds imports these, and is told of which others that 
     'change any saved views',
   ];
   const why = `You lack the permissions: ${others.join(', ')}, change the locating rules.`;
-  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Make 4 changes' })), why);
+  assert.equal(await whyOff(dialog.getByRole('button', { name: 'Apply 4 changes' })), why);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await open({ fences });
   await dialog.getByRole('button', { name: 'Apply 1 change' }).click();
