@@ -33,7 +33,7 @@ const RETENTION_MS = 60_000;
 /**
  * Recent changes of the shards' configuration, and the values before. An adopted object has been evaluated by its
  * former owner up to some record. It is adopted with the configuration of that record, and then its own changes are
- * applied reapply. Changes of zones, fences and rules apply on arrival (core/handlers/take_over.ts).
+ * applied again. Changes of zones, fences and rules apply on arrival (core/handlers/take_over.ts).
  */
 export class RecentChanges {
   readonly #elapsed: () => number;

@@ -262,7 +262,7 @@ export class Shards {
   /**
    * Adopts objects from another hub: their rows, and the steps since, in order. Deadlines are suppressed for `delayMs`
    * or until the next location of their object. That hub has not evaluated the records after `config`: the objects are
-   * evaluated with them on arrival, and the objects' own changes are applied reapply. Resolves when all of that is done
+   * evaluated with them on arrival, and the objects' own changes are applied again. Resolves when all of that is done
    * and released; rejects if it fails.
    */
   async adopt({ rows, steps, config, objects }: AdoptedState, delayMs: number): Promise<void> {

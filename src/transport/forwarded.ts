@@ -73,7 +73,7 @@ export class ForwardedHeaders {
   #takenOff(header: string | undefined, response: Addressed): string | undefined {
     if (header === undefined || !this.#isTrusted(response)) return undefined;
     const path = listedIn(header)
-      .map((part) => part.replace(/\/+$/, ''))
+      .map((part) => part.replace(/(?<!\/)\/+$/, ''))
       .join('');
     return path === '' || (path.length <= PREFIX_MAX && PREFIX.test(path)) ? path : undefined;
   }

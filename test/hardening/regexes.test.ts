@@ -49,16 +49,17 @@ function leastMs(pattern: RegExp, text: string): number {
 
 test('No regular expression of the hub takes more than linear time, whatever it is given', () => {
   let count = 0;
+  const slow: string[] = [];
   for (const { path, text } of SOURCES) {
     for (const [literal, source = '', flags = ''] of text.matchAll(LITERAL)) {
       const pattern = compiled(source, flags);
       if (pattern === undefined) continue;
       count++;
-      for (const attack of attacks(pattern)) {
-        assert.ok(leastMs(pattern, attack) < SLOW_MS, `${path}: ${literal} on ${JSON.stringify(attack.slice(0, 30))}`);
-      }
+      const attack = attacks(pattern).find((text) => leastMs(pattern, text) >= SLOW_MS);
+      if (attack !== undefined) slow.push(`${path}: ${literal} on ${JSON.stringify(attack.slice(0, 30))}`);
     }
   }
+  assert.deepEqual(slow, []);
   assert.ok(count > 40, `only ${count} were found`);
 });
 
@@ -70,7 +71,7 @@ test('The check finds a regular expression that is slow', () => {
 /** Files that put regular expressions together from constants, and the test that gives each large texts. */
 const FROM_CONSTANTS = {
   'src/hub-ui/problems/reasons.ts': 'test/hub-ui/reasons.test.ts',
-  'src/hub-ui/setup/read_position.ts': 'test/hub-ui/setup_functions.test.ts',
+  'src/hub-ui/setup/map/read_position.ts': 'test/hub-ui/setup_functions.test.ts',
   'src/model/json.ts': 'test/model/lossless_numbers.test.ts',
   'src/model/lossless_numbers.ts': 'test/model/lossless_numbers.test.ts',
 };

@@ -133,7 +133,7 @@ async function leaveUnsaved(page: Page, say: Say): Promise<void> {
   await page.getByLabel(say('Name'), { exact: true }).fill('Cellar B');
   await page.reload();
   const left = say('You have unsaved changes, made {ago}.', { ago: '' });
-  await page.getByText(left.slice(0, left.indexOf(','))).waitFor();
+  await page.getByText(left.slice(0, left.search(/[,(]/))).waitFor();
 }
 
 async function chooseAll(page: Page, say: Say): Promise<void> {

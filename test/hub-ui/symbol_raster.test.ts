@@ -15,7 +15,7 @@ const MOST_SINGLE = 1_500;
 const NOW_MS = 1_000_000;
 /** By so much of 255 colors of thin edges may differ: those that lie upon each other are mixed in another order. */
 const TOLD_APART = 32;
-const MAP = new URL('../../src/hub-ui/map/', import.meta.url).pathname;
+const MAP = new URL('../../src/hub-ui/map/objects/', import.meta.url).pathname;
 const PARTS = { moving_draw: 'drawMoving, newScreen', moving_objects: 'MovingObjects' };
 
 /** What draws moving objects, as one module for a browser. */
@@ -93,8 +93,8 @@ function compare(page: Page, scene: Scene): Promise<Compared> {
       const all = new MovingObjects({ kind: 'zone', id: 'z', zone: { id: 'z', type: 'uwb' } });
       all.markBy((id) => Number(id) % 11 === 0);
       const rows = drawn.flatMap(([x, y, heading, heardMs], i) => [i, x, y, heading ?? NaN, NaN, NaN, heardMs]);
-      const fresh = drawn.map((_, index) => ({ index, id: String(index), name: undefined, providerType: 'uwb' }));
-      all.take({ fresh, rows: Float64Array.from(rows), outlines: new Float64Array(0), isFirst: true }, ${NOW_MS});
+      const added = drawn.map((_, index) => ({ index, id: String(index), name: undefined, providerType: 'uwb' }));
+      all.take({ added, rows: Float64Array.from(rows), outlines: new Float64Array(0), isReset: true }, ${NOW_MS});
       for (let i = 0; i < all.count; i++) all.group[i] = i % 3 === 0 ? 1 : 0;
       const canvas = document.createElement('canvas');
       Object.assign(canvas, { width, height });

@@ -27,24 +27,24 @@ test('Changes of objects since a record are undone from the last, and applied ag
     { config: 10, commands: [trackable('u', [])] },
   ];
   for (const each of later) changes.note(each);
-  assert.deepEqual(changes.since(9, THOSE), { undo: { config: 9, commands: [] }, again: [], around: NOTHING });
+  assert.deepEqual(changes.since(9, THOSE), { undo: { config: 9, commands: [] }, reapply: [], surroundings: NOTHING });
   // With the last of them everything is known.
-  const again = [
+  const reapply = [
     { config: 8, commands: [tag(undefined)] },
     { config: 10, commands: [tag('c')] },
   ];
   const undo = { config: 7, commands: [provider('p'), tag('b')] };
-  assert.deepEqual(changes.since(7, THOSE), { undo, again, around: NOTHING });
+  assert.deepEqual(changes.since(7, THOSE), { undo, reapply, surroundings: NOTHING });
   const none = { kind: 'trackable', id: 't', entity: undefined };
   assert.deepEqual(changes.since(5, THOSE), {
     undo: { config: 5, commands: [provider('p'), tag('b'), none, tag('a')] },
-    again: [later[0], ...again],
-    around: NOTHING,
+    reapply: [later[0], ...reapply],
+    surroundings: NOTHING,
   });
   assert.deepEqual(changes.objectsSince(5), { providers: ['p', 'q'], trackables: [] });
 });
 
-test('What has changed surroundings objects is known as it was at a record, however often it has changed', () => {
+test('What has changed around objects is known as it was at a record, however often it has changed', () => {
   const changes = new RecentChanges(() => 0);
   changes.note({ config: 5, commands: [fence('a')] });
   changes.note({ config: 6, commands: [fence('b')] });

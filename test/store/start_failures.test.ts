@@ -195,7 +195,7 @@ const isRoot = process.getuid?.() === 0;
 /** What opening a database says in a process of another user. */
 function openedAs(uid: number, gid: number, path: string): string {
   const open = `import('${new URL('../../src/store/database_path.ts', import.meta.url)}')
-    .then(({ placeOf }) => placeOf(${JSON.stringify(path)}))
+    .then(({ databasePath }) => databasePath(${JSON.stringify(path)}))
     .then(() => 'opened', ({ message }) => message)
     .then((says) => process.stdout.write(says))`;
   return execFileSync(process.execPath, ['-e', open], { uid, gid, encoding: 'utf8' });

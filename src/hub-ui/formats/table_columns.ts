@@ -105,8 +105,8 @@ function memberNamed(column: string, kind: TableKind): string | undefined {
 
 /** `Tag-ID` is `tag_id`, and `Radius (m)` is `radius`: meters and milliseconds are the units of the hub. */
 function normalized(column: string): string {
-  const unit = /\b(delay|timeout)\b/i.test(column.replaceAll('_', ' ')) ? /\s*[([]ms[)\]]$/ : /\s*[([]m[)\]]$/;
-  const name = column.trim().replace(unit, '');
+  const unit = /\b(delay|timeout)\b/i.test(column.replaceAll('_', ' ')) ? /[([]ms[)\]]$/ : /[([]m[)\]]$/;
+  const name = column.trim().replace(unit, '').trimEnd();
   return name
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .toLowerCase()

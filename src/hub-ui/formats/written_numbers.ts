@@ -16,7 +16,7 @@ const SPACED = /^\d{1,3}(?:[ \u00a0\u2009\u202f'’]\d{3})+(?=[.,]|$)/;
 export function evidenceOf(text: string): Evidence | undefined {
   const digits = plain(text);
   if (/^\d+$/.test(digits)) return 'none';
-  if (/^(?:\d+\.?\d*|\.\d+)e[+-]?\d+$/i.test(digits)) return digits.includes('.') ? '.' : 'none';
+  if (/^(?:\d+(?:\.\d*)?|\.\d+)e[+-]?\d+$/i.test(digits)) return digits.includes('.') ? '.' : 'none';
   if (/^(?:\d+,\d*|,\d+)e[+-]?\d+$/i.test(digits)) return ',';
   if (/^[1-9]\d{0,2}[.,]\d{3}$/.test(digits)) return 'ambiguous';
   if (/^\d*\.\d+$|^\d+\.$|^\d{1,3}(?:,\d{2,3})*,\d{3}\.\d*$|^[1-9]\d{0,2}(?:,\d{2,3})+,\d{3}$/.test(digits)) return '.';

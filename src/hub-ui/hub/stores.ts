@@ -4,7 +4,7 @@ import type { ChangeEvent } from '../../model/events.ts';
 import { errorText } from '../problems/sentences.ts';
 import { can } from './access.ts';
 import { type Entities, type Kind, SINGULAR } from './entity_kinds.ts';
-import { subscribe } from './live.ts';
+import { subscribe, type TopicSubscriber } from './live.ts';
 import { listEntities, RequestError } from './rest.ts';
 import { isTransient } from './retry.ts';
 
@@ -101,7 +101,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
     }
     since = undefined;
   };
-  const subscriber = {
+  const subscriber: TopicSubscriber = {
     subscribed: () => void reload(),
     events(changes: readonly ChangeEvent[]) {
       since?.push(...changes);
@@ -111,7 +111,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       else applyTimer ??= setTimeout(applyPending, waitMs);
     },
     // A user without permission to subscribe may still read the list.
-    refused: () => void reload(),
+    rejected: () => void reload(),
   };
   let unsubscribe: (() => void) | undefined;
   const follow = (): (() => void) => {

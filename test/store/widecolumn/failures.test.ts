@@ -60,12 +60,12 @@ test('A write is given up when the time for a request is over, and at once when 
   const { proxy, time, store } = await openBehindProxy(t);
   const startMs = time.nowMs;
   proxy.fate = fateOf('tag-2', { refuse: OVERLOADED });
-  await assert.rejects(store.commit(batch({ rows: [row(2)] })), /said the proxy/);
+  await assert.rejects(store.commit(batch({ rows: [row(2)] })), /by the proxy/);
   const tookMs = time.nowMs - startMs;
   assert.ok(tookMs > 25_000 && tookMs <= 30_000, `${tookMs} ms`);
   store.takeFailures();
   proxy.fate = fateOf('tag-2', { refuse: INVALID });
-  await assert.rejects(store.commit(batch({ rows: [row(2)] })), /said the proxy/);
+  await assert.rejects(store.commit(batch({ rows: [row(2)] })), /by the proxy/);
   assert.deepEqual([...store.takeFailures()], [['refused', 1]]);
   proxy.fate = () => 'pass';
   await store.commit(batch({ rows: [row(2)] }));
@@ -91,7 +91,7 @@ test('A group that cannot be put back at once is put back before anything else h
     return writes++ === 0 ? { doAndRefuse: INVALID } : { refuse: INVALID };
   };
   await assert.rejects(store.commit(batch({ entities: [zone('fragile', '"never"')] })));
-  await assert.rejects(store.commit(batch({ rows: [row(2)] })), /said the proxy/, 'nothing is written before that');
+  await assert.rejects(store.commit(batch({ rows: [row(2)] })), /by the proxy/, 'nothing is written before that');
   proxy.fate = () => 'pass';
   await store.commit(batch({ rows: [row(4)] }));
   const kept = await reopened();

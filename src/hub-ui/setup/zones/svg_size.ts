@@ -37,7 +37,7 @@ export function svgSize({ width: w = '', height: h = '', viewBox = '' }: SvgAttr
 
 /** Undefined for relative lengths such as `100%`, and unless positive. */
 function pixelsOf(length: string): number | undefined {
-  const [, number = '', unit = ''] = /^\+?(\d*\.?\d+(?:e[-+]?\d+)?)([a-z]*)$/i.exec(length.trim()) ?? [];
+  const [, number = '', unit = ''] = /^\+?((?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)([a-z]*)$/i.exec(length.trim()) ?? [];
   const pixels = Number(number) * (PIXELS[unit.toLowerCase()] ?? Number.NaN);
   return number !== '' && pixels > 0 ? pixels : undefined;
 }
