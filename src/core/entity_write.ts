@@ -15,7 +15,7 @@ export interface EntityWrite {
 
 export interface StoreBatch {
   readonly entities: readonly EntityWrite[];
-  /** Of several rows of an object the last one counts. PackedRows are valid until the batch is stored. */
+  /** Of several rows of an object the last one counts. Packed rows are valid until the batch is stored. */
   readonly rows: Iterable<StoredRow>;
 }
 

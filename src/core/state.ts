@@ -39,7 +39,7 @@ export interface ShardState {
   readonly deadlines: DeadlineHeap<Tracked>;
   /** ObjectSets whose stored row is out of date. */
   readonly dirty: Set<ProviderState | TrackableState>;
-  /** ObjectSets that have changed in the current step: see `touch`. */
+  /** Sets of objects that have changed in the current step: see `touch`. */
   readonly changed: { readonly providers: ProviderState[]; readonly trackables: TrackableState[] };
   /** Changed objects whose memberships have changed. */
   readonly urgent: Set<ProviderState | TrackableState>;

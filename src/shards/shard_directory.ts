@@ -1,9 +1,8 @@
 import { queriedObject } from '../core/item.ts';
-import type { ObjectIds, Query } from '../core/item.ts';
+import type { Query } from '../core/item.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { Affinity, linksOf } from './affinity.ts';
-import type { ConfigCommand } from './shard_commands.ts';
 
 /** Objects that must move from one shard to another. */
 export interface Rebalance {
@@ -112,37 +111,5 @@ export class ShardDirectory {
     moves.set(route, move);
     directory.set(id, to);
     this.#changes++;
-  }
-}
-
-/** Objects that the shards may have state of: configured ones, and providers that were located. */
-export class ShardObjects {
-  readonly #configured = { provider: new Set<string>(), trackable: new Set<string>() };
-  /** Located providers that are not configured. */
-  readonly #located = new Set<string>();
-
-  /** Applies changes. */
-  change(commands: readonly ConfigCommand[]): void {
-    for (const command of commands) {
-      if (command.kind !== 'provider' && command.kind !== 'trackable') continue;
-      if (command.kind === 'provider') this.#located.delete(command.id);
-      if (command.entity === undefined) this.#configured[command.kind].delete(command.id);
-      else this.#configured[command.kind].add(command.id);
-    }
-  }
-
-  /** Whether a provider is configured, whether or not it was located. hot */
-  isConfigured(provider: string): boolean {
-    return this.#configured.provider.has(provider);
-  }
-
-  /** Records a located provider, which may not be configured. hot */
-  located(provider: string): void {
-    if (!this.#configured.provider.has(provider)) this.#located.add(provider);
-  }
-
-  all(): ObjectIds {
-    const { provider, trackable } = this.#configured;
-    return { providers: [...provider, ...this.#located], trackables: [...trackable] };
   }
 }

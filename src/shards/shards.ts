@@ -1,23 +1,23 @@
-import { zstdDecompressSync } from 'node:zlib';
-import type { QueryResult, ExportedState, LastKnownRow, ObjectIds, Query, ChangesSince } from '../core/item.ts';
+import type { QueryResult, ExportedState, LastKnownRow, ObjectIds, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned_body.ts';
-import { HubError } from '../errors.ts';
-import { type Borrowed, look } from '../model/borrowed.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
-import { type ReleasedStep, unpackJournalRecord } from '../wire/journal_record.ts';
+import type { ReleasedStep } from '../wire/journal_record.ts';
 import type { Adoption, LaneItem, LocationTimes } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
 import type { RoundWatch } from './flush_scheduler.ts';
 import { OutcomeGate } from './outcome_gate.ts';
-import type { AdoptionChanges, RecentChanges, RecordedChanges } from './recent_changes.ts';
+import type { RecordedChanges } from './recent_changes.ts';
 import { rowUntil } from './row_times.ts';
 import { type ConfigCommand, type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
-import { ShardObjects, type Rebalance, ShardDirectory } from './shard_directory.ts';
+import { type Rebalance, ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
+import { type RequestWithId, type ShardAnswer, ShardRequests } from './shard_requests.ts';
+import { noChanges, type SharedLog, SharedObjects } from './shared_objects.ts';
+import { TransferQueue } from './transfer_queue.ts';
 
 export interface ShardsOptions
   extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
@@ -34,16 +34,6 @@ export interface ShardsOptions
   outcome(shard: number, reply: ShardReply): Promise<void> | undefined;
 }
 
-/** Shared log of configuration changes. */
-export interface SharedLog {
-  /** Returns the sequence of the record being applied. */
-  sequence(): number;
-  /** Changes of its last records. */
-  readonly changes: RecentChanges;
-  /** Returns a predicate of trackables migrating to this hub; undefined for none. */
-  inTransit?(): ((id: string) => boolean) | undefined;
-}
-
 /** State adopted from another hub. */
 export interface AdoptedState extends Pick<Adoption, 'rows' | 'steps'> {
   /** Sequence of the last record of the shared log that is evaluated in it. */
@@ -52,29 +42,10 @@ export interface AdoptedState extends Pick<Adoption, 'rows' | 'steps'> {
   readonly objects: ObjectIds;
 }
 
-interface QueuedCall {
-  readonly receivedMs: number;
-  readonly send: () => void;
-}
-
-interface PendingRequest {
-  /** Whether the caller gets an error if there is no answer. Requests between shards continue without one. */
-  readonly mayFail: boolean;
-  readonly resolve: (answer: ShardAnswer) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** Answer to a request: also the state of released objects, undefined if they had none. */
-type ShardAnswer = QueryResult | ExportedState | ReleasedStep | undefined;
-
 /** A request to a shard, which is given an id. */
-type ShardRequest = readonly [shard: number, ask: (id: number) => LaneCommand];
+type ShardRequest = readonly [shard: number, ask: RequestWithId];
 
-const NO_STATE: ExportedState = { providers: [], trackables: [] };
 const NO_OBJECTS: ObjectIds = { providers: [], trackables: [] };
-const NOTHING_SINCE: ChangesSince = { zones: [], fences: [], rules: false };
-/** Requests between shards. */
-const INTERNAL_REQUESTS: readonly LaneCommand['kind'][] = ['exportState', 'stand'];
 
 /**
  * All shards: assigns objects to them, numbers the items, and sends requests. When an assignment moves an object to
@@ -86,26 +57,19 @@ export class Shards {
   readonly #options: ShardsOptions;
   readonly #directory: ShardDirectory;
   /** Only if several hubs share the objects. */
-  readonly #objects: ShardObjects | undefined;
-  /**
-   * Last changes of trackables migrating to this hub, by id, applied on their arrival. Until then no provider or parent
-   * here may move them.
-   */
-  readonly #deferred = new Map<string, EntityCommand>();
-  readonly #requests = new Map<number, PendingRequest>();
+  readonly #shared: SharedObjects | undefined;
+  readonly #requests = new ShardRequests();
+  readonly #queue = new TransferQueue();
   #lastSeq = 0;
-  #lastRequest = 0;
-  /** A transfer in progress: its time of receipt, and the calls queued behind it. */
-  #transfer: { readonly sinceMs: number; readonly queue: QueuedCall[] } | undefined;
 
   constructor(options: ShardsOptions) {
     this.#options = options;
     this.#directory = new ShardDirectory(options.count);
-    this.#objects = options.configured && new ShardObjects();
+    this.#shared = options.configured && new SharedObjects(options.configured);
     const { keep } = options;
     this.#lanes = Array.from({ length: options.count }, (_, shard) => {
       const release = (reply: ShardReply) => this.#take(shard, reply);
-      const failed = (reply: ShardReply, error: unknown): void => this.#withhold(reply, error);
+      const failed = (reply: ShardReply, error: unknown): void => this.#requests.withhold(reply, error);
       const gate = keep && new OutcomeGate({ commit: (reply) => keep(shard, reply), release, failed });
       if (gate !== undefined) this.#gates.push(gate);
       const outcome = (reply: ShardReply): Promise<void> | undefined => {
@@ -118,8 +82,11 @@ export class Shards {
         rounds: options.rounds?.(shard),
         pace: gate,
         outcome,
-        heldSinceMs: () => this.#transfer?.sinceMs,
-        lost: (item, error) => this.#lose(item, error),
+        heldSinceMs: () => this.#queue.sinceMs,
+        lost: (item, error) => {
+          this.#requests.drop(item);
+          options.lost(item, error);
+        },
       });
     });
   }
@@ -130,8 +97,7 @@ export class Shards {
 
   /** Whether `count` more locations can be accepted, whatever their shard. */
   hasCapacity(count: number): boolean {
-    const waiting = this.#transfer?.queue.length ?? 0;
-    return this.#lanes.every(({ lane }) => lane.hasCapacity(count + waiting));
+    return this.#lanes.every(({ lane }) => lane.hasCapacity(count + this.#queue.length));
   }
 
   /** Resolves when no shard has a long queue; undefined if that is so now. */
@@ -150,8 +116,9 @@ export class Shards {
     for (const { lane } of this.#lanes) {
       if (lane.first !== undefined && (first === undefined || lane.first.seq < first.seq)) first = lane.first;
     }
-    if (first !== undefined || this.#transfer === undefined) return first;
-    return { seq: this.#lastSeq + 1, receivedMs: this.#transfer.sinceMs };
+    const { sinceMs } = this.#queue;
+    if (first !== undefined || sinceMs === undefined) return first;
+    return { seq: this.#lastSeq + 1, receivedMs: sinceMs };
   }
 
   /** Returns the progress of all shards: no motion of an earlier item, or received earlier, will follow. */
@@ -169,12 +136,12 @@ export class Shards {
 
   /** Passes a checked location to its shard. hot */
   location(location: AcceptedLocation, times: LocationTimes): void {
-    if (this.#transfer !== undefined) {
-      this.#transfer.queue.push({ receivedMs: times.receivedMs, send: () => this.location(location, times) });
+    if (this.isMoving) {
+      this.#queue.call(times.receivedMs, () => this.location(location, times));
       return;
     }
     this.#lastSeq++;
-    this.#objects?.located(location.provider_id);
+    this.#shared?.located(location.provider_id);
     this.#lanes[this.#directory.ofProvider(location.provider_id)]?.location(location, this.#lastSeq, times);
   }
 
@@ -197,7 +164,7 @@ export class Shards {
       this.#lastSeq += count;
       from = to;
     }
-    for (const id of newProviders) this.#objects?.located(id);
+    for (const id of newProviders) this.#shared?.located(id);
     for (const [shard, lane] of this.#lanes.entries()) {
       lane.pass(newProviders.filter((id) => this.#directory.ofProvider(id) === shard));
     }
@@ -210,8 +177,8 @@ export class Shards {
   received(run: CountedRun, receiving: Pick<Receiving, 'receivedMs' | 'eventTime'>): void {
     const homeOf = (provider: string) => this.homeOf(provider);
     // The hub may have the provider already, while the record that creates it is in flight.
-    const isNewProvider = (provider: string) => this.#objects?.isConfigured(provider) !== true;
-    this.#queued(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf, isNewProvider })));
+    const isNewProvider = (provider: string) => this.#shared?.isConfigured(provider) !== true;
+    this.#queue.call(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf, isNewProvider })));
   }
 
   /** Returns the shard of a provider, valid while `homesChanged` is unchanged. */
@@ -226,13 +193,13 @@ export class Shards {
 
   /** Whether objects are being transferred between shards, and everything else is queued. */
   get isMoving(): boolean {
-    return this.#transfer !== undefined;
+    return this.#queue.sinceMs !== undefined;
   }
 
   /** Handles the deletion of a provider's location. */
   forget(id: string): void {
     const receivedMs = this.#options.now();
-    this.#queued(receivedMs, () => this.#push(this.#directory.ofProvider(id), receivedMs, { kind: 'forget', id }));
+    this.#queue.call(receivedMs, () => this.#push(this.#directory.ofProvider(id), receivedMs, { kind: 'forget', id }));
   }
 
   /** Sends the subscribed renderings to all shards. */
@@ -247,12 +214,12 @@ export class Shards {
 
   /**
    * Sends last-known rows to the shards of their objects. Overdue exits wait for `delayMs` or the next location of
-   * their object. LocationTimes in the future were recorded while the clock was ahead, and count as now.
+   * their object. Times in the future were recorded while the clock was ahead, and count as now.
    */
   restore(rows: readonly LastKnownRow[], delayMs: number): void {
     const receivedMs = this.#options.now();
     const suppressUntilMs = receivedMs + delayMs;
-    this.#queued(receivedMs, () => {
+    this.#queue.call(receivedMs, () => {
       for (const [to, own] of this.#byShard(rows, receivedMs).entries()) {
         this.#push(to, receivedMs, { kind: 'restore', rows: own, suppressUntilMs });
       }
@@ -268,14 +235,8 @@ export class Shards {
   async adopt({ rows, steps, config, objects }: AdoptedState, delayMs: number): Promise<void> {
     const receivedMs = this.#options.now();
     const suppressUntilMs = receivedMs + delayMs;
-    const { undo, reapply, surroundings: since } = this.#since(config, objects);
-    for (const id of objects.providers) this.#objects?.located(id);
-    for (const { commands } of reapply) this.#objects?.change(commands);
-    // Applied before arrival, so that changes evaluated by the former owner are not evaluated reapply.
-    const deferred = objects.trackables.flatMap((id) => this.#deferred.get(id) ?? []);
-    for (const { id } of deferred) this.#deferred.delete(id);
-    const known = deferred.map((command) => ({ ...command, force: false }));
-    this.#applyQueued(receivedMs, { ...undo, commands: [...known, ...undo.commands] });
+    const { undo, reapply, surroundings: since } = this.#shared?.adopt(config, objects) ?? noChanges(config);
+    this.#applyQueued(receivedMs, undo);
     const concerned = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
     const adopted = this.#requestQueued(receivedMs, () => {
       const own = rows.filter(({ kind, id }) => concerned[kind].has(id));
@@ -293,11 +254,8 @@ export class Shards {
 
   /** Applies the deferred changes of trackables that have arrived. */
   applyDeferred(): void {
-    const { sequence, inTransit } = this.#options.configured ?? {};
-    const isInTransit = inTransit?.();
-    const commands = [...this.#deferred.values()].filter(({ id }) => isInTransit?.(id) !== true);
-    for (const { id } of commands) this.#deferred.delete(id);
-    if (commands.length > 0) this.#applyQueued(this.#options.now(), { config: sequence?.() ?? 0, commands });
+    const arrived = this.#shared?.arrived();
+    if (arrived !== undefined && arrived.commands.length > 0) this.#applyQueued(this.#options.now(), arrived);
   }
 
   /**
@@ -307,7 +265,7 @@ export class Shards {
    * these continues exactly. Rejects if it cannot be committed.
    */
   async release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]> {
-    const config = this.#options.configured?.sequence() ?? sequence;
+    const config = this.#shared?.sequence ?? sequence;
     const replies = await this.#requestQueued(this.#options.now(), () => {
       return this.#owners(objects).map(
         ([shard, own]): ShardRequest => [shard, (id) => ({ kind: 'release', id, sequence, config, ...own })],
@@ -321,7 +279,7 @@ export class Shards {
     this.#lanes[shard]?.forgetNames();
   }
 
-  /** Requests the rows of objects reapply, with the next rounds. Resolves when the shards have the request. */
+  /** Requests the rows of objects again, with the next rounds. Resolves when the shards have the request. */
   async touchAll(objects: ObjectIds): Promise<void> {
     await this.#requestQueued(this.#options.now(), () => {
       return this.#owners(objects).map(([shard, own]): ShardRequest => [shard, (id) => ({ kind: 'keep', id, ...own })]);
@@ -330,12 +288,12 @@ export class Shards {
 
   /** Returns the objects that existed and were changed by records after `config`. */
   changedSince(config: number): ObjectIds {
-    return this.#options.configured?.changes.objectsSince(config) ?? NO_OBJECTS;
+    return this.#shared?.changedSince(config) ?? NO_OBJECTS;
   }
 
   /** Returns all configured or located objects, if several hubs share the objects. */
   objects(): ObjectIds {
-    return this.#objects?.all() ?? NO_OBJECTS;
+    return this.#shared?.all() ?? NO_OBJECTS;
   }
 
   /** Applies changed entities: zones and fences in all shards, providers and trackables in their own. */
@@ -364,7 +322,7 @@ export class Shards {
    * was lost or could not be stored.
    */
   async settled(): Promise<void> {
-    if (this.#transfer !== undefined) await this.#queueDrained();
+    if (this.isMoving) await this.#queue.drained(this.#options.now());
     const settled = await Promise.allSettled(this.#lanes.map(({ lane }) => lane.settled()));
     const failed = settled.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
@@ -372,7 +330,7 @@ export class Shards {
 
   /** Like settled, and the last-known rows of everything so far are stored. Rejects if they cannot be. */
   async kept(): Promise<void> {
-    if (this.#transfer !== undefined) await this.#queueDrained();
+    if (this.isMoving) await this.#queue.drained(this.#options.now());
     for (const lane of this.#lanes) lane.flush();
     await this.settled();
   }
@@ -387,31 +345,7 @@ export class Shards {
   }
 
   #configure(commands: readonly ConfigCommand[]): void {
-    const { configured } = this.#options;
-    const recorded = { config: configured?.sequence() ?? 0, commands };
-    configured?.changes.note(recorded);
-    this.#objects?.change(commands);
-    const isInTransit = configured?.inTransit?.();
-    const applied =
-      isInTransit === undefined ? commands : commands.map((command) => this.#deferring(command, isInTransit));
-    this.#applyQueued(this.#options.now(), { ...recorded, commands: applied });
-  }
-
-  /**
-   * Defers the change of a migrating trackable: returns it without the providers and the parent that could move it.
-   * Returns any other command as it is.
-   */
-  #deferring(command: ConfigCommand, isInTransit: (id: string) => boolean): ConfigCommand {
-    if (command.kind !== 'trackable' || !isInTransit(command.id)) return command;
-    this.#deferred.set(command.id, command);
-    if (command.entity === undefined) return command;
-    const { location_providers: _, parent: __, ...entity } = command.entity;
-    return { ...command, entity, force: false };
-  }
-
-  #since(config: number, objects: ObjectIds): AdoptionChanges {
-    const nothing = { undo: { config, commands: [] }, reapply: [], surroundings: NOTHING_SINCE };
-    return this.#options.configured?.changes.since(config, objects) ?? nothing;
+    this.#applyQueued(this.#options.now(), this.#shared?.change(commands) ?? { config: 0, commands });
   }
 
   /** Returns the shards of objects, each with its own objects. */
@@ -429,19 +363,14 @@ export class Shards {
 
   #applyQueued(receivedMs: number, { config, commands }: RecordedChanges): void {
     for (const part of withoutReturns(commands)) {
-      this.#queued(receivedMs, () => this.#applyChanges(receivedMs, { config, commands: part }));
+      this.#queue.call(receivedMs, () => this.#applyChanges(receivedMs, { config, commands: part }));
     }
-  }
-
-  #queued(receivedMs: number, send: () => void): void {
-    if (this.#transfer === undefined) send();
-    else this.#transfer.queue.push({ receivedMs, send });
   }
 
   /** Sends requests to shards when the queue reaches them; resolves with the answers. */
   #requestQueued(receivedMs: number, requests: () => readonly ShardRequest[]): Promise<readonly ShardAnswer[]> {
     return new Promise((resolve) => {
-      this.#queued(receivedMs, () => {
+      this.#queue.call(receivedMs, () => {
         resolve(Promise.all(requests().map(([shard, ask]) => this.#request(shard, receivedMs, ask))));
       });
     });
@@ -452,11 +381,6 @@ export class Shards {
     return this.#requestQueued(this.#options.now(), () => {
       return this.#lanes.map((_, shard): ShardRequest => [shard, (id) => ({ kind: 'keep', id, ...NO_OBJECTS })]);
     });
-  }
-
-  /** Resolves when everything queued now was sent. */
-  #queueDrained(): Promise<void> {
-    return new Promise((resolve) => this.#queued(this.#options.now(), resolve));
   }
 
   #byShard(rows: readonly LastKnownRow[], untilMs: number): LastKnownRow[][] {
@@ -475,7 +399,7 @@ export class Shards {
 
   #toAll(command: LaneCommand): void {
     const receivedMs = this.#options.now();
-    this.#queued(receivedMs, () => {
+    this.#queue.call(receivedMs, () => {
       for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, command);
     });
   }
@@ -510,68 +434,35 @@ export class Shards {
 
   /**
    * Transfers objects, then sends the commands that moved them, then the queued calls. If objects are deleted, the
-   * queue waits until the shards have finished everything about them: they may be created reapply at once, in another
+   * queue waits until the shards have finished everything about them: they may be created again at once, in another
    * shard.
    */
-  async #transferObjects(
+  #transferObjects(
     moves: readonly Rebalance[],
     { receivedMs, send, leaving }: { receivedMs: number; send: () => void; leaving: readonly number[] },
   ): Promise<void> {
-    const queue: QueuedCall[] = [];
-    this.#transfer = { sinceMs: receivedMs, queue };
-    const states = moves.map(({ from, providers, trackables }) => {
-      return this.#request(from, receivedMs, (id) => ({ kind: 'exportState', id, providers, trackables }));
+    return this.#queue.during(receivedMs, async () => {
+      const states = moves.map(({ from, providers, trackables }) => {
+        return this.#request(from, receivedMs, (id) => ({ kind: 'exportState', id, providers, trackables }));
+      });
+      for (const [index, state] of (await Promise.all(states)).entries()) {
+        const to = moves[index]?.to ?? 0;
+        this.#push(to, receivedMs, { kind: 'importState', state: state as ExportedState });
+      }
+      send();
+      await Promise.allSettled(leaving.map((shard) => this.#lanes[shard]?.lane.settled()));
     });
-    for (const [index, state] of (await Promise.all(states)).entries()) {
-      const to = moves[index]?.to ?? 0;
-      this.#push(to, receivedMs, { kind: 'importState', state: state as ExportedState });
-    }
-    send();
-    await Promise.allSettled(leaving.map((shard) => this.#lanes[shard]?.lane.settled()));
-    this.#transfer = undefined;
-    // One of these may start the next transfer: then the rest is queued reapply.
-    for (const entry of queue) this.#queued(entry.receivedMs, entry.send);
   }
 
-  #request(shard: number, receivedMs: number, ask: ShardRequest[1]): Promise<ShardAnswer> {
-    this.#lastRequest++;
-    const id = this.#lastRequest;
-    const command = ask(id);
-    return new Promise((resolve, reject) => {
-      this.#requests.set(id, { mayFail: !INTERNAL_REQUESTS.includes(command.kind), resolve, reject });
-      this.#push(shard, receivedMs, command);
-    });
+  #request(shard: number, receivedMs: number, ask: RequestWithId): Promise<ShardAnswer> {
+    const { command, answer } = this.#requests.create(ask);
+    this.#push(shard, receivedMs, command);
+    return answer;
   }
 
   #take(shard: number, reply: ShardReply): Promise<void> | undefined {
-    for (const [id, answer] of repliesIn(reply)) {
-      this.#requests.get(id)?.resolve(answer());
-      this.#requests.delete(id);
-    }
+    this.#requests.end(reply);
     return this.#options.outcome(shard, reply);
-  }
-
-  /** The outcome may not be published, but no request may wait forever. Transfers between shards continue. */
-  #withhold(reply: ShardReply, cause: unknown): void {
-    for (const [id, answer] of repliesIn(reply)) {
-      const request = this.#requests.get(id);
-      this.#requests.delete(id);
-      if (request?.mayFail !== true) request?.resolve(answer());
-      else request.reject(new HubError('HUB_UNAVAILABLE', 'Cannot answer: this hub is out of its cluster', { cause }));
-    }
-  }
-
-  /** Handles a dropped item: its request must not wait forever. */
-  #lose(item: LaneItem, error: unknown): void {
-    const id = requestIdOf(item);
-    if (id !== undefined) {
-      const request = this.#requests.get(id);
-      this.#requests.delete(id);
-      const what = item.kind === 'read' ? item.query.ask : item.kind;
-      if (request?.mayFail !== true) request?.resolve(NO_STATE);
-      else request.reject(new HubError('HUB_INTERNAL', `Cannot answer ${what}: its worker thread fails`));
-    }
-    this.#options.lost(item, error);
   }
 }
 
@@ -581,34 +472,4 @@ function homeAt({ records, homeOf }: ScannedBody, at: number): number {
 
 function isAny({ providers, trackables }: ObjectIds): boolean {
   return providers.length + trackables.length > 0;
-}
-
-/** Returns the answers of a step, by the ids of their requests. */
-function repliesIn({ outcome, released = [] }: ShardReply): (readonly [id: number, answer: () => ShardAnswer])[] {
-  return [
-    ...outcome.answers.map(([id, answer]) => [id, (): ShardAnswer => answer] as const),
-    ...released.map(({ id, record }) => [id, (): ShardAnswer => record && releasedStep(record)] as const),
-  ];
-}
-
-function releasedStep(record: Borrowed): ReleasedStep {
-  const read = unpackJournalRecord(zstdDecompressSync(look(record)));
-  if (read.kind !== 'released') throw new TypeError(`Cannot hand over a record of kind "${read.kind}"`);
-  return { ...read.step, config: read.config };
-}
-
-/** Returns the id of an item's request; undefined for any other item. */
-function requestIdOf(item: LaneItem): number | undefined {
-  switch (item.kind) {
-    case 'read':
-    case 'stand':
-    case 'exportState':
-    case 'release':
-    case 'keep':
-      return item.id;
-    case 'adopt':
-      return item.takenOver?.id;
-    default:
-      return undefined;
-  }
 }

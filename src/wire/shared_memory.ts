@@ -6,14 +6,14 @@ import { type Borrowed, lend } from '../model/borrowed.ts';
  * startup.
  */
 export type WorkerSignal = 'rest' | 'ready';
-/** WorkerTask of a worker: bytes, the length of bytes in shared memory, or a signal. */
+/** Task of a worker: bytes, the length of bytes in shared memory, or a signal. */
 export type WorkerTask = Uint8Array | number | WorkerSignal;
-/** WorkerAnswer of a worker: bytes, or the length of bytes in shared memory; the answer to a signal is meaningless. */
+/** Answer of a worker: bytes, or the length of bytes in shared memory; the answer to a signal is meaningless. */
 export type WorkerAnswer = Uint8Array | number;
 
 /** Memory shared with a worker: its content need not be transferred and creates no garbage. */
 export interface SharedMemory {
-  /** WorkerTask of the worker. */
+  /** Task of the worker. */
   readonly task: Uint8Array;
   /** Its answers, alternately: one is still read while the next one is written. */
   readonly answers: readonly [Uint8Array, Uint8Array];

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Trackable } from '../../src/model/trackable.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
-import { ShardObjects, ShardDirectory } from '../../src/shards/shard_directory.ts';
+import { RecentChanges } from '../../src/shards/recent_changes.ts';
+import { ShardDirectory } from '../../src/shards/shard_directory.ts';
+import { SharedObjects } from '../../src/shards/shared_objects.ts';
 import { fenceAround, provider, trackable } from '../threads/running_shards.ts';
 
 /** From the reference values of FNV-1a with 32 bits. */
@@ -158,7 +160,7 @@ test('ShardDirectory finds the directory of a component of thousands without sea
 });
 
 test('objects are those that are configured, and providers that were located', () => {
-  const objects = new ShardObjects();
+  const objects = new SharedObjects({ sequence: () => 0, changes: new RecentChanges(() => 0) });
   objects.change([provider('p'), trackable('t', ['p', 'unseen']), provider('q'), fenceAround('f', [0, 0], 1)]);
   objects.located('stranger');
   objects.located('p');

@@ -1,6 +1,6 @@
 import type { Binary, Comparison, Sign } from './parse.ts';
 
-/** RuleValue of an expression. Truth is 1 and 0; null is SQL's NULL, "unknown". */
+/** Value of an expression. Truth is 1 and 0; null is SQL's NULL, "unknown". */
 export type RuleValue = number | string | null;
 
 /** Type that an operand is compared as: properties have one, other operands adapt to them. */

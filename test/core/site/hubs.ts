@@ -3,7 +3,8 @@ import type { LastKnownRow, ObjectIds, PastStep } from '../../../src/core/item.t
 import { look } from '../../../src/model/borrowed.ts';
 import type { ObjectKind } from '../../../src/model/id.ts';
 import type { ConfigCommand } from '../../../src/shards/shard_commands.ts';
-import { ShardObjects } from '../../../src/shards/shard_directory.ts';
+import { RecentChanges } from '../../../src/shards/recent_changes.ts';
+import { SharedObjects } from '../../../src/shards/shared_objects.ts';
 import { type HeardOutcome, itemOf, type ShardCommand, ShardHarness, T0 } from '../../support/shard_harness.ts';
 import type { Timed } from './commands.ts';
 import { takeOver } from './take_over.ts';
@@ -26,7 +27,7 @@ export class Hubs {
   /** How often objects with a state have gone from one to another. */
   moves = 0;
   readonly #partitions = new ObjectPartitions();
-  readonly #objects = new ShardObjects();
+  readonly #objects = new SharedObjects({ sequence: () => 0, changes: new RecentChanges(() => 0) });
   #ownerOf: (partition: number) => number;
   #seq = 0;
 

@@ -1,0 +1,100 @@
+import { zstdDecompressSync } from 'node:zlib';
+import type { ExportedState, QueryResult } from '../core/item.ts';
+import { HubError } from '../errors.ts';
+import { type Borrowed, look } from '../model/borrowed.ts';
+import { type ReleasedStep, unpackJournalRecord } from '../wire/journal_record.ts';
+import type { LaneItem } from '../wire/location_record.ts';
+import type { ShardReply } from '../wire/messages.ts';
+import type { LaneCommand } from './shard_commands.ts';
+
+/** Answer to a request: also the state of released objects, undefined if they had none. */
+export type ShardAnswer = QueryResult | ExportedState | ReleasedStep | undefined;
+
+/** The command of a request that has the given id. */
+export type RequestWithId = (id: number) => LaneCommand;
+
+interface PendingRequest {
+  /** Whether the caller gets an error if there is no answer. Requests between shards continue without one. */
+  readonly mayFail: boolean;
+  readonly resolve: (answer: ShardAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const NO_STATE: ExportedState = { providers: [], trackables: [] };
+/** Requests between shards. */
+const INTERNAL_REQUESTS: readonly LaneCommand['kind'][] = ['exportState', 'stand'];
+
+/** Requests to shards, by id, until their answers. Each ends: with its answer, with an error, or without an answer. */
+export class ShardRequests {
+  readonly #pending = new Map<number, PendingRequest>();
+  #last = 0;
+
+  /** Creates a request: its command, and its answer, which rejects with a HubError. */
+  create(ask: RequestWithId): { readonly command: LaneCommand; readonly answer: Promise<ShardAnswer> } {
+    this.#last++;
+    const command = ask(this.#last);
+    const { promise: answer, resolve, reject } = Promise.withResolvers<ShardAnswer>();
+    this.#pending.set(this.#last, { mayFail: !INTERNAL_REQUESTS.includes(command.kind), resolve, reject });
+    return { command, answer };
+  }
+
+  /** Ends the requests that a step has answered. */
+  end(reply: ShardReply): void {
+    for (const [id, answer] of answersIn(reply)) this.#take(id)?.resolve(answer());
+  }
+
+  /** Ends the requests of a step whose outcome could not be committed. Transfers between shards continue. */
+  withhold(reply: ShardReply, cause: unknown): void {
+    for (const [id, answer] of answersIn(reply)) {
+      const request = this.#take(id);
+      if (request?.mayFail !== true) request?.resolve(answer());
+      else request.reject(new HubError('HUB_UNAVAILABLE', 'Cannot answer: this hub is out of its cluster', { cause }));
+    }
+  }
+
+  /** Ends the request of an item that a shard has dropped. */
+  drop(item: LaneItem): void {
+    const id = requestIdOf(item);
+    if (id === undefined) return;
+    const request = this.#take(id);
+    const what = item.kind === 'read' ? item.query.ask : item.kind;
+    if (request?.mayFail !== true) request?.resolve(NO_STATE);
+    else request.reject(new HubError('HUB_INTERNAL', `Cannot answer ${what}: its worker thread fails`));
+  }
+
+  #take(id: number): PendingRequest | undefined {
+    const request = this.#pending.get(id);
+    this.#pending.delete(id);
+    return request;
+  }
+}
+
+/** Returns the answers of a step, by the ids of their requests. */
+function answersIn({ outcome, released = [] }: ShardReply): (readonly [id: number, answer: () => ShardAnswer])[] {
+  return [
+    ...outcome.answers.map(([id, answer]) => [id, (): ShardAnswer => answer] as const),
+    ...released.map(({ id, record }) => [id, (): ShardAnswer => record && releasedStep(record)] as const),
+  ];
+}
+
+function releasedStep(record: Borrowed): ReleasedStep {
+  const read = unpackJournalRecord(zstdDecompressSync(look(record)));
+  if (read.kind !== 'released') throw new TypeError(`Cannot hand over a record of kind "${read.kind}"`);
+  return { ...read.step, config: read.config };
+}
+
+/** Returns the id of an item's request; undefined for any other item. */
+function requestIdOf(item: LaneItem): number | undefined {
+  switch (item.kind) {
+    case 'read':
+    case 'stand':
+    case 'exportState':
+    case 'release':
+    case 'keep':
+      return item.id;
+    case 'adopt':
+      return item.takenOver?.id;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import type { ChangesSince, ObjectIds } from '../core/item.ts';
+import { DeferredChanges, type InTransit } from './deferred_changes.ts';
+import type { AdoptionChanges, RecentChanges, RecordedChanges } from './recent_changes.ts';
+import type { ConfigCommand } from './shard_commands.ts';
+
+/** Shared log of configuration changes. */
+export interface SharedLog {
+  /** Returns the sequence of the record being applied. */
+  sequence(): number;
+  /** Changes of its last records. */
+  readonly changes: RecentChanges;
+  /** Returns a predicate of trackables migrating to this hub; undefined for none. */
+  inTransit?(): InTransit | undefined;
+}
+
+const NO_CHANGES: ChangesSince = { zones: [], fences: [], rules: false };
+
+/** Returns the changes since a record of a log without changes. */
+export function noChanges(config: number): AdoptionChanges {
+  return { undo: { config, commands: [] }, reapply: [], surroundings: NO_CHANGES };
+}
+
+/**
+ * Objects that several hubs share, as configured by their shared log: those that the shards may have state of, the
+ * changes since a record, and the changes that wait for the arrival of their trackable.
+ */
+export class SharedObjects {
+  readonly #log: SharedLog;
+  readonly #configured = { provider: new Set<string>(), trackable: new Set<string>() };
+  /** Located providers that are not configured. */
+  readonly #located = new Set<string>();
+  readonly #deferred = new DeferredChanges();
+
+  constructor(log: SharedLog) {
+    this.#log = log;
+  }
+
+  /** Sequence of the record being applied. */
+  get sequence(): number {
+    return this.#log.sequence();
+  }
+
+  /** Whether a provider is configured, whether or not it was located. hot */
+  isConfigured(provider: string): boolean {
+    return this.#configured.provider.has(provider);
+  }
+
+  /** Records a located provider, which may not be configured. hot */
+  located(provider: string): void {
+    if (!this.#configured.provider.has(provider)) this.#located.add(provider);
+  }
+
+  /** Returns the configured objects, and the located providers. */
+  all(): ObjectIds {
+    const { provider, trackable } = this.#configured;
+    return { providers: [...provider, ...this.#located], trackables: [...trackable] };
+  }
+
+  /** Returns the objects that existed and were changed by records after `config`. */
+  changedSince(config: number): ObjectIds {
+    return this.#log.changes.objectsSince(config);
+  }
+
+  /** Takes the changes of the record being applied. Returns those that the shards apply now. */
+  change(commands: readonly ConfigCommand[]): RecordedChanges {
+    const recorded = { config: this.sequence, commands };
+    this.#log.changes.note(recorded);
+    this.#configure(commands);
+    const isInTransit = this.#log.inTransit?.();
+    return isInTransit === undefined
+      ? recorded
+      : { ...recorded, commands: this.#deferred.defer(commands, isInTransit) };
+  }
+
+  /** Returns the deferred changes of trackables that have arrived. */
+  arrived(): RecordedChanges {
+    return { config: this.sequence, commands: this.#deferred.takeArrived(this.#log.inTransit?.()) };
+  }
+
+  /**
+   * Takes objects that arrive with the state of record `config`. Returns the changes since: what the shards apply before
+   * the arrival, which undoes them, and after it.
+   */
+  adopt(config: number, objects: ObjectIds): AdoptionChanges {
+    const since = this.#log.changes.since(config, objects);
+    for (const id of objects.providers) this.located(id);
+    for (const { commands } of since.reapply) this.#configure(commands);
+    // Applied before arrival, so that changes evaluated by the former owner are not evaluated again.
+    const deferred = this.#deferred.take(objects.trackables).map((command) => ({ ...command, force: false }));
+    return { ...since, undo: { ...since.undo, commands: [...deferred, ...since.undo.commands] } };
+  }
+
+  #configure(commands: readonly ConfigCommand[]): void {
+    for (const command of commands) {
+      if (command.kind !== 'provider' && command.kind !== 'trackable') continue;
+      if (command.kind === 'provider') this.#located.delete(command.id);
+      if (command.entity === undefined) this.#configured[command.kind].delete(command.id);
+      else this.#configured[command.kind].add(command.id);
+    }
+  }
+}
