@@ -1,91 +1,15 @@
-import { PROVIDER_NAME, recordGeneratedMs, recordSize, recordType, SOURCE_NAME } from '../core/location/record.ts';
-import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { HubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
-import type { InputBounds } from '../model/bounds.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import type { IngressPath } from '../model/health.ts';
 import { parsePart, UnsupportedJson } from '../model/json.ts';
-import type { ProviderType, Proximity } from '../model/location.ts';
-import type { Zone } from '../model/zone.ts';
 import { TaskScheduler } from '../time/task_scheduler.ts';
-import { type BodyScanner, ScannedNames } from './body_scanner.ts';
 import { type CheckedLocation, checkLocation, type CheckContext } from './check_location.ts';
 import { type CheckedProximity, checkProximity } from './check_proximity.ts';
+import { type Counter, type IngestOptions, recordedSince, type ValueOrigin } from './ingest_options.ts';
 import { ListPieces, type Piece, PieceBuffer } from './list_pieces.ts';
 import { Rejections } from './rejections.ts';
-
-/** Functions and settings that ingest needs. */
-export interface IngestOptions {
-  /** Returns the wall-clock time. */
-  now(): number;
-  /** Finds a zone by id or foreign id, among the zones of the shards. */
-  zone(name: string): Zone | undefined;
-  /** Whether locations can be stored, if that is required. Default true. */
-  canStore?(): boolean;
-  /** Whether the shards have capacity for `count` more. */
-  hasCapacity(count: number): boolean;
-  /** Passes a location to its shard. */
-  location(
-    location: CheckedLocation['location'],
-    times: { readonly generatedMs: number; readonly receivedMs: number },
-  ): void;
-  /** Reports each accepted location after its provider is registered. hot */
-  accepted?(
-    location: Pick<CheckedLocation['location'], 'provider_id' | 'source' | 'provider_type'>,
-    receivedMs: number,
-    via: IngressPath,
-  ): void;
-  /** Returns the id as the provider was created: a UUID may be sent in another case. */
-  providerId(id: string): string;
-  /** Creates the provider if it is not registered; resolves once it is stored. */
-  ensureProvider(id: string, type: ProviderType): Promise<void> | undefined;
-  /**
-   * Returns a counter of provider changes: removed, moved to another shard, or all reset. While it is unchanged, cached
-   * facts about providers are valid. If absent, nothing is cached.
-   */
-  providersChanged?(): number;
-  /** Returns the shard of a provider; default 0. */
-  homeOf?(id: string): number;
-  /** Reports that a provider was located, at least once per value of `providersChanged`. */
-  located?(id: string): void;
-  /** Reports the number of consecutive locations of a body from one source. */
-  countConsecutive?(count: number, from: LocationOrigin): void;
-  /** Publishes a proximity as received. */
-  publishProximity(proximity: Proximity & { provider_id: string }): void;
-  /**
-   * Resolves when the locations passed since the last call are committed; undefined if a reply need not wait for that.
-   * Must be called in the same turn in which they were passed.
-   */
-  kept(): Promise<void> | undefined;
-  /** The same for a part of a long list; absent if `committed` at the end of the list covers all parts. */
-  partCommitted?(): Promise<void> | undefined;
-  /** Returns the earliest time that the history records; if absent, everything is recorded. */
-  recordedSince?(): number;
-  /** Maximum nesting of properties; default 200. */
-  readonly depthMax?: number;
-  /** Default DEFAULT_BOUNDS. */
-  readonly bounds?: InputBounds;
-  /** Scans bodies of locations; if absent, the parser reads all of them. */
-  readonly scanner?: BodyScanner;
-  /** Whether scanned locations can be accepted now. */
-  canTakeScanned?(): boolean;
-  /** Passes the locations of a scanned body to their shards. */
-  scanned?(body: ScannedBody): void;
-  /** Bytes of a long body that are read at once; default PIECE_BYTES. */
-  readonly pieceBytes?: number;
-  /** Scheduler for long lists; default an own one. */
-  readonly turns?: TaskScheduler;
-}
-
-/** Origin of consecutive locations. */
-export interface LocationOrigin {
-  readonly source: string;
-  /** Provider type of the last of them. */
-  readonly providerType: ProviderType;
-  readonly receivedMs: number;
-  readonly via: IngressPath;
-}
+import { type ReadBytes, ScannedLocations } from './scanned_locations.ts';
 
 /** The body has an unusual form and was not scanned: the parser reads it. */
 export const UNUSUAL = 'unusual';
@@ -108,11 +32,6 @@ export interface IncomingValues {
   readonly tooOld?: Counter | undefined;
 }
 
-/** A mutable counter. */
-export interface Counter {
-  count: number;
-}
-
 /** Counters: received = passed to shards + rejected. */
 export interface IngestCounts {
   received: number;
@@ -132,8 +51,8 @@ export class Ingest {
   readonly counts: IngestCounts = { received: 0, rejected: 0 };
   readonly #options: IngestOptions;
   readonly #rejections = new Rejections();
-  /** Scanner and its names; undefined without a scanner. */
-  readonly #scanning: ScannerState | undefined;
+  /** Undefined without a scanner. */
+  readonly #scanned: ScannedLocations | undefined;
   readonly #turns: TaskScheduler;
   readonly #pieceBuffer: PieceBuffer;
   #proximities = 0;
@@ -143,7 +62,7 @@ export class Ingest {
   constructor(options: IngestOptions) {
     this.#options = options;
     const { scanner } = options;
-    this.#scanning = scanner && { scanner, names: new ScannedNames(scanner) };
+    this.#scanned = scanner && new ScannedLocations(options, scanner);
     this.#turns = options.turns ?? new TaskScheduler();
     this.#pieceBuffer = new PieceBuffer(options.pieceBytes);
   }
@@ -194,7 +113,7 @@ export class Ingest {
   #scan(read: ReadBytes, from: Omit<ValueOrigin, 'receivedMs'>): Scanned {
     const { now } = this.#options;
     const receivedMs = now();
-    const count = this.#read(read, receivedMs);
+    const count = this.#scanned?.read(read, receivedMs) ?? 0;
     if (count === 0) return UNUSUAL;
     this.#count(count);
     this.#requireCapacity(count);
@@ -246,7 +165,7 @@ export class Ingest {
   ) {
     const bytes = this.#pieceBuffer.listOf(piece, body);
     const receivedMs = this.#options.now();
-    if (this.#read((scanner) => scanner.list(bytes, receivedMs), receivedMs) === piece.items) return;
+    if (this.#scanned?.read((scanner) => scanner.list(bytes, receivedMs), receivedMs) === piece.items) return;
     const values = this.#valuesOf(bytes, piece);
     const all = { values, first: piece.first, of, incoming: { root }, kind: LOCATIONS, receivedMs, checked: [] };
     this.#checkAll(all, 0, values.length);
@@ -259,7 +178,7 @@ export class Ingest {
   ): Promise<void>[] {
     const bytes = this.#pieceBuffer.listOf(piece, body);
     const receivedMs = this.#options.now();
-    const count = this.#read((scanner) => scanner.list(bytes, receivedMs), receivedMs);
+    const count = this.#scanned?.read((scanner) => scanner.list(bytes, receivedMs), receivedMs) ?? 0;
     if (count > 0) return this.#passScanned(count, { receivedMs, via, tooOld });
     const values = this.#valuesOf(bytes, piece);
     const checked: CheckedLocation[] = [];
@@ -275,21 +194,6 @@ export class Ingest {
     const values = parsePart(decodeUtf8(bytes), { everywhere: false, depthMax, levels: depthMax, fullPath: pathOf });
     if (Array.isArray(values) && values.length === items) return values;
     throw new SyntaxError('Unexpected token "]"');
-  }
-
-  /** Scans a body and returns its number of locations, 0 if it is unusual. */
-  // hot
-  #read(read: ReadBytes, receivedMs: number): number {
-    const { canTakeScanned, providersChanged } = this.#options;
-    if (this.#scanning === undefined || canTakeScanned?.() !== true) return 0;
-    const { scanner, names } = this.#scanning;
-    const count = read(scanner, receivedMs);
-    if (count <= 0) {
-      names.makeRoom(scanner);
-      return 0;
-    }
-    names.learn(scanner);
-    return names.hasUuids && this.#hasOtherCase(this.#scanning, providersChanged?.()) ? 0 : count;
   }
 
   /** Accepts all of the proximities or none, like `locations`. */
@@ -445,7 +349,7 @@ export class Ingest {
   ): Promise<void>[] {
     const works: Promise<void>[] = [];
     this.counts.rejected -= checked.length;
-    const sinceMs = this.#recordedSince(tooOld);
+    const sinceMs = recordedSince(this.#options, tooOld);
     for (const { location, generatedMs } of checked) {
       if (tooOld !== undefined && generatedMs < sinceMs) tooOld.count++;
       const work = this.#options.ensureProvider(location.provider_id, location.provider_type);
@@ -460,82 +364,10 @@ export class Ingest {
     return works;
   }
 
-  /** Passes on the scanned locations. */
   // hot
-  #passScanned(count: number, { receivedMs, via, tooOld }: ValueOrigin): Promise<void>[] {
-    const { scanned, providersChanged } = this.#options;
-    const { scanner, names } = this.#scanning as ScannerState;
-    const changes = providersChanged?.();
-    const [works, newProviders]: [Promise<void>[], string[]] = [[], []];
+  #passScanned(count: number, from: ValueOrigin): Promise<void>[] {
     this.counts.rejected -= count;
-    const { view, start, end } = scanner;
-    const sinceMs = this.#recordedSince(tooOld);
-    let [source, type, came] = [-1, 0, 0];
-    for (let at = start; at < end; at += recordSize(scanner, at)) {
-      if (tooOld !== undefined && recordGeneratedMs(scanner, at) < sinceMs) tooOld.count++;
-      const number = view.getUint32(at + PROVIDER_NAME, true);
-      if (changes === undefined || !names.isKnown(number, changes)) {
-        const work = this.#register(number, recordType(scanner, at));
-        if (work !== undefined) {
-          works.push(work);
-          newProviders.push(names.of(number));
-        } else if (changes !== undefined) names.noteKnown(number, changes);
-      }
-      const from = view.getUint32(at + SOURCE_NAME, true);
-      if (from !== source && came > 0) {
-        this.#countSource(came, { source, at: type, receivedMs, via });
-        came = 0;
-      }
-      source = from;
-      type = at;
-      came++;
-    }
-    this.#countSource(came, { source, at: type, receivedMs, via });
-    scanned?.({ records: scanner, start, end, receivedMs, newProviders, nameOf: names.of, homeOf: names.homeOf });
-    return works;
-  }
-
-  /** Returns the earliest time that the history records, if the caller counts older values. */
-  #recordedSince(tooOld: Counter | undefined): number {
-    return tooOld === undefined
-      ? Number.NEGATIVE_INFINITY
-      : (this.#options.recordedSince?.() ?? Number.NEGATIVE_INFINITY);
-  }
-
-  /** Registers the provider of a scanned location. Returns the work for that. */
-  #register(number: number, type: ProviderType): Promise<void> | undefined {
-    const { ensureProvider, located, homeOf } = this.#options;
-    const { names } = this.#scanning as ScannerState;
-    const id = names.of(number);
-    const work = ensureProvider(id, type);
-    located?.(id);
-    names.noteHome(number, homeOf?.(id) ?? 0);
-    return work;
-  }
-
-  #countSource(
-    count: number,
-    { source, at, receivedMs, via }: { source: number; at: number; receivedMs: number; via: IngressPath },
-  ): void {
-    const { scanner, names } = this.#scanning as ScannerState;
-    this.#options.countConsecutive?.(count, {
-      source: names.of(source),
-      providerType: recordType(scanner, at),
-      receivedMs,
-      via,
-    });
-  }
-
-  /** Whether the UUID of a provider was created in another case. */
-  // hot
-  #hasOtherCase({ scanner, names }: ScannerState, changes: number | undefined): boolean {
-    for (let at = scanner.start; at < scanner.end; at += recordSize(scanner, at)) {
-      const number = scanner.view.getUint32(at + PROVIDER_NAME, true);
-      if (changes !== undefined && names.isKnown(number, changes)) continue;
-      const id = names.of(number);
-      if (this.#options.providerId(id) !== id) return true;
-    }
-    return false;
+    return this.#scanned?.pass(from) ?? [];
   }
 
   /** Returns the commit that the reply to a list must wait for, of the part just passed on. */
@@ -552,19 +384,6 @@ export class Ingest {
     if (kept !== undefined) works.push(kept);
     return works.length === 0 ? undefined : Promise.all(works).then(() => undefined);
   }
-}
-
-/** Origin of accepted values. */
-interface ValueOrigin extends Pick<IncomingValues, 'tooOld'> {
-  readonly via: IngressPath;
-  readonly receivedMs: number;
-}
-
-type ReadBytes = (scanner: BodyScanner, receivedMs: number) => number;
-
-interface ScannerState {
-  readonly scanner: BodyScanner;
-  readonly names: ScannedNames;
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -1,7 +1,9 @@
 import type { ChangesSince, ObjectIds } from '../core/item.ts';
-import { DeferredChanges, type InTransit } from './deferred_changes.ts';
 import type { AdoptionChanges, RecentChanges, RecordedChanges } from './recent_changes.ts';
-import type { ConfigCommand } from './shard_commands.ts';
+import type { ConfigCommand, EntityCommand } from './shard_commands.ts';
+
+/** Whether a trackable is migrating to this hub. */
+type InTransit = (id: string) => boolean;
 
 /** Shared log of configuration changes. */
 export interface SharedLog {
@@ -97,5 +99,39 @@ export class SharedObjects {
       if (command.entity === undefined) this.#configured[command.kind].delete(command.id);
       else this.#configured[command.kind].add(command.id);
     }
+  }
+}
+
+/**
+ * Last changes of trackables that are migrating to this hub. Each is applied when its trackable has arrived: until then
+ * no provider or parent here may move it.
+ */
+class DeferredChanges {
+  readonly #byId = new Map<string, EntityCommand>();
+
+  /**
+   * Defers the changes of migrating trackables. Returns the commands to apply now: those of migrating trackables without
+   * the providers and the parent that could move them, all others as they are.
+   */
+  defer(commands: readonly ConfigCommand[], isInTransit: InTransit): readonly ConfigCommand[] {
+    return commands.map((command) => {
+      if (command.kind !== 'trackable' || !isInTransit(command.id)) return command;
+      this.#byId.set(command.id, command);
+      if (command.entity === undefined) return command;
+      const { location_providers: _, parent: __, ...entity } = command.entity;
+      return { ...command, entity, force: false };
+    });
+  }
+
+  /** Returns and removes the changes of trackables. */
+  take(ids: readonly string[]): readonly EntityCommand[] {
+    const taken = ids.flatMap((id) => this.#byId.get(id) ?? []);
+    for (const { id } of taken) this.#byId.delete(id);
+    return taken;
+  }
+
+  /** Returns and removes the changes of trackables that are no longer migrating. */
+  takeArrived(isInTransit: InTransit | undefined): readonly EntityCommand[] {
+    return this.take([...this.#byId.keys()].filter((id) => isInTransit?.(id) !== true));
   }
 }
