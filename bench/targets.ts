@@ -1,10 +1,10 @@
 import type { Result } from './report/result.ts';
 
-/** Something that the hub is to reach, on two cores with the generator beside it. */
+/** Performance target of the hub, on two cores that it shares with the generator. */
 export interface Target {
   readonly profile: string;
   readonly wanted: string;
-  /** What was found, as numbers by name; the target is met when `isMet` says so of them. */
+  /** Measured numbers by name; `isMet` decides whether they meet the target. */
   read(result: Result, all: readonly Result[]): Readonly<Record<string, number>>;
   isMet(found: Readonly<Record<string, number>>): boolean;
 }
@@ -76,7 +76,7 @@ export const TARGETS: readonly Target[] = [
     'mqtt-stall',
     'stalled_put_p99_ratio',
     1.5,
-    ': beside a broker that does not read, by the worse of before and after',
+    ': while a broker does not read, relative to the worse of before and after',
   ),
   atMost('mqtt-stall', 'rss_growth_ratio', 1.1, ': the last fifth of the time by the middle one'),
   {
@@ -114,7 +114,7 @@ export function targetsOf(result: Result): readonly Target[] {
   return result.lost === undefined ? own : [...own, { ...NOTHING_LOST, profile: result.profile }];
 }
 
-/** A number of a result by name. What went all the way is less than what was accepted where a queue has grown. */
+/** A number of a result by name. If a queue has grown, fewer locations were processed than accepted. */
 function numberOf(result: Result, name: string): number {
   if (name === 'through_per_s') return Math.min(result.accepted_per_s ?? 0, result.seen_per_s ?? 0);
   const found = result.more[name] ?? result[name as keyof Result];

@@ -1,6 +1,6 @@
 import type { Result } from '../report/result.ts';
 
-/** What a cluster's work takes, in microseconds. */
+/** CPU costs of a cluster's work, in microseconds. */
 export interface Costs {
   /** Of the front thread of a hub, for each location: on its way in, and on its way out. */
   readonly inUs: number;
@@ -37,13 +37,13 @@ const IN_SHARE = 0.6;
 const STEADY_PER_APPEND = 100;
 
 /**
- * The costs that the `cluster` profile has measured. What routing costs in it includes that all processes share two cores, and
- * that each hub has half of its work alone, in smaller steps; with `isLean` it costs as much as its messages.
+ * The costs that the `cluster` profile has measured. Its cost of routing includes two effects: all processes share two
+ * cores, and each hub does half of the work, in smaller steps. With `isLean` routing costs as much as its messages.
  */
 export function costsOf({ more }: Pick<Result, 'more'>, { isLean }: { readonly isLean: boolean }): Costs {
   const of = (name: string): number => {
     const value = more[name];
-    if (value === undefined) throw new Error(`The cluster profile has no ${name}: run it anew, with --save`);
+    if (value === undefined) throw new Error(`The cluster profile has no ${name}: run it again, with --save`);
     return value;
   };
   const alone = of('alone_full_us_per_location');

@@ -1,20 +1,20 @@
-interface Happening {
+interface ScheduledEvent {
   readonly atUs: number;
   readonly order: number;
   readonly happen: () => void;
 }
 
-/** Time in which things happen one after the other, in microseconds. */
+/** Discrete-event simulation: runs scheduled events in order of time. Times are in microseconds. */
 export class Engine {
   nowUs = 0;
-  readonly #heap: Happening[] = [];
+  readonly #heap: ScheduledEvent[] = [];
   #orders = 0;
 
   after(us: number, happen: () => void): void {
     this.#add({ atUs: this.nowUs + us, order: ++this.#orders, happen });
   }
 
-  /** Lets everything happen until then. */
+  /** Runs all events until this time. */
   run(untilUs: number): void {
     for (let next = this.#heap[0]; next !== undefined && next.atUs <= untilUs; next = this.#heap[0]) {
       this.#removeFirst();
@@ -24,35 +24,35 @@ export class Engine {
     this.nowUs = untilUs;
   }
 
-  #add(happening: Happening): void {
+  #add(event: ScheduledEvent): void {
     const heap = this.#heap;
-    let at = heap.push(happening) - 1;
+    let at = heap.push(event) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (!isBefore(happening, heap[parent] as Happening)) break;
-      heap[at] = heap[parent] as Happening;
+      if (!isBefore(event, heap[parent] as ScheduledEvent)) break;
+      heap[at] = heap[parent] as ScheduledEvent;
       at = parent;
     }
-    heap[at] = happening;
+    heap[at] = event;
   }
 
   #removeFirst(): void {
     const heap = this.#heap;
-    const last = heap.pop() as Happening;
+    const last = heap.pop() as ScheduledEvent;
     if (heap.length === 0) return;
     let at = 0;
     for (let child = 1; child < heap.length; child = 2 * at + 1) {
       const right = child + 1;
-      if (right < heap.length && isBefore(heap[right] as Happening, heap[child] as Happening)) child = right;
-      if (!isBefore(heap[child] as Happening, last)) break;
-      heap[at] = heap[child] as Happening;
+      if (right < heap.length && isBefore(heap[right] as ScheduledEvent, heap[child] as ScheduledEvent)) child = right;
+      if (!isBefore(heap[child] as ScheduledEvent, last)) break;
+      heap[at] = heap[child] as ScheduledEvent;
       at = child;
     }
     heap[at] = last;
   }
 }
 
-function isBefore(a: Happening, b: Happening): boolean {
+function isBefore(a: ScheduledEvent, b: ScheduledEvent): boolean {
   return a.atUs < b.atUs || (a.atUs === b.atUs && a.order < b.order);
 }
 

@@ -1,13 +1,13 @@
 import { type Cluster, type Outcome, simulateCluster } from './simulation.ts';
 
-/** The p99 of a 204 that is bearable. */
+/** Maximum acceptable p99 of a 204. */
 const P99_MS = 50;
-/** What comes in must go out again: a queue that grows slowly is not seen by its p99. */
+/** Minimum share of incoming bodies that are answered: the p99 does not reveal a slowly growing queue. */
 const THROUGH = 0.98;
 const [LEAST, MOST] = [8000, 1_000_000];
 const STEPS = 8;
 
-/** What a cluster does at the most that goes through it with a bearable p99, to some hundredths. */
+/** Outcome at the maximum load with an acceptable p99, accurate to a few percent. */
 export function mostOf(cluster: Omit<Cluster, 'perHub'>): Outcome {
   let [low, high] = [LEAST, MOST];
   let best = simulateCluster({ ...cluster, perHub: low });

@@ -13,7 +13,7 @@ export interface Cluster {
   readonly seed: number;
 }
 
-/** What came of it. */
+/** Result of a simulation. */
 export interface Outcome {
   /** Locations a second that were answered, at each hub. */
   readonly perHub: number;
@@ -49,7 +49,7 @@ const WARMUP = 0.25;
 /** Locations of a body that one hub owns. */
 interface Part {
   readonly count: number;
-  /** To be called when they are kept. */
+  /** To be called when they are stored. */
   readonly done: () => void;
 }
 
@@ -83,7 +83,7 @@ class Simulation {
     this.#nats = Array.from({ length: nats?.servers ?? 0 }, () => new Workers(engine, nats?.cores));
     const append = (hub: number, count: number, done: () => void): void => this.#append(hub, count, done);
     this.#hubs = Array.from({ length: hubs }, (_, index) => {
-      return new Hub({ engine, costs, append: nats === undefined ? undefined : (...told) => append(index, ...told) });
+      return new Hub({ engine, costs, append: nats === undefined ? undefined : (...args) => append(index, ...args) });
     });
   }
 
@@ -156,7 +156,7 @@ class Simulation {
 
   readonly #pairs = new Map<number, Gathered<Part>>();
 
-  /** A door has one request at a time under way to each owner. */
+  /** An ingress hub has at most one request in flight to each owner. */
   #pair(door: number, owner: number): Gathered<Part> {
     const key = door * this.#hubs.length + owner;
     const known = this.#pairs.get(key);

@@ -30,10 +30,10 @@ export function fenceId(index: number): string {
   return `fence-${index}`;
 }
 
-/** Writes the missing hours of the day into the folder of a history. Calls `told` for each hour. Returns the number of position rows. */
+/** Writes the missing hours of the day into the folder of a history. Calls `onHour` for each hour. Returns the number of position rows. */
 export async function writeDay(
   folder: string,
-  { objects, told }: { readonly objects: number; told(hour: number): void },
+  { objects, onHour }: { readonly objects: number; onHour(hour: number): void },
 ): Promise<number> {
   const duck = await Duck.open({ memoryMb: MEMORY_MB, spillFolder: undefined });
   try {
@@ -42,7 +42,7 @@ export async function writeDay(
       const write = async (topic: HistoryTopic, number: number, sql: string): Promise<void> => {
         const path = join(folder, pathOf({ topic, hourMs, first: number, last: number }));
         if (existsSync(path)) return;
-        told(hour);
+        onHour(hour);
         mkdirSync(dirname(path), { recursive: true });
         await duck.run(copyTo(writingPathOf(path), sql));
         renameSync(writingPathOf(path), path);

@@ -20,7 +20,7 @@ interface Scene {
 const SCENES: readonly Scene[] = [
   {
     name: 'collisions_crowd',
-    summary: 'a motion in a crowd of 2,000 on 100 m, nobody listens',
+    summary: 'a motion in a crowd of 2,000 on 100 m, without subscribers',
     ...{ count: 2000, sideMetres: 100, radii: [0.3], variants: [] },
   },
   {

@@ -1,9 +1,9 @@
 /** One part of a location's way, measured alone and in this process. */
 export interface Kernel {
   readonly name: string;
-  /** What one call is. */
+  /** Describes one call. */
   readonly summary: string;
-  /** Makes what the calls need. */
+  /** Prepares the input of the calls. */
   prepare(): Promise<Calls> | Calls;
 }
 
@@ -35,7 +35,7 @@ export async function measureKernel(kernel: Kernel, roundMs: number): Promise<nu
   return best;
 }
 
-/** What calls return goes here, so that the compiler cannot leave them out. */
+/** Results of calls, stored so that the compiler cannot eliminate the calls. */
 const kept: { last: unknown } = { last: undefined };
 
 /** A kernel that calls a function again and again, with 0, 1, 2 … */

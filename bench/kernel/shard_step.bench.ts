@@ -19,7 +19,7 @@ const FLUSH_EVERY = 20;
 
 /** The core by itself: people on smooth walks among fences. */
 export const SHARD_STEP: readonly Kernel[] = [
-  step('step_silent', 'a location in a shard that nobody listens to', { topics: [], areTracked: false }),
+  step('step_silent', 'a location in a shard without subscribers', { topics: [], areTracked: false }),
   step('step', 'the same with subscribers of locations and fence events', {
     topics: ['location_updates', 'fence_events'],
     areTracked: false,

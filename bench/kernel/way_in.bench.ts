@@ -50,7 +50,7 @@ export const WAY_IN: readonly Kernel[] = [
   },
   {
     name: 'route_first',
-    summary: 'the partition of a provider that nobody has seen',
+    summary: 'the partition of a new provider',
     prepare: () => repeated((turn) => partitionOf(`tag-${turn % SITE.providers}`)),
   },
   {

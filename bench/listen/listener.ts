@@ -23,7 +23,7 @@ export interface Group {
 }
 
 /** Events that a group has received since it subscribed; latencies since the last reset. */
-export interface Heard {
+export interface Received {
   readonly objects: number;
   readonly frames: number;
   readonly bytes: number;
@@ -66,13 +66,13 @@ const commands = {
   resetLatencies(_: undefined): void {
     for (const { counter } of groups.values()) counter.latencies.reset();
   },
-  heard: (_: undefined): Record<string, Heard> =>
-    Object.fromEntries(Array.from(groups, ([name, listening]) => [name, heardBy(listening)])),
+  received: (_: undefined): Record<string, Received> =>
+    Object.fromEntries(Array.from(groups, ([name, listening]) => [name, receivedBy(listening)])),
 } satisfies Commands;
 
 export type ListenerCommands = typeof commands;
 
-function heardBy({ counter, clients }: Listening): Heard {
+function receivedBy({ counter, clients }: Listening): Received {
   const { objects, frames, bytes, latencies } = counter;
   const closed = clients.filter(({ closeCode }) => closeCode !== 0).length;
   return { objects, frames, bytes, latency: latencies.percentiles(), closed };

@@ -18,7 +18,7 @@ export class PushParser {
   readonly #on: PushHandlers;
   /** The beginning of a message whose end has not come yet. */
   #held: Buffer | undefined;
-  /** Where the line that was read last ends, and the number in it. */
+  /** End of the last line that was read, and the number in it. */
   #lineEnd = 0;
   #lineNumber = 0;
 

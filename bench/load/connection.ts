@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** What has become of a message. */
+/** Outcome of a message. */
 export type Fate = 'accepted' | 'refused' | 'failed';
 
 /** A connection to the hub with one message in flight at a time. */

@@ -1,6 +1,6 @@
 /** The packets of MQTT 3.1.1 that the load generator and the subscribers send: all that differs is made once. */
 
-/** What sources publish locations of one provider under, and lists that name theirs. */
+/** Topic for locations of one provider, and for lists that name their providers. */
 export const LOCATIONS_IN = 'omlox/json/location_updates/pub';
 
 /** The packet id of the last PUBLISH of a message. A broker acknowledges in order, so those before it are, too. */

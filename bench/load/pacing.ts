@@ -23,7 +23,7 @@ export interface Wanted {
   readonly abandon?: boolean;
 }
 
-/** Who should send now, by the clock that it is given. */
+/** Determines which sender is due, by the given clock. */
 export class Pacing {
   readonly #wanted: Wanted;
   readonly #stepUs: number;

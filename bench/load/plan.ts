@@ -1,6 +1,6 @@
 import type { Way } from './message.ts';
 
-/** Who sends what: all that the generator needs to make the messages, as a plain value. */
+/** Plan of the messages to send, as a plain value: the complete input of the generator. */
 export type Plan = WalkPlan | FlipPlan | RecordingPlan;
 
 interface Common {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { UNITS_PER_DEGREE } from './movers.ts';
 import { COORDINATE_SLOT, STAMP_SLOT } from './slots.ts';
 
-/** Where a provider of a recording was, by time, and the text of its locations. */
+/** Positions of a provider of a recording, by time, and the JSON of its locations. */
 export interface Track {
   readonly id: string;
   /** Milliseconds since the recording began, ascending. */
@@ -81,7 +81,7 @@ export function busiestStart(tracks: readonly Track[], lengthMs: number): number
   return best;
 }
 
-/** Where on its track a provider is, moved forward by the caller. */
+/** Position of a provider on its track. The caller advances it. */
 export interface Cursor {
   readonly track: Track;
   at: number;

@@ -27,7 +27,7 @@ export class RespConnection implements Connection {
     return connection;
   }
 
-  /** What the last pipeline was answered with, from its first error on; empty where there was none. */
+  /** Answer to the last pipeline from its first error on; empty if it had no error. */
   get error(): string {
     return this.#error;
   }

@@ -5,7 +5,7 @@
  */
 import { COORDINATE_BYTES, type Slots, type Stamp } from './slots.ts';
 
-/** Where objects are kept, and what fences of Tile38 watch. */
+/** Collection of Tile38 that stores the objects and that its fences watch. */
 export const COLLECTION = 'fleet';
 /** The field that has the time at which an update was due, in microseconds since 1970. */
 export const DUE_FIELD = 'due';

@@ -1,8 +1,8 @@
 // hot: run for each location that is sent
 /**
- * Bodies are made once, as bytes. What changes from one sending to the next stands in slots of fixed width, and is
- * written over: a coordinate in COORDINATE_BYTES, right-aligned behind blanks, which JSON allows before a number, and
- * a time in STAMP_BYTES.
+ * Bodies are made once, as bytes. Values that change with each message are in slots of fixed width and are overwritten:
+ * a coordinate in COORDINATE_BYTES, right-aligned after blanks, which JSON allows before a number, and a time in
+ * STAMP_BYTES.
  */
 
 /** Width of a coordinate: sign, three digits, point, seven digits. */
@@ -10,7 +10,7 @@ export const COORDINATE_BYTES = 12;
 /** Width of a time: `2026-11-20T10:00:00.123456Z`. */
 export const STAMP_BYTES = 27;
 
-/** What a body has in place of a coordinate and of a time before it is first sent. */
+/** Placeholders for a coordinate and for a time until a body is first sent. */
 export const COORDINATE_SLOT = '0'.padStart(COORDINATE_BYTES);
 export const STAMP_SLOT = '2000-01-01T00:00:00.000000Z';
 
@@ -44,8 +44,8 @@ export class Stamp {
   #second = -1;
 
   /**
-   * Sets the time, in whole microseconds since 1970. What comes back from the hub has six digits only where they are
-   * no whole number of milliseconds, so that one is avoided.
+   * Sets the time, in whole microseconds since 1970. The hub returns six digits only if the time is not a whole number
+   * of milliseconds, so whole milliseconds are avoided.
    */
   set(timeUs: number): void {
     const second = Math.floor(timeUs / 1e6);
@@ -65,7 +65,7 @@ export class Stamp {
   }
 }
 
-/** Where the slots of one location are, and whose it is. */
+/** Offsets of the slots of one location, and its provider. */
 export interface Slots {
   readonly stampAt: number;
   readonly lonAt: number;

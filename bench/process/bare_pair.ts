@@ -12,7 +12,7 @@ const GENERATOR = new URL('../load/generator.ts', import.meta.url);
 const LISTENER = new URL('../listen/listener.ts', import.meta.url);
 const PAIR = 'pair';
 
-/** What a broker moves by itself. */
+/** Throughput of a broker alone. */
 export interface Moved {
   /** Locations a second that came to the subscriber while they were sent. */
   readonly perSecond: number;
@@ -27,7 +27,7 @@ export async function barePair(plan: Plan, interval: Interval): Promise<Moved> {
   const generator = new Remote<GeneratorCommands>(GENERATOR, clock);
   const listener = new Remote<ListenerCommands>(LISTENER, clock);
   const read = async () => {
-    const got = (await listener.ask('heard', undefined))[PAIR]?.objects ?? 0;
+    const got = (await listener.ask('received', undefined))[PAIR]?.objects ?? 0;
     return { got, cpu: cpuSeconds(broker.pid), atMs: performance.now() };
   };
   try {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BareCommands } from '../bare_server.ts';
-import type { Group, Heard, ListenerCommands } from '../listen/listener.ts';
+import type { Group, Received, ListenerCommands } from '../listen/listener.ts';
 import type { GeneratorCommands } from '../load/generator.ts';
 import type { Percentiles } from '../load/latencies.ts';
 import type { Plan } from '../load/plan.ts';
@@ -24,7 +24,7 @@ const GENERATOR = new URL('../load/generator.ts', import.meta.url);
 const LISTENER = new URL('../listen/listener.ts', import.meta.url);
 const BARE = new URL('../bare_server.ts', import.meta.url);
 
-/** What a test bed is set up with. */
+/** Setup of a test bed. */
 export interface BedOptions extends StartOptions {
   readonly plan: Plan;
   /** The broker by which the hub gets what is sent. */
@@ -39,7 +39,7 @@ export interface BedOptions extends StartOptions {
   readonly primes?: boolean;
 }
 
-/** What one interval of load was measured at. */
+/** Measurements of one interval of load. */
 export interface Measured {
   readonly sent: Sent;
   /** Locations that the witness saw during the measured part. */
@@ -58,7 +58,7 @@ export interface Measured {
   readonly latency: Readonly<Record<string, Percentiles>>;
 }
 
-/** What was counted from the opening of the bed to now. */
+/** Counts since the bed was opened. */
 export interface Balance {
   readonly accepted: number;
   readonly seen: number;
@@ -67,7 +67,7 @@ export interface Balance {
   /** By the hub's own counters. */
   readonly processed: number;
   readonly outdated: number;
-  readonly heard: Readonly<Record<string, Heard>>;
+  readonly received: Readonly<Record<string, Received>>;
 }
 
 /** A hub, a generator and a listener, each a process, ready for load. */
@@ -114,7 +114,7 @@ export class Bed {
     return bed;
   }
 
-  /** Where locations are sent to. */
+  /** Port to which locations are sent. */
   get #port(): number {
     return this.#broker?.port ?? this.hub.port;
   }
@@ -158,7 +158,7 @@ export class Bed {
     const [before, after] = [await from, await to];
     if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
     if (drains) await this.drain();
-    const heard = await this.listener.ask('heard', undefined);
+    const received = await this.listener.ask('received', undefined);
     return {
       sent,
       seenPerSecond: ((after.seen - before.seen) / (after.atMs - before.atMs)) * 1000,
@@ -168,7 +168,7 @@ export class Bed {
       listenerCpuSeconds: after.cpu[2] - before.cpu[2],
       brokerCpuSeconds: after.cpu[3] - before.cpu[3],
       residentMb: after.residentMb,
-      latency: Object.fromEntries(Object.entries(heard).map(([name, { latency }]) => [name, latency])),
+      latency: Object.fromEntries(Object.entries(received).map(([name, { latency }]) => [name, latency])),
     };
   }
 
@@ -180,28 +180,28 @@ export class Bed {
     let got = -1;
     let sinceMs = performance.now();
     for (;;) {
-      const heard = await this.listener.ask('heard', undefined);
-      const now = Object.values(heard).reduce((sum, { objects }) => sum + objects, 0);
+      const received = await this.listener.ask('received', undefined);
+      const now = Object.values(received).reduce((sum, { objects }) => sum + objects, 0);
       if (now > got) sinceMs = performance.now();
-      const enoughMs = (heard[WITNESS]?.objects ?? 0) >= this.#accepted ? QUIET_MS : NO_PROGRESS_MS;
+      const enoughMs = (received[WITNESS]?.objects ?? 0) >= this.#accepted ? QUIET_MS : NO_PROGRESS_MS;
       if (performance.now() - sinceMs > enoughMs) return;
       got = now;
       await delay(POLL_MS);
     }
   }
 
-  /** What has become of everything sent so far. */
+  /** Outcome of everything sent so far. */
   async balance(): Promise<Balance> {
-    const heard = await this.listener.ask('heard', undefined);
+    const received = await this.listener.ask('received', undefined);
     const metrics = await this.rest.metrics();
-    const seen = heard[WITNESS]?.objects ?? 0;
+    const seen = received[WITNESS]?.objects ?? 0;
     return {
       accepted: this.#accepted,
       seen,
       lost: this.#accepted - seen,
       processed: metrics.get('hub_locations_processed_total') ?? 0,
       outdated: metrics.get('hub_locations_outdated_total') ?? 0,
-      heard,
+      received,
     };
   }
 
@@ -221,7 +221,7 @@ export class Bed {
   }
 
   async #seen(): Promise<number> {
-    return (await this.listener.ask('heard', undefined))[WITNESS]?.objects ?? 0;
+    return (await this.listener.ask('received', undefined))[WITNESS]?.objects ?? 0;
   }
 
   async #read(processes: readonly (number | undefined)[]): Promise<Reading> {

@@ -12,7 +12,7 @@ export interface FenceBody {
 
 /** A running server of fences, ours or another, that is given the same work. */
 export interface Contender {
-  /** What it speaks: decides how updates are sent and who listens. */
+  /** Kind of server: decides how updates are sent and which client subscribes. */
   readonly kind: 'hub' | 'tile38';
   readonly pid: number;
   readonly port: number;

@@ -16,7 +16,7 @@ const EVENTS = 'fence_events';
 const QUIET_MS = 1000;
 const POLL_MS = 50;
 
-/** What an interval of load on a contender was measured at. */
+/** Measurements of one interval of load on a contender. */
 export interface Round {
   /** Updates a second that were answered and evaluated. */
   readonly updatesPerSecond: number;
@@ -82,17 +82,17 @@ export class Duel {
       if (interval.warmupSeconds > 0) void this.#listener.ask('resetLatencies', undefined);
       from = read(contender);
     };
-    // Without a warm-up the very first events count: they may come before the generator has told that it measures.
+    // Without a warm-up the very first events count: they may arrive before the generator has reported that it measures.
     await this.#listener.ask('resetLatencies', undefined);
-    const eventsBefore = (await this.#heard()).objects;
+    const eventsBefore = (await this.#received()).objects;
     const { measured, measuredSeconds, total } = await this.#generator.ask('run', { port: contender.port, interval });
     const [before, after] = [await from, await to];
     if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
     await this.#quiet();
-    const { objects, latency } = await this.#heard();
+    const { objects, latency } = await this.#received();
     const answered = measured.accepted / measuredSeconds;
     const evaluated = evaluatedPerSecond(before, after);
-    // What only fills queues does not count.
+    // Updates that only fill queues do not count.
     const updatesPerSecond = Math.min(answered, evaluated);
     return {
       updatesPerSecond,
@@ -108,17 +108,17 @@ export class Duel {
     await Promise.all([this.#generator.stop(), this.#listener.stop()]);
   }
 
-  async #heard(): Promise<{ readonly objects: number; readonly latency: Percentiles }> {
-    const heard = (await this.#listener.ask('heard', undefined))[EVENTS];
-    if (heard === undefined) throw new Error('Nobody has subscribed to fence events');
-    if (heard.closed > 0) throw new Error('The subscriber of fence events was disconnected');
-    return heard;
+  async #received(): Promise<{ readonly objects: number; readonly latency: Percentiles }> {
+    const received = (await this.#listener.ask('received', undefined))[EVENTS];
+    if (received === undefined) throw new Error('No client has subscribed to fence events');
+    if (received.closed > 0) throw new Error('The subscriber of fence events was disconnected');
+    return received;
   }
 
   async #quiet(): Promise<void> {
     let got = -1;
     for (let sinceMs = performance.now(); performance.now() - sinceMs < QUIET_MS; await delay(POLL_MS)) {
-      const { objects } = await this.#heard();
+      const { objects } = await this.#received();
       if (objects > got) sinceMs = performance.now();
       got = objects;
     }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below what systems hand out by themselves, to outgoing connections too, so that a port stays free until it is used. */
+/** Below the range of ephemeral ports, which systems also assign to outgoing connections, so that a port stays free until it is used. */
 const FIRST = 10_000;
 const COUNT = 20_000;
 

@@ -26,7 +26,7 @@ export class Remote<C extends Commands> {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   #asked = 0;
-  /** Told of what the process says unasked. */
+  /** Called with messages that the process sends without a request. */
   onNote: ((note: unknown) => void) | undefined;
 
   /** Starts the module as a process, with arguments. */

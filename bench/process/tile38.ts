@@ -12,8 +12,8 @@ import { freePort } from './free_port.ts';
 import { GO, USUAL_GO } from './go.ts';
 
 /**
- * Tile38, a geofence server in Go, as it is installed with `go install` and started without settings: it keeps what it
- * is told in a log of its own, as the hub does in its database.
+ * Tile38, a geofence server in Go, as it is installed with `go install` and started without settings: it writes all
+ * commands to its own log, as the hub writes to its database.
  */
 const MODULE = 'github.com/tidwall/tile38';
 /** Commit of release 1.36.3: its releases have no names that Go takes for versions. */
@@ -38,7 +38,7 @@ export function tile38Needs(): string | undefined {
   return `there is no Go to build ${MODULE} with: neither "go" nor ${USUAL_GO} runs, and ${GIVEN} names no ${PROGRAM}`;
 }
 
-/** What goes before the command of a run on a server that is there already: it may be of any version. */
+/** Prefix of the command of a run on a server that is already running: it may be of any version. */
 export function tile38Given(): string {
   return process.env[GIVEN] === undefined ? '' : `${GIVEN}=… `;
 }
@@ -162,8 +162,8 @@ class Server implements Contender {
 }
 
 /**
- * The command that makes the same fence: a channel that tells of entries and exits. A polygon has its border in it, as
- * the hub's have.
+ * Command that creates the same fence: a channel that reports entries and exits. A polygon includes its border, as
+ * those of the hub do.
  */
 export function fenceCommand({ name, region, radius }: FenceBody): string {
   const watched = [COLLECTION, 'FENCE', 'DETECT', 'enter,exit'];

@@ -139,9 +139,10 @@ class Site {
       }),
     );
     if (before === undefined || after === undefined) throw new Error('The generator has not measured anything');
-    const heard = (await this.#listener.ask('heard', undefined))[EVENTS];
-    if (heard === undefined || heard.closed > 0) throw new Error('The subscriber of fence events was disconnected');
-    return { sent, hubsCpu: after.hubs - before.hubs, natsCpu: after.nats - before.nats, events: heard.latency };
+    const received = (await this.#listener.ask('received', undefined))[EVENTS];
+    if (received === undefined || received.closed > 0)
+      throw new Error('The subscriber of fence events was disconnected');
+    return { sent, hubsCpu: after.hubs - before.hubs, natsCpu: after.nats - before.nats, events: received.latency };
   }
 
   async close(): Promise<void> {

@@ -48,7 +48,7 @@ export const FANOUT: Profile = {
       rss_mb: last.measured.residentMb,
       more: {
         events_missing: points.reduce((sum, { missing }) => sum + missing, 0),
-        // What renders texts is not the front thread: its CPU tells whether subscribers share them.
+        // Shard threads render the JSON strings: their CPU shows whether subscribers share these.
         shards_cpu_ratio: shardsCpu(last) / shardsCpu(points[0] as Point),
         per_subscriber_per_s: last.perSubscriberPerSecond,
         ...Object.fromEntries([
@@ -95,9 +95,9 @@ async function measure(subscribers: number, asked: Asked): Promise<Point> {
     const rate = asked.rate ?? PROVIDERS * EVENTS_PER_SECOND;
     const interval = { perSecond: rate / PROVIDERS, warmupSeconds: Math.min(2, seconds), seconds };
     const measured = await bed.measure(interval);
-    const { lost, heard } = await bed.balance();
+    const { lost, received } = await bed.balance();
     const expected = (measured.sent.total.accepted / PROVIDERS) * subscribers;
-    const got = heard[FANNED]?.objects ?? 0;
+    const got = received[FANNED]?.objects ?? 0;
     // Each location is an event of every subscriber of its provider.
     const perSubscriberPerSecond = sustained(measured) / PROVIDERS;
     return { subscribers, perSubscriberPerSecond, missing: expected - got, lost, measured };

@@ -6,7 +6,7 @@ import { commandOf, profiling, sustained } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
 
 const [WARMUP_SECONDS, SECONDS] = [3, 10] as const;
-/** What was accepted last is in a file after this time: history_flush_interval, and that of writing. */
+/** Time after which the last accepted location is in a file: history_flush_interval, and the time to write. */
 const WRITTEN_MS = 15_000;
 const LOOK_MS = 250;
 const SENT = { way: 'put-many', connections: 10, perMessage: 100 } as const;
@@ -34,7 +34,10 @@ export const HISTORY: Profile = {
       recording.push(await run(asked, true));
     }
     const [{ measured }] = recording as [Run];
-    const rows = sumOf(recording, ({ balance }) => balance.processed + (balance.heard['fence_events']?.objects ?? 0));
+    const rows = sumOf(
+      recording,
+      ({ balance }) => balance.processed + (balance.received['fence_events']?.objects ?? 0),
+    );
     const recorded = sumOf(recording, (each) => each.recorded);
     const dropped = sumOf(recording, (each) => each.dropped);
     const throughput = meanOf(recording, (each) => sustained(each.measured));
@@ -90,13 +93,13 @@ async function run(asked: Asked, history: boolean): Promise<Run> {
   }
 }
 
-/** What has been recorded when nothing waits any more. */
+/** Recorded rows, counted when none waits any more. */
 async function written(
   bed: Bed,
   balance: Balance,
   history: boolean,
 ): Promise<Pick<Run, 'recorded' | 'dropped' | 'bytes'>> {
-  const rows = balance.processed + (balance.heard['fence_events']?.objects ?? 0);
+  const rows = balance.processed + (balance.received['fence_events']?.objects ?? 0);
   const untilMs = performance.now() + (history ? WRITTEN_MS : 0);
   for (;;) {
     const metrics = await bed.rest.metrics();

@@ -45,7 +45,7 @@ export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
     const full = await bed.measure({ ...interval, perSecond: rate && perSecond(rate) });
     let calm = full;
     if (rate === undefined) {
-      // Where nothing went through, a message a second still tells how long one takes.
+      // If nothing was processed, one message a second still shows the latency of a message.
       const half = run.latencyRate ?? Math.max(sustained(full) / 2, run.plan.perMessage);
       progress(`measuring latencies at ${Math.round(half)}/s`);
       calm = await bed.measure({ ...interval, perSecond: perSecond(half) });
@@ -58,7 +58,7 @@ export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
   }
 }
 
-/** Locations a second that went all the way: what only fills queues does not count. */
+/** Locations a second that were processed completely: those that only fill queues do not count. */
 export function sustained({ sent, seenPerSecond }: Measured): number {
   return Math.min(sent.measured.accepted / sent.measuredSeconds, seenPerSecond);
 }
@@ -74,10 +74,10 @@ interface Runs {
 async function resultOf(bed: Bed, { run, asked, full, calm, bare }: Runs): Promise<Result> {
   const { sent } = full;
   const balance = await bed.balance();
-  const { heard, lost, processed, outdated } = balance;
+  const { received, lost, processed, outdated } = balance;
   const latency = calm.latency[WITNESS];
   const fenceLatency = calm.latency['fence_events'];
-  const others = Object.entries(heard).filter(([name]) => name !== WITNESS);
+  const others = Object.entries(received).filter(([name]) => name !== WITNESS);
   return {
     profile: run.name,
     command: commandOf(run.name, asked),

@@ -18,7 +18,7 @@ const ALL_THE_WAY = 0.97;
 const STEPS_MAX = 16;
 /** Sources, with the number of packets in flight, or of locations per packet. */
 const SOURCES = { connections: 10, perMessage: 100 } as const;
-/** What the hub publishes where it is not to publish each location: the events of fences. */
+/** Settings to publish fence events instead of each location. */
 const EVENTS_ONLY = { mqtt_publish: 'fence_events' } as const;
 const ON_SOCKET: Group = { name: WITNESS, topic: 'location_updates', params: [{}] };
 const ON_BROKER: Group = { ...ON_SOCKET, filter: '/omlox/json/location_updates/epsg4326/#' };
@@ -64,7 +64,7 @@ export const MQTT: Profile = {
       seen_per_s: full.seenPerSecond,
       processed: balance.processed,
       lost: balance.lost,
-      events: balance.heard['fence_events']?.objects ?? 0,
+      events: balance.received['fence_events']?.objects ?? 0,
       put_p50_ms: calm.sent.put.p50,
       put_p99_ms: calm.sent.put.p99,
       event_p50_ms: calm.latency[WITNESS]?.p50 ?? 0,

@@ -31,7 +31,7 @@ interface Health {
 
 export const MQTT_STALL: Profile = {
   name: 'mqtt-stall',
-  summary: 'a broker that stops reading for a minute beside PUTs of locations: memory, latencies, what is dropped',
+  summary: 'a broker that stops reading for a minute during PUTs of locations: memory, latencies, dropped messages',
   needs: () => (MOSQUITTO === undefined ? 'there is no mosquitto' : undefined),
   async run(asked: Asked): Promise<Result> {
     const broker = await Mosquitto.start();
@@ -47,7 +47,7 @@ export const MQTT_STALL: Profile = {
         await bed.close();
       }
     } finally {
-      // What is stopped takes no signal but this.
+      // A stopped process handles no other signal.
       broker.resume();
       await broker.stop();
     }

@@ -8,11 +8,11 @@ import type { Asked, Profile } from './profile.ts';
 import { fifth, mean } from './statistics.ts';
 
 const SECONDS = 10;
-/** What waits for a thread at most, by default. */
+/** Default capacity of the queue of a thread. */
 const LANE_CAPACITY = 100_000;
 /**
- * A sender who waits for his answer offers no more than he is let. So many of them have twice under way what the lanes
- * hold.
+ * A sender that waits for each answer cannot exceed the rate of the hub. This number of senders has twice the capacity
+ * of the lanes in flight.
  */
 const SENDERS = { way: 'put-many', connections: 800, perMessage: 250, providers: 200_000 } as const;
 /** Connections that find the maximum. */
@@ -42,7 +42,7 @@ export const OVERLOAD: Profile = {
       const { overload, memory } = await load.over(2 * most);
       asked.progress('measuring normal load again');
       const after = await load.at(NORMAL_SHARE * most, RECOVERY_SECONDS);
-      asked.progress('measuring beside a reader that stalls');
+      asked.progress('measuring while a reader stalls');
       const stall = await stallRatio(bed, load, NORMAL_SHARE * most);
       const balance = await bed.balance();
       const { sent } = overload;
@@ -55,7 +55,7 @@ export const OVERLOAD: Profile = {
         seen_per_s: overload.seenPerSecond,
         processed: balance.processed,
         lost: balance.lost,
-        events: balance.heard['fence_events']?.objects ?? 0,
+        events: balance.received['fence_events']?.objects ?? 0,
         put_p50_ms: sent.put.p50,
         put_p99_ms: sent.put.p99,
         event_p50_ms: overload.latency[WITNESS]?.p50 ?? 0,
@@ -127,8 +127,8 @@ class Load {
 }
 
 /**
- * The p99 of the others beside a subscriber that has stopped reading, by that without one. Taken twice in turn, for the
- * machine has better and worse moments.
+ * Ratio of the p99 of other subscribers while one has stopped reading to their p99 without it. Measured twice,
+ * alternating, because the performance of the machine varies.
  */
 async function stallRatio(bed: Bed, load: Load, rate: number): Promise<number> {
   const [calm, stalled]: [number[], number[]] = [[], []];

@@ -52,7 +52,7 @@ export const PAST: Profile = {
       const objects = Math.ceil(OBJECTS * asked.scale);
       const rows = await writeDay(join(folder, 'history'), {
         objects,
-        told: (hour) => asked.progress(`writing hour ${hour}`),
+        onHour: (hour) => asked.progress(`writing hour ${hour}`),
       });
       const hub = await BenchHub.start({
         folder,

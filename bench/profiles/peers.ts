@@ -36,7 +36,7 @@ const BOUTS: readonly Bout[] = [
 
 export const PEERS: Profile = {
   name: 'peers',
-  summary: 'beside Tile38 on the same work: crowd, storm and heavy, cold and warm; left out where there is no Go',
+  summary: 'comparison with Tile38 on the same work: crowd, storm and heavy, cold and warm; skipped without Go',
   needs: tile38Needs,
   async run(asked: Asked): Promise<Result> {
     asked.progress('finding or building Tile38, which takes some minutes the first time');
@@ -98,7 +98,7 @@ async function fought(match: Match, { name, scene: sceneFor, rate: ownRate }: Bo
   return Object.assign(numbers, latencies(`${name}_cold`, coldCalm));
 }
 
-/** What a server is measured at that has been at work for a while. */
+/** Measurements of a server that has warmed up. */
 interface Warm {
   /** As fast as it goes. */
   readonly full: Round;

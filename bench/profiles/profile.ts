@@ -1,6 +1,6 @@
 import type { Result } from '../report/result.ts';
 
-/** What the user asks of a profile. */
+/** Options of the user for a profile. */
 export interface Asked {
   /** Locations a second, in an open loop; undefined: the most that the hub takes, then half of that. */
   readonly rate: number | undefined;
@@ -10,7 +10,7 @@ export interface Asked {
   readonly scale: number;
   /** Folder for CPU profiles of the hub; undefined: none are made. */
   readonly cpuProf?: string | undefined;
-  /** Told what is being done. */
+  /** Called with the current activity. */
   progress(what: string): void;
 }
 

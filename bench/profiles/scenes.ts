@@ -40,7 +40,7 @@ export const STORM: Profile = {
         groups: BOTH_TOPICS,
         secondsByDefault: 10,
         create: (rest) => rest.createAll('/fences', fences()),
-        more: ({ seen, heard }) => ({ events_missing: seen - (heard['fence_events']?.objects ?? 0) }),
+        more: ({ seen, received }) => ({ events_missing: seen - (received['fence_events']?.objects ?? 0) }),
       },
       asked,
     );

@@ -123,7 +123,7 @@ function below(x: number, text: string): string {
 function svg(title: string, shapes: readonly string[]): string {
   const size = `width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`;
   const open = `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif" font-size="11" fill="#1f2733">`;
-  const made = '<!-- Made by `npm run bench` of bench/results.json. `npm run generate` draws it anew. -->';
+  const made = '<!-- Made by `npm run bench` of bench/results.json. `npm run generate` redraws it. -->';
   const named = `<title>${escaped(title)}</title>`;
   return `${[open, made, named, `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`, ...shapes, '</svg>'].join('\n')}\n`;
 }

@@ -3,8 +3,9 @@ import type { Result } from './result.ts';
 import { shortened } from './table.ts';
 
 const HEADS: Readonly<Record<Kind, string>> = {
-  lean: 'Routing costs what its messages cost by themselves:',
-  measured: 'Routing costs what it has cost on two cores that all processes shared, garbage and wake-ups included:',
+  lean: 'Routing costs only as much as its messages:',
+  measured:
+    'Routing costs as much as was measured on two cores that all processes shared, including garbage collection and wake-ups:',
 };
 const COLUMNS = [
   ...['hubs', 'NATS', 'locations/s a hub', 'in all', 'of a hub alone', 'front thread', 'NATS cores'],
@@ -16,7 +17,7 @@ export function isProjection({ profile }: Result): boolean {
   return profile === 'projection';
 }
 
-/** What hubs on machines of their own would do, as tables. */
+/** Projection for hubs on separate machines, as tables. */
 export function projectionTables({ command, more }: Result): string {
   const tables = KINDS.map((kind) => {
     const rows = PROJECTED.flatMap((projected) => rowOf(more, kind, projected));

@@ -2,7 +2,7 @@ import { targetsOf } from '../targets.ts';
 import type { Result } from './result.ts';
 import { shortened } from './table.ts';
 
-/** A target beside what was found. */
+/** A target and the measured values. */
 export interface Verdict {
   readonly profile: string;
   readonly wanted: string;

@@ -4,7 +4,7 @@ import type { Plot } from './plots.ts';
 import type { Result } from './result.ts';
 import { flat } from './table.ts';
 
-/** What the numbers were measured on, without names. */
+/** Machine of the measurements, without names. */
 export interface Machine {
   readonly cores: number;
   readonly cpu: string;
@@ -27,7 +27,7 @@ interface Report {
   readonly hubs: string;
 }
 
-/** What the results were measured on, in a sentence of RESULTS.md. */
+/** Machine of the results, as a sentence of RESULTS.md. */
 export function measuredOn({ cores, cpu, memoryGb, node, platform }: Machine): string {
   return (
     `Measured on ${cores} cores (${cpu}), ${memoryGb} GB of memory, ${platform}, Node ${node}; the hub, the load ` +
@@ -40,12 +40,12 @@ export function markdownOf({ results, measured, plots, designs, missed, projecti
   return [
     '<!-- Made by `npm run bench` of bench/results.json, designs.md, missed.md, projection.md and hubs.md. `npm run generate` renews its text. -->',
     '# Results of the benchmark',
-    '`npm run bench` writes this file. Every number comes from the command beside it.',
+    '`npm run bench` writes this file. Every number comes from the command next to it.',
     measured,
     HOW,
     '## Targets',
     targetTable(results),
-    '## What is missed, and why',
+    '## Missed targets and reasons',
     missed.trim(),
     '## More cores: a projection',
     projection.trim(),

@@ -1,4 +1,4 @@
-/** What a profile has measured: one flat object, whose first members every profile of load has. */
+/** Measurements of a profile, as one flat object. Every load profile has its first members. */
 export interface Result {
   readonly profile: string;
   /** How it was run, to repeat the measurement. */

@@ -1,4 +1,4 @@
-/** What a hub looked like at a moment. Memory and files in MB (10^6 bytes). */
+/** State of a hub at a moment. Memory and files in MB (10^6 bytes). */
 export interface Sample {
   readonly atSeconds: number;
   readonly residentMb: number;
@@ -10,7 +10,7 @@ export interface Sample {
   readonly isFailing: boolean;
 }
 
-/** What a sample's numbers did over a run. */
+/** Development of a number of the samples during a run. */
 export interface Course {
   readonly first: number;
   readonly last: number;

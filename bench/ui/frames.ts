@@ -25,7 +25,7 @@ export async function reportFrames(
   }: {
     readonly name: string;
     readonly seconds: number;
-    /** What goes on meanwhile, until a time of `performance`. */
+    /** Activity during the measurement, until a time of `performance`. */
     readonly during?: ((page: Page, untilMs: number) => Promise<void>) | undefined;
     /** Further lines, made at the end. */
     readonly more: (spentSeconds: number) => readonly string[];

@@ -19,9 +19,9 @@ const COLUMNS = [
 ] as const satisfies readonly (readonly [string, (held: Held) => number])[];
 /** `HeapProfiler.collectGarbage` waits until a page has nothing to draw, which may take minutes on a busy machine. */
 const COLLECT = { expression: 'gc()' };
-/** What a browser needs to do that. */
+/** Browser flag that enables it. */
 export const COLLECTING = '--js-flags=--expose-gc';
-/** The last third may hold so much more than the middle one, on average. The first third fills caches. */
+/** Maximum average growth from the middle third to the last. The first third fills caches. */
 const GROWTH_MAX = 1.05;
 
 /** Prints each minute what a page holds, and at the end whether that is flat; returns whether all of it is. */
@@ -32,7 +32,7 @@ export async function watchMemory(
     more,
   }: {
     readonly minutes: number;
-    /** What else stands in a line. */
+    /** Further columns of a line. */
     readonly more: () => Promise<string>;
   },
 ): Promise<boolean> {
@@ -62,7 +62,7 @@ export async function watchMemory(
 }
 
 async function heldNow(session: CDPSession, threads: Threads): Promise<Held> {
-  // What the first leaves to finalizers is gone with the second.
+  // The second collection frees objects whose finalizers ran in the first.
   for (let i = 0; i < 2; i++) await session.send('Runtime.evaluate', COLLECT);
   const { metrics } = await session.send('Performance.getMetrics');
   const metric = (name: string): number => metrics.find((each) => each.name === name)?.value ?? 0;

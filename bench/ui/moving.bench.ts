@@ -4,10 +4,9 @@
  *     npm run bench:ui -- [objects] [updates a second of each] [seconds]
  *     npm run bench:ui -- --memory 30 [objects] [updates a second of each]
  *
- * Prints frames per second and how much of the time the page's main thread was busy, by the browser's own count; first of
- * a page that draws nothing of its own, beside the same hub and sender: more than that the machine does not give. With
- * `--memory` it keeps the map open for so many minutes and tells whether what it uses stays flat; it ends with 1 where it
- * does not. The hub, the sender and the browser share the machine, and the browser draws without a graphics card.
+ * Prints frames per second and the busy share of the page's main thread, as counted by the browser. First it measures a page
+ * that draws nothing, with the same hub and sender: this is the limit of the machine. With `--memory` it keeps the map open
+ * for that many minutes, prints whether memory use stays flat, and exits with 1 if it does not. The hub, the sender and the browser share the machine, and the browser draws without a graphics card.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -66,7 +65,7 @@ interface Measured {
 
 async function measureFrames({ browser, base, sender, scene, seconds }: Measured): Promise<void> {
   const page = await browser.newPage({ viewport: VIEWPORT });
-  // What is asked of a page waits where it has no time for anything but drawing.
+  // Calls into the page wait while it is busy drawing.
   page.setDefaultTimeout(120_000);
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');

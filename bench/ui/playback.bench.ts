@@ -3,8 +3,8 @@
  *
  *     node bench/ui/playback.bench.ts [objects] [speed] [seconds]
  *
- * Records so many trackables on their ways, with a place every two seconds, and plays that. Prints frames per second and
- * how much of the time the page's main thread was busy, by the browser's own count. The hub and the browser share the
+ * Records this many moving trackables, with a location every two seconds, and plays the recording. Prints frames per second
+ * and the busy share of the page's main thread, as counted by the browser. The hub and the browser share the
  * machine, and the browser draws without a graphics card.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

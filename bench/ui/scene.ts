@@ -1,6 +1,6 @@
-/** What moves on the map of a benchmark, and what the hub is to alert of. */
+/** Moving objects on the map of a benchmark, and alert rules of the hub. */
 
-/** Objects on a square of so many meters. */
+/** Side of the square with the objects, in meters. */
 const SIDE_METRES = 400;
 /** Fences in a row, and as many rows of them: objects walk in and out at their edges. */
 const FENCES_IN_ROW = 4;
@@ -92,7 +92,7 @@ function fenceOf(index: number): object {
   return { name: `Area ${index + 1}`, region: { type: 'Polygon', coordinates: [ring] } };
 }
 
-/** The location of an object at a time, on a square of so many meters: each has a circle of its own, at walking pace. */
+/** Location of an object at a time, on a square with this side in meters. Each object walks on its own circle. */
 export function locationOf(index: number, nowMs: number, objects: number, side = SIDE_METRES): object {
   const columns = Math.ceil(Math.sqrt(objects));
   const angle = nowMs / 4_000 + index;

@@ -26,7 +26,7 @@ export interface DurabilityOptions extends DurableStreams {
   readonly turns: TaskScheduler;
 }
 
-/** What the storage needs to know about objects and this hub. */
+/** Facts about objects and this hub that the storage needs. */
 export interface DurabilityHost extends Required<Pick<CheckpointsOptions, 'partitionOf' | 'isOwn' | 'isSettled'>> {
   /** Whether this hub is a member, and is not closed. */
   isServing(): boolean;

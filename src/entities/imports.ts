@@ -86,7 +86,7 @@ export class Imports {
    */
   start(body: EntityBody, order: ImportOrder): Import {
     if (this.#running !== undefined) {
-      throw new HubError('HUB_UNAVAILABLE', `Cannot import: the import ${this.#shown.id} is under way`);
+      throw new HubError('HUB_UNAVAILABLE', `Cannot import: the import ${this.#shown.id} is in progress`);
     }
     const document = readDocument(body);
     if (!('entities' in document)) throw refusedDocument(document);

@@ -122,7 +122,7 @@ function checkZoneParent(zone: Zone, known: EntityLookup, before: Zone | undefin
   const found = show(zone.parent);
   if (!isProximityZone(zone)) throw badRequest(`parent: is for proximity zones only, found ${found}`);
   if (hasFollowLists(zone)) {
-    throw badRequest(`parent: must not be set beside the automatic update in properties, found ${found}`);
+    throw badRequest(`parent: must not be set together with the automatic update in properties, found ${found}`);
   }
   const above = levelsAbove(zone, known, found);
   if (zone.parent !== before?.parent) checkLevels({ kind: 'zone', id: zone.id }, above, known);

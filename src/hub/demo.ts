@@ -76,7 +76,7 @@ export class HubDemo implements DemoDeps {
       const others = entities.list(kind).filter(({ id }) => !isDemoId(id)).length;
       if (others === 0) continue;
       const found = `${others} ${kind}${others === 1 ? '' : 's'}`;
-      throw new HubError('HUB_BAD_REQUEST', `beside: must be true where the hub has a site, found ${found}`);
+      throw new HubError('HUB_BAD_REQUEST', `beside: must be true if the hub already has a site, found ${found}`);
     }
   }
 

@@ -8,7 +8,7 @@ import { schedule } from '../time/clock.ts';
 export function withDeadline<Value>(promise: Promise<Value>, holdMs: number, what: string): Promise<Value> {
   return new Promise((resolve, reject) => {
     const cancel = schedule(holdMs, () => {
-      const found = 'the journal has not kept it in time; it may be done all the same';
+      const found = 'the journal has not stored it in time; it may still be done';
       reject(new HubError('HUB_UNAVAILABLE', `${what}: ${found}`));
     });
     promise.then(resolve, reject).finally(cancel);

@@ -76,7 +76,7 @@ async function openFile(path: string): Promise<FileHandle> {
     return await open(path, 'r');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const found = code === 'ENOENT' ? 'there is no such file beside the configuration of the hub' : String(code);
+    const found = code === 'ENOENT' ? 'there is no such file in the folder of hub_config.yaml' : String(code);
     throw new HubError('HUB_NOT_FOUND', `Cannot read the map file ${basename(path)}: ${found}`, { cause });
   }
 }

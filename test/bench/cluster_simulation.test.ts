@@ -141,5 +141,5 @@ test('costsOf reads the costs of a saved result, and names what it lacks', () =>
   isNear(costs.shardUs, 3.8, 1e-9);
   assert.deepEqual([costs.wakeUs, costs.handedUs], [300 - 77, 12]);
   assert.equal(costsOf({ more }, { isLean: true }).handedUs, 0);
-  assert.throws(() => costsOf({ more: {} }, { isLean: true }), /no alone_full_us_per_location: run it anew/);
+  assert.throws(() => costsOf({ more: {} }, { isLean: true }), /no alone_full_us_per_location: run it again/);
 });

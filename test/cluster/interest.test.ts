@@ -145,7 +145,7 @@ test('Interest waits for no removed member, nor forever for a silent one', async
   const startMs = clock.nowMs;
   await assert.rejects(
     async () => a.interest.acknowledged(),
-    /Cannot subscribe: not all hubs have heard of it in 6000 ms/,
+    /Cannot subscribe: not all hubs have acknowledged it in 6000 ms/,
   );
   assert.ok(clock.nowMs - startMs > 5999);
   const heardAll = a.interest.allInterestReceived();

@@ -182,7 +182,7 @@ test('Different questions that are under way are bounded', async (t) => {
   const asked = Array.from({ length: 1000 }, (_, index) => a.gather.ask({ ask: 'source', about: `${index}` }));
   await assert.rejects(a.gather.ask(QUESTION), {
     code: 'HUB_UNAVAILABLE',
-    message: 'Cannot ask all hubs: 1000 questions to all hubs are under way',
+    message: 'Cannot ask all hubs: 1000 queries to all hubs are in progress',
   });
   await Promise.all(asked);
   assert.equal((await a.gather.ask(QUESTION)).length, 1);

@@ -185,7 +185,7 @@ test('There is one import at a time, which is cancelled until it is being kept',
   const start = () => imports.start({ ...DOCUMENT, zones: [HALL] }, { dryRun: false, replace: false });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   start();
-  assert.throws(start, /^HubError: Cannot import: the import \S+ is under way$/);
+  assert.throws(start, /^HubError: Cannot import: the import \S+ is in progress$/);
   imports.cancel();
   while (imports.current.ended_at === undefined) await turn();
   assert.deepEqual([imports.current.state, keptIds(hub)], ['cancelled', []]);

@@ -85,7 +85,7 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [rfidZone({ parent: 'nobody' }), /^parent: must be the id of a trackable or of a proximity zone, found "nobody"$/],
     [rfidZone({ parent: 'hall' }), /^parent: must be the id of a trackable or of a proximity zone, found "hall"$/],
     [rfidZone({ id: 'own', parent: 'own' }), /^parent: must not be carried by the zone itself, found "own"$/],
-    [rfidZone({ parent: carrier, properties: mobile }), /^parent: must not be set beside the automatic update/],
+    [rfidZone({ parent: carrier, properties: mobile }), /^parent: must not be set together with the automatic update/],
   ],
   fence: [
     [{}, /^region: is required/],

@@ -159,7 +159,7 @@ describe('Questions about the past', () => {
         ),
       );
       assert.ok(settled.some((each) => each.status === 'rejected' && /its files cannot be had/.test(each.reason)));
-      assert.ok(settled.some((each) => each.status === 'rejected' && /nobody waits/.test(each.reason)));
+      assert.ok(settled.some((each) => each.status === 'rejected' && /client no longer waits/.test(each.reason)));
     }
     assert.match(Buffer.from((await soon(untilAnswered(pool))).bytes).toString(), /"visits":20000/);
     await soon(areReleased(leases));
@@ -169,7 +169,7 @@ describe('Questions about the past', () => {
     const { pool, leases } = openPool(context);
     const leaving = Array.from({ length: 3 }, () => new AbortController());
     const [underWay, waiting, preparing] = leaving.map(({ signal }) => pool.ask(SLOW, signal)) as [never, never, never];
-    const isRefused = [underWay, waiting, preparing].map((each) => assert.rejects(each, /nobody waits/));
+    const isRefused = [underWay, waiting, preparing].map((each) => assert.rejects(each, /client no longer waits/));
     // The first is handed to the thread before this one, which is behind the others, would be.
     const quick = pool.ask(QUICK);
     for (const each of leaving) {
@@ -179,7 +179,7 @@ describe('Questions about the past', () => {
     await soon(Promise.all(isRefused));
     await soon(quick);
     await soon(areReleased(leases));
-    await assert.rejects(pool.ask(QUICK, AbortSignal.abort()), /nobody waits/);
+    await assert.rejects(pool.ask(QUICK, AbortSignal.abort()), /client no longer waits/);
   });
 
   test('end in time where JavaScript is busy with one, whose thread is replaced', async (context) => {

@@ -68,7 +68,7 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   await hub.post('/zones', HALL);
   await guide.waitFor({ state: 'hidden' });
   const beside = await hub.post('/demo', {});
-  assert.match(beside.text, /beside: must be true where the hub has a site, found 1 zone/);
+  assert.match(beside.text, /beside: must be true if the hub already has a site, found 1 zone/);
 });
 
 test('A trackable that is clicked tells where it is, and in which fence', { skip }, async (t) => {

@@ -95,7 +95,7 @@ test('A map file beside the configuration is the map, and the page says what is 
   // Refusals are written to the console.
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${RIVER}&z=17`, { mayFail: true });
   const alert = page.getByRole('alert').filter({ hasText: 'There are no map tiles.' });
-  await alert.getByText('there is no such file beside the configuration of the hub').waitFor();
+  await alert.getByText('there is no such file in the folder of hub_config.yaml').waitFor();
   assert.equal(hub.logged.filter(({ message }) => message.includes('map file')).length, 1);
   await writeFile(path, 'This is a letter, and no map.'.repeat(99));
   await alert.getByRole('button', { name: 'Try again' }).click();

@@ -191,7 +191,7 @@ test('withSite serves parts of the map file, to those whose token is good', asyn
     });
     return handle(request);
   };
-  const missing = 'Cannot read the map file town.pmtiles: there is no such file beside the configuration of the hub';
+  const missing = 'Cannot read the map file town.pmtiles: there is no such file in the folder of hub_config.yaml';
   assert.deepEqual(await askFor('bytes=0-9'), { status: 404, body: missing });
   assert.equal(await whyNoMap(mapFile), missing);
   await writeFile(mapFile, 'This is a letter, and no map.');

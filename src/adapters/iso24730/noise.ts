@@ -32,7 +32,7 @@ export class Noise {
     if (this.#run !== RUN_MAX) return;
     this.#isSettled = true;
     const hint = isZebraLegacy(line)
-      ? { hint: "this is Zebra's older stream; the standard one has a port beside" }
+      ? { hint: "this is Zebra's older stream; the standard one is on another port" }
       : {};
     const facts = { address: this.#address, excerpt: line.slice(0, EXCERPT_MAX), ...hint };
     this.#log.warn('A peer does not look like ISO/IEC 24730-1: none of its first lines could be used', facts);

@@ -7,45 +7,44 @@ import type { Serving } from '../routing/ownership.ts';
 import { SEVERAL_OWNERS } from './protocols.ts';
 
 /**
- * What all hubs know from the records of the configuration log, besides entities. It follows from the records alone, so at
- * the same record it is the same everywhere.
+ * State that all hubs derive from the configuration log, besides entities. It depends on the records alone, so it is the
+ * same on all hubs after the same record.
  *
- *   record          what changes
+ *   record          changes
  *   --------------  ----------------------------------------------------------------------------------------------
- *   change          settings
- *   regroup         settings; its objects are on their way to the owners of their new partitions
- *   arrived         of these objects, those are on their way no more whose new partitions the record names, and the hub
- *                   owns by the map
- *   join            the member is the last of all
- *   map             the map, unless it was made without knowing the last one: its epoch must be higher. Members that
- *                   own a partition no more are a source of it
- *   expel, leave    the member is dead, and a source of the partitions that it owned before; the map, as above
- *   took            the other is a source no more of what was taken: partitions that the taker owns by the map
- *   took (nothing)  a dead one that is no source is forgotten
- *   protocol        the version that everybody writes: it never falls
+ *   change          the settings
+ *   regroup         the settings; its objects migrate to the owners of their new partitions
+ *   arrived         the objects of that `regroup` stop migrating if the record names their new partitions and the sender
+ *                   owns these by the map
+ *   join            the member is added as the last one
+ *   map             the map, unless it was made from an outdated one: its epoch must be higher. Members that lose a
+ *                   partition become a source of it
+ *   expel, leave    the member is removed, and becomes a source of the partitions that it owned; the map, as above
+ *   took            the partitions that were acquired, and that the acquirer owns by the map, are removed from the source
+ *   took (nothing)  a removed member that is no source is deleted
+ *   protocol        the version that all members write: it never decreases
  *
- * A *source* of a partition may have the state of its objects: as it lives and has released them when it applied the
- * record, or as it is dead and its journal has them. The owner takes it from the sources in the order in which they
- * have lost the partition, and says for each that it has `took`. Until there are none the partition is open:
+ * A *source* of a partition may hold the state of its objects. A member has released them when it applied the record; the
+ * journal of a removed member holds them. The owner acquires the partition from its sources in the order in which they lost
+ * it, and appends `took` for each. The partition is open as soon as it has no source:
  *
- *   the owner of a partition   what its owner before is      sources of the partition
- *   -------------------------  ----------------------------  ------------------------------------------------------------
- *   gets it by a map           a member                      that member
- *   gets it by an end          dead                          the dead one
- *   ends before it took        dead, and a source now        those from which it was to take, then itself
- *   is a source itself         a member that ended before    itself, as what it has released comes back to it, then the
- *                              it took                       other
+ *   the owner of a partition        previous owner                sources of the partition
+ *   ------------------------------  ----------------------------  ---------------------------------------------------------
+ *   gets it by a map                a member                      that member
+ *   gets it by a removal            removed                       the removed member
+ *   is removed before its `took`    removed, and a source now     the sources that it had yet to acquire from, then itself
+ *   is a source itself              a member that was removed     itself, because it gets back what it has released, then
+ *                                   before its `took`             the other
  *
- * A source that ends remains one: what it has released is in its journal. What was taken by somebody who owned it no more
- * when the record came is not taken: its owner is still reading. When a dead one is no source any more, the streams of its
- * journal are to be deleted: nobody reads them. Whoever has deleted them takes nothing of the dead one, in a record, and
- * with that it is forgotten. So a hub that dies between the two leaves no stream behind.
+ * A source remains one after its removal: its journal holds what it has released. A `took` of a hub that no longer owned the
+ * partition at that record has no effect, because the current owner is still acquiring. When a removed member is no source any
+ * more, no hub reads its journal, and a hub deletes the streams. That hub then appends a `took` of nothing, which deletes the
+ * removed member. So no stream is left behind by a hub that fails between the two steps.
  *
- * An object that is on its way comes from the owner of its old partition to the owner of its new one, whoever these are by
- * then: who takes over a partition plays the part of its owner before.
+ * A migrating object moves from the owner of its old partition to the owner of its new one. If a partition changes hands in
+ * the meantime, its new owner takes that role.
  *
- * With version 1 of the protocol all partitions have one owner. Nothing is handed over between members then, and nothing is
- * on its way.
+ * With version 1 of the protocol one member owns all partitions. Members do not hand over partitions, and no object migrates.
  */
 export interface ConfigState {
   /** JSON by name. */
@@ -62,8 +61,8 @@ export interface ConfigState {
   /** Protocol version that all members write. */
   readonly protocol: number;
   /**
-   * The sequence of the last record that changed who serves what. After a snapshot of version 1, which does not say it, that of
-   * the snapshot, until the next: then it may be higher than elsewhere, but never than what is applied.
+   * Sequence of the last record that changed ownership. A snapshot of version 1 does not include it. Then it is the sequence of
+   * the snapshot until the next change, and may be higher than on other hubs, but never higher than the applied sequence.
    */
   readonly version: number;
 }

@@ -1,22 +1,22 @@
 /**
- * The versions of what hubs write to each other. Each hub says in its `join` which it reads and writes. A cluster begins with
- * the first; once all members have the next, the first of them says in the log that everybody writes that from now on.
+ * Protocol versions of messages between hubs. The `join` of a hub lists the versions that it reads and writes. A cluster starts
+ * with version 1. As soon as all members support the next version, the first member appends a record that switches to it.
  *
- *   version   what is new
+ *   version   adds
  *   -------   ------------------------------------------------------------------------------------------------------
  *   1         one member owns everything
- *   2         several members own partitions, and hand them over: `regroup`, `arrived`, and snapshots that tell of both. Fence
- *             events are recorded with their steps, and announced again when their owner is gone
+ *   2         several members own partitions, and hand them over: `regroup`, `arrived`, and snapshots that include both.
+ *             Fence events are recorded with their steps, and redelivered after their owner has failed
  *
- * There is no way back: the record that raises the version, and whatever older hubs would not understand, is written in the new
- * one, and who cannot read a record or a snapshot does not start, and does not stay. So a hub of a release that has only
- * version 1 never joins a cluster that has several owners: it finds that record, or a snapshot behind it, before it joins, or
- * it has joined before the record, which is then not written.
+ * A cluster never goes back to an older version. The record that raises the version is written in the new one, as is
+ * everything that older hubs cannot read. A hub that cannot read a record or a snapshot does not start, or leaves. So a hub
+ * of a release with only version 1 never joins a cluster with several owners: before it joins it finds that record, or a later
+ * snapshot. If it joined before that record, the record is not written.
  */
 export const PROTOCOLS: readonly number[] = [1, 2];
 
 /** From this version on several members may own partitions. */
 export const SEVERAL_OWNERS = 2;
 
-/** From this version on owners record their fence events, so that these can be announced again. */
+/** From this version on owners record their fence events, so that these can be redelivered. */
 export const RECORDS_FENCE_EVENTS = 2;

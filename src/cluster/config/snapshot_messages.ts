@@ -27,15 +27,15 @@ export interface EntityText {
 }
 
 /**
- * The state and all entities, of which each kind is in the order of creation, as messages of less than 4 MB: msgpack of
- * `[version, 'state', …]`, and then of `[version, 'texts', rows]`, settings first. What is too long for a row goes on in
- * the next one. The version is that of the protocol, and one that cannot be read is refused.
+ * Encodes the state and all entities as messages of less than 4 MB: msgpack of `[version, 'state', …]`, and then of
+ * `[version, 'texts', rows]`, settings first, each kind of entity in the order of creation. A text that is too long for one
+ * row continues in the next. The version is that of the protocol. Readers reject a version that they do not support.
  *
  *   version   the fields of the state
  *   -------   ------------------------------------------------------------------------------------------------------
- *   1         STATE: for each of the dead, with the partitions that it is a source of, in the order of their ends
- *   2         these, but without the partitions of the dead, and LATER: sources, also of members, what is on the way, and
- *             since when it is served as it is
+ *   1         STATE, with the removed members in the order of their removal, and the partitions that each is a source of
+ *   2         these, but without the partitions of removed members, and LATER: sources including members, migrating
+ *             objects, and the ownership version
  */
 export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>): readonly Uint8Array[] {
   const version = state.protocol;

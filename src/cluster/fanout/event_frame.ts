@@ -4,20 +4,20 @@ import type { EventBatch } from '../../model/event_batch.ts';
 import type { FilterFields } from '../../model/topics.ts';
 
 /**
- * What carries events from the hub that has rendered them to another one, as the bytes that subscribers get:
+ * Frame with the events that one hub has rendered for the subscribers of another, as the bytes that these get:
  *
  *     0  u8 version     1  u8 bytes of the sender's incarnation     2  u16 blocks
- *     4  u32 1 if it is the last that the sender sends
- *     8  f64 number of the frame, from 1, of those from this sender to this receiver; of one without blocks, of the last
+ *     4  u32 1 in the last frame of the sender
+ *     8  f64 number of the frame, from 1, per sender and receiver; without blocks, the number of the previous frame
  *    16  f64 messages of announced events that the sender has sent to all
- *    24  f64 the sequence of the configuration behind which it goes on with what others have owned before; 0 for none
- *    32  the incarnation, and the blocks: u32 the receiver's number of the variant, u32 events, u32 bytes of their texts,
- *        u32 bytes of their fields, 0 where there are none; u32 where each text ends; the texts, joined by commas; the
- *        fields in msgpack
- *     ..  of version 2, up to the end: u8 bytes of an incarnation, f64 number of a frame that it has sent to the receiver, behind
- *        which this one comes; the incarnation
+ *    24  f64 sequence of the configuration record after which the sender publishes for objects of previous owners; 0 for none
+ *    32  the incarnation, and the blocks: u32 the receiver's number of the variant, u32 events, u32 bytes of their JSON,
+ *        u32 bytes of their fields, or 0; u32 end offset of each JSON string; the JSON strings, joined by commas; the fields
+ *        in msgpack
+ *     ..  of version 2, up to the end: u8 bytes of an incarnation, f64 number of the frame from it to the receiver that must
+ *        precede this one; the incarnation
  *
- * Little-endian. A frame that comes behind none of others has version 1.
+ * Little-endian. A frame that has no such predecessor has version 1.
  */
 const [VERSION, VERSION_BEHIND] = [1, 2] as const;
 const [BLOCKS_AT, LAST_AT, NUMBER_AT, ANNOUNCED_AT, AFTER_AT, HEAD_BYTES] = [2, 4, 8, 16, 24, 32] as const;

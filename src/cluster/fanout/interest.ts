@@ -141,7 +141,7 @@ export class Interest {
     if (withinMs === undefined) return promise;
     const cancel = this.#options.schedule(withinMs, () => {
       this.#waiters.delete(waiter);
-      reject(unavailable(`not all hubs have heard of it in ${withinMs} ms`));
+      reject(unavailable(`not all hubs have acknowledged it in ${withinMs} ms`));
     });
     return promise.finally(cancel);
   }

@@ -34,7 +34,7 @@ const GAPS_MAX = 64;
 
 /**
  * Retransmission: requests missing messages from the sender of a numbered sequence. Requests are sent at once and repeated for
- * a second. Messages that the sender has dropped, or that have not arrived by then, are lost, and later ones are taken. The
+ * a second. Messages that the sender has dropped, or that do not arrive in that time, are lost, and later ones are accepted. The
  * last request is awaited: after a stop of this process its answer may be there unread.
  *
  * All gaps are requested together, since the sender retains messages for two seconds: sequential requests for many gaps could

@@ -3,19 +3,20 @@ import { firstMember, successors, loads, type Members, ownersMaxOf, suspects } f
 import { PROTOCOLS } from '../config/protocols.ts';
 
 /**
- * What one member appends for all: the first that is no suspect, as it sees it. Of two that both take themselves for the first
- * one is overtaken, since each append is to be the next record, and looks again.
+ * Records that the coordinator appends for the cluster. The coordinator is the first member that is no suspect, as each hub
+ * sees it. If two hubs both act as coordinator, one append is overtaken, since each must be the next record; that hub then
+ * evaluates the state again.
  *
- *   what             while                                                               at a time
+ *   record           condition                                                           at a time
  *   ---------------  ------------------------------------------------------------------  -----------------------------------
- *   missing map      there is none, or it names somebody who is no member                all that has no owner
- *   protocol         all members speak the next version                                  one version
- *   filling map      a member has less than its share since somebody joined or ended     8 partitions to one member
+ *   missing map      there is no map, or it names a hub that is not a member             all partitions without an owner
+ *   protocol         all members support the next version                                one version
+ *   filling map      a member has had less than its share since a join or a removal      8 partitions to one member
  *   balancing map    loads have differed by more than a fifth for a minute, and are      8 partitions
  *                    1,000 locations a second in all
  *
- * The last two wait until several may own partitions, all members are heard, and whatever was moved before has arrived: so
- * what waits for its new owner is little, and there is always but one to move it. The minute begins anew with each map.
+ * The last two wait until several members may own partitions, all members are heard, and all earlier moves have completed. So
+ * few partitions wait for their new owner, and only one hub moves them at a time. Each map restarts the minute.
  */
 export type CoordinatorRecord =
   | { readonly is: 'map'; readonly map: PartitionMap }
@@ -73,7 +74,7 @@ function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
   return { ...next, epoch: map.epoch + 1 };
 }
 
-/** The version after the present one, where everybody speaks it. */
+/** Next protocol version, if all members support it. */
 function nextProtocol({ all, protocol }: Members): number | undefined {
   const next = protocol + 1;
   const isSpoken = PROTOCOLS.includes(next) && [...all.values()].every(({ protocols }) => protocols.includes(next));

@@ -41,7 +41,7 @@ import { SEVERAL_OWNERS } from '../config/protocols.ts';
  * other's messages: they must be faster, and seal it. Of two halves the one with the member that joined last is faster: after a
  * restart of the whole cluster that is the live half. The rule must not last forever: a hub that returns alone after three have
  * failed would wait for the failed ones. A minority waits for 3 s more if a suspect's connection is lost, and for 10 s more if
- * it is only silent. A majority has acted by then, and this hub's append would have been refused.
+ * it is only silent. A majority would have acted within that time, and this hub's append would have been rejected.
  *
  * A member is *filling* from its join on, and again when another member has been removed, until it owns its share by number.
  * Partitions that it loses later because of loads are not given back. coordinator.ts describes how the first member fills.

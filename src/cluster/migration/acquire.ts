@@ -462,7 +462,7 @@ export class Acquisition {
   }
 
   /**
-   * State that a member has released because of a record: successors have released more later, and have evaluated more by then.
+   * State that a member has released because of a record. Later owners have released and evaluated more since.
    */
   async #releasedBy(
     from: string,

@@ -255,7 +255,7 @@ export class NatsBus implements Bus {
     if (this.#isClosed) throw new BusError(`Cannot ${what}: the bus is closed`);
     if (this.#calls.size >= CALLS_MAX || this.#callBytes + bytes > CALL_BYTES_MAX) {
       throw new BusBusyError(
-        `Cannot ${what}: ${this.#calls.size} calls of ${this.#callBytes} bytes are under way already`,
+        `Cannot ${what}: ${this.#calls.size} calls of ${this.#callBytes} bytes are in flight already`,
       );
     }
     const id = ++this.#ids;

@@ -21,7 +21,7 @@ export interface Serving {
   readonly open: ReadonlySet<number>;
   /**
    * Objects, as "kind id", whose state has not arrived at the owner of their partition. That partition is open too, except for
-   * a trackable which was deleted since: its partition is the one of its id again, and another hub may serve that.
+   * a trackable that has been deleted since: it is assigned by its id again, and another hub may own that partition.
    */
   readonly migrating: ReadonlySet<string>;
 }

@@ -42,7 +42,7 @@ interface QueriedMember {
 
 export interface MemberQuestion {
   readonly ask: string;
-  /** What the query is about; empty if it needs no subject. */
+  /** Subject of the query; empty if it needs none. */
   readonly about: string;
 }
 
@@ -174,7 +174,7 @@ export class MemberQueries {
 
   #begin(key: string, asking: Asking): Promise<MemberAnswers> {
     if (this.#rounds.size >= ROUNDS_MAX) {
-      const why = `${ROUNDS_MAX} questions to all hubs are under way`;
+      const why = `${ROUNDS_MAX} queries to all hubs are in progress`;
       return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot ask all hubs: ${why}`));
     }
     const round: Round = { gathered: this.#all(asking), next: undefined };

@@ -154,7 +154,7 @@ export class OwnerCalls {
   /** Error of a request that was not executed in time. */
   late(what: string, { isInDoubt, cause }: { readonly isInDoubt: boolean; readonly cause?: unknown }): HubError {
     const found = this.#isClosed ? 'this hub is closing' : 'no hub has done it in time';
-    const doubt = isInDoubt ? '; it may be done all the same, or in part' : '';
+    const doubt = isInDoubt ? '; it may still be done, completely or in part' : '';
     return new HubError('HUB_UNAVAILABLE', `${what}: ${found}${doubt}`, { cause });
   }
 

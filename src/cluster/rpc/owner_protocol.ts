@@ -5,7 +5,7 @@ import { type Borrowed, lend, look } from '../../model/borrowed.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
 
 /**
- * What a front door and the owner of its objects say to each other.
+ * Messages between an ingress hub and the owner of its objects.
  *
  * Locations, on `<name>.in.<incarnation of the owner>`:
  *
@@ -13,11 +13,11 @@ import type { CountedRun } from '../../wire/received_run.ts';
  *        then msgpack of [applied, door, number, [[names, bytes, count] of each run], isRepeated, version,
  *        triedBy]
  *
- * Little-endian. What is said of the records stands behind them, so they are sent from where they were collected.
+ * Little-endian. The metadata follows the records, so that these are sent from the buffer in which they were collected.
  *
- * Anything else, on `<name>.ask.<incarnation>`, is msgpack of [VERSION, applied, door, number, part, kind, argument,
- * version]: of what an answer makes up that is larger than a message, each part is asked for. Every answer is msgpack of
- * [VERSION, at, …]. What the release before does not say stands at the end, and may be missing.
+ * Other requests, on `<name>.ask.<incarnation>`, are msgpack of [VERSION, applied, door, number, part, kind, argument,
+ * version]. If an answer is larger than a message, each of its parts is requested. Every answer is msgpack of
+ * [VERSION, at, …]. Fields that the previous release does not send are at the end, and may be missing.
  */
 const VERSION = 1;
 const RECORD_BYTES_AT = 4;

@@ -2,7 +2,7 @@ import { packAnswer, type OwnerReply, type RequestHead } from './owner_protocol.
 
 /** Bytes of a part of an answer. */
 const PART_BYTES = 1 << 20;
-/** Time after which a requester is told that the answer is in progress. */
+/** Time after which a requester is notified that its answer is in progress. */
 const WORKING_MS = 500;
 /** Time that an answer is held for a requester that does not come back. */
 const HELD_MS = 10_000;

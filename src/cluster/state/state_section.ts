@@ -405,7 +405,7 @@ const IN_FLIGHT = 32;
 const TURN_ROWS = 1000;
 /** Subjects that are read together, and held in memory, to be compacted. */
 const COMPACTED_TOGETHER = 16;
-/** Beyond this number of subjects the server is asked for all: filtering by so many costs it more. */
+/** Beyond this number of subjects all are requested: filtering by that many costs the server more. */
 const SELECTED_MAX = COMPACTED_TOGETHER;
 /** Pause before subjects that could not be read to their ends are read again. */
 const AGAIN_MS = 100;

@@ -139,7 +139,7 @@ export class ClusterHistory {
   /** Resolves when rows may be collected. Rejects if that takes too long, or if the client disconnects. */
   async #turn(gone: AbortSignal | undefined): Promise<void> {
     const refuse = (why: string) => new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`);
-    if (gone?.aborted === true) throw refuse('nobody waits for the answer');
+    if (gone?.aborted === true) throw refuse('the client no longer waits for the answer');
     if (this.#gathering < GATHERING_MAX) {
       this.#gathering++;
       return;
@@ -157,7 +157,7 @@ export class ClusterHistory {
         this.#waiting.splice(this.#waiting.indexOf(begin), 1);
         end(() => reject(refuse(why)));
       };
-      const leave = (): void => giveUp('nobody waits for the answer');
+      const leave = (): void => giveUp('the client no longer waits for the answer');
       const waitMs = WAIT_TIMES * this.#deps.timeoutMs;
       const callOff = this.#deps.schedule(waitMs, () =>
         giveUp(`other questions asked the cluster for ${waitMs} ms (${WAIT_TIMES} × history_query_timeout)`),

@@ -120,7 +120,7 @@ export class QueryPool {
         return;
       }
       if (gone?.aborted === true) {
-        reject(nobodyWaits());
+        reject(clientLeft());
         return;
       }
       const { timeoutMs } = this.#settings;
@@ -136,7 +136,7 @@ export class QueryPool {
         resolve: (answer) => settle(() => resolve(answer)),
         reject: (error) => settle(() => reject(error)),
       };
-      const onGone = (): void => this.#giveUp(asked, nobodyWaits());
+      const onGone = (): void => this.#giveUp(asked, clientLeft());
       const cancel = this.#deps.schedule(WAIT_TIMES * timeoutMs, () => this.#waitedTooLong(asked));
       gone?.addEventListener('abort', onGone, { once: true });
       this.#waiting.push(asked);
@@ -364,8 +364,8 @@ function unavailable(why: string): HubError {
   return new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`);
 }
 
-function nobodyWaits(): HubError {
-  return unavailable('nobody waits for the answer');
+function clientLeft(): HubError {
+  return unavailable('the client no longer waits for the answer');
 }
 
 function messageOf(error: unknown): string {

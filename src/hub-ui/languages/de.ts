@@ -380,7 +380,7 @@ export const german = {
   '{count} problems: nothing can be imported': '{count} Probleme: Nichts kann importiert werden',
   '{count} provider': '{count} Provider',
   '{count} providers': '{count} Provider',
-  '{count} questions to all hubs are under way': '{count} Fragen an alle Hubs laufen schon',
+  '{count} queries to all hubs are in progress': '{count} Fragen an alle Hubs laufen schon',
   '{count} questions wait already': '{count} Fragen warten schon',
   '{count} reconnects': '{count}-mal neu verbunden',
   '{count} records': '{count} Einträge',
@@ -993,7 +993,7 @@ export const german = {
   'must be the next_cursor of another reply': 'muss der next_cursor einer anderen Antwort sein',
   'must be the zone of the path, {value}': 'muss die Zone des Pfads sein, {value}',
   'must be true or false': 'muss true oder false sein',
-  'must be true where the hub has a site': 'muss true sein, wo der Hub schon einen Standort hat',
+  'must be true if the hub already has a site': 'muss true sein, wo der Hub schon einen Standort hat',
   'must be well-formed Unicode': 'muss wohlgeformtes Unicode sein',
   'must be west,south,east,north in degrees with south up to north':
     'muss west,south,east,north in Grad sein, south höchstens north',
@@ -1043,7 +1043,7 @@ export const german = {
   'must not be carried by the zone itself': 'darf nicht von der Zone selbst getragen sein',
   'must not be empty': 'darf nicht leer sein',
   'must not be moved into itself': 'lässt sich nicht in sich selbst verschieben',
-  'must not be set beside the automatic update in properties':
+  'must not be set together with the automatic update in properties':
     'ist nicht neben der automatischen Aktualisierung in den Eigenschaften möglich',
   'must not be set for a region with holes': 'ist bei einer Form mit Löchern nicht möglich',
   'must not have fewer than {count} {things}': 'muss mindestens {count} {things} haben',
@@ -1090,7 +1090,7 @@ export const german = {
   'no hub': 'kein Hub',
   'No hub has answered yet': 'Noch hat kein Hub geantwortet',
   'no hub has done it in time': 'Kein Hub hat es rechtzeitig getan',
-  'no hub has done it in time; it may be done all the same, or in part':
+  'no hub has done it in time; it may still be done, completely or in part':
     'Kein Hub hat es rechtzeitig getan; vielleicht geschieht es doch noch, auch in Teilen',
   'No hub owns the objects now. Locations wait until one has taken over.':
     'Die Objekte gehören gerade keinem Hub. Ortungen warten, bis einer übernommen hat.',
@@ -1121,14 +1121,14 @@ export const german = {
   'No {kind} match the search': 'Keine {kind} gefunden',
   'No {kind} yet': 'Noch keine {kind}',
   'Nobody has acknowledged it': 'Niemand hat es bestätigt',
-  'nobody waits for the answer': 'Niemand wartet auf die Antwort',
+  'the client no longer waits for the answer': 'Niemand wartet auf die Antwort',
   None: 'Keine',
   none: 'keine',
   'none at {value}': 'keiner bei {value}',
   'None yet. Whoever uses this hub sees what is saved.':
     'Noch keine. Was gespeichert ist, sehen alle, die diesen Hub benutzen.',
   'not acknowledged': 'nicht bestätigt',
-  'not all hubs have heard of it in {count} ms': 'Nach {count} ms wissen nicht alle Hubs davon',
+  'not all hubs have acknowledged it in {count} ms': 'Nach {count} ms wissen nicht alle Hubs davon',
   'Not connected': 'Nicht verbunden',
   'not done in {count} ms': 'In {count} ms nicht getan',
   'not every {name} of the body is owned': 'nicht jedes {name} der Anfrage ist es',
@@ -1629,8 +1629,8 @@ export const german = {
   'the identity server has not answered the hub yet': 'Der Anmeldeserver hat dem Hub noch nicht geantwortet',
   'The image is too large to store with the zone': 'Das Bild ist zu groß, um es mit der Zone zu speichern',
   'The import was stopped. Nothing has changed.': 'Der Import wurde abgebrochen. Nichts hat sich geändert.',
-  'the import {name} is under way': 'Der Import {name} läuft noch',
-  'the journal has not kept it in time; it may be done all the same':
+  'the import {name} is in progress': 'Der Import {name} läuft noch',
+  'the journal has not stored it in time; it may still be done':
     'Das Journal hat es nicht rechtzeitig aufgenommen; vielleicht geschieht es doch noch',
   'The KMZ file cannot be read: {message}. Save it as KML.':
     'Die KMZ-Datei ist nicht lesbar: {message}. Speichern Sie sie als KML.',
@@ -1745,7 +1745,7 @@ export const german = {
   'This hub forwards locations to {owner}, and takes over if {owner} fails.':
     'Dieser Hub leitet Ortungen an {owner} weiter und übernimmt, wenn {owner} ausfällt.',
   'this hub is closing': 'Dieser Hub wird beendet',
-  'this hub is closing; it may be done all the same, or in part':
+  'this hub is closing; it may still be done, completely or in part':
     'Dieser Hub wird beendet; vielleicht geschieht es doch noch, auch in Teilen',
   'This hub is joining its cluster.': 'Dieser Hub tritt seinem Cluster bei.',
   'this hub is no member any more': 'Dieser Hub ist kein Mitglied mehr',
