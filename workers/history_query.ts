@@ -1,40 +1,35 @@
-import { parentPort, workerData } from 'node:worker_threads';
 import { Duck } from '../src/history/duck.ts';
-import { shareFlight } from '../src/history/flight.ts';
 import { answer } from '../src/history/queries/answer.ts';
-import type { FromQueryThread, QuerySettings, ToQueryThread } from '../src/history/queries/query_messages.ts';
+import type { FromQueryProcess, ToQueryProcess } from '../src/history/queries/query_messages.ts';
 import { Unanswerable } from '../src/history/queries/query.ts';
-import { endInOrder } from '../src/history/thread_end.ts';
-import { every } from '../src/time/clock.ts';
 
-/** Thread that answers history queries, one after the other. */
-const { memoryMb, flight } = workerData as QuerySettings;
-shareFlight(flight);
-const duck = await Duck.open({ memoryMb, spillFolder: undefined });
+/** Process that answers history queries, one after the other. Its argument is the memory of its database, in MB. */
+process.title = 'hub-history-query';
+// The hub has ended, however it did.
+process.on('disconnect', () => process.exit());
+
 let underWay: number | undefined;
-
-endInOrder(parentPort, every);
-parentPort?.on('message', (message: ToQueryThread) => {
+const duck = await Duck.open({ memoryMb: Number(process.argv[2]), spillFolder: undefined });
+process.on('message', (message: ToQueryProcess) => {
   if (message.say === 'question') void reply(message);
-  else if (message.say === 'interrupt' && underWay === message.id) duck.interrupt();
+  else if (underWay === message.id) duck.interrupt();
 });
+send({ say: 'ready' });
 
-tell({ say: 'ready' });
-
-async function reply({ id, question, files }: ToQueryThread & { readonly say: 'question' }): Promise<void> {
+async function reply({ id, question, files }: ToQueryProcess & { readonly say: 'question' }): Promise<void> {
   underWay = id;
   try {
     const { text, next, damaged } = await answer(duck, files, question);
     const bytes = new TextEncoder().encode(text);
-    tell({ say: 'answer', id, bytes, next, damaged });
+    send({ say: 'answer', id, bytes, next, damaged });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    tell({ say: 'failure', id, why, isAsked: error instanceof Unanswerable });
+    send({ say: 'failure', id, why, isAsked: error instanceof Unanswerable });
   } finally {
     underWay = undefined;
   }
 }
 
-function tell(message: FromQueryThread): void {
-  parentPort?.postMessage(message, 'bytes' in message ? [message.bytes.buffer] : []);
+function send(message: FromQueryProcess): void {
+  process.send?.(message);
 }

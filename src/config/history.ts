@@ -68,7 +68,7 @@ export const HistoryProperties = {
     minimum: 1,
     maximum: 64,
     default: 1,
-    description: 'Threads that answer history queries.',
+    description: 'Processes that answer history queries.',
   }),
   history_query_memory: Type.Integer({
     minimum: 64,
@@ -80,6 +80,6 @@ export const HistoryProperties = {
     minimum: 100,
     maximum: 3_600_000,
     default: 30_000,
-    description: 'Maximum duration of one query, in milliseconds. It may wait for a thread twice as long before that.',
+    description: 'Maximum duration of one query, in milliseconds. It may wait for a process twice as long before that.',
   }),
 };

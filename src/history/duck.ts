@@ -19,7 +19,6 @@ import {
 import bindings from '@duckdb/node-bindings';
 import type { ColumnType } from './columns.ts';
 import type { ColumnValue } from './event_rows.ts';
-import { land, takeOff } from './flight.ts';
 import type { Values } from './queries/sql.ts';
 
 /** Most rows of a chunk of DuckDB. */
@@ -84,13 +83,11 @@ export function isInterrupted(error: unknown): boolean {
 
 async function following<Result>(work: () => Promise<Result>): Promise<Result> {
   underWay++;
-  const mayBegin = takeOff();
   try {
-    if (isStopping || !mayBegin) throw new Error('The thread ends');
+    if (isStopping) throw new Error('The thread ends');
     return await work();
   } finally {
     underWay--;
-    land();
     if (underWay === 0) stopped?.();
   }
 }

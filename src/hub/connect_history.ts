@@ -43,7 +43,7 @@ export async function connectHistory(
   history.start();
   const pool = new QueryPool(
     {
-      threads: config.history_query_threads,
+      processes: config.history_query_threads,
       memoryMb: config.history_query_memory,
       timeoutMs: config.history_query_timeout,
     },

@@ -232,7 +232,7 @@ test('A pool that is closed while a query is in flight, or whose query takes too
     ...{ ask: 'tracks', whose: 'locations', fromMs: NOW_MS, toMs: NOW_MS + 3_600_000, stepMs: 1, limit: 100_000 },
     ...{ bbox: undefined, floor: undefined, cursor: undefined, owned: undefined },
   } as unknown as HistoryQuery;
-  const slow = new QueryPool({ threads: 1, memoryMb: 512, timeoutMs: 100 }, deps);
+  const slow = new QueryPool({ processes: 1, memoryMb: 512, timeoutMs: 100 }, deps);
   context.after(() => slow.close());
   await assert.rejects(slow.ask(question), /takes more than 100 ms/);
   // A thread that has not begun yet is waited for no longer than that, and gives its files back when it is done.
@@ -242,7 +242,7 @@ test('A pool that is closed while a query is in flight, or whose query takes too
     prepared.resolve();
     return deps.files();
   };
-  const pool = new QueryPool({ threads: 1, memoryMb: 512, timeoutMs: 60_000 }, { ...deps, files });
+  const pool = new QueryPool({ processes: 1, memoryMb: 512, timeoutMs: 60_000 }, { ...deps, files });
   context.after(() => pool.close());
   const asked = pool.ask(question);
   asked.catch(() => undefined);

@@ -36,8 +36,8 @@ const LARGE: HistoryQuery = {
   ...{ ask: 'events', topic: 'fence_events', ...SPAN, limit: 100_000, cursor: undefined },
   ...{ fenceIds: undefined, trackableIds: undefined, providerIds: undefined, eventType: undefined },
 };
-const SETTINGS: PoolSettings = { threads: 1, memoryMb: 512, timeoutMs: 600_000 };
-/** Time in which a free thread answers, much shorter than a slow query. */
+const SETTINGS: PoolSettings = { processes: 1, memoryMb: 512, timeoutMs: 600_000 };
+/** Time in which a free process answers, much shorter than a slow query. */
 const SOON_MS = 90_000;
 
 /** Visits of one fence that take the whole hour. */
@@ -84,7 +84,7 @@ async function writeCircle(folder: string): Promise<HistoryFile> {
   return { ...part, path, rows: PLACES, bytes: 0, writtenMs: 0 };
 }
 
-/** Resolves when all files have been given back, which a thread does that ends. */
+/** Resolves when all files have been given back, which a process does that ends. */
 async function areReleased(leases: ReadonlySet<number>): Promise<void> {
   while (leases.size > 0) await delay(20);
 }
@@ -131,7 +131,7 @@ describe('Questions about the past', () => {
     let asked = 0;
     const opened = openPool(
       context,
-      { threads: 2, timeoutMs: 5000 },
+      { processes: 2, timeoutMs: 5000 },
       {
         files: (wanted): Promise<LeasedFiles> => {
           // The recorder's thread has died, files are gone, or nothing is wrong.
@@ -155,7 +155,7 @@ describe('Questions about the past', () => {
       assert.ok(
         settled.some(
           (each) =>
-            each.status === 'rejected' && /takes more than 5000 ms|no thread was free for 10000 ms/.test(each.reason),
+            each.status === 'rejected' && /takes more than 5000 ms|no process was free for 10000 ms/.test(each.reason),
         ),
       );
       assert.ok(settled.some((each) => each.status === 'rejected' && /its files cannot be had/.test(each.reason)));
@@ -165,12 +165,12 @@ describe('Questions about the past', () => {
     await soon(areReleased(leases));
   });
 
-  test('are cancelled when their client disconnects: in the queue, while preparing and in the thread', async (context) => {
+  test('are cancelled when their client disconnects: in the queue, while preparing and in the process', async (context) => {
     const { pool, leases } = openPool(context);
     const leaving = Array.from({ length: 3 }, () => new AbortController());
     const [underWay, waiting, preparing] = leaving.map(({ signal }) => pool.ask(SLOW, signal)) as [never, never, never];
     const isRefused = [underWay, waiting, preparing].map((each) => assert.rejects(each, /client no longer waits/));
-    // The first is handed to the thread before this one, which is behind the others, would be.
+    // The first is handed to the process before this one, which is behind the others, would be.
     const quick = pool.ask(QUICK);
     for (const each of leaving) {
       await new Promise(setImmediate);
@@ -182,14 +182,14 @@ describe('Questions about the past', () => {
     await assert.rejects(pool.ask(QUICK, AbortSignal.abort()), /client no longer waits/);
   });
 
-  test('end in time where JavaScript is busy with one, whose thread is replaced', async (context) => {
+  test('end in time where JavaScript is busy with one, whose process is replaced', async (context) => {
     const { pool, leases } = openPool(context, { timeoutMs: 3000 });
     await assert.rejects(pool.ask(SLOW), /takes more than 3000 ms/);
     assert.match(Buffer.from((await soon(untilAnswered(pool))).bytes).toString(), /"visits":20000/);
     await soon(areReleased(leases));
   });
 
-  test('wait for a thread no longer than they may take', async (context) => {
+  test('wait for a process no longer than they may take', async (context) => {
     const due: (() => void)[] = [];
     const { pool } = openPool(
       context,
@@ -204,10 +204,11 @@ describe('Questions about the past', () => {
     );
     const asked = [pool.ask(QUICK), pool.ask(QUICK), pool.ask(QUICK)];
     for (const callback of due) callback();
-    for (const each of asked) await assert.rejects(each, { status: 503, message: /no thread was free for 1200000 ms/ });
+    for (const each of asked)
+      await assert.rejects(each, { status: 503, message: /no process was free for 1200000 ms/ });
   });
 
-  test('leave no thread behind that has been idle for a while, and are answered by a new one then', async (context) => {
+  test('leave no idle process behind, and are answered by a new one then', async (context) => {
     const ends: (() => void)[] = [];
     const { pool } = openPool(
       context,
@@ -222,10 +223,10 @@ describe('Questions about the past', () => {
     );
     for (let round = 0; round < 2; round++) {
       assert.ok((await pool.ask(QUICK)).bytes.length > 0);
-      assert.equal(pool.threads, 1);
+      assert.equal(pool.processes, 1);
       assert.equal(ends.length, 1);
       ends[0]?.();
-      assert.equal(pool.threads, 0);
+      assert.equal(pool.processes, 0);
       assert.equal(ends.length, 0);
     }
   });
@@ -247,7 +248,7 @@ describe('Questions about the past', () => {
     assert.match(JSON.stringify(told), /Binder Error/);
   });
 
-  test('are answered by another thread when one has died', async (context) => {
+  test('are answered by another process when one has run out of memory', async (context) => {
     const { pool, leases } = openPool(context, { heapMb: 40 });
     const [dying, ...others] = [LARGE, ...Array.from({ length: 5 }, () => QUICK)].map((each) => soon(pool.ask(each)));
     await assert.rejects(dying as Promise<unknown>, /Cannot look into the past: .*memory/);
@@ -269,7 +270,7 @@ describe('Questions about the past', () => {
     client.write(
       `GET /hub/v2/analytics/trips?trackable_id=${CIRCLE}&${span}&radius=3.999992&min_stop=1800000 HTTP/1.1\r\nHost: localhost\r\n\r\n`,
     );
-    // Answered behind it, by the same thread.
+    // Answered behind it, by the same process.
     const quick = hub.get(`/analytics/dwell?${span}`);
     const isFirst = await Promise.race([quick, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))]);
     assert.equal(isFirst, 'waits');

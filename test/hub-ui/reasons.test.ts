@@ -53,8 +53,8 @@ for (const [reason, sentence] of [
     'Geofence „a“ nicht gefunden: Weder die Id noch ein Verlauf dazu ist vorhanden.',
   ],
   [
-    'Cannot look into the past: no thread was free for 10,000 ms (2 × history_query_timeout)',
-    'Blick in den Verlauf nicht möglich: Kein Thread war 10.000 ms lang frei (2 × history_query_timeout).',
+    'Cannot look into the past: no process was free for 10,000 ms (2 × history_query_timeout)',
+    'Blick in den Verlauf nicht möglich: Kein Prozess war 10.000 ms lang frei (2 × history_query_timeout).',
   ],
   // Words that are not known stay as they are, and so does all around them.
   ['must be purple, found 7', 'Must be purple, found 7.'],

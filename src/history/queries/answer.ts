@@ -12,7 +12,7 @@ import {
   type ExistsQuery,
   LOOK_BACK_MS,
   type HistoryQuery,
-  type ThreadQuery,
+  type PoolQuery,
   type AnswerContent,
   Unanswerable,
 } from './query.ts';
@@ -31,13 +31,13 @@ export interface QueryAnswer extends AnswerContent {
 /** Most rows that a query reads, unless they are found by the sort order of the files. */
 const ROWS_MAX = 400_000_000;
 /** Queries about one object. */
-const BY_ID: ReadonlySet<ThreadQuery['ask']> = new Set(['places', 'trips', 'way', 'known']);
+const BY_ID: ReadonlySet<PoolQuery['ask']> = new Set(['places', 'trips', 'way', 'known']);
 
 /**
  * Answers a query from the given files. Unreadable files are omitted and reported. Rejects with Unanswerable for a
  * query that is too large, and with DuckDB's error if it exceeds its resources.
  */
-export async function answer(duck: Duck, files: readonly HistoryFile[], question: ThreadQuery): Promise<QueryAnswer> {
+export async function answer(duck: Duck, files: readonly HistoryFile[], question: PoolQuery): Promise<QueryAnswer> {
   checkSize(files, question);
   try {
     return { ...(await answerOf(duck, files, question)), damaged: [] };
@@ -53,7 +53,7 @@ export async function answer(duck: Duck, files: readonly HistoryFile[], question
 function answerOf(
   duck: Duck,
   files: readonly HistoryFile[],
-  question: ThreadQuery,
+  question: PoolQuery,
 ): Promise<AnswerContent> | AnswerContent {
   if (mainFiles(files, question).length === 0) return nothing(question);
   switch (question.ask) {
@@ -117,7 +117,7 @@ async function lastFixesAnswer(
 }
 
 /** The answer without any history. */
-function nothing(question: ThreadQuery): AnswerContent {
+function nothing(question: PoolQuery): AnswerContent {
   const span = 'fromMs' in question && { from: formatTime(question.fromMs), to: formatTime(question.toMs) };
   const end = { next_cursor: null };
   const empty = (rest: object): AnswerContent => ({ text: JSON.stringify({ ...span, ...rest }), next: undefined });
@@ -156,7 +156,7 @@ function nothing(question: ThreadQuery): AnswerContent {
 }
 
 /** Files whose rows are the answer, without those read for what was before and after. */
-function mainFiles(files: readonly HistoryFile[], question: ThreadQuery): readonly HistoryFile[] {
+function mainFiles(files: readonly HistoryFile[], question: PoolQuery): readonly HistoryFile[] {
   switch (question.ask) {
     case 'visits':
     case 'dwell':
@@ -175,12 +175,12 @@ function mainFiles(files: readonly HistoryFile[], question: ThreadQuery): readon
 }
 
 /** Whether rows are found by the sort order of the files. */
-function isOfObjects(question: ThreadQuery): boolean {
+function isOfObjects(question: PoolQuery): boolean {
   if (question.ask === 'objects') return question.only !== undefined;
   return question.ask === 'rows' && (question.selection.id !== undefined || question.selection.keep === 'any');
 }
 
-function checkSize(files: readonly HistoryFile[], question: ThreadQuery): void {
+function checkSize(files: readonly HistoryFile[], question: PoolQuery): void {
   if (question.ask === 'sought') checkSize(files, question.of);
   const span = question.ask === 'rows' ? question.selection : question;
   if (BY_ID.has(question.ask) || !('fromMs' in span) || isOfObjects(question)) return;

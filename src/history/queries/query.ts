@@ -200,8 +200,8 @@ export interface LastFixesQuery {
   readonly of: HistoryQuery;
 }
 
-/** A query for a thread: of a client, or of a hub of the cluster, for another one or for itself. */
-export type ThreadQuery = HistoryQuery | SharedRowsQuery | LastFixesQuery;
+/** A query that the pool answers: of a client, or of a hub of the cluster, for another one or for itself. */
+export type PoolQuery = HistoryQuery | SharedRowsQuery | LastFixesQuery;
 
 /** An answer: its content, and the cursor of the next page. */
 export interface AnswerContent {

@@ -1,28 +1,19 @@
 import type { HistoryFile } from '../files.ts';
-import type { EndThread } from '../thread_end.ts';
 import type { QueryAnswer } from './answer.ts';
-import type { ThreadQuery } from './query.ts';
+import type { PoolQuery } from './query.ts';
 
-/** Start data of a thread. */
-export interface QuerySettings {
-  readonly memoryMb: number;
-  /** Memory shared with the pool: see flight.ts. */
-  readonly flight: Int32Array;
-}
-
-/** Messages to a query thread. */
-export type ToQueryThread =
+/** Messages to a query process. */
+export type ToQueryProcess =
   | {
       readonly say: 'question';
       readonly id: number;
-      readonly question: ThreadQuery;
+      readonly question: PoolQuery;
       readonly files: readonly HistoryFile[];
     }
-  | { readonly say: 'interrupt'; readonly id: number }
-  | EndThread;
+  | { readonly say: 'interrupt'; readonly id: number };
 
-/** Messages from a query thread. */
-export type FromQueryThread =
+/** Messages from a query process. */
+export type FromQueryProcess =
   /** The database is open, and queries can begin. */
   | { readonly say: 'ready' }
   | ({ readonly say: 'answer'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> } & Pick<

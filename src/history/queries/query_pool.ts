@@ -1,17 +1,16 @@
-import { Worker } from 'node:worker_threads';
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { HubError } from '../../errors.ts';
 import type { HistoryTopic } from '../../model/history.ts';
 import type { FilesWanted, HistoryFile, LeasedFiles } from '../files.ts';
-import { FLIGHT_WORDS, grounded } from '../flight.ts';
-import { ended } from '../thread_end.ts';
-import type { FromQueryThread, QuerySettings, ToQueryThread } from './query_messages.ts';
-import { EVER, GAP_MS, LOOK_BACK_MS, type Span, type ThreadQuery } from './query.ts';
+import type { FromQueryProcess, ToQueryProcess } from './query_messages.ts';
+import { EVER, GAP_MS, LOOK_BACK_MS, type Span, type PoolQuery } from './query.ts';
 
 export interface PoolSettings {
-  readonly threads: number;
+  readonly processes: number;
   readonly memoryMb: number;
   readonly timeoutMs: number;
-  /** Most heap of a thread besides its database, in MB; 1,024 by default. */
+  /** Most heap of a process besides its database, in MB; 1,024 by default. */
   readonly heapMb?: number;
 }
 
@@ -35,23 +34,23 @@ export interface HistoryAnswer {
   readonly missingHubs?: readonly string[];
 }
 
-const QUERY_WORKER = new URL('../../../workers/history_query.ts', import.meta.url);
-const [HEAP_MB, YOUNG_MB] = [1024, 32] as const;
-/** Most queries that wait for a thread. */
+const QUERY_PROCESS = fileURLToPath(new URL('../../../workers/history_query.ts', import.meta.url));
+const [HEAP_MB, SEMI_SPACE_MB] = [1024, 16] as const;
+/** Most queries that wait for a process. */
 const WAITING_MAX = 64;
-/** DuckDB is interrupted again and again; a thread that does not answer after that many times is terminated. */
-const [AGAIN_MS, INTERRUPTS_MAX] = [100, 5] as const;
-/** Most time that a query waits for a thread, as a multiple of the query timeout, as it may follow slow ones. */
+/** A process that does not end its query that long after an interrupt is killed. */
+const KILL_MS = 500;
+/** Most time that a query waits for a process, as a multiple of the query timeout, as it may follow slow ones. */
 const WAIT_TIMES = 2;
-/** Most time for a thread to start, which does not count for a query. */
+/** Most time for a process to start, which does not count for a query. */
 const START_MS = 10_000;
-/** Most time for a thread to stop. */
-const PATIENCE_MS = 2000;
-/** A thread that was idle for that long is stopped: its database and its heap take a hundred megabytes and more. */
+/** A process that was idle for that long ends: its database and its heap take a hundred megabytes and more. */
 export const IDLE_MS = 20_000;
+/** Characters of the last output of a process, which says why it has failed. */
+const OUTPUT_MAX = 2000;
 
 interface PendingQuery {
-  readonly question: ThreadQuery;
+  readonly question: PoolQuery;
   /** Files besides those of this hub. */
   readonly others: readonly HistoryFile[];
   /** Whether it was answered or rejected. Later answers are ignored. */
@@ -64,40 +63,38 @@ interface RunningQuery {
   readonly id: number;
   readonly asked: PendingQuery;
   readonly leased: LeasedFiles;
-  /** Number of interrupts sent to DuckDB. */
-  interrupts: number;
-  /** Cancels the next interrupt. */
+  isInterrupted: boolean;
+  /** Cancels the next step against a query that takes too long. */
   cancel(): void;
 }
 
-interface Thread {
-  readonly worker: Worker;
-  /** Memory shared with the thread: see flight.ts. */
-  readonly flight: Int32Array;
+interface QueryProcess {
+  readonly child: ChildProcess;
   isReady: boolean;
   underWay: RunningQuery | undefined;
-  /** Cancels stopping the idle thread. */
+  /** Cancels the end of the idle process. */
   cancelEnd(): void;
 }
 
 /**
- * Pool of threads that answer queries on the history. Each has its own database in memory, and one query at a time.
- * Threads start on demand, and stop when they have been idle for IDLE_MS.
+ * Pool of processes that answer queries on the history. Each has its own database in memory, and one query at a time.
+ * Processes start on demand, and end when they have been idle for IDLE_MS.
  *
  *     waiting ──▶ preparing ─────▶ in flight ──▶ done
- *                 leases files     in a thread   releases its files
+ *                 leases files     in a process   releases its files
  *
- * As many queries as there are threads are prepared or in flight. When one of them is done, with any outcome, the next
- * one is taken.
+ * As many queries as there may be processes are prepared or in flight. When one of them is done, with any outcome, the
+ * next one is taken.
  *
  * A query is rejected when it has waited for twice `timeoutMs`, when it was in flight for `timeoutMs`, or when its
- * client disconnects. Its thread is free when the query ends: DuckDB is interrupted, and a thread kept busy by
- * JavaScript is terminated and replaced.
+ * client disconnects. Its process is free when the query ends: DuckDB is interrupted, and a process that goes on all the
+ * same is killed and replaced. Processes rather than threads: a thread that ends while DuckDB works for it, killed or out
+ * of memory, crashes the whole hub, and the memory of a thread does not return to the operating system.
  */
 export class QueryPool {
   readonly #settings: PoolSettings;
   readonly #deps: PoolDeps;
-  readonly #threads = new Set<Thread>();
+  readonly #processes = new Set<QueryProcess>();
   readonly #waiting: PendingQuery[] = [];
   /** Number of queries for which files are being leased. */
   #preparing = 0;
@@ -113,7 +110,7 @@ export class QueryPool {
    * Answers a query. Rejects with HUB_BAD_REQUEST if it is too large, and with HUB_UNAVAILABLE if it cannot be answered
    * now or its client has disconnected.
    */
-  ask(question: ThreadQuery, gone?: AbortSignal, others: readonly HistoryFile[] = []): Promise<HistoryAnswer> {
+  ask(question: PoolQuery, gone?: AbortSignal, others: readonly HistoryFile[] = []): Promise<HistoryAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed || this.#waiting.length >= WAITING_MAX) {
         reject(unavailable(this.#isClosed ? 'the hub ends' : `${WAITING_MAX} questions wait already`));
@@ -144,34 +141,38 @@ export class QueryPool {
     });
   }
 
-  /** Number of threads. */
-  get threads(): number {
-    return this.#threads.size;
+  /** Number of processes. */
+  get processes(): number {
+    return this.#processes.size;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting.splice(0)) reject(this.#refused(''));
-    await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
+    await Promise.all([...this.#processes].map((one) => this.#end(one)));
   }
 
-  /** Stops a thread, which accepts no more queries. */
-  #end(thread: Thread): Promise<void> {
-    thread.cancelEnd();
-    this.#threads.delete(thread);
-    return ended(thread.worker, { patienceMs: PATIENCE_MS, schedule: this.#deps.schedule });
+  /** Ends a process, which accepts no more queries. It only reads: nothing is lost. */
+  #end(one: QueryProcess): Promise<void> {
+    one.cancelEnd();
+    this.#processes.delete(one);
+    return new Promise((resolve) => {
+      if (hasExited(one.child)) resolve();
+      one.child.once('exit', () => resolve());
+      one.child.kill('SIGKILL');
+    });
   }
 
   #next(): void {
-    const busy = [...this.#threads].filter(({ underWay }) => underWay !== undefined).length;
-    if (busy + this.#preparing >= this.#settings.threads) return;
+    const busy = [...this.#processes].filter(({ underWay }) => underWay !== undefined).length;
+    if (busy + this.#preparing >= this.#settings.processes) return;
     const asked = this.#waiting.shift();
     if (asked === undefined) return;
     this.#preparing++;
     void this.#prepare(asked);
   }
 
-  /** Leases files for a query, and passes it to a thread. Never rejects. */
+  /** Leases files for a query, and passes it to a process. Never rejects. */
   async #prepare(asked: PendingQuery): Promise<void> {
     let leased: LeasedFiles | undefined;
     try {
@@ -183,24 +184,24 @@ export class QueryPool {
       asked.reject(unavailable('its files cannot be had now, see the log of the hub'));
     }
     this.#preparing--;
-    if (leased !== undefined && this.#threadOf(asked) === undefined) this.#deps.release(leased.lease);
+    if (leased !== undefined && this.#processOf(asked) === undefined) this.#deps.release(leased.lease);
     this.#next();
   }
 
   #begin(asked: PendingQuery, leased: LeasedFiles): void {
-    const thread = [...this.#threads].find(({ underWay }) => underWay === undefined) ?? this.#open();
+    const one = [...this.#processes].find(({ underWay }) => underWay === undefined) ?? this.#open();
     const id = ++this.#lastId;
-    thread.cancelEnd();
+    one.cancelEnd();
     const { question, others } = asked;
     const files = [...leased.files, ...others];
-    thread.worker.postMessage({ say: 'question', id, question, files } satisfies ToQueryThread);
-    thread.underWay = { id, asked, leased, interrupts: 0, cancel: () => undefined };
-    this.#limit(thread);
+    one.underWay = { id, asked, leased, isInterrupted: false, cancel: () => undefined };
+    send(one, { say: 'question', id, question, files });
+    this.#limit(one);
   }
 
-  /** Limits the time of the query in a thread, from now on. */
-  #limit({ underWay, isReady }: Thread): void {
-    if (underWay === undefined || underWay.interrupts > 0) return;
+  /** Limits the time of the query in a process, from now on. */
+  #limit({ underWay, isReady }: QueryProcess): void {
+    if (underWay === undefined || underWay.isInterrupted) return;
     underWay.cancel();
     const { timeoutMs } = this.#settings;
     underWay.cancel = this.#deps.schedule(isReady ? timeoutMs : START_MS + timeoutMs, () =>
@@ -208,15 +209,15 @@ export class QueryPool {
     );
   }
 
-  #threadOf(asked: PendingQuery): Thread | undefined {
-    return [...this.#threads].find(({ underWay }) => underWay?.asked === asked);
+  #processOf(asked: PendingQuery): QueryProcess | undefined {
+    return [...this.#processes].find(({ underWay }) => underWay?.asked === asked);
   }
 
-  /** Rejects a query that has waited too long, unless a thread works on it. */
+  /** Rejects a query that has waited too long, unless a process works on it. */
   #waitedTooLong(asked: PendingQuery): void {
-    if (this.#threadOf(asked) !== undefined) return;
+    if (this.#processOf(asked) !== undefined) return;
     const waitedMs = WAIT_TIMES * this.#settings.timeoutMs;
-    this.#giveUp(asked, unavailable(`no thread was free for ${waitedMs} ms (${WAIT_TIMES} × history_query_timeout)`));
+    this.#giveUp(asked, unavailable(`no process was free for ${waitedMs} ms (${WAIT_TIMES} × history_query_timeout)`));
   }
 
   /** Answers a query with an error, and stops the work on it. A query that is being prepared is not begun. */
@@ -224,55 +225,55 @@ export class QueryPool {
     asked.reject(error);
     const index = this.#waiting.indexOf(asked);
     if (index >= 0) this.#waiting.splice(index, 1);
-    const thread = this.#threadOf(asked);
-    if (thread !== undefined) this.#interrupt(thread);
+    const one = this.#processOf(asked);
+    if (one !== undefined) this.#interrupt(one);
   }
 
-  /** Interrupts the query in a thread. Repeated, as an interrupt has no effect before DuckDB has begun. */
-  #interrupt(thread: Thread): void {
-    const { worker, flight, underWay } = thread;
+  /** Interrupts the query in a process, which is killed if it goes on. Its exit does the rest. */
+  #interrupt(one: QueryProcess): void {
+    const { child, underWay } = one;
     if (underWay === undefined) return;
     underWay.cancel();
-    worker.postMessage({ say: 'interrupt', id: underWay.id } satisfies ToQueryThread);
-    if (++underWay.interrupts > INTERRUPTS_MAX && grounded(flight)) {
-      // The exit of the thread does the rest.
-      void worker.terminate();
-      return;
-    }
-    underWay.cancel = this.#deps.schedule(AGAIN_MS, () => this.#interrupt(thread));
+    underWay.isInterrupted = true;
+    send(one, { say: 'interrupt', id: underWay.id });
+    underWay.cancel = this.#deps.schedule(KILL_MS, () => child.kill('SIGKILL'));
   }
 
-  #open(): Thread {
+  #open(): QueryProcess {
     const { memoryMb, heapMb = HEAP_MB } = this.#settings;
-    const resourceLimits = { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_MB };
-    const flight = new Int32Array(new SharedArrayBuffer(4 * FLIGHT_WORDS));
-    const workerData = { memoryMb, flight } satisfies QuerySettings;
-    const worker = new Worker(QUERY_WORKER, { name: 'history-query', workerData, resourceLimits });
-    const thread: Thread = { worker, flight, isReady: false, underWay: undefined, cancelEnd: () => undefined };
-    this.#threads.add(thread);
-    worker.on('message', (message: FromQueryThread) => this.#receive(thread, message));
-    let failure = 'its thread has ended';
-    worker.on('error', (error) => {
-      failure = String(error);
+    const limits = [`--max-old-space-size=${heapMb}`, `--max-semi-space-size=${SEMI_SPACE_MB}`];
+    const child = fork(QUERY_PROCESS, [String(memoryMb)], {
+      execArgv: [...process.execArgv.filter((option) => !option.startsWith('--inspect')), ...limits],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    worker.on('exit', () => {
-      this.#threads.delete(thread);
-      this.#fail(thread, failure);
+    const one: QueryProcess = { child, isReady: false, underWay: undefined, cancelEnd: () => undefined };
+    this.#processes.add(one);
+    let output = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-OUTPUT_MAX);
     });
-    return thread;
+    child.on('message', (message: FromQueryProcess) => this.#receive(one, message));
+    const gone = (why: string): void => {
+      this.#processes.delete(one);
+      this.#fail(one, why);
+    };
+    // If it cannot be started there is no exit.
+    child.on('error', (error) => gone(String(error)));
+    child.on('close', (code, signal) => gone(`its process has ended with ${signal ?? code}: ${output}`));
+    return one;
   }
 
-  #receive(thread: Thread, message: FromQueryThread): void {
+  #receive(one: QueryProcess, message: FromQueryProcess): void {
     if (message.say === 'ready') {
-      thread.isReady = true;
-      this.#limit(thread);
+      one.isReady = true;
+      this.#limit(one);
       return;
     }
-    const { underWay } = thread;
-    // Of a thread that is to be terminated only the exit counts.
-    if (underWay?.id !== message.id || underWay.interrupts > INTERRUPTS_MAX) return;
+    const { underWay } = one;
+    if (underWay?.id !== message.id) return;
     if (message.say === 'failure' && !message.isAsked) {
-      this.#fail(thread, message.why);
+      this.#fail(one, message.why);
       return;
     }
     if (message.say === 'failure') underWay.asked.reject(new HubError('HUB_BAD_REQUEST', message.why));
@@ -281,45 +282,54 @@ export class QueryPool {
       const damaged = underWay.leased.damaged + message.damaged.length;
       underWay.asked.resolve({ bytes: message.bytes, next: message.next, damaged });
     }
-    this.#done(thread);
+    this.#done(one);
   }
 
-  #fail(thread: Thread, why: string): void {
-    if (thread.underWay === undefined) return;
-    const { asked } = thread.underWay;
+  #fail(one: QueryProcess, why: string): void {
+    if (one.underWay === undefined) return;
+    const { asked } = one.underWay;
     if (!asked.isSettled) asked.reject(this.#refused(why));
-    this.#done(thread);
+    this.#done(one);
   }
 
-  /** Error for a query that a thread has failed to answer. */
+  /** Error for a query that a process has failed to answer. */
   #refused(why: string): HubError {
     const { memoryMb, timeoutMs } = this.#settings;
     const narrow = 'ask for a shorter span, fewer objects or a smaller area';
     const bad = (text: string) => new HubError('HUB_BAD_REQUEST', `Cannot look into the past: ${text}: ${narrow}`);
     if (this.#isClosed) return unavailable('the hub ends');
-    if (/INTERRUPT|took too long/i.test(why)) return bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`);
     if (/out of memory|memory limit/i.test(why))
       return bad(`it takes more than ${memoryMb} MiB (history_query_memory)`);
+    if (/INTERRUPT|took too long/i.test(why)) return bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`);
     // DuckDB's message may contain the statement, and names files.
     this.#deps.log.warn('A question about the past could not be answered', { error: why });
     return new HubError('HUB_INTERNAL', 'Cannot look into the past: the query has failed, see the log of the hub');
   }
 
-  #done(thread: Thread): void {
-    const { underWay } = thread;
-    thread.underWay = undefined;
+  #done(one: QueryProcess): void {
+    const { underWay } = one;
+    one.underWay = undefined;
     underWay?.cancel();
     if (underWay !== undefined) this.#deps.release(underWay.leased.lease);
-    if (this.#threads.has(thread)) thread.cancelEnd = this.#deps.schedule(IDLE_MS, () => void this.#end(thread));
+    if (this.#processes.has(one)) one.cancelEnd = this.#deps.schedule(IDLE_MS, () => void this.#end(one));
     this.#next();
   }
+}
+
+/** Sends a message to a process. One that has just ended is replaced when its exit is received. */
+function send({ child }: QueryProcess, message: ToQueryProcess): void {
+  child.send(message, () => undefined);
+}
+
+function hasExited({ exitCode, signalCode, pid }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null || pid === undefined;
 }
 
 /** Topics with the positions of an object. */
 const KNOWN_BY = { trackable: ['motions'], provider: ['locations'], fence: [] } as const;
 
 /** Files needed to answer a query. */
-export function wantedFor(question: ThreadQuery): FilesWanted {
+export function wantedFor(question: PoolQuery): FilesWanted {
   switch (question.ask) {
     case 'places':
     case 'tracks':

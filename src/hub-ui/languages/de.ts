@@ -1111,8 +1111,8 @@ export const german = {
   'No rules yet': 'Noch keine Regeln',
   'No rules: the newest location counts': 'Keine Regeln: Die neueste Ortung gilt',
   'No such {kind}': 'Nicht gefunden: {kind}',
-  'no thread was free for {count} ms ({value} × history_query_timeout)':
-    'Kein Thread war {count} ms lang frei ({value} × history_query_timeout)',
+  'no process was free for {count} ms ({value} × history_query_timeout)':
+    'Kein Prozess war {count} ms lang frei ({value} × history_query_timeout)',
   'no trackable': 'keinem Trackable',
   'No trackable has this name or id.': 'Kein Trackable hat diesen Namen oder diese Id.',
   'No trackable with this name that you may change': 'Kein Trackable mit diesem Namen, das Sie ändern dürfen',

@@ -342,7 +342,7 @@ export const HUB_WORDS = [
   'the client no longer waits for the answer',
   'the hub records no history, see the setting history',
   'its files cannot be had now, see the log of the hub',
-  'no thread was free for {count} ms ({value} × history_query_timeout)',
+  'no process was free for {count} ms ({value} × history_query_timeout)',
   'the query has failed, see the log of the hub',
   'it takes more than {count} {unit} ({name}): ask for a shorter span, fewer objects or a smaller area',
   'this address sends too many of them',
