@@ -1,10 +1,15 @@
+import { constants, setPriority } from 'node:os';
 import { Duck } from '../src/history/duck.ts';
 import { answer } from '../src/history/queries/answer.ts';
 import type { FromQueryProcess, ToQueryProcess } from '../src/history/queries/query_messages.ts';
 import { Unanswerable } from '../src/history/queries/query.ts';
 
-/** Process that answers history queries, one after the other. Its argument is the memory of its database, in MB. */
+/**
+ * Process that answers history queries, one after the other. Its argument is the memory of its database, in MB. On a busy
+ * machine it leaves the CPU to the threads that process locations.
+ */
 process.title = 'hub-history-query';
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 // The hub has ended, however it did.
 process.on('disconnect', () => process.exit());
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Linux counts the time of processes in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
@@ -18,6 +18,25 @@ export function frontCpuSeconds(pid: number): number {
 export function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) / KIB_PER_MB;
+}
+
+/** Resident memory of the children of a process, whichever thread has started them, in MB. */
+export function childrenMb(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`)
+    .flatMap((thread) => {
+      const children = ifThere(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'));
+      return (children ?? '').split(' ').filter(Boolean);
+    })
+    .reduce((sum, child) => sum + (ifThere(() => residentMb(Number(child))) || 0), 0);
+}
+
+/** Reads a file of a thread or a process, which may have ended. */
+function ifThere<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** utime and stime of a line of /proc/<pid>/stat. The name of the program may hold blanks, but ends with a bracket. */

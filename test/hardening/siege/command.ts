@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Bed, type Measured } from '../../../bench/process/bed.ts';
 import { MOSQUITTO, Mosquitto } from '../../../bench/process/mosquitto.ts';
-import { residentMb } from '../../../bench/process/proc.ts';
+import { childrenMb, residentMb } from '../../../bench/process/proc.ts';
 import { polygonFences, sideFor } from '../../../bench/profiles/site.ts';
 
 /**
@@ -22,6 +22,8 @@ const FENCES = 500;
 const CALM_SECONDS = 20;
 const WARMUP_SECONDS = 5;
 const RSS_MAX_MB = 1500;
+/** Memory and heap of a query, and that of a process that does nothing. */
+const QUERIES_MAX_MB = 512 + 1024 + 150;
 const SLOWER_MAX = 3;
 const BACK_WITHIN_SECONDS = 30;
 const BACK_TO = 1.2;
@@ -116,7 +118,8 @@ const verdicts: readonly (readonly [holds: boolean, name: string, facts: string]
   ],
   // The witness sees what attackers send as well.
   [lost <= 0, 'nothing is lost', `${accepted} accepted, ${accepted - lost} seen`],
-  [most <= RSS_MAX_MB, 'memory is bounded', `${before.toFixed(0)} MB, at most ${most.toFixed(0)} MB`],
+  [most.hub <= RSS_MAX_MB, 'memory is bounded', `${before.toFixed(0)} MB, at most ${most.hub.toFixed(0)} MB`],
+  [most.queries <= QUERIES_MAX_MB, 'memory of queries', `at most ${most.queries.toFixed(0)} MB`],
   [
     afterwards <= BACK_TO * before,
     'memory comes back',
@@ -182,10 +185,17 @@ function askHonestly(port: number): {
   };
 }
 
-function watchMemory(pid: number): { stop(): number } {
-  let most = residentMb(pid);
+interface MostMemory {
+  readonly hub: number;
+  /** Of the processes that answer history queries, together. */
+  readonly queries: number;
+}
+
+/** Watches the memory of a hub, in MB. */
+function watchMemory(pid: number): { stop(): MostMemory } {
+  let most: MostMemory = { hub: residentMb(pid), queries: 0 };
   const timer = setInterval(() => {
-    most = Math.max(most, residentMb(pid));
+    most = { hub: Math.max(most.hub, residentMb(pid)), queries: Math.max(most.queries, childrenMb(pid)) };
   }, SAMPLE_MS);
   return {
     stop() {
