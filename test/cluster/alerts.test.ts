@@ -11,7 +11,7 @@ const { skip } = nats;
 const TRUCKS = ['0b680db2-b39b-45be-be77-40d7d2296cb4', '3f7b6a52-8d0e-4f0c-9a77-1c5f0e6b2d42'] as const;
 
 /** Change after which the alert of a truck is in a state. */
-function told(changes: Recorder, truck: number, state: string): Promise<unknown> {
+function record(changes: Recorder, truck: number, state: string): Promise<unknown> {
   return changes.next(({ object }) => object.trackable_id === TRUCKS[truck] && object.state === state, 20_000);
 }
 
@@ -49,19 +49,19 @@ test('One hub watches for all, any takes what is done about alerts, and the next
   await watcher.settle();
 
   for (const truck of [0, 1]) await drive(other, truck, 5);
-  for (const changes of [atWatcher, atOther]) for (const truck of [0, 1]) await told(changes, truck, 'raised');
+  for (const changes of [atWatcher, atOther]) for (const truck of [0, 1]) await record(changes, truck, 'raised');
   const alerts = (await other.get('/alerts')).body as { id: string; trackable_id: string }[];
   assert.equal(alerts.length, 2);
   const first = alerts.find(({ trackable_id: id }) => id === TRUCKS[0]);
   const acknowledged = await other.post(`/alerts/${first?.id}/acknowledge`);
   assert.deepEqual([acknowledged.status, acknowledged.body.state], [200, 'acknowledged']);
-  await told(atWatcher, 0, 'acknowledged');
+  await record(atWatcher, 0, 'acknowledged');
 
   await watcher.close();
   await drive(other, 0, 50);
-  await told(atOther, 0, 'cleared');
+  await record(atOther, 0, 'cleared');
   assert.equal((await other.post('/alerts/clear', { all: true })).status, 204);
-  await told(atOther, 1, 'cleared');
+  await record(atOther, 1, 'cleared');
   await drive(other, 0, 5);
   const open2 = await atOther.next(
     ({ object }) => object.trackable_id === TRUCKS[0] && object.id !== first?.id,

@@ -89,7 +89,7 @@ function simulated(context: TestContext, seed = 1) {
 }
 
 /** Versions of an object as its owner has written them; undefined where it did not exist or was deleted. */
-interface Told {
+interface WrittenObject {
   readonly versions: (string | undefined)[];
   /** No older version may be read any more. */
   acknowledged: number;
@@ -103,8 +103,8 @@ class World {
   readonly clock: SimulatedClock;
   readonly cluster: SimulatedCluster;
   readonly dice: Dice;
-  readonly told = new Map(
-    [...OBJECTS, ...PAIRS].map((id): [string, Told] => [id, { versions: [undefined], acknowledged: 0 }]),
+  readonly written = new Map(
+    [...OBJECTS, ...PAIRS].map((id): [string, WrittenObject] => [id, { versions: [undefined], acknowledged: 0 }]),
   );
   /** Partition of each object. */
   readonly partitions = new Map<string, number>();
@@ -128,17 +128,17 @@ class World {
     const epoch = ++this.#epoch;
     const name = `i${epoch}`;
     const checkpoints = await this.#open(name);
-    const before = new Map(Array.from(this.told, ([id, { acknowledged }]) => [id, acknowledged]));
+    const before = new Map(Array.from(this.written, ([id, { acknowledged }]) => [id, acknowledged]));
     await checkpoints.claim({ partitions: PARTITIONS, collisions: true, epoch });
     const rows = await allRows(checkpoints);
-    for (const [id, told] of this.told) {
+    for (const [id, written] of this.written) {
       const version = versionOf(rows.get(id));
-      const index = told.versions.lastIndexOf(version);
+      const index = written.versions.lastIndexOf(version);
       assert.ok(
         index >= (before.get(id) ?? 0),
-        `${id} is "${version}" for ${name}, not ${told.versions.slice(before.get(id))}`,
+        `${id} is "${version}" for ${name}, not ${written.versions.slice(before.get(id))}`,
       );
-      this.told.set(id, { versions: [version], acknowledged: 0 });
+      this.written.set(id, { versions: [version], acknowledged: 0 });
     }
     this.seen.takeovers++;
     return { name, checkpoints };
@@ -178,7 +178,7 @@ class World {
       else this.partitions.set(OBJECTS[dice(OBJECTS.length)] as string, dice(4));
       if (dice(20) === 0) {
         const rows = await allRows(checkpoints);
-        for (const [id, { versions }] of this.told) assert.equal(versionOf(rows.get(id)), versions.at(-1), id);
+        for (const [id, { versions }] of this.written) assert.equal(versionOf(rows.get(id)), versions.at(-1), id);
       }
       await clock.wait(dice(30));
     }
@@ -198,19 +198,19 @@ class World {
 
   #next(id: string): string | undefined {
     const version = this.dice(4) === 0 ? undefined : `${++this.#versions} ${'x'.repeat(this.dice(200))}`;
-    this.told.get(id)?.versions.push(version);
+    this.written.get(id)?.versions.push(version);
     return version;
   }
 
   #acknowledge(ids: readonly string[], writing: Promise<void>): void {
     const noted = ids.map((id) => ({
-      told: this.told.get(id) as Told,
-      count: this.told.get(id)?.versions.length ?? 0,
+      written: this.written.get(id) as WrittenObject,
+      count: this.written.get(id)?.versions.length ?? 0,
     }));
     writing.then(
       () => {
         this.seen.acknowledged++;
-        for (const { told, count } of noted) told.acknowledged = Math.max(told.acknowledged, count - 1);
+        for (const { written, count } of noted) written.acknowledged = Math.max(written.acknowledged, count - 1);
       },
       () => undefined,
     );
@@ -718,7 +718,7 @@ test('Buffered rows are bounded by the number of objects', () => {
   assert.deepEqual([...new Set(last.values()), last.size], ['999', 20]);
 });
 
-test('Checkpoints hand out many rows in parts, those that are written and those that are not', async (context) => {
+test('Checkpoints emit many rows in parts, both stored and pending ones', async (context) => {
   const { enter } = simulated(context);
   const checkpoints = await enter('a');
   await checkpoints.claim({ partitions: [0], collisions: false, epoch: 1 });

@@ -79,7 +79,7 @@ const REFUSED: readonly (readonly [what: string, args: readonly string[], env: N
     {},
     '--hubs must be a whole number of 2 to 8, found 1',
   ],
-  ['a number that is none', ['--port', 'x'], {}, '--port must be a whole number of 0 to 65535, found x'],
+  ['an invalid number', ['--port', 'x'], {}, '--port must be a whole number of 0 to 65535, found x'],
   ['a port in use', ['--port', `${port}`], {}, `Cannot listen on port ${port}: it is in use; --port names another`],
   [
     'a server that does not run',

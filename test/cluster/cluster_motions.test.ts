@@ -16,8 +16,8 @@ async function opened(context: TestContext, { seed = 1, shards = 1 } = {}) {
   y.moves('b', 0);
   z.moves('c', 50);
   await clock.wait(300);
-  const told = (): string[][] => [...world.hubs.values()].map((hub) => hub.told.splice(0));
-  return { clock, world, x, y, z, told };
+  const published = (): string[][] => [...world.hubs.values()].map((hub) => hub.published.splice(0));
+  return { clock, world, x, y, z, published };
 }
 
 function everywhere(events: readonly string[], hubs = 3): string[][] {
@@ -25,22 +25,22 @@ function everywhere(events: readonly string[], hubs = 3): string[][] {
 }
 
 test('Trackables of two hubs collide, and subscribers of all hubs are notified once', async (context) => {
-  const { clock, y, z, told, world } = await opened(context);
+  const { clock, y, z, published, world } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['start b c']));
+  assert.deepEqual(published(), everywhere(['start b c']));
   assert.deepEqual([...world.pairs.keys()], ['["b","c"]']);
   y.moves('b', 0.5);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['colliding b c']));
+  assert.deepEqual(published(), everywhere(['colliding b c']));
   y.moves('b', 50);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['end b c']));
+  assert.deepEqual(published(), everywhere(['end b c']));
   assert.deepEqual([...world.pairs.keys()], []);
 });
 
 test('Motions of several hubs are taken in the order in which they were received', async (context) => {
-  const { clock, x, y, z, told } = await opened(context);
+  const { clock, x, y, z, published } = await opened(context);
   x.has('a');
   x.moves('a', -50);
   await clock.wait(300);
@@ -57,29 +57,29 @@ test('Motions of several hubs are taken in the order in which they were received
     await clock.wait(2);
   }
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['start b c', 'end b c', 'start a b', 'end a b', 'start a c', 'end a c']));
+  assert.deepEqual(published(), everywhere(['start b c', 'end b c', 'start a b', 'end a b', 'start a c', 'end a c']));
 });
 
 test('A hub with several shards, and clocks that differ by a little, change nothing', async (context) => {
-  const { clock, y, z, told } = await opened(context, { shards: 2, seed: 7 });
+  const { clock, y, z, published } = await opened(context, { shards: 2, seed: 7 });
   z.aheadMs = 15;
   y.has('d');
   y.moves('d', 0);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['start b d']));
+  assert.deepEqual(published(), everywhere(['start b d']));
   z.moves('c', 1);
   await clock.wait(300);
   assert.deepEqual(
-    told().map((events) => events.toSorted()),
+    published().map((events) => events.toSorted()),
     everywhere(['start b c', 'start c d']),
   );
 });
 
 test('The owner of the stage fails: no collision starts again, and each end is published once', async (context) => {
-  const { clock, world, x, y, z, told } = await opened(context);
+  const { clock, world, x, y, z, published } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['start b c']));
+  assert.deepEqual(published(), everywhere(['start b c']));
   // Both are far from their contact.
   for (let east = 0.5; east < 50; east += 0.5) {
     y.moves('b', east);
@@ -87,7 +87,7 @@ test('The owner of the stage fails: no collision starts again, and each end is p
     await clock.wait(5);
   }
   await clock.wait(300);
-  assert.deepEqual([...new Set(told().flat())], ['colliding b c']);
+  assert.deepEqual([...new Set(published().flat())], ['colliding b c']);
   world.kill(x.name);
   y.moves('b', 51);
   await clock.wait(200);
@@ -96,17 +96,17 @@ test('The owner of the stage fails: no collision starts again, and each end is p
   await clock.wait(20);
   z.moves('c', 52);
   await clock.wait(1500);
-  const after = told();
+  const after = published();
   assert.deepEqual([...new Set(after.flat())], ['colliding b c']);
   assert.equal(after.length, 2);
   z.moves('c', 0);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['end b c'], 2));
+  assert.deepEqual(published(), everywhere(['end b c'], 2));
   assert.deepEqual([...world.pairs.keys()], []);
 });
 
 test('A pair that is restored is where both are, which is asked for first, not where it met', async (context) => {
-  const { clock, world, x, y, z, told } = await opened(context);
+  const { clock, world, x, y, z, published } = await opened(context);
   world.delayMs = 0;
   z.moves('c', 1);
   await clock.wait(300);
@@ -116,7 +116,7 @@ test('A pair that is restored is where both are, which is asked for first, not w
     await clock.wait(5);
   }
   await clock.wait(300);
-  told();
+  published();
   world.kill(x.name);
   world.network.stop('z');
   world.own('y', ['x']);
@@ -125,38 +125,38 @@ test('A pair that is restored is where both are, which is asked for first, not w
   await clock.wait(380);
   world.network.resume('z');
   await clock.wait(1000);
-  assert.deepEqual(told(), everywhere(['colliding b c'], 2));
+  assert.deepEqual(published(), everywhere(['colliding b c'], 2));
 });
 
 test('A collision that ended while the stage was unowned ends once, without another event', async (context) => {
-  const { clock, world, x, y, z, told } = await opened(context);
+  const { clock, world, x, y, z, published } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
-  told();
+  published();
   world.kill(x.name);
   z.moves('c', 30);
   await clock.wait(200);
   world.own('y', ['x']);
   await clock.wait(3000);
-  assert.deepEqual(told(), everywhere(['end b c'], 2));
+  assert.deepEqual(published(), everywhere(['end b c'], 2));
   assert.deepEqual(y.notices, []);
 });
 
 test('A pair that meets while no hub runs the stage starts to collide when another hub does', async (context) => {
-  const { clock, world, x, z, told } = await opened(context);
+  const { clock, world, x, z, published } = await opened(context);
   world.kill(x.name);
   z.moves('c', 1);
   await clock.wait(200);
   world.own('y', ['x']);
   await clock.wait(3000);
-  assert.deepEqual(told(), everywhere(['start b c'], 2));
+  assert.deepEqual(published(), everywhere(['start b c'], 2));
   z.moves('c', 50);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['end b c'], 2));
+  assert.deepEqual(published(), everywhere(['end b c'], 2));
 });
 
 test('A pair that meets and parts while no hub runs the stage starts and ends once', async (context) => {
-  const { clock, world, x, z, told } = await opened(context);
+  const { clock, world, x, z, published } = await opened(context);
   world.kill(x.name);
   z.moves('c', 1);
   await clock.wait(50);
@@ -164,7 +164,7 @@ test('A pair that meets and parts while no hub runs the stage starts and ends on
   await clock.wait(200);
   world.own('y', ['x']);
   await clock.wait(3000);
-  assert.deepEqual(told(), everywhere(['start b c', 'end b c'], 2));
+  assert.deepEqual(published(), everywhere(['start b c', 'end b c'], 2));
 });
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
@@ -198,9 +198,11 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
     const ids = new Map<string, string>();
     for (const hub of [y, z]) {
       for (const { one, other, parts } of pairs) {
-        const told = hub.all.filter(({ what }) => what === `start ${one} ${other}` || what === `end ${one} ${other}`);
+        const published = hub.all.filter(
+          ({ what }) => what === `start ${one} ${other}` || what === `end ${one} ${other}`,
+        );
         // A client drops events with known ids.
-        const own = new Map(told.map(({ id, what }) => [id, what]));
+        const own = new Map(published.map(({ id, what }) => [id, what]));
         const wanted = parts ? [`start ${one} ${other}`, `end ${one} ${other}`] : [`start ${one} ${other}`];
         assert.deepEqual([...own.values()], wanted, `hub ${hub.name}`);
         for (const [id, what] of own) {
@@ -213,37 +215,37 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
 }
 
 test('What is lost on the way is noticed, and the sender tells where all its trackables stand', async (context) => {
-  const { clock, world, x, y, z, told } = await opened(context);
+  const { clock, world, x, y, z, published } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
-  told();
+  published();
   world.network.mishaps.dropped = 1000;
   z.moves('c', 30);
   await clock.wait(20);
   world.network.mishaps.dropped = 0;
   await clock.wait(1000);
   assert.ok(x.motions.gaps > 0);
-  assert.deepEqual(told(), everywhere(['end b c']));
+  assert.deepEqual(published(), everywhere(['end b c']));
   y.moves('b', 30);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['start b c']));
+  assert.deepEqual(published(), everywhere(['start b c']));
 });
 
 test('That a trackable is deleted, and this is lost on the way, is noticed as well', async (context) => {
-  const { clock, world, y, z, told } = await opened(context);
+  const { clock, world, y, z, published } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
-  told();
+  published();
   world.network.mishaps.dropped = 1000;
   y.stages.shards.entities([{ kind: 'trackable', id: 'b', entity: undefined }]);
   await clock.wait(20);
   world.network.mishaps.dropped = 0;
   await clock.wait(1000);
-  assert.deepEqual(told(), everywhere(['end b c']));
+  assert.deepEqual(published(), everywhere(['end b c']));
 });
 
 test('What a hub says late of a trackable that has moved to another hub counts for nothing', async (context) => {
-  const { clock, world, x, y, z, told } = await opened(context);
+  const { clock, world, x, y, z, published } = await opened(context);
   y.moves('b', 50);
   world.network.stop('y');
   z.has('b');
@@ -252,10 +254,10 @@ test('What a hub says late of a trackable that has moved to another hub counts f
   await clock.wait(1500);
   world.network.resume('y');
   await clock.wait(500);
-  assert.deepEqual(told(), everywhere([]));
+  assert.deepEqual(published(), everywhere([]));
   z.moves('b', 50);
   await clock.wait(300);
-  assert.deepEqual(x.told, ['start b c']);
+  assert.deepEqual(x.published, ['start b c']);
 });
 
 test('A removed hub does not delay the others', async (context) => {
@@ -266,19 +268,19 @@ test('A removed hub does not delay the others', async (context) => {
   await clock.wait(50);
   x.moves('a', 0.5);
   await clock.wait(100);
-  assert.deepEqual(x.told.splice(0), ['start a b']);
+  assert.deepEqual(x.published.splice(0), ['start a b']);
   world.kill('y');
   world.own('x', ['y']);
   await clock.wait(50);
   x.moves('a', 50);
   await clock.wait(50);
-  assert.deepEqual(x.told.splice(0), ['end a b', 'start a c']);
+  assert.deepEqual(x.published.splice(0), ['end a b', 'start a c']);
   assert.deepEqual(y.notices, []);
 });
 
 for (const seed of [1, 2, 3, 4]) {
-  test(`Three hubs tell of the same collisions, in the same order, as one would: seed ${seed}`, async (context) => {
-    const { clock, world, x, y, z, told } = await opened(context, { seed, shards: 1 + (seed % 2) });
+  test(`Three hubs publish the same collisions in the same order as a single hub: seed ${seed}`, async (context) => {
+    const { clock, world, x, y, z, published } = await opened(context, { seed, shards: 1 + (seed % 2) });
     const alone = new MotionWorld(clock, seed);
     const [one] = (await alone.start(['x'])) as [MotionHub];
     for (const [id, east] of [
@@ -309,30 +311,30 @@ for (const seed of [1, 2, 3, 4]) {
       await clock.wait(1 + world.network.dice(20));
     }
     await clock.wait(500);
-    assert.ok(one.told.length > 100);
-    assert.deepEqual(told(), everywhere(one.told));
+    assert.ok(one.published.length > 100);
+    assert.deepEqual(published(), everywhere(one.published));
   });
 }
 
 test('A hub that is silent does not hold up the others for longer than a second', async (context) => {
-  const { clock, world, x, y, told } = await opened(context);
+  const { clock, world, x, y, published } = await opened(context);
   world.network.stop('z');
   x.has('a');
   x.moves('a', 0.5);
   await clock.wait(900);
-  assert.deepEqual(x.told.splice(0), []);
+  assert.deepEqual(x.published.splice(0), []);
   await clock.wait(400);
-  assert.deepEqual(x.told.splice(0), ['start a b']);
+  assert.deepEqual(x.published.splice(0), ['start a b']);
   y.moves('b', 30);
   await clock.wait(200);
-  assert.deepEqual(x.told.splice(0), ['end a b']);
+  assert.deepEqual(x.published.splice(0), ['end a b']);
   world.network.resume('z');
   await clock.wait(500);
-  assert.deepEqual(told()[0], []);
+  assert.deepEqual(published()[0], []);
 });
 
 test('A replaced collision worker gets the trackables of all hubs', async (context) => {
-  const { clock, x, y, z, told } = await opened(context);
+  const { clock, x, y, z, published } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
   // Both have left their contact.
@@ -342,26 +344,26 @@ test('A replaced collision worker gets the trackables of all hubs', async (conte
     await clock.wait(5);
   }
   await clock.wait(300);
-  told();
+  published();
   await x.stages.collisions.kill();
   y.moves('b', 20.5);
   await clock.wait(500);
-  assert.deepEqual(told(), everywhere(['colliding b c']));
+  assert.deepEqual(published(), everywhere(['colliding b c']));
   z.moves('c', 50);
   await clock.wait(300);
-  assert.deepEqual(told(), everywhere(['end b c']));
+  assert.deepEqual(published(), everywhere(['end b c']));
 });
 
 test('A hub whose clock is wrong by an hour takes part nevertheless', async (context) => {
-  const { clock, z, told } = await opened(context);
+  const { clock, z, published } = await opened(context);
   for (const aheadMs of [3_600_000, 0]) {
     z.aheadMs = aheadMs;
     await clock.wait(1500);
     z.moves('c', 1);
     await clock.wait(400);
-    assert.deepEqual(told(), everywhere(['start b c']));
+    assert.deepEqual(published(), everywhere(['start b c']));
     z.moves('c', 50);
     await clock.wait(400);
-    assert.deepEqual(told(), everywhere(['end b c']));
+    assert.deepEqual(published(), everywhere(['end b c']));
   }
 });

@@ -28,8 +28,8 @@ interface TestHub {
   readonly log: ConfigLog;
   readonly entities: Entities;
   readonly rules: LocatingRules;
-  readonly told: string[];
-  readonly toldRules: string[];
+  readonly published: string[];
+  readonly publishedRules: string[];
   readonly stops: Error[];
 }
 
@@ -39,7 +39,7 @@ function bodyOf(by: string, changes: readonly Change[]): ConfigBody {
 }
 
 /** A published change: before, after, and its kind. */
-function toldOf(change: Change): string {
+function jsonOf(change: Change): string {
   const { kind, id, before, after, force } = change;
   if (force === true) SEEN.forced++;
   if (isSilent(change)) SEEN.silent++;
@@ -63,7 +63,7 @@ class TestTurns extends TaskScheduler {
 const NO_SHAPE_CHECKS = { regionProblem: () => undefined, polygonProblem: () => undefined };
 
 async function openHub(name: string, { cluster, dice }: { cluster: SimulatedCluster; dice: Dice }): Promise<TestHub> {
-  const [told, toldRules, stops]: [string[], string[], Error[]] = [[], [], []];
+  const [published, publishedRules, stops]: [string[], string[], Error[]] = [[], [], []];
   let state = EMPTY_STATE;
   let ids = 0;
   const entities = new Entities({
@@ -77,7 +77,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
       SEEN.overtaken++;
       return at;
     },
-    committed: (changes) => void told.push(...changes.map(toldOf)),
+    committed: (changes) => void published.push(...changes.map(jsonOf)),
   });
   const rules = new LocatingRules({
     commit: async (changed) => {
@@ -85,7 +85,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
       await log.append({ kind: 'change', by: name, changes: [[kind, id, text, false]] });
       return 'applied';
     },
-    committed: (changed) => void toldRules.push(JSON.stringify(changed)),
+    committed: (changed) => void publishedRules.push(JSON.stringify(changed)),
   });
   const log: ConfigLog = await openConfigLog({
     ...{ bus: cluster.bus(name), name: 'hub', replicas: 3, storage: 'file', snapshotEvery: 25 },
@@ -111,7 +111,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
     elapsed: cluster.clock.elapsed,
     schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
   });
-  return { name, log, entities, rules, told, toldRules, stops };
+  return { name, log, entities, rules, published, publishedRules, stops };
 }
 
 const NAMES = ['a', 'b', 'c'];
@@ -146,7 +146,7 @@ function bodyFor(kind: Kind, dice: Dice): object {
   return dice(2) === 0 ? uwbZone(perhaps({ foreign_id: some(['x', 'y']) })) : { type: 'uwb', anchor_ids: few(NAMES) };
 }
 
-/** Changes something. Resolves with how the answer reads, or undefined where there is none to be looked for in the log. */
+/** Makes a random change. Resolves with the JSON of the result, or with undefined if the log has no record of it. */
 async function change({ name, entities, rules, log }: TestHub, dice: Dice): Promise<string | undefined> {
   const kind = KINDS[dice(KINDS.length)] ?? 'zone';
   const ids = kind === 'trackable' ? TRACKABLES : NAMES;
@@ -227,17 +227,17 @@ async function openWitness(cluster: SimulatedCluster, records: ConfigBody[]): Pr
   });
 }
 
-/** What the records make of nothing: entities in the order of creation, what is told of each change, and all rules. */
+/** Result of all records: entities in the order of creation, the notifications of all changes, and all rules. */
 function replay(records: readonly ConfigBody[]) {
   const tables = new Map<Kind, Map<string, object>>(KINDS.map((kind) => [kind, new Map()]));
-  const [told, rules]: [[Kind, string, object | null, object | null, boolean][], string[]] = [[], []];
+  const [published, rules]: [[Kind, string, object | null, object | null, boolean][], string[]] = [[], []];
   for (const body of records) {
     for (const { kind, id, text, force, ifAbsent } of changesIn(body)) {
       const table = tables.get(kind);
       const before = table?.get(id) ?? null;
       if (ifAbsent === true && before !== null) continue;
       const after = text === null ? null : (JSON.parse(text) as object);
-      told.push([kind, id, before, after, force]);
+      published.push([kind, id, before, after, force]);
       if (after === null) table?.delete(id);
       else table?.set(id, after);
     }
@@ -246,7 +246,7 @@ function replay(records: readonly ConfigBody[]) {
   const rows = [...tables].flatMap(([kind, table]) => {
     return [...table].map(([id, entity]) => ({ kind, id, text: JSON.stringify(entity) }));
   });
-  return { rows, told, rules };
+  return { rows, published, rules };
 }
 
 for (let seed = 1; seed <= SEEDS; seed++) {
@@ -264,24 +264,24 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const end = Math.max(...last.map((appended) => (appended.at === 'kept' ? appended.sequence : NaN)));
     await Promise.all(hubs.map(({ log }) => log.reached(end, 10_000)));
     await clock.wait(1000);
-    const { rows, told, rules } = replay(records);
+    const { rows, published, rules } = replay(records);
     for (const hub of hubs) {
       assert.deepEqual(hub.stops, []);
       assert.deepEqual([...hub.entities.written()], rows);
       assert.deepEqual(
-        hub.told.map((text) => JSON.parse(text).slice(0, 5)),
-        told,
+        hub.published.map((text) => JSON.parse(text).slice(0, 5)),
+        published,
       );
-      assert.deepEqual(hub.toldRules, rules);
+      assert.deepEqual(hub.publishedRules, rules);
       assert.equal(JSON.stringify(hub.rules.current), rules.at(-1) ?? '[]');
     }
-    assert.deepEqual(hubs[0]?.told, hubs[1]?.told);
-    const kept = new Set(told.map(([, , , after]) => JSON.stringify(after)));
+    assert.deepEqual(hubs[0]?.published, hubs[1]?.published);
+    const kept = new Set(published.map(([, , , after]) => JSON.stringify(after)));
     for (const answer of answers) assert.ok(kept.has(answer), `answered, but not in the log: ${answer}`);
     const late = await openHub('late', { cluster, dice });
     assert.deepEqual([...late.entities.written()], rows);
     assert.deepEqual(late.rules.current, hubs[0]?.rules.current);
-    assert.ok(late.log.applied === end && late.told.length < told.length, 'there was no snapshot');
+    assert.ok(late.log.applied === end && late.published.length < published.length, 'there was no snapshot');
   });
 }
 

@@ -297,7 +297,11 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     for (const [index, { applied }] of hubs.entries()) {
       const own = applied.filter(({ isOwn }) => isOwn).map(({ id }) => id);
       const kept = tried.filter(({ hub, outcome }) => hub === HUBS[index] && 'at' in outcome && outcome.at === 'kept');
-      assert.deepEqual(new Set(own.slice(0, -1)), new Set(kept.map(({ id }) => id)), 'isOwn is what is told kept');
+      assert.deepEqual(
+        new Set(own.slice(0, -1)),
+        new Set(kept.map(({ id }) => id)),
+        'isOwn matches the appends that were acknowledged',
+      );
     }
     const longestMs = Math.max(...tried.map(({ tookMs }) => tookMs));
     assert.ok(isStopping || longestMs <= 12_001, `an append took ${longestMs} ms`);

@@ -138,7 +138,7 @@ for (let seed = 1; seed <= 40; seed++) {
       const { state, entities } = restored(snapshotParts(before, []), at);
       assert.deepEqual(entities, []);
       const end = stateAfter(bodies.slice(at), state, at + 1);
-      // What is read of the release before does not say since when.
+      // State of the previous release has no ownership version.
       if (before.protocol > 1) assert.equal(end.version, whole.version);
       else SEEN.old++;
       assert.ok(end.version >= whole.version && end.version <= Math.max(at, whole.version));
@@ -394,7 +394,7 @@ const HANDED: readonly [
     [3, 4],
   ],
   [
-    'has an order of sources that is that of the losses, whoever ended first',
+    'orders sources by the loss of their partitions, not by their removal',
     [expel('b', given(MOVED, [3, 4], 'a')), expel('a', given(MOVED, ALL, 'c'))],
     { c: ['3,4 of a, dead', '3,4 of b, dead', `${ALL.filter((each) => each !== 3 && each !== 4)} of a, dead`] },
     ALL,
@@ -531,7 +531,7 @@ for (const [what, parts, message] of DAMAGED) {
   });
 }
 
-// What the release before has written, and reads.
+// Records that the previous release writes and reads.
 const FIRST_VERSION: readonly [body: ConfigBody, sha256: string][] = [
   [join('a'), '862792082077c451'],
   [join('b'), 'ee57c47724285424'],

@@ -43,7 +43,7 @@ test('A reader asks for each batch once, although the server says of a full one 
   }
 });
 
-test('A follower has one pull under way', { skip }, async (context) => {
+test('A follower has one pull request in flight', { skip }, async (context) => {
   const { bus, settings, pulled } = await longStream(context, 'follows');
   const found: number[] = [];
   const { promise: all, resolve } = Promise.withResolvers<void>();

@@ -48,8 +48,8 @@ const CORE: readonly Promised[] = [
     'publishes to all others who listen, in order, with wildcards, and not to itself',
     async (world) => {
       const [a, b, c] = [world.bus('a'), world.bus('b'), world.bus('c')];
-      const own = new Heard(a, `${world.name}.m.>`);
-      const [star, all] = [new Heard(b, `${world.name}.m.*`), new Heard(c, `${world.name}.m.>`)];
+      const own = new ReceivedMessages(a, `${world.name}.m.>`);
+      const [star, all] = [new ReceivedMessages(b, `${world.name}.m.*`), new ReceivedMessages(c, `${world.name}.m.>`)];
       await Promise.all([own.ready, star.ready, all.ready]);
       for (const text of ['1', '2', '3']) assert.ok(a.publish(`${world.name}.m.x`, utf8(text)));
       assert.ok(a.publish(`${world.name}.m.x.y`, utf8('deep')));
@@ -63,7 +63,7 @@ const CORE: readonly Promised[] = [
     'hears nothing on a subject from the moment it ends its subscription',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
-      const [ended, goesOn] = [new Heard(b, `${world.name}.m`), new Heard(b, `${world.name}.m`)];
+      const [ended, goesOn] = [new ReceivedMessages(b, `${world.name}.m`), new ReceivedMessages(b, `${world.name}.m`)];
       await Promise.all([ended.ready, goesOn.ready, up(a)]);
       ended.end();
       a.publish(`${world.name}.m`, utf8('late'));
@@ -118,8 +118,8 @@ const CORE: readonly Promised[] = [
     'listens to its subjects again when the connection is back',
     async (world) => {
       const [a, b] = [world.bus('a'), world.bus('b')];
-      const heard = new Heard(b, `${world.name}.m`);
-      await Promise.all([heard.ready, up(a)]);
+      const received = new ReceivedMessages(b, `${world.name}.m`);
+      await Promise.all([received.ready, up(a)]);
       world.cut('b');
       await down(b);
       world.restore('b');
@@ -127,7 +127,7 @@ const CORE: readonly Promised[] = [
       // A later subscription is active, so the earlier one is as well.
       await b.subscribe(`${world.name}.now`, () => undefined).ready;
       a.publish(`${world.name}.m`, utf8('again'));
-      assert.deepEqual(await heard.until('again'), ['again']);
+      assert.deepEqual(await received.until('again'), ['again']);
     },
   ],
   [
@@ -451,16 +451,16 @@ interface Stored {
 }
 
 /** Messages received on a subject, as strings. */
-class Heard {
+class ReceivedMessages {
   readonly texts: string[] = [];
   readonly ready: Promise<void>;
   readonly end: () => void;
-  #told: () => void = () => undefined;
+  #notify: () => void = () => undefined;
 
   constructor(bus: Bus, subject: string) {
     const { ready, end } = bus.subscribe(subject, ({ bytes }) => {
       this.texts.push(textOf(look(bytes)));
-      this.#told();
+      this.#notify();
     });
     this.ready = ready;
     this.end = end;
@@ -469,8 +469,8 @@ class Heard {
   /** Resolves with all strings so far once this one has arrived. */
   until(text: string): Promise<readonly string[]> {
     return new Promise((resolve) => {
-      this.#told = () => this.texts.includes(text) && resolve(this.texts);
-      this.#told();
+      this.#notify = () => this.texts.includes(text) && resolve(this.texts);
+      this.#notify();
     });
   }
 }

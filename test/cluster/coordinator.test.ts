@@ -56,12 +56,12 @@ function mapDue(members: Members, nowMs: number, imbalance?: Imbalance): Partiti
 describe('A missing map', () => {
   const map = firstMap({ members: ['x', 'y'] });
   const rows: [name: string, signals: Signal[], nowMs: number, owners: string[] | undefined][] = [
-    ['is one of all members where there was none', [], 500, ['a', 'b', 'me']],
-    ['is made while something is under way', [state(2, false)], 500, ['a', 'b', 'me']],
+    ['is the first one, with all members', [], 500, ['a', 'b', 'me']],
+    ['is made while a change is in progress', [state(2, false)], 500, ['a', 'b', 'me']],
     ['is one of the member with the smallest incarnation while one may own', [state(1)], 500, ['a']],
     ['is made without suspects', [beat('b', 900)], 2000, ['b', 'me']],
-    ['is none where all owners are members', [brings(9, mapOf({ a: 85, b: 85, me: 86 }))], 500, undefined],
-    ['is one without owners who are no members', [brings(9, map)], 500, ['a', 'b', 'me']],
+    ['is not made if all owners are members', [brings(9, mapOf({ a: 85, b: 85, me: 86 }))], 500, undefined],
+    ['drops owners that are no members', [brings(9, map)], 500, ['a', 'b', 'me']],
     [
       'is one with an owner of the collision stage',
       [brings(9, { ...map, owners: map.owners.map(() => 'a') })],
@@ -114,9 +114,13 @@ describe('The next version of the protocol', () => {
     ['is due while something is taken over', [state(1, false), owned], 2],
     ['is not due before there is a map: that is first', [state(1)], undefined],
     ['is not due while a member does not speak it', [state(1), owned, join(10, 'old', [1])], undefined],
-    ['is due when the last that does not is gone', [state(1), owned, join(10, 'old', [1]), expel(11, 'old')], 2],
-    ['is not due when everybody speaks it', [state(2, false), owned], undefined],
-    ['is not due where this hub does not know of it', [state(2, false), owned, join(10, 'new', [2, 3])], undefined],
+    [
+      'is due when the last member without it has been removed',
+      [state(1), owned, join(10, 'old', [1]), expel(11, 'old')],
+      2,
+    ],
+    ['is not due when all members write it', [state(2, false), owned], undefined],
+    ['is not due if this hub does not support it', [state(2, false), owned, join(10, 'new', [2, 3])], undefined],
     ['is appended by the first', [state(1), owned, expel(10, 'me'), join(11, 'me')], undefined],
   ];
   for (const [name, signals, version] of rows) {

@@ -73,12 +73,13 @@ describe('A subscriber as docs/subscribers.md has it', { skip: nats.skip }, () =
     atEnd(() => void balancer.close());
     await a.post('/fences', fenceOf(FENCE));
     await a.post('/trackables', { id: TRACKABLE, type: 'omlox', location_providers: ['tag'] });
-    const told: string[] = [];
+    const reported: string[] = [];
     const base = `http://127.0.0.1:${balancer.port}/hub/v2`;
     // One at each hub.
-    const stops = [0, 1].map((index) => watchFence(base, FENCE, (inside) => (told[index] = inside.join())));
-    const bothKnow = (inside: string) => until(`Both know of "${inside}"`, () => told.every((text) => text === inside));
-    await until('Both have the state', () => told.length === 2 && told.every((text) => text === ''));
+    const stops = [0, 1].map((index) => watchFence(base, FENCE, (inside) => (reported[index] = inside.join())));
+    const bothKnow = (inside: string) =>
+      until(`Both know of "${inside}"`, () => reported.every((text) => text === inside));
+    await until('Both have the state', () => reported.length === 2 && reported.every((text) => text === ''));
 
     await move(a, 1);
     await bothKnow(TRACKABLE);
@@ -102,10 +103,10 @@ describe('A subscriber as docs/subscribers.md has it', { skip: nats.skip }, () =
     await shared(a);
 
     for (const stop of stops) stop();
-    const counts = told.slice();
+    const counts = reported.slice();
     await move(b, 1);
     await b.get('/zones');
-    assert.deepEqual(told, counts);
+    assert.deepEqual(reported, counts);
     // Subscribers to unjournaled events of an owner are notified of its failure; others are not.
     const address = `${a.base.replace('http', 'ws')}/ws/socket`;
     const open: string[] = [];

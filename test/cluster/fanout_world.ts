@@ -125,7 +125,7 @@ export class TestHub {
       fanout: this.fanout,
       announce: {
         proximity,
-        fenceEvent: () => assert.fail('nobody has sent one'),
+        fenceEvent: () => assert.fail('no hub has sent a fence event'),
         fenceEventAgain: (recorded, isNew) =>
           redeliverFenceEvent(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
       },
@@ -220,7 +220,7 @@ export class TestHub {
     this.shared.allInterestReceived().then(
       () => {
         this.isOwner = !this.isOver;
-        if (this.isOwner) this.shared.announceAgain(this.world.takeUntold());
+        if (this.isOwner) this.shared.announceAgain(this.world.takePending());
       },
       () => undefined,
     );
@@ -238,7 +238,7 @@ export class FanOutWorld {
   /** The fence events of each hub, as in its journal. */
   readonly recorded = new Map<string, JournaledFenceEvent[]>();
   /** Failed owners whose fence events no successor has redelivered yet. */
-  readonly #untold = new Set<string>();
+  readonly #pending = new Set<string>();
   protocol = 2;
   /** Hub that may publish events: a former owner cannot, because its journal is sealed. */
   owner: string | undefined;
@@ -272,18 +272,18 @@ export class FanOutWorld {
 
   async own(hub: TestHub, gone?: TestHub): Promise<void> {
     this.owner = undefined;
-    if (gone !== undefined) this.#untold.add(gone.name);
+    if (gone !== undefined) this.#pending.add(gone.name);
     await this.#append({ is: 'owner', hub: hub.name, ...(gone && { gone: gone.name }) });
     this.owner = hub.name;
   }
 
   /** Last fence events of failed owners. */
-  takeUntold(): JournaledFenceEvent[] {
-    const events = [...this.#untold].flatMap((name) => {
+  takePending(): JournaledFenceEvent[] {
+    const events = [...this.#pending].flatMap((name) => {
       const all = this.recorded.get(name) ?? [];
       return all.filter(({ recordedMs }) => recordedMs > (all.at(-1)?.recordedMs ?? 0) - 5000);
     });
-    this.#untold.clear();
+    this.#pending.clear();
     return events;
   }
 

@@ -26,53 +26,53 @@ function stepOf(text: string): Uint8Array {
 }
 
 test('FenceEventDedup identifies the events of each variant by their ids, in JSON and in GeoJSON', () => {
-  const told = new FenceEventDedup();
+  const published = new FenceEventDedup();
   for (const [variant, texts] of [
     [1, ['a', 'b', 'é'].map(textOf)],
     [2, ['a'].map(featureOf)],
   ] as const) {
     const { bytes, ends } = joined(texts);
-    told.noteAll('x', { variant, bytes: lend(bytes), ends, fields: undefined });
+    published.noteAll('x', { variant, bytes: lend(bytes), ends, fields: undefined });
   }
-  const has = (variant: number, text: string): boolean => told.has(variant, eventIdOf(text));
+  const has = (variant: number, text: string): boolean => published.has(variant, eventIdOf(text));
   assert.deepEqual([has(1, textOf('a')), has(1, textOf('b')), has(2, featureOf('a'))], [true, true, true]);
   assert.deepEqual([has(2, featureOf('b')), has(1, textOf('c')), has(3, textOf('a'))], [false, false, false]);
 });
 
 test('FenceEventDedup forgets old events of a sender, and a sender a minute after its removal', () => {
-  const told = new FenceEventDedup();
+  const published = new FenceEventDedup();
   const pass = (seconds: number): void => {
-    for (let i = 0; i < seconds; i++) told.beat();
+    for (let i = 0; i < seconds; i++) published.beat();
   };
-  told.note('x', 1, 'a');
+  published.note('x', 1, 'a');
   pass(100);
-  assert.equal(told.has(1, 'a'), true, 'it was the last one');
-  told.note('x', 1, 'b');
-  assert.equal(told.has(1, 'a'), false);
-  told.gone('x');
+  assert.equal(published.has(1, 'a'), true, 'it was the last one');
+  published.note('x', 1, 'b');
+  assert.equal(published.has(1, 'a'), false);
+  published.gone('x');
   pass(59);
-  assert.equal(told.has(1, 'b'), true);
+  assert.equal(published.has(1, 'b'), true);
   pass(2);
-  assert.equal(told.has(1, 'b'), false);
+  assert.equal(published.has(1, 'b'), false);
 });
 
-test('ToldFenceEvents knows 100,000 events of a sender', () => {
-  const told = new FenceEventDedup();
-  for (let i = 0; i < 100_001; i++) told.note('x', 1, `${i}`);
-  assert.deepEqual([told.has(1, '0'), told.has(1, '1')], [false, true]);
+test('FenceEventDedup knows 100,000 events of a sender', () => {
+  const published = new FenceEventDedup();
+  for (let i = 0; i < 100_001; i++) published.note('x', 1, `${i}`);
+  assert.deepEqual([published.has(1, '0'), published.has(1, '1')], [false, true]);
 });
 
 test('withFenceEvents keeps the events of a step with its record', () => {
   const record = stepOf('effects');
   assert.equal(withFenceEvents(record, []), record);
-  const told = withFenceEvents(record, EVENTS);
-  const [read, plain] = [unpackJournalRecord(told), unpackJournalRecord(record)];
+  const published = withFenceEvents(record, EVENTS);
+  const [read, plain] = [unpackJournalRecord(published), unpackJournalRecord(record)];
   assert.ok(read.kind === 'step' && plain.kind === 'step');
   assert.deepEqual(read.fenceEvents, EVENTS);
   assert.deepEqual([read.endMs, read.config, Buffer.from(read.step.effects).toString()], [3, 3, 'effects']);
   assert.deepEqual([plain.fenceEvents, read.step.setBacks], [undefined, plain.step.setBacks]);
-  for (let length = 0; length < told.length - record.length; length++) {
-    assert.throws(() => unpackJournalRecord(told.subarray(0, length)), { name: 'JournalRecordError' });
+  for (let length = 0; length < published.length - record.length; length++) {
+    assert.throws(() => unpackJournalRecord(published.subarray(0, length)), { name: 'JournalRecordError' });
   }
   assert.equal(fenceEventsOf(record), undefined);
 });
@@ -83,17 +83,17 @@ test('lastFenceEvents are those that were kept in the last five seconds of a jou
     return { endMs, keptByMs, step, fenceEvents: [[['f'], `${endMs}`]] };
   };
   const last = { endMs: 9000, keptByMs: Infinity, step };
-  const told = (earlier: readonly RecoveredStep[], steps: readonly RecoveredStep[]) => {
+  const published = (earlier: readonly RecoveredStep[], steps: readonly RecoveredStep[]) => {
     const events = lastFenceEvents('a1', { earlier, steps, released: [] }, () => false);
     return events.map(({ event: [, text], recordedMs }) => [text, recordedMs]);
   };
-  assert.deepEqual(told([stepAt(1000), stepAt(4000)], [stepAt(6000), last]), [
+  assert.deepEqual(published([stepAt(1000), stepAt(4000)], [stepAt(6000), last]), [
     ['4000', 4000],
     ['6000', 6000],
   ]);
   // A step that ended long before it could be stored was not published earlier.
-  assert.deepEqual(told([stepAt(1000), stepAt(2000, 4000)], [last]), [['2000', 2000]]);
-  assert.deepEqual(told([], []), []);
+  assert.deepEqual(published([stepAt(1000), stepAt(2000, 4000)], [last]), [['2000', 2000]]);
+  assert.deepEqual(published([], []), []);
 });
 
 test('lastFenceEvents are without those of objects that had left, and arrived elsewhere, since', () => {
@@ -111,19 +111,19 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   effects.write(nowhere as never, { withMembers: true, isLocated: false, hasZone: () => false, shared: -1 });
   const step = { batch: new Uint8Array(0), effects: copied(effects.take()) };
   const common = { kind: 'released' as const, keptByMs: 3, config: 1, sequence: 7, isRelayed: false, step };
-  const told = (isPending: boolean, { isRelayed = false, endMs = 3 } = {}): readonly string[] => {
+  const published = (isPending: boolean, { isRelayed = false, endMs = 3 } = {}): readonly string[] => {
     const record = { ...common, isRelayed, endMs };
     // A release precedes the step that it belongs to.
     const steps = [stepAt(1, 'p', 'q'), record, stepAt(3, 'p', 'q'), stepAt(5, 'p', 'q')];
     const left = { earlier: [], steps, released: [record] };
     return lastFenceEvents('a1', left, () => isPending).map(({ event: [, text] }) => text);
   };
-  assert.deepEqual(told(false), ['q 1', 'q 3', 'p 5', 'q 5']);
-  assert.deepEqual(told(true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  assert.deepEqual(published(false), ['q 1', 'q 3', 'p 5', 'q 5']);
+  assert.deepEqual(published(true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
   // It has left with a step without effects: the next one is of its return.
-  assert.deepEqual(told(false, { endMs: 2 }), ['q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  assert.deepEqual(published(false, { endMs: 2 }), ['q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
   // Relayed state of a previous owner says nothing about this one's published events.
-  assert.deepEqual(told(false, { isRelayed: true }), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  assert.deepEqual(published(false, { isRelayed: true }), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
 });
 
 test('readFenceEvents reads what packFenceEvents has made, and nothing else', () => {

@@ -57,7 +57,7 @@ test('FrameWriter writes what fits, and the reader finds all of it in order, rou
   assert.ok(refused > 0);
 });
 
-test('FrameWriter has room again only when the reader has released what it has read', () => {
+test('FrameWriter has room again only after the reader has released the frames that it has read', () => {
   const { writer, reader } = open();
   const body = new Uint8Array(RING_BYTES / 2 - 100);
   while (writer.write({ kind: 1, body }));
@@ -67,7 +67,7 @@ test('FrameWriter has room again only when the reader has released what it has r
   assert.ok(writer.write({ kind: 1, body }));
 });
 
-test('FrameWriter is told to wake the reader once for each time that it sleeps, and never too late', () => {
+test('FrameWriter must wake the reader once per sleep, and never too late', () => {
   const { writer, reader } = open();
   assert.deepEqual([writer.wakes(), writer.wakes()], [true, false]);
   writer.write({ kind: 1 });

@@ -158,7 +158,7 @@ test('FramesOut sends in one message what is published in one turn', async (cont
   assert.deepEqual([sizes.length, got.join('')], [1, '0123456789']);
 });
 
-test('FramesIn tells of an event that is too large to be sent', async (context) => {
+test('FramesIn reports an event that is too large to be sent', async (context) => {
   const { clock, send, got, lost } = await pair(context);
   send('x'.repeat(9_000_000));
   await clock.wait(10);
@@ -426,7 +426,7 @@ test('FramesIn holds frames for no removed sender, and for none longer than a se
   const begunMs = clock.nowMs;
   await into.reachedFrom('a', 3);
   assert.ok(clock.nowMs - begunMs <= 1001);
-  assert.deepEqual([got, lost], [['1'], ['rendered']], 'behind what is told to be lost');
+  assert.deepEqual([got, lost], [['1'], ['rendered']], 'after the frames that are reported as lost');
   other.tookBehind('a', { b: 9 });
   sendOther('2');
   await clock.wait(50);

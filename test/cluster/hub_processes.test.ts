@@ -136,7 +136,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     b = await startHub('b');
   });
 
-  test('tell of each other, at /health/system and in /metrics', async () => {
+  test('report each other at /health/system and in /metrics', async () => {
     await shared(a);
     await shared(b);
     const [ofA, ofB] = [await clusterOf(a), await clusterOf(b)];
@@ -223,7 +223,10 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     assert.ok(sender.longestMs < HOLD_MS, `${sender.longestMs} ms`);
     assert.deepEqual(await eastOf(a), [last]);
     const all = TAGS.length * last;
-    await until('All are told', async () => locations.events.length >= all || subscriber.closed !== undefined);
+    await until(
+      'All locations are published',
+      async () => locations.events.length >= all || subscriber.closed !== undefined,
+    );
     for (const tag of TAGS) {
       assert.deepEqual(
         locations.events.flatMap(({ provider_id: id, position }) => (id === tag ? [eastIn(position)] : [])),

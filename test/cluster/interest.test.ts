@@ -16,7 +16,7 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
   const clock = new SimulatedClock();
   context.after(clock.run());
   const cluster = new SimulatedCluster({ clock, seed: 1 });
-  const heard: string[] = [];
+  const received: string[] = [];
   const hubs = await Promise.all(
     names.map(async (name) => {
       const bus = cluster.bus(name);
@@ -26,7 +26,7 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
         name: 'hub',
         self: name,
         wanted: () => [{ ...VARIANT, id: hub.id }],
-        wants: (member, variants) => heard.push(`${name}: ${member} wants ${variants.map(({ id }) => id).join()}`),
+        wants: (member, variants) => received.push(`${name}: ${member} wants ${variants.map(({ id }) => id).join()}`),
         sentTo: () => ({ frames: 3, announced: 4 }),
         acknowledgedBy: (member, { frames, announced }) =>
           assert.deepEqual([member !== name, frames, announced], [true, 3, 4]),
@@ -39,7 +39,7 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
       return Object.assign(hub, { interest });
     }),
   );
-  return { clock, cluster, heard, hubs };
+  return { clock, cluster, received, hubs };
 }
 
 test('packInterest and readInterest carry what is wanted', () => {
@@ -93,24 +93,24 @@ test('readInterest rejects malformed messages', () => {
 });
 
 test('Interest is sent to every member, and acknowledged() waits for all of them', async (context) => {
-  const { hubs, heard, clock } = await hubsOf(context, ['a', 'b', 'c']);
+  const { hubs, received, clock } = await hubsOf(context, ['a', 'b', 'c']);
   const [a, b, c] = hubs;
   assert.ok(a && b && c);
   assert.equal(a.interest.acknowledged(), undefined, 'alone');
   for (const hub of hubs)
     for (const name of ['a', 'b', 'c']) if (hub.bus !== hubs['abc'.indexOf(name)]?.bus) hub.interest.joined(name);
   await a.interest.acknowledged();
-  assert.deepEqual(heard.filter((line) => line.includes('a wants')).sort(), ['b: a wants 1', 'c: a wants 1']);
+  assert.deepEqual(received.filter((line) => line.includes('a wants')).sort(), ['b: a wants 1', 'c: a wants 1']);
   await Promise.all([b.interest.allInterestReceived(), clock.wait(100)]);
   assert.equal(a.interest.acknowledged(), undefined);
   a.id = 2;
   a.interest.changed();
   await a.interest.acknowledged();
-  assert.deepEqual(heard.filter((line) => line.includes('a wants 2')).sort(), ['b: a wants 2', 'c: a wants 2']);
+  assert.deepEqual(received.filter((line) => line.includes('a wants 2')).sort(), ['b: a wants 2', 'c: a wants 2']);
 });
 
-test('Interest tells of many changes at once, and of the last', async (context) => {
-  const { hubs, heard, clock } = await hubsOf(context, ['a', 'b']);
+test('Interest combines many changes in one message, and includes the last one', async (context) => {
+  const { hubs, received, clock } = await hubsOf(context, ['a', 'b']);
   const [a, b] = hubs;
   assert.ok(a && b);
   a.interest.joined('b');
@@ -122,13 +122,13 @@ test('Interest tells of many changes at once, and of the last', async (context) 
     await clock.wait(1);
   }
   await a.interest.acknowledged();
-  const acknowledged = heard.filter((line) => line.startsWith('b'));
+  const acknowledged = received.filter((line) => line.startsWith('b'));
   assert.equal(acknowledged.at(-1), 'b: a wants 101');
   assert.ok(acknowledged.length <= 8, `${acknowledged.length} messages in 100 ms`);
 });
 
 test('Interest waits for no removed member, nor forever for a silent one', async (context) => {
-  const { hubs, cluster, clock, heard } = await hubsOf(context, ['a', 'b', 'c']);
+  const { hubs, cluster, clock, received } = await hubsOf(context, ['a', 'b', 'c']);
   const [a, b] = hubs;
   assert.ok(a && b);
   a.interest.joined('b');
@@ -140,7 +140,7 @@ test('Interest waits for no removed member, nor forever for a silent one', async
   await clock.wait(5000);
   a.interest.gone('b');
   await acknowledged;
-  assert.equal(heard.at(-1), 'a: b wants ');
+  assert.equal(received.at(-1), 'a: b wants ');
   a.interest.joined('c');
   const startMs = clock.nowMs;
   await assert.rejects(
@@ -148,28 +148,28 @@ test('Interest waits for no removed member, nor forever for a silent one', async
     /Cannot subscribe: not all hubs have acknowledged it in 6000 ms/,
   );
   assert.ok(clock.nowMs - startMs > 5999);
-  const heardAll = a.interest.allInterestReceived();
+  const receivedByAll = a.interest.allInterestReceived();
   a.interest.close();
-  await assert.rejects(heardAll, /this hub is no member any more/);
+  await assert.rejects(receivedByAll, /this hub is no member any more/);
   await assert.rejects(a.interest.allInterestReceived(), /this hub is no member any more/);
 });
 
 test('Interest reaches a hub that finds out later that the other is a member', async (context) => {
-  const { hubs, clock, heard } = await hubsOf(context, ['a', 'b']);
+  const { hubs, clock, received } = await hubsOf(context, ['a', 'b']);
   const [a, b] = hubs;
   assert.ok(a && b);
   a.interest.joined('b');
   const acknowledged = a.interest.acknowledged();
   const startMs = clock.nowMs;
   await clock.wait(300);
-  assert.deepEqual(heard, []);
+  assert.deepEqual(received, []);
   b.interest.joined('a');
   await acknowledged;
   assert.ok(clock.nowMs - startMs < 400);
 });
 
-test('Interest tells all again when the connection was lost', async (context) => {
-  const { hubs, cluster, clock, heard } = await hubsOf(context, ['a', 'b']);
+test('Interest resends all variants after the connection was lost', async (context) => {
+  const { hubs, cluster, clock, received } = await hubsOf(context, ['a', 'b']);
   const [a, b] = hubs;
   assert.ok(a && b);
   a.interest.joined('b');
@@ -182,5 +182,5 @@ test('Interest tells all again when the connection was lost', async (context) =>
   assert.ok(acknowledged);
   cluster.restore('a');
   await acknowledged;
-  assert.equal(heard.filter((line) => line.startsWith('b')).length, 1, 'what is known changes nothing');
+  assert.equal(received.filter((line) => line.startsWith('b')).length, 1, 'what is known changes nothing');
 });

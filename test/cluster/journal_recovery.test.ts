@@ -323,7 +323,7 @@ const relayed = (sequence: number, ...ids: readonly string[]) => {
 
 for (const [what, records, expected] of [
   [
-    'what it has released, with the step that says so',
+    'released objects, with the step of the release',
     [stated({ p: 'here', q: 'here' }), released(5, 'p'), stated({ p: 'elsewhere', q: 'here' })],
     { departed: [['provider p', 5]], relayed: [], steps: 3 },
   ],
@@ -351,7 +351,7 @@ for (const [what, records, expected] of [
     { departed: [], relayed: [], steps: 1 },
   ],
   [
-    'what it has released after it has relayed that',
+    'objects released after they were relayed',
     [relayed(7, 'p'), stated({ p: 'here' }), released(9, 'p'), stated({ p: 'elsewhere' })],
     { departed: [['provider p', 9]], relayed: [], steps: 3 },
   ],

@@ -7,14 +7,14 @@ import { checkLocations, type ProcessedLocation } from './simulation/check.ts';
 import { keptSteps } from './simulation/journaled_steps.ts';
 
 /** Steps of a hub with a location each: its speed, and its record. */
-type Told = readonly (readonly [speed: number, record?: string])[];
+type HubLocations = readonly (readonly [speed: number, record?: string])[];
 
 /** Locations after the steps of some hubs, where all records but `lost` are stored. */
-function locationsOf(...hubs: readonly Told[]) {
+function locationsOf(...hubs: readonly HubLocations[]) {
   const processed: ProcessedLocation[] = [];
   const idle = new Set<number>();
-  for (const [hub, told] of hubs.entries()) {
-    const rans = told.map(([speed, record], order) => {
+  for (const [hub, locations] of hubs.entries()) {
+    const rans = locations.map(([speed, record], order) => {
       const items = [itemOf(locationAt(speed, 9, 50, { speed }), order, T0)];
       return { batch: copied(packBatch({ nowMs: T0, flushBudget: 0, items })), record, atMs: order, order };
     });
@@ -26,7 +26,7 @@ function locationsOf(...hubs: readonly Told[]) {
   return { processed, idle };
 }
 
-function wrongsOf(isAcknowledged: boolean, ...hubs: readonly Told[]): readonly string[] {
+function wrongsOf(isAcknowledged: boolean, ...hubs: readonly HubLocations[]): readonly string[] {
   const wrongs: string[] = [];
   checkLocations([{ provider: 'p', speed: 1, isAcknowledged }], locationsOf(...hubs), (what) => wrongs.push(what));
   return wrongs;
@@ -41,7 +41,7 @@ test('Locations are processed with a step that is kept, and idle with one that h
   assert.deepEqual([...idle], [1, 3, 0]);
 });
 
-const ENDS: readonly (readonly [what: string, hubs: readonly Told[], wrongs: readonly string[]])[] = [
+const ENDS: readonly (readonly [what: string, hubs: readonly HubLocations[], wrongs: readonly string[]])[] = [
   ['processed', [[[1, 'one']]], []],
   ['outdated', [[[2, 'one'], [1]]], []],
   [

@@ -113,7 +113,7 @@ test('An answer that comes late changes nothing', async (t) => {
   assert.deepEqual(shown(await asked), [['hub a', 1]]);
   cluster.resume('b');
   await clock.wait(100);
-  assert.equal(b.asked, 1, 'it answers all the same');
+  assert.equal(b.asked, 1, 'it still answers');
   assert.deepEqual(shown(await a.gather.ask(QUESTION)), [
     ['hub a', 1],
     ['hub b', 2],
@@ -175,7 +175,7 @@ test('Callers that repeat a query in progress share the next round, with answers
   assert.equal((await a.gather.ask(QUESTION))[1]?.value, 3);
 });
 
-test('Different questions that are under way are bounded', async (t) => {
+test('The number of different queries in progress is bounded', async (t) => {
   const { cluster, hubs } = await hubsOf(t, { a: says(1), b: says(2) });
   const [a] = hubs;
   cluster.deafen('b');

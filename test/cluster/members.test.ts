@@ -72,19 +72,19 @@ function show(step: MembershipStep): string {
 
 describe('suspects', () => {
   const rows: [name: string, signals: Signal[], silentFromMs: number, afterMs: number][] = [
-    ['one that was never heard, 2 s after its join', [], 0, 2000],
-    ['one that was heard, 2 s after its last beat', [beat('a', 300), beat('a', 700)], 700, 2000],
+    ['one that has sent no heartbeat, 2 s after its join', [], 0, 2000],
+    ['one that has sent heartbeats, 2 s after the last one', [beat('a', 300), beat('a', 700)], 700, 2000],
     ['one without responders, after 1 s', [beat('a', 300), noResponders('a', 400)], 300, 1000],
     [
-      'one that was heard after there were no responders, after 2 s',
+      'one that sent a heartbeat after it had no responders, after 2 s',
       [noResponders('a', 300), beat('a', 400)],
       400,
       2000,
     ],
-    ['one whose lack of responders is told late, after 2 s', [beat('a', 400), noResponders('a', 300)], 400, 2000],
-    ['one whose beats are told out of order, from the last', [beat('a', 700), beat('a', 300)], 700, 2000],
+    ['one whose lack of responders is reported late, after 2 s', [beat('a', 400), noResponders('a', 300)], 400, 2000],
+    ['one whose heartbeats are reported out of order, by the latest', [beat('a', 700), beat('a', 300)], 700, 2000],
     [
-      'one whose beat was overtaken by a later one, from that',
+      'one whose heartbeat was overtaken by a later one, by that one',
       [beat('a', 300, { applied: 9 }), beat('a', 900, { applied: 8 })],
       300,
       2000,
@@ -92,8 +92,13 @@ describe('suspects', () => {
     ['one whose clock is an hour off, as any other', [beat('a', 300, { clockMs: 3_600_000 })], 300, 2000],
     ['one whose clock was set back, as any other', [beat('a', 300), beat('a', 600, { clockMs: -9000 })], 600, 2000],
     ['one that has joined later, from then', [expel(9, 'a'), join(10, 'a', 500)], 500, 2000],
-    ['nobody over silence before this hub had a connection', [{ is: 'down' }, up(5000)], 5000, 2000],
-    ['nobody over responders before a new connection', [noResponders('a', 9), { is: 'down' }, up(20)], 20, 2000],
+    ['no member for silence before this hub had a connection', [{ is: 'down' }, up(5000)], 5000, 2000],
+    [
+      'no member for missing responders before a new connection',
+      [noResponders('a', 9), { is: 'down' }, up(20)],
+      20,
+      2000,
+    ],
     ['no further member when the same connection is signaled twice', [up(1000)], 0, 2000],
   ];
   for (const [name, signals, silentFromMs, afterMs] of rows) {
@@ -125,14 +130,19 @@ describe('suspects', () => {
 
 describe('accusation', () => {
   const now = 10_000;
-  const heard = (...all: string[]): Signal[] => all.map((incarnation) => beat(incarnation, now - HEARTBEAT_MS));
+  const heartbeats = (...all: string[]): Signal[] => all.map((incarnation) => beat(incarnation, now - HEARTBEAT_MS));
   const rows: [name: string, others: string[], signals: Signal[], expected: string][] = [
     ['may be made by one of two', ['a'], [kept(now)], 'may'],
-    ['may be made by one of three that hears another', ['a', 'b'], [...heard('a'), kept(now)], 'may'],
+    ['may be made by one of three that receives from another', ['a', 'b'], [...heartbeats('a'), kept(now)], 'may'],
     ['needs more than half: not one of three', ['a', 'b'], [kept(now)], 'minority'],
-    ['needs more than half: not two of four', ['a', 'b', 'c'], [...heard('a'), kept(now)], 'minority'],
-    ['may be made by two of four that hear the last one', ['a', 'b', 'c'], [...heard('c'), kept(now)], 'may'],
-    ['needs more than half: three of five', ['a', 'b', 'c', 'd'], [...heard('a', 'd'), kept(now)], 'may'],
+    ['needs more than half: not two of four', ['a', 'b', 'c'], [...heartbeats('a'), kept(now)], 'minority'],
+    [
+      'may be made by two of four that receive from the last one',
+      ['a', 'b', 'c'],
+      [...heartbeats('c'), kept(now)],
+      'may',
+    ],
+    ['needs more than half: three of five', ['a', 'b', 'c', 'd'], [...heartbeats('a', 'd'), kept(now)], 'may'],
     ['does not count one that was expelled', ['a', 'b'], [expel(9, 'b'), kept(now)], 'may'],
     [
       'does not count one without responders',
@@ -142,7 +152,7 @@ describe('accusation', () => {
     ],
     ['needs an append kept within the last second', ['a'], [kept(now - 999)], 'may'],
     ['needs one kept, not a second ago', ['a'], [kept(now - 1000)], 'notKept'],
-    ['takes the latest append, whatever is told last', ['a'], [kept(now), kept(5)], 'may'],
+    ['uses the latest append, even if an earlier one is reported last', ['a'], [kept(now), kept(5)], 'may'],
     ['needs one kept at all', ['a'], [], 'notKept'],
     ['needs a connection', ['a'], [kept(now), { is: 'down' }], 'down'],
     ['waits for 3 s after a reconnection', ['a'], [kept(now), { is: 'down' }, up(now - 2999)], 'reconnected'],
@@ -188,7 +198,7 @@ describe('look', () => {
       ['seal a', '', ''],
     ],
     [
-      'does nothing when told of a seal that it did not ask for',
+      'ignores a seal that it did not request',
       three(),
       [
         [100, sealed('a')],
@@ -228,7 +238,7 @@ describe('look', () => {
       ['seal a', '', 'seal a', 'expel a'],
     ],
     [
-      'does not seal again who has been expelled meanwhile by somebody else',
+      'does not seal a member again that another hub has expelled in the meantime',
       three(),
       [[2000, ...well(2000)], [2100, expel(9, 'a'), failed('a', 2100)], [2200, sealed('a')], [2300]],
       ['seal a', '', '', ''],
@@ -258,7 +268,7 @@ describe('look', () => {
       ['', 'append', 'append', 'seal a'],
     ],
     [
-      'accuses nobody as a minority, until those who are silent have been suspects for 10 s',
+      'accuses no member as a minority until the silent ones have been suspects for 10 s',
       cluster(['a', 'b'], { keptAtMs: 0 }),
       [[2000, kept(2000)], [11_999, beat('b', 2000), kept(11_999)], [12_000]],
       ['', '', 'seal a'],
@@ -285,7 +295,7 @@ describe('look', () => {
       ['', 'append', 'seal a'],
     ],
     [
-      'accuses nobody for 3 s after a reconnection',
+      'accuses no member for 3 s after a reconnection',
       three(),
       [[1000, { is: 'down' }], [9000, up(9000), ...well(9000)], [11_999, ...well(11_999)], [12_000]],
       ['', '', '', 'seal a'],
@@ -301,7 +311,7 @@ describe('look', () => {
       ['seal a', '', ''],
     ],
     [
-      'accuses nobody right after this hub itself stood still, even as one of two',
+      'accuses no member right after this hub itself was stopped, even as one of two',
       cluster(['a'], { keptAtMs: 0 }),
       [[100, beat('a', 100), kept(100)], [9000], [9001, beat('a', 9001), kept(9002)]],
       ['', 'append', ''],
@@ -417,7 +427,7 @@ describe('Records', () => {
 
 describe('appliedByAll', () => {
   const rows: [name: string, signals: Signal[], expected: number][] = [
-    ['is the join of who was not heard yet: it serves from there on', [], 3],
+    ['is the join of a member without heartbeats yet: it serves from there on', [], 3],
     ['is the least of all', [beat('a', 1, { applied: 6 }), beat('b', 1, { applied: 5 })], 5],
     ['is at most what this hub has applied', [beat('a', 1, { applied: 60 }), beat('b', 1, { applied: 50 })], 7],
     [
@@ -504,7 +514,7 @@ test('openMembers rejects a silence of 0', () => {
 });
 
 /** An event some time after the previous one; a record if it has a sequence. */
-interface Happening {
+interface RandomSignal {
   readonly afterMs: number;
   readonly make: (atMs: number, sequence: number) => Signal;
 }
@@ -513,11 +523,13 @@ interface Happening {
 function happens(weight: number, make: (who: string, atMs: number, sequence: number, some: number) => Signal) {
   const arbitrary = fc
     .record({ afterMs: fc.nat(250), who: fc.constantFrom('me', 'a', 'b', 'c'), some: fc.nat(400) })
-    .map(({ afterMs, who, some }): Happening => ({ afterMs, make: (at, sequence) => make(who, at, sequence, some) }));
+    .map(
+      ({ afterMs, who, some }): RandomSignal => ({ afterMs, make: (at, sequence) => make(who, at, sequence, some) }),
+    );
   return { weight, arbitrary };
 }
 
-const happenings = fc.array(
+const signals = fc.array(
   fc.oneof(
     // One heartbeat in ten was overtaken; others come late.
     happens(120, (who, atMs, _, some) => beat(who, atMs - some, { applied: some % 10 === 0 ? some : 400 })),
@@ -580,10 +592,10 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
   };
   const silent = [...joinedAt.keys()].filter((who) => suspicion(who).ms >= 0);
   const isOverdue = (who: string): boolean => suspicion(who).ms >= suspicion(who).minorityMs;
-  const heardCount = joinedAt.size - silent.length;
+  const reachableCount = joinedAt.size - silent.length;
   const last = [...joinedAt.keys()].at(-1) ?? '';
-  const isHalf = heardCount === joinedAt.size / 2 && !silent.includes(last);
-  const isMinority = joinedAt.size !== 2 && heardCount <= joinedAt.size / 2 && !isHalf;
+  const isHalf = reachableCount === joinedAt.size / 2 && !silent.includes(last);
+  const isMinority = joinedAt.size !== 2 && reachableCount <= joinedAt.size / 2 && !isHalf;
   const keptMs = history.map((signal) => (signal.is === 'kept' ? signal.atMs : Number.NEGATIVE_INFINITY));
   const ladder: [refused: boolean, why: string][] = [
     [!joinedAt.has('me'), 'notMember'],
@@ -599,7 +611,7 @@ describe('Members in any history', () => {
   test('are suspected and may be accused as the rules say of the whole of it', () => {
     const seen = new Map<string, number>();
     fc.assert(
-      fc.property(happenings, (all) => {
+      fc.property(signals, (all) => {
         let members = play(BEGIN);
         const history = [...BEGIN];
         let nowMs = 0;
@@ -626,7 +638,7 @@ describe('Members in any history', () => {
   test('are sealed by who may accuse, and expelled after that only, one at a time; and none applies less', () => {
     let expelled = 0;
     fc.assert(
-      fc.property(happenings, (all) => {
+      fc.property(signals, (all) => {
         let members = play(BEGIN);
         let nowMs = 0;
         const asked = new Map<string, 'seal' | 'sealed' | 'expel'>();
@@ -672,7 +684,7 @@ describe('Members in any history', () => {
 
   test('give the same answers until the next look is due', () => {
     fc.assert(
-      fc.property(happenings, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (all, part) => {
+      fc.property(signals, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (all, part) => {
         let members = play(BEGIN);
         let nowMs = 0;
         for (const [i, { afterMs, make }] of all.entries()) {

@@ -49,7 +49,7 @@ function assertOrderly({ records }: TestHub): void {
       (owner, partition) => state.members.has(owner) && next.map?.owners[partition] !== owner,
     );
     if (body.kind === 'map' && moved.length > 0) {
-      assert.ok(isSettled(state), `record ${i + 1} moves ${moved.length} while something is under way`);
+      assert.ok(isSettled(state), `record ${i + 1} moves ${moved.length} while an earlier change is in progress`);
       assert.ok(moved.length <= MOVES_MAX, `${moved.length}`);
     }
     state = next;
@@ -222,10 +222,10 @@ describe('A takeover', () => {
   });
 
   const rows: [name: string, members: number, how: 'killed' | 'stopped', ms: number][] = [
-    ['by one that comes back after it was the only one', 1, 'killed', 5000],
-    ['by one that comes back beside the other when one of two has died', 2, 'killed', 5000],
-    ['by one that comes back alone after three have died', 3, 'killed', 5000],
-    ['by one that comes back alone after five have died', 5, 'killed', 5000],
+    ['by one that returns after it was the only one', 1, 'killed', 5000],
+    ['by one that returns next to the survivor when one of two has failed', 2, 'killed', 5000],
+    ['by one that returns alone after three have failed', 3, 'killed', 5000],
+    ['by one that returns alone after five have failed', 5, 'killed', 5000],
     ['by one that comes back alone while three stand still', 3, 'stopped', 13_000],
   ];
   for (const [name, members, how, ms] of rows) {

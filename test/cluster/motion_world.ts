@@ -77,7 +77,7 @@ export class MotionHub implements EventSubscriber {
   readonly fanout: ClusterFanout;
   readonly motions: ClusterMotions;
   /** Collision events that its subscriber received, as `start a b`. */
-  readonly told: string[] = [];
+  readonly published: string[] = [];
   /** The same with their ids. */
   readonly all: { readonly id: string; readonly what: string }[] = [];
   readonly notices: string[] = [];
@@ -190,7 +190,7 @@ export class MotionHub implements EventSubscriber {
       };
       const ids = collisions.map(({ id }) => id).toSorted();
       const what = [type.replace('collision_', ''), ...ids].join(' ');
-      this.told.push(what);
+      this.published.push(what);
       this.all.push({ id, what });
     }
   }

@@ -51,10 +51,10 @@ suite('messages about motions', () => {
     ['a later version', [2, ...head], /version does not fit, found 2/],
     ['nobody', [1, '', ...head.slice(1)], /from does not fit, found ""/],
     ['a number below 0', [1, 'x', -1, ...head.slice(2)], /number does not fit, found -1/],
-    ['a watermark that is no number', [1, 'x', 3, null, ...head.slice(3)], /watermark does not fit, found null/],
-    ['a time that is none', [1, 'x', 3, 17, 'now', ...head.slice(4)], /passed does not fit, found "now"/],
-    ['set backs that are none', [1, ...head.slice(0, 5), [[1]], 0, []], /set backs does not fit, found \[\[1\]\]/],
-    ['motions that are no bytes', [1, ...head.slice(0, 7), [[1, 2]]], /motions does not fit/],
+    ['a watermark that is not a number', [1, 'x', 3, null, ...head.slice(3)], /watermark does not fit, found null/],
+    ['an invalid time', [1, 'x', 3, 17, 'now', ...head.slice(4)], /passed does not fit, found "now"/],
+    ['invalid clock steps', [1, ...head.slice(0, 5), [[1]], 0, []], /set backs does not fit, found \[\[1\]\]/],
+    ['motions that are not bytes', [1, ...head.slice(0, 7), [[1, 2]]], /motions does not fit/],
   ];
   for (const [what, value, says] of protocolErrors) {
     test(`are refused with ${what}`, () => {
@@ -76,12 +76,12 @@ suite('what a hub sends of its motions', () => {
       clock: { now: () => T0 + 100, wallClockTime: (ms) => ms, setBacks: [] },
     });
     out.to('y');
-    const told = () => sent.splice(0).map(({ number, watermark, motions }) => [number, watermark, motions.length]);
-    return { out, passed, told };
+    const published = () => sent.splice(0).map(({ number, watermark, motions }) => [number, watermark, motions.length]);
+    return { out, passed, published };
   }
 
   test('leaves once per turn, when its steps are kept, which hold back what it says to have passed', async () => {
-    const { out, passed, told } = opened();
+    const { out, passed, published } = opened();
     const [first, second] = [motionsOf(1, 2), motionsOf(3)];
     passed.seq = 3;
     out.stepped(first);
@@ -91,27 +91,27 @@ suite('what a hub sends of its motions', () => {
     passed.seq = 9;
     out.beat();
     // The first one was not finished when it began.
-    assert.deepEqual(told(), [[1, 1, 0]]);
+    assert.deepEqual(published(), [[1, 1, 0]]);
     out.send(out.released(first) ?? []);
     out.send([motionsOf(2)]);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(published(), []);
     await Promise.resolve();
-    assert.deepEqual(told(), [[2, 4, 2]]);
+    assert.deepEqual(published(), [[2, 4, 2]]);
     out.send(out.released(second) ?? []);
     await Promise.resolve();
-    assert.deepEqual(told(), [[3, 9, 1]]);
+    assert.deepEqual(published(), [[3, 9, 1]]);
     assert.equal(out.released(second), undefined);
   });
 
   test('is cut into messages of about a megabyte, of which the last one says what is passed', async () => {
-    const { out, passed, told } = opened();
+    const { out, passed, published } = opened();
     const many = { packed: lend(pack(Array.from({ length: 12_000 }, () => moved('t', T0, { seq: 5 })))), lastSeq: 5 };
     out.beat();
     out.stepped(many);
     passed.seq = 6;
     out.send(out.released(many) ?? []);
     await Promise.resolve();
-    const messages = told();
+    const messages = published();
     assert.ok(messages.length > 2);
     assert.deepEqual(
       messages.map(([, watermark]) => watermark),
@@ -120,12 +120,12 @@ suite('what a hub sends of its motions', () => {
   });
 
   test('starts over for another hub', () => {
-    const { out, told } = opened();
+    const { out, published } = opened();
     out.beat();
     out.stood(3);
     out.to('z');
     out.beat();
-    assert.deepEqual(told(), [
+    assert.deepEqual(published(), [
       [1, 1, 0],
       [2, 1, 0],
       [1, 1, 0],

@@ -97,7 +97,7 @@ describe('MQTT in a cluster of three hubs', { skip }, () => {
     assert.deepEqual(updates.events.map(tickOf), ticks(400));
   });
 
-  test('each hub publishes what it has made, under its own session', async () => {
+  test('each hub publishes its own events in its own session', async () => {
     const health = await Promise.all(hubs.map(healthOf));
     assert.equal(new Set(health.map(({ client_id: id }) => id)).size, HUBS.length);
     const sessions = health.map(({ subscriptions }) => subscriptions.map(({ client_id: id }: Event) => id));

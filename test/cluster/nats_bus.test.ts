@@ -16,7 +16,7 @@ test('NatsBus replaces a thread that has died, and says so', { skip }, async (co
   const world = { ...(await natsWorld(context, nats)), name: 'dies' };
   const { settings, append } = await withStream(world, bus);
   const found: number[] = [];
-  const heard: string[] = [];
+  const received: string[] = [];
   const { promise: last, resolve } = Promise.withResolvers<void>();
   const following = bus.follow(settings.name, { subjects: settings.subjects, fromSequence: 1 }, ({ sequence }) => {
     found.push(sequence);
@@ -24,7 +24,7 @@ test('NatsBus replaces a thread that has died, and says so', { skip }, async (co
   });
   const { promise: again, resolve: hearAgain } = Promise.withResolvers<void>();
   const listening = bus.subscribe('dies.m', ({ bytes }) => {
-    heard.push(textOf(look(bytes)));
+    received.push(textOf(look(bytes)));
     hearAgain();
   });
   const statuses: BusStatus[] = [];
@@ -43,7 +43,7 @@ test('NatsBus replaces a thread that has died, and says so', { skip }, async (co
   await Promise.all([up(other), bus.subscribe('dies.n', () => undefined).ready]);
   other.publish('dies.m', utf8('again'));
   await again;
-  assert.deepEqual(heard, ['again']);
+  assert.deepEqual(received, ['again']);
 });
 
 test('NatsBus carries many times what its memory holds, in order', { skip }, async (context) => {

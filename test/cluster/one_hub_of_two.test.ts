@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { testNats } from './test_nats.ts';
 
 const nats = await testNats();
-/** What a part of the contract needs a few seconds for; `npm run contract:cluster` runs all of it. */
+/** Part of the contract that runs in a few seconds; `npm run contract:cluster` runs all of it. */
 const FILES = ['test/contract/go_client.test.ts', 'test/contract/go_client_socket.test.ts'];
 
 test('two hubs behind a balancer are to the public Go client what one hub is', { skip: nats.skip }, async () => {

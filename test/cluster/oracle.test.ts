@@ -19,9 +19,11 @@ function located(provider: string, second: number, lon: number): ShardCommand {
   return locationAt(second, lon, 50, { provider_id: provider });
 }
 
-/** Steps of hubs, a second after one another, with their input. */
-function stepsOf(told: readonly (readonly [incarnation: string, told: ShardCommand | Moving])[]): readonly KeptStep[] {
-  return told.map(([incarnation, command], order) => {
+/** Steps of hubs with these commands, one second apart. */
+function stepsOf(
+  commands: readonly (readonly [incarnation: string, command: ShardCommand | Moving])[],
+): readonly KeptStep[] {
+  return commands.map(([incarnation, command], order) => {
     const nowMs = T0 + order * 1000;
     const item = isMoving(command) ? (command as unknown as Item) : itemOf(command, order, nowMs);
     return { incarnation, order, atMs: order * 1000, nowMs, flushBudget: 0, items: [item] };
@@ -46,11 +48,11 @@ function release(...providers: readonly string[]): Moving {
 }
 
 async function crossings(steps: readonly KeptStep[]): Promise<readonly string[]> {
-  const { told } = await Oracle.of(
+  const { published } = await Oracle.of(
     steps,
     timelinesOf(steps, OBJECTS, () => ''),
   );
-  return told.flatMap(({ topic, of, what }) => (topic === 'fence_events' ? [`${of} ${what}`] : [])).toSorted();
+  return published.flatMap(({ topic, of, what }) => (topic === 'fence_events' ? [`${of} ${what}`] : [])).toSorted();
 }
 
 test('An oracle evaluates each object by the configuration of its owner, which others may have applied earlier', async () => {
@@ -103,12 +105,12 @@ test('Objects that one hub owns together have one timeline, whichever hubs own t
 
 const TAKEOVERS: readonly (readonly [
   what: string,
-  told: Parameters<typeof stepsOf>[0],
+  commands: Parameters<typeof stepsOf>[0],
   sealedMs: number,
   wrongs: number,
 ])[] = [
   [
-    'from one who goes on',
+    'from an owner that is still active',
     [
       ['a', takeOver('p1')],
       ['b', takeOver('p1')],
@@ -117,7 +119,7 @@ const TAKEOVERS: readonly (readonly [
     1,
   ],
   [
-    'from one who is sealed',
+    'from a sealed owner',
     [
       ['a', takeOver('p1')],
       ['b', takeOver('p1')],
@@ -126,7 +128,7 @@ const TAKEOVERS: readonly (readonly [
     0,
   ],
   [
-    'from one who has released it',
+    'from an owner that has released it',
     [
       ['a', takeOver('p1')],
       ['a', release('p1')],
@@ -136,7 +138,7 @@ const TAKEOVERS: readonly (readonly [
     0,
   ],
   [
-    'by whoever has it',
+    'by a hub that already owns it',
     [
       ['a', takeOver('p1')],
       ['a', takeOver('p1')],
@@ -146,11 +148,11 @@ const TAKEOVERS: readonly (readonly [
   ],
 ];
 
-for (const [what, told, sealedMs, expected] of TAKEOVERS) {
+for (const [what, commands, sealedMs, expected] of TAKEOVERS) {
   test(`A takeover ${what} is ${expected === 0 ? 'right' : 'wrong'}`, () => {
     const wrongs: string[] = [];
     checkTakeovers(
-      timelinesOf(stepsOf(told), ['p1'], () => ''),
+      timelinesOf(stepsOf(commands), ['p1'], () => ''),
       () => sealedMs,
       (wrong) => wrongs.push(wrong),
     );

@@ -114,7 +114,7 @@ test('Acknowledged locations were processed: once by an owner that stays, in the
     const byOwner = world.all.map(({ taken }) => taken.map(({ text }) => text));
     for (const texts of byOwner) assert.equal(new Set(texts).size, texts.length, `${why}: an owner took one twice`);
     for (const { provider, text, end, atMs, endedMs } of world.sent) {
-      assert.ok(end !== undefined, `${why}: ${text} waits for ever`);
+      assert.ok(end !== undefined, `${why}: ${text} is never answered`);
       assert.ok(endedMs - atMs <= HOLD_MS + 1, `${why}: ${text} of ${provider} has waited for ${endedMs - atMs} ms`);
       const times = byOwner.filter((texts) => texts.includes(text)).length;
       if (end.at === 'done') assert.ok(times > 0, `${why}: ${text} is lost`);

@@ -53,7 +53,7 @@ function request(
   return Uint8Array.from(parcel.message({ applied, ingress, number, triedBy, version }));
 }
 
-async function told({ door }: TestHub, bytes: Uint8Array): Promise<OwnerReply> {
+async function replyTo({ door }: TestHub, bytes: Uint8Array): Promise<OwnerReply> {
   const lent = Uint8Array.from(bytes);
   const answer = door.forwarded(lent);
   lent.fill(0xdd);
@@ -69,53 +69,61 @@ const textsOf = ({ taken }: TestHub): string[] => taken.map(({ text }) => text);
 test('A request that comes again is taken once, and answered as it was', async (context) => {
   const { hub } = owner(context, { stepMs: () => 700 });
   const bytes = request(['x', 'y']);
-  const [first, again] = await Promise.all([told(hub, bytes), told(hub, bytes)]);
-  assert.deepEqual([first, again, await told(hub, bytes)], [{ at: 'done' }, { at: 'done' }, { at: 'done' }]);
+  const [first, again] = await Promise.all([replyTo(hub, bytes), replyTo(hub, bytes)]);
+  assert.deepEqual([first, again, await replyTo(hub, bytes)], [{ at: 'done' }, { at: 'done' }, { at: 'done' }]);
   assert.deepEqual(textsOf(hub), ['x', 'y']);
-  await told(hub, request(['z'], { number: 2 }));
-  const late = await told(hub, bytes);
+  await replyTo(hub, request(['z'], { number: 2 }));
+  const late = await replyTo(hub, bytes);
   assert.ok(late.at === 'failed' && late.error.message === 'Cannot process locations: request 1 is older than 2');
   assert.deepEqual(textsOf(hub), ['x', 'y', 'z']);
-  assert.deepEqual(await told(hub, request(['other'], { ingress: 'another' })), { at: 'done' }, 'numbers are per door');
+  assert.deepEqual(
+    await replyTo(hub, request(['other'], { ingress: 'another' })),
+    { at: 'done' },
+    'numbers are per door',
+  );
 });
 
 test('A rejected request is taken when it is repeated', async (context) => {
   const { hub } = owner(context);
   hub.isFull = true;
-  assert.deepEqual(await told(hub, request(['x'])), { at: 'busy' });
+  assert.deepEqual(await replyTo(hub, request(['x'])), { at: 'busy' });
   hub.isFull = false;
   hub.apply(2, 'b');
-  assert.deepEqual(await told(hub, request(['x'])), { at: 'moved', applied: 2, isUntouched: true });
+  assert.deepEqual(await replyTo(hub, request(['x'])), { at: 'moved', applied: 2, isUntouched: true });
   hub.apply(3, 'a');
-  assert.deepEqual(await told(hub, request(['x'])), { at: 'done' });
+  assert.deepEqual(await replyTo(hub, request(['x'])), { at: 'done' });
   assert.deepEqual(textsOf(hub), ['x']);
 });
 
 test('A failure of shards is repeated to repeated requests, unless this hub is no longer the owner', async (context) => {
   const { clock, hub } = owner(context, { stepMs: () => 100 });
-  const sent = told(hub, request(['x']));
+  const sent = replyTo(hub, request(['x']));
   await clock.wait(50);
   hub.isSealed = true;
   assert.deepEqual(await sent, { at: 'moved', applied: 1, isUntouched: false });
-  assert.deepEqual(await told(hub, request(['x'])), { at: 'moved', applied: 1, isUntouched: false }, 'told once more');
-  assert.deepEqual(await told(hub, request(['y'], { number: 2 })), { at: 'moved', applied: 1, isUntouched: true });
+  assert.deepEqual(
+    await replyTo(hub, request(['x'])),
+    { at: 'moved', applied: 1, isUntouched: false },
+    'the reply is repeated',
+  );
+  assert.deepEqual(await replyTo(hub, request(['y'], { number: 2 })), { at: 'moved', applied: 1, isUntouched: true });
   assert.deepEqual(hub.taken, []);
 });
 
 test('A request waits until the configuration that it names is applied', async (context) => {
   const { clock, hub } = owner(context);
   clock.schedule(500, () => hub.apply(9, 'a'));
-  assert.deepEqual(await told(hub, request(['x'], { applied: 9 })), { at: 'done' });
+  assert.deepEqual(await replyTo(hub, request(['x'], { applied: 9 })), { at: 'done' });
   assert.equal(clock.nowMs >= 500, true);
-  assert.deepEqual(await told(hub, request(['y'], { applied: 10, number: 2 })), { at: 'busy' });
+  assert.deepEqual(await replyTo(hub, request(['y'], { applied: 10, number: 2 })), { at: 'busy' });
   assert.deepEqual(textsOf(hub), ['x']);
 });
 
 test('Requests of a former member are rejected', async (context) => {
   const { hub } = owner(context);
-  await told(hub, request(['x'], { number: 7 }));
+  await replyTo(hub, request(['x'], { number: 7 }));
   hub.door.forgetIngress('front');
-  const { at, error } = (await told(hub, request(['x'], { number: 7 }))) as { at: string; error?: HubError };
+  const { at, error } = (await replyTo(hub, request(['x'], { number: 7 }))) as { at: string; error?: HubError };
   assert.deepEqual([at, error?.code], ['failed', 'HUB_UNAVAILABLE']);
   assert.deepEqual(textsOf(hub), ['x']);
 });
@@ -127,7 +135,7 @@ test('Of a request that comes again from an owner before only that is taken whic
     assert.deepEqual(runs.flatMap(takenOf), takenOf(whole as CountedRun));
     return runs.map((run) => ({ ...run, bytes: run.bytes.subarray(run.bytes.length / 3), count: 2 }));
   };
-  assert.deepEqual(await told(hub, request(['x', 'y', 'z'], { triedBy: ['gone'] })), { at: 'done' });
+  assert.deepEqual(await replyTo(hub, request(['x', 'y', 'z'], { triedBy: ['gone'] })), { at: 'done' });
   assert.deepEqual(textsOf(hub), ['y', 'z']);
 });
 
@@ -135,13 +143,13 @@ test('An owner server takes 64 MiB at once, and no more', async (context) => {
   const { hub } = owner(context, { stepMs: () => 100 });
   const text = 'x'.repeat(3_900_000);
   const replies = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => told(hub, request([text], { ingress: `door ${i}` }))),
+    Array.from({ length: 20 }, (_, i) => replyTo(hub, request([text], { ingress: `door ${i}` }))),
   );
   assert.deepEqual([...new Set(replies.map(({ at }) => at))].sort(), ['busy', 'done']);
   assert.equal(hub.taken.length, replies.filter(({ at }) => at === 'done').length);
   assert.equal(hub.taken.length, 17);
   for (let number = 2; number < 22; number++)
-    assert.deepEqual(await told(hub, request([text], { number })), { at: 'done' });
+    assert.deepEqual(await replyTo(hub, request([text], { number })), { at: 'done' });
 });
 
 function changed(bytes: Uint8Array, at: number, value: readonly number[]): Uint8Array {
@@ -211,19 +219,19 @@ const MALFORMED: readonly [what: string, bytes: Uint8Array, message: RegExp][] =
   ['with a position that is too short', changed(GOOD, 22, [2]), /bytes of the position must be 0, or 12 and more/],
   ['of an unknown type', changed(GOOD, 20, [99]), /provider type must be below \d+, but is 99$/],
   ['without a time', changed(GOOD, 40, f64(Number.NaN)), /time must be within .* ms, but is NaN$/],
-  ['with a time that is none', changed(GOOD, 40, f64(1e300)), /time must be within .* ms, but is 1e\+300$/],
+  ['with an invalid time', changed(GOOD, 40, f64(1e300)), /time must be within .* ms, but is 1e\+300$/],
   ['without a place', changed(GOOD, 48, f64(Number.NaN)), /x must be a finite number, but is NaN$/],
 ];
 
 for (const [what, bytes, message] of MALFORMED) {
   test(`A request ${what} is rejected, and the server goes on`, async (context) => {
     const { hub } = owner(context);
-    const reply = await told(hub, bytes);
+    const reply = await replyTo(hub, bytes);
     assert.ok(reply.at === 'failed', reply.at);
     assert.equal(reply.error.code, 'HUB_INTERNAL');
     assert.match(reply.error.message, message);
     assert.deepEqual(hub.notices, [reply.error.message]);
-    assert.deepEqual(await told(hub, request(['good'], { number: 2 })), { at: 'done' });
+    assert.deepEqual(await replyTo(hub, request(['good'], { number: 2 })), { at: 'done' });
     assert.deepEqual(textsOf(hub), ['good']);
   });
 }

@@ -26,8 +26,8 @@ function openLoads() {
 test('PartitionLoads are the rates of locations, whatever the order of their providers', () => {
   const dice = diceOf(1);
   const orders: readonly (readonly [string, (i: number) => number])[] = [
-    ['in turns', (i) => i % 4],
-    ['one behind the other', (i) => Math.floor(i / 250)],
+    ['alternating', (i) => i % 4],
+    ['in sequence', (i) => Math.floor(i / 250)],
     ['at random', () => dice(4)],
   ];
   for (const [name, providerAt] of orders) {

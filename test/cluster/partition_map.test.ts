@@ -153,7 +153,7 @@ describe('afterLeave', () => {
     ['those who have least', { a: 100, b: 56, gone: 50, c: 50 }, ['a', 'b', 'c'], [100, 78, 78]],
     ['one who has nothing yet', { a: 200, gone: 56 }, ['a', 'b'], [200, 56]],
     ['the only one that remains', { gone: PARTITIONS }, ['a'], [PARTITIONS]],
-    ['nobody, if there was nothing', { a: 200, b: 56 }, ['a', 'b'], [200, 56]],
+    ['no member, if it owned nothing', { a: 200, b: 56 }, ['a', 'b'], [200, 56]],
   ];
   for (const [name, counts, members, expected] of rows) {
     test(`gives what there was to ${name}, and moves nothing else`, () => {

@@ -22,10 +22,10 @@ function receiverOf(context: TestContext, { answerMs, hears = () => true }: Send
   context.after(clock.run());
   const receiver = { clock, taken: [] as number[], losses: 0, come };
   async function request<Value>(_: string, bytes: Uint8Array, { timeoutMs, read }: RequestOptions<Value>) {
-    const isHeard = hears(clock.nowMs);
+    const isReceived = hears(clock.nowMs);
     const { first, last } = readAgain(lend(bytes));
-    await clock.wait(isHeard ? answerMs : timeoutMs);
-    if (!isHeard) return { at: 'unanswered' } satisfies BusAnswer<Value>;
+    await clock.wait(isReceived ? answerMs : timeoutMs);
+    if (!isReceived) return { at: 'unanswered' } satisfies BusAnswer<Value>;
     const lost = clock.nowMs > KEPT_MS ? last : 0;
     for (let number = first; lost === 0 && number <= last; number++) come(number);
     return { at: 'answered', value: read(lend(packSentAgain(lost))) } satisfies BusAnswer<Value>;

@@ -134,7 +134,7 @@ test('A request that a hub serves only in part is rejected, and split again', as
   for (const hub of all) hub.applyServing(3, { owners: ['a', 'b', 'c'] });
   await clock.wait(100);
   assert.deepEqual(textsOf(a), ['0', '2', '4', '1', '3', '5']);
-  assert.deepEqual(texts.flat(), [], 'nobody has taken any of them before');
+  assert.deepEqual(texts.flat(), [], 'no hub has processed any of them before');
 });
 
 test('A request that is repeated says by which version it was sent first', async (context) => {
@@ -312,9 +312,9 @@ function earlierRequest(providers: readonly string[], number: number): Uint8Arra
 test('A hub of the release before is served where that is all that it is about', async (context) => {
   const { a, applyAll } = await owners(context);
   assert.equal(unpackForward(earlierRequest([OF_A], 1)).version, undefined);
-  const told = async (bytes: Uint8Array) => unpackReply(lend(await a.door.forwarded(bytes))).at;
+  const replyTo = async (bytes: Uint8Array) => unpackReply(lend(await a.door.forwarded(bytes))).at;
   assert.deepEqual(
-    [await told(earlierRequest([OF_A, OF_B], 1)), await told(earlierRequest([OF_A], 2))],
+    [await replyTo(earlierRequest([OF_A, OF_B], 1)), await replyTo(earlierRequest([OF_A], 2))],
     ['moved', 'done'],
   );
   const question = (kind: string, argument: unknown) =>
@@ -485,14 +485,14 @@ test('During any moves each location is processed once, and those of a provider 
       const often = times.get(text) ?? 0;
       assert.ok(often <= 1, `${why}: ${text} is processed ${often} times`);
       if (gone.includes(door)) continue;
-      assert.ok(end !== undefined, `${why}: ${text} waits for ever`);
+      assert.ok(end !== undefined, `${why}: ${text} is never answered`);
       assert.ok(endedMs - atMs <= HOLD_MS + 1, `${why}: ${text} has waited for ${endedMs - atMs} ms`);
       if (end.at === 'done') assert.equal(often, 1, `${why}: ${text} is lost`);
       else assert.equal((end.error as HubError).code, 'HUB_UNAVAILABLE', why);
       if (end.at === 'done') done++;
       else failed++;
     }
-    if (gone.length === 0) assert.deepEqual(repeated, [], `${why}: nobody has died`);
+    if (gone.length === 0) assert.deepEqual(repeated, [], `${why}: no hub has failed`);
     for (const { router } of hubs) {
       const { waiting, waitingBytes } = router.gauges;
       assert.deepEqual([waiting, waitingBytes], [0, 0], why);

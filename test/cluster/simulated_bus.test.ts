@@ -38,8 +38,8 @@ async function trace(context: TestContext, seed: number): Promise<string[]> {
   const cluster = simulated(context, seed);
   cluster.mishaps.dropped = 100;
   const [a, b, c] = [cluster.bus('a'), cluster.bus('b'), cluster.bus('c')];
-  const heard: string[] = [];
-  const take = (name: string) => c.subscribe(name, ({ bytes }) => heard.push(textOf(look(bytes))));
+  const received: string[] = [];
+  const take = (name: string) => c.subscribe(name, ({ bytes }) => received.push(textOf(look(bytes))));
   await Promise.all([take('from.*').ready, up(a), up(b)]);
   for (let i = 0; i < 200; i++) {
     if (i === 50) cluster.stop('c');
@@ -51,20 +51,20 @@ async function trace(context: TestContext, seed: number): Promise<string[]> {
     await cluster.clock.wait(1);
   }
   await cluster.clock.wait(1000);
-  return heard;
+  return received;
 }
 
 test('SimulatedBus delays, drops, and mixes publishers, and keeps the order of each', async (context) => {
-  const heard = await trace(context, 7);
-  const of = (name: string) => heard.filter((text) => text.startsWith(name)).map((text) => Number(text.slice(1)));
+  const received = await trace(context, 7);
+  const of = (name: string) => received.filter((text) => text.startsWith(name)).map((text) => Number(text.slice(1)));
   for (const numbers of [of('a'), of('b')])
     assert.deepEqual(
       numbers,
       numbers.toSorted((one, other) => one - other),
     );
   assert.ok(of('a').length > 150 && of('a').length < 200, `${of('a').length} of 200`);
-  assert.ok(!of('b').includes(130), 'heard through a cut link');
-  const sent = heard.map((text) => Number(text.slice(1)));
+  assert.ok(!of('b').includes(130), 'received through a cut link');
+  const sent = received.map((text) => Number(text.slice(1)));
   assert.ok(sent.some((number, index) => number < (sent[index - 1] ?? 0)));
 });
 
@@ -148,7 +148,7 @@ test('SimulatedBus removes a killed member, and starts over with the next of its
   });
 });
 
-test('SimulatedBus overwrites what it has lent', async (context) => {
+test('SimulatedBus overwrites bytes after it has lent them', async (context) => {
   const cluster = simulated(context);
   const [a, b] = [cluster.bus('a'), cluster.bus('b')];
   const kept: Uint8Array[] = [];

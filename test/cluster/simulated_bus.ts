@@ -30,7 +30,7 @@ const BATCH_MESSAGES = 5;
 interface Listening {
   readonly subject: string;
   readonly take: (message: Message) => void;
-  isHeard: boolean;
+  isReached: boolean;
   readonly ready: () => void;
 }
 
@@ -130,7 +130,7 @@ class SimulatedBus implements Bus {
   subscribe(subject: string, take: (message: Message) => void): Subscription {
     checkSubject(subject);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const listening: Listening = { subject, take, isHeard: false, ready: resolve };
+    const listening: Listening = { subject, take, isReached: false, ready: resolve };
     this.#listening.add(listening);
     this.#hear(listening);
     const end = (): void => {
@@ -247,7 +247,7 @@ class SimulatedBus implements Bus {
 
   /** The connection is lost, and with it the answers to everything sent. */
   down(why: string): void {
-    for (const listening of this.#listening) listening.isHeard = false;
+    for (const listening of this.#listening) listening.isReached = false;
     this.#watchers.tell({ at: 'down', why });
     for (const waiting of [...this.#open]) if (waiting.isSent) waiting.end();
   }
@@ -270,23 +270,23 @@ class SimulatedBus implements Bus {
 
   /** Sends a message to all subscribers. Returns whether there are any. */
   #spread(subject: string, bytes: Uint8Array, reply: string): boolean {
-    let isHeard = false;
+    let isReached = false;
     for (const other of this.#network.members) {
       const { bus } = other;
       if (!(bus instanceof SimulatedBus) || other === this.#member || !this.#network.isBetween(this.#member, other))
         continue;
       const asked = bus.#asked.has(subject);
-      const heard = [...bus.#listening].filter((each) => each.isHeard && fits([each.subject], subject));
-      isHeard ||= heard.length > 0;
-      if ((!asked && heard.length === 0) || this.#network.dice(1000) < this.#network.mishaps.dropped) continue;
+      const reached = [...bus.#listening].filter((each) => each.isReached && fits([each.subject], subject));
+      isReached ||= reached.length > 0;
+      if ((!asked && reached.length === 0) || this.#network.dice(1000) < this.#network.mishaps.dropped) continue;
       this.#network.deliver(this.#member.name, other, () => {
         bus.#asked.get(subject)?.(bytes);
-        for (const listening of heard) {
+        for (const listening of reached) {
           if (bus.#listening.has(listening)) this.#hand(listening.take, { subject, bytes, reply, sequence: 0 });
         }
       });
     }
-    return isHeard;
+    return isReached;
   }
 
   /** Lends a message: its bytes are overwritten as soon as `take` returns. */
@@ -299,7 +299,7 @@ class SimulatedBus implements Bus {
   #hear(listening: Listening): void {
     // On a lasting connection it would not be sent again.
     this.#network.sendAndKeep(this.#member, () => {
-      listening.isHeard = true;
+      listening.isReached = true;
       this.#network.deliver('servers', this.#member, listening.ready);
     });
   }

@@ -1,5 +1,5 @@
 /** A timer. Of several at the same time, the first scheduled one fires first. */
-interface Happening {
+interface ScheduledCall {
   readonly atMs: number;
   readonly order: number;
   readonly callback: () => void;
@@ -12,7 +12,7 @@ interface Happening {
  */
 export class SimulatedClock {
   nowMs = 0;
-  readonly #heap: Happening[] = [];
+  readonly #heap: ScheduledCall[] = [];
   #orders = 0;
   #isRunning = false;
 
@@ -20,15 +20,15 @@ export class SimulatedClock {
 
   /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
   readonly schedule = (delayMs: number, callback: () => void): (() => void) => {
-    const happening: Happening = {
+    const call: ScheduledCall = {
       atMs: this.nowMs + Math.max(0, delayMs),
       order: ++this.#orders,
       callback,
       isOff: false,
     };
-    this.#add(happening);
+    this.#add(call);
     return () => {
-      happening.isOff = true;
+      call.isOff = true;
     };
   };
 
@@ -52,26 +52,26 @@ export class SimulatedClock {
   }
 
   #next(): void {
-    let happening = this.#takeFirst();
-    while (happening?.isOff) happening = this.#takeFirst();
-    if (happening === undefined) return;
-    this.nowMs = happening.atMs;
-    happening.callback();
+    let call = this.#takeFirst();
+    while (call?.isOff) call = this.#takeFirst();
+    if (call === undefined) return;
+    this.nowMs = call.atMs;
+    call.callback();
   }
 
-  #add(happening: Happening): void {
+  #add(call: ScheduledCall): void {
     const heap = this.#heap;
-    let at = heap.push(happening) - 1;
+    let at = heap.push(call) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (isBefore(heap[parent] as Happening, happening)) break;
-      heap[at] = heap[parent] as Happening;
+      if (isBefore(heap[parent] as ScheduledCall, call)) break;
+      heap[at] = heap[parent] as ScheduledCall;
       at = parent;
     }
-    heap[at] = happening;
+    heap[at] = call;
   }
 
-  #takeFirst(): Happening | undefined {
+  #takeFirst(): ScheduledCall | undefined {
     const heap = this.#heap;
     const first = heap[0];
     const last = heap.pop();
@@ -81,9 +81,9 @@ export class SimulatedClock {
       let child = 2 * at + 1;
       if (child >= heap.length) break;
       const right = heap[child + 1];
-      if (right !== undefined && isBefore(right, heap[child] as Happening)) child++;
-      if (isBefore(last, heap[child] as Happening)) break;
-      heap[at] = heap[child] as Happening;
+      if (right !== undefined && isBefore(right, heap[child] as ScheduledCall)) child++;
+      if (isBefore(last, heap[child] as ScheduledCall)) break;
+      heap[at] = heap[child] as ScheduledCall;
       at = child;
     }
     heap[at] = last;
@@ -91,6 +91,6 @@ export class SimulatedClock {
   }
 }
 
-function isBefore(a: Happening, b: Happening): boolean {
+function isBefore(a: ScheduledCall, b: ScheduledCall): boolean {
   return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 }

@@ -6,48 +6,54 @@ import { diceOf } from '../support/dice.ts';
 import { iso } from '../support/shard_harness.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 import { SimulatedHub } from './simulation/hub.ts';
-import { type Heard, Listener } from './simulation/listener.ts';
-import { toldOf } from './simulation/oracle.ts';
+import { type ObservedSubscription, Listener } from './simulation/listener.ts';
+import { describeEvent } from './simulation/oracle.ts';
 import { type SimulationOptions, simulate } from './simulation/simulation.ts';
 import { WitnessedCluster } from './simulation/witness.ts';
 
-/** Seeds that have failed before, when there were only plain faults, and the reasons. */
+/** Seeds with plain faults that have failed before, and the reasons. */
 const MENDED: readonly [seed: number, what: string][] = [
   [8, 'a journal that could not be trimmed ended the process'],
-  [25, 'a worker that was replaced in a takeover looked at changes before it had the objects'],
-  [62, 'a worker that was replaced during a takeover told events of a state that was not whole'],
-  [77, 'the owner forgot an expelled front door, and took its request again'],
-  [9009, 'a hub that left had kept a step whose events it had not told'],
-  [310, 'a row that the owner before had not lived to delete was given to a worker'],
+  [25, 'a worker replaced during a takeover evaluated changes before it had the objects'],
+  [62, 'a worker replaced during a takeover published events from an incomplete state'],
+  [77, 'the owner forgot an expelled ingress hub, and processed its request again'],
+  [9009, 'a leaving hub had stored a step without publishing its events'],
+  [310, 'a worker received a row that the failed owner had not deleted'],
 ];
-/** Later ones. */
+/** Later failures, with all faults. */
 const MENDED_SINCE: readonly [seed: number, what: string, faults?: number][] = [
-  [2510, 'an exit by the new times of a fence came behind the entry into another one, when objects arrived'],
-  [4704, 'an exit by the new times of a fence came behind an entry, when a dead hub was taken over'],
-  [5336, 'an exit by the new times of a fence came behind an entry, when partitions went to another hub'],
-  [4964, 'what had left with a step was kept without the step'],
-  [1775, 'events of the owner before came behind those of the next one'],
-  [4252, 'a row of what a dead hub had let go was taken for the state'],
-  [6005, 'a dead hub had evaluated a change that has changed nothing'],
-  [5196, 'a hub that was about to end was asked as one that serves'],
-  [2004, 'a server that stood still for a moment lost what was subscribed to meanwhile'],
-  [2987, 'state that a hub had relayed was mistaken for state that it had released itself, though that had come to it'],
+  [2510, 'an exit due to new times of a fence followed the entry into another fence, when objects arrived'],
+  [4704, 'an exit due to new times of a fence followed an entry, when the objects of a failed hub were taken over'],
+  [5336, 'an exit due to new times of a fence followed an entry, when partitions moved to another hub'],
+  [4964, 'the departure of objects was stored without its step'],
+  [1775, 'events of the previous owner followed those of the next one'],
+  [4252, 'a row of an object that a failed hub had released was mistaken for its state'],
+  [6005, 'a failed hub had evaluated a change without effect'],
+  [5196, 'a closing hub was queried as if it were serving'],
+  [2004, 'a server that was stopped for a moment lost subscriptions made in the meantime'],
+  [
+    2987,
+    'state that a hub had relayed was mistaken for state that it had released itself, although it had arrived from another hub',
+  ],
   [
     3313,
-    'state that a hub had relayed was mistaken for state that it had released itself, and its events were told again',
+    'state that a hub had relayed was mistaken for state that it had released itself, and its events were published again',
   ],
   [3587, 'state that a hub had relayed was mistaken for state that it had released itself, and its state was lost'],
   [4032, 'state that a hub had relayed was mistaken for state that it had released itself, by the next owner but one'],
   [4923, 'objects without a location were released before that was journaled, and a failure was not reported'],
-  [7020, 'events that an object had when it was back were taken for those before it had left, which had none'],
-  [9158, 'an event that could not be kept for seconds was taken for one that all have got'],
-  [8536, 'a worker that was replaced did not get the row of what had begun after it was let go unknown'],
-  [903, 'a worker that was replaced while objects arrived did not get the rows of these', 2],
-  [9470, 'an outdated location, handed to the next owner as well, was taken for one that is processed twice'],
-  [1150, 'the first owner of a new cluster took locations before it kept them'],
-  [244, 'an owner failed while a hub was cut off to which it had announced the events of another failed owner'],
-  [51, 'two stages of collisions have ended a collision differently, and given both ends one id'],
-  [418, 'a hub stood still for longer than all other faults lasted', 2],
+  [
+    7020,
+    'events of an object after its return were mistaken for events before its departure, of which there were none',
+  ],
+  [9158, 'an event that could not be stored for seconds was considered received by all hubs'],
+  [8536, 'a replaced worker did not get the row of an object that was created after its release as an unknown one'],
+  [903, 'a worker replaced while objects arrived did not get their rows', 2],
+  [9470, 'an outdated location that also went to the next owner was reported as processed twice'],
+  [1150, 'the first owner of a new cluster acknowledged locations before it stored them'],
+  [244, 'an owner failed after it had announced the events of another failed owner to a hub that was cut off'],
+  [51, 'two collision stages ended a collision differently, with the same event id'],
+  [418, 'a hub was stopped for longer than all other faults lasted', 2],
 ];
 
 async function play(seed: number, { shards = 1, faults = 5, isPlain = false }: SimulationOptions = {}): Promise<void> {
@@ -90,10 +96,10 @@ async function network(context: TestContext) {
     };
     return SimulatedHub.open({ ...place, ran: () => undefined, wrong: (what) => assert.fail(what) });
   };
-  const heard: Heard[] = [];
+  const observed: ObservedSubscription[] = [];
   const crossings = (): string[] =>
-    heard.flatMap(({ texts }) => texts.map((text) => toldOf('fence_events', text).what));
-  return { clock, network, open, heard, crossings };
+    observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text).what));
+  return { clock, network, open, observed, crossings };
 }
 
 /** A circle of 30 m on the line that `located` follows. */
@@ -111,10 +117,10 @@ function located(provider: string, place: number, { nowMs }: SimulatedClock): ob
 }
 
 test('A worker that is replaced after its hub was stopped fires no exit of an object whose locations could not arrive', async (context) => {
-  const { clock, network: net, open, heard, crossings } = await network(context);
+  const { clock, network: net, open, observed, crossings } = await network(context);
   const hub = await open('a');
   await clock.wait(3000);
-  new Listener(hub, 'fence_events', heard);
+  new Listener(hub, 'fence_events', observed);
   await hub.parts.entities.create('fence', { ...fenceAt(0, { timeout: 6000 }), id: 'f' });
   await hub.put([located('tag', 0, clock)]);
   // Its row is stored, and the step that has led to it is in no journal any more.
@@ -133,7 +139,7 @@ test('A worker that is replaced after its hub was stopped fires no exit of an ob
   assert.deepEqual(crossings(), ['f region_entry', 'f region_exit']);
 });
 
-test('A takeover that does not go on is given up, and the hub is out', async (context) => {
+test('A hub whose takeover makes no progress gives it up and leaves the cluster', async (context) => {
   const { clock, network: net, open } = await network(context);
   const before = await open('a');
   await clock.wait(3000);
@@ -154,8 +160,8 @@ test('A takeover that does not go on is given up, and the hub is out', async (co
   assert.equal(hub.cluster.standing, 'out');
 });
 
-test('A hub whose clock was right all the time takes over from one whose clock was ahead, and takes no location for outdated', async (context) => {
-  const { clock, open, heard } = await network(context);
+test('A hub with a correct clock takes over from one whose clock was ahead, and considers no location outdated', async (context) => {
+  const { clock, open, observed } = await network(context);
   const owner = await open('a', { aheadMs: 3_600_000 });
   const hub = await open('b');
   await clock.wait(3000);
@@ -170,18 +176,18 @@ test('A hub whose clock was right all the time takes over from one whose clock w
     hub.notices.filter((notice) => notice.includes('is ahead')),
     [],
   );
-  new Listener(hub, 'fence_events', heard);
+  new Listener(hub, 'fence_events', observed);
   await hub.put([located('tag', 1, clock), located('other', 0, clock)]);
-  const told = heard.flatMap(({ texts }) => texts.map((text) => toldOf('fence_events', text)));
+  const published = observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text)));
   assert.deepEqual(
-    told.map(({ of, what }) => `${of} ${what}`),
+    published.map(({ of, what }) => `${of} ${what}`),
     ['tag f region_exit', 'other f region_entry'],
   );
 });
 
 /** A hub that has become the owner after a change without an owner, and the events that it has published since. */
 async function changedWithoutOwner(context: TestContext, change: (hub: SimulatedHub) => Promise<unknown>) {
-  const { clock, open, heard } = await network(context);
+  const { clock, open, observed } = await network(context);
   const [owner, hub] = [await open('a'), await open('b')];
   await clock.wait(3000);
   assert.equal(owner.cluster.standing, 'owner');
@@ -190,13 +196,13 @@ async function changedWithoutOwner(context: TestContext, change: (hub: Simulated
   await hub.put([located('tag', 0, clock), located('other', 1, clock)]);
   assert.deepEqual(await inFence(hub), ['tag', CART]);
   owner.kill();
-  new Listener(hub, 'fence_events', heard);
+  new Listener(hub, 'fence_events', observed);
   const changed = change(hub);
   await clock.wait(10_000);
   assert.equal(hub.cluster.standing, 'owner');
   await changed;
-  const toldOfAll = heard.flatMap(({ texts }) => texts.map((text) => toldOf('fence_events', text)));
-  return { hub, told: toldOfAll.map(({ of, what }) => `${of} ${what}`), clock, open };
+  const published = observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text)));
+  return { hub, published: published.map(({ of, what }) => `${of} ${what}`), clock, open };
 }
 
 /** Objects that a hub finds in a fence. */
@@ -211,50 +217,50 @@ async function inFence(hub: SimulatedHub): Promise<readonly string[]> {
 const CHANGES: readonly {
   readonly what: string;
   change(hub: SimulatedHub): Promise<unknown>;
-  readonly told: readonly string[];
+  readonly published: readonly string[];
   readonly inside: readonly string[];
 }[] = [
   {
     what: 'A fence that is moved',
     change: ({ parts }) => parts.entities.replace('fence', 'f', fenceAt(1)),
-    told: ['tag f region_exit', 'other f region_entry', `${CART} f region_exit`],
+    published: ['tag f region_exit', 'other f region_entry', `${CART} f region_exit`],
     inside: ['other'],
   },
   {
     what: 'A fence that is deleted',
     change: ({ parts }) => parts.entities.remove('fence', 'f'),
-    told: [],
+    published: [],
     inside: [],
   },
   {
     what: 'A fence that is created',
     change: ({ parts }) => parts.entities.create('fence', { ...fenceAt(1), id: 'g' }),
-    told: ['other g region_entry'],
+    published: ['other g region_entry'],
     inside: ['tag', CART],
   },
   {
     what: 'A fence that is named',
     change: ({ parts }) => parts.entities.replace('fence', 'f', fenceAt(0, { name: 'F' })),
-    told: [],
+    published: [],
     inside: ['tag', CART],
   },
   {
     what: 'A trackable that is deleted',
     change: ({ parts }) => parts.entities.remove('trackable', CART),
-    told: [`${CART} f region_exit`],
+    published: [`${CART} f region_exit`],
     inside: ['tag'],
   },
   {
     what: 'A trackable that has lost its provider',
     change: ({ parts }) => parts.entities.replace('trackable', CART, { type: 'omlox' }),
     // A detached trackable stays where it is.
-    told: [],
+    published: [],
     inside: ['tag', CART],
   },
   {
     what: 'A provider that is deleted',
     change: ({ parts }) => parts.entities.remove('provider', 'tag'),
-    told: ['tag f region_exit', `${CART} f region_exit`],
+    published: ['tag f region_exit', `${CART} f region_exit`],
     inside: [],
   },
   {
@@ -263,36 +269,36 @@ const CHANGES: readonly {
       const { entities } = parts;
       await Promise.all([entities.remove('fence', 'f'), entities.create('fence', { ...fenceAt(0), id: 'f' })]);
     },
-    // Changes during the time without an owner count as one, and this is none.
-    told: [],
+    // Changes without an owner are combined, and these two have no effect together.
+    published: [],
     inside: ['tag', CART],
   },
 ];
 
-for (const { what, change, told, inside } of CHANGES) {
+for (const { what, change, published, inside } of CHANGES) {
   test(`${what} while the objects are unowned is evaluated as soon as they have an owner`, async (context) => {
     const found = await changedWithoutOwner(context, change);
-    assert.deepEqual(found.told, told);
+    assert.deepEqual(found.published, published);
     assert.deepEqual((await inFence(found.hub)).toSorted(), [...inside].toSorted());
     // The next owner gets it from this one, and finds no change.
     const { clock, open, hub } = found;
     const next = await open('c');
     await clock.wait(1000);
-    const heard: Heard[] = [];
+    const observed: ObservedSubscription[] = [];
     hub.kill();
-    new Listener(next, 'fence_events', heard);
+    new Listener(next, 'fence_events', observed);
     await clock.wait(10_000);
     assert.equal(next.cluster.standing, 'owner');
     assert.deepEqual(
-      heard.flatMap(({ texts }) => texts),
+      observed.flatMap(({ texts }) => texts),
       [],
     );
     assert.deepEqual((await inFence(next)).toSorted(), [...inside].toSorted());
   });
 }
 
-test('A hub that starts when all others are dead looks at what the last owner did not live to see', async (context) => {
-  const { clock, open, heard } = await network(context);
+test('A hub that starts after all others have failed evaluates changes that the last owner did not', async (context) => {
+  const { clock, open, observed } = await network(context);
   const [owner, hub] = [await open('a'), await open('b')];
   await clock.wait(3000);
   await hub.parts.entities.create('fence', { ...fenceAt(0), id: 'f' });
@@ -302,35 +308,35 @@ test('A hub that starts when all others are dead looks at what the last owner di
   await clock.wait(100);
   hub.kill();
   const next = await open('c');
-  new Listener(next, 'fence_events', heard);
+  new Listener(next, 'fence_events', observed);
   await clock.wait(10_000);
   assert.equal(next.cluster.standing, 'owner');
-  const told = heard.flatMap(({ texts }) => texts.map((text) => toldOf('fence_events', text)));
+  const published = observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text)));
   assert.deepEqual(
-    told.map(({ of, what }) => `${of} ${what}`),
+    published.map(({ of, what }) => `${of} ${what}`),
     ['tag f region_exit', 'other f region_entry'],
   );
   assert.deepEqual(await inFence(next), ['other']);
 });
 
-test('A subscription at a hub that has joined behind the last map ends with the owner', async (context) => {
-  const { clock, open, heard } = await network(context);
+test('A subscription at a hub that joined after the last map ends when the owner fails', async (context) => {
+  const { clock, open, observed } = await network(context);
   const owner = await open('a');
   await clock.wait(2000);
   const late = await open('b');
-  new Listener(late, 'location_updates', heard);
+  new Listener(late, 'location_updates', observed);
   await clock.wait(500);
   assert.deepEqual(
-    heard.map(({ endedMs }) => endedMs),
+    observed.map(({ endedMs }) => endedMs),
     [Infinity],
   );
   owner.kill();
   await clock.wait(5000);
-  assert.ok((heard[0]?.endedMs ?? Infinity) < clock.nowMs);
+  assert.ok((observed[0]?.endedMs ?? Infinity) < clock.nowMs);
 });
 
 test('Half of the objects of a hub that is sent all locations go to the other one, and none is lost on the way', async (context) => {
-  const { clock, network: net, open, heard } = await network(context);
+  const { clock, network: net, open, observed } = await network(context);
   const [busy, idle] = [await open('a', { ownersMax: 2 }), await open('b', { ownersMax: 2 })];
   while (net.owning.owners.size < 2 || !net.owning.isWhole) await clock.wait(100);
   // Until each has its share.
@@ -341,7 +347,7 @@ test('Half of the objects of a hub that is sent all locations go to the other on
   for (const provider of providers) await idle.put([located(provider, 0, clock)]);
   const mapsBefore = mapsIn(net);
   await clock.wait(200);
-  new Listener(idle, 'location_updates', heard);
+  new Listener(idle, 'location_updates', observed);
   let sent = 0;
   for (const endMs = clock.nowMs + 90_000; clock.nowMs < endMs; await clock.wait(100)) {
     // 1,600 locations per second, all of them through the hub that owns none of these objects.
@@ -359,9 +365,11 @@ test('Half of the objects of a hub that is sent all locations go to the other on
   assert.deepEqual([owned.get('a')?.length, owned.get('b')?.length], [8, 8]);
   assert.equal(mapsIn(net) - mapsBefore, 1);
   assert.ok(net.owning.isWhole);
-  const told = heard.flatMap(({ texts }) => texts.map((text) => Number(toldOf('location_updates', text).what)));
+  const published = observed.flatMap(({ texts }) =>
+    texts.map((text) => Number(describeEvent('location_updates', text).what)),
+  );
   assert.deepEqual(
-    told.toSorted((one, other) => one - other),
+    published.toSorted((one, other) => one - other),
     Array.from({ length: sent }, (_, index) => index + 1),
   );
   assert.deepEqual([busy.cluster.standing, idle.cluster.standing], ['owner', 'owner']);

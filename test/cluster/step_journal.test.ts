@@ -91,7 +91,7 @@ test('What has left with a step is found only where the step is, whenever the jo
   assert.deepEqual([...found], [0, 2]);
 });
 
-test('What has left without having had a place is let out once it is kept', async (context) => {
+test('A departed object without a location is released once its step is stored', async (context) => {
   const { journal, left } = await world(context);
   // The step itself has changed nothing.
   const { record: _, ...reply } = releasing('a');
@@ -237,17 +237,17 @@ for (const [reads, isKept] of [
     const reply = (events: readonly unknown[]): ShardReply => {
       return { events, outcome: { answers: [{}], zoneMoves: [] } } as unknown as ShardReply;
     };
-    const told: string[] = [];
+    const published: string[] = [];
     cluster.isolate('owner');
-    void journal.keep(0, reply([{}]))?.then(() => told.push('event'));
+    void journal.keep(0, reply([{}]))?.then(() => published.push('event'));
     const answered = journal.keep(0, reply([]));
     assert.equal(answered !== undefined, isKept);
     await clock.wait(5000);
-    assert.deepEqual(told, []);
+    assert.deepEqual(published, []);
     cluster.restore('owner');
     await answered;
     await clock.wait(5000);
-    assert.deepEqual(told, ['event']);
+    assert.deepEqual(published, ['event']);
   });
 }
 

@@ -1,9 +1,9 @@
 import type { ConfigBody } from '../../../src/cluster/config/config_record.ts';
 import type { SentLocation } from './clients.ts';
 import { departuresIn, type KeptStep } from './journaled_steps.ts';
-import type { Heard } from './listener.ts';
+import type { ObservedSubscription } from './listener.ts';
 import { LogOwners } from './log_owners.ts';
-import { type Oracle, type Told, toldOf } from './oracle.ts';
+import { type Oracle, type PublishedEvent, describeEvent } from './oracle.ts';
 import type { Timeline } from './timelines.ts';
 
 /** Ongoing collisions are published repeatedly. */
@@ -93,16 +93,20 @@ export function checkTakeovers(
 }
 
 /** Each subscription has received, of each object, all events from some moment on, without a gap, in order, and once. */
-export function checkEvents(heard: readonly Heard[], { told }: Oracle, wrong: (what: string) => void): void {
-  for (const { hub, topic, openedMs, endedMs, texts } of heard) {
+export function checkEvents(
+  observed: readonly ObservedSubscription[],
+  { published }: Oracle,
+  wrong: (what: string) => void,
+): void {
+  for (const { hub, topic, openedMs, endedMs, texts } of observed) {
     if (topic === 'collision_events') continue;
     const isOpen = endedMs === Infinity;
     const all = Map.groupBy(
-      told.filter((each) => each.topic === topic),
+      published.filter((each) => each.topic === topic),
       ({ of }) => of,
     );
     const got = Map.groupBy(
-      texts.map((text) => toldOf(topic, text)),
+      texts.map((text) => describeEvent(topic, text)),
       ({ of }) => of,
     );
     for (const of of new Set([...all.keys(), ...got.keys()])) {
@@ -118,42 +122,42 @@ export function checkEvents(heard: readonly Heard[], { told }: Oracle, wrong: (w
 
 function problemOf(
   got: readonly string[],
-  expected: readonly Told[],
+  expected: readonly PublishedEvent[],
   { openedMs, isOpen }: { openedMs: number; isOpen: boolean },
 ): string | undefined {
   const due = expected.findIndex(({ atMs }) => atMs >= openedMs);
   const latest = due < 0 ? expected.length : due;
   const least = isOpen ? expected.length - got.length : 0;
   const missed = isOpen && least > latest ? `it has missed ${shown(expected.slice(latest, least))}` : undefined;
-  let [most, other] = [-1, 'it has got too many'];
+  let [most, other] = [-1, 'it has received too many'];
   for (let from = Math.max(0, least); from <= (isOpen ? least : latest); from++) {
     const fit = fitting(got, expected, from);
     if (fit === got.length) return missed;
     if (fit <= most) continue;
     most = fit;
     const [first, last] = [Math.max(0, fit - 3), fit + 4];
-    other = `behind ${fit} of ${got.length} it has got ${got.slice(first, last)}, not ${shown(expected.slice(from + first, from + last))}`;
+    other = `after ${fit} of ${got.length} it has received ${got.slice(first, last)}, not ${shown(expected.slice(from + first, from + last))}`;
   }
   return missed ?? other;
 }
 
 /** Number of events that match the expected ones from there on. */
-function fitting(got: readonly string[], expected: readonly Told[], from: number): number {
+function fitting(got: readonly string[], expected: readonly PublishedEvent[], from: number): number {
   const at = got.findIndex((what, i) => expected[from + i]?.what !== what);
   return at < 0 ? got.length : at;
 }
 
-function shown(told: readonly Told[]): string {
-  return told.map(({ what, atMs }) => `${what} at ${Math.round(atMs)}`).join();
+function shown(published: readonly PublishedEvent[]): string {
+  return published.map(({ what, atMs }) => `${what} at ${Math.round(atMs)}`).join();
 }
 
 /**
  * Each id belongs to one fence event or collision, and a subscription gets each once; entries and exits alternate, as do starts
  * and ends.
  */
-export function checkIds(heard: readonly Heard[], wrong: (what: string) => void): void {
+export function checkIds(observed: readonly ObservedSubscription[], wrong: (what: string) => void): void {
   const ids = new Map<string, string>();
-  for (const { hub, topic, texts } of heard) {
+  for (const { hub, topic, texts } of observed) {
     if (topic !== 'location_updates') checkTexts(texts, ids, (what) => wrong(`${hub}: ${what}`));
   }
 }
@@ -167,7 +171,7 @@ function checkTexts(texts: readonly string[], ids: Map<string, string>, wrong: (
     own.add(id);
     if ((ids.get(id) ?? text) !== text) wrong(`two events have id ${id}: ${text} and ${ids.get(id)}`);
     ids.set(id, text);
-    if (type !== GOES_ON && inside.get(what) === type) wrong(`${type} of ${what} came twice, one behind the other`);
+    if (type !== GOES_ON && inside.get(what) === type) wrong(`${type} of ${what} came twice in sequence`);
     inside.set(what, type === GOES_ON ? BEGINS : type);
   }
 }

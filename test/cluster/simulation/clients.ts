@@ -8,7 +8,7 @@ import type { WitnessedCluster } from './witness.ts';
 /** A location that was sent. */
 export interface SentLocation {
   readonly provider: string;
-  /** Tells it from all others. Of two of one provider the later has the higher one. */
+  /** Identifies the location, and increases with each location of a provider. */
   readonly speed: number;
   isAcknowledged: boolean;
 }
@@ -18,7 +18,7 @@ interface ClientsOptions {
   readonly dice: Dice;
   /** The hubs that run now. */
   hubs(): readonly SimulatedHub[];
-  /** Whether trackables carry one another, and collide. */
+  /** Whether trackables carry each other, and collide. */
   readonly areCarried: boolean;
   wrong(what: string): void;
 }
@@ -26,18 +26,18 @@ interface ClientsOptions {
 const PROVIDERS = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6'];
 const FENCES = ['f1', 'f2', 'f3'];
 const TRACKABLES = [1, 2, 3].map((i) => `10000000-0000-4000-8000-00000000000${i}`);
-/** Places along a line, some 36 m apart. */
+/** Positions along a line, about 36 m apart. */
 const PLACES = 8;
 const PLACE_DEGREES = 0.0005;
 const CLIENTS = 6;
 const PAUSE_MS = 150;
 const LATEST = { view: { crs: 'EPSG:4326' } };
 
-/** Clients of all hubs, each with one request at a time, any of them at any hub. They note what they were answered. */
+/** Clients of all hubs. Each has one request at a time, at a random hub, and records the answers. */
 export class Clients {
   readonly sent: SentLocation[] = [];
   readonly counts = { acknowledged: 0, refused: 0, changes: 0, reads: 0, early: 0 };
-  /** What is under way, by what it is. */
+  /** Descriptions of the requests in flight. */
   readonly open = new Set<string>();
   readonly #options: ClientsOptions;
   /** The last acknowledged change of each entity, by its place in the log. */
@@ -65,7 +65,7 @@ export class Clients {
     await Promise.all(Array.from({ length: CLIENTS }, client));
   }
 
-  /** Creates what the others change. */
+  /** Creates the entities that later requests change. */
   async setUp(hub: SimulatedHub): Promise<void> {
     for (const fence of FENCES) await this.#change(hub, { kind: 'fence', id: fence });
     for (const trackable of TRACKABLES) await this.#change(hub, { kind: 'trackable', id: trackable });
@@ -157,7 +157,7 @@ export class Clients {
     return { region: { type: 'Point', coordinates }, radius: 30 + dice(3) * 40, ...timing[dice(4)] };
   }
 
-  /** None carries one of which it may be carried. */
+  /** Avoids cycles: a trackable only has parents with a smaller id. */
   #trackable(id: string): object {
     const { dice, areCarried } = this.#options;
     const providers = PROVIDERS.filter(() => dice(3) === 0);
@@ -170,13 +170,13 @@ export class Clients {
 
   #readEntity(hub: SimulatedHub, kind: 'fence' | 'trackable', id: string): void {
     const { network, wrong } = this.#options;
-    // Who is expelled need not know it yet: it only tells what was.
+    // An expelled hub may not know of its expulsion yet. It only serves old state.
     if (!hub.isServing || network.endOf(hub.incarnation) !== undefined) return;
     this.counts.reads++;
     const name = hub.parts.entities.get(kind, id)?.name ?? '';
     const at = placeOf(network, { kind, id, name });
     const least = this.#changed.get(id) ?? 0;
-    // What is being committed is shown already.
+    // A change may be visible while it is being committed.
     if (at === 0 && this.#changing.has(name)) this.counts.early++;
     else if (at < least)
       wrong(`${hub.incarnation} shows ${kind} ${id} as of record ${at}, ${least} was acknowledged before`);
@@ -216,7 +216,7 @@ export class Clients {
   }
 }
 
-/** The sequence of the record that has given an entity its name; 0 where there is none. */
+/** Sequence of the record that has given an entity its name, or 0. */
 function placeOf({ config }: WitnessedCluster, { kind, id, name }: { kind: string; id: string; name: string }): number {
   return (
     1 +

@@ -19,23 +19,23 @@ import { T0 } from '../../support/shard_harness.ts';
 import type { SimulatedCluster } from '../simulated_bus.ts';
 import { openSimulatedThreads, type Ran } from './thread.ts';
 
-/** What a hub runs on. */
+/** Environment of a hub. */
 export interface HubPlace {
   readonly network: SimulatedCluster;
   readonly dice: Dice;
   readonly shapes: ShapeChecks;
   /** Stays the same over restarts. */
   readonly hubName: string;
-  /** By which the network knows this run of it. */
+  /** Identifies this run of the hub on the network. */
   readonly incarnation: string;
   readonly shards: number;
   /** How many hubs may own objects; all of them when left out. */
   readonly ownersMax?: number;
   /** How far its clock is ahead of others, in milliseconds. */
   aheadMs: number;
-  /** Told of each step of its shards. */
+  /** Called after each step of its shards. */
   ran(shard: number, ran: Ran): void;
-  /** What no hub may meet. */
+  /** Reports behavior that is never allowed. */
   wrong(what: string): void;
 }
 
@@ -46,11 +46,11 @@ const SETTINGS = {
   HUB_CLUSTER_CHECKPOINT_INTERVAL: String(CHECKPOINT_MS),
   HUB_RESTART_EVENT_DELAY: String(RESTART_EVENT_DELAY_MS),
 };
-/** What a hub may say of NATS that cannot be reached, and of a worker that was killed. */
+/** Errors that a hub may log because NATS cannot be reached or a worker was killed. */
 const EXPECTED = ['NATS cannot be reached', 'The database', 'A worker thread failed'];
 const configs = new Map<number, Config>();
 
-/** The scanners of this process: their memory, made anew for each hub, would cost more than all else that a start does. */
+/** Scanners of this process, which are reused: allocating their memory for each hub would dominate the time of a start. */
 class Scanners {
   readonly #free: LocationScanner[] = [];
   readonly #lent: LocationScanner[] = [];
@@ -62,7 +62,7 @@ class Scanners {
     return scanner;
   };
 
-  /** Takes all of them back. */
+  /** Reclaims all lent scanners. */
   free(): void {
     this.#free.push(...this.#lent.splice(0));
   }
@@ -76,13 +76,13 @@ export function reuseScanners(): void {
 }
 
 /**
- * A whole hub, but for its transport: what main.ts starts, on a simulated bus, with workers that run in its own turn. All
- * of it stands still while it is stopped, and nothing happens any more once it has ended.
+ * A complete hub without its transport: the parts that main.ts starts, on a simulated bus, with workers that run in the
+ * same thread. All of it pauses while the hub is stopped, and nothing runs after it has ended.
  */
 export class SimulatedHub {
   readonly place: HubPlace;
   readonly parts: Parts;
-  /** Why it is out of the cluster. */
+  /** Resolves with the reason why it has left the cluster. */
   readonly isOut: Promise<Error>;
   /** Resolves when it is killed, or has ended itself. */
   readonly over: Promise<void>;
@@ -171,7 +171,7 @@ export class SimulatedHub {
     this.#end();
   }
 
-  /** Ends it as SIGTERM does: requests are answered, then what they have brought is finished, then others take over. */
+  /** Ends it as SIGTERM does: it answers open requests, finishes their work, and then hands over to other hubs. */
   async close(): Promise<void> {
     this.isServing = false;
     this.#cluster.ending();
@@ -203,7 +203,7 @@ export class SimulatedHub {
     return promise;
   }
 
-  /** What a promise of the hub says. Rejects when the hub ends before: whoever waits for it has lost the connection. */
+  /** Result of a promise of the hub. Rejects if the hub ends first, because its client has lost the connection. */
   async answered<Value>(promise: Promise<Value> | Value): Promise<Value> {
     const lost = this.over.then(() => Promise.reject(gone()));
     lost.catch(() => undefined);
@@ -214,7 +214,7 @@ export class SimulatedHub {
     return answer;
   }
 
-  /** Takes a body of locations as a PUT; resolves where that is answered 204, and rejects as it is refused. */
+  /** Processes a body of locations like a PUT. Resolves if the answer is 204, and rejects otherwise. */
   async put(values: readonly object[]): Promise<void> {
     const { ingest } = this.parts;
     const scanned = ingest.body(lend(Buffer.from(JSON.stringify(values))), {});
@@ -245,7 +245,7 @@ export class SimulatedHub {
   }
 }
 
-/** Nothing takes long by the clock of the machine. */
+/** Never yields because of the clock of the machine. */
 class SimulatedTurns extends TaskScheduler {
   readonly #schedule: (delayMs: number, callback: () => void) => void;
 
@@ -277,5 +277,5 @@ function unset(): never {
 }
 
 function gone(): HubError {
-  return new HubError('HUB_UNAVAILABLE', 'The hub is gone');
+  return new HubError('HUB_UNAVAILABLE', 'The hub has ended');
 }

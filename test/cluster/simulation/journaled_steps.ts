@@ -11,7 +11,7 @@ export interface TimedRan extends Ran {
   readonly order: number;
 }
 
-/** A step that took effect: the next owners of its objects know of it. */
+/** A step that took effect: the next owners of its objects include it. */
 export interface KeptStep extends Omit<StepBatch, 'items'>, Pick<LaneBatch, 'recordedWith'> {
   readonly incarnation: string;
   readonly atMs: number;
@@ -29,7 +29,7 @@ export interface Arrival {
   readonly at: number;
   /** By their ids. */
   readonly which: ReadonlySet<string>;
-  /** Nothing of them fires on its own before. */
+  /** Their deadlines are suppressed until this time. */
   readonly heldUntilMs: number;
 }
 
@@ -38,7 +38,7 @@ export type Departure = Pick<Arrival, 'at' | 'which'>;
 
 /**
  * Steps of a shard up to the last one whose record was stored, and whether an earlier record was not although the shard had the
- * state. Later work of the shard is unknown to other hubs, and its hub publishes nothing of it, except entities that it reports
+ * state. Later work of the shard is unknown to other hubs and is not published, except entities that it reports
  * as `evaluated` without changes.
  *
  * Locations, identified by their speeds, are `processed` by a step whose record is stored. Those of a step without a record are
@@ -61,11 +61,11 @@ export function keptSteps(
   const end = rans.findIndex(({ record }, i) => i > last && record !== undefined);
   // Objects without a location are released without a record.
   const behind = rans.slice(last + 1, end < 0 ? undefined : end).map(unpacked);
-  const isToldOf = (item: Item): boolean => {
+  const isPublished = (item: Item): boolean => {
     const { config = Number.POSITIVE_INFINITY } = item as { readonly config?: number };
     return item.kind === 'release' || (isEntity(item) && config <= evaluated);
   };
-  const released = behind.map((step) => ({ ...step, items: step.items.filter(isToldOf) }));
+  const released = behind.map((step) => ({ ...step, items: step.items.filter(isPublished) }));
   const begun = steps.findIndex((step) => arrivalsIn(step).length > 0);
   const hasGap = rans.slice(begun + 1, Math.max(last, 0)).some((ran) => ran.record !== undefined && !isKept(ran));
   const processed = speedsIn(rans.filter(isKept).map(unpacked));

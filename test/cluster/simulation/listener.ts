@@ -1,34 +1,34 @@
 import type { DeliveryBatch, EventSubscriber } from '../../../src/fanout/batch.ts';
 import type { SimulatedHub } from './hub.ts';
 
-/** Topics of which a single hub would tell the same, and those of which it would not: motions of several hubs have no order. */
-export type HeardTopic = 'location_updates' | 'fence_events' | 'collision_events';
+/** Topics to which clients subscribe. Collisions may differ from those of a single hub: motions of several hubs have no order. */
+export type ObservedTopic = 'location_updates' | 'fence_events' | 'collision_events';
 
-/** A subscription, from its answer to its end. */
-export interface Heard {
+/** A subscription from its acknowledgement to its end, and its events. */
+export interface ObservedSubscription {
   readonly hub: string;
-  readonly topic: HeardTopic;
+  readonly topic: ObservedTopic;
   readonly openedMs: number;
-  /** Infinity while it goes on: its hub lives, and has not told that something is lost. */
+  /** Infinity while it is open: its hub runs, and has reported no lost event. */
   endedMs: number;
   readonly texts: string[];
 }
 
 const AGAIN_MS = 100;
 
-/** A client of one hub that subscribes to all events of a topic, and again when its subscription was ended. */
+/** Client of one hub that subscribes to all events of a topic, and resubscribes after its subscription has ended. */
 export class Listener implements EventSubscriber {
   readonly #hub: SimulatedHub;
-  readonly #topic: HeardTopic;
-  readonly #heard: Heard[];
+  readonly #topic: ObservedTopic;
+  readonly #observed: ObservedSubscription[];
   #id = 0;
-  #now: Heard | undefined;
+  #now: ObservedSubscription | undefined;
 
-  /** Adds its subscriptions to `heard`. */
-  constructor(hub: SimulatedHub, topic: HeardTopic, heard: Heard[]) {
+  /** Adds its subscriptions to `observed`. */
+  constructor(hub: SimulatedHub, topic: ObservedTopic, observed: ObservedSubscription[]) {
     this.#hub = hub;
     this.#topic = topic;
-    this.#heard = heard;
+    this.#observed = observed;
     void hub.over.then(() => this.#end());
     this.#subscribe();
   }
@@ -45,10 +45,10 @@ export class Listener implements EventSubscriber {
     const { fanout } = this.#hub.parts;
     this.#id = fanout.subscribe(this, { topic: this.#topic, view: { crs: 'EPSG:4326' } });
     const id = this.#id;
-    const told = this.#hub.cluster.fanout?.acknowledged();
-    if (told === undefined) this.#open(id);
+    const acknowledged = this.#hub.cluster.fanout?.acknowledged();
+    if (acknowledged === undefined) this.#open(id);
     else
-      told.then(
+      acknowledged.then(
         () => this.#open(id),
         () => id === this.#id && this.#again(),
       );
@@ -58,7 +58,7 @@ export class Listener implements EventSubscriber {
     if (id !== this.#id || this.#hub.isOver) return;
     const { network, incarnation } = this.#hub.place;
     this.#now = { hub: incarnation, topic: this.#topic, openedMs: network.clock.nowMs, endedMs: Infinity, texts: [] };
-    this.#heard.push(this.#now);
+    this.#observed.push(this.#now);
   }
 
   #again(): void {

@@ -5,9 +5,9 @@ import { ObjectPartitions } from '../../../src/cluster/config/object_partitions.
 import type { ObjectIds } from '../../../src/core/item.ts';
 import type { ObjectKind } from '../../../src/model/id.ts';
 
-/** Who owns what by the records of the configuration log, which are applied one after the other. */
+/** Ownership according to the records of the configuration log, which are applied in sequence. */
 export class LogOwners {
-  /** Whether there has ever been more than one at the same time. */
+  /** Whether there have ever been several owners at the same time. */
   areSeveral = false;
   readonly #partitions = new ObjectPartitions();
   #state: ConfigState = EMPTY_STATE;
@@ -19,17 +19,17 @@ export class LogOwners {
     this.areSeveral ||= this.owners.size > 1;
   }
 
-  /** Those who own anything. */
+  /** Members that own partitions. */
   get owners(): ReadonlySet<string> {
     return new Set((this.#state.map?.owners ?? []).filter((owner) => owner !== ''));
   }
 
-  /** Whether everything has arrived at its owner. */
+  /** Whether all migrations have completed. */
   get isWhole(): boolean {
     return isSettled(this.#state);
   }
 
-  /** Whoever owns the partition of an object; empty where nobody does. */
+  /** Owner of the partition of an object; empty if it is unowned. */
   ownerOf(kind: ObjectKind, id: string): string {
     return this.#state.map?.owners[this.#partitions.partitionOf(kind, id)] ?? '';
   }

@@ -18,25 +18,25 @@ import { eventsOf, T0, VARIANTS } from '../../support/shard_harness.ts';
 import { arrivalsIn, departuresIn, type EntityItem, isRepeated, type KeptStep, keyOf } from './journaled_steps.ts';
 import type { Takeover, Timeline } from './timelines.ts';
 
-/** Something that subscribers are told. */
-export interface Told {
+/** Event that a hub publishes to subscribers. */
+export interface PublishedEvent {
   readonly topic: 'location_updates' | 'fence_events';
-  /** Of what it is told, and what tells it from others of the same. */
+  /** Subject of the event, and a description that identifies it among the events of its subject. */
   readonly of: string;
   readonly what: string;
-  /** When the hub has decided it. */
+  /** Time of the hub's decision. */
   readonly atMs: number;
 }
 
-/** What tells an event, from its text. */
-export function toldOf(topic: Told['topic'], text: string): Pick<Told, 'of' | 'what'> {
+/** Subject and description of an event, from its JSON. */
+export function describeEvent(topic: PublishedEvent['topic'], text: string): Pick<PublishedEvent, 'of' | 'what'> {
   const event = JSON.parse(text);
   if (topic === 'location_updates') return { of: event.provider_id, what: String(event.speed) };
   const { trackable_id: trackable, provider_id: provider, fence_id: fence, event_type: type } = event;
   return { of: trackable ?? provider, what: `${fence} ${type}` };
 }
 
-/** How far the clock of a hub is ahead, at most. */
+/** Maximum lead of the clock of a hub. */
 const AHEAD_MS_MAX = 20;
 const SETTINGS: ShardSettings = {
   collisionsByDefault: false,
@@ -46,22 +46,22 @@ const SETTINGS: ShardSettings = {
 };
 const NONE: ReadonlySet<string> = new Set();
 const FROM_BEFORE = { seq: 0, receivedMs: 0 };
-/** Members of a membership that are event times; its other numbers are running times. */
+/** Members of a membership that are event times; its other numbers are monotonic times. */
 const EVENT_TIMES: readonly string[] = ['sinceMs', 'entryMs'];
 const ENTITY_KINDS: readonly string[] = ['zone', 'fence', 'provider', 'trackable'];
 const PASSED_ON: readonly string[] = ['zone', 'fence', 'provider', 'trackable', 'location', 'forget', 'rules'];
 
-/** What a single hub would have made of the steps of all hubs that were kept. */
+/** Result of a single hub that processes the stored steps of all hubs. */
 export class Oracle {
-  readonly told: readonly Told[];
+  readonly published: readonly PublishedEvent[];
   readonly #hubs: readonly SingleHub[];
 
   private constructor(hubs: readonly SingleHub[]) {
     this.#hubs = hubs;
-    this.told = hubs.flatMap(({ told }) => told);
+    this.published = hubs.flatMap(({ published }) => published);
   }
 
-  /** `steps`: of all hubs, in the order in which they were, with the timelines that they make. */
+  /** `steps`: of all hubs, in the order of execution; `timelines`: those of their objects. */
   static async of(steps: readonly KeptStep[], timelines: readonly Timeline[]): Promise<Oracle> {
     const hubs: SingleHub[] = [];
     for (const timeline of timelines) hubs.push(new SingleHub(await openAlone(), timeline));
@@ -82,7 +82,7 @@ export class Oracle {
     return new Oracle(hubs);
   }
 
-  /** What a single hub would show of an object. */
+  /** Answer of a single hub to a query about an object. */
   ask(query: Query & { readonly id: string }): QueryResult {
     const hub = this.#hubs.find(({ objects }) => objects.has(query.id));
     if (hub === undefined) throw new Error(`There is no object "${query.id}" in the simulation`);
@@ -90,7 +90,7 @@ export class Oracle {
   }
 }
 
-/** Where an object is, by the clock of its owner. */
+/** Location of an object, by the clock of its owner. */
 interface Placed {
   readonly owner: string | undefined;
   readonly fix: (FixContext & { readonly bytes: Uint8Array }) | undefined;
@@ -98,17 +98,17 @@ interface Placed {
 }
 
 /**
- * One shard that is told what the owners of some objects were told, one owner after the other: so changes of the configuration
- * come when they came to the owner of these. Other objects are in it while they are at the same owner, as they are in theirs:
- * they may be connected with these. What it makes of them is of no interest.
+ * One shard that processes the items that the consecutive owners of some objects processed. So changes of the configuration
+ * take effect when they did at the owner of these objects. It also contains other objects while these have the same owner,
+ * because the objects may be connected with them. Events of the other objects are ignored.
  */
 class SingleHub {
-  readonly told: Told[] = [];
+  readonly published: PublishedEvent[] = [];
   readonly objects: ReadonlySet<string>;
   readonly #takeovers: Takeover[];
   readonly #shard: Shard;
   #owner: string | undefined;
-  /** What the clock of the owner had been through by its last step. */
+  /** Clock steps of the owner until its last step. */
   #setBacks: readonly ClockStep[] = [];
 
   constructor(shard: Shard, { objects, takeovers }: Timeline) {
@@ -117,19 +117,19 @@ class SingleHub {
     this.#takeovers = [...takeovers];
   }
 
-  /** Is told a part of a step, if it is the owner's. `end`: left out for all that is left. */
+  /** Processes a part of a step if it is a step of the owner. Without `end`: all remaining items. */
   follow({ incarnation, order: _, items, atMs, ...rest }: KeptStep, from: number, end?: number): void {
     if (this.#owner !== incarnation) return;
     this.#setBacks = rest.setBacks ?? [];
     const passedOn = items.slice(from, end).filter(({ kind }) => PASSED_ON.includes(kind));
-    // What is due before the next item comes before what that one does.
+    // Deadlines that are due before the next item precede its effects.
     const nowMs = end === undefined ? rest.nowMs : Math.min(rest.nowMs, items[end]?.receivedMs ?? rest.nowMs);
-    // A worker that takes the place of a dead one steps late, and tells what came before a subscription to nobody.
+    // A worker that replaces a failed one is late. Events of items before a subscription have no subscriber.
     const came = items.flatMap(({ receivedMs }) => (receivedMs > 0 ? [receivedMs - T0 - AHEAD_MS_MAX] : []));
     this.#step({ ...rest, nowMs, items: passedOn }, Math.min(atMs, ...came));
   }
 
-  /** Objects come and go in front of an item of a step. */
+  /** Applies arrivals and departures of objects before an item of a step. */
   change(step: KeptStep, at: number, placed: ReadonlyMap<string, Placed>): void {
     const { incarnation, order } = step;
     const arrived = arrivalsIn(step).find((arrival) => arrival.at + 1 === at)?.which ?? NONE;
@@ -139,7 +139,7 @@ class SingleHub {
       this.#owner = takeover.by;
       if (takeover.by === undefined) return;
       this.#retime(step.setBacks ?? []);
-      // What moved others meanwhile has not moved these.
+      // Movements of other objects in the meantime do not affect these.
       for (const [id] of others) this.#place(id, undefined);
       this.#takeOver(takeover, step);
       for (const [id, other] of others) {
@@ -154,7 +154,7 @@ class SingleHub {
     }
   }
 
-  /** Where these objects are. */
+  /** Locations of these objects. */
   placed(): Map<string, Placed> {
     const { providers, trackables } = this.#shard.state;
     const ids = [...this.objects];
@@ -170,7 +170,7 @@ class SingleHub {
     return this.#answer({ kind: 'read', id: 1, query }) as QueryResult;
   }
 
-  /** Another object is somewhere, or nowhere here, without a word to anybody. */
+  /** Sets or clears the location of another object without publishing events. */
   #place(id: string, placed: Placed | undefined): void {
     const { state } = this.#shard;
     const object = state.trackables.get(id) ?? state.providers.get(id);
@@ -185,14 +185,14 @@ class SingleHub {
     else state.fixes.put(object, fix);
   }
 
-  #takeOver({ from, heldUntilMs, told }: Takeover, { sentMs = 0, atMs, items }: KeptStep): void {
+  #takeOver({ from, heldUntilMs, entities }: Takeover, { sentMs = 0, atMs, items }: KeptStep): void {
     if (heldUntilMs !== undefined) this.#hold(heldUntilMs);
-    this.#configure(told, { nowMs: items[from - 1]?.receivedMs || sentMs, atMs });
+    this.#configure(entities, { nowMs: items[from - 1]?.receivedMs || sentMs, atMs });
   }
 
   /**
-   * The next owner has been told of what has changed since the last step of the one before. Objects meet all changed fences
-   * at once, behind those that only have other times: what they leave comes before what they enter.
+   * Applies the entities that have changed since the last step of the previous owner. Objects are evaluated with all moved
+   * fences at once, after fences of which only times have changed. Exits precede entries.
    */
   #configure(entities: ReadonlyMap<string, EntityItem>, { nowMs, atMs }: { nowMs: number; atMs: number }): void {
     const before = entitiesOf(this.#shard);
@@ -204,13 +204,13 @@ class SingleHub {
       return item.kind === 'fence' && coveredBy(before.get(keyOf(item))) !== coveredBy(item.entity) ? 1 : 0;
     };
     items.sort((a, b) => inOrderOfArrival(a, b) || isMoved(a) - isMoved(b) || (idOf(a) < idOf(b) ? -1 : 1));
-    const told = this.told.length;
+    const from = this.published.length;
     this.#step({ nowMs: 0, flushBudget: 0, items }, atMs);
-    const isEntry = ({ what }: Told): number => (what.endsWith('region_entry') ? 1 : 0);
-    this.told.push(...this.told.splice(told).sort((a, b) => isEntry(a) - isEntry(b)));
+    const isEntry = ({ what }: PublishedEvent): number => (what.endsWith('region_entry') ? 1 : 0);
+    this.published.push(...this.published.splice(from).sort((a, b) => isEntry(a) - isEntry(b)));
   }
 
-  /** The next owner has running times of its own: what the last one knew is retimed by times of day. */
+  /** Converts monotonic times of the previous owner to those of the next one, by wall-clock times. */
   #retime(to: readonly ClockStep[]): void {
     const from = this.#setBacks;
     this.#setBacks = to;
@@ -233,7 +233,7 @@ class SingleHub {
     }
   }
 
-  /** Nothing fires on its own before that time, or before what was said earlier. */
+  /** Suppresses deadlines until that time, or longer if an earlier call requires it. */
   #hold(untilMs: number): void {
     const { deadlines, ...taken } = this.#shard.state;
     for (const object of [...taken.providers.values(), ...taken.trackables.values()]) {
@@ -244,13 +244,13 @@ class SingleHub {
   }
 
   #answer(
-    told: Extract<Item, { id: number }> extends infer I
+    query: Extract<Item, { id: number }> extends infer I
       ? I extends Item
         ? Omit<I, 'seq' | 'receivedMs'>
         : never
       : never,
   ): unknown {
-    const items = [{ ...FROM_BEFORE, ...told } as Item];
+    const items = [{ ...FROM_BEFORE, ...query } as Item];
     return this.#shard.step({ nowMs: 0, flushBudget: 0, items }).answers[0]?.[1];
   }
 
@@ -258,8 +258,8 @@ class SingleHub {
     for (const { variant, text } of eventsOf(this.#shard.step(batch))) {
       const { topic } = VARIANTS.find(({ id }) => id === variant) ?? {};
       if (topic === 'location_updates' || topic === 'fence_events') {
-        const told = toldOf(topic, text);
-        if (this.objects.has(told.of)) this.told.push({ topic, atMs, ...told });
+        const event = describeEvent(topic, text);
+        if (this.objects.has(event.of)) this.published.push({ topic, atMs, ...event });
       }
     }
   }
@@ -269,7 +269,7 @@ function copyOf({ bytes, providerId, source, zone, timing, trackables, isLocal }
   return { bytes: new Uint8Array(bytes), providerId, source, zone, timing, trackables, isLocal };
 }
 
-/** Objects arrive when all that is around them is as it is by then. */
+/** Sorts zones and fences before objects, so that these arrive in a complete environment. */
 function inOrderOfArrival(a: Item, b: Item): number {
   return ENTITY_KINDS.indexOf(a.kind) - ENTITY_KINDS.indexOf(b.kind);
 }
@@ -278,7 +278,7 @@ function idOf(item: Item): string {
   return 'id' in item ? String(item.id) : '';
 }
 
-/** What a fence of these simulations covers: they have no more. */
+/** Area of a fence. Fences of these simulations have no other properties of shape. */
 function coveredBy(fence: unknown): string {
   const { region, radius } = (fence ?? {}) as { region?: unknown; radius?: unknown };
   return JSON.stringify([region, radius]);
@@ -299,7 +299,7 @@ async function openAlone(): Promise<Shard> {
   return shard;
 }
 
-/** How the times of a hub's locations become those of another one. */
+/** Converts times of one hub's locations to those of another hub. */
 function timesOfOther(from: readonly ClockStep[], to: readonly ClockStep[]): TimeConversion {
   return {
     eventTime: (ms) => eventTime(wallClockOfEventTime(ms, from), to),

@@ -2,18 +2,18 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Findings, SimulationOptions } from './simulation.ts';
 
-/** What is to be played. */
+/** Simulations to play. */
 export interface Seeds {
   readonly from: number;
   readonly count: number;
   readonly options: SimulationOptions;
-  /** How many processes play at the same time. */
+  /** Number of processes that play at the same time. */
   readonly processes: number;
-  /** Told of each seed that was played, in the order in which they end. */
+  /** Called after each seed, in the order of completion. */
   played(findings: Findings): void;
 }
 
-/** What a process of simulation_worker.ts is sent. */
+/** Message to a process of simulation_worker.ts. */
 export interface SeedToPlay {
   readonly seed: number;
   readonly options: SimulationOptions;
@@ -21,11 +21,11 @@ export interface SeedToPlay {
 
 const WORKER = fileURLToPath(new URL('../simulation_worker.ts', import.meta.url));
 /**
- * What a hub makes of its messages would be copied by each collection of garbage in less. Other threads of the engine would
- * only take turns with those that play: there are as many of these as cores.
+ * With a smaller young generation each garbage collection would copy the objects that hubs create from messages. Helper threads
+ * of the engine would only compete with the playing threads, since there is one of these per core.
  */
 const NODE_ARGS = ['--max-semi-space-size=64', '--single-threaded'];
-/** A seed that takes so long by the clock of the machine goes round in circles: some take seconds, others go first. */
+/** A seed that takes this long makes no progress: seeds take seconds, even on a busy machine. */
 const SEED_MS = 600_000;
 
 /** Plays clusters of hubs in processes of their own. */
@@ -34,7 +34,7 @@ export async function playSeeds(seeds: Seeds): Promise<void> {
   await Promise.all(Array.from({ length: Math.min(seeds.processes, seeds.count) }, () => playThrough(left, seeds)));
 }
 
-/** Plays what is left, one seed after the other, with another process behind one that has failed. */
+/** Plays the remaining seeds in sequence, and replaces a process that has failed. */
 async function playThrough(left: IterableIterator<number>, { options, played }: Seeds): Promise<void> {
   let player = new Player();
   for (const seed of left) {
@@ -45,7 +45,7 @@ async function playThrough(left: IterableIterator<number>, { options, played }: 
   player.end();
 }
 
-/** A process that plays one seed after the other. */
+/** Process that plays seeds in sequence. */
 class Player {
   isOver = false;
   readonly #process = fork(WORKER, { execArgv: NODE_ARGS });

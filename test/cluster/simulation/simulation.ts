@@ -5,48 +5,48 @@ import { checkEvents, checkIds, checkLocations, checkOwners, checkTakeovers, typ
 import { ALL, Clients } from './clients.ts';
 import { type HubPlace, reuseScanners, SimulatedHub } from './hub.ts';
 import { type KeptStep, keptSteps, type TimedRan } from './journaled_steps.ts';
-import { type Heard, Listener } from './listener.ts';
+import { type ObservedSubscription, Listener } from './listener.ts';
 import { ownersAt } from './log_owners.ts';
 import { Oracle } from './oracle.ts';
 import { timelinesOf } from './timelines.ts';
 import { WitnessedCluster } from './witness.ts';
 
-/** What a run has shown. */
+/** Result of a run. */
 export interface Findings {
   readonly seed: number;
-  /** What a cluster of hubs must not do. */
+  /** Violations. */
   readonly wrongs: readonly string[];
   readonly counts: Record<string, number>;
   readonly log: readonly string[];
 }
 
 export interface SimulationOptions {
-  /** Of each hub; 1 when left out: then it is known what a single hub would tell. */
+  /** Shards of each hub, 1 by default: then the events of a single hub can be determined. */
   readonly shards?: number;
-  /** Without what came later to these simulations, so that old seeds are what they were: more hubs, slow ones, collisions. */
+  /** Without the later additions (more hubs, slow ones, collisions), so that old seeds are unchanged. */
   readonly isPlain?: boolean;
-  /** How many faults there are; the more of them, the longer the load. 5 when left out. */
+  /** Number of faults, which determines the duration of the load; 5 by default. */
   readonly faults?: number;
 }
 
 const NAMES = ['a', 'b', 'c'];
-/** One that joins when the others are at work. */
+/** Hub that joins under load. */
 const LATE_NAME = 'd';
 const MORE = 2_000_000;
-/** By how much everything that a slow hub does is late, at most. */
+/** Maximum delay of all activity of a slow hub. */
 const SLOW_MS = 50;
 const SERVERS = ['n1', 'n2', 'n3'];
 const START_MS = 30_000;
 const SETTLE_MS = 60_000;
 const RESTART_MS = 3000;
 const FAULTS = 5;
-/** Between two faults, and how long each lasts, at most. */
+/** Maximum time between two faults, and maximum duration of each. */
 const BETWEEN_MS = 2500;
 const LASTS_MS = 6000;
-/** A shorter time is none that a hub has stood still; in a longer one it is mostly expelled. */
+/** A hub does not detect a shorter stop; after a longer one it has usually been expelled. */
 const [STILL_MS, EXPELLED_MS] = [900, 3500];
 
-/** Plays a cluster for some time, in which everything is decided by the seed, and looks what has come of it. */
+/** Simulates a cluster, determined by the seed alone, and checks the result. */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Findings> {
   const clock = new SimulatedClock();
   const stop = clock.run();
@@ -64,7 +64,7 @@ class Simulation {
   readonly #dice: Dice;
   readonly #network: WitnessedCluster;
   readonly #names: string[];
-  /** Undefined where there is nothing but the plain. */
+  /** Undefined in a plain simulation. */
   readonly #more: Dice | undefined;
   readonly #clients: Clients;
   readonly #hubs = new Map<string, SimulatedHub>();
@@ -73,7 +73,7 @@ class Simulation {
   readonly #rans = new Map<string, TimedRan[]>();
   readonly #shards: number;
   readonly #faults: number;
-  readonly #heard: Heard[] = [];
+  readonly #observed: ObservedSubscription[] = [];
   readonly #wrongs: string[] = [];
   readonly #log: string[] = [];
   #starts = 0;
@@ -97,7 +97,7 @@ class Simulation {
   }
 
   async run(): Promise<Findings> {
-    const unhandled = (error: unknown): void => this.#wrong(`nobody handles ${String((error as Error)?.stack)}`);
+    const unhandled = (error: unknown): void => this.#wrong(`unhandled: ${String((error as Error)?.stack)}`);
     process.on('unhandledRejection', unhandled);
     process.on('uncaughtException', unhandled);
     try {
@@ -108,7 +108,7 @@ class Simulation {
     } finally {
       this.#isOver = true;
       for (const hub of this.#all) hub.kill();
-      // What is rejected last is heard of in a later turn.
+      // Unhandled rejections are reported in a later turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       process.off('unhandledRejection', unhandled);
       process.off('uncaughtException', unhandled);
@@ -133,7 +133,7 @@ class Simulation {
       void this.#fault();
     }
     await this.#clock.wait(Math.max(0, untilMs - this.#clock.nowMs) + LASTS_MS);
-    // A hub stands still for longer than other faults last, and may be killed when it resumes.
+    // A hub may be stopped for longer than other faults last, and may be killed when it resumes.
     await this.#until('no process stands still', () => this.#isStopped.size === 0, SETTLE_MS);
     this.#mend();
     let isDone = false;
@@ -148,7 +148,7 @@ class Simulation {
     await this.#check();
   }
 
-  /** Runs a hub, and another one in its place whenever it has ended. */
+  /** Runs a hub, and restarts it whenever it has ended. */
   async #keepRunning(name: string): Promise<void> {
     for (let run = 1; !this.#isOver; run++) {
       const incarnation = `${name}${run}`;
@@ -162,8 +162,8 @@ class Simulation {
         this.#note(`${incarnation} serves`);
         this.#hubs.set(name, hub);
         this.#all.push(hub);
-        for (const topic of ['fence_events', 'location_updates'] as const) new Listener(hub, topic, this.#heard);
-        if (this.#more !== undefined) new Listener(hub, 'collision_events', this.#heard);
+        for (const topic of ['fence_events', 'location_updates'] as const) new Listener(hub, topic, this.#observed);
+        if (this.#more !== undefined) new Listener(hub, 'collision_events', this.#observed);
         void hub.isOut.then((error) => {
           this.#note(`${incarnation} is out: ${error.message}`);
           hub.kill();
@@ -192,7 +192,7 @@ class Simulation {
     };
   }
 
-  /** In every other run one more hub joins, and in every other one is slow for some time. */
+  /** In half of the runs one more hub joins, and in half of them a hub is slow for some time. */
   async #trouble(dice: Dice): Promise<void> {
     if (dice(2) === 0) {
       await this.#clock.wait(dice((this.#faults * BETWEEN_MS) / 2));
@@ -238,8 +238,8 @@ class Simulation {
   }
 
   /**
-   * One that has stood still for more than a second, and is not expelled, has another running time than others from then on,
-   * which what it records does not say: it is not to go on.
+   * Stops a hub, and kills it if it was stopped for more than a second without being expelled: from then on its monotonic time
+   * would differ from that of other hubs, which its records do not show.
    */
   async #whileHubStopped(hub: SimulatedHub, ms: number): Promise<void> {
     const { incarnation } = hub;
@@ -285,7 +285,7 @@ class Simulation {
     }
   }
 
-  /** One that is about to end may serve for a moment still, and takes no more requests. */
+  /** A closing hub may still serve for a moment, but accepts no more requests. */
   #isSettled(): boolean {
     const hubs = [...this.#hubs.values()];
     const { owners, areSeveral, isWhole } = this.#network.owning;
@@ -306,29 +306,29 @@ class Simulation {
     const kept: KeptStep[] = [];
     for (const [key, rans] of this.#rans) {
       const [incarnation = '', shard] = key.split(' ');
-      const told = { kept: this.#network.steps(incarnation), evaluated: this.#network.evaluated(incarnation) };
-      const { steps, hasGap, released, ...locations } = keptSteps(incarnation, rans, told);
-      if (hasGap) wrong(`${incarnation} has kept a step of shard ${shard} behind one that it has not`);
+      const journaled = { kept: this.#network.steps(incarnation), evaluated: this.#network.evaluated(incarnation) };
+      const { steps, hasGap, released, ...locations } = keptSteps(incarnation, rans, journaled);
+      if (hasGap) wrong(`${incarnation} has stored a step of shard ${shard} after one that it has not stored`);
       processed.push(...locations.processed.map((speed) => ({ speed, incarnation })));
       for (const speed of locations.idle) idle.add(speed);
       kept.push(...steps, ...released);
     }
     kept.sort((a, b) => a.order - b.order);
     checkLocations(this.#clients.sent, { processed, idle }, wrong);
-    checkIds(this.#heard, wrong);
+    checkIds(this.#observed, wrong);
     const timelines = timelinesOf(kept, [...ALL.providers, ...ALL.trackables], ownersAt(this.#network.config, ALL));
-    // One of several shards is told of what concerns it, so what it knows of the configuration may be old.
+    // One of several shards only receives changes that concern it, so its configuration may be old.
     if (this.#shards === 1) checkOwners(kept, this.#network.config, wrong);
     checkTakeovers(timelines, (incarnation) => this.#network.sealedAtMs(incarnation), wrong);
     const oracle = this.#shards === 1 ? await Oracle.of(kept, timelines) : undefined;
-    if (oracle !== undefined) checkEvents(this.#heard, oracle, wrong);
+    if (oracle !== undefined) checkEvents(this.#observed, oracle, wrong);
     await this.#checkStates(oracle);
   }
 
-  /** All hubs show the same, and what a single hub would show. */
+  /** All hubs return the same state, which is that of a single hub. */
   async #checkStates(oracle: Oracle | undefined): Promise<void> {
     const entities = [...this.#hubs.values()].map(({ parts }) => JSON.stringify([...parts.entities.written()]));
-    if (new Set(entities).size > 1) this.#wrong(`hubs have other entities: ${entities.join('\n')}`);
+    if (new Set(entities).size > 1) this.#wrong(`hubs have different entities: ${entities.join('\n')}`);
     const view = { crs: 'EPSG:4326' };
     const known = new Map<string, string>();
     for (const hub of this.#hubs.values()) {
@@ -338,7 +338,7 @@ class Simulation {
           { ask: 'provider_fences', id, spatial: false },
         ] as const) {
           const found = shown((await hub.ask(query))[0]);
-          // Of several shards there is nothing but what the first hub shows.
+          // With several shards the state of the first hub is the only reference.
           const expected = known.get(query.ask + id) ?? (oracle === undefined ? found : shown(oracle.ask(query)));
           known.set(query.ask + id, expected);
           if (found !== expected)

@@ -8,11 +8,11 @@ import { Collisions } from '../../../workers/collision_reply.ts';
 import { shardReply } from '../../../workers/shard_reply.ts';
 import type { Dice } from '../../support/dice.ts';
 
-/** A step of a shard, as its thread has seen it. */
+/** A step of a shard, as observed by its thread. */
 export interface Ran {
-  /** The batch as it has crossed. */
+  /** The batch as it was sent to the thread. */
   readonly batch: Uint8Array;
-  /** Of what it has changed, as text; undefined where that is nothing. */
+  /** Record of its changes, as a string; undefined without changes. */
   readonly record: string | undefined;
 }
 
@@ -20,19 +20,19 @@ export interface SimulatedThreadsOptions {
   readonly dice: Dice;
   newId(): string;
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Told of each step, by the index of its shard. */
+  /** Called after each step, with the index of its shard. */
   ran(shard: number, ran: Ran): void;
 }
 
-/** How long a step takes, in microseconds. */
+/** Duration of a step, in microseconds. */
 const STEP_US = { least: 50, more: 2000 };
 
-/** Opens threads of which each is a worker in the hub's own turn: its steps take simulated time, and no other. */
+/** Opens simulated threads: workers in the thread of the hub, whose steps take only simulated time. */
 export function openSimulatedThreads({ dice, newId, schedule, ran }: SimulatedThreadsOptions): OpenThread {
   let shards = 0;
   return (file, { workerData } = {}) => {
     if (file.pathname.endsWith('/collision.ts')) return simulated(() => collisionWorker(newId));
-    if (!file.pathname.endsWith('/shard.ts')) throw new Error(`Nobody simulates the worker ${file.pathname}`);
+    if (!file.pathname.endsWith('/shard.ts')) throw new Error(`There is no simulation of the worker ${file.pathname}`);
     const shard = shards++;
     return simulated(() => shardWorker(workerData as ShardSettings, { newId, ran: (each) => ran(shard, each) }));
   };
@@ -67,7 +67,7 @@ export function openSimulatedThreads({ dice, newId, schedule, ran }: SimulatedTh
   }
 }
 
-/** Turns the bytes of a batch, which it may write over, into those of its reply. */
+/** Processes the bytes of a batch, which it may overwrite, and returns those of its reply. */
 type Worker = (task: Uint8Array) => Promise<Borrowed>;
 
 function shardWorker(settings: ShardSettings, { newId, ran }: { newId(): string; ran(ran: Ran): void }): Worker {
@@ -84,7 +84,7 @@ function shardWorker(settings: ShardSettings, { newId, ran }: { newId(): string;
   };
 }
 
-/** What tells a record from others. */
+/** String that identifies a record. */
 export function recordText(record: Uint8Array): string {
   return Buffer.from(record).toString('latin1');
 }

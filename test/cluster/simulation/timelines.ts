@@ -11,37 +11,37 @@ import {
 import type { OwnerAt } from './log_owners.ts';
 
 /**
- * Who has owned an object, from its hubs' own steps:
+ * Change of the owner of an object, derived from the steps of all hubs:
  *
- *   a step of some hub                                        the object is, from then on
+ *   step of a hub                                             owner from then on
  *   --------------------------------------------------------  ---------------------------
- *   takes it over                                             that hub's
- *   releases it, and it is that hub's                         nobody's
- *   is told of it, and it has been nobody's so far: that hub  that hub's
- *   owns it by the record which has made it
- *   has a location of it, and it is not that hub's            that hub's: nothing of it was there to be taken over
+ *   takes over the object                                     that hub
+ *   releases the object, which it owns                        none
+ *   receives the entity of an object that never had an        that hub
+ *   owner, and owns it by the record that created it
+ *   contains a location of an object that it does not own     that hub: there was no state to take over
  */
 export interface Takeover {
   /** Of the step. */
   readonly order: number;
   readonly atMs: number;
-  /** Undefined where it is nobody's from then on. */
+  /** New owner; undefined if the object is unowned from then on. */
   readonly by: string | undefined;
-  /** The first item that is told to the object's next owner: what comes before is known when it arrives. */
+  /** Index of the first item that the next owner processes with the object: earlier ones precede its arrival. */
   readonly from: number;
-  /** Undefined where it had no state to be taken over. */
+  /** Undefined if there was no state to take over. */
   readonly heldUntilMs?: number;
-  /** What the hub had been told of by then. */
-  readonly told: ReadonlyMap<string, EntityItem>;
+  /** Entities that the hub had received until then. */
+  readonly entities: ReadonlyMap<string, EntityItem>;
 }
 
-/** Objects that were always together. */
+/** Objects that always had the same owner. */
 export interface Timeline {
   readonly objects: ReadonlySet<string>;
   readonly takeovers: readonly Takeover[];
 }
 
-/** The timelines of all objects of steps, which are in the order in which they were. One hub that owns everything makes one. */
+/** Timelines of all objects of the steps, which are in the order of execution. A single owner results in one timeline. */
 export function timelinesOf(
   steps: readonly KeptStep[],
   objects: readonly string[],
@@ -62,8 +62,8 @@ export function timelinesOf(
 class Reader {
   readonly takeovers = new Map<string, Takeover[]>();
   readonly #ownerAt: OwnerAt;
-  /** What each hub has been told of. */
-  readonly #told = new Map<string, Map<string, EntityItem>>();
+  /** Entities that each hub has received. */
+  readonly #entities = new Map<string, Map<string, EntityItem>>();
 
   constructor(objects: readonly string[], ownerAt: OwnerAt) {
     for (const object of objects) this.takeovers.set(object, []);
@@ -72,28 +72,28 @@ class Reader {
 
   read(step: KeptStep): void {
     const { incarnation, order, items, atMs } = step;
-    const told = this.#told.get(incarnation) ?? new Map<string, EntityItem>();
-    this.#told.set(incarnation, told);
+    const entities = this.#entities.get(incarnation) ?? new Map<string, EntityItem>();
+    this.#entities.set(incarnation, entities);
     const arrivals = arrivalsIn(step);
     const departures = departuresIn(step);
     for (const [at, item] of items.entries()) {
       const gets = (objects: Iterable<string>, from: number, held?: { readonly heldUntilMs: number }): void => {
-        const takeover = { order, atMs, by: incarnation, from, ...held, told: new Map(told) };
+        const takeover = { order, atMs, by: incarnation, from, ...held, entities: new Map(entities) };
         for (const object of objects) this.takeovers.get(object)?.push(takeover);
       };
       const begun = this.#begunBy(item, incarnation);
       if (begun !== undefined) gets([begun], at);
-      if (isEntity(item)) told.set(keyOf(item), item);
+      if (isEntity(item)) entities.set(keyOf(item), item);
       for (const { which, heldUntilMs } of arrivals.filter((each) => each.at === at))
         gets(which, at + 1, { heldUntilMs });
       for (const { which } of departures.filter((each) => each.at === at)) {
-        const left = { order, atMs, by: undefined, from: at, told: new Map() };
+        const left = { order, atMs, by: undefined, from: at, entities: new Map() };
         for (const object of which) if (this.#ownerOf(object) === incarnation) this.takeovers.get(object)?.push(left);
       }
     }
   }
 
-  /** The object that comes to the hub with an item although it was not taken over. */
+  /** Object that the hub begins to own with an item, without a takeover. */
   #begunBy(item: Item, incarnation: string): string | undefined {
     if (item.kind === 'location') return this.#ownerOf(item.providerId) === incarnation ? undefined : item.providerId;
     if ((item.kind !== 'provider' && item.kind !== 'trackable') || item.entity === undefined) return undefined;

@@ -10,18 +10,18 @@ import type { SimulatedStream } from '../simulated_stream.ts';
 import { LogOwners } from './log_owners.ts';
 import { recordText } from './thread.ts';
 
-/** A journal is in both, or in one as long as the other cannot be reached. */
+/** Streams of a journal. Messages are in both, or in one while the other cannot be reached. */
 const PLACES = 2;
 
-/** The journal of an incarnation, as it was kept: whatever was removed of it later. */
+/** Complete journal of an incarnation, including messages that were removed later. */
 class KeptJournal {
-  /** By number; kept in A, or in B, or in both. */
+  /** By number; stored in A, in B, or in both. */
   readonly #messages = new Map<number, readonly Uint8Array[]>();
   readonly seals = new Set<string>();
-  /** When the second of them was there; Infinity before. */
+  /** Time of the second seal; Infinity before. */
   sealedAtMs = Infinity;
 
-  /** The records that are in it, those of steps among them, as texts. */
+  /** Its records, including those of steps, as strings. */
   get steps(): ReadonlySet<string> {
     return new Set(this.#records.map(recordText));
   }
@@ -31,7 +31,7 @@ class KeptJournal {
     return recordsOf(numbers.flatMap((number) => this.#messages.get(number) ?? []));
   }
 
-  /** The last record of the configuration log that is said to be evaluated. */
+  /** Last record of the configuration log that is reported as evaluated. */
   get evaluated(): number {
     return Math.max(0, ...this.#records.map((record) => unpackJournalRecord(zstdDecompressSync(record)).config));
   }
@@ -45,14 +45,14 @@ function isStep(record: Uint8Array): boolean {
   return unpackJournalRecord(zstdDecompressSync(record)).kind === 'step';
 }
 
-/** Sees what the servers keep, in the moment in which they do. */
+/** Observes everything that the servers store, at the time of storing. */
 export class WitnessedCluster extends SimulatedCluster {
   readonly wrongs: string[] = [];
   /** The records of the configuration, by sequence less one. */
   readonly config: ConfigBody[] = [];
-  /** Who owns what by the last of them. */
+  /** Ownership after the last record. */
   readonly owning = new LogOwners();
-  /** Who has recorded steps, in this order. */
+  /** Incarnations that have recorded steps, in this order. */
   readonly owners: string[] = [];
   /** By incarnation. */
   readonly #journals = new Map<string, KeptJournal>();
@@ -73,12 +73,12 @@ export class WitnessedCluster extends SimulatedCluster {
     return stream;
   }
 
-  /** The records of steps that an incarnation has kept, see recordText. */
+  /** Records of steps that an incarnation has stored, see recordText. */
   steps(incarnation: string): ReadonlySet<string> {
     return this.#journals.get(incarnation)?.steps ?? new Set();
   }
 
-  /** The last record of the configuration log of which an incarnation has said that it is evaluated in its steps. */
+  /** Last record of the configuration log that an incarnation has reported as evaluated in its steps. */
   evaluated(incarnation: string): number {
     return this.#journals.get(incarnation)?.evaluated ?? 0;
   }
@@ -91,7 +91,7 @@ export class WitnessedCluster extends SimulatedCluster {
     return at < 0 ? undefined : at + 1;
   }
 
-  /** When the journal of an incarnation was sealed, so that nothing can be added to it; Infinity where it is not. */
+  /** Time at which the journal of an incarnation was sealed, which blocks further appends; Infinity if it is open. */
   sealedAtMs(incarnation: string): number {
     return this.#journals.get(incarnation)?.sealedAtMs ?? Infinity;
   }
@@ -111,16 +111,16 @@ export class WitnessedCluster extends SimulatedCluster {
       return;
     }
     if (journal.seals.has(place))
-      this.wrongs.push(`${incarnation}: message ${message.number} is behind the seal of ${place}`);
+      this.wrongs.push(`${incarnation}: message ${message.number} follows the seal of ${place}`);
     journal.keep(message.number, message.records);
     const isKnown = this.owners.at(-1) === incarnation || (this.owning.areSeveral && this.owners.includes(incarnation));
-    // A hub that owns nothing may say that its barriers are done with.
+    // A hub without partitions may report that its barriers have completed.
     if (isKnown || !recordsOf(message.records).some(isStep)) return;
     if (this.owning.areSeveral) {
       this.owners.push(incarnation);
       return;
     }
-    if (this.owners.includes(incarnation)) this.wrongs.push(`${incarnation} records behind ${this.owners.at(-1)}`);
+    if (this.owners.includes(incarnation)) this.wrongs.push(`${incarnation} records after ${this.owners.at(-1)}`);
     for (const owner of this.owners)
       if (this.sealedAtMs(owner) === Infinity) this.wrongs.push(`${owner} was not sealed`);
     this.owners.push(incarnation);
