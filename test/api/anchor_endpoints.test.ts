@@ -78,14 +78,14 @@ describe('georeferencedChanges', () => {
     await open.entities.create('zone', { ...HALL, anchor_ids: IDS });
     await open.entities.create('zone', { id: 'other', type: 'uwb', anchor_ids: IDS, incomplete_configuration: true });
     await open.entities.create('zone', rfidZone({ id: 'reader' }));
-    open.told.length = 0;
+    open.reported.length = 0;
     return open;
   }
 
   it('tells of zones in place of the anchors that move them, once per zone', async () => {
-    const { entities: all, told } = await entities();
+    const { entities: all, reported } = await entities();
     await Promise.all([all.create('anchor', a), all.create('anchor', b)]);
-    const placed = georeferencedChanges(told, all);
+    const placed = georeferencedChanges(reported, all);
     assert.deepEqual(
       placed.map(({ kind, id }) => [kind, id]),
       [
@@ -97,24 +97,24 @@ describe('georeferencedChanges', () => {
   });
 
   it('tells of nothing where an anchor changes otherwise, or places no zone', async () => {
-    const { entities: all, told } = await entities();
+    const { entities: all, reported } = await entities();
     await all.create('anchor', a);
-    told.length = 0;
+    reported.length = 0;
     await all.replace('anchor', 'a0', named);
     await all.create('anchor', { id: 'stray', local_position: point(0, 0), georeferenced_position: point(8, 50) });
-    assert.deepEqual(georeferencedChanges(told, all), []);
+    assert.deepEqual(georeferencedChanges(reported, all), []);
   });
 
   it('tells of a zone as its anchors place it, and of everything else as it is', async () => {
-    const { entities: all, told } = await entities();
+    const { entities: all, reported } = await entities();
     for (const anchor of MOVED) await all.create('anchor', anchor);
-    told.length = 0;
+    reported.length = 0;
     const zone = await all.replace('zone', HALL.id, { ...HALL, anchor_ids: IDS, name: 'renamed' });
     await all.create('provider', { id: 'p', type: 'uwb' });
     await all.remove('zone', 'reader');
-    const [renamed, created, removed] = georeferencedChanges(told, all);
+    const [renamed, created, removed] = georeferencedChanges(reported, all);
     assert.deepEqual(renamed?.after, all.zoneBy('hall'));
     assert.notDeepEqual(renamed?.after, zone);
-    assert.deepEqual([created, removed], told.slice(1));
+    assert.deepEqual([created, removed], reported.slice(1));
   });
 });

@@ -66,7 +66,7 @@ describe('Workers', () => {
   });
 });
 
-test('What is gathered while something is under way goes with the next, all at once and in order', () => {
+test('Items gathered during a call go out with the next call, together and in order', () => {
   const engine = new Engine();
   const sent: (readonly number[])[] = [];
   const gathered = new Gathered<number>((all, done) => {
@@ -91,7 +91,7 @@ describe('A simulated cluster', () => {
     isNear(found.through, 1, 0.02);
     isNear(found.front, 0.2, 0.1);
     assert.deepEqual([found.natsCores, found.messages, found.perAppend], [0, 0, 0]);
-    // A body is read, goes through one of three shards in three parts, and is told of.
+    // A body is read, processed by three shards in three parts, and published.
     assert.ok(found.p50Ms > 0.25 && found.p50Ms < 0.6, `${found.p50Ms}`);
   });
 

@@ -33,7 +33,7 @@ async function fight(duel: Duel, start: () => Promise<Contender>, scene: FencedS
   }
 }
 
-test('Hub and peer get the same updates, and tell of as many events', { skip }, async (t) => {
+test('Hub and peer get the same updates and publish the same number of events', { skip }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'stand-in-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const program = join(folder, 'tile38-server');

@@ -167,7 +167,7 @@ test('PushParser and PushCounter say what is wrong with what they get', () => {
   assert.throws(() => new PushCounter(() => NOW_US).event(bare, 0, bare.length), /has no due: \{"id":"a"\}/);
 });
 
-test('EventCounter measures the age of every event where it is told to', () => {
+test('EventCounter measures the age of every event with agesOfAll', () => {
   const counted = new EventCounter(MARKS['fence_events'] as Marks, () => NOW_US, { agesOfAll: true });
   const entry = { id: 'a', fence_id: 'f', entry_time: '2027-01-15T08:00:00.400Z' };
   const payload = [entry, { ...entry, exit_time: '2027-01-15T08:00:00.490Z' }, entry];

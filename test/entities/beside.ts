@@ -17,7 +17,7 @@ export const hole = [
 export const carrier = 'cccccccc-0000-4000-8000-000000000001';
 
 /**
- * Every table runs beside the zones `hall` (local coordinates), `reader` and `sketch`, the trackable `carrier`, and the
+ * Setup of every table: the zones `hall` (local coordinates), `reader` and `sketch`, the trackable `carrier`, and the
  * anchors `a1` and `a2`, known in both planes, and `a3`, which is not.
  */
 export async function beside() {

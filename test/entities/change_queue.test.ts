@@ -37,7 +37,7 @@ function openQueue(options: { commit?: () => Promise<void>; committed?: () => vo
 }
 
 describe('ChangeQueue', () => {
-  it('commits what is asked for together at once, and what waits as the next group', async () => {
+  it('commits simultaneous steps at once, and waiting ones as the next group', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { groups, add } = openQueue({ commit: () => promise });
     const first = [add(1), add(2)];
@@ -52,7 +52,7 @@ describe('ChangeQueue', () => {
     ]);
   });
 
-  it('takes back a step that throws and lets the others of its group be', async () => {
+  it('reverts a step that throws, and keeps the others of its group', async () => {
     const { queue, list, groups, add } = openQueue();
     const good = add(1);
     const bad = queue.run((write) => {
@@ -65,7 +65,7 @@ describe('ChangeQueue', () => {
     assert.deepEqual([list, groups], [[1, 3], [[1, 3]]]);
   });
 
-  it('takes back the whole group when the commit fails, and goes on', async () => {
+  it('reverts the whole group when the commit fails, and continues', async () => {
     let fails = true;
     const commit = async () => {
       if (fails) throw new Error('disk full');
@@ -94,7 +94,7 @@ describe('ChangeQueue', () => {
     assert.deepEqual(groups, [[1, 2], [3]]);
   });
 
-  it('refuses a step when too many wait', async () => {
+  it('rejects a step when too many are waiting', async () => {
     const { add } = openQueue();
     const taken = Array.from({ length: 100 }, (_, i) => add(i));
     await assert.rejects(add(100), { code: 'HUB_UNAVAILABLE' });
@@ -102,7 +102,7 @@ describe('ChangeQueue', () => {
     await add(101);
   });
 
-  it('keeps committed changes and reports the failure when telling of them fails', async () => {
+  it('keeps committed changes and reports the failure when a notification of them fails', async () => {
     const { list, add } = openQueue({
       committed() {
         throw new Error('nobody listens');
@@ -152,13 +152,13 @@ function change(kind: Kind): fc.Arbitrary<Command> {
     do: fc.constantFrom<'create' | 'replace' | 'remove'>('create', 'create', 'replace', 'remove'),
     kind: fc.constant(kind),
     id: fc.constantFrom(...(kind === 'trackable' ? TRACKABLES : NAMES)),
-    // What has no value is left out, as in JSON.
+    // Omits members without a value, like JSON.
     body: bodies[kind].map((body) => JSON.parse(JSON.stringify(body)) as object),
   });
 }
 
 describe('Entities under concurrent changes', () => {
-  it('equal what the successful commits say, in order, with all indexes', async () => {
+  it('equal the result of the successful commits in order, with all indexes', async () => {
     const runs = fc.array(command, { maxLength: 40 });
     const outages = fc.array(fc.boolean(), { maxLength: 20 });
     await fc.assert(fc.asyncProperty(runs, outages, converges), { numRuns: 300, seed: 7 });
@@ -167,7 +167,7 @@ describe('Entities under concurrent changes', () => {
 
 async function converges(commands: readonly Command[], outages: readonly boolean[]): Promise<void> {
   let commits = 0;
-  const { entities, told } = openEntities({
+  const { entities, reported } = openEntities({
     async commit() {
       const fails = outages[commits++] === true;
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -191,16 +191,16 @@ async function converges(commands: readonly Command[], outages: readonly boolean
     if (result.status === 'rejected') assert.ok(result.reason instanceof HubError, String(result.reason));
   }
   for (const kind of ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const) {
-    assert.deepEqual(entities.list(kind), replayed(kind, told));
+    assert.deepEqual(entities.list(kind), replayed(kind, reported));
     assert.equal(entities.count(kind), entities.list(kind).length);
   }
   checkIndexes(entities);
 }
 
-/** What the changes of a kind make of nothing. */
-function replayed(kind: Kind, told: readonly Change[]): unknown[] {
+/** Entities of a kind after these changes to an empty store. */
+function replayed(kind: Kind, reported: readonly Change[]): unknown[] {
   const state = new Map<string, unknown>();
-  for (const { id, before, after } of told.filter((row) => row.kind === kind)) {
+  for (const { id, before, after } of reported.filter((row) => row.kind === kind)) {
     assert.deepEqual(state.get(id), before);
     if (after === undefined) state.delete(id);
     else state.set(id, after);

@@ -44,17 +44,17 @@ interface Committing {
   readonly reject: (error: Error) => void;
 }
 
-/** What a step has come to when it ran last, and how many records the log had. */
+/** Outcome of the last run of a step, and the number of records in the log. */
 interface Ran {
   readonly outcome: unknown;
   readonly behind: number;
   readonly writes: boolean;
 }
 
-/** A queue whose state is numbers, over a log that the test writes. */
+/** A queue whose state consists of numbers, on a log that the test writes. */
 class TestHub {
   readonly log: (readonly Put[])[] = [];
-  readonly told: Put[] = [];
+  readonly reported: Put[] = [];
   readonly wronglyTakenBack: Put[] = [];
   readonly state = new Map<string, number>();
   readonly ran = new Map<number, Ran>();
@@ -64,7 +64,7 @@ class TestHub {
   committing: Committing | undefined;
   isKept = false;
   steps = 0;
-  /** Changes that are applied and not kept. */
+  /** Changes that are applied but not committed. */
   #own: Put[] = [];
 
   constructor(long: () => boolean, groupMax = 8) {
@@ -78,7 +78,7 @@ class TestHub {
     };
     const committed = (changes: readonly Put[]): void => {
       this.#checkState();
-      this.told.push(...changes);
+      this.reported.push(...changes);
     };
     this.queue = new ChangeQueue<Put>(
       { apply: (change) => this.#apply(change), commit, committed },
@@ -86,7 +86,7 @@ class TestHub {
     );
   }
 
-  /** Queues a step that raises one number or two, refuses to, or only looks. */
+  /** Queues a step that increments numbers, throws, or only reads. */
   step(kind: number, keys: readonly string[]): void {
     const id = ++this.steps;
     const done = this.queue.run((write) => {
@@ -111,27 +111,27 @@ class TestHub {
     );
   }
 
-  /** A record of another hub comes. */
+  /** Receives a record of another hub. */
   foreign(changes: readonly Put[]): void {
     this.queue.overtake(() => {
       assert.deepEqual(this.#own, []);
       this.#checkState();
       this.log.push(changes);
       for (const { key, value } of changes) this.state.set(key, value);
-      this.told.push(...changes);
+      this.reported.push(...changes);
     });
   }
 
-  /** The record of the own commit comes. */
+  /** Receives the record of the own commit. */
   keep({ changes }: Committing): void {
     this.log.push(changes);
     this.#own = [];
     this.isKept = true;
     this.queue.kept();
-    assert.equal(this.told.length, this.log.flat().length, 'not told at once');
+    assert.equal(this.reported.length, this.log.flat().length, 'not notified at once');
   }
 
-  /** What the log makes of nothing. */
+  /** State after replaying the log. */
   get replayed(): Map<string, number> {
     return new Map(this.log.flat().map(({ key, value }) => [key, value]));
   }
@@ -187,7 +187,7 @@ function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
     SEEN.overtaken++;
     resolve('overtaken');
   } else if (chance === 1) {
-    // Given up, and kept all the same: nobody knows it for the own record.
+    // Given up, but committed: no one recognizes it as the own record.
     SEEN.inDoubt++;
     reject(new Failed('in doubt'));
     if (dice(2) === 0) hub.foreign(changes);
@@ -198,19 +198,19 @@ function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
       SEEN.behindKept++;
       foreign(dice, hub);
     }
-    // What it waits for besides may take longer.
+    // The commit may resolve later than its record arrives.
     if (dice(3) === 0) hub.committing = committing;
     else resolve(undefined);
   }
 }
 
 for (let seed = 1; seed <= SEEDS; seed++) {
-  test(`ChangeQueue answers what the log says, whatever comes first, seed ${seed}`, async () => {
+  test(`ChangeQueue answers according to the log, in any order of records, seed ${seed}`, async () => {
     const dice = diceOf(seed);
     const hub = new TestHub(() => dice(3) === 0);
     const isOver = (): boolean => hub.settled.size === hub.steps;
     for (let i = 0; i < 120 || !isOver(); i++) {
-      assert.ok(i < 2000, 'somebody waits for ever');
+      assert.ok(i < 2000, 'a step never completes');
       const action = dice(6);
       if (action < 2 && i < 120) {
         for (let steps = dice(6); steps >= 0; steps--) {
@@ -231,7 +231,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
 function checkAnswers(hub: TestHub): void {
   assert.deepEqual(hub.wronglyTakenBack, []);
   assert.deepEqual(hub.state, hub.replayed);
-  assert.deepEqual(hub.told, hub.log.flat());
+  assert.deepEqual(hub.reported, hub.log.flat());
   const own = hub.log.flat().filter(({ step }) => step > 0);
   assert.deepEqual(
     own.map(({ step }) => step),
@@ -256,14 +256,14 @@ function checkAnswers(hub: TestHub): void {
   }
 }
 
-test('The seeds have shown everything that can become of a commit', (context) => {
+test('The seeds cover all outcomes of a commit', (context) => {
   context.diagnostic(JSON.stringify(SEEN));
   for (const [what, count] of Object.entries(SEEN)) assert.ok(count > SEEDS / 2, `${what}: ${count}`);
 });
 
 const never = (): boolean => false;
 
-test('ChangeQueue tells of kept changes before those that come behind them in the same turn', async () => {
+test('ChangeQueue reports committed changes before later ones of the same turn', async () => {
   const hub = new TestHub(never);
   hub.step(2, ['a']);
   await settle();
@@ -271,7 +271,7 @@ test('ChangeQueue tells of kept changes before those that come behind them in th
   hub.keep(hub.committing);
   hub.foreign([{ step: 0, key: 'a', value: 7 }]);
   assert.deepEqual(
-    hub.told.map(({ value }) => value),
+    hub.reported.map(({ value }) => value),
     [1, 7],
   );
   assert.equal(hub.settled.size, 0, 'answered before the commit says so');
@@ -280,7 +280,7 @@ test('ChangeQueue tells of kept changes before those that come behind them in th
   assert.deepEqual([hub.settled.get(1)?.status, hub.state.get('a')], ['fulfilled', 7]);
 });
 
-test('ChangeQueue tells of what a commit has kept before what comes later, while it waits for a turn', async () => {
+test('ChangeQueue reports the changes of a commit before later ones while it yields', async () => {
   let long = true;
   const hub = new TestHub(() => long);
   hub.step(2, ['a']);
@@ -290,14 +290,14 @@ test('ChangeQueue tells of what a commit has kept before what comes later, while
   await settle();
   assert.ok(hub.committing);
   hub.log.push(hub.committing.changes);
-  // Without a word of the record itself.
+  // The record itself does not arrive.
   hub.committing.resolve(undefined);
   await settle();
-  assert.deepEqual([hub.told.length, hub.turns.waiting.length], [0, 1]);
-  hub.queue.overtake(() => assert.equal(hub.told.length, 1));
+  assert.deepEqual([hub.reported.length, hub.turns.waiting.length], [0, 1]);
+  hub.queue.overtake(() => assert.equal(hub.reported.length, 1));
 });
 
-test('ChangeQueue keeps nothing that is not being committed', async () => {
+test('ChangeQueue rejects a record if nothing is being committed', async () => {
   const hub = new TestHub(never);
   assert.throws(() => hub.queue.kept(), /^Error: Cannot keep changes: none are being committed$/);
   hub.step(2, ['a']);
@@ -310,7 +310,7 @@ test('ChangeQueue keeps nothing that is not being committed', async () => {
   assert.match(String((hub.settled.get(1) as PromiseRejectedResult).reason), /Cannot keep changes: they are overtaken/);
 });
 
-test('ChangeQueue keeps what is kept when the commit contradicts itself, and answers', async () => {
+test('ChangeQueue keeps committed changes when the commit contradicts itself, and answers', async () => {
   const hub = new TestHub(never);
   hub.step(2, ['a']);
   await settle();
@@ -319,10 +319,10 @@ test('ChangeQueue keeps what is kept when the commit contradicts itself, and ans
   hub.committing.resolve('overtaken');
   await settle();
   assert.match(String((hub.settled.get(1) as PromiseRejectedResult).reason), /again: they are committed$/);
-  assert.deepEqual([hub.state.get('a'), hub.told.length], [1, 1]);
+  assert.deepEqual([hub.state.get('a'), hub.reported.length], [1, 1]);
 });
 
-test('ChangeQueue performs a group anew once, however many records come first', async () => {
+test('ChangeQueue repeats a group once, regardless of the number of records that come first', async () => {
   const hub = new TestHub(never);
   let runs = 0;
   const done = hub.queue.run(() => void runs++);
@@ -339,7 +339,7 @@ test('ChangeQueue performs a group anew once, however many records come first', 
   await done;
 });
 
-test('ChangeQueue gets a large group through, though records come in every other turn', async () => {
+test('ChangeQueue commits a large group although records come in every other turn', async () => {
   const dice = diceOf(5);
   const hub = new TestHub(() => true, 64);
   for (let i = 0; i < 64; i++) hub.step(2, ['a']);

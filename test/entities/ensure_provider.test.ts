@@ -4,7 +4,7 @@ import type { Change } from '../../src/entities/entities.ts';
 import { HubError } from '../../src/errors.ts';
 import { openEntities } from './open_entities.ts';
 
-/** A store whose commits end when told to. */
+/** A store whose commits complete on command. */
 function heldStore() {
   const held: { readonly keep: () => void; readonly fail: () => void }[] = [];
   const commit = (_changes: readonly Change[]): Promise<void> => {
@@ -19,20 +19,20 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const failed = { code: 'HUB_UNAVAILABLE' };
 
 describe('Entities.ensureProvider', () => {
-  it('makes an unknown provider visible at once and resolves when it is kept', async () => {
+  it('makes an unknown provider visible at once and resolves when it is stored', async () => {
     const { held, commit } = heldStore();
-    const { entities, told } = openEntities({ commit });
+    const { entities, reported } = openEntities({ commit });
     const kept = entities.ensureProvider('p', 'gps');
     assert.deepEqual(entities.list('provider'), [{ id: 'p', type: 'gps' }]);
     assert.deepEqual([entities.count('provider'), entities.get('provider', 'p')?.type], [1, 'gps']);
     assert.equal(entities.ensureProvider('p', 'uwb'), kept);
     await turn();
     assert.ok(entities.ensureProvider('p', 'uwb') instanceof Promise);
-    assert.equal(told.length, 0);
+    assert.equal(reported.length, 0);
     held[0]?.keep();
     await kept;
     assert.equal(entities.ensureProvider('p', 'uwb'), undefined);
-    assert.deepEqual(told, [{ kind: 'provider', id: 'p', before: undefined, after: { id: 'p', type: 'gps' } }]);
+    assert.deepEqual(reported, [{ kind: 'provider', id: 'p', before: undefined, after: { id: 'p', type: 'gps' } }]);
     assert.equal(entities.count('provider'), 1);
   });
 
@@ -45,22 +45,22 @@ describe('Entities.ensureProvider', () => {
 
   it('rejects and leaves nothing when the store fails', async () => {
     const { held, commit } = heldStore();
-    const { entities, told } = openEntities({ commit });
+    const { entities, reported } = openEntities({ commit });
     const kept = entities.ensureProvider('p', 'gps');
     await turn();
     const late = entities.ensureProvider('p', 'gps');
     held[0]?.fail();
     await assert.rejects(Promise.resolve(kept), failed);
     await assert.rejects(Promise.resolve(late), failed);
-    assert.deepEqual([entities.count('provider'), told.length], [0, 0]);
+    assert.deepEqual([entities.count('provider'), reported.length], [0, 0]);
     assert.ok(entities.ensureProvider('p', 'gps') instanceof Promise);
     await turn();
     held[1]?.keep();
     await turn();
-    assert.deepEqual([entities.count('provider'), told.length], [1, 1]);
+    assert.deepEqual([entities.count('provider'), reported.length], [1, 1]);
   });
 
-  it('refuses when too many changes wait, and leaves nothing', async () => {
+  it('rejects when too many changes wait, and leaves nothing', async () => {
     const { entities } = openEntities({ waitingMax: 1 });
     const first = entities.ensureProvider('p', 'gps');
     const second = entities.ensureProvider('q', 'gps');
@@ -72,9 +72,9 @@ describe('Entities.ensureProvider', () => {
     );
   });
 
-  it('creates the provider anew after a deletion that is being kept', async () => {
+  it('creates the provider again after a deletion that is being stored', async () => {
     const { held, commit } = heldStore();
-    const { entities, told } = openEntities({ commit });
+    const { entities, reported } = openEntities({ commit });
     entities.load({ provider: [{ id: 'p', type: 'uwb', name: 'old' }] });
     const removed = entities.remove('provider', 'p');
     await turn();
@@ -86,7 +86,7 @@ describe('Entities.ensureProvider', () => {
     held[1]?.keep();
     await kept;
     assert.deepEqual(
-      told.map(({ before, after }) => [before?.name, after]),
+      reported.map(({ before, after }) => [before?.name, after]),
       [
         ['old', undefined],
         [undefined, { id: 'p', type: 'gps' }],
@@ -94,9 +94,9 @@ describe('Entities.ensureProvider', () => {
     );
   });
 
-  it('leaves the old provider when its deletion is taken back', async () => {
+  it('leaves the old provider when its deletion is reverted', async () => {
     const { held, commit } = heldStore();
-    const { entities, told } = openEntities({ commit });
+    const { entities, reported } = openEntities({ commit });
     entities.load({ provider: [{ id: 'p', type: 'uwb', name: 'old' }] });
     const removed = entities.remove('provider', 'p');
     await turn();
@@ -105,22 +105,22 @@ describe('Entities.ensureProvider', () => {
     await assert.rejects(removed, failed);
     await kept;
     assert.deepEqual(entities.list('provider'), [{ id: 'p', type: 'uwb', name: 'old' }]);
-    assert.deepEqual([entities.count('provider'), told.length], [1, 0]);
+    assert.deepEqual([entities.count('provider'), reported.length], [1, 0]);
   });
 
-  it('comes before a deletion that is asked for after it', async () => {
-    const { entities, told } = openEntities();
+  it('precedes a deletion that is requested later', async () => {
+    const { entities, reported } = openEntities();
     const kept = entities.ensureProvider('p', 'gps');
     const removed = entities.remove('provider', 'p');
     await Promise.all([kept, removed]);
     assert.equal(entities.has('provider', 'p'), false);
     assert.deepEqual(
-      told.map(({ after }) => after?.id),
+      reported.map(({ after }) => after?.id),
       ['p', undefined],
     );
   });
 
-  it('creates the provider anew when it was announced and deleted in the group that is being kept', async () => {
+  it('creates the provider again after it was announced and deleted in the group that is being stored', async () => {
     const { held, commit } = heldStore();
     const { entities } = openEntities({ commit });
     const first = entities.ensureProvider('p', 'gps');
@@ -137,7 +137,7 @@ describe('Entities.ensureProvider', () => {
     assert.deepEqual(entities.list('provider'), [{ id: 'p', type: 'uwb' }]);
   });
 
-  it('makes a creation with the same id fail, whichever of both waits', async () => {
+  it('makes a creation with the same id fail, in either order', async () => {
     const { entities } = openEntities();
     const kept = entities.ensureProvider('p', 'gps');
     await assert.rejects(entities.create('provider', { id: 'p', type: 'uwb' }), { code: 'HUB_BAD_REQUEST' });

@@ -14,7 +14,7 @@ const refused =
   };
 
 describe('Entities', () => {
-  it('puts a generated id first and keeps the place of a given one', async () => {
+  it('puts a generated id first and keeps the position of a given one', async () => {
     const { entities } = openEntities();
     const generated = await entities.create('trackable', { type: 'omlox', id: '' });
     assert.equal(JSON.stringify(generated), '{"id":"00000000-0000-4000-8000-000000000001","type":"omlox"}');
@@ -25,7 +25,7 @@ describe('Entities', () => {
   });
 
   it('compares UUIDs without regard to case, other ids verbatim, and echoes them as created', async () => {
-    const { entities, told } = openEntities();
+    const { entities, reported } = openEntities();
     await entities.create('trackable', { id: UUID_A.toUpperCase(), type: 'omlox' });
     assert.equal(entities.get('trackable', UUID_A)?.id, UUID_A.toUpperCase());
     await assert.rejects(
@@ -35,7 +35,7 @@ describe('Entities', () => {
     const put = await entities.replace('trackable', UUID_A, { id: UUID_A, type: 'virtual' });
     assert.equal(put.id, UUID_A.toUpperCase());
     await entities.remove('trackable', UUID_A);
-    assert.equal(told.at(-1)?.id, UUID_A.toUpperCase());
+    assert.equal(reported.at(-1)?.id, UUID_A.toUpperCase());
     await entities.create('provider', { id: 'tag', type: 'uwb' });
     assert.equal(entities.has('provider', 'TAG'), false);
   });
@@ -49,7 +49,7 @@ describe('Entities', () => {
     });
   }
 
-  it('refuses to replace under another id, and what does not exist', async () => {
+  it('refuses to replace under another id, and to replace missing entities', async () => {
     const { entities } = openEntities();
     await entities.create('provider', { id: 'p', type: 'uwb' });
     const other = entities.replace('provider', 'p', { id: 'q', type: 'gps' });
@@ -114,7 +114,7 @@ describe('Entities', () => {
     await assert.rejects(zones, refused('HUB_BAD_REQUEST', /^parent: must not be carried by the zone itself/));
   });
 
-  it('clears the parent of what a deleted entity carried, in the same commit', async () => {
+  it('clears the parent of entities that a deleted entity carried, in the same commit', async () => {
     const commits: number[] = [];
     const { entities } = openEntities({ commit: async (changes) => void commits.push(changes.length) });
     await entities.create('trackable', { id: UUID_A, type: 'omlox' });
@@ -126,34 +126,34 @@ describe('Entities', () => {
     assert.equal(entities.get('zone', 'z')?.parent, undefined);
   });
 
-  it('deletes a whole collection without updating what goes as well', async () => {
-    const { entities, told } = openEntities();
+  it('deletes a whole collection without updating entities that are deleted too', async () => {
+    const { entities, reported } = openEntities();
     await entities.create('trackable', { id: UUID_A, type: 'omlox' });
     await entities.create('trackable', { id: UUID_B, type: 'omlox', parent: UUID_A });
-    told.length = 0;
+    reported.length = 0;
     await entities.clear('trackable');
     assert.deepEqual(
-      told.map(({ id, after }) => [id, after]),
+      reported.map(({ id, after }) => [id, after]),
       [
         [UUID_A, undefined],
         [UUID_B, undefined],
       ],
     );
     await entities.clear('trackable');
-    assert.equal(told.length, 2);
+    assert.equal(reported.length, 2);
   });
 
-  it('hands force on with a change, and only then', async () => {
-    const { entities, told } = openEntities();
+  it('passes on force with a change, and only then', async () => {
+    const { entities, reported } = openEntities();
     await entities.create('trackable', { id: UUID_A, type: 'omlox' }, { force: true });
     await entities.replace('trackable', UUID_A, { type: 'omlox' }, { force: false });
     assert.deepEqual(
-      told.map((change) => change.force),
+      reported.map((change) => change.force),
       [true, undefined],
     );
   });
 
-  it('edits the entity that the change before it left', async () => {
+  it('edits the result of the previous change', async () => {
     const { entities } = openEntities();
     await entities.create('provider', { id: 'p', type: 'uwb' });
     await Promise.all([
@@ -163,18 +163,18 @@ describe('Entities', () => {
     assert.deepEqual(entities.get('provider', 'p'), { id: 'p', type: 'uwb', name: 'n', sensors: [1] });
   });
 
-  it('takes loaded entities without a commit and tells nobody', () => {
-    const { entities, told } = openEntities({ commit: () => assert.fail('committed') });
+  it('loads entities without a commit or a notification', () => {
+    const { entities, reported } = openEntities({ commit: () => assert.fail('committed') });
     entities.load({
       zone: [{ id: 'z', type: 'rfid', position: { type: 'Point', coordinates: [8, 50] }, foreign_id: 'f' }],
       trackable: [{ id: UUID_C, type: 'omlox', location_providers: ['p'] }],
     });
     assert.equal(entities.zoneBy('f')?.id, 'z');
     assert.equal(entities.trackablesOf('p').length, 1);
-    assert.equal(told.length, 0);
+    assert.equal(reported.length, 0);
   });
 
-  it('checks a fence against the zones that changes before it have made', async () => {
+  it('checks a fence against the zones of earlier changes', async () => {
     const { entities } = openEntities();
     const [zone, fence] = await Promise.all([
       entities.create('zone', uwbZone({ id: 'hall' })),

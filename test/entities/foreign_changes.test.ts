@@ -32,14 +32,14 @@ class OneTurn extends TaskScheduler {
   }
 }
 
-/** Entities whose commits wait until they are told what they have come to. */
+/** Entities whose commits wait until the test determines their outcome. */
 function openShared() {
   const commits: { readonly resolve: (outcome?: 'overtaken') => void; readonly changes: readonly Change[] }[] = [];
-  const { entities, told } = openEntities({
+  const { entities, reported } = openEntities({
     turns: new OneTurn(),
     commit: (changes) => new Promise<'overtaken' | undefined>((resolve) => void commits.push({ resolve, changes })),
   });
-  /** Lets the commit that waits come to something. */
+  /** Completes the waiting commit with an outcome. */
   const conclude = async (outcome?: 'overtaken') => {
     const commit = commits.shift();
     assert.ok(commit, 'nothing is being committed');
@@ -47,16 +47,16 @@ function openShared() {
     commit.resolve(outcome);
     await settle();
   };
-  return { entities, told, commits, conclude };
+  return { entities, reported, commits, conclude };
 }
 
 describe('Entities, changed by another hub,', () => {
-  it('are told with what they were before', () => {
-    const { entities, told } = openEntities();
+  it('are reported with their previous state', () => {
+    const { entities, reported } = openEntities();
     const trackable = { id: UUID_A, type: 'omlox' };
     entities.applyForeign([foreign('provider', P), foreign('trackable', trackable, { force: true })]);
     entities.applyForeign([foreign('provider', { ...P, type: 'gps' }), gone('trackable', UUID_A)]);
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       { kind: 'provider', id: 'p', before: undefined, after: P },
       { kind: 'trackable', id: UUID_A, before: undefined, after: trackable, force: true },
       { kind: 'provider', id: 'p', before: P, after: { ...P, type: 'gps' } },
@@ -65,31 +65,31 @@ describe('Entities, changed by another hub,', () => {
     assert.deepEqual([entities.list('provider'), entities.list('trackable')], [[{ ...P, type: 'gps' }], []]);
   });
 
-  it('are what the other hub has written', async () => {
-    const { entities: one, told } = openEntities();
+  it('are equal to those that the other hub has written', async () => {
+    const { entities: one, reported } = openEntities();
     await one.create('zone', HALL);
     await one.create('fence', square({ id: 'dock' }));
     await one.create('trackable', { id: UUID_A, type: 'omlox', properties: { weight: 1 } });
     const heavy = { id: UUID_A, type: 'omlox', properties: { weight: new ExactNumber('1.50') } };
     await one.replace('trackable', UUID_A, heavy, { force: true });
     await one.remove('zone', HALL.id);
-    const { entities: other, told: toldThere } = openEntities();
-    other.applyForeign(told.map(writtenChange));
-    assert.deepEqual(toldThere, told);
-    assert.deepEqual(toldThere.map(isSilent), [false, false, false, false, true, false]);
+    const { entities: other, reported: reportedThere } = openEntities();
+    other.applyForeign(reported.map(writtenChange));
+    assert.deepEqual(reportedThere, reported);
+    assert.deepEqual(reportedThere.map(isSilent), [false, false, false, false, true, false]);
     assert.deepEqual([...other.written()], [...one.written()]);
     assert.ok([...other.written()].some(({ text }) => text.includes('1.50')));
   });
 
-  it('stay where nothing is written that they are not already', () => {
-    const { entities, told } = openEntities();
+  it('are not reported if a record changes nothing', () => {
+    const { entities, reported } = openEntities();
     entities.applyForeign([foreign('provider', P, { ifAbsent: true })]);
     entities.applyForeign([gone('zone', 'z'), foreign('provider', { ...P, type: 'gps' }, { ifAbsent: true })]);
-    assert.deepEqual([told.length, entities.get('provider', 'p')], [1, P]);
+    assert.deepEqual([reported.length, entities.get('provider', 'p')], [1, P]);
   });
 
-  it('are not touched by a record with a text that is none', async () => {
-    const { entities, told, conclude } = openShared();
+  it('are not affected by a record with invalid JSON', async () => {
+    const { entities, reported, conclude } = openShared();
     const created = entities.create('provider', P);
     await settle();
     for (const [text, message] of [
@@ -101,12 +101,12 @@ describe('Entities, changed by another hub,', () => {
       assert.throws(() => entities.applyForeign(changes), message);
     }
     await conclude();
-    assert.deepEqual([await created, told.length], [P, 1]);
+    assert.deepEqual([await created, reported.length], [P, 1]);
   });
 });
 
 describe('Entities, when another hub comes first,', () => {
-  it('are checked anew, and answer what holds then', async () => {
+  it('are checked again, and answer according to the new state', async () => {
     const { entities, conclude } = openShared();
     const [created, other] = [entities.create('provider', P), entities.create('provider', { ...P, id: 'q' })];
     const refused = assert.rejects(created, { code: 'HUB_BAD_REQUEST', message: 'id: provider "p" already exists' });
@@ -123,8 +123,8 @@ describe('Entities, when another hub comes first,', () => {
     assert.equal(entities.get('provider', 'p')?.type, 'gps');
   });
 
-  it('still have the providers that locations have announced, and create them after all', async () => {
-    const { entities, told, conclude } = openShared();
+  it('still have the providers that locations have announced, and create them later', async () => {
+    const { entities, reported, conclude } = openShared();
     const ensured = entities.ensureProvider('p', 'uwb');
     await settle();
     entities.applyForeign([]);
@@ -139,12 +139,12 @@ describe('Entities, when another hub comes first,', () => {
     await Promise.all([ensured, joined]);
     assert.equal(entities.ensureProvider('p', 'gps'), undefined);
     assert.deepEqual(
-      told.map(({ id }) => id),
+      reported.map(({ id }) => id),
       ['p'],
     );
   });
 
-  it('have no provider twice that the other hub has created, and none that it has deleted', async () => {
+  it('do not duplicate a provider that the other hub has created, nor restore one that it has deleted', async () => {
     const { entities, commits, conclude } = openShared();
     const ensured = entities.ensureProvider('p', 'uwb');
     await settle();
@@ -160,7 +160,7 @@ describe('Entities, when another hub comes first,', () => {
     assert.ok(entities.ensureProvider('p', 'uwb'));
   });
 
-  it('show a provider that was announced again after its deletion, whatever is taken back', async () => {
+  it('include a provider that was announced again after its deletion, whichever change is reverted', async () => {
     const { entities, conclude } = openShared();
     const works = [entities.ensureProvider('p', 'uwb'), entities.remove('provider', 'p')];
     await settle();
@@ -198,7 +198,7 @@ describe('ZoneMoves, when another hub comes first,', () => {
     return { ...shared, time, moves, lonOf };
   }
 
-  it('are made again, the latest of each zone', async () => {
+  it('are repeated, the latest of each zone', async () => {
     const { entities, moves, conclude, commits, lonOf, time } = await open();
     entities.applyForeign([]);
     moves.take([move('b', 3)]);
@@ -223,12 +223,12 @@ describe('ZoneMoves, when another hub comes first,', () => {
 });
 
 describe('LocatingRules', () => {
-  it('are those of the last record, whenever commits are answered', async () => {
-    const told: unknown[] = [];
+  it('are those of the last record, regardless of when commits are answered', async () => {
+    const reported: unknown[] = [];
     const answers: (() => void)[] = [];
     const rules = new LocatingRules({
       commit: () => new Promise<'applied'>((resolve) => void answers.push(() => resolve('applied'))),
-      committed: (changed) => void told.push(changed),
+      committed: (changed) => void reported.push(changed),
     });
     const [own, later, others] = [1, 2, 3].map((priority): LocatingRule[] => [
       { expression: 'accuracy < 5', priority },
@@ -241,6 +241,6 @@ describe('LocatingRules', () => {
     rules.apply(others);
     for (const answer of answers.toReversed()) answer();
     assert.deepEqual(await Promise.all(replaced), [own, later]);
-    assert.deepEqual([rules.current, told], [others, [own, later, others]]);
+    assert.deepEqual([rules.current, reported], [others, [own, later, others]]);
   });
 });

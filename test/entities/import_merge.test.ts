@@ -42,7 +42,7 @@ const CART = {
   properties: { crew: 'red', load_kg: 12 },
 };
 
-test('An import of some members changes these, lists them, and names what the hub has beside them', async () => {
+test('An import of some members changes these, lists them, and names other members that the hub has', async () => {
   const { entities } = openEntities();
   await entities.create('trackable', CART);
   const plan = await planned(entities, {
@@ -68,7 +68,7 @@ test('An import of some members changes these, lists them, and names what the hu
   assert.deepEqual(plan.missing.first[1], { ...at, path: '/fence_timeout', before: '60000' });
 });
 
-test('An import deletes missing members if that was chosen, of those that its source can give', async () => {
+test('An import deletes missing members on request, if its source supports them', async () => {
   const { entities } = openEntities();
   await entities.create('trackable', CART);
   const trackables = [{ id: UUID_C, name: 'Cart' }];
@@ -87,7 +87,7 @@ test('An import deletes missing members if that was chosen, of those that its so
   assert.deepEqual(whole.changes[0]?.after, { id: UUID_C, type: 'virtual', name: 'Cart' });
 });
 
-test('An import keeps carriers before what they carry where only the hub says who carries', async () => {
+test('An import stores carriers before the entities that they carry, if only the hub knows the parents', async () => {
   const { entities } = openEntities();
   await entities.create('trackable', { id: UUID_A, type: 'omlox' });
   await entities.create('trackable', { id: UUID_B, type: 'omlox', parent: UUID_A });
@@ -112,7 +112,7 @@ const LOCAL = { id: UUID_C, region: point(5, 5), radius: 2, crs: 'local', zone_i
 const EARTH = { id: UUID_B, region: polygon() };
 const UTM = { id: UUID_B, region: point(480_000, 5_550_000), radius: 2, crs: 'EPSG:32632' };
 
-test('A region that is given as the API shows it is the region of the hub, in whatever plane', async () => {
+test('A region in the form of the API equals the region of the hub, in any plane', async () => {
   const { entities } = openEntities();
   await entities.create('zone', HALL);
   const local = (await entities.create('fence', LOCAL)) as StoredFence;
@@ -163,7 +163,7 @@ test('A fence whose zone was deleted stays where it is when an import names it',
   }
 });
 
-test('An import of other digits is a change, and of the same number written otherwise is none', async () => {
+test('An import with other digits is a change, but the same number in another notation is not', async () => {
   const { entities } = openEntities();
   const listed = (digits: string) => {
     const text = `{"id":"tag-1","type":"uwb","properties":{"serial":${digits}}}`;
@@ -227,7 +227,7 @@ const ARBITRARY: Readonly<Record<EntityKindName, fc.Arbitrary<Record<string, unk
   ).map(({ shape, ...fence }) => ({ ...(shape as object), ...fence })),
 };
 
-test('What the API shows of any entities is no change when it is imported, with deletion of missing members too', async () => {
+test('Entities in the form of the API are imported without changes, even with deletion of missing members', async () => {
   const sites = fc.record({
     trackable: fc.array(ARBITRARY.trackable, { maxLength: 3 }),
     provider: fc.array(ARBITRARY.provider, { maxLength: 3 }),

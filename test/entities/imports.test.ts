@@ -22,11 +22,11 @@ const cart = (id: string, more: object = {}) => ({ id, type: 'omlox', ...more })
 interface Opened {
   readonly entities: Entities;
   readonly imports: Imports;
-  readonly told: readonly Change[];
+  readonly reported: readonly Change[];
   readonly documents: { readonly alert_rules: Documents<AlertRule>; readonly views: Documents<MapView> };
-  /** What people define that was kept without entities. */
+  /** Rules and views that were stored without entities. */
   readonly written: readonly DefinedWrite[];
-  /** What was kept in one transaction each, and the rules beside it. */
+  /** Transactions, each with its changes and rules. */
   readonly commits: {
     readonly changes: readonly Change[];
     readonly rules: readonly LocatingRule[] | undefined;
@@ -41,7 +41,7 @@ function open(deps: Partial<EntitiesDeps> = {}, more: { bytesMax?: number } = {}
   const commit: EntitiesDeps['commit'] = async (changes, together) => {
     commits.push({ changes: [...changes], rules: together?.rules, defined: together?.defined });
   };
-  const { entities, told } = openEntities({ commit, ...deps });
+  const { entities, reported } = openEntities({ commit, ...deps });
   const rules = new LocatingRules({ commit: async () => undefined, committed: () => undefined });
   const report = (error: unknown): never => {
     throw error;
@@ -57,13 +57,13 @@ function open(deps: Partial<EntitiesDeps> = {}, more: { bytesMax?: number } = {}
     while (imports.current.ended_at === undefined) await new Promise((resolve) => setImmediate(resolve));
     return imports.current;
   };
-  return { entities, imports, told, commits, documents, written, run };
+  return { entities, imports, reported, commits, documents, written, run };
 }
 
 const keptIds = ({ entities }: Opened): string[] =>
   Object.values(entities.lists()).flatMap((list) => list.map(({ id }) => id));
 
-test('An import is one transaction with its rules, and tells what it has done to each kind', async () => {
+test('An import is one transaction with its rules, and reports its changes to each kind', async () => {
   const hub = open();
   await hub.entities.create('zone', { ...HALL, name: 'before' });
   await hub.entities.create('provider', { id: 'tag-1', type: 'uwb' });
@@ -88,17 +88,17 @@ test('An import is one transaction with its rules, and tells what it has done to
       ['fence', true],
     ],
   );
-  assert.equal(hub.told.length, 5);
+  assert.equal(hub.reported.length, 5);
 });
 
-test('A dry run says the same and changes nothing', async () => {
+test('A dry run reports the same and changes nothing', async () => {
   const hub = open();
   const done = await hub.run({ zones: [HALL] }, { dryRun: true });
   assert.deepEqual([done.state, done.dry_run, done.counts?.zones?.created], ['done', true, 1]);
   assert.deepEqual([hub.commits, keptIds(hub)], [[], []]);
 });
 
-test('Of an import nothing is kept where one field does not fit, and every such field is named with what was found', async () => {
+test('An import with an invalid field stores nothing, and reports every such field with its value', async () => {
   const hub = open();
   const fences = [FENCE, { ...FENCE, id: UUID_A, region: point(9, 95), radius: 1 }, { ...LOCAL, zone_id: 'nowhere' }];
   const trackables = [cart(UUID_A), cart(UUID_A), cart(UUID_B, { radius: -1 }), cart(UUID_C, { parent: UUID_B })];
@@ -118,7 +118,7 @@ test('Of an import nothing is kept where one field does not fit, and every such 
   assert.deepEqual([refused.problem_count, hub.commits, keptIds(hub)], [6, [], []]);
 });
 
-/** What can only be seen to fit when all of it is there. */
+/** Documents that are only valid as a whole. */
 const TOGETHER: readonly [what: string, before: object, document: object, order?: Partial<ImportOrder>][] = [
   [
     'zones that swap their foreign ids',
@@ -154,7 +154,7 @@ for (const [what, before, document, order] of TOGETHER) {
   });
 }
 
-test('An import that replaces a kind leaves other kinds, which are carried by nobody and stay where they are', async () => {
+test('An import that replaces a kind keeps other kinds, which lose their parents and keep their positions', async () => {
   const hub = open();
   await hub.entities.create('zone', HALL);
   await hub.entities.create('fence', LOCAL);
@@ -168,17 +168,17 @@ test('An import that replaces a kind leaves other kinds, which are carried by no
   assert.equal(hub.entities.get('fence', UUID_C)?.former_zone?.id, UUID_A);
 });
 
-test('An import that the database does not take has changed nothing', async () => {
+test('An import that the database rejects changes nothing', async () => {
   const full = async () => {
     throw new HubError('HUB_UNAVAILABLE', 'Cannot write: the disk is full');
   };
   const hub = open({ commit: full });
   const failed = await hub.run({ zones: [HALL], fences: [LOCAL] });
   assert.deepEqual([failed.state, failed.error], ['failed', 'Cannot write: the disk is full']);
-  assert.deepEqual([keptIds(hub), hub.told], [[], []]);
+  assert.deepEqual([keptIds(hub), hub.reported], [[], []]);
 });
 
-test('There is one import at a time, which is cancelled until it is being kept', async () => {
+test('There is one import at a time, which can be canceled until it is being stored', async () => {
   const kept = Promise.withResolvers<void>();
   const hub = open({ commit: () => kept.promise });
   const { imports } = hub;
@@ -197,7 +197,7 @@ test('There is one import at a time, which is cancelled until it is being kept',
   assert.deepEqual([imports.current.state, keptIds(hub)], ['done', [UUID_A]]);
 });
 
-test('Where another hub has come first, an import is planned anew on what that has made', async () => {
+test('An import is planned again after an earlier change of another hub', async () => {
   const outcomes = ['overtaken', undefined] as const;
   const deps = {
     commit: async (): Promise<'overtaken' | undefined> => {
@@ -217,7 +217,7 @@ test('Where another hub has come first, an import is planned anew on what that h
   assert.equal(hub.entities.get('zone', UUID_A)?.name, 'ours');
 });
 
-test('Where hubs share a log, an import must fit into a record', async () => {
+test('In a cluster an import must fit into a record', async () => {
   const hub = open({}, { bytesMax: 100 });
   const failed = await hub.run({ zones: [HALL] });
   assert.match(
@@ -231,7 +231,7 @@ const RULE: AlertRule = { id: UUID_A, name: 'Silent', kind: 'silent', longer_tha
 const START: MapView = { id: UUID_B, name: 'Hall', address: '?z=18', is_start: true };
 const OTHER_START: MapView = { id: UUID_C, name: 'Yard', address: '?z=16', is_start: true };
 
-test('An import keeps alert rules and views in the transaction of its entities, with one start', async () => {
+test('An import stores alert rules and views in the transaction of its entities, with one start', async () => {
   const hub = open();
   hub.documents.views.take([[`map_view ${UUID_B}`, START]]);
   const lists = { alert_rules: [RULE], views: [OTHER_START] };
@@ -262,7 +262,7 @@ test('An import keeps alert rules and views in the transaction of its entities, 
   assert.equal(hub.documents.views.list.length, 1, 'a document without a list says nothing of it');
 });
 
-test('Alert rules and views that do not fit are named by their places, and nothing is kept', async () => {
+test('Invalid alert rules and views are reported by their paths, and nothing is stored', async () => {
   const hub = open();
   const many = Array.from({ length: 201 }, (_, i) => ({ ...START, id: `view-${i}`, is_start: false }));
   assert.throws(

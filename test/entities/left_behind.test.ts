@@ -12,23 +12,23 @@ const ROWS = HALL.ground_control_points;
 
 /** The hall with a local fence that names it by its id, one by its foreign id, and one that only names it. */
 async function inHall() {
-  const { entities, told } = openEntities();
+  const { entities, reported } = openEntities();
   await entities.create('zone', HALL);
   for (const fence of [LOCAL, NAMED]) await entities.create('fence', fence);
   await entities.create('fence', { id: 'round', region: point(9, 50), radius: 5, zone_id: 'hall' });
-  told.length = 0;
+  reported.length = 0;
   const formers = () =>
     ['dock', 'gate', 'round'].map((id) => entities.get('fence', id)?.former_zone?.ground_control_points);
-  return { entities, told, formers };
+  return { entities, reported, formers };
 }
 
 const brief = (change: Change) => `${change.kind} ${change.id}${isSilent(change) ? ' silently' : ''}`;
 
 describe('A local fence keeps the plane', () => {
-  it('of a deleted zone, before that is gone', async () => {
-    const { entities, told, formers } = await inHall();
+  it('of a deleted zone, before that is deleted', async () => {
+    const { entities, reported, formers } = await inHall();
     await entities.remove('zone', HALL.id);
-    assert.deepEqual(told.map(brief), ['fence dock silently', 'fence gate silently', `zone ${HALL.id}`]);
+    assert.deepEqual(reported.map(brief), ['fence dock silently', 'fence gate silently', `zone ${HALL.id}`]);
     assert.deepEqual(formers(), [ROWS, ROWS, undefined]);
     assert.deepEqual(entities.get('fence', 'dock')?.former_zone, {
       id: HALL.id,
@@ -43,7 +43,7 @@ describe('A local fence keeps the plane', () => {
     assert.deepEqual(formers(), [ROWS, ROWS, undefined]);
   });
 
-  it('of a zone with another foreign id, where it names that', async () => {
+  it('of a zone whose foreign id changes, if the fence uses that id', async () => {
     const { entities, formers } = await inHall();
     await entities.replace('zone', HALL.id, { ...HALL, foreign_id: 'tower' });
     assert.deepEqual(formers(), [undefined, ROWS, undefined]);
@@ -55,7 +55,7 @@ describe('A local fence keeps the plane', () => {
     assert.deepEqual(formers(), [ROWS, ROWS, undefined]);
   });
 
-  it('of anchors, one of which is deleted or loses its place', async () => {
+  it('of anchors, one of which is deleted or loses its position', async () => {
     for (const lose of ['remove', 'replace'] as const) {
       const { entities } = openEntities();
       const places = [
@@ -78,13 +78,13 @@ describe('A local fence keeps the plane', () => {
     }
   });
 
-  it('once: nothing is written where the same zone goes again', async () => {
-    const { entities, told } = await inHall();
+  it('once: nothing is written when the same zone is deleted again', async () => {
+    const { entities, reported } = await inHall();
     await entities.remove('zone', HALL.id);
     await entities.create('zone', HALL);
-    told.length = 0;
+    reported.length = 0;
     await entities.remove('zone', HALL.id);
-    assert.deepEqual(told.map(brief), [`zone ${HALL.id}`]);
+    assert.deepEqual(reported.map(brief), [`zone ${HALL.id}`]);
   });
 
   it('that the last zone of its name had', async () => {
@@ -95,21 +95,21 @@ describe('A local fence keeps the plane', () => {
     assert.deepEqual(formers(), [ROWS, uwbZone().ground_control_points, undefined]);
   });
 
-  it('only as long as the change of the zone itself is kept', async () => {
-    const { entities, told } = openEntities({
+  it('only if the change of the zone itself is stored', async () => {
+    const { entities, reported } = openEntities({
       commit: async (changes) => {
         if (changes.some(({ kind, after }) => kind === 'zone' && after === undefined)) throw new Error('full');
       },
     });
     await entities.create('zone', HALL);
     await entities.create('fence', LOCAL);
-    told.length = 0;
+    reported.length = 0;
     await assert.rejects(entities.remove('zone', HALL.id));
-    assert.deepEqual([entities.get('fence', 'dock'), told], [LOCAL, []]);
+    assert.deepEqual([entities.get('fence', 'dock'), reported], [LOCAL, []]);
   });
 });
 
-describe('A fence whose zone is gone', () => {
+describe('A fence whose zone was deleted', () => {
   async function orphan() {
     const { entities } = await inHall();
     await entities.remove('zone', HALL.id);
@@ -130,7 +130,7 @@ describe('A fence whose zone is gone', () => {
     );
   });
 
-  it('cannot be given another place in metres, nor what it is placed by', async () => {
+  it('cannot get another position in meters, nor another reference', async () => {
     const entities = await orphan();
     const zoneIsGone = /^zone_id: must be the id or foreign id of a zone, found "/;
     const refused = [
@@ -144,13 +144,13 @@ describe('A fence whose zone is gone', () => {
     await assert.rejects(entities.create('fence', { ...LOCAL, id: 'x', former_zone: HALL }), { message: zoneIsGone });
   });
 
-  it('has no plane of its own any more once it is placed otherwise', async () => {
+  it('loses its own plane once it gets another reference', async () => {
     const entities = await orphan();
     const placed = await entities.replace('fence', 'dock', { region: point(9, 50), radius: 3 });
     assert.deepEqual(placed, { id: 'dock', region: point(9, 50), radius: 3 });
   });
 
-  it('belongs to the zone of its name again when there is one', async () => {
+  it('belongs to the zone of that name again as soon as there is one', async () => {
     const entities = await orphan();
     await entities.create('zone', HALL);
     assert.deepEqual(await entities.replace('fence', 'dock', LOCAL), LOCAL);
@@ -162,14 +162,14 @@ describe('A fence whose zone is gone', () => {
     assert.equal(finer.former_zone?.id, HALL.id);
   });
 
-  it('is news to clients whenever they change it, though they see no difference', async () => {
-    const { entities, told } = await inHall();
+  it('is reported to clients whenever they change it, even without a visible difference', async () => {
+    const { entities, reported } = await inHall();
     await entities.remove('zone', HALL.id);
-    told.length = 0;
+    reported.length = 0;
     await entities.replace('fence', 'dock', LOCAL);
     await entities.create('zone', HALL);
     await entities.replace('fence', 'dock', LOCAL);
     await entities.remove('fence', 'gate');
-    assert.deepEqual(told.map(brief), ['fence dock', `zone ${HALL.id}`, 'fence dock', 'fence gate']);
+    assert.deepEqual(reported.map(brief), ['fence dock', `zone ${HALL.id}`, 'fence dock', 'fence gate']);
   });
 });

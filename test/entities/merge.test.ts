@@ -76,7 +76,7 @@ for (const [what, before, given, after, missing] of CASES) {
   });
 }
 
-test('merge deletes what is missing if that was chosen, within the scope of the document', () => {
+test('merge deletes missing members on request, within the scope of the document', () => {
   const given = { radius: 2, properties: { crew: 'blue' } };
   const run = (options: MergeOptions) => merge(CREW, given, options);
   assert.deepEqual(run({ deletes: true }), {
@@ -110,12 +110,12 @@ test('merge of an entity with itself, or with any part of itself, changes nothin
   );
 });
 
-test('merge with deletion leaves the values that the document gives, and what is not missing', () => {
+test('merge with deletion keeps the values of the document, and members that are not missing', () => {
   fc.assert(
     fc.property(entity, entity, (before, given) => {
       const { body, missing } = merge(before, given, { deletes: true });
       for (const change of memberChanges(body, given)) {
-        // What the document does not give is null, empty, or needed.
+        // Members missing from the document are null, empty, or required.
         if (change.after !== undefined) assert.equal(change.after, 'null', JSON.stringify(change));
       }
       for (const pointer of missing) assert.ok(!memberChanges({}, body).some(({ path }) => path === pointer), pointer);

@@ -23,37 +23,37 @@ function placeOf(entities: Entities, id: string): unknown {
 }
 
 describe('Entities.moveZones', () => {
-  it('puts zones where the objects are that they follow, and tells of it as of any change', async () => {
-    const { entities, told } = openEntities();
+  it('moves zones to the objects that they follow, and reports it like any change', async () => {
+    const { entities, reported } = openEntities();
     await entities.create('zone', follower('a'));
     const before = entities.get('zone', 'a');
     await entities.moveZones(() => [move('a', [9, 51, 3])]);
     const after = { ...before, position: point(9, 51), floor: 2 };
     after.position.coordinates.push(3);
     assert.deepEqual(entities.get('zone', 'a'), after);
-    assert.deepEqual(told.slice(1), [{ kind: 'zone', id: 'a', before, after }]);
+    assert.deepEqual(reported.slice(1), [{ kind: 'zone', id: 'a', before, after }]);
   });
 
-  it('changes nothing where a zone is there already, is gone, or does not follow that object any more', async () => {
-    const { entities, told } = openEntities();
+  it('changes nothing if a zone is there already, was deleted, or no longer follows that object', async () => {
+    const { entities, reported } = openEntities();
     await entities.create('zone', follower('a', 'other'));
     await entities.create('zone', { ...follower('b'), position: point(9, 51), floor: 2 });
-    const changes = told.length;
+    const changes = reported.length;
     await entities.moveZones(() => [move('a', [9, 51]), move('b', [9, 51]), move('c', [9, 51])]);
-    assert.equal(told.length, changes);
+    assert.equal(reported.length, changes);
     await entities.moveZones(() => [move('b', [9, 51], { floor: 3 })]);
     assert.deepEqual(placeOf(entities, 'b'), [9, 51, 3]);
   });
 
-  it('takes along what a zone carries, and what that carries', async () => {
-    const { entities, told } = openEntities();
+  it('moves entities that a zone carries, directly and indirectly', async () => {
+    const { entities, reported } = openEntities();
     await entities.create('zone', follower('a'));
     await entities.create('zone', rfidZone({ id: 'b', parent: 'a' }));
     await entities.create('zone', rfidZone({ id: 'c', parent: 'b', floor: 7 }));
-    const changes = told.length;
+    const changes = reported.length;
     await entities.moveZones(() => [move('a', [9, 51])]);
     assert.deepEqual(
-      told.slice(changes).map(({ id }) => id),
+      reported.slice(changes).map(({ id }) => id),
       ['a', 'b', 'c'],
     );
     for (const id of ['a', 'b', 'c']) assert.deepEqual(placeOf(entities, id), [9, 51, 2]);
@@ -119,7 +119,7 @@ describe('Entities.moveZones', () => {
     assert.deepEqual([placeOf(entities, 'a'), placeOf(entities, 'b')], Array(2).fill([9, 51, 2]));
   });
 
-  it('takes the moves back when they cannot be kept', async () => {
+  it('reverts the moves when they cannot be stored', async () => {
     let fails = false;
     const commit = async () => {
       if (fails) throw new HubError('HUB_UNAVAILABLE', 'The disk is full');
@@ -136,16 +136,16 @@ describe('Entities.moveZones', () => {
 });
 
 describe('Entities.edit of a zone', () => {
-  it('takes along what the zone carries when it is put elsewhere, and only then', async () => {
-    const { entities, told } = openEntities();
+  it('moves carried entities when the zone is moved, and only then', async () => {
+    const { entities, reported } = openEntities();
     await entities.create('zone', rfidZone({ id: 'a' }));
     await entities.create('zone', rfidZone({ id: 'b', parent: 'a', position: point(1, 2), floor: 3 }));
     await entities.replace('zone', 'a', rfidZone({ name: 'gate' }));
     assert.deepEqual(placeOf(entities, 'b'), [1, 2, 3]);
-    const changes = told.length;
+    const changes = reported.length;
     await entities.replace('zone', 'a', rfidZone({ position: point(9, 51) }));
     assert.deepEqual(
-      told.slice(changes).map(({ id }) => id),
+      reported.slice(changes).map(({ id }) => id),
       ['a', 'b'],
     );
     assert.deepEqual(placeOf(entities, 'b'), [9, 51, 3]);
@@ -153,7 +153,7 @@ describe('Entities.edit of a zone', () => {
 });
 
 describe('Entities.hasMobileZones', () => {
-  it('says whether any zone follows anything', async () => {
+  it('is true if any zone follows an object', async () => {
     const { entities } = openEntities();
     await entities.create('zone', rfidZone({ id: 'a' }));
     assert.equal(entities.hasMobileZones, false);

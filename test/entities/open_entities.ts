@@ -32,17 +32,17 @@ export const rfidZone = (more: object = {}) => ({ type: 'rfid', position: point(
 /** Takes every geometry. */
 const NO_SHAPE_CHECKS = { regionProblem: () => undefined, polygonProblem: () => undefined };
 
-/** Entities over a commit that keeps everything, with what was told after each commit. */
-export function openEntities(deps: Partial<EntitiesDeps> = {}): { entities: Entities; told: Change[] } {
-  const told: Change[] = [];
+/** Entities whose commits succeed, with the changes that were reported after each commit. */
+export function openEntities(deps: Partial<EntitiesDeps> = {}): { entities: Entities; reported: Change[] } {
+  const reported: Change[] = [];
   let ids = 0;
   const entities = new Entities({
     commit: async () => undefined,
-    committed: (changes) => told.push(...changes),
+    committed: (changes) => reported.push(...changes),
     newId: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`,
     shapes: NO_SHAPE_CHECKS,
     turns: new NeverLong(),
     ...deps,
   });
-  return { entities, told };
+  return { entities, reported };
 }

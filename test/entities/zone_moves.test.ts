@@ -17,7 +17,7 @@ function move(id: string, seq: number, lon = seq): ZoneMove {
 async function open() {
   const time = new SimulatedTime();
   const disk = { fails: false, commits: 0 };
-  const { entities, told } = openEntities({
+  const { entities, reported } = openEntities({
     async commit() {
       disk.commits++;
       if (disk.fails) throw new HubError('HUB_UNAVAILABLE', 'The disk is full');
@@ -25,15 +25,15 @@ async function open() {
   });
   for (const id of ['a', 'b']) await entities.create('zone', rfidZone({ id, properties: LIST }));
   disk.commits = 0;
-  told.length = 0;
+  reported.length = 0;
   const { now, schedule } = time;
   const moves = new ZoneMoves({ entities, shardsSettled: async () => undefined, now, schedule });
   const lonOf = (id: string) => entities.get('zone', id)?.position?.coordinates[0];
-  return { time, disk, entities, told, moves, lonOf };
+  return { time, disk, entities, reported, moves, lonOf };
 }
 
 describe('ZoneMoves', () => {
-  it('moves zones at once, and then at its pace, the latest of each zone', async () => {
+  it('moves zones at once, then at an interval, by the latest location of each', async () => {
     const { time, disk, entities, moves, lonOf } = await open();
     moves.take([move('a', 1)]);
     await entities.settled();
@@ -52,17 +52,17 @@ describe('ZoneMoves', () => {
     assert.deepEqual([lonOf('b'), disk.commits, time.pendingMs], [8, 3, []]);
   });
 
-  it('keeps and tells nothing where nothing has moved', async () => {
-    const { time, disk, entities, moves, told } = await open();
+  it('stores and reports nothing if nothing has moved', async () => {
+    const { time, disk, entities, moves, reported } = await open();
     for (let seq = 1; seq < 10; seq++) {
       moves.take([move('a', seq, 5)]);
       time.advance(1000);
       await entities.settled();
     }
-    assert.deepEqual([disk.commits, told.length], [1, 1]);
+    assert.deepEqual([disk.commits, reported.length], [1, 1]);
   });
 
-  it('does not wait for its pace when somebody asks', async () => {
+  it('moves zones at once for a query', async () => {
     const { disk, moves, lonOf, time } = await open();
     moves.take([move('a', 1)]);
     await moves.settled();
@@ -71,14 +71,14 @@ describe('ZoneMoves', () => {
     assert.deepEqual([lonOf('a'), disk.commits, time.pendingMs], [2, 2, []]);
   });
 
-  it('has nobody wait where no zone follows anything', async () => {
+  it('does not delay callers if no zone follows an object', async () => {
     const { entities, moves } = await open();
     assert.ok(moves.settled() instanceof Promise);
     await entities.clear('zone');
     assert.equal(moves.settled(), undefined);
   });
 
-  it('ends where the last location was, in whatever order the shards come', async () => {
+  it('ends at the last location, in any order of the shards', async () => {
     const groups = fc.array(fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.nat(50)), { maxLength: 4 }), {
       maxLength: 8,
     });
@@ -98,7 +98,7 @@ describe('ZoneMoves', () => {
     );
   });
 
-  it('tries again what could not be kept, unless something newer has come', async () => {
+  it('retries moves that could not be stored, unless a newer one has come', async () => {
     const { time, disk, entities, moves, lonOf } = await open();
     disk.fails = true;
     moves.take([move('a', 1), move('b', 1)]);
@@ -112,7 +112,7 @@ describe('ZoneMoves', () => {
     assert.deepEqual([lonOf('a'), lonOf('b'), disk.commits], [2, 1, 2]);
   });
 
-  it('tries again when too many changes are waiting', async () => {
+  it('retries when too many changes are waiting', async () => {
     const time = new SimulatedTime();
     const { entities } = openEntities({ waitingMax: 1 });
     await entities.create('zone', rfidZone({ id: 'a', properties: LIST }));
@@ -127,7 +127,7 @@ describe('ZoneMoves', () => {
     assert.deepEqual(entities.get('zone', 'a')?.position?.coordinates, [1, 50]);
   });
 
-  it('forgets a deleted zone: one that comes back is moved by later locations, whatever their number', async () => {
+  it('forgets a deleted zone: a recreated one is moved by later locations, regardless of their number', async () => {
     const { time, entities, moves, lonOf } = await open();
     moves.take([move('a', 9)]);
     await moves.settled();
@@ -143,7 +143,7 @@ describe('ZoneMoves', () => {
     assert.equal(lonOf('a'), 3);
   });
 
-  it('makes the moves that wait when it is closed, and then waits for nothing', async () => {
+  it('completes waiting moves when it is closed, and then waits for nothing', async () => {
     const { time, disk, moves, lonOf } = await open();
     moves.take([move('a', 1)]);
     await moves.settled();

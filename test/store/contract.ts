@@ -24,27 +24,27 @@ const TEXTS: readonly (readonly [name: string, id: string, text: string])[] = [
   ['that are empty', '', ''],
 ];
 
-/** What every store does, as tests. */
+/** Tests of the contract of all stores. */
 export function testStoreContract({ name, skip = false, place }: StoreKind): void {
-  const tell = (sentence: string, body: (open: () => Promise<Store>) => Promise<void>) =>
+  const testStore = (sentence: string, body: (open: () => Promise<Store>) => Promise<void>) =>
     test(`${name} ${sentence}`, { skip }, (context) => body(place(context).open));
 
   for (const [which, id, text] of TEXTS) {
-    tell(`gives back texts ${which}`, async (open) => {
+    testStore(`returns strings ${which}`, async (open) => {
       const written = zone(id, text);
       await useThenReopen(open, (store) => store.commit(batch({ entities: [written] })));
       assert.deepEqual((await loaded(open)).entities, [written]);
     });
   }
 
-  tell('is empty at first and keeps its hub id', async (open) => {
+  testStore('is empty at first and keeps its hub id', async (open) => {
     const first = await useThenReopen(open, (store) => store.load());
     assert.deepEqual([first.entities, first.rows], [[], []]);
     assert.match(first.hubId, /^[0-9a-f-]{36}$/);
     assert.equal((await loaded(open)).hubId, first.hubId);
   });
 
-  tell('lists entities in the order of creation, across kinds, whatever is changed later', async (open) => {
+  testStore('lists entities in the order of creation, across kinds, even after later changes', async (open) => {
     const made: EntityWrite[] = [zone('b'), { kind: 'fence', id: 'b', text: '1' }, zone('a'), zone('c')];
     await useThenReopen(open, async (store) => {
       for (const entity of made) await store.commit(batch({ entities: [entity] }));
@@ -53,7 +53,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.deepEqual((await loaded(open)).entities, [zone('b', '"new"'), ...made.slice(1)]);
   });
 
-  tell('deletes entities, and puts one that is made again at the end', async (open) => {
+  testStore('deletes entities, and appends one that is created again', async (open) => {
     await useThenReopen(open, async (store) => {
       await store.commit(batch({ entities: [zone('a'), zone('b'), zone('c')] }));
       const gone = (id: string): EntityWrite => ({ kind: 'zone', id, text: undefined });
@@ -62,7 +62,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.deepEqual((await loaded(open)).entities, [zone('c'), zone('a')]);
   });
 
-  tell('keeps the row of a deleted entity until the batch says that it is gone', async (open) => {
+  testStore('keeps the row of a deleted entity until the batch deletes it', async (open) => {
     const provider: EntityWrite = { kind: 'provider', id: 'tag-2', text: '{}' };
     await useThenReopen(open, async (store) => {
       await store.commit(batch({ entities: [provider], rows: [row(2)] }));
@@ -73,7 +73,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.deepEqual(await loaded(open).then(({ entities, rows }) => [entities, rows]), [[], []]);
   });
 
-  tell('replaces rows by kind and id, with their memberships', async (open) => {
+  testStore('replaces rows by kind and id, with their memberships', async (open) => {
     const later = row(4, { atMs: 1_700_000_009_000 });
     const other = { ...row(4), kind: 'trackable' as const };
     await useThenReopen(open, async (store) => {
@@ -83,7 +83,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.deepEqual(sorted((await loaded(open)).rows), sorted([later, other]));
   });
 
-  tell('keeps collisions beside rows, replaces them by their ids, and forgets those that are gone', async (open) => {
+  testStore('stores collisions next to rows, replaces them by their ids, and deletes ended ones', async (open) => {
     const collision = (id: string, startMs: number): StoredRow => {
       return { kind: 'collision', id, startMs, bodies: `["é ${startMs}"]` };
     };
@@ -97,13 +97,13 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.deepEqual(sorted((await loaded(open)).rows), sorted([row(4), collision('["a","b"]', 3)]));
   });
 
-  tell('keeps 10,000 rows of one batch', async (open) => {
+  testStore('stores 10,000 rows of one batch', async (open) => {
     const rows = Array.from({ length: 10_000 }, (_, number) => row(number));
     await useThenReopen(open, (store) => store.commit(batch({ rows })));
     assert.deepEqual(sorted((await loaded(open)).rows), sorted(rows));
   });
 
-  tell('is heard of in parts, all entities before the first row, which together are all of it', async (open) => {
+  testStore('is read in parts that are complete together, all entities before the first row', async (open) => {
     const entities = Array.from({ length: 6000 }, (_, number) => zone(`z${number}`));
     const rows = Array.from({ length: 6000 }, (_, number) => row(number));
     await useThenReopen(open, (store) => store.commit(batch({ entities, rows })));
@@ -115,12 +115,12 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.ok(parts.slice(firstRows + 1).every((part) => part.entities.length === 0));
   });
 
-  tell('takes an empty batch', async (open) => {
+  testStore('accepts an empty batch', async (open) => {
     await useThenReopen(open, (store) => store.commit(batch({})));
     assert.deepEqual((await loaded(open)).entities, []);
   });
 
-  tell('applies nothing of a batch that fails, and takes the next', async (open) => {
+  testStore('applies nothing of a batch that fails, and accepts the next', async (open) => {
     const before = batch({ entities: [zone('a')], rows: [row(2)] });
     await useThenReopen(open, async (store) => {
       await store.commit(before);
@@ -134,7 +134,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.deepEqual(rows, before.rows);
   });
 
-  tell('serves calls in order, without a caller having to wait for another', async (open) => {
+  testStore('serves calls in order, without a caller waiting for another', async (open) => {
     await useThenReopen(open, async (store) => {
       const first = store.commit(batch({ entities: [zone('a')] }));
       const between = store.load();
@@ -145,7 +145,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     });
   });
 
-  tell('refuses what is asked after its end', async (open) => {
+  testStore('rejects calls after it was closed', async (open) => {
     const store = await open();
     await store.close();
     await assert.rejects(store.load());

@@ -26,14 +26,14 @@ function filled(context: TestContext): string {
   const store = new SqliteStore(path, () => 'the-id-of-this-hub');
   store.commit({ entities: [...ENTITIES, SETTING], rows: ROWS });
   store.close();
-  // Without what the log of rows has left behind, which nobody reads.
+  // Without free pages of the log of rows, which are never read.
   const db = new Database(path);
   db.exec('VACUUM');
   db.close();
   return path;
 }
 
-/** What a hub leaves behind that is killed: rows are in the log. */
+/** Database of a killed hub: its rows are in the log. */
 function killed(context: TestContext): string {
   const [path, copy] = [join(folderFor(context), 'data.dat'), join(folderFor(context), 'data.dat')];
   const store = new SqliteStore(path, () => 'the-id-of-this-hub');
@@ -56,7 +56,7 @@ function change(path: string, text: string): void {
   writeFileSync(path, bytes);
 }
 
-/** What a start serves. */
+/** State that is loaded by a start. */
 function served(path: string, more: { acceptLoss?: boolean; notice?(text: string): void } = {}): StoredState {
   const store = new SqliteStore(path, randomUUID, { nowMs: 0, ...more });
   try {
@@ -100,7 +100,7 @@ const DAMAGES: readonly { what: string; text: string; names: string; gone: (kept
 ];
 
 for (const { what, text, names, gone } of DAMAGES) {
-  test(`A start names ${what} that has changed in the file, and goes on without it where that is accepted`, (context) => {
+  test(`A start names ${what} that has changed in the file, and continues without it with acceptLoss`, (context) => {
     const path = filled(context);
     change(path, text);
     const message =
@@ -119,7 +119,7 @@ for (const { what, text, names, gone } of DAMAGES) {
   });
 }
 
-test('A start names rows in the log that have changed in the file, and goes on without them where that is accepted', (context) => {
+test('A start names rows in the log that have changed in the file, and continues without them with acceptLoss', (context) => {
   const path = killed(context);
   const { counts, problems } = reportOn(path);
   assert.deepEqual([counts.get('last locations'), problems], [60, []]);
@@ -133,7 +133,7 @@ test('A start names rows in the log that have changed in the file, and goes on w
   assert.deepEqual(inOrder(served(path)), inOrder(kept));
 });
 
-test('A start names ten of many damaged rows, and says how many there are', (context) => {
+test('A start names ten of many damaged rows, and their number', (context) => {
   const path = filled(context);
   const db = new Database(path);
   db.exec("UPDATE last_known SET location = location || ' '");
@@ -181,7 +181,7 @@ for (const [name, make] of [
   });
 }
 
-test('A migration gives each row that is there its checksum', (context) => {
+test('A migration adds a checksum to each existing row', (context) => {
   const path = join(folderFor(context), 'data.dat');
   makeVersion1(path, {
     entities: [...ENTITIES, SETTING],
@@ -193,7 +193,7 @@ test('A migration gives each row that is there its checksum', (context) => {
   assert.throws(() => served(path), /zone "hall" \(entity\)/);
 });
 
-test('Rows that are written over, deleted and written again have checksums that fit', (context) => {
+test('Rows that are overwritten, deleted and written again have correct checksums', (context) => {
   const path = filled(context);
   const copy = join(folderFor(context), 'data.dat');
   const store = new SqliteStore(path, randomUUID);

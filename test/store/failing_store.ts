@@ -8,7 +8,7 @@ export interface PlainBatch {
   readonly rows: readonly StoredRow[];
 }
 
-/** A store that keeps batches as they come, waits when it is told to, and fails on command. */
+/** A store that keeps batches in order, and waits or fails on command. */
 export class FailingStore implements Store {
   /** Says whether it refuses a batch; nothing of that is kept. */
   refuses: (batch: PlainBatch) => boolean = () => false;

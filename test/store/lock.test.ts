@@ -58,7 +58,7 @@ const WAYS: readonly { what: string; go(path: string, folder: string): string }[
 ];
 
 for (const { what, go } of WAYS) {
-  test(`SqliteStore refuses a database that another process has, ${what}`, async (context) => {
+  test(`SqliteStore refuses to open a database of another process, ${what}`, async (context) => {
     const path = join(folderFor(context), 'data.dat');
     // It was closed once, so that it has no log that another name would not have.
     new SqliteStore(path, randomUUID).close();
@@ -77,7 +77,7 @@ for (const { what, go } of WAYS) {
   });
 }
 
-test('SqliteStore starts beside a backup that goes on since its last hub was killed', async (context) => {
+test('SqliteStore starts while a backup is running that began before its last hub was killed', async (context) => {
   const path = join(folderFor(context), 'data.dat');
   const child = await holder(context, path);
   const reader = new Database(path, { readonly: true });
@@ -88,7 +88,7 @@ test('SqliteStore starts beside a backup that goes on since its last hub was kil
   reader.close();
 });
 
-test('SqliteStore is refused where somebody has the database and the lock is another than its last hub had', (context) => {
+test('SqliteStore refuses to open a database in use if the lock is not that of its last hub', (context) => {
   const path = join(folderFor(context), 'data.dat');
   new SqliteStore(path, randomUUID).close();
   const reader = new Database(path, { readonly: true });

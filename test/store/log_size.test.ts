@@ -13,7 +13,7 @@ import { row } from './rows.ts';
 const MIB = 1 << 20;
 const rowsAt = (atMs: number) => Array.from({ length: 5000 }, (_, number) => row(number, { atMs }));
 
-test('A log that a long reader has kept from being copied gives its space back once the reader has gone', async (context) => {
+test('A log that a long read has protected from checkpoints frees its space after the read', async (context) => {
   const path = join(folderFor(context), 'data.dat');
   const store = await openStore({ path });
   await store.commit({ entities: [], rows: rowsAt(1) });
@@ -23,7 +23,7 @@ test('A log that a long reader has kept from being copied gives its space back o
   for (let commit = 2; commit < 32; commit++) await store.commit({ entities: [], rows: rowsAt(commit) });
   const held = statSync(`${path}-wal`).size;
   assert.ok(held > 64 * MIB, `the log has ${held} bytes`);
-  // What it reads is one state, however much is written meanwhile.
+  // It reads one snapshot, regardless of concurrent writes.
   assert.deepEqual(reader.prepare('SELECT count(*), total(sum) FROM row_log').get(), before);
   reader.close();
   for (let commit = 32; commit < 48; commit++) await store.commit({ entities: [], rows: rowsAt(commit) });
@@ -32,10 +32,10 @@ test('A log that a long reader has kept from being copied gives its space back o
   await store.close();
 });
 
-test('A log that has grown is copied in one go, and its space is given back', (context) => {
+test('A log that has grown is copied in one pass, and its space is freed', (context) => {
   const path = join(folderFor(context), 'data.dat');
   const store = new SqliteStore(path, randomUUID);
-  // The store thread calls work() after each commit; here nobody does.
+  // The store thread calls work() after each commit; this test does not.
   for (let commit = 0; commit < 24; commit++) store.commit({ entities: [], rows: rowsAt(commit) });
   assert.ok(statSync(`${path}-wal`).size > 48 * MIB);
   store.work();

@@ -38,7 +38,7 @@ function old(folder: string): string {
   return path;
 }
 
-test('SqliteStore brings a file of version 1 to the present version, with everything in it', (context) => {
+test('SqliteStore migrates a file of version 1 to the current version, with all data', (context) => {
   const path = old(folderFor(context));
   const store = new SqliteStore(path, randomUUID, { nowMs: NOW_MS });
   const kept = store.load();
@@ -50,7 +50,7 @@ test('SqliteStore brings a file of version 1 to the present version, with everyt
   assert.deepEqual(schemaOf(path), schemaOf(fresh(folderFor(context))));
 });
 
-test('SqliteStore leaves a verified copy of the version before, which an older hub could use', (context) => {
+test('SqliteStore leaves a verified copy of the previous version, which an older hub could use', (context) => {
   const folder = folderFor(context);
   new SqliteStore(old(folder), randomUUID, { nowMs: NOW_MS }).close();
   assert.deepEqual(readdirSync(folder).sort(), ['data.dat', ...BACKUPS, 'data.dat.lock'].sort());
@@ -63,7 +63,7 @@ test('SqliteStore leaves a verified copy of the version before, which an older h
   assert.equal(copy.prepare('SELECT count(*) FROM last_known').pluck().get(), ROWS.length);
 });
 
-test('A migration is noted in the file, and a second start makes no other', (context) => {
+test('A migration is recorded in the file, and a second start makes no other', (context) => {
   const folder = folderFor(context);
   const path = old(folder);
   for (let start = 0; start < 2; start++) new SqliteStore(path, randomUUID, { nowMs: NOW_MS }).close();
@@ -78,7 +78,7 @@ test('A migration is noted in the file, and a second start makes no other', (con
   assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, BACKUPS.length);
 });
 
-test('A file of version 1 with a log that was not written back is migrated with what the log holds', (context) => {
+test('A file of version 1 is migrated with the contents of a log that was not written back', (context) => {
   const folder = folderFor(context);
   const path = join(folder, 'data.dat');
   const source = join(folderFor(context), 'data.dat');
@@ -106,7 +106,7 @@ const failing: MigrationStep = {
   },
 };
 
-test('A failed step puts the copy back and ends the start with one plain line; steps before it stay', (context) => {
+test('A failed step restores the copy and ends the start with one plain line; earlier steps stay', (context) => {
   const folder = folderFor(context);
   const path = old(folder);
   const db = openFile(path);
@@ -127,7 +127,7 @@ test('A failed step puts the copy back and ends the start with one plain line; s
   store.close();
 });
 
-test('A step whose outcome is damaged counts as failed', (context) => {
+test('A step with a damaged result counts as failed', (context) => {
   const path = old(folderFor(context));
   const db = openFile(path);
   const damaging: MigrationStep = {
@@ -150,7 +150,7 @@ test('A step whose outcome is damaged counts as failed', (context) => {
   new SqliteStore(path, randomUUID).close();
 });
 
-test('Nothing is migrated where no copy can be made', (context) => {
+test('Nothing is migrated if no copy can be made', (context) => {
   const folder = folderFor(context);
   const path = old(folder);
   const before = digest(path);
@@ -164,7 +164,7 @@ test('Nothing is migrated where no copy can be made', (context) => {
   assert.deepEqual(digest(path), before);
 });
 
-test('Steps are told of, in order and up to the whole', async (context) => {
+test('Steps are reported in order, up to completion', async (context) => {
   const stages: Stage[] = [];
   const store = await openStore(
     { path: old(folderFor(context)), startedMs: NOW_MS },
@@ -193,7 +193,7 @@ test('The steps are numbered without a gap, and all of them make a new file', (c
   assert.deepEqual([stages, readdirSync(folder).sort()], [[], ['data.dat', 'data.dat.lock']]);
 });
 
-test('A copy that was not finished is no backup, and is replaced by the next', (context) => {
+test('An incomplete copy is not a backup, and is replaced by the next one', (context) => {
   const folder = folderFor(context);
   const path = old(folder);
   copyFileSync(path, join(folder, `${BACKUP}.tmp`));

@@ -24,7 +24,7 @@ function allPrivate(folder: string, ...names: readonly string[]): void {
   assert.deepEqual(modes, Object.fromEntries(Object.keys(modes).map((name) => [name, '600'])));
 }
 
-test('A new database and all that comes with it is for its owner alone, whatever the umask', POSIX, (context) => {
+test('A new database and its files are private to their owner, with any umask', POSIX, (context) => {
   const before = process.umask(0);
   context.after(() => process.umask(before));
   const folder = folderFor(context);
@@ -34,20 +34,20 @@ test('A new database and all that comes with it is for its owner alone, whatever
   store.close();
 });
 
-test('Copies are for their owner alone: of a migration, a backup, a restoration', POSIX, async (context) => {
+test('Copies of a migration, a backup and a restoration are private to their owner', POSIX, async (context) => {
   const before = process.umask(0);
   context.after(() => process.umask(before));
   const folder = folderFor(context);
   const path = join(folder, 'data.dat');
   makeVersion1(path, { rows: [row(1)] });
   new SqliteStore(path, randomUUID).close();
-  writeFileSync(join(folder, 'copy.tmp'), 'of somebody else');
+  writeFileSync(join(folder, 'copy.tmp'), 'of another program');
   await backUp(path, join(folder, 'copy'), { progress: () => undefined });
   restore(path, join(folder, 'copy'), { nowMs: 0 });
   allPrivate(folder, 'data.dat', 'data.dat.v1.19700101T000000Z.bak', 'copy', 'data.dat.replaced.19700101T000000Z.bak');
 });
 
-test('A start takes files that others could read from them, and says so in one line', POSIX, (context) => {
+test('A start makes files private that others could read, and logs it in one line', POSIX, (context) => {
   const folder = folderFor(context);
   const path = join(folder, 'data.dat');
   new SqliteStore(path, randomUUID).close();
@@ -63,7 +63,7 @@ test('A start takes files that others could read from them, and says so in one l
     /^Others could use data\.dat \(640\), .*data\.dat\.v1\.19700101T000000Z\.bak \(644\): now the owner alone can$/,
   );
   assert.equal(modesIn(folder)['data.dat'], '600');
-  // What is not of the database is let alone.
+  // Other files are not changed.
   assert.equal(modesIn(folder)['hub_config.yaml'], '644');
   new SqliteStore(path, randomUUID, { nowMs: 0, notice: (text) => assert.fail(text) }).close();
   assert.ok(existsSync(path));

@@ -6,7 +6,7 @@ import { row } from './rows.ts';
 
 const ENTITY = { kind: 'zone' as const, id: 'a', text: '{}' };
 
-/** A store that says a part whenever it is told to, and ends with a value or an error. */
+/** A store that returns parts on command, and ends with a value or an error. */
 function slowStore() {
   let hear: (part: StoredPart) => void = () => undefined;
   const end = Promise.withResolvers<StoredState>();
@@ -27,7 +27,7 @@ async function rowsOf({ rows }: ReturnType<typeof beginReading>): Promise<string
   return found;
 }
 
-test('entities are there when the first rows are, and rows before all of them are read', async () => {
+test('entities are available with the first rows, and rows before all of them are read', async () => {
   const { store, say, end } = slowStore();
   const reading = beginReading(store);
   say({ entities: [ENTITY], rows: [] });
@@ -53,7 +53,7 @@ test('a store without rows has entities as soon as it is read', async () => {
   assert.deepEqual(await rowsOf(reading), []);
 });
 
-test('a store that cannot be read fails whoever waits for its entities, and whoever reads its rows', async () => {
+test('an unreadable store rejects requests for entities and readers of rows', async () => {
   const early = slowStore();
   const reading = beginReading(early.store);
   early.end.reject(new Error('broken'));

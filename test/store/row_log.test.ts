@@ -53,7 +53,7 @@ function newDatabase(context: TestContext): { path: string; db: Database.Databas
 
 const logged = (db: Database.Database) => db.prepare('SELECT count(*) FROM row_log').pluck().get();
 
-test('Whatever is folded when, and whenever the hub is killed, the last row of each object is kept', (context) => {
+test('The last row of each object is kept, regardless of the times of folds and of a kill', (context) => {
   fc.assert(
     fc.property(steps, (history) => {
       let { path, db } = newDatabase(context);
@@ -84,7 +84,7 @@ test('Whatever is folded when, and whenever the hub is killed, the last row of e
   );
 });
 
-test('A log that is long is folded piece by piece while it grows, and does not grow for ever', (context) => {
+test('A long log is folded in pieces while it grows, and its size is bounded', (context) => {
   const { db } = newDatabase(context);
   const log = new RowLog(db, LONG_BYTES);
   let most = 0;
@@ -98,7 +98,7 @@ test('A log that is long is folded piece by piece while it grows, and does not g
   db.close();
 });
 
-test('A fold that fails leaves the log as it is, and is tried again when there is more', (context) => {
+test('A fold that fails leaves the log unchanged, and is retried with more rows', (context) => {
   const { db } = newDatabase(context);
   const log = new RowLog(db, LONG_BYTES);
   const commit = () => db.transaction(() => log.add(packedRows([row(1), row(2), row(3), row(4), row(5), row(6)])));
@@ -115,7 +115,7 @@ test('A fold that fails leaves the log as it is, and is tried again when there i
   db.close();
 });
 
-test('A store says that its log cannot be folded, and goes on keeping rows', (context) => {
+test('A store reports that its log cannot be folded, and continues to store rows', (context) => {
   const path = join(folderFor(context), 'data.dat');
   const notices: string[] = [];
   const store = new SqliteStore(path, randomUUID, { nowMs: 0, notice: (text) => notices.push(text) });

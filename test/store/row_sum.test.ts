@@ -28,18 +28,18 @@ test('rowSum finds each changed bit of a text, of any length and in any letters'
       const changed = Buffer.from(bytes);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       const said = changed.toString();
-      // What is no UTF-8 is read as something else, too.
+      // Invalid UTF-8 is decoded differently, too.
       if (said !== text) assert.notEqual(rowSum('zone', 'a', said), sum, `bit ${bit} of ${text.slice(0, 20)}`);
     }
   }
 });
 
-test('rowSum is the same for what SQLite gives back: the other zero, and letters that UTF-8 does not have', () => {
+test('rowSum ignores changes by SQLite: the sign of zero, and lone surrogates', () => {
   assert.equal(rowSum('zone', 'a', '', '', -0, -0), rowSum('zone', 'a', '', '', 0, 0));
   assert.equal(rowSum('zone', 'a', '\ud800'), rowSum('zone', 'a', '\ufffd'));
 });
 
-test('rowSum is what it was when files were first written with it', () => {
+test('rowSum is unchanged since its first release', () => {
   assert.deepEqual([rowSum(...ROW), rowSum('zone', 'a', 'x'.repeat(100_000))], [1_323_532_339, 65_163_483]);
 });
 

@@ -99,7 +99,7 @@ const FAILURES: readonly Failure[] = [
 ];
 
 for (const { when, spoil, says } of FAILURES) {
-  test(`SqliteStore says in one line why it cannot start when ${when}, and leaves the file as it is`, (context) => {
+  test(`SqliteStore reports in one line why it cannot start when ${when}, and leaves the file unchanged`, (context) => {
     const path = spoil(folderFor(context));
     const before = contents(path);
     assert.throws(
@@ -110,7 +110,7 @@ for (const { when, spoil, says } of FAILURES) {
   });
 }
 
-test('openStore hands on the StartupError of its thread, and the file can be used afterwards', async (context) => {
+test('openStore passes on the StartupError of its thread, and the file can be used afterwards', async (context) => {
   const path = written(folderFor(context), Buffer.from('no database'.repeat(100)));
   await assert.rejects(openStore({ path }), (error) => isLine(error, path, /not a database/));
   writeFileSync(path, '');
@@ -118,7 +118,7 @@ test('openStore hands on the StartupError of its thread, and the file can be use
   await store.close();
 });
 
-test('SqliteStore refuses a file that is open already, under any of its names', (context) => {
+test('SqliteStore refuses to open a file twice, under any of its names', (context) => {
   const folder = folderFor(context);
   const path = join(folder, 'data.dat');
   const first = new SqliteStore(path, randomUUID);
@@ -192,7 +192,7 @@ function isFolder(path: string): boolean {
 
 const isRoot = process.getuid?.() === 0;
 
-/** What opening a database says in a process of another user. */
+/** Output of a process of another user that opens the database. */
 function openedAs(uid: number, gid: number, path: string): string {
   const open = `import('${new URL('../../src/store/database_path.ts', import.meta.url)}')
     .then(({ databasePath }) => databasePath(${JSON.stringify(path)}))

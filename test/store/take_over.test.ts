@@ -32,7 +32,7 @@ test('An old config.dat becomes data.dat, migrated, with a copy of it and of eac
   copy.close();
 });
 
-test('A config.dat beside a data.dat is let alone', (context) => {
+test('A config.dat next to a data.dat is ignored', (context) => {
   const folder = folderFor(context);
   new SqliteStore(join(folder, 'data.dat'), () => 'new').close();
   makeVersion1(join(folder, 'config.dat'), { entities: [ZONE] });
@@ -43,14 +43,14 @@ test('A config.dat beside a data.dat is let alone', (context) => {
   assert.deepEqual(readFileSync(join(folder, 'config.dat')), before);
 });
 
-test('A config.dat that is no database of SQLite is let alone', (context) => {
+test('A config.dat that is not an SQLite database is ignored', (context) => {
   const folder = folderFor(context);
   writeFileSync(join(folder, 'config.dat'), 'color = blue\n');
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   assert.equal(readFileSync(join(folder, 'config.dat'), 'utf8'), 'color = blue\n');
 });
 
-test('A folder called config.dat is let alone', (context) => {
+test('A folder called config.dat is ignored', (context) => {
   const folder = folderFor(context);
   mkdirSync(join(folder, 'config.dat'));
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();

@@ -25,7 +25,7 @@ async function openKillable(context: TestContext) {
   return { path, threads, store: new ThreadStore(open, await open()) };
 }
 
-test('ThreadStore opens its file anew when its thread has ended', async (context) => {
+test('ThreadStore reopens its file after its thread has ended', async (context) => {
   const { threads, store } = await openKillable(context);
   await store.commit({ entities: [zone('a')], rows: [] });
   await threads[0]?.terminate();
@@ -49,22 +49,22 @@ test('ThreadStore repeats the commits over which its thread has ended, in their 
   await store.close();
 });
 
-test('ThreadStore does not begin again for whoever has heard of a part when its thread ends, and goes on', async (context) => {
+test('ThreadStore rejects a read that has received a part when its thread ends, and continues', async (context) => {
   const { threads, store } = await openKillable(context);
   const rows = Array.from({ length: 60_000 }, (_, number) => row(number));
   await store.commit({ entities: [zone('a')], rows });
-  let heard = 0;
+  let received = 0;
   const loading = store.load(({ entities }) => {
-    heard += entities.length;
+    received += entities.length;
     void threads[0]?.terminate();
   });
   await assert.rejects(loading, { name: 'StartupError', message: 'Cannot read the database: its thread has ended' });
-  assert.equal(heard, 1);
+  assert.equal(received, 1);
   assert.equal((await store.load()).rows.length, rows.length);
   await store.close();
 });
 
-test('ThreadStore rejects with the reason while its file cannot be opened anew, and works once it can', async (context) => {
+test('ThreadStore rejects with the reason while its file cannot be reopened, and works once it can', async (context) => {
   const { path, threads, store } = await openKillable(context);
   await threads[0]?.terminate();
   const other = new SqliteStore(path, randomUUID);
@@ -75,7 +75,7 @@ test('ThreadStore rejects with the reason while its file cannot be opened anew, 
   await store.close();
 });
 
-test('ThreadStore hands on the code of an error of SQLite', async (context) => {
+test('ThreadStore passes on the code of an SQLite error', async (context) => {
   const { path, store } = await openKillable(context);
   const other = new Database(path);
   other.exec('BEGIN IMMEDIATE');
@@ -84,7 +84,7 @@ test('ThreadStore hands on the code of an error of SQLite', async (context) => {
   await store.close();
 });
 
-test('ThreadStore gives the file back when it is closed, with its log written back', async (context) => {
+test('ThreadStore releases the file when it is closed, with its log written back', async (context) => {
   const { path, store } = await openKillable(context);
   await store.commit({ entities: [zone('a')], rows: [row(2)] });
   await Promise.all([store.close(), store.close()]);

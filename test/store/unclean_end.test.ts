@@ -17,7 +17,7 @@ const FILES = ['', '-wal', '.running'] as const;
 const FRAME = 24 + 4096;
 const HEADER = 32;
 
-/** What a hub leaves behind that is killed, and how long its log was after each commit. */
+/** Files of a killed hub, and the size of its log after each commit. */
 interface Left {
   readonly path: string;
   readonly logAfter: readonly number[];
@@ -81,13 +81,13 @@ function withPowerLost(path: string): void {
   writeFileSync(`${path}.running`, JSON.stringify({ boot, commits, synced, sum }));
 }
 
-test('A start after the death of the process says nothing, and has everything', (context) => {
+test('A start after a crash of the process logs nothing, and loads everything', (context) => {
   assert.equal(commitsAfterStart(copyOf(leftBehind(context), context)), COMMITS);
 });
 
 const NUMBERED = { skip: bootId() === '' && 'this system does not number its starts' };
 
-test('A start is refused after the death of the process wherever the log was cut', NUMBERED, (context) => {
+test('A start after a crash of the process is refused if the log was cut anywhere', NUMBERED, (context) => {
   const left = leftBehind(context);
   const { length } = readFileSync(`${left.path}-wal`);
   const places = [1, HEADER - 1, HEADER, HEADER + 1, HEADER + FRAME, length >> 1, length - FRAME, length - 1];
@@ -139,14 +139,14 @@ test('A start is refused with the log of another time', NUMBERED, (context) => {
   refused(path, /is of another time/);
 });
 
-test('A commit that was not finished is left out without a word', (context) => {
+test('An incomplete commit is ignored without a message', (context) => {
   const path = copyOf(leftBehind(context), context);
   const log = readFileSync(`${path}-wal`);
   writeFileSync(`${path}-wal`, Buffer.concat([log, log.subarray(HEADER, HEADER + FRAME + 1000)]));
   assert.equal(commitsAfterStart(path), COMMITS);
 });
 
-test('After a loss of power a start says nothing wherever the log ends behind what was on the disk, and is refused before', (context) => {
+test('After a power loss a start succeeds silently if the log ends after the synced part, and is refused otherwise', (context) => {
   const left = leftBehind(context);
   const certain = left.logAfter[SYNCED] ?? assert.fail();
   const end = left.logAfter.at(-1) ?? assert.fail();
@@ -164,7 +164,7 @@ test('After a loss of power a start says nothing wherever the log ends behind wh
   }
 });
 
-test('After a loss of power a start says nothing of what was scrambled behind what was on the disk', (context) => {
+test('After a power loss a start ignores garbage after the synced part of the log', (context) => {
   const left = leftBehind(context);
   const path = copyOf(left, context);
   withPowerLost(path);
@@ -173,7 +173,7 @@ test('After a loss of power a start says nothing of what was scrambled behind wh
   assert.equal(commitsAfterStart(path), SYNCED);
 });
 
-test('A stop in order leaves no mark, so that the database can be put anywhere', (context) => {
+test('A regular stop leaves no dirty flag, so that the database can be moved anywhere', (context) => {
   const path = join(folderFor(context), 'data.dat');
   const store = new SqliteStore(path, randomUUID);
   assert.ok(existsSync(`${path}.running`));
@@ -181,7 +181,7 @@ test('A stop in order leaves no mark, so that the database can be put anywhere',
   assert.ok(!existsSync(`${path}.running`));
 });
 
-test('A mark that cannot be read keeps no hub from starting', (context) => {
+test('An unreadable dirty flag does not prevent a start', (context) => {
   for (const text of ['', 'rubbish', '{"boot":"","commits":99,"synced":99,"sum":0}']) {
     const path = copyOf(leftBehind(context), context);
     writeFileSync(`${path}.running`, text);

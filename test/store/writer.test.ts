@@ -9,13 +9,13 @@ import { always, isUnavailable, never, settled, setUp, watch, zone } from './wri
 const hasRows = ({ rows }: PlainBatch) => rows.length > 0;
 const hasEntities = ({ entities }: PlainBatch) => entities.length > 0;
 
-test('StoreWriter puts what one turn brings into one commit', async () => {
+test('StoreWriter combines the rows of one turn in one commit', async () => {
   const { store, writer } = setUp();
   await Promise.all([writer.writeEntities([zone('a')]), writer.writeRows([row(1)]), writer.writeEntities([zone('b')])]);
   assert.deepEqual(store.kept, [{ entities: [zone('a'), zone('b')], rows: [row(1)] }]);
 });
 
-test('StoreWriter has one commit in flight, and what arrives meanwhile is the next', async () => {
+test('StoreWriter has one commit in flight, and collects later rows for the next', async () => {
   const { store, writer } = setUp();
   const release = store.hold();
   const written = [writer.writeEntities([zone('first')])];
@@ -36,7 +36,7 @@ test('StoreWriter has one commit in flight, and what arrives meanwhile is the ne
   );
 });
 
-test('StoreWriter writes the latest row of each object last, and tells all who have written one', async () => {
+test('StoreWriter writes the latest row of each object last, and resolves all of its writes', async () => {
   const { store, writer } = setUp();
   const release = store.hold();
   const written = [writer.writeRows([row(1)])];
@@ -49,7 +49,7 @@ test('StoreWriter writes the latest row of each object last, and tells all who h
   assert.deepEqual([store.kept.length, writer.pendingRows], [2, 0]);
 });
 
-test('StoreWriter answers a call only when its own rows are kept', async () => {
+test('StoreWriter resolves a call only when its own rows are stored', async () => {
   const { store, writer } = setUp();
   const release = store.hold();
   const first = watch(writer.writeRows([row(1)]));
@@ -62,7 +62,7 @@ test('StoreWriter answers a call only when its own rows are kept', async () => {
   assert.deepEqual([first.now, second.now], ['kept', 'open']);
 });
 
-test('StoreWriter gathers rows that may wait, and writes them after 50 ms, with others that may not, or once there are many', async () => {
+test('StoreWriter delays deferrable rows until 50 ms have passed, urgent rows come, or there are many', async () => {
   const { store, timers, writer } = setUp();
   const mayWait = { mayWait: true };
   const counts = () => store.kept.map(({ rows }) => rows.length);
@@ -101,7 +101,7 @@ test('StoreWriter divides many rows into commits of at most 10,000', async () =>
   );
 });
 
-test('StoreWriter refuses entities that the store does not take, and none of them is kept', async () => {
+test('StoreWriter rejects entities that the store rejects, and stores none of them', async () => {
   const { store, states, writer } = setUp();
   store.refuses = always;
   await assert.rejects(writer.writeEntities([zone('a')]), isUnavailable);
@@ -132,7 +132,7 @@ test('StoreWriter keeps rows while the store fails, and writes them when it reco
   assert.deepEqual([states, timers.waiting], [['failing: the disk is on strike', 'ok'], 0]);
 });
 
-test('StoreWriter starts anew with the shortest wait after a recovery', async () => {
+test('StoreWriter restarts with the shortest delay after a recovery', async () => {
   const { store, timers, writer } = setUp();
   for (const refuses of [always, always, never, always]) {
     store.refuses = refuses;
@@ -143,7 +143,7 @@ test('StoreWriter starts anew with the shortest wait after a recovery', async ()
   assert.deepEqual(timers.delays, [100, 500, 100]);
 });
 
-test('StoreWriter holds one row of each object, and what has come since the last attempt, however long the store fails', async () => {
+test('StoreWriter retains one row of each object, and those since the last attempt, however long the store fails', async () => {
   const { store, timers, writer } = setUp();
   const release = store.hold();
   store.refuses = always;
@@ -156,7 +156,7 @@ test('StoreWriter holds one row of each object, and what has come since the last
   assert.ok(writer.pendingRows <= 3 + 2 * 10, `${writer.pendingRows} rows wait`);
 });
 
-test('StoreWriter tells who wants to know of a failure of rows at once, and keeps the rows', async () => {
+test('StoreWriter reports a failure of rows at once on request, and retains the rows', async () => {
   const { store, timers, writer } = setUp();
   store.refuses = always;
   const patient = watch(writer.writeRows([row(1)]));
@@ -172,7 +172,7 @@ test('StoreWriter tells who wants to know of a failure of rows at once, and keep
   assert.deepEqual(sorted(store.kept.flatMap(({ rows }) => rows)), [row(2), row(1), row(3)]);
 });
 
-test('StoreWriter keeps rows that arrive together with entities that the store refuses', async () => {
+test('StoreWriter keeps rows that arrive together with rejected entities', async () => {
   const { store, states, writer } = setUp();
   store.refuses = hasEntities;
   const rows = writer.writeRows([row(1)]);
@@ -182,7 +182,7 @@ test('StoreWriter keeps rows that arrive together with entities that the store r
   assert.deepEqual(states, []);
 });
 
-test('StoreWriter keeps entities while the store refuses rows, and reports one failure', async () => {
+test('StoreWriter stores entities while the store rejects rows, and reports one failure', async () => {
   const { store, timers, states, writer } = setUp();
   store.refuses = hasRows;
   const rows = watch(writer.writeRows([row(1)]));
@@ -198,7 +198,7 @@ test('StoreWriter keeps entities while the store refuses rows, and reports one f
   assert.deepEqual([rows.now, writer.failing, states.at(-1)], ['kept', false, 'ok']);
 });
 
-test('StoreWriter tries rows again as soon as the store has taken entities', async () => {
+test('StoreWriter retries rows as soon as the store has accepted entities', async () => {
   const { store, timers, writer } = setUp();
   store.refuses = always;
   const rows = watch(writer.writeRows([row(1)]));
@@ -209,7 +209,7 @@ test('StoreWriter tries rows again as soon as the store has taken entities', asy
   assert.deepEqual([rows.now, timers.waiting, writer.failing], ['kept', 0, false]);
 });
 
-test('StoreWriter loses no row and writes none older than one it has written, whatever fails when', async () => {
+test('StoreWriter loses no row and never overwrites one with an older one, whatever fails', async () => {
   const step = fc.record({ objects: fc.array(fc.nat(4), { maxLength: 4 }), fails: fc.boolean(), fires: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {

@@ -31,7 +31,7 @@ export function isUnavailable(error: unknown): true {
   return true;
 }
 
-/** What became of a promise so far. */
+/** Current state of a promise. */
 export function watch(promise: Promise<void>): { now: 'open' | 'kept' | 'refused' } {
   const seen: { now: 'open' | 'kept' | 'refused' } = { now: 'open' };
   promise.then(

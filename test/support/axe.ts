@@ -1,7 +1,7 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What axe has against a page as it is, its best practices included. What can be unfolded is. */
+/** Violations that axe finds in a page, including best practices, with all details unfolded. */
 export async function violationsIn(page: Page): Promise<string[]> {
   await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
   await page.evaluate(axe.source);

@@ -8,7 +8,7 @@ import { borrowHub } from './shared_hubs.ts';
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
 
 /** Why tests with a browser do not run here; undefined where they do. */
-export const WITHOUT_BROWSER = existsSync(CHROMIUM) ? undefined : `needs a browser at ${CHROMIUM}, and there is none`;
+export const WITHOUT_BROWSER = existsSync(CHROMIUM) ? undefined : `needs a browser at ${CHROMIUM}`;
 
 // The builder is plain JavaScript: its type is stated here.
 const { ensureBuilt } = (await import(new URL('../../src/build_ui.mjs', import.meta.url).href)) as {
@@ -34,7 +34,7 @@ const PATIENCE_MS = 30_000;
 
 let browser: Promise<Browser> | undefined;
 
-/** What a test has opened: pages end before their hub does, or they would complain. */
+/** Contexts that a test has opened. They are closed before the hub: open pages would report errors. */
 const contexts = new WeakMap<TestContext, BrowserContext[]>();
 
 // Here, and not where it is opened: there it would be closed after the test that opened it.
@@ -70,7 +70,7 @@ export interface PageOptions {
   readonly keepsShell?: boolean;
   /** The reader's language and country; a reader in the United States without. */
   readonly locale?: string;
-  /** Where the reader is: an IANA name; where the machine is without. */
+  /** Time zone of the reader, an IANA name; by default that of the machine. */
   readonly timezoneId?: string;
 }
 

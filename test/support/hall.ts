@@ -1,7 +1,7 @@
 import type { Fence } from '../../src/model/fence.ts';
 import type { Zone } from '../../src/model/zone.ts';
 
-/** A zone of 100 m by 100 m whose plane is in metres, x to the east and y to the north. */
+/** A zone of 100 m by 100 m whose plane is in meters, x to the east and y to the north. */
 export const HALL: Zone = {
   id: '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11',
   type: 'uwb',

@@ -21,6 +21,6 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    return ''; // That of the folder that was listed is closed by now.
+    return ''; // The descriptor of the listed folder is already closed.
   }
 }

@@ -13,10 +13,10 @@ export interface Library {
   readonly version: string;
 }
 
-/** Where the jars are, or why there are none here. */
+/** Folder of the jars, or the reason why they are missing. */
 export type Libraries = { readonly folder: string } | { readonly missing: string };
 
-/** The version of Java that there is; 0 where there is none. */
+/** Installed version of Java, or 0. */
 export function javaVersion(): number {
   const [, major = '0'] =
     /version "(\d+)/.exec(spawnSync('java', ['-version'], { encoding: 'utf8' }).stderr ?? '') ?? [];

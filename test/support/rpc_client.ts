@@ -11,7 +11,7 @@ export interface RpcFrame {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** One connection for remote procedure calls, which hands out the frames that it gets, in order. */
+/** Connection for remote procedure calls, which returns received frames in order. */
 export class RpcClient {
   readonly socket: WebSocket;
   readonly #frames: RpcFrame[] = [];

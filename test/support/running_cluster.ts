@@ -16,7 +16,7 @@ const SUSPECT_MS = 60_000;
 const JOURNAL_MIB = 64;
 let clusters = 0;
 
-/** Two hubs that are one, as one hub: whoever speaks with it finds one of them, the other one the next time. */
+/** Cluster of two hubs that acts as one hub: requests alternate between them. */
 export async function openTestCluster({ servers, settings = {}, open: openHub }: ClusterOptions): Promise<TestHub> {
   const name = `test-${process.pid}-${++clusters}`;
   const cluster = { cluster_servers: servers.join(','), cluster_replicas: 1, cluster_name: name };
@@ -57,7 +57,7 @@ export async function openTestCluster({ servers, settings = {}, open: openHub }:
     closeSockets,
     async close() {
       await closeSockets();
-      // Whoever is connected hears from its hub that it ends.
+      // Each hub notifies its clients of its shutdown.
       await second.close();
       await first.close();
       await balancer.close();

@@ -48,7 +48,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const logged: Logged[] = [];
   const logAs = (level: Logged['level']) => {
     return (message: string, facts: object = {}) => {
-      // That is the test's doing, or its machine's.
+      // Caused by the test or the machine, not by the hub.
       if (!message.startsWith('The hub stood still')) logged.push({ level, message, facts });
     };
   };

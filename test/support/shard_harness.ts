@@ -23,7 +23,7 @@ import { HALL } from './hall.ts';
 /** Start of all simulated time. */
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
 
-/** The time, so many seconds after the start, as texts carry it. */
+/** ISO timestamp, `second` seconds after the start. */
 export function iso(second: number): string {
   return new Date(T0 + second * 1000).toISOString();
 }
@@ -42,7 +42,7 @@ export interface Heard {
   readonly fenceEvents: FenceEvent[];
 }
 
-/** An outcome with rows that stay, those that nobody waits for behind the others. */
+/** Outcome with copies of its rows: those that a caller waits for, then the others. */
 export type HeardOutcome = Omit<Outcome, 'rows'> & { readonly rows: readonly LastKnownRow[] };
 
 export interface HarnessOptions {
@@ -76,7 +76,7 @@ export class ShardHarness {
   #eventsRead = 0;
   readonly shard: Shard;
   rows: 'all' | 'urgent' = 'urgent';
-  /** What the clock of the hub has been through. */
+  /** Clock steps of the hub. */
   setBacks: readonly ClockStep[] = NO_CLOCK_STEPS;
   #seq = 0;
   #ids = 0;
@@ -169,10 +169,10 @@ export interface LocationCommand {
   readonly location: AcceptedLocation;
 }
 
-/** What a shard is told, before it has a number and a time. */
+/** Input of a shard without number and time. */
 export type ShardCommand = OtherCommand | LocationCommand;
 
-/** What a shard is told, with its number and the time of receipt in milliseconds since 1970. */
+/** Input of a shard with its number and the time of receipt in milliseconds since 1970. */
 export function itemOf(command: ShardCommand, seq: number, receivedMs: number): Item {
   if (command.kind !== 'location') return { ...command, seq, receivedMs } as Item;
   return received(command.location, { seq, receivedMs, generatedMs: command.generatedMs }, newRecordBuffer);
@@ -188,7 +188,7 @@ export function locationAt(second: number, lon: number, lat: number, more: Parti
   return { kind: 'location', generatedMs, location: accept(value, filledIn) };
 }
 
-/** A location in metres of the hall, generated at `second`. */
+/** A location in meters of the hall, generated at `second`. */
 export function inHall(
   second: number,
   [x, y, z]: readonly [x: number, y: number, z?: number],

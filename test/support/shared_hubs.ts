@@ -7,8 +7,8 @@ import { ROUTES } from '../../src/api/routes/routes.ts';
 import { openTestHub, type TestHub, type TestSettings } from './running_hub.ts';
 
 /**
- * Hubs that the tests of a file use one after the other: to open one takes longer than most tests do. Each test finds a
- * hub that holds nothing and has no connections; its log, its counters and the files beside its database go on.
+ * Hubs that the tests of a file reuse, because opening one takes longer than most tests. Each test gets a hub without
+ * entities and connections; its log, its counters and the files next to its database persist.
  */
 const hubs: { readonly key: string; readonly hub: RestartableHub; isFree: boolean }[] = [];
 

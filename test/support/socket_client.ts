@@ -22,7 +22,7 @@ interface Waiter<T> {
   readonly resolve: (element: T) => void;
 }
 
-/** What has come so far, in order, and what a test waits for. */
+/** Received items in order, and conditions that a test waits for. */
 class Arrivals<T> {
   readonly all: T[] = [];
   #waiters: Waiter<T>[] = [];
@@ -140,7 +140,7 @@ export class SocketClient {
     assert.equal(answer?.event, 'subscribed', `Cannot subscribe to ${topic}: ${JSON.stringify(answer)}`);
     const recorder = new Recorder(this, topic, answer?.subscription_id ?? 0);
     this.#recorders.push(recorder);
-    // Events may have followed the answer while nobody recorded them.
+    // Events may have followed the answer before they were recorded.
     for (const frame of this.frames) recorder.offer(frame);
     return recorder;
   }
@@ -167,7 +167,7 @@ export class SocketClient {
   }
 }
 
-/** The hub's refusal to end a subscription that nobody has: it comes behind everything that was sent before. */
+/** The hub's rejection of an unsubscribe without a subscription: it follows everything that was sent before. */
 function isBarrier({ code }: Frame): boolean {
   return code === 10003;
 }

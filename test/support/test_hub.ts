@@ -37,7 +37,7 @@ export interface TestHub {
   /** `http://127.0.0.1:port/hub/v2` */
   readonly base: string;
   readonly origin: string;
-  /** What the hub has logged. */
+  /** Log of the hub. */
   readonly logged: readonly Logged[];
   /** One request. A path is below `base` unless it is a URL. A text or bytes are sent as they are, else JSON. */
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestReply>;
@@ -49,9 +49,9 @@ export interface TestHub {
   socket(options?: SocketOptions): Promise<SocketClient>;
   /** Subscribes on a connection of its own. */
   subscribe(topic: string, params?: Readonly<Record<string, unknown>>, options?: SocketOptions): Promise<Recorder>;
-  /** Resolves when the hub has done all that it was told, and every connection has got what came of it. */
+  /** Resolves when the hub has processed all requests, and every connection has received the results. */
   settle(): Promise<void>;
-  /** Closes the connections that were opened here; the hub goes on. */
+  /** Closes the connections that were opened here; the hub keeps running. */
   closeSockets(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Event } from './socket_client.ts';
 
-/** What the hub has published, as REST shows the same: without the time at which it was sent. */
+/** Published event in the form of REST, without the time of sending. */
 export function publicForm(event: Event): Event {
   if (event.type === 'FeatureCollection') return { ...event, features: event.features.map(shownFeature) };
   const { timestamp_sent: _, ...rest } = event;

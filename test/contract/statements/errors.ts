@@ -50,7 +50,7 @@ export const ERRORS: readonly Statement[] = [
       ),
       [
         'store/widecolumn/failures.test.ts',
-        'A write that an overloaded database refuses is repeated with growing pauses, and counted',
+        'A write that an overloaded database rejects is retried with growing delays, and counted',
       ],
     ],
   },

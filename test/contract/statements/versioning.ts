@@ -68,9 +68,9 @@ export const VERSIONING: readonly Statement[] = [
       ),
       [
         'store/migration.test.ts',
-        'SqliteStore leaves a verified copy of the version before, which an older hub could use',
+        'SqliteStore leaves a verified copy of the previous version, which an older hub could use',
       ],
-      ['store/migration.test.ts', 'Nothing is migrated where no copy can be made'],
+      ['store/migration.test.ts', 'Nothing is migrated if no copy can be made'],
     ],
   },
   {

@@ -35,13 +35,13 @@ async function openBehindProxy(context: TestContext) {
   return { proxy, time, store, reopened };
 }
 
-/** The fate of writes that have a text in them, the first so many times; all others pass. */
+/** Fate of the first `times` writes that contain a string; all others succeed. */
 function fateOf(text: string, fate: Fate, times = Infinity): (request: { text: string }) => Fate {
   let left = times;
   return (request) => (request.text.includes(text) && left-- > 0 ? fate : 'pass');
 }
 
-test('A write that an overloaded database refuses is repeated with growing pauses, and counted', {
+test('A write that an overloaded database rejects is retried with growing delays, and counted', {
   skip,
 }, async (t) => {
   const { proxy, time, store, reopened } = await openBehindProxy(t);
@@ -56,7 +56,7 @@ test('A write that an overloaded database refuses is repeated with growing pause
   assert.deepEqual([kept.entities, kept.rows], [[zone('busy')], [row(2)]]);
 });
 
-test('A write is given up when the time for a request is over, and at once when it is wrong', { skip }, async (t) => {
+test('A write is abandoned after the request timeout, and at once if it is invalid', { skip }, async (t) => {
   const { proxy, time, store } = await openBehindProxy(t);
   const startMs = time.nowMs;
   proxy.fate = fateOf('tag-2', { refuse: OVERLOADED });
@@ -71,7 +71,7 @@ test('A write is given up when the time for a request is over, and at once when 
   await store.commit(batch({ rows: [row(2)] }));
 });
 
-test('A group that fails after the database has done it is put back, in its order', { skip }, async (t) => {
+test('A group that fails after the database has applied it is reverted, in its order', { skip }, async (t) => {
   const { proxy, store, reopened } = await openBehindProxy(t);
   const first = [zone('replaced'), zone('deleted'), zone('kept')];
   await store.commit(batch({ entities: first }));
@@ -81,7 +81,7 @@ test('A group that fails after the database has done it is put back, in its orde
   assert.deepEqual((await reopened()).entities, first);
 });
 
-test('A group that cannot be put back at once is put back before anything else happens', { skip }, async (t) => {
+test('A group that cannot be reverted at once is reverted before any other operation', { skip }, async (t) => {
   const { proxy, store, reopened } = await openBehindProxy(t);
   const before = zone('fragile', '"before"');
   await store.commit(batch({ entities: [before] }));
@@ -98,7 +98,7 @@ test('A group that cannot be put back at once is put back before anything else h
   assert.deepEqual([kept.entities, kept.rows], [[before], [row(4)]]);
 });
 
-test('A write that reaches the database late overwrites nothing newer, and brings back nothing deleted', {
+test('A late write neither overwrites newer data nor restores deleted data', {
   skip,
 }, async (t) => {
   const { proxy, store, reopened } = await openBehindProxy(t);
@@ -133,7 +133,7 @@ test('A write that reaches the database late overwrites nothing newer, and bring
   }
 });
 
-test('A store whose connections are cut goes on by itself', { skip }, async (t) => {
+test('A store recovers by itself when its connections are cut', { skip }, async (t) => {
   const proxy = await CqlProxy.open(cassandra.process.port);
   const store = await openStore(cassandra.settings({ port: proxy.port }));
   t.after(async () => {

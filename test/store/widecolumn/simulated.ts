@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WideColumnDeps } from '../../../src/store/widecolumn/settings.ts';
 
-/** What a store is handed, whose time stands still but for waiting, which takes none of the test's. */
+/** Clock and timers for a store: simulated time passes only while it waits, which takes no real time. */
 export function simulated(startMs = Date.now()) {
   const time = { nowMs: startMs, waits: [] as number[] };
   const deps: WideColumnDeps = {

@@ -30,7 +30,7 @@ async function refusal(settings: WideColumnSettings): Promise<string> {
 }
 
 const REFUSED: readonly (readonly [name: string, more: Partial<WideColumnSettings>, message: RegExp])[] = [
-  ['a port where nobody listens', { port: 1 }, /127\.0\.0\.1:1: no host answers: .*ECONNREFUSED/],
+  ['a port without a listener', { port: 1 }, /127\.0\.0\.1:1: no host answers: .*ECONNREFUSED/],
   ['a wrong password', { password: 'wrong' }, /it does not let the user in: /],
   ['no user where one is asked for', { username: null }, /requires authentication|does not let the user in/],
   ['a data center that there is not', { datacenter: 'mars' }, /it has no data center "mars", only datacenter1$/],
@@ -49,7 +49,7 @@ for (const [name, more, message] of REFUSED) {
   });
 }
 
-test('WideColumnStore says where nobody is, without any database', async () => {
+test('WideColumnStore reports hosts that do not answer, without any database', async () => {
   const settings = { hosts: ['127.0.0.1', '::1'], port: 1, username: null, password: null, keyspace: 'hub' } as const;
   const others = { replication: '{}', datacenter: null, readConsistency: 'ONE', writeConsistency: 'ONE' } as const;
   const times = { connectTimeoutMs: 5000, requestTimeoutMs: 5000, tls: undefined, bytesPerSecond: 1, burstBytes: 1 };
@@ -60,7 +60,7 @@ test('WideColumnStore says where nobody is, without any database', async () => {
   );
 });
 
-test('WideColumnStore takes TLS with a certificate that it is told to trust', { skip }, async () => {
+test('WideColumnStore uses TLS with a trusted certificate', { skip }, async () => {
   const settings = cassandra.settings({ tls: { pem: cassandra.process.certificate } });
   const store = await openStore(settings);
   await store.commit({ entities: [zone('a')], rows: [] });
@@ -79,7 +79,7 @@ test('WideColumnStore refuses a file without PEM', { skip }, async (context) => 
   );
 });
 
-test('WideColumnStore refuses what a newer hub has written, and leaves it as it is', { skip }, async () => {
+test('WideColumnStore refuses data of a newer hub, and leaves it unchanged', { skip }, async () => {
   const settings = cassandra.settings();
   await (await WideColumnStore.open(settings, simulated().deps)).close();
   const client = new Client({
@@ -119,7 +119,7 @@ test('A second hub on a keyspace takes it over with its first write, and the fir
   await Promise.all([first.close(), second.close()]);
 });
 
-test('What is written after the clock was set back is newer all the same', { skip }, async () => {
+test('Rows written after a backward clock step are still newer', { skip }, async () => {
   const settings = cassandra.settings();
   const startMs = Date.now();
   const ahead = await WideColumnStore.open(settings, simulated(startMs + 3_600_000).deps);
