@@ -39,7 +39,7 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/transport/tls.test.ts': 'makes certificates, and waits for time limits',
 };
 
-/** Files that only `npm run test:slow` runs, and the reason. Where a quick file covers the promise in part, the reason names it. */
+/** Files that only `npm run test:slow` runs, and the reason. The reason names a quick file that covers a part of the same behavior. */
 export const SLOW: Readonly<Record<string, string>> = {
   'test/clients/generated_go.test.ts':
     'downloads a generator, and compiles; test/contract/for_generators.test.ts checks the documents',

@@ -145,7 +145,7 @@ class GroupRun {
     print(`${this.group.padEnd(7)} ${done}, ${counts}, ${seconds(performance.now() - this.#startedMs)}`);
   }
 
-  /** What the processes of failed files have written besides the results of their tests. */
+  /** Output of the processes of failed files, without the results of their tests. */
   get output(): ReadonlyMap<string, string> {
     return this.#output;
   }

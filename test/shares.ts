@@ -12,7 +12,7 @@ export interface Shares {
 
 /**
  * Writes files that import a share of the test files each. A file that cannot be imported is a test that fails. The first
- * test lasts until all files are there: importing holds up whoever waits for sockets and timers.
+ * test lasts until all files are there: importing delays tests that wait for sockets and timers.
  */
 export function shareOut(files: readonly string[], count: number): Shares {
   const folder = mkdtempSync(join(tmpdir(), 'hub-tests-'));

@@ -1,10 +1,10 @@
 /**
- * Keeps the TypeScript of the project without its types, for the processes and threads of a whole run of the tests: `node
- * --import ./test/stripped.mjs --test …`. Node strips the types of every file that it loads, in each of a thousand
- * processes and their threads, and does not keep what it made. That was two fifths of the start of a process.
+ * Caches the TypeScript of the project without its types, for all processes and threads of a test run: `node
+ * --import ./test/stripped.mjs --test …`. Without it Node strips the types of every file that it loads, in each of a thousand
+ * processes and their threads. That took two fifths of the start of a process.
  *
- * The first process strips what has changed, by Node's own function; all below it find this file in NODE_OPTIONS, and
- * read what was made. A file that is not there is left to Node.
+ * The first process strips changed files with Node's own function. All its descendants find this file in NODE_OPTIONS, and
+ * read the cached files. Node strips a file that is not in the cache.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const NAMED_ONCE = ['geographiclib-geodesic', 'h3-js', 'playwright-core', 'proj4
  */
 const JOINED = { package: 'typebox', entries: ['typebox', 'typebox/compile'] };
 
-/** Where a file of this text is kept without its types. */
+/** Path of the cached file for this source. */
 function placeOf(text) {
   return join(FOLDER, `${createHash('sha1').update(process.version).update(text).digest('hex')}.js`);
 }
@@ -49,7 +49,7 @@ function fill() {
     keep(place, stripped);
   }
   for (const name of NAMED_ONCE) keep(join(FOLDER, `${name}.mjs`), named(name));
-  // Others may be at it at the same time: what they have not finished is theirs.
+  // Other runs may write at the same time: their unfinished files are kept.
   for (const place of before) if (place.endsWith('.js') && !wanted.has(place)) rmSync(place, { force: true });
 }
 

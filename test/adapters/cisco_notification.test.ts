@@ -28,7 +28,7 @@ const local = (more: object) => ({ ...inFeet, locationCoordinate: { ...inFeet.lo
 const geo = (latitude: unknown, longitude: unknown) => ({ ...inFeet, geoCoordinate: { latitude, longitude } });
 
 describe('decodeNotification', () => {
-  test('makes a location in metres, with what helps and without what tells of persons', () => {
+  test('makes a location in meters, with useful properties and without personal data', () => {
     assert.deepEqual(locationOf(inFeet), {
       provider_type: 'wifi',
       provider_id: '02:00:5e:10:00:01',
@@ -53,7 +53,7 @@ describe('decodeNotification', () => {
     });
   });
 
-  test("drops the segment of the vendor's zone, and keeps metres and a height", () => {
+  test("drops the segment of the vendor's zone, and keeps meters and a height", () => {
     const { properties, ...location } = locationOf(inZoneOfVendor);
     assert.deepEqual(location, {
       provider_type: 'wifi',
@@ -69,7 +69,7 @@ describe('decodeNotification', () => {
     assert.equal(details(properties)['move_distance_ft'], 10_000);
   });
 
-  test('takes geographic coordinates first, in a zone or not', () => {
+  test('prefers geographic coordinates, in a zone or not', () => {
     const { properties, ...location } = locationOf(geographic);
     assert.deepEqual(location, {
       provider_type: 'wifi',
@@ -103,9 +103,9 @@ describe('decodeNotification', () => {
   });
 
   const locations: readonly (readonly [name: string, value: object, expected: Partial<Location>])[] = [
-    ['takes feet where no unit is told', local({ unit: undefined }), { accuracy: 17.069 }],
-    ['takes a unit in any writing', local({ unit: 'meters', x: 1, y: 2 }), { accuracy: 56 }],
-    ['takes the zero island as no place', geo(0, 0), { crs: 'local' }],
+    ['uses feet without a unit', local({ unit: undefined }), { accuracy: 17.069 }],
+    ['accepts a unit in any notation', local({ unit: 'meters', x: 1, y: 2 }), { accuracy: 56 }],
+    ['does not use null island as a position', geo(0, 0), { crs: 'local' }],
     ['takes local coordinates where geographic ones are impossible', geo(95, 8), { crs: 'local' }],
     ['takes geographic coordinates of text as none', geo('49', '8'), { crs: 'local' }],
     ['keeps a device id as it is', { ...inFeet, deviceId: 'AA:BB' }, { provider_id: 'AA:BB' }],
@@ -144,7 +144,7 @@ describe('decodeNotification', () => {
     });
   }
 
-  test('leaves out what is not told', () => {
+  test('omits missing values', () => {
     const { deviceId, locationMapHierarchy, locationCoordinate } = inFeet;
     const location = locationOf({ deviceId, locationMapHierarchy, locationCoordinate, confidenceFactor: 0 });
     for (const name of ['accuracy', 'associated', 'timestamp_generated']) assert.equal(name in location, false, name);
@@ -190,7 +190,7 @@ describe('decodeNotification', () => {
     });
   }
 
-  test('never throws, and makes nothing but locations, of anything', () => {
+  test('never throws, and returns only locations, for any input', () => {
     const LOCATION = checker(Location);
     const members = fc.record(Object.fromEntries(Object.keys(inFeet).map((name) => [name, fc.anything()])), {
       requiredKeys: [],

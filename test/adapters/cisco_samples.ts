@@ -1,7 +1,7 @@
 import { Hierarchies } from '../../src/adapters/cisco/hierarchy.ts';
 import type { Zone } from '../../src/model/zone.ts';
 
-/** A floor whose coordinates are metres from its south-western corner. */
+/** A floor whose coordinates are meters from its south-western corner. */
 function floorZone(id: string, more: Partial<Zone>): Zone {
   return {
     id,

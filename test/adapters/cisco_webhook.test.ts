@@ -65,7 +65,7 @@ describe('CiscoWebhook', () => {
     ['its envelope', { notifications: [inFeet, inZoneOfVendor] }],
     ['a bare list', [inFeet, inZoneOfVendor]],
   ] as const) {
-    test(`takes the notifications of ${name} in their order`, () => {
+    test(`accepts the notifications of ${name} in their order`, () => {
       const { webhook, taken } = open();
       assert.equal(webhook.accept(body), undefined);
       assert.deepEqual(
@@ -75,7 +75,7 @@ describe('CiscoWebhook', () => {
     });
   }
 
-  test('takes a bare notification, and none', () => {
+  test('accepts a single notification, and an empty list', () => {
     const { webhook, taken } = open();
     webhook.accept(inFeet);
     webhook.accept({ notifications: [] });
@@ -83,7 +83,7 @@ describe('CiscoWebhook', () => {
     assert.equal(taken.length, 1);
   });
 
-  test('takes good notifications beside bad ones, and names each by its index', () => {
+  test('accepts valid notifications among invalid ones, and names each by its index', () => {
     const { webhook, names, warned } = open();
     webhook.accept({ notifications: [nowhere, association, inFeet, geographic] });
     assert.deepEqual(names, ['notifications[2]', 'notifications[3]']);
@@ -103,7 +103,7 @@ describe('CiscoWebhook', () => {
     ['a number among the notifications', [7], 'notifications[0]: must be an object, found 7'],
     ['an empty notification', [{}], 'notifications[0].deviceId: must be a text that is not empty, found nothing'],
     [
-      'bad ones beside ignored ones',
+      'invalid ones among ignored ones',
       { notifications: [association, nowhere, { ...nowhere, deviceId: '' }] },
       'notifications[1].locationMapHierarchy: must be the foreign_id of a zone, found "Nowhere>B>F"; notifications[2].deviceId: must be a text that is not empty, found ""',
     ],
@@ -122,7 +122,7 @@ describe('CiscoWebhook', () => {
     assert.throws(() => webhook.accept(Array(15).fill(nowhere)), /(notifications\[\d\]\.[^;]*; ){10}and 5 more$/);
   });
 
-  test('refuses what the hub refuses', () => {
+  test('rejects locations that the hub rejects', () => {
     const { webhook } = open(['notifications[0].source: must name a zone']);
     assert.throws(() => webhook.accept([inFeet]), badRequest('notifications[0].source: must name a zone'));
     assert.equal(webhook.accept([inFeet, geographic]), undefined);

@@ -7,7 +7,7 @@ import type { Location } from '../../src/model/location.ts';
 import { fix, openConnection, openServer, TAKEN } from './open_connection.ts';
 import { until, write } from './rtls_server.ts';
 
-test('Connection hands on locations, whatever pieces their lines come in', async (t) => {
+test('Connection passes on locations, regardless of how their lines are split', async (t) => {
   const server = await openServer(t);
   const { locations, connection, time } = openConnection(t, server);
   const socket = await server.next();
@@ -40,7 +40,7 @@ test('Connection hands on locations, whatever pieces their lines come in', async
   });
 });
 
-test('Connection goes on after garbage, and says once that there was nothing else', async (t) => {
+test('Connection continues after garbage, and warns once that there was nothing else', async (t) => {
   const server = await openServer(t);
   const { locations, connection, logged } = openConnection(t, server);
   const socket = await server.next();
@@ -71,7 +71,7 @@ test("Connection knows the port of Zebra's older stream", async (t) => {
   assert.match(String(logged.find(({ facts }) => 'hint' in facts)?.facts['hint']), /Zebra/);
 });
 
-test('Connection tries again for ever, waiting longer each time, until the server is there', async (t) => {
+test('Connection retries indefinitely, with growing delays, until it reaches the server', async (t) => {
   const server = await openServer(t);
   const { port } = server;
   await server.close();
@@ -115,7 +115,7 @@ test('Connection waits longer for a server that hangs up, unless it has spoken t
   );
 });
 
-test('Connection survives a reset, forgets what was begun and defined, and connects anew', async (t) => {
+test('Connection survives a reset, discards partial lines and definitions, and reconnects', async (t) => {
   const server = await openServer(t);
   const { connection, time, locations, isAt } = openConnection(t, server);
   const first = await server.next();
@@ -137,7 +137,7 @@ test('Connection survives a reset, forgets what was begun and defined, and conne
   assert.equal(connection.status().reconnects, 1);
 });
 
-test('Connection counts what the hub refuses, warns of it once a minute, and goes on', async (t) => {
+test('Connection counts rejected locations, warns once a minute, and continues', async (t) => {
   const server = await openServer(t);
   const deliver = (values: readonly Location[]): EachResult => {
     const problems = values.filter(({ provider_id: id }) => id === 'bad').map(() => 'source: must name a zone');
@@ -164,7 +164,7 @@ test('Connection counts what the hub refuses, warns of it once a minute, and goe
   assert.ok(Number(warnings()[1]?.facts['keptBack']) >= 5);
 });
 
-test('Connection lets the server wait while the hub is full', async (t) => {
+test('Connection applies backpressure to the server while the hub is full', async (t) => {
   const server = await openServer(t);
   let isFull = true;
   const deliver = (): EachResult => {

@@ -248,7 +248,7 @@ describe('StreamReader', () => {
     );
   });
 
-  test('never throws, and makes nothing but locations, of anything', () => {
+  test('never throws, and returns only locations, for any input', () => {
     const LOCATION = checker(Location);
     const word = fc.constantFrom(
       'LocateMessageDefinition',

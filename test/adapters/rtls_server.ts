@@ -31,13 +31,13 @@ export class RtlsServer {
     return new RtlsServer(server);
   }
 
-  /** The next connection that nobody has asked for yet. */
+  /** The next connection that was not returned yet. */
   next(): Promise<Socket> {
     const socket = this.#accepted.shift();
     return socket === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(socket);
   }
 
-  /** The last connection that nobody has asked for yet, or the next one where there is none. Those before it are gone. */
+  /** The latest connection that was not returned yet, or else the next one. Discards earlier ones. */
   last(): Promise<Socket> {
     this.#accepted.splice(0, this.#accepted.length - 1);
     return this.next();

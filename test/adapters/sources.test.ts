@@ -51,7 +51,7 @@ test('Each stream is opened by the hub that owns its zone, and by another when t
 
   owners.delete('zone-1');
   for (const hub of [a, b]) hub.changed();
-  assert.deepEqual([sourcesOf(a), sourcesOf(b)], [[], ['cellar']], 'nobody, while it is handed over');
+  assert.deepEqual([sourcesOf(a), sourcesOf(b)], [[], ['cellar']], 'no hub, during the handover');
   await until(() => isClosed, 'the server sees the end');
   owners.set('zone-1', 'b');
   for (const hub of [a, b]) hub.changed();

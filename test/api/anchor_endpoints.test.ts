@@ -20,7 +20,7 @@ const MOVED = (HALL.ground_control_points ?? []).flatMap(([lon = 0, lat = 0], i,
 const IDS = MOVED.map(({ id }) => id);
 
 describe('anchors', () => {
-  it('show georeferenced positions that the zone computes, where that is possible', async () => {
+  it('include georeferenced positions of the zone, if possible', async () => {
     const { send } = openApi();
     await send('POST', '/v2/zones', HALL);
     await send('POST', '/v2/zones', rfidZone({ id: 'reader' }));
@@ -82,7 +82,7 @@ describe('georeferencedChanges', () => {
     return open;
   }
 
-  it('tells of zones in place of the anchors that move them, once per zone', async () => {
+  it('reports zones instead of the anchors that move them, once per zone', async () => {
     const { entities: all, reported } = await entities();
     await Promise.all([all.create('anchor', a), all.create('anchor', b)]);
     const placed = georeferencedChanges(reported, all);
@@ -96,7 +96,7 @@ describe('georeferencedChanges', () => {
     for (const { after } of placed) assert.equal((after as typeof HALL).ground_control_points?.length, 4);
   });
 
-  it('tells of nothing where an anchor changes otherwise, or places no zone', async () => {
+  it('reports nothing if an anchor changes otherwise, or georeferences no zone', async () => {
     const { entities: all, reported } = await entities();
     await all.create('anchor', a);
     reported.length = 0;
@@ -105,7 +105,7 @@ describe('georeferencedChanges', () => {
     assert.deepEqual(georeferencedChanges(reported, all), []);
   });
 
-  it('tells of a zone as its anchors place it, and of everything else as it is', async () => {
+  it('reports a zone with the positions of its anchors, and all other entities unchanged', async () => {
     const { entities: all, reported } = await entities();
     for (const anchor of MOVED) await all.create('anchor', anchor);
     reported.length = 0;

@@ -51,7 +51,7 @@ test('openApiDocument refuses two rows of the same name', () => {
   assert.throws(() => openApiDocument([row('GET', '/a-b'), row('GET', '/a/b')], OPTIONS), /getAB/);
 });
 
-test('openApiDocument shows what a row says beside its schemas', () => {
+test('openApiDocument includes the notes of a row next to its schemas', () => {
   const notes = {
     path: { year: 'Four digits.' },
     takesUnknownId: true,
@@ -84,7 +84,7 @@ test('openApiDocument shows what a row says beside its schemas', () => {
   assert.deepEqual(requestBody, { required: true, content });
 });
 
-test('openApiDocument shows a reply as v1 answers it, and as GeoJSON where that can be asked for', () => {
+test('openApiDocument includes replies of v1, and GeoJSON where it is supported', () => {
   const content = (made: ApiRoute, version: 'v1' | 'v2') => JSON.stringify(operation(made, version).responses['200']);
   const replies = { 200: { description: 'Some.', schema: ArrayOf(Tool), v1: IdArray } };
   assert.match(content(row('GET', '/a', { replies }), 'v1'), /IdArray/);
@@ -127,7 +127,7 @@ test('Components shows a simple type that may be null in one', () => {
   assert.deepEqual(components.show(literal), { type: ['string', 'null'], enum: ['a', null] });
 });
 
-test('Components for generators tells the shapes of a choice apart, and shows a word as an enum', () => {
+test('Components for generators distinguishes the shapes of a union, and declares a constant as an enum', () => {
   const components = new Components({ forGenerators: true });
   const shape = (title: string) => Type.Object({ type: Type.Literal(title) }, { title });
   const about = { title: 'AOrB', description: 'One of two.', discriminatedBy: 'type' };
@@ -143,7 +143,7 @@ test('Components for generators tells the shapes of a choice apart, and shows a 
   });
 });
 
-test('Components shows an object of any members as one, and what is shown in place of a schema', () => {
+test('Components shows an object with arbitrary members, and the replacement of a schema', () => {
   const components = new Components({ replacementOf: (schema) => (schema === Tool ? Type.Boolean() : schema) });
   const record = Type.Record(Type.String(), Type.Unknown());
   assert.deepEqual(components.show(record), { type: 'object', additionalProperties: true });
@@ -168,7 +168,7 @@ test('Components shows keywords for the documents as the schema itself, and a va
   assert.ok(checker(schema).fits('no time'));
 });
 
-test('The pattern of the parameter crs says what isCrs does', () => {
+test('The pattern of the parameter crs matches the values that isCrs accepts', () => {
   const { pattern } = new Components().show(VIEW_QUERY.crs) as { readonly pattern: string };
   const documented = new RegExp(pattern, 'u');
   const texts = ['local', 'Local', 'EPSG:4326', 'EPSG:4327', 'epsg:4326', '', ' local', 'EPSG:3267', 'EPSG:326611'];

@@ -53,7 +53,7 @@ for (const { path, id, body, other, putStatus } of KINDS) {
       assert.deepEqual((await send('GET', `/v2/${path}`)).body, []);
     });
 
-    it('answers 400 to an id that exists, in both versions where the id is kept', async () => {
+    it('answers 400 to an existing id, in both versions if the id is stored', async () => {
       const { send } = openApi();
       await send('POST', `/v2/${path}`, { id, ...body });
       const again = await send('POST', `/v2/${path}`, { id, ...body });
@@ -82,7 +82,7 @@ for (const { path, id, body, other, putStatus } of KINDS) {
 }
 
 describe('bodies', () => {
-  it('are JSON whatever surrounds it', async () => {
+  it('are JSON with any surrounding whitespace', async () => {
     const { send, sendBytes } = openApi();
     assert.equal((await send('POST', '/v2/providers', ' {"id":"p","type":"uwb"}\n')).status, 201);
     const withMark = new Uint8Array([0xef, 0xbb, 0xbf, ...new TextEncoder().encode('{"id":"q","type":"uwb"}')]);

@@ -61,7 +61,7 @@ describe('fences', () => {
     );
   });
 
-  it('whose zone is gone are shown where they were, in whatever crs', async () => {
+  it('whose zone was deleted keep their positions, in any crs', async () => {
     const { send, created } = await withFences();
     const inUtm = (await send('GET', '/v2/fences/local?crs=EPSG:32632')).body;
     assert.equal((await send('DELETE', '/v2/zones/hall')).status, 204);
@@ -78,7 +78,7 @@ describe('fences', () => {
     assert.deepEqual((await send('GET', '/v2/fences/summary')).body[1], created.body);
   });
 
-  it('that never had a place are shown as they are kept, but not as GeoJSON, and can be changed', async () => {
+  it('that were never georeferenced are returned as stored, but not as GeoJSON, and can be changed', async () => {
     const { send, entities, local } = await withFences();
     const lost = { ...local, id: 'lost', zone_id: 'nowhere' } as Fence;
     entities.load({ fence: [lost] });

@@ -11,7 +11,7 @@ const FENCE = { id: 'f', region: polygon(), foreign_id: 'dock', name: 'Dock', fl
 
 const POLYGON = polygon();
 
-/** The API beside the fence `f`, with what its events were published as. */
+/** The API with the fence `f`, and its published events. */
 async function withFence() {
   const api = openApi();
   await api.entities.create('fence', FENCE);
@@ -86,7 +86,7 @@ const REFUSED: readonly (readonly [what: string, sent: unknown, message: RegExp]
   ['an unknown event type', { event_type: 'enter' }, /^event_type: must be one of region_entry, .*"enter"$/],
   ['no object', [{ event_type: 'region_entry' }], /^body: must be an object/],
   [
-    'a time that is none',
+    'an invalid time',
     { event_type: 'region_entry', provider_id: 'tag', entry_time: 'noon' },
     /^entry_time: must be an RFC 3339 .*"noon"$/,
   ],
@@ -126,8 +126,8 @@ const REFUSED: readonly (readonly [what: string, sent: unknown, message: RegExp]
     { event_type: 'region_entry', provider_id: 'lone', fence_id: 7 },
     /^fence_id: must be a string, found 7$/,
   ],
-  ['properties that are none', { event_type: 'region_entry', properties: 'x' }, /^properties: must be an object/],
-  ['trackables that are none', { event_type: 'region_entry', trackables: [1] }, /^trackables\[0\]: must be a string/],
+  ['invalid properties', { event_type: 'region_entry', properties: 'x' }, /^properties: must be an object/],
+  ['invalid trackables', { event_type: 'region_entry', trackables: [1] }, /^trackables\[0\]: must be a string/],
 ];
 
 for (const method of ['POST', 'PUT']) {

@@ -17,7 +17,7 @@ const LINE = {
 };
 
 describe('PUT /zones/fromlocal', () => {
-  it('makes a zone whose points are the local coordinates, which is not kept and can be posted', async () => {
+  it('returns a zone whose points are the local coordinates, without storing it', async () => {
     const { send, entities } = await withZones();
     const { status, body } = await send('PUT', '/v2/zones/fromlocal', {
       creation_type: 'local_coordinates',
@@ -101,7 +101,7 @@ describe('PUT /fences/fromlocal', () => {
     assert.equal(entities.count('fence'), 2);
   });
 
-  it('closes an open line, and centres a circle at 0 0 without a reference', async () => {
+  it('closes an open line, and centers a circle at 0 0 without a reference', async () => {
     const { send } = await withZones(HALL);
     const open = { local_coordinates: line([0, 0], [10, 0], [0, 10]), zone_id: 'hall' };
     assert.equal(polygonOf((await send('PUT', '/v2/fences/fromlocal', open)).body).length, 4);

@@ -14,7 +14,7 @@ for (const [query, lists, expected] of [
   ['', { locating_rules: [] }, ['GET /trackables/rules/locating', 'PUT /trackables/rules/locating']],
 ] as const) {
   const names = Object.keys(lists).join(', ');
-  test(`An import${query} of ${names} needs the permissions for what it may do to these`, async () => {
+  test(`An import${query} of ${names} needs the permissions for its changes`, async () => {
     const asked: string[] = [];
     const api = openApi({ permit: async (method, path) => void asked.push(`${method} ${path}`) });
     const document = { format: 'location-hub-entities', version: 1, ...lists };

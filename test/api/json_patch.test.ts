@@ -128,7 +128,7 @@ describe('patched', () => {
     assert.match(refusal({}, add('/a', nested(200))), /deeper than 200 levels/);
   });
 
-  it('undoes with remove what add has done, anywhere in any value', () => {
+  it('reverts an add with remove, anywhere in any value', () => {
     const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify({ value })) as object);
     fc.assert(
       fc.property(json, fc.nat(), fc.nat(), fc.jsonValue(), (before, which, where, value) => {

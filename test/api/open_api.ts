@@ -27,7 +27,7 @@ export interface Replied {
   readonly body: Shown;
 }
 
-/** What the tests look at in bodies, of an object or of the elements of a list. */
+/** Members of bodies that the tests check, of an object or of the elements of a list. */
 export interface Shown extends ReadonlyArray<Shown> {
   readonly id: string;
   readonly type: string;
@@ -55,9 +55,9 @@ const NOW_MS = Date.UTC(2026, 2, 1, 12);
 export interface OpenApi {
   readonly entities: Entities;
   readonly fanout: Fanout;
-  /** Locating rules that shards were told of, in order. */
+  /** Locating rules that shards received, in order. */
   readonly ruled: (readonly LocatingRule[])[];
-  /** Questions to shards, in order. */
+  /** Queries to shards, in order. */
   readonly asked: Query[];
   /** Locations and proximities that were handed over, and locations to be forgotten. */
   readonly accepted: { readonly what: string; readonly values: readonly unknown[]; readonly options?: AcceptOptions }[];

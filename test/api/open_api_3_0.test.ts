@@ -65,7 +65,7 @@ for (const [title, in31, in30] of SCHEMAS) {
   });
 }
 
-test('openApi30 writes the schemas of operations, and a reference that is described as what it refers to', () => {
+test('openApi30 writes the schemas of operations, and replaces a described reference with its target', () => {
   const example = { schema: { const: 1 } };
   const operation = {
     parameters: [{ name: 'a', in: 'query', schema: { const: 1 } }],
@@ -91,7 +91,7 @@ test('openApi30 writes the schemas of operations, and a reference that is descri
   });
 });
 
-test('openApi30 refuses what it has no words for', () => {
+test('openApi30 rejects schemas that it cannot express', () => {
   for (const schema of [{ prefixItems: [] }, { type: ['string', 'number'] }, { items: true, if: {} }]) {
     assert.throws(() => openApi30(documentOf(schema)), /^Error: Cannot write in OpenAPI 3\.0/);
   }

@@ -82,7 +82,7 @@ describe('Lists in pages', () => {
     });
   }
 
-  test('go on behind an id that was deleted, and behind one that never was', async () => {
+  test('continue after a deleted id, and after an unknown one', async () => {
     const [first, second, third] = SORTED as [string, string, string];
     const { headers } = await hub.get('/providers?limit=2');
     assert.ok(String(headers['link']).includes(`cursor=${new URLSearchParams({ '': second }).toString().slice(1)}`));
@@ -143,7 +143,7 @@ function partsOf(body: string | LongBody): readonly string[] | undefined {
 }
 
 describe('A list', () => {
-  test('is a text where it is short', () => {
+  test('is a single string if it is short', () => {
     assert.equal(
       shownList([1, 2, 3], (n) => (n === 2 ? undefined : String(n))),
       '[1,3]',
@@ -173,7 +173,7 @@ describe('A list', () => {
     assert.equal(parts.join(''), `[${items.flatMap((i) => (i % 3 === 0 ? [] : [text])).join(',')}]`);
   });
 
-  test('shows a bounded number of items at once, also where nothing comes of them', () => {
+  test('processes a bounded number of items at once, even without results', () => {
     let shown = 0;
     const counts: number[] = [];
     const body = shownList(Array.from({ length: 20_000 }), () => void shown++);

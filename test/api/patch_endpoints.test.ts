@@ -15,7 +15,7 @@ const rename = (value: unknown) => ({ op: 'replace', path: '/name', value });
 
 for (const { path, body } of KINDS) {
   describe(`PATCH /${path}`, () => {
-    it('changes the entity by one operation or several, and answers 200 with it', async () => {
+    it('applies one or several operations, and answers 200 with the entity', async () => {
       const { send, entities } = openApi();
       await send('POST', `/v2/${path}`, body);
       const one = await send('PATCH', `/v2/${path}/${UUID_A}`, rename('one'));
@@ -30,7 +30,7 @@ for (const { path, body } of KINDS) {
       assert.equal(entities.list('zone').length <= 1, true);
     });
 
-    it('answers 400 to what makes no such entity, and changes nothing', async () => {
+    it('answers 400 if the result is not a valid entity, and changes nothing', async () => {
       const { send } = openApi();
       await send('POST', `/v2/${path}`, body);
       const bad: readonly (readonly [unknown, RegExp])[] = [
@@ -50,7 +50,7 @@ for (const { path, body } of KINDS) {
       assert.deepEqual((await send('GET', `/v2/${path}/${UUID_A}`)).body, body);
     });
 
-    it('answers 404 to an unknown id, whatever the patch', async () => {
+    it('answers 404 to an unknown id, with any patch', async () => {
       const { send } = openApi();
       for (const patch of [rename('x'), [], { op: 'nonsense' }]) {
         assert.equal((await send('PATCH', `/v2/${path}/${UUID_B}`, patch)).status, 404);
@@ -60,7 +60,7 @@ for (const { path, body } of KINDS) {
 }
 
 describe('PATCH', () => {
-  it('loses none of many patches that are sent at once', async () => {
+  it('applies all of many concurrent patches', async () => {
     const { send, entities } = openApi({ entities: { commit: () => new Promise<void>((done) => setImmediate(done)) } });
     await send('POST', '/v2/trackables', { id: UUID_A, type: 'omlox', location_providers: [] });
     const names = Array.from({ length: 50 }, (_, i) => `tag-${i}`);
@@ -74,7 +74,7 @@ describe('PATCH', () => {
     );
   });
 
-  it('hands on force_location_update, and subdivides', async () => {
+  it('passes on force_location_update, and subdivides', async () => {
     const forced: unknown[] = [];
     const { send } = openApi({ entities: { committed: (changes) => void forced.push(changes[0]?.force) } });
     await send('POST', '/v2/trackables', { id: UUID_A, type: 'omlox' });

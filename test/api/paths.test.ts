@@ -95,7 +95,7 @@ describe('createApi', () => {
     });
   }
 
-  it('lets a provider be called like a list where that is not ambiguous', async () => {
+  it('accepts a provider with the name of a list if that is unambiguous', async () => {
     const { send, accepted } = openApi();
     assert.equal((await send('PUT', '/v2/providers/locations/location', {})).status, 204);
     assert.equal(accepted[0]?.options?.providerId, 'locations');

@@ -8,7 +8,7 @@ import { type Answering, openApi } from './open_api.ts';
 const WGS84 = { crs: 'EPSG:4326', geojson: false };
 const T = UUID_A.toUpperCase();
 
-/** The API beside provider `p`, trackable `T`, fence `f` and zone `hall`. */
+/** The API with provider `p`, trackable `T`, fence `f` and zone `hall`. */
 async function beside(answers: Answering) {
   const api = openApi({ answers });
   await api.entities.create('zone', uwbZone({ id: 'hall', foreign_id: 'h' }));
@@ -46,7 +46,7 @@ const ENTITIES: readonly (readonly [string, Query, readonly string[]])[] = [
 
 describe('one location or motion', () => {
   for (const [path, query] of ONE) {
-    it(`is asked for and passed on as text by ${path}`, async () => {
+    it(`is queried and passed on as a string by ${path}`, async () => {
       const { handle, asked } = await beside(() => [{ absent: true }, texts('{"n":1.50}')]);
       const reply = await handle('GET', path);
       assert.deepEqual([reply.status, reply.body], [200, '{"n":1.50}']);
@@ -146,7 +146,7 @@ describe('locations', () => {
     crs: 'EPSG:4326',
   };
 
-  it('are handed over without a promise where nothing has to be waited for', () => {
+  it('are submitted synchronously if nothing has to be awaited', () => {
     const { handle, accepted } = openApi();
     const body = new TextEncoder().encode(JSON.stringify(one));
     const reply = handle('PUT', '/v2/providers/tag%2F1/location', body);
@@ -184,7 +184,7 @@ describe('locations', () => {
     ]);
   });
 
-  it('are answered when they are kept, and refused with what is wrong with them', async () => {
+  it('are answered when they are stored, and rejected with their problems', async () => {
     const failures = ['HUB_BAD_REQUEST', 'HUB_UNAVAILABLE'] as const;
     for (const code of failures) {
       const error = new HubError(code, 'locations[1].floor: no');
@@ -212,7 +212,7 @@ describe('locations', () => {
     assert.deepEqual([status, body.message], [400, 'body: must be nested at most 200 levels deep, found more']);
   });
 
-  it('are forgotten, of one known provider or of all', async () => {
+  it('are deleted, for one known provider or for all', async () => {
     const { send, entities, accepted } = openApi();
     await entities.create('provider', { id: T, type: 'uwb' });
     assert.equal((await send('DELETE', `/v2/providers/${UUID_A}/location`)).status, 204);

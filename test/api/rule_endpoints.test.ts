@@ -10,7 +10,7 @@ const RULES = [
 ];
 
 describe('/trackables/rules/locating', () => {
-  it('is empty at first, replaced by PUT, and told to the shards', async () => {
+  it('is empty at first, replaced by PUT, and sent to the shards', async () => {
     const { send, ruled } = openApi();
     assert.deepEqual((await send('GET', '/v2/trackables/rules/locating')).body, []);
     const put = await send(
@@ -47,17 +47,17 @@ describe('/trackables/rules/locating', () => {
     });
   }
 
-  it('keeps the rules where the store does not take others', async () => {
-    const told: unknown[] = [];
+  it('keeps the rules if the store rejects new ones', async () => {
+    const committed: unknown[] = [];
     const rules = new LocatingRules({
       commit: () => Promise.reject<void>(new HubError('HUB_UNAVAILABLE', 'Cannot keep data')),
-      committed: (changed) => void told.push(changed),
+      committed: (changed) => void committed.push(changed),
     });
     rules.load(RULES);
     const { send } = openApi({ rules });
     assert.equal((await send('PUT', '/v2/trackables/rules/locating', [])).status, 503);
     assert.deepEqual((await send('GET', '/v2/trackables/rules/locating')).body, RULES);
-    assert.deepEqual(told, [RULES]);
+    assert.deepEqual(committed, [RULES]);
   });
 });
 

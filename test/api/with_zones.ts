@@ -4,7 +4,7 @@ import { type OpenApi, openApi, type Shown } from './open_api.ts';
 
 const shapes = await openShapeChecks();
 
-/** The API with a geometry engine, beside the zones of a test. */
+/** The API with a geometry engine and the zones of a test. */
 export async function withZones(...zones: object[]): Promise<OpenApi> {
   const api = openApi({ entities: { shapes } });
   for (const zone of zones) assert.equal((await api.send('POST', '/v2/zones', zone)).status, 201);

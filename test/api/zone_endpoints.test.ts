@@ -18,7 +18,7 @@ describe('zones', () => {
     );
   });
 
-  it('say need_transformation in v1 only, and never keep it', async () => {
+  it('include need_transformation in v1 only, and never store it', async () => {
     const { send, entities } = openApi();
     const zone = await send('POST', '/v1/zones', uwbZone({ need_transformation: false }));
     assert.equal(zone.body.need_transformation, true);

@@ -19,7 +19,7 @@ const SQUARE_M = {
 };
 
 describe('GET /zones/{id}/createfence', () => {
-  it('makes a fence of the points of a zone, which is not kept and can be posted', async () => {
+  it('returns a fence of the points of a zone, without storing it', async () => {
     const { send, entities } = await withZones({ ...HALL, name: 'Hall 1', exit_delay: 5000 });
     const { status, body } = await send('GET', `/v2/zones/${HALL.id.toUpperCase()}/createfence`);
     assert.equal(status, 200);
@@ -50,7 +50,7 @@ describe('GET /zones/{id}/createfence', () => {
     assert.equal(polygonOf((await send('GET', `/v2/zones/${HALL.id}/createfence`)).body).length, 5);
   });
 
-  it('makes the hull of points of which one lies among the others', async () => {
+  it('returns the hull of points of which one is in the interior', async () => {
     const rows = [...(HALL.ground_control_points ?? []), [9.0005, 50.0004], [36, 44]];
     const { send } = await withZones({ ...HALL, ground_control_points: rows });
     const ring = polygonOf((await send('GET', `/v2/zones/${HALL.id}/createfence`)).body);
@@ -120,7 +120,7 @@ describe('POST /zones/{id}/fence', () => {
     assertNear(polygonOf(body)[2]?.[1], 50.00008989, 1e-7);
   });
 
-  it('makes an id where there is none, and in v1', async () => {
+  it('generates a missing id, also in v1', async () => {
     const { send } = await withZones(HALL);
     const circle = { region: point(5, 5), radius: 2 };
     assert.match((await send('POST', `/v2/zones/${HALL.id}/fence`, circle)).body.id, /^[0-9a-f-]{36}$/);

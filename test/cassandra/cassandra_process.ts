@@ -85,7 +85,7 @@ export class CassandraProcess {
     return this.#end('SIGKILL');
   }
 
-  /** Lets it hang: connections stay open and nobody answers. */
+  /** Stops it: connections stay open without answers. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -138,7 +138,7 @@ function endWithThisProcess(child: ChildProcess): void {
   child.once('exit', () => watch.kill('SIGKILL'));
 }
 
-/** A key pair for 127.0.0.1, and its certificate beside it. */
+/** Creates a key pair for 127.0.0.1 and its certificate. */
 function makeCertificate(folder: string): void {
   const store = ['-keystore', join(folder, 'keystore'), '-storepass', STORE_PASSWORD, '-alias', 'node'];
   const name = ['-dname', 'CN=127.0.0.1', '-ext', 'san=ip:127.0.0.1,dns:localhost'];

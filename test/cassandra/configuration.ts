@@ -44,7 +44,7 @@ client_encryption_options:
 `;
 }
 
-/** What is worth knowing of its log: that it is ready, and why it is not. */
+/** Logging with the relevant messages: readiness, and reasons for failures. */
 export const LOGGING = `\
 <configuration>
   <appender name="OUT" class="ch.qos.logback.core.ConsoleAppender">

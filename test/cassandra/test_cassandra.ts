@@ -11,7 +11,7 @@ export interface TestCassandra {
   /** Why tests that need it are skipped here; false where they run. */
   readonly skip: string | false;
   readonly process: CassandraProcess;
-  /** What a store is opened with; in a keyspace of its own unless it is named. */
+  /** Settings for a store, with its own keyspace unless `more` names one. */
   settings(more?: Partial<WideColumnSettings>): WideColumnSettings;
 }
 

@@ -10,7 +10,7 @@ import { FLOORS } from '../../src/cli/demo/zones.ts';
 const MINUTES = 5;
 const TICK_S = 0.1;
 
-/** Where everybody is, tick by tick. */
+/** Positions of the crew, tick by tick. */
 function* days(seed: number): Generator<CrewMember[]> {
   let crew = demoCrew(seed);
   for (let tick = 0; tick < (MINUTES * 60) / TICK_S; tick++) {
@@ -63,7 +63,7 @@ function distanceTo(shape: FenceShape, at: Metres): number {
   return shape.hole === undefined ? toBox(shape.box) : Math.max(toBox(shape.box), -toBox(shape.hole));
 }
 
-/** Where a member is in the coordinates that the shape was drawn in. */
+/** Position of a crew member in the coordinates of the shape. */
 function placeFor(shape: FenceShape, { floor, mover }: CrewMember): Metres {
   const { frame } = FLOORS[floor];
   return (shape.local ?? 'hall') === floor ? [mover.x, mover.y] : inHall(frame, [mover.x, mover.y]);
@@ -73,7 +73,7 @@ const belongs = (floor: number | null | undefined, member: CrewMember) => {
   return typeof floor !== 'number' || FLOORS[member.floor].floor === floor;
 };
 
-test('each fence of the demo is entered and left again by somebody', () => {
+test('each fence of the demo is entered and left by a crew member', () => {
   const entered = new Map<string, number>();
   const left = new Map<string, number>();
   const inside = new Set<string>();
@@ -192,7 +192,7 @@ test('move rests at its stops and walks straight between them', () => {
   assert.deepEqual([walk[0]?.x, walk[0]?.y, walk[0]?.speed], [0, 0, 0]);
 });
 
-test('move keeps to the aisles, one axis after the other', () => {
+test('move stays in the aisles, one axis after the other', () => {
   for (const { x, y } of seconds({ ...WALK, alongAisles: true }, 7)) {
     assert.ok(Math.abs(y) < 1e-9 || Math.abs(x - 3) < 1e-9 || Math.abs(x) < 1e-9 || Math.abs(y - 4) < 1e-9);
   }
@@ -207,7 +207,7 @@ test('draw repeats for a seed and spreads over 0 to 1', () => {
   assert.ok(Math.abs(mean - 0.5) < 0.05, `mean ${mean}`);
 });
 
-test('onEarth turns the upper floor about its origin and keeps lengths to a millimetre in a metre', () => {
+test('onEarth turns the upper floor about its origin and keeps lengths to a millimeter in a meter', () => {
   const [x, y] = inHall({ x: 30, y: 15, turn: 90 }, [2, 1]);
   assert.ok(Math.abs(x - 29) < 1e-9 && Math.abs(y - 17) < 1e-9);
   const [longitude, latitude] = onEarth(HALL, [0, 0]);

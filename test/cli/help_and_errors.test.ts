@@ -65,10 +65,10 @@ for (const [what, settings, expected] of [
   ['every interface', { HUB_PORT: '9000', HUB_HOST: '::' }, 'http://127.0.0.1:9000'],
   ['an address of IPv6', { HUB_PORT: '9000', HUB_HOST: '::1' }, 'http://[::1]:9000'],
   ['HTTPS alone', { HUB_PORT: '9443', HUB_FORCE_HTTPS: 'true' }, 'https://127.0.0.1:9443'],
-  ['a free port, which nobody knows', { HUB_PORT: '0' }, 'http://127.0.0.1:8081'],
-  ['a port that is none', { HUB_PORT: 'none' }, 'http://127.0.0.1:8081'],
+  ['an unknown free port', { HUB_PORT: '0' }, 'http://127.0.0.1:8081'],
+  ['an invalid port', { HUB_PORT: 'none' }, 'http://127.0.0.1:8081'],
 ] as const) {
-  test(`commands take the hub at ${expected} where the settings name ${what}`, async () => {
+  test(`commands use the hub at ${expected} if the settings name ${what}`, async () => {
     const { code, out, err } = await startCliWith(settings, 'tail', '--help').finished;
     assert.deepEqual({ code, err }, { code: 0, err: '' });
     assert.ok(out.includes(`(default: "${expected}")`), out);
@@ -84,13 +84,13 @@ const mistakes: [name: string, args: string[], expected: RegExp][] = [
     /^error: option '--seed <number>' argument 'x' is invalid\. It must be a whole number of 0 or more and of 1000000 or less\.\n$/,
   ],
   [
-    'an address that is none',
+    'an invalid address',
     ['tail', 'fence_events', '--hub', 'localhost'],
     /^error: option '--hub <url>' argument 'localhost' is invalid\. It must begin with http/,
   ],
   ['a replay without locations', ['replay'], /^error: required option '--locations <file>' not specified\n$/],
   [
-    'a speed that is none',
+    'an invalid speed',
     ['replay', '--locations', 'x', '--speed', '-1'],
     /^error: option '--speed <factor>' argument '-1' is invalid\./,
   ],
@@ -137,7 +137,7 @@ test('replay names the line that it cannot interpolate', async (context) => {
 });
 
 for (const command of ['demo', 'tail', 'replay']) {
-  test(`${command} says in one line that there is no hub`, async (context) => {
+  test(`${command} reports in one line that there is no hub`, async (context) => {
     const args = { demo: [], tail: ['fence_events'], replay: ['--locations', temporaryFile(context, 'file', '{}\n')] };
     const { code, out, err } = await runCli(command, ...args[command as keyof typeof args], '--hub', NOBODY);
     assert.equal(err, `Cannot reach the hub at ${NOBODY}: is it running? Start it with npm start\n`);

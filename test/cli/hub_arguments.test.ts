@@ -38,7 +38,7 @@ test('npm start -- --help prints the usage', async (t) => {
   assert.ok(out.endsWith('\n'));
 });
 
-/** What somebody types, and the whole line that they read. */
+/** Mistyped arguments, and the complete error line. */
 const MISTAKES: readonly [typed: readonly string[], line: RegExp][] = [
   [['start', '--', '--prot', '27002'], /^arguments: --prot: .*; did you mean "--port"\?\n$/],
   [['start', '--port', '27002'], /^npm has taken --port for itself\. Type: npm start -- --port 27002\n$/],
@@ -53,7 +53,7 @@ const MISTAKES: readonly [typed: readonly string[], line: RegExp][] = [
 ];
 
 for (const [typed, line] of MISTAKES) {
-  test(`npm ${typed.join(' ')} starts nothing, and says why`, async (t) => {
+  test(`npm ${typed.join(' ')} starts nothing, and reports the reason`, async (t) => {
     const { code, out, err } = await npm(t, ...typed);
     assert.equal(code, 1);
     assert.equal(out, '');

@@ -77,7 +77,7 @@ function keptIn(folder: string): StoredState {
 const idsOf = ({ entities }: StoredState) => entities.map(({ kind, id }) => `${kind} ${id}`).sort();
 const withoutTime = (path: string) => readFileSync(path, 'utf8').replace(/"exported_at":"[^"]+"/, '');
 
-test('import takes in every kind of entity, and what export writes of them is imported to the same', async () => {
+test('import accepts every kind of entity, and importing their export changes nothing', async () => {
   const first = newFolder();
   const { code, out, err } = await runCliIn(first, 'import', written(ALL));
   assert.match(out, /: 8 created, 0 changed, 0 as they were, 0 deleted\n$/, err);
@@ -110,7 +110,7 @@ test('import takes in every kind of entity, and what export writes of them is im
   await hub.crash();
 });
 
-test('import takes a document in UTF-16, as PowerShell writes it', async () => {
+test('import accepts a document in UTF-16, as written by PowerShell', async () => {
   const path = join(newFolder(), 'all.json');
   writeFileSync(path, Buffer.from(`\uFEFF${JSON.stringify(ALL)}\r\n`, 'utf16le'));
   const folder = newFolder();
@@ -149,7 +149,7 @@ test('import and export keep every digit of properties and sensors, and make ord
   );
 });
 
-test('import changes what is there under the same id, in any case, and leaves the rest; --replace deletes it', async () => {
+test('import changes entities with the same id, in any case, and keeps the rest; --replace deletes it', async () => {
   const folder = newFolder();
   await runCliIn(folder, 'import', written(ALL));
   const changed = { ...ALL.trackables[1], id: CARRIER.toUpperCase(), name: 'changed' };
@@ -161,14 +161,14 @@ test('import changes what is there under the same id, in any case, and leaves th
   const merged = keptIn(folder);
   assert.equal(merged.entities.length, 9);
   assert.match(merged.entities.find(({ id }) => id === CARRIER)?.text ?? '', /"name":"changed"/);
-  // What a document says nothing of, and is no entity, stays.
+  // Data that a document omits stays if it is not an entity.
   const replaced = await runCliIn(folder, 'import', written({ ...small, alert_rules: [] }), '--replace');
   assert.match(replaced.out, /: 0 created, 0 changed, 1 as they were, 6 deleted/);
   const left = ['setting locating_rules', `setting map_view ${uuid(22)}`, `trackable ${CARRIER}`];
   assert.deepEqual(idsOf(keptIn(folder)), left);
 });
 
-test('import --replace forgets the last locations of what it deletes', async () => {
+test('import --replace deletes the last locations of deleted entities', async () => {
   const folder = newFolder();
   const hub = await HubProcess.start(folder);
   await hub.post('/trackables', ALL.trackables[1]);
@@ -209,8 +209,8 @@ const REFUSED: readonly [what: string, document: unknown, says: readonly RegExp[
     { ...ALL, zones: [{ type: 'rfid' }] },
     [/\n {2}zones\[0\]\.id: must be the id of the entity, found nothing\n/],
   ],
-  ['rules that are none', { ...ALL, locating_rules: [{ expression: '((' }] }, [/\n {2}locating_rules\[0\]/]],
-  ['a list that is none', { ...ALL, zones: {} }, [/\n {2}zones: must be a list, found \{\}\n/]],
+  ['invalid rules', { ...ALL, locating_rules: [{ expression: '((' }] }, [/\n {2}locating_rules\[0\]/]],
+  ['an invalid list', { ...ALL, zones: {} }, [/\n {2}zones: must be a list, found \{\}\n/]],
   ['a member that it does not know', { ...ALL, zonen: [] }, [/\n {2}zonen: is no list of entities\n/]],
   [
     'another kind of document',
@@ -257,7 +257,7 @@ for (const [what, properties, says] of STORED) {
   });
 }
 
-test('import reads UTF-8 with a byte order mark, and refuses what is not UTF-8', async () => {
+test('import reads UTF-8 with a byte order mark, and refuses other encodings', async () => {
   const folder = newFolder();
   const path = join(newFolder(), 'all.json');
   writeFileSync(path, `\ufeff${JSON.stringify({ format: ALL.format, version: 1, providers: ALL.providers })}`);

@@ -88,7 +88,7 @@ test('isInstalled trusts its stamp until the lock file changes', (context) => {
   assert.equal(isInstalled(root), false);
 });
 
-test('The hub needs no packages of its tests, and what it has installed is not enough for these', (context) => {
+test('The hub needs no packages of its tests, and the tests need more packages than the hub', (context) => {
   const packages = { 'node_modules/a': A, 'node_modules/b': { ...A, dev: true } };
   const root = project(context, packages);
   record(root, { 'node_modules/a': A });
@@ -124,7 +124,7 @@ test('launch.mjs installs less for the hub, and the rest for its tests', async (
   }
 });
 
-test('stampOf tells contents and platforms apart', () => {
+test('stampOf distinguishes contents and platforms', () => {
   assert.equal(stampOf('a', 'linux-x64'), stampOf('a', 'linux-x64'));
   assert.notEqual(stampOf('a', 'linux-x64'), stampOf('b', 'linux-x64'));
   assert.notEqual(stampOf('a', 'linux-x64'), stampOf('a', 'linux-arm64'));
@@ -173,7 +173,7 @@ test('launch.mjs shows why an install fails and does not start', async (context)
   assert.match(err, /Cannot install the dependencies: npm ci ended with code 1\n$/);
 });
 
-test('launch.mjs hands a signal to the script and waits for its end', async (context) => {
+test('launch.mjs forwards a signal to the script and waits for its exit', async (context) => {
   const root = project(context);
   record(root, {});
   const script = "process.on('SIGTERM', () => process.exit(7)); console.log('ready'); setInterval(() => {}, 1000)";

@@ -118,7 +118,7 @@ for (const isRunning of [false, true]) {
   });
 }
 
-test('What lies beside the database and is not of it can be written, and is for its owner alone', async () => {
+test('Other files in the folder of the database can be written, and are private to their owner', async () => {
   const folder = newFolder();
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   mkdirSync(join(folder, 'backups'));

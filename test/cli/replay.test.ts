@@ -131,7 +131,7 @@ test('replay finds the rejected locations of a batch, so that the others arrive'
   );
 });
 
-test('replay asks a busy hub again, and a proxy whose hub has gone away', async (context) => {
+test('replay retries after a busy hub, and after a proxy whose hub is unreachable', async (context) => {
   const statuses = [503, 502];
   const hub = await fakeHub(context, {
     answer() {
@@ -147,7 +147,7 @@ test('replay asks a busy hub again, and a proxy whose hub has gone away', async 
   );
 });
 
-test('replay stops with one line where it is not permitted', async (context) => {
+test('replay stops with one line without a permission', async (context) => {
   const hub = await fakeHub(context, { answer: () => ({ status: 403, message: 'no permission' }) });
   const { code, out, err } = await runCli('replay', '--locations', recording(context, 3), '--hub', hub.url);
   assert.deepEqual({ code, out, err }, { code: 1, out: '', err: 'The hub does not permit this: 403 no permission\n' });
@@ -167,7 +167,7 @@ test('replay interpolates and restamps', async (context) => {
   assert.ok(sent.every(({ timestamp_generated }) => timestamp_generated >= before));
 });
 
-test('replay reports what it has sent when it is interrupted', async (context) => {
+test('replay reports the sent locations when it is interrupted', async (context) => {
   let arrived = () => {};
   const first = new Promise<void>((resolve) => {
     arrived = resolve;

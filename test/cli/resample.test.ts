@@ -95,7 +95,7 @@ const lines: [name: string, samples: Sample[], hz: number, expected: number[][]]
     ],
   ],
   [
-    'goes the long way in metres',
+    'goes the long way in meters',
     [
       { ms: 0, at: [179, 0], crs: 'local' },
       { ms: 2000, at: [-179, 0], crs: 'local' },
@@ -190,7 +190,7 @@ async function due(
 
 const paces: [name: string, ms: number[], speed: number, batch: number, expected: [atMs: number, count: number][]][] = [
   [
-    'hands out each location when it is due',
+    'returns each location when it is due',
     [1000, 1100, 1300],
     1,
     10,
@@ -243,7 +243,7 @@ const paces: [name: string, ms: number[], speed: number, batch: number, expected
       [0, 1],
     ],
   ],
-  ['hands out nothing of nothing', [], 1, 2, []],
+  ['returns nothing without locations', [], 1, 2, []],
 ];
 
 for (const [name, ms, speed, batch, expected] of paces) {

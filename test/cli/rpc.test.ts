@@ -34,7 +34,7 @@ test('rpc call prints the result, to the last digit', async () => {
   assert.deepEqual(await finished, { code: 0, out: '{"lit":1.50}\n', err: '' });
 });
 
-test('rpc call hands on what it was told to wait for', async () => {
+test('rpc call passes on the timeout and the aggregation', async () => {
   const options = ['--timeout', '60000', '--aggregation', '_return_first_success'];
   const { finished } = startCli('rpc', 'call', 'Blink LED', ...options, '--hub', hub.origin);
   await led.answer({ error: { code: 3, message: 'busy' } });
@@ -46,7 +46,7 @@ test('rpc call hands on what it was told to wait for', async () => {
   await led.next();
 });
 
-test('rpc call says why there is no such handler', async () => {
+test('rpc call reports why there is no such handler', async () => {
   const { code, out, err } = await rpc('call', 'com.omlox.ping', '--handler', 'nobody');
   assert.deepEqual([code, out], [1, '']);
   assert.match(err, /^Cannot call com\.omlox\.ping: .*no handler of it has the id "nobody" \(-32000\)\n$/);

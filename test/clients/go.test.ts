@@ -99,7 +99,7 @@ describe('a client in Go', { skip: goIsMissing ?? false }, () => {
 
   test('publishes with a token and leaves at once: nothing is lost', async () => {
     await whileAuthorized('', async ({ hub, issuer, admin }) => {
-      const heard = await admin.subscribe('location_updates');
+      const received = await admin.subscribe('location_updates');
       const gps = { position: { type: 'Point', coordinates: [9, 50] }, provider_type: 'gps', crs: 'EPSG:4326' };
       for (let n = 0; n < FLIGHT; n++) {
         const token = await issuer.token({ roles: ['admin'], claims: { jti: `${n}` } });
@@ -107,11 +107,11 @@ describe('a client in Go', { skip: goIsMissing ?? false }, () => {
         sender.child.stdin?.end(lines([{ ...gps, source: '', provider_id: `tag-${n}` }]));
         assert.deepEqual(await sender.ended, { code: 0, error: '' });
       }
-      for (let n = 0; n < FLIGHT; n++) await heard.next(({ provider_id: id }) => id === `tag-${n}`);
+      for (let n = 0; n < FLIGHT; n++) await received.next(({ provider_id: id }) => id === `tag-${n}`);
     });
   });
 
-  test('is told that its token does not permit what it subscribes to, and does not hang', async () => {
+  test('is notified that its token does not permit the subscription, and does not hang', async () => {
     await whileAuthorized('', async ({ hub, issuer }) => {
       for (const TOKEN of ['', 'bad', await issuer.token({ roles: ['none'] })]) {
         const listener = runGo(program, ['listen', `${hub.origin}/v2`, 'fence_events', '1'], { TOKEN });

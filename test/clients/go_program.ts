@@ -38,7 +38,7 @@ export async function buildGoProgram(): Promise<string> {
 export interface GoRun {
   /** Its next line. Rejects with what it says when it ends without one. */
   line(): Promise<string>;
-  /** Its exit code, once it has ended, with what it has said of an error. */
+  /** Its exit code and its error output, after it has ended. */
   readonly ended: Promise<{ readonly code: number | null; readonly error: string }>;
   readonly child: ChildProcess;
 }

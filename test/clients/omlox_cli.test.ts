@@ -60,10 +60,10 @@ describe('the public Go client and its command-line program', { skip: tool.skip 
     const path = join(tool.folder, PROGRAM);
     const listener = spawn(path, ['subscribe', 'location_updates'], { env: { ...process.env, ...env } });
     t.after(() => listener.kill('SIGKILL'));
-    const told = once(listener.stdout, 'data');
+    const output = once(listener.stdout, 'data');
     // The program does not say when it has subscribed.
     const sending = setInterval(() => void hub.put('/providers/tag/location', LOCATION), 50);
     t.after(() => clearInterval(sending));
-    assert.match(String(await told), /"provider_id":"tag"/);
+    assert.match(String(await output), /"provider_id":"tag"/);
   });
 });

@@ -47,7 +47,7 @@ const forkliftAt = (x: number) => ({
   provider_id: TAG,
 });
 
-/** What a script sends: entities with ids of its own. */
+/** Body of a script: an entity with its own id. */
 type Sent = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /**
@@ -80,7 +80,7 @@ describe('a script of v1 that sets up a warehouse', () => {
     return body.id;
   }
 
-  test('gets zones, trackables and fences with ids of the hub, and events of what moves among them', async () => {
+  test('gets zones, trackables and fences with ids of the hub, and events of their movements', async () => {
     const zone = await ensure('/zones', ZONE);
     assert.notEqual(zone, ZONE.id);
     const { body: kept } = await call('GET', `/zones/${zone}`);
@@ -103,7 +103,7 @@ describe('a script of v1 that sets up a warehouse', () => {
     assert.deepEqual((await call('GET', `/trackables/${trackable}/fences`)).body, []);
   });
 
-  test('tells its errors apart by the words of v1', async () => {
+  test('distinguishes errors by the messages of v1', async () => {
     await ensure('/providers', { id: TAG, type: 'uwb' });
     const refusals: readonly (readonly [TestReply, number, string])[] = [
       [await call('POST', '/providers', { id: TAG, type: 'uwb' }), 400, 'bad request'],

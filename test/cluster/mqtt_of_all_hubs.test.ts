@@ -84,7 +84,7 @@ describe('MQTT in a cluster of three hubs', { skip }, () => {
     await updates.next((each) => tickOf(each) === 99);
     assert.deepEqual(updates.events.map(tickOf), ticks(100));
     await display.next(({ payload }) => tickOf(payload) === 99);
-    const published = display.heard.map(({ payload }) => tickOf(payload));
+    const published = display.received.map(({ payload }) => tickOf(payload));
     // With QoS 0 a newer location replaces one that waits.
     assert.deepEqual(published, [...new Set(published)]);
     await display.close();

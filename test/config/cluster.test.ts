@@ -55,7 +55,7 @@ test('A cluster has usual settings for everything but its servers', () => {
   assert.ok(alike.includes('require_authorization: false'), alike.join());
 });
 
-test('Files by which a hub signs in lie beside hub_config.yaml, unless their paths are absolute', () => {
+test('Paths of credential files are relative to hub_config.yaml, unless they are absolute', () => {
   const given = inCluster(
     'cluster_hub_name: a',
     'cluster_credentials_path: hub.creds',

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 
-/** What a configuration is read from. */
+/** Sources of a configuration. */
 export interface Given {
   readonly env?: Record<string, string>;
   readonly file?: string | undefined;

@@ -21,7 +21,7 @@ const WARNED: readonly [name: string, given: Given, warned: readonly object[], e
     { port: 8081 },
   ],
   [
-    'ignores what Kubernetes tells of a service called hub, and keeps the port of the file',
+    'ignores variables that Kubernetes sets for a service called hub, and keeps the port of the file',
     {
       file: 'port: 9000',
       env: {

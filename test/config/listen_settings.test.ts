@@ -6,7 +6,7 @@ import { load } from './given.ts';
 
 const MIB = 2 ** 20;
 
-/** Settings beside the defaults; the bounds of a frame and of all, in bytes, or why the hub does not start. */
+/** Settings, and the bounds of one frame and of all frames in bytes, or the error of the start. */
 const FRAMES: readonly [file: string, expected: readonly [number, number] | string][] = [
   ['', [16 * MIB, 256 * MIB]],
   ['websocket_max_frame_size: 131072', [128 * MIB, 256 * MIB]],

@@ -78,7 +78,7 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
     { env: { HUB_WIDECOLUMN_RATE: '2.5', HUB_CASSANDRA_RATE: '1' } },
     { widecolumn_rate: 2.5 },
   ],
-  ['takes a map file beside it', { file: 'map_tile_url: town.pmtiles' }, { map_tile_url: 'town.pmtiles' }],
+  ['accepts a map file in its folder', { file: 'map_tile_url: town.pmtiles' }, { map_tile_url: 'town.pmtiles' }],
   ['reads hosts of a list', { file: 'widecolumn_hosts: [db-1, db-2]' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
   ['reads hosts of one text', { file: 'cassandra_hosts: db-1, db-2' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
   [
@@ -175,7 +175,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     }),
   ],
   [
-    'a base path that is none',
+    'an invalid base path',
     { file: 'base_path: rtls/' },
     [
       'hub_config.yaml:1: base_path: must be a path such as /rtls, without a slash at its end and without hub-ui in it, found "rtls/"',
@@ -195,7 +195,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   ['a text for a number', { file: '\nport: many' }, ['hub_config.yaml:2: port: must be an integer, found "many"']],
   ['a number out of range', { file: 'port: 70000' }, ['hub_config.yaml:1: port: must be <= 65535, found 70000']],
   [
-    'a map file that is not beside it',
+    'a map file in another folder',
     { file: 'map_tile_url: ../town.pmtiles' },
     [
       'hub_config.yaml:1: map_tile_url: must match pattern "^((https?://|/)[^\\s;,]+|[\\w-][\\w.-]*\\.pmtiles)$", found "../town.pmtiles"',
@@ -205,7 +205,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   ['a key without value', { file: 'port:' }, ['hub_config.yaml:1: port: must be an integer, found null']],
   ["YAML 1.1's yes", { file: 'cors: yes' }, ['hub_config.yaml:1: cors: must be a boolean, found "yes"']],
   [
-    'a word that is none of the words',
+    'an unknown word',
     { file: 'severity_level: Loud' },
     ['hub_config.yaml:1: severity_level: must be one of Fatal, Error, Warning, Info, Debug, Trace, found "Loud"'],
   ],
@@ -247,7 +247,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     { env: { HUB_PORT: 'tcp://10.0.0.1' } },
     ['environment: HUB_PORT: must be an integer, found "tcp://10.0.0.1"'],
   ],
-  ['a truth that is none', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be a boolean, found "on"']],
+  ['an invalid boolean', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be a boolean, found "on"']],
   [
     'a mistake in the file that the environment hides',
     { file: 'port: x', env: { HUB_PORT: '1' } },
@@ -287,7 +287,7 @@ test('loadConfig freezes the configuration', () => {
   assert.throws(() => Object.assign(load({}), { port: 1 }), TypeError);
 });
 
-test('readConfigFile tells a missing file from a missing folder and from a folder that is none', (context) => {
+test('readConfigFile distinguishes a missing file, a missing folder, and a file in place of the folder', (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
   context.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'hub_config.yaml'), 'port: 9\n');

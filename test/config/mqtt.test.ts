@@ -13,8 +13,8 @@ const WRONG: readonly [name: string, file: string, expected: RegExp][] = [
   ],
   ['a certificate without its key', 'mqtt_tls: true\nmqtt_client_cert: a', /^mqtt_client_cert: needs mqtt_client_key/],
   ['a certificate without TLS', 'mqtt_ca_cert: ca.pem', /^mqtt_ca_cert: needs mqtt_tls: true$/],
-  ['a protocol that is none', 'mqtt_protocol: amqp', /^hub_config.yaml:1: mqtt_protocol: must be .*found "amqp"$/],
-  ['publications that are no list', 'mqtt_publish: {}', /^hub_config.yaml:1: mqtt_publish: must be a list of names/],
+  ['an invalid protocol', 'mqtt_protocol: amqp', /^hub_config.yaml:1: mqtt_protocol: must be .*found "amqp"$/],
+  ['publications that are not a list', 'mqtt_publish: {}', /^hub_config.yaml:1: mqtt_publish: must be a list of names/],
   [
     'an unknown publication',
     'mqtt_publish: [fence_event]',
@@ -23,7 +23,7 @@ const WRONG: readonly [name: string, file: string, expected: RegExp][] = [
   ['one that is there twice', 'mqtt_publish: [fence_events, fence_events]', /mqtt_publish\[1\]: must be there once/],
   ['one without a topic', 'mqtt_publish: [{min_interval: 5}]', /mqtt_publish\[0\].topic: is required, but is missing$/],
   [
-    'an interval that is none',
+    'an invalid interval',
     'mqtt_publish: [{topic: fence_events, min_interval: soon}]',
     /mqtt_publish\[0\].min_interval: must be an integer from 0 to 86400000, found "soon"$/,
   ],
@@ -60,7 +60,7 @@ const settingsOf = (file: string) =>
 describe('mqttSettings()', () => {
   test('has none without an address', () => assert.equal(settingsOf(''), undefined));
 
-  test('publishes everything unless it is told what', () => {
+  test('publishes everything by default', () => {
     const all = settingsOf('mqtt_address: b')?.wanted ?? [];
     assert.deepEqual(
       all.map(({ publication }) => publication),
@@ -87,7 +87,7 @@ describe('mqttSettings()', () => {
     assert.deepEqual([sharedClientId, share], ['omlox-hub-id', undefined]);
   });
 
-  test('shares its subscriptions with hubs that are no cluster, where it is asked to', () => {
+  test('shares its subscriptions with hubs outside a cluster on request', () => {
     const shareOf = (more: string) => settingsOf(`mqtt_address: b\n${more}`)?.share;
     assert.equal(shareOf(''), undefined);
     assert.equal(shareOf('mqtt_share: plant'), 'plant');
@@ -100,7 +100,7 @@ describe('mqttSettings()', () => {
     assert.deepEqual(settingsOf('mqtt_address: b')?.subscriptions, []);
   });
 
-  test('finds certificates beside hub_config.yaml, or where they are', () => {
+  test('resolves paths of certificates relative to hub_config.yaml', () => {
     const file =
       'mqtt_address: b\nmqtt_tls: true\nmqtt_ca_cert: ca.pem\nmqtt_client_cert: /c.pem\nmqtt_client_key: /k.pem';
     const { protocol, tls } = settingsOf(`${file}\nmqtt_protocol: ws\nmqtt_verify_peer: false`)?.broker ?? {};

@@ -78,14 +78,11 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/zones/{zone_id}': [[CHANGES, 'the place of a zone moves its fences']],
   '/zones/{zone_id}/transform': [['api/zone_endpoints.test.ts', 'transform positions both ways and keep z']],
   '/zones/{zone_id}/createfence': [
-    ['api/zone_fences.test.ts', 'makes a fence of the points of a zone, which is not kept and can be posted'],
+    ['api/zone_fences.test.ts', 'returns a fence of the points of a zone, without storing it'],
   ],
   '/zones/{zone_id}/fence': [['api/zone_fences.test.ts', 'keeps a local fence in EPSG:4326']],
   '/zones/fromlocal': [
-    [
-      'api/from_local.test.ts',
-      'makes a zone whose points are the local coordinates, which is not kept and can be posted',
-    ],
+    ['api/from_local.test.ts', 'returns a zone whose points are the local coordinates, without storing it'],
   ],
   '/fences/fromlocal': [
     ['api/from_local.test.ts', 'makes a circle in a zone, a polygon by a reference, and a polygon in a zone'],
@@ -133,9 +130,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/views': [ALERT_REFUSALS],
   '/views/{view_id}': [ALERT_REFUSALS],
   '/anchors': [ANCHORS],
-  '/anchors/summary': [
-    ['api/anchor_endpoints.test.ts', 'show georeferenced positions that the zone computes, where that is possible'],
-  ],
+  '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],
   '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Notifications of Cisco come through REST to a subscriber']],
   '/rpc/available': [[RPC, 'lists the methods of everybody with their handlers, below all prefixes']],

@@ -83,7 +83,7 @@ export const NATS_CONFIGURATIONS = {
   kubernetes: resourcesOf('kubernetes/nats.yaml').find(({ kind }) => kind === 'ConfigMap')?.data?.['nats.conf'] ?? '',
 };
 
-/** What each variable is set to in the image. */
+/** Variables of the image with their values. */
 export const IMAGE_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEntries(
   [...textOf('Dockerfile').matchAll(/^(?:ENV| {3}) ([A-Z_]+)=(\S+)/gm)].map(([, name = '', value = '']) => [
     name,

@@ -36,14 +36,14 @@ function configOf(env: Readonly<Record<string, string>>): Config {
   return config;
 }
 
-/** What stands for a word in a configuration of NATS or HAProxy. */
+/** Value of a setting in a configuration of NATS or HAProxy. */
 function wordIn(text: string, pattern: RegExp): string {
   const [, value] = pattern.exec(text) ?? [];
   assert.ok(value !== undefined, `there is no ${pattern}`);
   return value;
 }
 
-/** That the addresses of hubs and routes are those of these hosts, and that hubs sign in as the servers expect. */
+/** Asserts that the addresses of hubs and routes are those of these hosts, and that hubs have the credentials of the servers. */
 function assertAgrees(config: Config, configuration: string, hosts: readonly string[]): void {
   const port = wordIn(configuration, /^listen: "0\.0\.0\.0:(\d+)"/m);
   const route = wordIn(configuration, /^ {2}listen: "0\.0\.0\.0:(\d+)"/m);
@@ -80,7 +80,7 @@ describe('The compose file', () => {
     });
   }
 
-  test('hands each service the secrets and files that its settings name', () => {
+  test('gives each service the secrets and files that its settings name', () => {
     const used = [...NATS_CONFIGURATIONS.compose.matchAll(/\/run\/secrets\/([\w.-]+)/g)].map(([, name]) => name);
     for (const name of SERVERS) {
       const { secrets, volumes, environment } = COMPOSE.services[name] ?? {};

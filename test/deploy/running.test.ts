@@ -201,13 +201,13 @@ describe('The example for Kubernetes', { skip }, () => {
     }
   });
 
-  test('goes on while a server ends as preStop tells it to, which SIGTERM does not hurry', async () => {
+  test('continues while a server drains after preStop, which SIGTERM does not shorten', async () => {
     assert.equal((await hub.put('/providers/tag-1/location', locationOf('tag-1', 1)))?.status, 204, hub.log);
     const [server] = servers;
     assert.ok(server && 'path' in program);
     const [, ...command] = container.lifecycle.preStop.exec.command;
-    const told = command.map((word) => word.replace(/^ldm=.*/, `ldm=${server.pidFile}`));
-    execFileSync(program.path, told, { stdio: 'pipe' });
+    const args = command.map((word) => word.replace(/^ldm=.*/, `ldm=${server.pidFile}`));
+    execFileSync(program.path, args, { stdio: 'pipe' });
     await until('It takes no more', async () => !(await isHealthy(server, '/healthz?js-enabled-only=true')));
     server.process.kill('SIGTERM');
     for (let east = 2; east < 12; east++) {

@@ -17,7 +17,7 @@ const HUB_COMMANDS = [demoCommand(), replayCommand(), tailCommand(), rpcCommand(
 /** Stands for any of them. */
 const ANY = 'COMMAND';
 
-/** What a document tells to run: lines of its blocks, joined where they go on, and commands in its prose. */
+/** Commands of a document: lines of its blocks, with continuations joined, and commands in its prose. */
 function commandsOf({ blocks, words }: Document): string[] {
   const lines = blocks
     .filter(({ language }) => language === 'sh')
@@ -25,7 +25,7 @@ function commandsOf({ blocks, words }: Document): string[] {
   return [...lines, ...words].filter((line) => /\b(npm|node|node_modules\/\.bin\/\w+) /.test(line));
 }
 
-/** What of a command does not exist: scripts of npm, files that Node runs, profiles, commands of the hub. */
+/** Missing parts of a command: npm scripts, files that Node runs, profiles, commands of the hub. */
 function missingIn(command: string): string[] {
   const missing: string[] = [];
   for (const [, script = ''] of command.matchAll(/\bnpm run (?:--silent )?([\w:]+)/g)) {
@@ -57,19 +57,19 @@ test('Every command of a document names scripts and files that exist', () => {
   );
 });
 
-test('docs/data.md tells of every command that works with the database', () => {
+test('docs/data.md describes every command for the database', () => {
   const data = DOCUMENTS.find(({ path }) => path === 'docs/data.md');
   assert.ok(data);
-  const told = [...section(data, 'Commands').matchAll(/^\| `(\w+)(?: [^`]+)?` \|/gm)].map(([, name]) => name);
+  const documented = [...section(data, 'Commands').matchAll(/^\| `(\w+)(?: [^`]+)?` \|/gm)].map(([, name]) => name);
   assert.deepEqual(
-    [...new Set(told)].toSorted(),
+    [...new Set(documented)].toSorted(),
     dataCommands()
       .map((command) => command.name())
       .toSorted(),
   );
 });
 
-test('missingIn finds what is missing, and only that', () => {
+test('missingIn finds missing parts only', () => {
   for (const command of commandsOf(documentOf('a.md', '```sh\nnpm run none\nnpm run bench -- --profile no\n```\n'))) {
     assert.equal(missingIn(command).length, 1, command);
   }

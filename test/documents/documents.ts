@@ -12,7 +12,7 @@ export interface Document {
   /** Links and pictures, as they are written, without those to other sites. */
   readonly links: readonly Link[];
   readonly blocks: readonly Block[];
-  /** What stands between backticks in its prose. */
+  /** Text between backticks in its prose. */
   readonly words: readonly string[];
 }
 

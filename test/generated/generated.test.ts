@@ -8,7 +8,7 @@ const FILES = generatedFiles();
 for (const { path, text } of FILES) {
   const skip = text === undefined && 'what it is made of is not here';
   test(`${path} is up to date`, { skip }, () => {
-    assert.equal(currentText(path), text, 'npm run generate writes it anew');
+    assert.equal(currentText(path), text, 'npm run generate updates it');
   });
 }
 

@@ -5,11 +5,11 @@ import { coveragePage } from '../contract/coverage.ts';
 import { namesIn } from '../contract/named.ts';
 import { readReferenceDocument } from '../contract/reference.ts';
 
-/** A file of the repository that is made of others. */
+/** A file of the repository that is generated from others. */
 export interface Generated {
   /** From the root. */
   readonly path: string;
-  /** What it should hold; undefined where what it is made of is not here. */
+  /** Expected contents; undefined if the source is missing. */
   readonly text: string | undefined;
 }
 
@@ -17,7 +17,7 @@ const NAMES = {
   $comment: 'Made of the public omlox Hub API 2.0.0 by "npm run generate", where that document is present.',
 };
 
-/** Every file that `npm run generate` writes. What is measured, photographed or reviewed has commands of its own. */
+/** Every file that `npm run generate` writes. Measurements, screenshots and reviewed records have other commands. */
 export function generatedFiles(): readonly Generated[] {
   const reference = readReferenceDocument();
   const names = reference && `${JSON.stringify({ ...NAMES, ...namesIn(reference) }, null, 2)}\n`;

@@ -89,7 +89,7 @@ test('A hub that dies while it writes its history leaves whole files, with all b
   await hub.stop();
 });
 
-test('A hub whose history has no room goes on, says so once, and records all of it when there is room', async (context) => {
+test('A hub continues when its history is full, warns once, and records everything when there is space', async (context) => {
   const disk = smallDisk(context);
   if (disk === undefined) {
     context.skip('no file system can be mounted here');
@@ -120,7 +120,7 @@ test('A hub whose history has no room goes on, says so once, and records all of 
   assert.equal((await rowsBelow(history, 'locations')).length, 51);
 });
 
-test('A hub whose folder of the history is a file goes on, and says so', async (t) => {
+test('A hub continues with a warning if a file has the path of its history folder', async (t) => {
   const folder = newFolder();
   writeFileSync(join(folder, 'taken'), '');
   const hub = await openTestHub({ history: true, history_path: join(folder, 'taken') });
@@ -253,7 +253,7 @@ test('A pool that is closed while a query is in flight, or whose query takes too
   await assert.rejects(asked, /the hub ends/);
 });
 
-test('History that ends while its thread is gone starts no other', async (context) => {
+test('History that is closed after the exit of its thread starts no other', async (context) => {
   let restart: (() => void) | undefined;
   const { history } = openHistory(context, {
     schedule: (delayMs, callback) => {

@@ -34,7 +34,7 @@ test('Long properties of a fence are stored once, no event is dropped, and event
   t.after(hub.close);
   assert.equal((await hub.post('/fences', fence(LONG))).status, 201);
   await cross(hub, CROSSINGS - 4);
-  const heard = await hub.subscribe('fence_events');
+  const recorders = await hub.subscribe('fence_events');
   await cross(hub, 4);
   const { topics } = (await hub.get('/health/history')).body;
   const { recorded, dropped } = topics.find(({ topic }: { topic: string }) => topic === 'fence_events');
@@ -55,7 +55,7 @@ test('Long properties of a fence are stored once, no event is dropped, and event
   }
   const byId = (list: readonly unknown[]) => new Map((list as { id: string }[]).map((event) => [event.id, event]));
   assert.equal(events.length, CROSSINGS);
-  const published = byId(heard.events);
+  const published = byId(recorders.events);
   assert.equal(published.size, 4);
   for (const event of events.slice(-4)) assert.deepEqual(event, published.get(event.id));
 });

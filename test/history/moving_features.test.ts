@@ -86,7 +86,7 @@ describe('A hub with history', () => {
     assert.equal((await follow(anna, 'tgsequence')).geometrySequence.length, 2);
   });
 
-  test('lists what was somewhere at a time, part by part', async () => {
+  test('lists the features of a time, page by page', async () => {
     const ids = async (query: string): Promise<readonly string[]> =>
       (await get(`${ITEMS}?${query}`)).features.map(({ id }: { id: string }) => id);
     assert.deepEqual(await ids('bbox=7,49,8.5,52'), [ANNA]);
@@ -104,7 +104,7 @@ describe('A hub with history', () => {
     assert.deepEqual([first.features[0].id, second.features[0].id, second.links.length], [ANNA, BERT, 1]);
   });
 
-  test('tells a way in pieces without gaps, each part of it as often as it is asked for', async () => {
+  test('returns a trajectory in pieces without gaps, and each page repeatedly', async () => {
     const pieces = await way('');
     assert.deepEqual(
       pieces.map(({ datetimes }) => datetimes),
@@ -129,7 +129,7 @@ describe('A hub with history', () => {
     assert.equal((await way('bbox=8.0,49,8.0041,51')).length, 1);
   });
 
-  test('tells where something was at moments, and cuts a way, by straight lines where that is known', async () => {
+  test('interpolates positions at moments, and cuts a trajectory, linearly where possible', async () => {
     const [leaves] = await way(`leaf=${at(-5)},${at(5)},${at(30)},${at(1000)},${at(3665)}`);
     assert.deepEqual(leaves?.datetimes, [5, 30, 3665].map(at));
     const rounded = leaves?.coordinates.map((position) => position.map((each) => Math.round(1e9 * each) / 1e9));
@@ -178,7 +178,7 @@ describe('A hub with history', () => {
     });
   }
 
-  test('knows a feature that was never located, and none that nothing is known of', async () => {
+  test('finds a feature without locations, but no unknown feature', async () => {
     const { id, time } = await get(`${ITEMS}/${NOBODY}`);
     assert.deepEqual([id, time], [NOBODY, undefined]);
     assert.equal((await hub.get(`${ITEMS}/nothing`)).status, 404);
@@ -204,7 +204,7 @@ describe('A hub with history that wants tokens', () => {
   });
   after(() => opened.close());
 
-  test('shows the ways of what is owned alone', async () => {
+  test('returns only trajectories of owned objects', async () => {
     const { features } = (await anna.get(ITEMS)).body;
     assert.deepEqual(
       features.map(({ id }: { id: string }) => id),

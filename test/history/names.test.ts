@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { InternedStrings } from '../../src/history/names.ts';
 
-test('Names gives each text one number, in the order of their coming, whatever lies around it', () => {
+test('Names assigns one number to each string, in the order of arrival, regardless of surrounding bytes', () => {
   const text = fc.oneof(
     fc.string({ maxLength: 3 }),
     fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -25,7 +25,7 @@ test('Names gives each text one number, in the order of their coming, whatever l
   );
 });
 
-test('Names finds a hundred thousand texts again, and says about what they take', () => {
+test('Names finds 100,000 strings again, and estimates their memory', () => {
   const names = new InternedStrings();
   const texts = Array.from({ length: 100_000 }, (_, i) => Buffer.from(`provider ${i}`));
   for (const round of [1, 2]) {

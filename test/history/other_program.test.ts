@@ -47,7 +47,9 @@ interface Found {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-test('pyarrow finds in the files what subscribers got, while the hub records more', { skip: tool.skip }, async (t) => {
+test('pyarrow reads the rows of received events from the files, while the hub records more', {
+  skip: tool.skip,
+}, async (t) => {
   // Often enough that places come while others are written.
   const hub = await openTestHub({ history: true, history_flush_interval: 100 });
   t.after(hub.close);
@@ -61,7 +63,7 @@ test('pyarrow finds in the files what subscribers got, while the hub records mor
     });
   }
   await hub.post('/fences', { region: { type: 'Point', coordinates: [8, 50] }, radius: 60 });
-  const heard = await Promise.all(HISTORY_TOPICS.map((topic) => hub.subscribe(TOPICS_OF[topic])));
+  const recorders = await Promise.all(HISTORY_TOPICS.map((topic) => hub.subscribe(TOPICS_OF[topic])));
   for (let round = 0; round < ROUNDS; round++) {
     const locations = Array.from({ length: PROVIDERS }, (_, i) => ({
       ...{ provider_id: `p${i}`, provider_type: 'uwb', source: 'hall', crs: 'EPSG:4326' },
@@ -82,7 +84,7 @@ test('pyarrow finds in the files what subscribers got, while the hub records mor
   for (const [i, topic] of HISTORY_TOPICS.entries()) {
     const { rows = 0, ordered } = found.get(topic) ?? {};
     assert.ok(rows > PROVIDERS, `${rows} ${topic}`);
-    assert.equal(rows, heard[i]?.events.length, topic);
+    assert.equal(rows, recorders[i]?.events.length, topic);
     assert.equal(ordered, true, topic);
   }
   const { ids, columns } = found.get('locations') as Found;

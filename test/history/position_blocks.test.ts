@@ -6,7 +6,7 @@ const STEP = { bytes: new Uint8Array(100_000), counts: { locations: 10, motions:
 /** Capacity of all blocks: 12 of 4 MiB each. */
 const STEPS_MAX = 12 * Math.floor((4 << 20) / STEP.bytes.length);
 
-test('PlaceBlocks fills its blocks while the thread takes its time, drops nothing before all are full, and counts it then', () => {
+test('PlaceBlocks fills its blocks while the thread is slow, and drops and counts positions only when all are full', () => {
   const sent: { readonly block: number; readonly bytes: number }[] = [];
   const blocks = new PositionBlocks((block, _memory, bytes) => void sent.push({ block, bytes }));
   blocks.begin();

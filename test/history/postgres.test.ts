@@ -22,7 +22,7 @@ async function countsIn(client: pg.Client): Promise<Record<string, number>> {
   return counts;
 }
 
-test('What is recorded is in PostgreSQL once, whatever becomes of the server', { skip }, async (t) => {
+test('Recorded rows are in PostgreSQL exactly once, regardless of failures of the server', { skip }, async (t) => {
   const server = await PostgresServer.start();
   t.after(() => server.close());
   const hub = await openTestHub({

@@ -47,7 +47,7 @@ describe('A hub with history', () => {
     return parts;
   };
 
-  test('tells where a trackable was, part by part, with what is not written yet', async () => {
+  test('returns the positions of a trackable, page by page, including unwritten ones', async () => {
     const all = await get(`/trackables/${ANNA}/history?${AROUND}`);
     assert.equal(all.points.length, 31);
     assert.deepEqual(all.points[1], {
@@ -71,7 +71,7 @@ describe('A hub with history', () => {
     );
   });
 
-  test('tells it as GeoJSON, CSV and MF-JSON', async () => {
+  test('returns them as GeoJSON, CSV and MF-JSON', async () => {
     const path = `/trackables/${ANNA}/history?${AROUND}&limit=1`;
     assert.deepEqual((await get(`${path}&format=geojson`)).features[0].geometry, {
       type: 'Point',
@@ -83,7 +83,7 @@ describe('A hub with history', () => {
     assert.deepEqual((await get(`${path}&format=mfjson`)).temporalGeometry.datetimes, [at(0)]);
   });
 
-  test('tells where everything was, and the tracks of many', async () => {
+  test('returns a snapshot of all objects, and tracks of many', async () => {
     const { objects } = await get(`/history/snapshot?at=${at(95)}`);
     assert.deepEqual(
       objects.map(({ id, time, longitude }: never) => [id, time, longitude]),
@@ -94,7 +94,7 @@ describe('A hub with history', () => {
     assert.deepEqual(tracks[0].t, [50_000, 110_000, 170_000, 230_000, 290_000, 300_000]);
   });
 
-  test('lists all places of tracks in parts, also where an object has more than a part', async () => {
+  test('lists all positions of tracks in pages, even if an object has more than one page', async () => {
     const whole = await get(`/history/tracks?${AROUND}&kind=provider`);
     const places = (reply: Reply) =>
       reply.tracks.flatMap(({ id, t }: Reply) => t.map((time: number) => `${id} ${time}`));
@@ -107,7 +107,7 @@ describe('A hub with history', () => {
 
   const objectsOf = ({ visits }: Reply) => visits.map(({ object }: Reply) => `${object.type} ${object.id}`).sort();
 
-  test('counts a trackable and its provider once in a fence, unless a kind is asked for', async () => {
+  test('counts a trackable and its provider once in a fence, unless a kind is requested', async () => {
     for (const [kind, objects] of [
       ['', ['provider free', `trackable ${ANNA}`]],
       ['&kind=trackable', [`trackable ${ANNA}`]],
@@ -133,7 +133,7 @@ describe('A hub with history', () => {
     }
   });
 
-  test('tells visits of a trackable, and events', async () => {
+  test('returns visits of a trackable, and events', async () => {
     const ofAnna = await get(`/trackables/${ANNA}/visits?${AROUND}`);
     assert.deepEqual(
       ofAnna.visits.map(({ fence_id, duration_ms, still_inside }: Reply) => [fence_id, duration_ms, still_inside]),
@@ -151,7 +151,7 @@ describe('A hub with history', () => {
     );
   });
 
-  test('tells what a part of a visit adds to a span, whatever comes before and after it', async () => {
+  test('returns the part of a visit in a span, regardless of earlier and later parts', async () => {
     for (const [from, to, totalMs] of [
       [0, 30, 30_000],
       [30, 45, 15_000],
@@ -163,7 +163,7 @@ describe('A hub with history', () => {
     }
   });
 
-  test('tells where time was spent, stops and trips', async () => {
+  test('returns heat maps, stops and trips', async () => {
     const { cells } = await get(`/analytics/heatmap?${AROUND}&cell=10`);
     assert.equal(Math.round(cells.reduce((sum: number, { seconds }: never) => sum + seconds, 0)), 300);
     const h3 = await get(`/analytics/heatmap?${AROUND}&grid=h3&resolution=12`);
@@ -176,7 +176,7 @@ describe('A hub with history', () => {
     assert.equal(trips.length, 3);
   });
 
-  test('has the cells of a heat map at the same places, whatever is in it', async () => {
+  test('has the cells of a heat map at fixed positions, regardless of its data', async () => {
     const ofAll: Reply = await get(`/analytics/heatmap?${AROUND}&cell=10`);
     const sums = new Map<string, number>(ofAll.cells.map((c: Reply) => [`${c.longitude} ${c.latitude}`, c.seconds]));
     for (const [from, to] of [
@@ -234,7 +234,7 @@ describe('A hub with history', () => {
       /^cursor:/,
     ],
   ] as const) {
-    test(`answers ${path} with ${status}, and tells nothing of statements`, async () => {
+    test(`answers ${path} with ${status}, and reveals no statement`, async () => {
       const answer = await get(path);
       assert.equal(answer.status, status, JSON.stringify(answer));
       assert.doesNotMatch(JSON.stringify(answer), /SELECT|LINE \d|parquet/i);
@@ -271,7 +271,7 @@ describe('A hub with history', () => {
   }
 });
 
-test('A hub without history says so', async (t) => {
+test('A hub without history reports that', async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   assert.equal((await hub.get('/history/snapshot')).status, 404);

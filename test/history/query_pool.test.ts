@@ -127,7 +127,7 @@ describe('Questions about the past', () => {
     return { pool, leases, files };
   }
 
-  test('are each answered or refused, however many come at once and whatever becomes of others', async (context) => {
+  test('are each answered or rejected, regardless of their number and of other failures', async (context) => {
     let asked = 0;
     const opened = openPool(
       context,
@@ -208,7 +208,7 @@ describe('Questions about the past', () => {
       await assert.rejects(each, { status: 503, message: /no process was free for 1200000 ms/ });
   });
 
-  test('leave no idle process behind, and are answered by a new one then', async (context) => {
+  test('leave no idle process behind, and are later answered by a new one', async (context) => {
     const ends: (() => void)[] = [];
     const { pool } = openPool(
       context,
@@ -231,21 +231,21 @@ describe('Questions about the past', () => {
     }
   });
 
-  test('are refused without the text of a statement where DuckDB fails', async (context) => {
-    const told: object[] = [];
+  test('are rejected without the SQL of a statement when DuckDB fails', async (context) => {
+    const logged: object[] = [];
     const { pool } = openPool(
       context,
       {},
       {
         files: async () => ({ lease: 1, files: [{ ...circle, topic: 'fence_events' }], damaged: 0 }),
-        log: { warn: (_, facts) => void told.push(facts ?? {}) },
+        log: { warn: (_, facts) => void logged.push(facts ?? {}) },
       },
     );
     await assert.rejects(pool.ask(QUICK), {
       status: 500,
       message: 'Cannot look into the past: the query has failed, see the log of the hub',
     });
-    assert.match(JSON.stringify(told), /Binder Error/);
+    assert.match(JSON.stringify(logged), /Binder Error/);
   });
 
   test('are answered by another process when one has run out of memory', async (context) => {

@@ -21,13 +21,13 @@ function rowsOf(hub: TestHub, topic: HistoryTopic): Promise<readonly Record<stri
 test('A hub with history records each location, motion and event that its subscribers get', async (t) => {
   const hub = await openTestHub({ history: true, history_properties: true });
   t.after(hub.close);
-  const heard = await Promise.all(HISTORY_TOPICS.map((topic) => hub.subscribe(TOPICS_OF[topic])));
+  const recorders = await Promise.all(HISTORY_TOPICS.map((topic) => hub.subscribe(TOPICS_OF[topic])));
   await walk(hub, 20);
   await hub.hub.history?.files(EVERYTHING);
   for (const [i, topic] of HISTORY_TOPICS.entries()) {
     const rows = await rowsOf(hub, topic);
     assert.ok(rows.length > 0, topic);
-    assert.equal(rows.length, heard[i]?.events.length, topic);
+    assert.equal(rows.length, recorders[i]?.events.length, topic);
   }
   const locations = await rowsOf(hub, 'locations');
   assert.deepEqual(
@@ -39,17 +39,17 @@ test('A hub with history records each location, motion and event that its subscr
     texts.map((text) => JSON.parse(String(text))).sort((a, b) => (a.id < b.id ? -1 : 1));
   assert.deepEqual(
     byId(events.map(({ event }) => event)),
-    byId((heard[2]?.events ?? []).map((event) => JSON.stringify(event))),
+    byId((recorders[2]?.events ?? []).map((event) => JSON.stringify(event))),
   );
   const { state, topics } = JSON.parse((await hub.get('/health/history')).text) as HistoryHealth;
   assert.equal(state, 'ok');
   assert.deepEqual(
     topics?.map(({ recorded }) => recorded),
-    heard.map(({ events: each }) => each.length),
+    recorders.map(({ events: each }) => each.length),
   );
 });
 
-test('A hub that ends has written all that it has recorded', async (t) => {
+test('A hub writes all recorded rows before it exits', async (t) => {
   const hub = await openTestHub({ history: true, history_flush_interval: 600_000 }, {});
   t.after(hub.close);
   await walk(hub, 3);

@@ -34,7 +34,7 @@ function filesIn({ folder }: { readonly folder: string }): readonly string[] {
     .sort();
 }
 
-test('Recorder keeps what comes while it writes', async (t) => {
+test('Recorder retains rows that arrive while it writes', async (t) => {
   const bench = new Bench(t);
   await bench.done();
   let added = 20_000;
@@ -59,7 +59,7 @@ test('Recorder keeps what comes while it writes', async (t) => {
   assert.equal(bench.state.topics.locations.recorded, added);
 });
 
-test('Recorder writes locations and motions by the hour, in the order of ids and times, with what is known', async (t) => {
+test('Recorder writes locations and motions by the hour, in the order of ids and times, with all known fields', async (t) => {
   const bench = new Bench(t, { withProperties: true });
   const before = NOW_MS - 1;
   bench.add(
@@ -150,7 +150,7 @@ test('Recorder loses no positions when shards restart their numbering, and other
   assert.equal(bench.state.topics.locations.dropped, 3);
 });
 
-test('Recorder takes ids as what they are, never as names of files', async (t) => {
+test('Recorder never uses ids as file names', async (t) => {
   const bench = new Bench(t);
   const ids = [
     '../../etc/passwd',
@@ -167,7 +167,7 @@ test('Recorder takes ids as what they are, never as names of files', async (t) =
   assert.deepEqual(filesIn(bench), ['locations/date=2026-03-01/hour=10/part-1.parquet']);
 });
 
-test('Recorder merges the files of an hour when nothing comes for it any more, and keeps each row', async (t) => {
+test('Recorder merges the files of an hour after its last row, and keeps each row', async (t) => {
   const bench = new Bench(t, FOREVER);
   for (let part = 0; part < 3; part++) {
     bench.add(...walk(100, { startMs: NOW_MS + 100_000 * part }));
@@ -184,7 +184,7 @@ test('Recorder merges the files of an hour when nothing comes for it any more, a
   assert.deepEqual(order(after), order(before).toSorted());
 });
 
-test('Recorder merges the small files of an hour that goes on when there are many', async (t) => {
+test('Recorder merges the small files of the current hour when there are many', async (t) => {
   const bench = new Bench(t);
   for (let part = 0; part < 24; part++) {
     bench.add({ id: 'a', timeMs: NOW_MS + part });
@@ -223,7 +223,7 @@ test('Recorder releases leases after ten minutes', async (t) => {
   assert.ok(!existsSync(files[0]?.path ?? ''));
 });
 
-test('Recorder removes whole hours that are too old, and folders with nothing in them', async (t) => {
+test('Recorder removes whole hours that are too old, and empty folders', async (t) => {
   const bench = new Bench(t, { retentionMs: DAY_MS });
   bench.nowMs -= 2 * HOUR_MS;
   bench.add(
@@ -254,7 +254,7 @@ test('Recorder removes the earliest hours when its files take more than they may
   assert.ok(bytes > 0 && bytes <= 6000, `${bytes}`);
 });
 
-test('Recorder removes nothing by its age for a day after the clock was set far ahead', async (t) => {
+test('Recorder removes nothing by its age for a day after a large forward clock step', async (t) => {
   const bench = new Bench(t);
   bench.add(...walk(10));
   await bench.pass(30_000);
@@ -267,7 +267,7 @@ test('Recorder removes nothing by its age for a day after the clock was set far 
   assert.deepEqual(filesIn(bench), []);
 });
 
-test('Recorder goes on when the clock was set back', async (t) => {
+test('Recorder continues after a backward clock step', async (t) => {
   const bench = new Bench(t, { minIntervalMs: 1000 });
   bench.add({ id: 'a', timeMs: NOW_MS });
   bench.nowMs -= 2 * HOUR_MS;
@@ -298,7 +298,7 @@ for (const [settings, seconds, recorded] of [
   });
 }
 
-test('Recorder removes what a hub has left that died: files that are not whole, and such whose rows are in another', async (t) => {
+test('Recorder removes incomplete and duplicate files of a failed hub', async (t) => {
   const first = new Bench(t, FOREVER);
   for (let part = 0; part < 2; part++) {
     first.add(...walk(10));
@@ -325,7 +325,7 @@ for (const [what, damage] of [
   ['half of it', (path: string) => truncateSync(path, statSync(path).size / 2)],
   ['something else', (path: string) => writeFileSync(path, 'no Parquet at all')],
 ] as const) {
-  test(`Recorder leaves out a file that is ${what}, says so once, and counts it`, async (t) => {
+  test(`Recorder ignores a file that is ${what}, warns once, and counts it`, async (t) => {
     const first = new Bench(t, FOREVER);
     for (let part = 0; part < 2; part++) {
       first.add(...walk(10));
@@ -375,7 +375,7 @@ test('Recorder finds a file that is damaged inside when it merges, leaves it out
   ]);
 });
 
-test('Recorder says that its folder cannot be used before it has anything to write, and begins when it can', async (t) => {
+test('Recorder reports an unusable folder before it has rows to write, and starts when the folder is usable', async (t) => {
   const first = new Bench(t);
   await first.recorder.close();
   rmSync(first.folder, { recursive: true });
@@ -396,7 +396,7 @@ test('Recorder says that its folder cannot be used before it has anything to wri
   assert.deepEqual(bench.notices, ['The history cannot be written', 'The history is written again']);
 });
 
-test('Recorder keeps what cannot be written up to a bound, drops and counts the rest, and writes it when it can', async (t) => {
+test('Recorder retains unwritten rows up to a bound, drops and counts the rest, and writes them when it can', async (t) => {
   const bench = new Bench(t, { waitingBytesMax: 1 << 20 });
   await bench.done();
   // The folder of the hour cannot be made.
@@ -423,7 +423,7 @@ test('Recorder makes its files readable for its own user only', async (t) => {
   assert.equal(statSync(dirname(join(bench.folder, path))).mode & 0o777, 0o700);
 });
 
-test('Recorder records what stands still every 30 seconds in spite of a least distance', async (t) => {
+test('Recorder records stationary objects every 30 seconds in spite of a minimum distance', async (t) => {
   const bench = new Bench(t, { minDistanceMetres: 5 });
   // Standing still, located each second for 20 minutes; then gone far away.
   for (let second = 0; second <= 1200; second++) bench.add({ id: 'a', timeMs: NOW_MS + 1000 * second });
@@ -433,7 +433,7 @@ test('Recorder records what stands still every 30 seconds in spite of a least di
   assert.deepEqual(times, [...Array.from({ length: 41 }, (_, i) => 30 * i), 1201]);
 });
 
-test('Recorder lets a least interval decide alone where it is longer than that', async (t) => {
+test('Recorder only uses the minimum interval if it is longer than that', async (t) => {
   const bench = new Bench(t, { minDistanceMetres: 5, minIntervalMs: 60_000 });
   for (let second = 0; second <= 180; second++) bench.add({ id: 'a', timeMs: NOW_MS + 1000 * second });
   await bench.pass(5000);

@@ -70,7 +70,7 @@ test('A hub that retains history forever records the past without a warning', as
   assert.equal(topics.find(({ topic }) => topic === 'locations')?.recorded, 1);
 });
 
-test('Recorder warns at the start of each run of data that is too old, and records what is not', async (t) => {
+test('Recorder warns at the start of each run of outdated rows, and records the others', async (t) => {
   const bench = new Bench(t, { retentionMs: DAY_MS });
   const entry = (id: string, time: string) =>
     JSON.stringify({ id, event_type: 'region_entry', fence_id: 'gate', provider_id: 'a', entry_time: time });

@@ -92,7 +92,7 @@ test('Files of an earlier version and current ones answer together, and merge in
   await check();
 });
 
-test('A visit whose entry an earlier version recorded ends with the exit of this one', async (t) => {
+test('A visit that an earlier version recorded ends with the exit of this version', async (t) => {
   const entry = { time: "'2026-03-01 10:00:00'", entry_time: "'2026-03-01 10:00:00'", event_type: "'region_entry'" };
   const row = { ...entry, id: "'entry'", fence_id: `'${GATE}'`, object_type: "'provider'", object_id: "'a'" };
   const folder = await folderWithOldFile(t, 'fence_events', row);

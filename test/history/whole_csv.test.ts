@@ -43,7 +43,7 @@ describe('History in CSV', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('has all places without a limit, one header, and no other part', async () => {
+  test('has all positions without a limit, one header, and no further pages', async () => {
     const { status, text, headers } = await hub.get(`/providers/tag/history?${SPAN}&format=csv`);
     assert.equal(status, 200);
     assert.equal(headers.link, undefined);
@@ -55,7 +55,7 @@ describe('History in CSV', () => {
     assert.ok(!rows.includes(header ?? ''));
   });
 
-  test('has as many as are asked for with a limit, and says where the others are', async () => {
+  test('has the requested number with a limit, and a link to the others', async () => {
     const { text, headers } = await hub.get(`/providers/tag/history?${SPAN}&format=csv&limit=10`);
     assert.equal(text.split('\r\n').length, 12);
     assert.match(String(headers.link), /cursor=.*; rel="next"/);

@@ -49,18 +49,18 @@ describe('parseJson', () => {
     it(`takes ${text.slice(0, 60)}`, () => assert.deepEqual(parseJson(text), JSON.parse(text)));
   }
 
-  it('leaves what is no JSON to its SyntaxError', () => {
+  it('throws a SyntaxError for invalid JSON', () => {
     for (const text of ['', '{', 'NaN', 'Infinity', '{"a":NaN}', '01', '"\ud800', '{"__proto__":']) {
       assert.throws(() => parseJson(text), SyntaxError, text);
     }
   });
 
-  it('takes as many levels as it is told', () => {
+  it('accepts as many levels as its argument allows', () => {
     assert.throws(() => parseJson(arrays(600_000), 300), /at most 300 levels/);
     assert.doesNotThrow(() => parseJson(`[${'[1],'.repeat(400_000)}1]`, 2));
   });
 
-  it('gives what JSON.parse gives, and only what can be written again without a change', () => {
+  it('returns the result of JSON.parse, if it can be written again without a change', () => {
     const hazards = fc.constantFrom('__proto__', '\ud800', '\udc00', '_', 'proto', 'toJSON');
     const anyText = fc.oneof(hazards, fc.string({ unit: 'binary' }), fc.string());
     const { value } = fc.letrec((tie) => ({

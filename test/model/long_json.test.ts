@@ -18,7 +18,7 @@ function readLong(text: string, options?: Options): unknown {
   return long.value;
 }
 
-/** What the other way to read it makes of a text: its value, or why it has none. */
+/** Value of a string that is parsed as a whole, or the reason of its rejection. */
 function readWhole(text: string, { everywhere = false, depthMax = 200 }: Options = {}): unknown {
   const value = everywhere ? parseExactJson(text, depthMax) : parseJson(text, depthMax);
   const problem = unsupportedReason(value, { depthMax });
@@ -28,7 +28,7 @@ function readWhole(text: string, { everywhere = false, depthMax = 200 }: Options
 
 const anyLength = fc.integer({ min: 1, max: 40 });
 
-test('whatever is cut into parts is read as it is read whole', () => {
+test('strings are parsed in parts with the same result as whole', () => {
   const each = fc.property(anyJson, anyLength, fc.boolean(), (text, partLength, everywhere) => {
     const read = readLong(text, { partLength, everywhere });
     const whole = readWhole(text, { everywhere });
@@ -56,7 +56,7 @@ const anyMutation = fc.record({
   inserted: fc.array(fc.constantFrom(...PIECES), { maxLength: 2 }).map((texts) => texts.join('')),
 });
 
-test('what is no JSON, or cannot be kept, is refused in parts as it is whole', () => {
+test('invalid and unsupported JSON is rejected in parts like as a whole', () => {
   let refused = 0;
   const each = fc.property(
     anyJson,
@@ -105,7 +105,7 @@ const REFUSED: readonly [text: string, message: string][] = [
 ];
 
 for (const [text, message] of REFUSED) {
-  test(`what is refused in a long text is named by its way: ${message}`, () => {
+  test(`an error in a long string has the path of its value: ${message}`, () => {
     assert.throws(() => readLong(text, { partLength: 20, depthMax: 5 }), new UnsupportedJson(message));
   });
 }

@@ -15,7 +15,7 @@ function read(packets: Uint8Array): readonly (readonly [id: number, code: number
 }
 
 describe('Acks', () => {
-  test('acknowledges what was taken, with the reason of what was refused, and nothing of QoS 0', () => {
+  test('acknowledges accepted messages, rejected ones with a reason, and none of QoS 0', () => {
     const acks = new Acks();
     acks.begin(1, [7, 0, 300]);
     assert.equal(acks.waiting, 3);
@@ -26,7 +26,7 @@ describe('Acks', () => {
     assert.equal(acks.waiting, 0);
   });
 
-  test('knows nothing of what came on a connection that is gone', () => {
+  test('forgets messages of a closed connection', () => {
     const acks = new Acks();
     acks.begin(1, [1]);
     acks.reset();

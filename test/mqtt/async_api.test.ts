@@ -80,7 +80,7 @@ describe('the AsyncAPI document', () => {
     });
   }
 
-  test('has the topics that the hub takes, in both styles', () => {
+  test('has the topics that the hub accepts, in both styles', () => {
     const taken = topicsIn(documentOf('slash')).filter((topic) => topic.actions.has('receive') && !isRpc(topic));
     const ids: Readonly<Record<string, string>> = { provider_id: 'a/b%', source: '+#' };
     const read = taken.map(({ address }) => {
@@ -102,7 +102,7 @@ describe('the AsyncAPI document', () => {
     );
   });
 
-  test('has what the settings ask for: topics, the address of the broker, and no secret', () => {
+  test('matches the settings: topics, the address of the broker, and no secret', () => {
     const document = documentOf('plain', { wanted: [{ publication: 'fence_events' }] });
     const published = topicsIn(document).filter((topic) => topic.actions.has('send') && !isRpc(topic));
     assert.deepEqual(
@@ -131,7 +131,7 @@ describe('the AsyncAPI document', () => {
     assert.doesNotMatch(JSON.stringify(document), /secret|somebody/);
   });
 
-  test('says of each topic with which QoS it is published, and whether it is kept', () => {
+  test('includes QoS and retention of each published topic', () => {
     const { operations } = documentOf('slash');
     const said = (name: string) => operations[`publish.${name}`]?.bindings?.mqtt;
     const binding = (qos: number, retain: boolean) => ({ qos, retain, bindingVersion: '0.2.0' });
@@ -144,15 +144,15 @@ describe('the AsyncAPI document', () => {
   for (const style of TOPIC_STYLES) {
     test(`has the topics of remote procedure calls to which the hub subscribes, and those of the style ${style}`, () => {
       const topics = topicsIn(documentOf(style)).filter(isRpc);
-      const heard = topics.filter(({ actions }) => actions.has('receive')).map(({ address }) => address);
+      const receivedAddresses = topics.filter(({ actions }) => actions.has('receive')).map(({ address }) => address);
       // Answers of the hub itself are for callers of any name.
       const filters = rpcFilters('{_caller_id}').filter((filter) => filter.includes('jsonrpc'));
       for (const filter of filters)
         assert.ok(
-          heard.some((address) => isMatch(filter, address)),
+          receivedAddresses.some((address) => isMatch(filter, address)),
           filter,
         );
-      for (const address of heard)
+      for (const address of receivedAddresses)
         assert.ok(
           filters.some((filter) => isMatch(filter, address)),
           address,
@@ -173,7 +173,7 @@ describe('the AsyncAPI document', () => {
     assert.deepEqual([broker?.['host'], broker?.['pathname'], broker?.['protocol']], ['broker:8883', '/mqtt', 'ws']);
   });
 
-  test('does not say where the broker is to clients that have shown no token', () => {
+  test('does not reveal the address of the broker to clients without a token', () => {
     const broker = { protocol: 'ws', host: 'secret.example', path: '/secret', tls: undefined };
     const document = documentOf('slash', { broker, isKnown: false });
     assert.equal(problem(document), undefined);
@@ -181,7 +181,7 @@ describe('the AsyncAPI document', () => {
     assert.doesNotMatch(JSON.stringify(document), /secret/);
   });
 
-  test('has nothing of MQTT where the hub has no broker', () => {
+  test('has no MQTT without a broker', () => {
     const document = asyncApiDocument('1.0.0', READER) as unknown as AsyncApi;
     assert.equal(problem(document), undefined);
     assert.deepEqual([Object.keys(document.servers), Object.keys(document.channels)], [['hub'], ['socket', 'rpc']]);

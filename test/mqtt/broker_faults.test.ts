@@ -38,7 +38,7 @@ async function openClient(t: TestContext, port: number, options = {}): Promise<T
 }
 
 describe('A hub with a broker', { skip }, () => {
-  test('starts without it, finds it when it comes, and again after it was killed', async (t) => {
+  test('starts without it, and connects when it is available, also after it was killed', async (t) => {
     const broker = await openBroker(t);
     await broker.kill();
     const hub = await openHub(t, { mqtt_port: broker.port });
@@ -55,11 +55,11 @@ describe('A hub with a broker', { skip }, () => {
       await broker.kill();
       await until(async () => (await healthOf(hub)).connected === false);
     }
-    const told = hub.logged.filter(({ message }) => message === 'The MQTT broker cannot be reached');
-    assert.ok(told.length >= 1 && told.length <= 6, JSON.stringify(told));
+    const warnings = hub.logged.filter(({ message }) => message === 'The MQTT broker cannot be reached');
+    assert.ok(warnings.length >= 1 && warnings.length <= 6, JSON.stringify(warnings));
   });
 
-  test('gets what sources have sent with QoS 1 while it was away, and nothing that was stored before', async (t) => {
+  test('receives messages of QoS 1 that were sent while it was disconnected, but no earlier retained ones', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'hub-mqtt-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const broker = await openBroker(t);
@@ -78,7 +78,7 @@ describe('A hub with a broker', { skip }, () => {
     assert.equal(ids.includes('stale'), false);
   });
 
-  test('acknowledges what is kept, where nothing else may be', async (t) => {
+  test('acknowledges only stored messages if required', async (t) => {
     const broker = await openBroker(t);
     const client = await openClient(t, broker.port);
     const hub = await openHub(t, { mqtt_port: broker.port, db_fast_writes: false });
@@ -87,7 +87,7 @@ describe('A hub with a broker', { skip }, () => {
     await located(hub, 'kept');
   });
 
-  test('says in words why it is refused', async (t) => {
+  test('reports why it is rejected', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'hub-mqtt-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const passwords = join(folder, 'passwords');
@@ -114,7 +114,7 @@ describe('A hub with a broker', { skip }, () => {
     await client.on(`${EARTH}/tag`);
   });
 
-  test('of several that share a subscription one gets each location', async (t) => {
+  test('delivers each location to one of several hubs with a shared subscription', async (t) => {
     const broker = await openBroker(t);
     const client = await openClient(t, broker.port);
     const settings = { mqtt_port: broker.port, mqtt_share: 'site' };
@@ -129,7 +129,7 @@ describe('A hub with a broker', { skip }, () => {
     );
   });
 
-  test('keeps no more than mqtt_max_queue for a broker that stands still, and counts what it drops', async (t) => {
+  test('queues at most mqtt_max_queue for a stalled broker, and counts dropped messages', async (t) => {
     const broker = await openBroker(t);
     const publish = { mqtt_publish: 'location_updates/epsg4326', mqtt_max_queue: 1 };
     const hub = await openHub(t, { mqtt_port: broker.port, ...publish });
@@ -165,7 +165,7 @@ describe('A hub with a broker', { skip }, () => {
 });
 
 for (const name of BROKERS) {
-  test(`A hub goes on while its broker stands still, and publishes the newest when that goes on: ${name}`, {
+  test(`A hub continues while its broker is stalled, and publishes the newest messages when it resumes: ${name}`, {
     skip: (await whyNo(name)) ?? false,
   }, async (t) => {
     const broker = await Broker.start(name);

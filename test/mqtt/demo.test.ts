@@ -8,7 +8,7 @@ import { TestMqttClient, until } from './mqtt_client.ts';
 
 const skip = (await whyNo('mosquitto')) ?? false;
 
-test('brokerAddress() takes hosts, with ports, and URLs of brokers alone', () => {
+test('brokerAddress() accepts hosts, with ports, and only URLs of brokers', () => {
   for (const [given, expected] of [
     ['broker', 'mqtt://broker'],
     ['127.0.0.1:1884', 'mqtt://127.0.0.1:1884'],
@@ -44,7 +44,7 @@ describe('demo --mqtt', { skip }, () => {
     t.after(() => listener.close());
     await listener.subscribe('/omlox/json/location_updates/pub/#', '/omlox/json/proximity_updates/#');
     const { child, finished } = startCli('demo', '--mqtt', '--hub', hub.origin);
-    await listener.next(() => listener.heard.length > 100);
+    await listener.next(() => listener.received.length > 100);
     child.kill('SIGINT');
     const { code, err } = await finished;
     assert.equal(code, 0, err);
@@ -53,14 +53,16 @@ describe('demo --mqtt', { skip }, () => {
     // The last tick may have been interrupted.
     const counted = Number(locations) + Number(readings);
     assert.ok(counted > 50, err);
-    await until(async () => listener.heard.length >= counted && (await health()).received === listener.heard.length);
-    for (const { topic, payload } of listener.heard) {
+    await until(
+      async () => listener.received.length >= counted && (await health()).received === listener.received.length,
+    );
+    for (const { topic, payload } of listener.received) {
       assert.equal(topic.split('/').at(-1), payload?.provider_id, topic);
     }
     assert.equal((await health()).rejected, 0);
   });
 
-  test('says that the broker has gone while it feeds', async (t) => {
+  test('reports a disconnected broker while it feeds', async (t) => {
     const other = await Broker.start('mosquitto', { lines: ['allow_anonymous true'] });
     t.after(() => other.close());
     const listener = await TestMqttClient.open(other.port);
@@ -78,7 +80,7 @@ describe('demo --mqtt', { skip }, () => {
     assert.deepEqual(again, { code: 1, out: '', err: expected });
   });
 
-  test('says what keeps it from the broker', async (t) => {
+  test('reports why it cannot reach the broker', async (t) => {
     const alone = await openTestHub();
     t.after(alone.close);
     await broker.kill();

@@ -48,11 +48,11 @@ describe('mosquitto with the users and rules of docs/mqtt.md', { skip }, () => {
     documented.close();
   });
 
-  test('lets a source publish as itself, and those who read hear what the hub makes of it', async () => {
+  test('lets a source publish under its own name, and subscribers receive the results', async () => {
     await as('uwb-1').publish(`${PUB}/uwb-1`, onEarth('uwb-1'));
     const { payload } = await as('display').on(`${EARTH}/uwb-1`);
     assert.equal(payload?.provider_id, 'uwb-1');
-    assert.deepEqual(as('uwb-1').heard, []);
+    assert.deepEqual(as('uwb-1').received, []);
   });
 
   for (const [user, topic] of [
@@ -69,7 +69,7 @@ describe('mosquitto with the users and rules of docs/mqtt.md', { skip }, () => {
     });
   }
 
-  test('lets a reader publish what it reads, and no other', async () => {
+  test('lets an RFID reader publish its own detections', async () => {
     await as('uwb-1').publish(`${READ}/uwb-1/card`, { provider_type: 'rfid' });
   });
 

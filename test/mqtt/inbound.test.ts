@@ -10,14 +10,14 @@ const PUB = '/omlox/json/location_updates/pub/';
 
 /** An Inbound on a table: what it hands on and what it says is collected. */
 function openInbound(ingest: Partial<InboundDeps['ingest']> = {}, deps: Partial<InboundDeps> = {}) {
-  const told: string[] = [];
+  const events: string[] = [];
   const waiting: (() => void)[] = [];
   const taken: EachResult = { problems: [], kept: undefined };
   const inbound = new Inbound({
     ingest: {
-      body: (_, { providerId } = {}) => void told.push(`body ${providerId}`),
+      body: (_, { providerId } = {}) => void events.push(`body ${providerId}`),
       locationsEach: (values) => {
-        told.push(`each ${JSON.stringify(values)}`);
+        events.push(`each ${JSON.stringify(values)}`);
         return taken;
       },
       proximitiesEach: () => taken,
@@ -31,15 +31,15 @@ function openInbound(ingest: Partial<InboundDeps['ingest']> = {}, deps: Partial<
     later: (callback) => void waiting.push(callback),
     elapsedMs: () => 0,
     depthMax: 10,
-    taken: (batch, refused) => void told.push(`taken ${batch} ${JSON.stringify(refused)}`),
-    again: (why) => void told.push(`again ${why}`),
-    problem: (reason) => void told.push(`problem ${reason}`),
+    taken: (batch, refused) => void events.push(`taken ${batch} ${JSON.stringify(refused)}`),
+    again: (why) => void events.push(`again ${why}`),
+    problem: (reason) => void events.push(`problem ${reason}`),
     ...deps,
   });
   const goOn = (): void => {
     for (const callback of waiting.splice(0)) callback();
   };
-  return { inbound, told, goOn };
+  return { inbound, events, goOn };
 }
 
 function packed(...messages: readonly (readonly [topic: string, payload: string, isRetained?: boolean])[]): Uint8Array {
@@ -51,21 +51,21 @@ function packed(...messages: readonly (readonly [topic: string, payload: string,
 }
 
 describe('Inbound', () => {
-  test('hands on messages in their order, and says when a batch was taken', () => {
-    const { inbound, told } = openInbound();
+  test('passes on messages in order, and reports when a batch was accepted', () => {
+    const { inbound, events } = openInbound();
     inbound.take(1, packed(['a', '{}'], ['b', '{}']));
     inbound.take(2, packed(['a', '{}']));
-    assert.deepEqual(told, ['body a', 'body b', 'taken 1 []', 'body a', 'taken 2 []']);
+    assert.deepEqual(events, ['body a', 'body b', 'taken 1 []', 'body a', 'taken 2 []']);
   });
 
-  test('takes nothing while the hub is full, and then goes on where it was', () => {
+  test('accepts nothing while the hub is full, and then resumes', () => {
     let room = 0;
-    const { inbound, told, goOn } = openInbound(
+    const { inbound, events, goOn } = openInbound(
       {
         body: (_, { providerId } = {}) => {
           if (room === 0) throw new HubError('HUB_UNAVAILABLE', 'full');
           room--;
-          told.push(`body ${providerId}`);
+          events.push(`body ${providerId}`);
           return undefined;
         },
       },
@@ -74,20 +74,20 @@ describe('Inbound', () => {
     inbound.take(1, packed(['a', '{}'], ['b', '{}'], ['c', '{}']));
     inbound.take(2, packed(['d', '{}']));
     goOn();
-    assert.deepEqual(told, []);
+    assert.deepEqual(events, []);
     room = 2;
     goOn();
-    assert.deepEqual(told, ['body a', 'body b']);
+    assert.deepEqual(events, ['body a', 'body b']);
     room = 9;
     goOn();
-    assert.deepEqual(told, ['body a', 'body b', 'body c', 'taken 1 []', 'body d', 'taken 2 []']);
+    assert.deepEqual(events, ['body a', 'body b', 'body c', 'taken 1 []', 'body d', 'taken 2 []']);
   });
 
-  test('takes a list of more than the hub ever has room for piece by piece, without a second look at it', () => {
+  test('accepts a list larger than the capacity in pieces, and checks it once', () => {
     let room = 2;
     const taken: unknown[] = [];
     const full = () => new HubError('HUB_UNAVAILABLE', 'full');
-    const { inbound, told, goOn } = openInbound(
+    const { inbound, events, goOn } = openInbound(
       {
         body: () => {
           throw full();
@@ -102,7 +102,7 @@ describe('Inbound', () => {
           };
         },
       },
-      { hasCapacity: (count) => count <= room, problem: (reason, problem) => void told.push(`${reason} ${problem}`) },
+      { hasCapacity: (count) => count <= room, problem: (reason, problem) => void events.push(`${reason} ${problem}`) },
     );
     inbound.take(1, packed(['', '[{"provider_id":"a"},1,2,0,4]']));
     assert.deepEqual(taken, [{ provider_id: 'a' }, 1]);
@@ -110,51 +110,51 @@ describe('Inbound', () => {
     assert.equal(taken.length, 2);
     room = 2;
     goOn();
-    assert.deepEqual(told, ['invalid payload[3]: none']);
+    assert.deepEqual(events, ['invalid payload[3]: none']);
     room = 2;
     goOn();
     assert.deepEqual(taken, [{ provider_id: 'a' }, 1, 2, 0, 4]);
-    assert.deepEqual(told, ['invalid payload[3]: none', 'taken 1 [[0,153]]']);
+    assert.deepEqual(events, ['invalid payload[3]: none', 'taken 1 [[0,153]]']);
   });
 
   test('lets others have their turn after some milliseconds', () => {
     let nowMs = 0;
-    const { inbound, told, goOn } = openInbound({}, { elapsedMs: () => (nowMs += 4) });
+    const { inbound, events, goOn } = openInbound({}, { elapsedMs: () => (nowMs += 4) });
     inbound.take(1, packed(['a', '{}'], ['b', '{}'], ['c', '{}']));
-    assert.deepEqual(told, ['body a', 'body b']);
+    assert.deepEqual(events, ['body a', 'body b']);
     goOn();
-    assert.deepEqual(told.slice(2), ['body c', 'taken 1 []']);
+    assert.deepEqual(events.slice(2), ['body c', 'taken 1 []']);
   });
 
-  test('says that a batch was taken when all of it is kept, and has it sent again where it cannot be', async () => {
+  test('acknowledges a batch when all of it is stored, and requests redelivery otherwise', async () => {
     const kept = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
     let next = 0;
-    const { inbound, told } = openInbound({ body: () => kept[next++]?.promise });
+    const { inbound, events } = openInbound({ body: () => kept[next++]?.promise });
     inbound.take(1, packed(['a', '{}']));
     inbound.take(2, packed(['a', '{}']));
-    assert.deepEqual(told, []);
+    assert.deepEqual(events, []);
     kept[0].resolve();
     await kept[0].promise;
     await new Promise(setImmediate);
-    assert.deepEqual(told, ['taken 1 []']);
+    assert.deepEqual(events, ['taken 1 []']);
     kept[1].reject(new Error('disk full'));
     await new Promise(setImmediate);
-    assert.deepEqual(told, ['taken 1 []', 'again disk full']);
+    assert.deepEqual(events, ['taken 1 []', 'again disk full']);
   });
 
   test('drops messages that are not accepted', () => {
     let isFull = true;
-    const { inbound, told, goOn } = openInbound({}, { hasCapacity: () => !isFull });
+    const { inbound, events, goOn } = openInbound({}, { hasCapacity: () => !isFull });
     inbound.take(1, packed(['a', '{}']));
     inbound.forget();
     isFull = false;
     goOn();
-    assert.deepEqual(told, []);
+    assert.deepEqual(events, []);
     inbound.take(2, packed(['b', '{}']));
-    assert.deepEqual(told, ['body b', 'taken 2 []']);
+    assert.deepEqual(events, ['body b', 'taken 2 []']);
   });
 
-  const REFUSED: readonly [what: string, message: readonly [string, string, boolean?], told: readonly string[]][] = [
+  const REFUSED: readonly [what: string, message: readonly [string, string, boolean?], events: readonly string[]][] = [
     ['what is no JSON', ['a', '{'], ['problem json', 'taken 1 [[0,153]]']],
     ['nothing', ['a', ''], ['problem json', 'taken 1 [[0,153]]']],
     ['another id than in the topic', ['a', '{"provider_id":"b"}'], ['problem id', 'taken 1 [[0,153]]']],
@@ -163,16 +163,16 @@ describe('Inbound', () => {
   ];
   for (const [what, message, expected] of REFUSED) {
     test(`refuses ${what}`, () => {
-      const { inbound, told } = openInbound({ body: () => 'unusual' });
+      const { inbound, events } = openInbound({ body: () => 'unusual' });
       inbound.take(1, packed(message));
-      assert.deepEqual(told, expected);
+      assert.deepEqual(events, expected);
     });
   }
 
-  test('completes from the topic what is left out, and refuses of a list those of another provider', () => {
-    const { inbound, told } = openInbound({ body: () => 'unusual' });
+  test('completes missing members from the topic, and rejects list items of another provider', () => {
+    const { inbound, events } = openInbound({ body: () => 'unusual' });
     inbound.take(1, packed(['a', '{"provider_id":null}'], ['a', '[{},{"provider_id":"b"},{"provider_id":"a"}]']));
-    assert.deepEqual(told, [
+    assert.deepEqual(events, [
       'each [{"provider_id":"a"}]',
       'problem id',
       'each [{"provider_id":"a"},{"provider_id":"a"}]',

@@ -10,7 +10,7 @@ const TOPIC = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 });
 const PLAIN = { noNullPrototype: true };
 const PAYLOAD = fc.uint8Array({ maxLength: 40_000 });
 
-test('MessageWriter packs what readPublishing() and readArrived() read', () => {
+test('readPublishing() and readArrived() read the messages of MessageWriter', () => {
   const publishing = fc.record(
     {
       topic: TOPIC,

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import mqtt, { type IClientOptions, type IClientPublishOptions, type MqttClient } from 'mqtt';
 import type { Event } from '../support/socket_client.ts';
 
-/** A message that was heard. */
-export interface Heard {
+/** A message that was received. */
+export interface ReceivedMessage {
   readonly topic: string;
   readonly payload: Event | undefined;
   readonly isRetained: boolean;
@@ -16,7 +16,7 @@ const LOOK_MS = 20;
 
 /** A client of a broker: a source of locations, and a subscriber. */
 export class TestMqttClient {
-  readonly heard: Heard[] = [];
+  readonly received: ReceivedMessage[] = [];
   readonly #client: MqttClient;
   #wake: () => void = () => undefined;
 
@@ -24,7 +24,7 @@ export class TestMqttClient {
     this.#client = client;
     client.on('message', (topic, payload, { retain, properties }) => {
       const lifeSeconds = properties?.messageExpiryInterval;
-      this.heard.push({ topic, payload: parsed(payload.toString()), isRetained: retain, lifeSeconds });
+      this.received.push({ topic, payload: parsed(payload.toString()), isRetained: retain, lifeSeconds });
       this.#wake();
     });
   }
@@ -44,14 +44,14 @@ export class TestMqttClient {
     await this.#client.publishAsync(topic, payload, { qos: 1, ...options });
   }
 
-  /** The first message heard that fits, now or later. */
-  async next(fits: (heard: Heard) => boolean): Promise<Heard> {
+  /** The first message received that fits, now or later. */
+  async next(fits: (received: ReceivedMessage) => boolean): Promise<ReceivedMessage> {
     const untilMs = performance.now() + WAIT_MS;
     for (;;) {
-      const found = this.heard.find(fits);
+      const found = this.received.find(fits);
       if (found !== undefined) return found;
       const leftMs = untilMs - performance.now();
-      if (leftMs <= 0) throw new Error(`Not heard, but ${this.heard.map(({ topic }) => topic).join(', ')}`);
+      if (leftMs <= 0) throw new Error(`Not received, but ${this.received.map(({ topic }) => topic).join(', ')}`);
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, leftMs);
       this.#wake = resolve;
@@ -61,8 +61,8 @@ export class TestMqttClient {
   }
 
   /** The first message under a topic. */
-  on(topic: string): Promise<Heard> {
-    return this.next((heard) => heard.topic === topic);
+  on(topic: string): Promise<ReceivedMessage> {
+    return this.next((received) => received.topic === topic);
   }
 
   async close(): Promise<void> {

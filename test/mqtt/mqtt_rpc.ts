@@ -41,8 +41,8 @@ export class MqttRpc {
   async request(): Promise<Event> {
     const isRequest = ({ topic }: { topic: string }): boolean => topic.includes('/request/');
     const place = this.#answered++;
-    const heard = await this.client.next((one) => this.client.heard.filter(isRequest).indexOf(one) === place);
-    return heard.payload as Event;
+    const received = await this.client.next((one) => this.client.received.filter(isRequest).indexOf(one) === place);
+    return received.payload as Event;
   }
 
   /** Answers the next request, which it returns. */
@@ -62,7 +62,7 @@ export class MqttRpc {
     const under = `${this.root}/${level(method)}/request${handlerId === undefined ? '' : `/${level(handlerId)}`}`;
     await this.client.publish(under, { jsonrpc: '2.0', id, method, params: { _caller_id: this.id, ...params } });
     const responses = () =>
-      this.client.heard.filter(({ topic, payload }) => topic.includes('/response/') && payload?.id === id);
+      this.client.received.filter(({ topic, payload }) => topic.includes('/response/') && payload?.id === id);
     await this.client.next(() => responses().length >= expected);
     return responses().map(({ payload }) => payload as Event);
   }

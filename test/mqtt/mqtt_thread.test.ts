@@ -15,7 +15,7 @@ interface Call {
 /** A thread on a table: its clock stands until `pass`, and its connections are the test's. */
 class World {
   nowMs = 0;
-  readonly told: FromMqttThread[] = [];
+  readonly posted: FromMqttThread[] = [];
   /** In order, with the bytes written to them, and QoS 1 messages with their callbacks. */
   readonly connections: {
     readonly watch: MqttConnectionHandlers;
@@ -56,7 +56,7 @@ class World {
       },
       {
         connect: (_, watch) => this.#connect(watch),
-        post: (message) => void this.told.push(message),
+        post: (message) => void this.posted.push(message),
         ...{ schedule, every, nowMs: () => this.nowMs, random: () => 0.5 },
         afterReading: (callback) => void schedule(0, callback),
       },
@@ -105,14 +105,14 @@ class World {
 
   /** The topics of batches that came to the hub. */
   batches(): readonly (readonly string[])[] {
-    return this.told.flatMap((each) =>
+    return this.posted.flatMap((each) =>
       each.say === 'arrived' ? [readArrived(each.packed).map(({ topic }) => topic)] : [],
     );
   }
 
   counts() {
     this.pass(1000);
-    const all = this.told.flatMap((each) => (each.say === 'counts' ? [each.counts] : []));
+    const all = this.posted.flatMap((each) => (each.say === 'counts' ? [each.counts] : []));
     return all.at(-1) as (typeof all)[number];
   }
 
@@ -157,7 +157,7 @@ const [MALFORMED, SHUTTING_DOWN] = [0x81, 0x8b] as const;
 const PUBACK = (id: number): readonly number[] => [0x40, 2, 0, id];
 
 describe('MqttThread', () => {
-  test('brings what came together as one batch, and acknowledges it when the hub has taken it', () => {
+  test('passes on simultaneous messages as one batch, and acknowledges it when the hub has accepted it', () => {
     const world = new World();
     world.last.up(10);
     world.receive('a', 1);
@@ -220,11 +220,11 @@ describe('MqttThread', () => {
     assert.equal(texts().at(-1), 'good');
     const { refused, waiting, waitingBytes } = world.counts();
     assert.deepEqual([refused, waiting, waitingBytes], [2, 0, 0]);
-    const topics = world.told.flatMap((each) => (each.say === 'notice' ? [each.topic] : []));
+    const topics = world.posted.flatMap((each) => (each.say === 'notice' ? [each.topic] : []));
     assert.deepEqual(topics, ['bad']);
   });
 
-  test('blames no message for a connection that ends for another reason, and no topic without one of the broker', () => {
+  test('drops no message for a connection that ends for another reason, and blocks no topic without a reason of the broker', () => {
     const world = new World();
     const again = (reasonCode?: number): void => {
       const before = world.connections.length;
@@ -245,7 +245,7 @@ describe('MqttThread', () => {
     assert.equal(world.last.published.at(-1)?.topic, 'e');
   });
 
-  test('acknowledges nothing on another connection than it came on', () => {
+  test('acknowledges a message only on its own connection', () => {
     const world = new World();
     world.last.up(10);
     world.receive('a', 1);
@@ -262,7 +262,7 @@ describe('MqttThread', () => {
     assert.equal(world.counts().redelivered, 1);
   });
 
-  test('drops what it need not acknowledge once too much waits for the hub, and counts it', () => {
+  test('drops and counts messages of QoS 0 when too many wait for the hub', () => {
     const world = new World();
     world.last.up(10);
     for (let n = 0; n < 20_005; n++) world.receive('a', 0);
@@ -292,7 +292,7 @@ describe('MqttThread', () => {
     assert.equal(world.last.isReading, true);
   });
 
-  test('counts what the hub has forgotten no more, whatever came until the connection was down', () => {
+  test('resets the count of waiting messages when the hub requests redelivery, until the connection is closed', () => {
     const world = new World();
     for (let times = 1; times <= 3; times++) {
       world.last.up(10);
@@ -313,7 +313,7 @@ describe('MqttThread', () => {
     assert.deepEqual(world.batches().at(-1), ['a']);
   });
 
-  test('drops what is larger than the broker takes, and keeps the connection', () => {
+  test('drops messages that are too large for the broker, and keeps the connection', () => {
     const world = new World();
     world.last.up(10);
     world.last.published[0]?.done();
@@ -327,7 +327,7 @@ describe('MqttThread', () => {
     world.last.published[1]?.done();
     const { refused, waiting, waitingBytes } = world.counts();
     assert.deepEqual([refused, waiting, waitingBytes], [2, 0, 0]);
-    const topics = world.told.flatMap((each) => (each.say === 'notice' ? [each.topic] : []));
+    const topics = world.posted.flatMap((each) => (each.say === 'notice' ? [each.topic] : []));
     assert.deepEqual(topics, ['a', 'e']);
   });
 
@@ -339,7 +339,7 @@ describe('MqttThread', () => {
     world.receive(topic, 0);
     world.pass(0);
     assert.deepEqual(world.batches(), [['a']]);
-    const rpc = () => world.told.flatMap((each) => (each.say === 'rpc' ? readArrived(each.packed) : []));
+    const rpc = () => world.posted.flatMap((each) => (each.say === 'rpc' ? readArrived(each.packed) : []));
     assert.deepEqual(
       rpc().map((each) => each.topic),
       [topic],
@@ -354,7 +354,7 @@ describe('MqttThread', () => {
     assert.equal(rpc().at(-1)?.payload.length, 2);
   });
 
-  test('publishes what belongs to a connection on that one alone, with the rest of its life', () => {
+  test('publishes messages of a connection only on that one, with their remaining lifetime', () => {
     const world = new World();
     const request = (text: string) => ({ topic: 'r', qos: 1 as const, payload: Buffer.from(text), lifeMs: 1000 });
     world.publish(request('too early'));
@@ -377,7 +377,7 @@ describe('MqttThread', () => {
     assert.equal(world.counts().dropped, 3);
   });
 
-  test('publishes what it was handed while the broker was away, events once more that it had no answer to', () => {
+  test('publishes messages from before the connection, and unacknowledged events again', () => {
     const world = new World();
     world.publish({ topic: 'e', qos: 1, payload: Buffer.from('1') }, { topic: 'e', qos: 1, payload: Buffer.from('2') });
     world.last.up(10);
@@ -402,10 +402,10 @@ describe('MqttThread', () => {
     world.last.published[1]?.done('not authorized');
     assert.equal(world.last.published.length, 4);
     assert.equal(world.counts().refused, 1);
-    assert.ok(world.told.some((each) => each.say === 'notice' && each.topic === 'e'));
+    assert.ok(world.posted.some((each) => each.say === 'notice' && each.topic === 'e'));
   });
 
-  test('keeps the newest of each topic while the broker takes nothing, and everything else of QoS 0 goes out in order', () => {
+  test('retains the newest message of each topic while the broker is blocked, and sends messages of QoS 0 in order', () => {
     const world = new World();
     world.last.up(10);
     world.publish({ topic: 'a' }, { topic: 'a' }, { topic: 'a' });
@@ -419,7 +419,7 @@ describe('MqttThread', () => {
     assert.equal(world.counts().replaced, 1);
   });
 
-  test('says that the hub has gone, once all is published, and ends the connection', async () => {
+  test('publishes the offline status after all messages, and closes the connection', async () => {
     const world = new World();
     world.last.up(10);
     world.publish({ topic: 'held', minIntervalMs: 5000 }, { topic: 'held', minIntervalMs: 5000 });
@@ -429,19 +429,19 @@ describe('MqttThread', () => {
     for (const { done } of world.last.published) done();
     await new Promise(setImmediate);
     assert.equal(world.last.hasEnded, true);
-    assert.equal(world.told.at(-1)?.say, 'closed');
+    assert.equal(world.posted.at(-1)?.say, 'closed');
     assert.equal(world.last.written.length, 2 * 10);
     const before = world.connections.length;
     world.pass(60_000);
     assert.equal(world.connections.length, before);
   });
 
-  test('ends, though the broker takes nothing, after some seconds', async () => {
+  test('closes after a few seconds, even if the broker is blocked', async () => {
     const world = new World();
     world.last.up(10);
     world.thread.take({ say: 'close' });
     world.pass(3000);
     await new Promise(setImmediate);
-    assert.equal(world.told.at(-1)?.say, 'closed');
+    assert.equal(world.posted.at(-1)?.say, 'closed');
   });
 });

@@ -56,7 +56,7 @@ function readAll(chunks: readonly Uint8Array[], bytesMax = 1 << 20): { messages:
 }
 
 describe('PacketReader', () => {
-  test('finds every message, and hands on everything else, however the bytes are cut', () => {
+  test('finds every message, and passes on all other packets, regardless of how the bytes are split', () => {
     const message = fc.record({
       topic: fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' }),
       payload: fc.uint8Array({ maxLength: 400 }),
@@ -91,7 +91,7 @@ describe('PacketReader', () => {
     );
   });
 
-  test('puts a long packet together that comes byte by byte', () => {
+  test('assembles a long packet that arrives byte by byte', () => {
     const payload = Buffer.alloc(100_000, 'x');
     const bytes = publishOf({ ...PLAIN, topic: 't', payload });
     const { messages } = readAll(Array.from(bytes, (byte) => Uint8Array.of(byte)));
@@ -118,7 +118,7 @@ describe('PacketReader', () => {
     ['an expiry that is cut off', [expiry(1).subarray(0, 3)], 0],
   ];
   for (const [what, properties, lifeMs] of lives) {
-    test(`reads the life of a message with ${what}`, () => {
+    test(`reads the lifetime of a message with ${what}`, () => {
       const found: number[] = [];
       const message = (received: ReceivedPublish): void => void found.push(lifeMsOf(received));
       const reader = new PacketReader({ message, others: () => undefined }, { bytesMax: 1 << 20 });

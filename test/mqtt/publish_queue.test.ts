@@ -29,7 +29,7 @@ const textsOf = (events: readonly OutgoingMessage[]): string[] =>
   events.map(({ payload }) => Buffer.from(payload).toString());
 
 describe('PublishQueue', () => {
-  test('keeps of QoS 0 the newest of a topic, at the place of the first, and counts those it takes the place of', () => {
+  test('keeps the newest message of QoS 0 per topic, at the position of the first, and counts replaced ones', () => {
     const queue = new PublishQueue(1e6);
     for (const [topic, text] of [
       ['a', '1'],
@@ -42,7 +42,7 @@ describe('PublishQueue', () => {
     assert.equal(queue.bytes, 0);
   });
 
-  test('keeps all of QoS 1 in order, and again those whose connection has ended', () => {
+  test('keeps all messages of QoS 1 in order, also those of a closed connection', () => {
     const queue = new PublishQueue(1e6);
     for (const text of ['1', '2', '3']) queue.offer(message('a', text, EVENT), 0);
     const [first, second] = [queue.takeEvent(0), queue.takeEvent(0)] as [OutgoingMessage, OutgoingMessage];
@@ -54,7 +54,7 @@ describe('PublishQueue', () => {
     assert.equal(queue.bytes, 0);
   });
 
-  test('drops what is of no use any more, and with its connection what belongs to that', () => {
+  test('drops expired messages, and messages of a closed connection', () => {
     const queue = new PublishQueue(1e6);
     const offer = (text: string, lifeMs: number): void => queue.offer(message('a', text, { ...EVENT, lifeMs }), 1000);
     for (const [text, lifeMs] of [
@@ -80,7 +80,7 @@ describe('PublishQueue', () => {
     assert.deepEqual([queue.dropped, queue.bytes], [3, 0]);
   });
 
-  test('lets one of a topic through in its interval, and the newest of those since when it is over', () => {
+  test('passes one message of a topic per interval, then the newest', () => {
     const queue = new PublishQueue(1e6);
     const every = { minIntervalMs: 1000 };
     for (const [ms, text] of [
@@ -106,7 +106,7 @@ describe('PublishQueue', () => {
     assert.deepEqual(taken(queue), ['a 5']);
   });
 
-  test('forgets what is held for what must not wait', () => {
+  test('drops delayed messages when an urgent one comes', () => {
     const queue = new PublishQueue(1e6);
     const place = { ...EVENT, minIntervalMs: 1000, isRetained: true };
     queue.offer(message('a', '1', place), 0);
@@ -130,7 +130,7 @@ describe('PublishQueue', () => {
     assert.equal(queue.dropped, 3);
   });
 
-  test('drops the oldest of what is held, too', () => {
+  test('drops the oldest delayed messages, too', () => {
     const queue = new PublishQueue(350);
     const every = { minIntervalMs: 1000 };
     const topics = ['a', 'b', 'c', 'd'];

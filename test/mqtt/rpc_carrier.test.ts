@@ -86,7 +86,7 @@ describe('RpcCarrier', () => {
     assert.equal(clock.timers, 1);
   });
 
-  test('announces in each style that is asked for', () => {
+  test('announces in each configured style', () => {
     const topics = (style: TopicStyle) => {
       const { rpc, news } = openCarrier({ style });
       client(rpc, 'a/b');
@@ -97,7 +97,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual(topics('both'), [`${RPC}/available/a%2Fb`, `${PLAIN}/available/a%2Fb`]);
   });
 
-  test('takes an announcement back when the last handler of this hub goes, and announces another one before', () => {
+  test('withdraws an announcement with the last handler of this hub, and announces another one before', () => {
     const { rpc, textsOf } = openCarrier();
     const [first, second] = [client(rpc, 'm'), client(rpc, 'm')];
     textsOf();
@@ -116,7 +116,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual(textsOf(), []);
   });
 
-  test('takes back everything at its end', () => {
+  test('withdraws all announcements when it is closed', () => {
     const { rpc, carrier, published } = openCarrier();
     client(rpc, 'm');
     published.length = 0;
@@ -127,7 +127,7 @@ describe('RpcCarrier', () => {
     );
   });
 
-  test('knows who has announced a method for 120 s, or as long as the broker still keeps it', () => {
+  test('remembers an announcement for 120 s, or as long as the broker retains it', () => {
     const { rpc, clock, hear } = openCarrier();
     hear('m', 'a');
     hear('m', 'b', { isRetained: true, lifeMs: 50_000 });
@@ -140,7 +140,7 @@ describe('RpcCarrier', () => {
     assert.equal(rpc.available()['m'], undefined);
   });
 
-  test('forgets the only handler of a method when its announcement is taken back, and none of several', () => {
+  test('removes the only handler of a method when its announcement is withdrawn, and none of several', () => {
     const { rpc, receive, hear } = openCarrier();
     for (const id of ['a', 'b']) hear('m', id);
     hear('n', 'a');
@@ -153,7 +153,7 @@ describe('RpcCarrier', () => {
     assert.match(JSON.stringify(call.told), /"code":-32000,.*has left before it answered/);
   });
 
-  test('forgets the handlers of a hub that says it is offline, and no others', () => {
+  test('removes only the handlers of a hub that reports itself as offline', () => {
     const { rpc, receive, hear } = openCarrier();
     for (const id of ['hub-2', 'hub-2:1', 'hub-22', 'x']) hear('m', id);
     receive('/omlox/json/hub/hub-2/status', { status: 'online' });
@@ -162,7 +162,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual(rpc.available()['m'], { handler_id: ['hub-22', 'x'] });
   });
 
-  test('ignores what the hub has announced itself, in this life or an earlier one', () => {
+  test('ignores announcements of the hub itself, also from before a restart', () => {
     const { rpc, hear, counts, textsOf } = openCarrier();
     hear('com.omlox.ping', 'hub-1');
     hear('m', 'hub-1:of an earlier life', { isRetained: true });
@@ -171,7 +171,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual([counts().invalid, textsOf()], [0, []]);
   });
 
-  test('sends a request to its handler, as the hub, and takes the response', () => {
+  test('sends a request to its handler in the name of the hub, and accepts the response', () => {
     const { rpc, receive, hear, news } = openCarrier();
     hear('a/b', 'x');
     hear('m', 'x+1');
@@ -190,7 +190,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual(bare.told, [{ result: 'on' }]);
   });
 
-  test('asks each handler once where both styles are published, in the style of its announcement', () => {
+  test('calls each handler once if both styles are published, in the style of its announcement', () => {
     const { rpc, receive, hear, news } = openCarrier({ style: 'both' });
     for (const id of ['changed', 'plain']) receive(`${PLAIN}/available/m`, { id, method_name: 'm' });
     hear('m', 'changed');
@@ -207,7 +207,7 @@ describe('RpcCarrier', () => {
     );
   });
 
-  test('fails at once what it cannot send', () => {
+  test('rejects requests at once that it cannot send', () => {
     const { rpc, carrier, hear } = openCarrier();
     hear('m', 'a');
     carrier.connected(false);
@@ -215,7 +215,7 @@ describe('RpcCarrier', () => {
     assert.match(JSON.stringify(call.told), /"code":-32000,.*cannot be reached/);
   });
 
-  test('takes requests to all handlers and to one, and answers the caller with the id of the request', () => {
+  test('accepts requests to all handlers and to one, and answers the caller with the id of the request', () => {
     const { rpc, receive, textsOf } = openCarrier();
     const [first, second] = [client(rpc, 'm'), client(rpc, 'm')];
     textsOf();

@@ -59,7 +59,7 @@ for (const name of BROKERS) {
     };
     const put = (request: object) => hub.put('/rpc', { jsonrpc: '2.0', id: 1, ...request });
 
-    test('methods of the hub and of WebSocket clients are announced, retained for 120 s, until they are gone', async () => {
+    test('methods of the hub and of WebSocket clients are announced, retained for 120 s, until they are removed', async () => {
       const led = await socketHandler('Blink LED');
       const [id] = await handlersOf('Blink LED');
       const listener = await TestMqttClient.open(broker.port);
@@ -80,7 +80,7 @@ for (const name of BROKERS) {
       await until(async () => (await handlersOf('Blink LED', second)).length === 0);
     });
 
-    test('a handler on MQTT that takes its announcement back is gone', async () => {
+    test('a handler on MQTT that withdraws its announcement is removed', async () => {
       const led = await mqttHandler('led', 'withdrawn');
       await led.withdraw('withdrawn');
       await until(async () => (await handlersOf('withdrawn')).length === 0);
@@ -122,7 +122,7 @@ for (const name of BROKERS) {
       assert.deepEqual([jsonrpc, result], ['2.0', 'on']);
     });
 
-    test('a call goes to handlers on MQTT, of the hub and of another hub at once, each once', async () => {
+    test('a call reaches handlers on MQTT, of the hub and of another hub, each once', async () => {
       const far = await socketHandler('m4', undefined, second);
       await until(async () => (await handlersOf('m4')).length === 1);
       const [near, mqtt] = [await socketHandler('m4'), await mqttHandler('led', 'm4')];
@@ -141,7 +141,7 @@ for (const name of BROKERS) {
       );
     });
 
-    test('a hub asks a handler on MQTT, or of another hub, once though it publishes in both styles', async () => {
+    test('a hub calls a handler on MQTT or of another hub once, although it publishes in both styles', async () => {
       const [near, mqtt] = [await socketHandler('n5'), await mqttHandler('led', 'n5', second)];
       await until(async () => (await handlersOf('n5', second)).length === 2);
       const asked = () => second.put('/rpc', { jsonrpc: '2.0', id: 1, method: 'n5', params: { _timeout: 60_000 } });
@@ -185,10 +185,10 @@ for (const name of BROKERS) {
       ] as const) {
         caller.send({ jsonrpc: '2.0', id: 7, method: 'm7', ...more });
         await mqtt.answer({ result: 'mqtt' });
-        const told = frames === 2 || !('aggregate' in more) ? [await caller.next()] : [];
+        const responses = frames === 2 || !('aggregate' in more) ? [await caller.next()] : [];
         await near.answer({ result: 'near' });
-        while (told.length < frames) told.push(await caller.next());
-        const results = told.flatMap(({ result }) => result as unknown[]);
+        while (responses.length < frames) responses.push(await caller.next());
+        const results = responses.flatMap(({ result }) => result as unknown[]);
         if ('aggregate' in more)
           assert.deepEqual(results.map((each) => (each as { result: string }).result).toSorted(), ['mqtt', 'near']);
         else assert.deepEqual(results, ['mqtt', 'near'].slice(0, frames));
@@ -212,7 +212,7 @@ for (const name of BROKERS) {
       assert.equal((await put({ method: 'm9', params: { _timeout: 50 } })).body.error.code, -32001);
     });
 
-    test('a request without an id reaches a handler on MQTT, and comes from a caller there', async () => {
+    test('a request without an id reaches a handler on MQTT, and can come from a caller there', async () => {
       const led = await mqttHandler('led', 'm10');
       assert.equal((await put({ id: undefined, method: 'm10', params: { a: 1 } })).status, 204);
       assert.deepEqual(await led.request(), { jsonrpc: '2.0', method: 'm10', params: { a: 1 } });
@@ -221,7 +221,7 @@ for (const name of BROKERS) {
       assert.deepEqual(await near.next(), { jsonrpc: '2.0', method: 'n10', params: { b: 2 } });
     });
 
-    test('a caller on MQTT asks the handlers of a zone that it names', async () => {
+    test('a caller on MQTT calls the handlers of a named zone', async () => {
       const [hall, roof] = [await socketHandler('m11', 'hall'), await socketHandler('m11', 'roof')];
       const caller = await openMqtt('caller');
       const answered = caller.call('m11', { params: { zone_id: 'roof' } });
@@ -265,7 +265,7 @@ for (const name of BROKERS) {
       }
       await display.next(({ payload }) => payload?.last);
       assert.deepEqual(
-        display.heard.map(({ payload }) => payload),
+        display.received.map(({ payload }) => payload),
         sent,
       );
     });
@@ -358,7 +358,7 @@ for (const name of BROKERS) {
       assert.equal((await answered)[0]?.result, 1);
     });
 
-    test('what is refused is counted by reason, and the handlers are, by how they are reached', async () => {
+    test('rejected messages are counted by reason, and handlers by their transport', async () => {
       const sample = async (metric: string): Promise<number> => {
         const { text } = await hub.get(`${hub.origin}/metrics`);
         return Number(

@@ -33,7 +33,7 @@ describe('readRpcTopic()', () => {
     });
   }
 
-  test('reads back whatever names methods, handlers and callers have', () => {
+  test('reads back all names of methods, handlers and callers', () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1 });
     fc.assert(
       fc.property(name, name, fc.constantFrom('slash', 'plain'), (method, id, style) => {
@@ -48,7 +48,7 @@ describe('readRpcTopic()', () => {
   });
 });
 
-test('rpcFilters() are those of all methods and broadcasts, in both styles, and of the responses to one caller', () => {
+test('rpcFilters() match all methods and broadcasts, in both styles, and the responses to one caller', () => {
   const calls = [`${RPC}/available/+`, `${RPC}/+/request`, `${RPC}/+/request/+`, `${RPC}/+/response/hub%2F1`];
   const filters = [...calls, `${RPC}/com.omlox.core.xcmd/broadcast`, 'omlox/json/hub/+/status'];
   assert.deepEqual(rpcFilters('hub/1').toSorted(), [...filters, ...filters.map((each) => `/${each}`)].toSorted());

@@ -84,7 +84,7 @@ describe('topicsOf()', () => {
   }
 });
 
-test('sourceFilters() are of both styles, shared or of some topics where that is wanted', () => {
+test('sourceFilters() cover both styles, shared or of some topics on request', () => {
   const filters = [
     '/omlox/json/location_updates/pub/#',
     'omlox/json/location_updates/pub/#',

@@ -101,7 +101,7 @@ for (const name of BROKERS) {
         assert.equal(collision.collision_type, 'collision_start');
       });
 
-      test('changes of entities are published under what has become of them', async () => {
+      test('changes of entities are published under the kind of change', async () => {
         for (const [kind, id] of [
           ['zone', HALL.id],
           ['fence', FENCE.id],
@@ -133,7 +133,7 @@ for (const name of BROKERS) {
         assert.equal(id, 'a/b#');
       });
 
-      test('a location takes from its topic what it leaves out, and a list may name its providers', async () => {
+      test('a location gets missing members from its topic, and a list may name its providers', async () => {
         const { provider_id: _left, ...nameless } = inHall('x', 4, 4);
         await client.publish(`${source}/location_updates/pub/nameless`, nameless);
         await expectFitting(`${omlox}/location_updates/epsg4326/nameless`, 'location');
@@ -155,10 +155,10 @@ for (const name of BROKERS) {
         assert.equal((await late.on(topic)).isRetained, true);
         await late.close();
         await hub.delete(`/trackables/${shelf.id}`);
-        await client.next((heard) => heard.topic === topic && heard.payload === undefined);
+        await client.next((received) => received.topic === topic && received.payload === undefined);
       });
 
-      test('what is wrong is counted by reason, and the connection goes on', async () => {
+      test('invalid messages are counted by reason, and the connection stays open', async () => {
         const pub = `${source}/location_updates/pub`;
         const at = (await hub.get('/health/mqtt')).body.rejected;
         await client.publish(`${pub}/one`, inHall('other', 1, 1));
@@ -183,12 +183,12 @@ for (const name of BROKERS) {
         assert.equal((await hub.get('/health/mqtt')).body.connections, 1);
       });
 
-      test('the AsyncAPI document has every topic that was heard, with what was published there', async () => {
+      test('the AsyncAPI document has every received topic, with the published messages', async () => {
         const { body } = await hub.get('/asyncapi.json');
         const topics = topicsIn(body);
         const schemas = new DocumentSchemas(body, '2020');
         const published = new Set<string>();
-        for (const { topic, payload } of client.heard) {
+        for (const { topic, payload } of client.received) {
           const found = topics.filter(({ fits }) => fits(topic));
           assert.equal(found.length, 1, topic);
           const [{ key, actions } = assert.fail()] = found;
@@ -200,10 +200,10 @@ for (const name of BROKERS) {
         assert.ok(published.size >= 14, [...published].join());
       });
 
-      test('the hub says that it is there, and that it has gone', async () => {
+      test('the hub publishes its online and offline status', async () => {
         const topic = `${omlox}/hub/`;
-        const isStatus = (status: string) => (heard: { topic: string; payload: { status?: string } | undefined }) =>
-          heard.topic.startsWith(topic) && heard.payload?.status === status;
+        const isStatus = (status: string) => (received: { topic: string; payload: { status?: string } | undefined }) =>
+          received.topic.startsWith(topic) && received.payload?.status === status;
         await client.next(isStatus('online'));
         await hub.close();
         await client.next(isStatus('offline'));

@@ -10,7 +10,7 @@ const SETTINGS = { root: 'plant', levelsMax: 32, bytesMax: 1024 };
 /** A namespace on a table: trackables by id with their paths, and what is published. */
 function openUns(paths: Readonly<Record<string, string>>, stored: Readonly<Record<string, string>> = {}) {
   const known = new Map(Object.entries(paths).map(([id, path]) => [id, withPath(id, path)]));
-  const told: string[] = [];
+  const published: string[] = [];
   const notices: string[] = [];
   const owners = new Map(Object.entries(stored));
   const listeners = new Map<string, FanoutListener>();
@@ -23,7 +23,7 @@ function openUns(paths: Readonly<Record<string, string>>, stored: Readonly<Recor
     },
     trackable: (id) => known.get(id),
     trackables: () => [...known.values()],
-    publish: (topic, payload) => void told.push(`${topic} ${Buffer.from(payload).toString()}`),
+    publish: (topic, payload) => void published.push(`${topic} ${Buffer.from(payload).toString()}`),
     storedOwner: (topic) => owners.get(topic),
     storeOwner(topic, trackable) {
       if (trackable === undefined) owners.delete(topic);
@@ -32,7 +32,7 @@ function openUns(paths: Readonly<Record<string, string>>, stored: Readonly<Recor
     notice: (problem, text, trackable) => void notices.push(`${trackable}: ${problem}: ${text}`),
   });
   return {
-    ...{ told, notices, owners, uns },
+    ...{ published, notices, owners, uns },
     move: (id: string) => listeners.get('trackable_motions')?.receive(DeliveryBatch.of([id]), [[id]], 'published'),
     change(id: string, path?: string) {
       if (path === undefined) known.delete(id);
@@ -47,25 +47,29 @@ function withPath(id: string, path: string): Trackable {
 }
 
 describe('Uns', () => {
-  test('takes back the place of a trackable that is deleted, though it was published by an earlier life of the hub', () => {
-    const { told, move, change } = openUns({ a: 'hall/a', b: 'hall/b' });
+  test('clears the topic of a deleted trackable, even if it was published before a restart of the hub', () => {
+    const { published, move, change } = openUns({ a: 'hall/a', b: 'hall/b' });
     move('a');
     change('a');
     change('b');
-    assert.deepEqual(told, ['plant/hall/a/sensor/wgs84 a', 'plant/hall/a/sensor/wgs84 ', 'plant/hall/b/sensor/wgs84 ']);
+    assert.deepEqual(published, [
+      'plant/hall/a/sensor/wgs84 a',
+      'plant/hall/a/sensor/wgs84 ',
+      'plant/hall/b/sensor/wgs84 ',
+    ]);
     move('a');
-    assert.equal(told.length, 3);
+    assert.equal(published.length, 3);
   });
 
-  test('goes with a trackable from one topic to another, and leaves it where it is when something else has changed', () => {
-    const { told, move, change } = openUns({ a: 'hall/a' });
+  test('moves a trackable from one topic to another, and keeps its topic after other changes', () => {
+    const { published, move, change } = openUns({ a: 'hall/a' });
     change('a', 'hall/a');
-    assert.deepEqual(told, []);
+    assert.deepEqual(published, []);
     change('a', 'yard/a');
     move('a');
     change('new', 'yard/new');
     move('new');
-    assert.deepEqual(told, [
+    assert.deepEqual(published, [
       'plant/hall/a/sensor/wgs84 ',
       'plant/yard/a/sensor/wgs84 a',
       'plant/yard/new/sensor/wgs84 new',
@@ -76,13 +80,13 @@ describe('Uns', () => {
 describe('Uns has one owner of a topic', () => {
   const TOPIC = 'plant/hall/a/sensor/wgs84';
 
-  test('the first claimant: nothing of a later one is published, nor removed for it', () => {
-    const { told, notices, uns, owners, move, change } = openUns({ a: 'hall/a' });
+  test('the first claimant: a later one neither publishes nor removes anything', () => {
+    const { published, notices, uns, owners, move, change } = openUns({ a: 'hall/a' });
     change('b', '/hall//a');
     move('b');
-    assert.deepEqual(told, []);
+    assert.deepEqual(published, []);
     move('a');
-    assert.deepEqual(told, [`${TOPIC} a`]);
+    assert.deepEqual(published, [`${TOPIC} a`]);
     assert.deepEqual(notices, [
       `b: taken: properties.com.flowcate.uns: must be a path of one trackable, found that of "a" (topic "${TOPIC}")`,
     ]);
@@ -90,18 +94,18 @@ describe('Uns has one owner of a topic', () => {
     assert.equal(uns.refusals().taken, 1);
     assert.deepEqual([...owners], [[TOPIC, 'a']]);
     change('b');
-    assert.deepEqual(told, [`${TOPIC} a`]);
+    assert.deepEqual(published, [`${TOPIC} a`]);
     assert.deepEqual([...owners, uns.health().refused], [0]);
   });
 
   for (const how of ['is deleted', 'goes elsewhere'] as const) {
     test(`until that ${how}: then the first that waits`, () => {
-      const { told, uns, owners, move, change } = openUns({ a: 'hall/a', b: 'hall/a', c: 'hall/a' });
+      const { published, uns, owners, move, change } = openUns({ a: 'hall/a', b: 'hall/a', c: 'hall/a' });
       if (how === 'is deleted') change('a');
       else change('a', 'yard/a');
       for (const id of ['a', 'b', 'c']) move(id);
       const elsewhere = how === 'is deleted' ? [] : ['plant/yard/a/sensor/wgs84 a'];
-      assert.deepEqual(told, [`${TOPIC} `, ...elsewhere, `${TOPIC} b`]);
+      assert.deepEqual(published, [`${TOPIC} `, ...elsewhere, `${TOPIC} b`]);
       assert.deepEqual([...owners], [[TOPIC, 'b']]);
       assert.match(uns.health().problems[0]?.problem ?? '', /found that of "b"/);
       change('c', 'hall/c');
@@ -109,20 +113,20 @@ describe('Uns has one owner of a topic', () => {
     });
   }
 
-  test('the same after a restart, whatever the order of trackables', () => {
-    const { told, owners, move } = openUns({ a: 'hall/a', b: 'hall/a' }, { [TOPIC]: 'b' });
+  test('the same after a restart, in any order of trackables', () => {
+    const { published, owners, move } = openUns({ a: 'hall/a', b: 'hall/a' }, { [TOPIC]: 'b' });
     for (const id of ['a', 'b']) move(id);
-    assert.deepEqual(told, [`${TOPIC} b`]);
+    assert.deepEqual(published, [`${TOPIC} b`]);
     assert.deepEqual([...owners], [[TOPIC, 'b']]);
   });
 
   test('that has a topic again once its path is no longer refused', () => {
-    const { told, uns, move, change } = openUns({ a: 'hall/+' });
+    const { published, uns, move, change } = openUns({ a: 'hall/+' });
     move('a');
-    assert.deepEqual([told, uns.refusals().characters], [[], 1]);
+    assert.deepEqual([published, uns.refusals().characters], [[], 1]);
     change('a', 'hall/a');
     move('a');
-    assert.deepEqual([told, uns.refusals().characters], [[`${TOPIC} a`], 0]);
+    assert.deepEqual([published, uns.refusals().characters], [[`${TOPIC} a`], 0]);
   });
 });
 
@@ -151,7 +155,7 @@ for (const [path, expected] of PATHS) {
   });
 }
 
-test('placeText() has what is known of the place, and nothing else', () => {
+test('placeText() includes only known members of a position', () => {
   const location = {
     position: { type: 'Point', coordinates: [9, 50, 3] },
     floor: 0,

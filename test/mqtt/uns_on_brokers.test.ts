@@ -89,7 +89,7 @@ describe('The unified namespace on mosquitto', { skip }, () => {
     const display = await TestMqttClient.open(broker.port);
     t.after(() => display.close());
     await display.subscribe('plant/hall/#');
-    const longitudes = () => display.heard.map(({ payload }) => payload?.longitude);
+    const longitudes = () => display.received.map(({ payload }) => payload?.longitude);
     const first = await openHub(broker, {}, folder);
     // The one that claims the topic last was created first.
     assert.equal((await first.post('/trackables', trackable(SECOND, 'elsewhere'))).status, 201);

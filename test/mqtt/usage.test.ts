@@ -9,8 +9,8 @@ const skip = (await whyNo('mosquitto')) ?? false;
 const PUB = '/omlox/json/location_updates/pub';
 const EARTH = '/omlox/json/location_updates/epsg4326';
 
-describe('What comes and goes by MQTT', { skip }, () => {
-  test('counts in health, metrics and usage as what REST and WebSocket bring and get', async (t) => {
+describe('Messages by MQTT', { skip }, () => {
+  test('count in health, metrics and usage like those of REST and WebSocket', async (t) => {
     const broker = await Broker.start();
     t.after(() => broker.close());
     const hub = await openTestHub({
@@ -31,9 +31,11 @@ describe('What comes and goes by MQTT', { skip }, () => {
       [8, (location: object) => client.publish(`${PUB}/cart-tag`, location)],
       [20, (location: object) => client.publish(`${PUB}/cart-tag`, location)],
     ] as const) {
-      const earlier = client.heard.length;
+      const earlier = client.received.length;
       await send(inHall('cart-tag', x, 8));
-      await client.next((heard) => heard.topic === `${EARTH}/cart-tag` && client.heard.indexOf(heard) >= earlier);
+      await client.next(
+        (received) => received.topic === `${EARTH}/cart-tag` && client.received.indexOf(received) >= earlier,
+      );
     }
     await client.publish(`${PUB}/cart-tag`, 'no JSON');
     const usage = async () => (await hub.get('/stats/consumption/current')).body.statistics;

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The native code that a hub runs and that nobody can read: SHA-256 and path of each file, in the form that
- * `sha256sum --check test/provenance/binaries.sha256` reads. npm holds the packages against package-lock.json when it
- * installs them; this holds what lies on the disk against what was reviewed when a version was chosen.
+ * Binary code that a hub runs, which cannot be reviewed as source: SHA-256 and path of each file, in the format of
+ * `sha256sum --check test/provenance/binaries.sha256`. npm verifies packages against package-lock.json when it installs
+ * them. This record verifies the files on the disk against those that were reviewed when a version was chosen.
  */
-/** The first line of the record, which `sha256sum` takes for a comment. */
+/** First line of the record, a comment for `sha256sum`. */
 export const HEAD = '# Made by "npm run record:binaries" of the native files below node_modules';
 
 export const RECORD = new URL('binaries.sha256', import.meta.url);
@@ -45,7 +45,7 @@ export function sha256(path: string): string {
     .digest('hex');
 }
 
-/** What was recorded: path to SHA-256. */
+/** Recorded SHA-256 by path. */
 export function recorded(): ReadonlyMap<string, string> {
   const lines = readFileSync(RECORD, 'utf8').trimEnd().split('\n').slice(1);
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));

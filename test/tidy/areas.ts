@@ -18,7 +18,7 @@ const INNER = ['src/model', 'src/core'];
  * Rooms of the core with values and rules only. Each may import those before it, and geodesy. None imports handlers.
  */
 const VALUES = ['rules', 'zone', 'fence', 'location', 'motion', 'collision'].map((room) => `src/core/${room}`);
-/** What they share. */
+/** Files that they share. */
 const STATE = ['state', 'deadline_heap', 'variant_filter', 'json_bytes', 'event_writer'].map(
   (name) => `src/core/${name}.ts`,
 );
@@ -172,7 +172,7 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
   // A hub that has no broker.
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
-  // A hub that lets everybody in.
+  // A hub without authentication.
   { path: 'src/hub/authorization.ts', importers: ['test'] },
   { path: 'src/hub/outgoing_fetch.ts', importers: ['test'] },
   // A hub that records no history: its routes, which refuse then, know what can be asked.
@@ -191,5 +191,5 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   },
 ];
 
-/** Who may start a hub. What others need of it, it hands them. */
+/** Files that may start a hub. It passes on its parts to others. */
 export const HUB_STARTERS = ['src/main.ts', 'test'];

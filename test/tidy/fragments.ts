@@ -1,8 +1,8 @@
 import type { SourceFile } from './source_file.ts';
 
 /**
- * Short files that one other file of their room uses, and why they stand alone all the same. A folder stands for all files
- * in it. What needs no exception any more is to be taken out.
+ * Short files that only one other file of their room uses, and the reason why they are separate. A folder stands for all
+ * files in it. Remove entries that are no longer needed.
  */
 export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/adapters/cisco/hierarchy.ts': 'an index with a state of its own',
@@ -37,7 +37,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/hub-ui/history/read_tracks.ts': 'a thread with a state of its own',
   'src/hub-ui/history/strip.ts': 'geometry without a page',
   'src/hub-ui/history/tracks_thread.ts': 'the entry of a thread',
-  'src/hub-ui/lists/import_problems.tsx': 'how places in a document are told',
+  'src/hub-ui/lists/import_problems.tsx': 'how paths in a document are shown',
   'src/hub-ui/lists/import_warnings.ts': 'rules about a file, without a page',
   'src/hub-ui/lists/pager.tsx': 'a control',
   'src/hub-ui/map_page/panel/properties.tsx': 'the same for every kind of entity',
@@ -56,7 +56,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'workers/warm_stage.ts': 'what an entry of a thread runs first',
 };
 
-/** Longer files hold a concept, whoever uses it. */
+/** Longer files contain a concept, and may be used by one file. */
 const LINES_MAX = 60;
 const CODE = /^(src|workers|wasm)\//;
 

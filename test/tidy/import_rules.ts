@@ -4,8 +4,8 @@ import { FOLDERS } from './source_file.ts';
 
 /**
  * The table of areas.ts as rules of dependency-cruiser, which reads the imports, those of types included. TypeScript 7 has
- * no API yet that it could parse with, so swc does that. Its command line says that a TypeScript compiler is missing, and
- * works all the same: `npx depcruise --config .dependency-cruiser.mjs --output-type dot src` draws the rooms.
+ * no API for parsing yet, so swc parses the files. The command line reports a missing TypeScript compiler, but works
+ * nevertheless: `npx depcruise --config .dependency-cruiser.mjs --output-type dot src` draws the rooms.
  */
 
 type Forbidden = NonNullable<IConfiguration['forbidden']>[number];
@@ -18,7 +18,7 @@ export const OPTIONS: ICruiseOptions = {
   parser: 'swc',
   tsPreCompilationDeps: true,
   doNotFollow: { path: 'node_modules' },
-  // What lies there imports what a generator makes when its test runs.
+  // Files there import a client that a generator creates when its test runs.
   exclude: { path: '^test/clients/generators/typescript/' },
   enhancedResolveOptions: {
     extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
@@ -88,11 +88,11 @@ export interface Violation {
   readonly rule: string;
   readonly from: string;
   readonly to: string;
-  /** The files of a circle, each importing the next, and the last the first; empty where it is none. */
+  /** Files of an import cycle: each imports the next, and the last the first. Empty without a cycle. */
   readonly circle: readonly string[];
 }
 
-/** What the rules say of the files in these folders below a root. Rejects when a file cannot be read or parsed. */
+/** Checks the files in these folders below a root against the rules. Rejects if a file cannot be read or parsed. */
 export async function readImports(root: string, folders = FOLDERS): Promise<ICruiseResult> {
   const { output } = await cruise(folders, {
     ...OPTIONS,
@@ -162,7 +162,7 @@ function place(path: string): string {
   return `^${escaped(path)}(/|$)`;
 }
 
-/** What stands before an area in the table, and takes the files of both. */
+/** Areas before this one in the table, which take precedence. */
 function before(index: number): string[] {
   return AREAS.slice(0, index).map(({ path }) => place(path));
 }

@@ -4,7 +4,7 @@ import { type SourceFile, sourceFile } from './source_file.ts';
 /** A rule about source files, with a file that breaks it and one that keeps it. */
 export interface Rule {
   readonly name: string;
-  /** What breaks the rule in a file, in words, with the line where there is one. */
+  /** Violations of the rule in a file, with their lines if possible. */
   find(file: SourceFile, all: readonly SourceFile[]): string[];
   readonly broken: SourceFile;
   readonly kept: SourceFile;
@@ -81,7 +81,7 @@ export const RULES: readonly Rule[] = [
     kept: sourceFile('src/wire/a.ts', '\n'.repeat(80)),
   },
   {
-    name: 'is told the time and chance, and reads no clock',
+    name: 'gets the time and random numbers passed, and reads no clock',
     find: ({ path, code }) => {
       if (CLOCKS.some((place) => within(path, place))) return [];
       const clock = /\b(Date\.now|Math\.random|performance\.now|setTimeout|setInterval)\b|\bnew Date\(\s*\)/;
@@ -165,7 +165,7 @@ const TOP_LEVEL = ['package.json', 'package-lock.json', 'tsconfig.json', 'biome.
   .concat(['src', 'workers', 'wasm', 'bench', 'test', 'docs', 'deploy'])
   .concat(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'NOTICE']);
 
-/** What git ignores, beside names with a dot. */
+/** Names that git ignores, besides those with a dot. */
 const IGNORED = /^(node_modules|test-output|(data|config)\.dat.*|.*\.log)$/;
 
 /** Entries of the root folder that do not belong there. */

@@ -13,11 +13,11 @@ const CACHE = new URL('../../../test-output/generators/', import.meta.url);
 const INSTALL_MS = 150_000;
 const RUN_MS = 120_000;
 const OUTPUT_MAX_BYTES = 16 << 20;
-/** What programs are found by: generators of Go call it by its name. */
+/** Search path for programs: generators of Go run it by its name. */
 const PATH = GO === USUAL_GO ? `${dirname(USUAL_GO)}:${process.env['PATH'] ?? ''}` : (process.env['PATH'] ?? '');
 
 export interface Tool {
-  /** Where it is installed. */
+  /** Folder of its installation. */
   readonly folder: string;
   /** Why its tests cannot run; false where they can. */
   readonly skip: string | false;

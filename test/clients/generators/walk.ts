@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestHub } from '../../support/running_hub.ts';
 
-/** What the walk of every language has to see: each makes the same calls with what its generator has made. */
+/** Expected results of the walk in every language: each makes the same calls with its generated client. */
 const SEEN = {
   zone: 'Hall',
   motions: ['Vehicle', 'Polygon'],
@@ -24,7 +24,7 @@ const SEEN = {
 /** The documents by version and file. */
 export const DOCUMENTS = ['v1/openapi.json', 'v1/openapi-3.0.json', 'v2/openapi.json', 'v2/openapi-3.0.json'] as const;
 
-/** Where the walks of a language are written to and run, with the documents of the hub. */
+/** Folder in which the walks of a language are written and run, with the documents of the hub. */
 export interface Workshop {
   readonly folder: string;
   /** Path of a document's file. */
@@ -43,7 +43,7 @@ export async function openWorkshop(hub: TestHub): Promise<Workshop> {
   return { folder, document: fileOf, close: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Fails unless the last line of what a walk has printed is what it had to see. */
+/** Fails unless the last line of the output of a walk has the expected results. */
 export function assertSeen(printed: string): void {
   const line = printed.trimEnd().split('\n').at(-1) ?? '';
   const { locations, ...seen } = JSON.parse(line) as typeof SEEN;

@@ -177,7 +177,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'The rules of the hub are at /trackables/rules/locating',
     tests: [
       by.anchorsAndRules('the locating rules of the hub decide in every shard, and after a restart'),
-      ['api/rule_endpoints.test.ts', 'is empty at first, replaced by PUT, and told to the shards'],
+      ['api/rule_endpoints.test.ts', 'is empty at first, replaced by PUT, and sent to the shards'],
       by.contractCase('Changed locating rules, of the hub or of a trackable, move it at once'),
     ],
   },
