@@ -178,12 +178,12 @@ export class Alerts {
   async preview(body: unknown): Promise<AlertPreview> {
     const rule = this.rules.checked(body);
     const { monotonicMs, now, entities } = this.#deps;
-    const [stays, heard] = await Promise.all([
+    const [stays, lastSeen] = await Promise.all([
       FENCE_KINDS.has(rule.kind) ? this.#watcher.stays([rule]) : [],
       rule.kind === 'silent' ? this.#watcher.lastSeen([rule]) : NONE_SEEN,
     ]);
     const nowMs = monotonicMs();
-    return previewOf(rule, { nowMs, toWallClockMs: now() - nowMs, stays, lastSeen: heard, entities });
+    return previewOf(rule, { nowMs, toWallClockMs: now() - nowMs, stays, lastSeen, entities });
   }
 
   /** Number of open alerts, the most that are stored, and the number of conditions that hold without an alert. */

@@ -141,9 +141,9 @@ export class Watcher {
     const shortestMs = Math.min(...silent.map(({ longer_than: ms }) => ms ?? 0));
     const pollMs = Math.min(POLL_MOST_MS, Math.max(POLL_LEAST_MS, shortestMs / 4));
     try {
-      const heard = await this.lastSeen(silent);
+      const lastSeen = await this.lastSeen(silent);
       if (this.#watching !== watching) return;
-      this.#on.step([{ what: 'lastSeen', lastSeen: heard }]);
+      this.#on.step([{ what: 'lastSeen', lastSeen }]);
     } catch (error) {
       if (this.#watching !== watching) return;
       this.#deps.warn('Cannot read when the objects of alert rules were last seen', { error: String(error) });

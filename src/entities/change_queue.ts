@@ -146,7 +146,7 @@ export class ChangeQueue<Change> {
         begun = this.#turns.begin();
       }
     } while ((await group.commit()) === 'overtaken');
-    if (isLong && group.isUntold) await this.#turns.next();
+    if (isLong && group.hasUnreported) await this.#turns.next();
     while (group.tell(TOLD_AT_ONCE)) await this.#turns.next();
     if (isLong) await this.#turns.next();
     if (group.failure !== undefined) throw group.failure.error;
@@ -220,7 +220,7 @@ class Group<Change> {
   #refusals: (() => void)[] = [];
   #answers: { readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
   #failure: { readonly error: unknown } | undefined;
-  #told = 0;
+  #reported = 0;
   #timesTakenBack = 0;
 
   constructor(on: ChangeHandlers<Change>, steps: Waiting<Change>[], together?: Together<Change>) {
@@ -233,8 +233,8 @@ class Group<Change> {
     return this.#failure;
   }
 
-  get isUntold(): boolean {
-    return this.#at === 'kept' && this.#told < this.#changes.length;
+  get hasUnreported(): boolean {
+    return this.#at === 'kept' && this.#reported < this.#changes.length;
   }
 
   /** Whether the steps are not known yet. */
@@ -322,16 +322,16 @@ class Group<Change> {
 
   /** Notifies of the next `count` changes, by default of all. Returns whether more remain. */
   tell(count: number = Number.POSITIVE_INFINITY): boolean {
-    if (!this.isUntold) return false;
-    const changes = this.#changes.slice(this.#told, this.#told + count);
-    this.#told += changes.length;
+    if (!this.hasUnreported) return false;
+    const changes = this.#changes.slice(this.#reported, this.#reported + count);
+    this.#reported += changes.length;
     try {
       this.#on.committed(changes);
     } catch (error) {
       // The changes stay committed; the caller learns that a listener failed.
       this.#failure = { error };
     }
-    return this.isUntold;
+    return this.hasUnreported;
   }
 
   answer(): void {

@@ -124,15 +124,15 @@ export async function planImport(
     memberChanges: listing([...draft.memberChanges(), ...definedPlan.memberChanges]),
     missing: listing([...draft.missing, ...definedPlan.missing]),
   };
-  const told = { counts, definedCounts, ...listings, problems };
-  if (problems.length > 0) return { changes: [], rules: undefined, defined: [], ...told };
+  const result = { counts, definedCounts, ...listings, problems };
+  if (problems.length > 0) return { changes: [], rules: undefined, defined: [], ...result };
   const isNews = rules !== undefined && !isSame(rules, options.rules);
   const changes: Change[] = [];
   for (const change of draft.changes()) {
     changes.push(change);
     if (changes.length % LOADED_AT_ONCE === 0) await options.checked(inOrder.length);
   }
-  return { changes, rules: isNews ? rules : undefined, defined, ...told };
+  return { changes, rules: isNews ? rules : undefined, defined, ...result };
 }
 
 /** Lists replaced values first: an import may change these by mistake. */

@@ -89,7 +89,7 @@ export class HubDemo implements DemoDeps {
       resourceLimits: HEAP_MB,
     });
     this.#worker = worker;
-    worker.on('message', (message: FromDemoThread) => this.#heard(message));
+    worker.on('message', (message: FromDemoThread) => this.#receive(message));
     worker.on('error', (error) => this.#failed(String(error)));
     this.#ended = new Promise((resolve) => {
       worker.once('exit', () => {
@@ -100,7 +100,7 @@ export class HubDemo implements DemoDeps {
     });
   }
 
-  #heard(message: FromDemoThread): void {
+  #receive(message: FromDemoThread): void {
     if (message.say === 'failed') this.#failed(message.why);
     else if (message.say === 'request') void this.#answer(message);
     else if (this.#state === 'starting') this.#state = 'running';

@@ -91,9 +91,9 @@ export async function loadClusterState(
   });
   // Nothing may come in between: the next record is applied to the entities directly.
   const settings = [...cluster.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
-  const told = loadEntities(parts, [...kept, ...settings]);
+  const loaded = loadEntities(parts, [...kept, ...settings]);
   catchUp();
-  await told;
+  await loaded;
   await startWorkers(parts);
 }
 

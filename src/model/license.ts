@@ -5,7 +5,7 @@ const text = (description: string) => Type.String({ description });
 const maybeText = (description: string) => Type.Optional(text(description));
 
 /** Optional statements of a license key besides its term. */
-const told = {
+const statements = {
   development_info: maybeText('Statement of the key about its use for development.'),
   custom_info: maybeText('Other statements of the key, for people.'),
 };
@@ -15,7 +15,7 @@ export const LicenseInfo = Named('LicenseInfo', {
   info: text('Whether a key is set, and its expiry date.'),
   warning: maybeText('Warning: the key does not verify, it cannot be verified, or it expires or has expired.'),
   trial_info: maybeText('End of the trial.'),
-  ...told,
+  ...statements,
 });
 export type LicenseInfo = Static<typeof LicenseInfo>;
 
@@ -29,7 +29,7 @@ export const LicenseLease = Named('Lease', {
   is_trial: Type.Boolean({ description: 'Whether it is a trial.' }),
   trial_end_timestamp: Type.Union([Time('End of the trial, RFC 3339; null without a trial.'), Type.Null()]),
   lease_warning: maybeText('The same warning as in the license information.'),
-  ...told,
+  ...statements,
   map_source: maybeText('Source of maps named by the key.'),
   map_access_token: maybeText('Access token for these maps.'),
   map_style: maybeText('Style of these maps.'),

@@ -43,13 +43,13 @@ export class ClusterWideHealth {
   }
 
   async zones(zones: readonly Zone[]): Promise<readonly HealthSource[]> {
-    const heard = new Map((await this.#sources('zones')).map((source) => [source.id, source]));
-    return zones.map((zone) => ofZone(zone, heard.get(zone.id)));
+    const sources = new Map((await this.#sources('zones')).map((source) => [source.id, source]));
+    return zones.map((zone) => ofZone(zone, sources.get(zone.id)));
   }
 
   async zone(zone: Zone): Promise<HealthSource> {
-    const [heard] = await this.#sources('zone', zone.id);
-    return ofZone(zone, heard);
+    const [source] = await this.#sources('zone', zone.id);
+    return ofZone(zone, source);
   }
 
   sources(): Promise<readonly HealthSource[]> {

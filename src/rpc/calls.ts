@@ -225,7 +225,7 @@ export class Calls {
     const { call, answers, asked } = open;
     const outcome = outcomeOf({ ...call, answers, asked, isTimeUp });
     if (outcome === undefined) return;
-    if (outcome === 'told') this.#end(open, 'success');
+    if (outcome === 'streamed') this.#end(open, 'success');
     else this.#end(open, endOf(outcome), outcome);
   }
 

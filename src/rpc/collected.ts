@@ -37,8 +37,8 @@ export interface CallProgress {
   readonly isTimeUp: boolean;
 }
 
-/** Final answer of a call; `told` if a stream has sent all of them; undefined while the call is not complete. */
-export function outcomeOf(progress: CallProgress): RpcAnswer | 'told' | undefined {
+/** Final answer of a call; `streamed` if a stream has sent all of them; undefined while the call is not complete. */
+export function outcomeOf(progress: CallProgress): RpcAnswer | 'streamed' | undefined {
   const { collecting, answers, asked, isTimeUp } = progress;
   const decisive = answers.find(({ answer }) => decides(collecting, answer));
   if (decisive !== undefined) return decisive.answer;
@@ -46,7 +46,7 @@ export function outcomeOf(progress: CallProgress): RpcAnswer | 'told' | undefine
   if (!isTimeUp) return undefined;
   if (answers.length === 0) return timedOut(progress);
   if (collecting === 'all' || collecting === 'list') return complete(progress);
-  return collecting === 'stream' ? 'told' : timedOut(progress);
+  return collecting === 'stream' ? 'streamed' : timedOut(progress);
 }
 
 function decides(collecting: Collecting, answer: RpcAnswer): boolean {
@@ -55,9 +55,9 @@ function decides(collecting: Collecting, answer: RpcAnswer): boolean {
   return collecting === 'firstError' && 'error' in answer;
 }
 
-function complete(progress: CallProgress): RpcAnswer | 'told' {
+function complete(progress: CallProgress): RpcAnswer | 'streamed' {
   const { method, collecting, answers, asked } = progress;
-  if (collecting === 'stream') return 'told';
+  if (collecting === 'stream') return 'streamed';
   if (collecting === 'list') return { result: responsesOf(progress) };
   if (collecting === 'firstSuccess') {
     const why = `Cannot call "${method}" with success: all of ${asked} handlers have answered an error`;

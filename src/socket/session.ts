@@ -127,8 +127,8 @@ class Session implements PeerEvents, CommandConnection {
   /** Sends an error frame. */
   fail(reason: WireError, description: string): void {
     // The Go client waits forever if its subscribe is answered with 10006.
-    const told = reason === 'notAuthenticated' && this.#isGoClient ? 'notAuthorized' : reason;
-    this.sendQueue.reply(errorFrame(WIRE_ERRORS[told], description));
+    const sent = reason === 'notAuthenticated' && this.#isGoClient ? 'notAuthorized' : reason;
+    this.sendQueue.reply(errorFrame(WIRE_ERRORS[sent], description));
   }
 
   /** Sends the problems of one publish in one error frame. A success is not answered. */
@@ -156,8 +156,8 @@ class Session implements PeerEvents, CommandConnection {
     this.#expiry.set(id, held.expiresMs);
     this.#identities.add(held.identity);
     this.#paramsSize += held.paramsSize;
-    const told = this.deps.interestAnnounced?.();
-    if (told !== undefined) return this.#openAfter(told, id, held);
+    const announced = this.deps.interestAnnounced?.();
+    if (announced !== undefined) return this.#openAfter(announced, id, held);
     this.#open(id, held);
     return undefined;
   }
@@ -266,9 +266,9 @@ class Session implements PeerEvents, CommandConnection {
   #expired(ids: readonly number[]): void {
     for (const id of ids) this.#end(id);
     const those = ids.length === 1 ? 'subscription' : 'subscriptions';
-    const told = `The access token of ${those} ${ids.join(', ')} has expired: nothing more is sent there`;
+    const message = `The access token of ${those} ${ids.join(', ')} has expired: nothing more is sent there`;
     // Not by fail(), which changes the code for Go clients: here the client awaits no answer, and ignores this code.
-    this.sendQueue.reply(errorFrame(WIRE_ERRORS.notAuthenticated, told));
+    this.sendQueue.reply(errorFrame(WIRE_ERRORS.notAuthenticated, message));
   }
 
   /** Acknowledges a subscription before its first message. */
@@ -278,11 +278,12 @@ class Session implements PeerEvents, CommandConnection {
   }
 
   /**
-   * Acknowledges a subscription once other hubs know of it: until then events may be missing. It may have closed since.
+   * Acknowledges a subscription once other hubs have received its interest: until then events may be missing. It may have
+   * closed since.
    */
-  async #openAfter(told: Promise<void>, id: number, held: HeldSubscription): Promise<void> {
+  async #openAfter(announced: Promise<void>, id: number, held: HeldSubscription): Promise<void> {
     try {
-      await told;
+      await announced;
       if (this.#held.has(id)) this.#open(id, held);
     } catch (error) {
       if (this.#end(id) === undefined) return;

@@ -139,9 +139,9 @@ export function packDone(upTo: number, config: number): Uint8Array<ArrayBuffer> 
 
 /** Reads a record; its step consists of parts of the bytes. Throws a JournalRecordError. */
 export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
-  const told = fenceEventsOf(bytes);
-  const record = unpackRecord(told?.record ?? bytes);
-  return told !== undefined && record.kind === 'step' ? { ...record, fenceEvents: told.events } : record;
+  const extended = fenceEventsOf(bytes);
+  const record = unpackRecord(extended?.record ?? bytes);
+  return extended !== undefined && record.kind === 'step' ? { ...record, fenceEvents: extended.events } : record;
 }
 
 function unpackRecord(bytes: Uint8Array): JournalRecord {

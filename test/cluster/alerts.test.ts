@@ -28,7 +28,9 @@ async function watcherOf(a: TestHub, b: TestHub): Promise<readonly [watcher: Tes
   return name === 'a' ? [a, b] : [b, a];
 }
 
-test('One hub watches for all, any takes what is done about alerts, and the next goes on', { skip }, async (t) => {
+test('One hub evaluates alerts for the cluster, each hub accepts acknowledgements, and a successor continues', {
+  skip,
+}, async (t) => {
   const shared = { cluster_servers: nats.servers.addresses.join(','), cluster_replicas: 1, cluster_name: 'alerts' };
   const open = (name: string): Promise<TestHub> => {
     return openTestHub({ ...shared, cluster_hub_name: name, cluster_journal_max_size: 16 }, { isAlone: true });

@@ -58,7 +58,7 @@ const PAGES = [
   '/stats/consumption/1999/1',
 ];
 
-test('Both hubs answer what concerns them all, and the same', { skip }, async (t) => {
+test('Both hubs return the same cluster-wide answers', { skip }, async (t) => {
   const { a, b } = await twoHubs(t);
   assert.equal((await a.post('/zones', HALL)).status, 201);
   const locate = (tag: string, source: string) => [{ ...locationOf(tag, 1), source }];

@@ -44,7 +44,7 @@ async function balance(t: TestContext, ports: readonly number[]): Promise<{ bala
 const named = (name: string) => (_: IncomingMessage, answer: ServerResponse) => void answer.end(name);
 const goneAway = (incoming: IncomingMessage): void => void incoming.socket.destroy();
 
-test('Balancer hands requests to the hubs in turn, with their bodies, and passes answers on', async (t) => {
+test('Balancer distributes requests with their bodies round-robin, and passes on answers', async (t) => {
   const hubs = [await fakeHub(t, named('a')), await fakeHub(t, named('b'))];
   const { base } = await balance(
     t,
@@ -57,7 +57,7 @@ test('Balancer hands requests to the hubs in turn, with their bodies, and passes
   assert.deepEqual(hubs[1]?.requests, ['PUT /x?1 text', 'PUT /x?3 text']);
 });
 
-test('Balancer leaves out hubs that say they are unwell, until they are well again', async (t) => {
+test('Balancer skips unhealthy hubs until they are healthy again', async (t) => {
   let status = 503;
   const unwell = await fakeHub(t, named('a'), () => status);
   const hubs = [unwell, await fakeHub(t, named('b'))];
@@ -91,7 +91,7 @@ for (const [method, status, goesOn] of [
   });
 }
 
-test('Balancer hands any request to another hub when it cannot connect to the first', async (t) => {
+test('Balancer retries any request at another hub when it cannot connect to the first', async (t) => {
   const [first, second] = [await fakeHub(t, named('a')), await fakeHub(t, named('b'))];
   const { base } = await balance(t, [first.port, second.port]);
   first.server.closeAllConnections();
@@ -101,14 +101,14 @@ test('Balancer hands any request to another hub when it cannot connect to the fi
   assert.deepEqual(second.requests, ['POST / text']);
 });
 
-test('Balancer breaks off what a hub has in hand when it is found to be down', async (t) => {
+test('Balancer aborts requests in flight to a hub that is found to be down', async (t) => {
   const hub = await fakeHub(t, () => hub.server.close());
   const { base } = await balance(t, [hub.port]);
   const answer = await fetch(base, { method: 'PUT', body: 'text' });
   assert.equal(answer.status, 502);
 });
 
-test('Balancer answers 503 where no hub is up', async (t) => {
+test('Balancer answers 503 if no hub is up', async (t) => {
   const { balancer, base } = await balance(t, [await freePort()]);
   assert.deepEqual(balancer.up, []);
   const answer = await fetch(base, { method: 'POST', body: 'text' });
@@ -145,7 +145,7 @@ test('Balancer connects WebSockets to the hubs in turn, and closes them with the
   assert.deepEqual(answers, ['0 one', '1 two']);
 });
 
-test('Balancer says when it cannot have its port', async (t) => {
+test('Balancer reports when its port is not available', async (t) => {
   const hub = await fakeHub(t, named('a'));
   await assert.rejects(Balancer.open({ ports: [], port: hub.port }), { code: 'EADDRINUSE' });
 });

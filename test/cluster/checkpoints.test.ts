@@ -261,7 +261,7 @@ class World {
 const SEEN = { acknowledged: 0, lost: 0, overtaken: 0, takeovers: 0 };
 
 for (let seed = 1; seed <= SEEDS; seed++) {
-  test(`Checkpoints give the next owner all that was kept, and nothing of a former one, through faults of seed ${seed}`, async (context) => {
+  test(`Checkpoints give the next owner all stored rows, and none of an earlier owner, with faults of seed ${seed}`, async (context) => {
     const world = new World(context, seed);
     world.cluster.mishaps.unanswered = world.dice(2) * 150;
     let owner = await world.takeOver();
@@ -376,7 +376,7 @@ async function versionsIn(checkpoints: Checkpoints, partitions: readonly number[
   return found;
 }
 
-test('A hub that hands partitions over writes nothing there any more, and goes on with the others', async (context) => {
+test('A hub no longer writes to partitions that it has handed over, and continues with the others', async (context) => {
   const { enter } = simulated(context);
   const partitions = new Map([
     ['stays', 0],
@@ -425,7 +425,7 @@ test('Deleted objects are erased before their partition is handed over, although
   assert.deepEqual(await versionsIn(b, [1]), { back: '1', stays: '1' });
 });
 
-test('Objects that a removed hub had released are erased where they lay, and nowhere else', async (context) => {
+test('Objects that a removed hub had released are deleted from their old partitions only', async (context) => {
   const { enter } = simulated(context);
   const partitions = new Map([
     ['left', 0],
@@ -621,7 +621,7 @@ function forgetful(bus: Bus): Bus {
   });
 }
 
-test('Checkpoints read again what they could not read to its end, and compact nothing of it', async (context) => {
+test('Checkpoints reread subjects that they could not read completely, and do not compact them', async (context) => {
   const { cluster, enter } = simulated(context);
   const bus = forgetful(cluster.bus('forgetful'));
   const a = await enter('a', { bus, compactBytes: 300, partitionOf: (_, id) => Number(id) % 3 });
@@ -635,7 +635,7 @@ test('Checkpoints read again what they could not read to its end, and compact no
   }
 });
 
-test('What is noted while a round begins is newer than what waits for its partition', async (context) => {
+test('Rows buffered at the start of a round replace rows that wait for their partition', async (context) => {
   const { enter } = simulated(context);
   const a = await enter('a', { partitionOf: () => 7 });
   await a.claim({ partitions: [0], collisions: false, epoch: 1 });
@@ -655,7 +655,7 @@ test('What is noted while a round begins is newer than what waits for its partit
   assert.deepEqual([versionOf(found.get('o')), versionOf(found.get('p'))], [`${version}`, '0']);
 });
 
-test('Checkpoints wait while the stream is full, say so once, and go on', async (context) => {
+test('Checkpoints wait while the stream is full, warn once, and continue', async (context) => {
   const { clock, cluster, enter } = simulated(context);
   const notices: string[] = [];
   const checkpoints = await enter('a', { bytesMax: 2000, notice: (text) => notices.push(text) });
@@ -676,7 +676,7 @@ test('Checkpoints wait while the stream is full, say so once, and go on', async 
   assert.equal((await allRows(checkpoints)).size, 2);
 });
 
-test('Closed checkpoints reject what waits and what comes', async (context) => {
+test('Closed checkpoints reject waiting and new calls', async (context) => {
   const { cluster, enter } = simulated(context);
   const checkpoints = await enter('a');
   await checkpoints.claim({ partitions: [0], collisions: true, epoch: 1 });

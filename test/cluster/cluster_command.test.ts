@@ -39,7 +39,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, onLine?
 const program = await natsProgram();
 const skip = 'missing' in program ? `no nats-server: ${program.missing}` : false;
 
-test('npm run cluster kills an owner, says how long it took, loses nothing, and leaves nothing behind', {
+test('npm run cluster kills an owner, prints the time of the takeover, loses nothing, and cleans up', {
   skip,
 }, async () => {
   const { code, out, err } = await run(['--nats', '1', '--kill-after', '0', '--no-demo', '--port', '0']);
@@ -52,7 +52,7 @@ test('npm run cluster kills an owner, says how long it took, loses nothing, and 
   await assert.rejects(fetch(`${base}/zones`));
 });
 
-test('npm run cluster ends all that it has started on SIGTERM, also while it is starting', { skip }, async () => {
+test('npm run cluster stops all its processes on SIGTERM, also while it is starting', { skip }, async () => {
   const { code, out } = await run(['--nats', '1', '--no-demo', '--port', '0'], {}, (line, pid) => {
     if (line.startsWith('Starting 2 hubs')) process.kill(pid, 'SIGTERM');
   });

@@ -78,7 +78,7 @@ test('ClusterFanout gives every subscriber of every hub every event, in order an
   assert.ok(world.hubs.some(({ listeners }) => listeners.some(({ got }) => (got.get('a') ?? []).length > 50)));
 });
 
-test('ClusterFanout goes on for the subscribers of all others when an owner leaves', async (context) => {
+test('ClusterFanout continues for the subscribers of the other hubs when an owner leaves', async (context) => {
   const world = await worldOf(context, 3, 3);
   for (let i = 0; i < 6; i++) {
     await live(world, 600);
@@ -143,7 +143,7 @@ test('ClusterFanout delivers each fence event once to all connected subscribers,
   assert.ok(open > 4 * SEEDS, `${open}`);
 });
 
-test('ClusterFanout closes who wants fence events of an owner that dies while older hubs are members', async (context) => {
+test('ClusterFanout closes subscriptions to fence events of a failed owner while older hubs are members', async (context) => {
   const { of } = await killOwners(context, 1, 1);
   assert.ok(of('fence_events', 'closed') > 0);
 });
@@ -205,7 +205,7 @@ test('ClusterFanout closes subscriptions that have missed the last event for too
   check(world);
 });
 
-test(`ClusterFanout delivers all events or closes, whatever happens to hubs and connections, with ${SEEDS} seeds`, async (context) => {
+test(`ClusterFanout delivers all events or closes, with faults of hubs and connections of ${SEEDS} seeds`, async (context) => {
   const sum = { open: 0, closed: 0 };
   for (let seed = 1; seed <= SEEDS; seed++) {
     const world = await worldOf(context, seed, 3);

@@ -105,7 +105,7 @@ test('The owner of the stage fails: no collision starts again, and each end is p
   assert.deepEqual([...world.pairs.keys()], []);
 });
 
-test('A pair that is restored is where both are, which is asked for first, not where it met', async (context) => {
+test('A restored pair gets the current positions of both, which are requested first, not those of its start', async (context) => {
   const { clock, world, x, y, z, published } = await opened(context);
   world.delayMs = 0;
   z.moves('c', 1);
@@ -168,7 +168,7 @@ test('A pair that meets and parts while no hub runs the stage starts and ends on
 });
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
-  test(`Of 100 pairs none misses a start or end while the owner of the stage dies: seed ${seed}`, async (context) => {
+  test(`None of 100 pairs misses a start or an end when the owner of the stage fails: seed ${seed}`, async (context) => {
     const { clock, world, x, y, z } = await opened(context, { seed });
     const dice = (max: number): number => world.network.dice(max);
     const pairs = Array.from({ length: 100 }, (_, n) => ({
@@ -214,7 +214,7 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
   });
 }
 
-test('What is lost on the way is noticed, and the sender tells where all its trackables stand', async (context) => {
+test('A lost message is detected, and the sender resends the positions of all its trackables', async (context) => {
   const { clock, world, x, y, z, published } = await opened(context);
   z.moves('c', 1);
   await clock.wait(300);
@@ -244,7 +244,7 @@ test('That a trackable is deleted, and this is lost on the way, is noticed as we
   assert.deepEqual(published(), everywhere(['end b c']));
 });
 
-test('What a hub says late of a trackable that has moved to another hub counts for nothing', async (context) => {
+test('Late motions of a trackable that has moved to another hub are ignored', async (context) => {
   const { clock, world, x, y, z, published } = await opened(context);
   y.moves('b', 50);
   world.network.stop('y');
@@ -354,7 +354,7 @@ test('A replaced collision worker gets the trackables of all hubs', async (conte
   assert.deepEqual(published(), everywhere(['end b c']));
 });
 
-test('A hub whose clock is wrong by an hour takes part nevertheless', async (context) => {
+test('A hub whose clock is wrong by an hour still takes part', async (context) => {
   const { clock, z, published } = await opened(context);
   for (const aheadMs of [3_600_000, 0]) {
     z.aheadMs = aheadMs;

@@ -135,7 +135,7 @@ test('Malformed messages are counted, and logged once', async (t) => {
   assert.match(b.notices.join('\n'), /^Rejected a remote procedure call of another hub: [^\n]*$/);
 });
 
-test('readRpcMessage() reads what packRpcMessage() has packed', () => {
+test('readRpcMessage() reads the messages of packRpcMessage()', () => {
   for (const message of [
     { say: 'who', from: 'a' },
     {

@@ -141,7 +141,7 @@ const MISFITS: readonly [what: string, value: unknown, message: RegExp][] = [
 ];
 
 for (const [what, value, message] of MISFITS) {
-  test(`ConfigLog stops over a record with ${what}, and names it`, async (context) => {
+  test(`ConfigLog stops at a record with ${what}, and names it`, async (context) => {
     const { clock, cluster, open } = simulated(context);
     const bus = cluster.bus('a');
     const hub = await open('a', { bus });
@@ -173,7 +173,7 @@ test('ConfigLog appends nothing that could not be read', async (context) => {
   assert.equal((await recordsOf(bus)).length, 1);
 });
 
-test('ConfigLog stops over a record that cannot be applied, and rejects what waits', async (context) => {
+test('ConfigLog stops at a record that cannot be applied, and rejects waiting appends', async (context) => {
   const { cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   const apply = ({ sequence }: AppliedRecord): void => {
@@ -263,7 +263,7 @@ async function standStill(cluster: SimulatedCluster, dice: Dice): Promise<void> 
 const SEEN = { kept: 0, overtaken: 0, inDoubt: 0, notKept: 0, keptLate: 0 };
 
 for (let seed = 1; seed <= SEEDS; seed++) {
-  test(`ConfigLog applies one order everywhere, and says what was kept, through faults of seed ${seed}`, async (context) => {
+  test(`ConfigLog applies the same order on all hubs, and reports stored appends, with faults of seed ${seed}`, async (context) => {
     const { clock, cluster, open } = simulated(context, seed);
     const dice = diceOf(seed + 1000);
     const reader = cluster.bus('reader');
@@ -336,7 +336,7 @@ test('The seeds have shown every outcome of an append', (context) => {
   assert.ok(SEEN.inDoubt > 0 && SEEN.keptLate > 0, JSON.stringify(SEEN));
 });
 
-test('ConfigLog knows from the log what was kept when every answer is lost', async (context) => {
+test('ConfigLog learns stored appends from the log when all answers are lost', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const [a, b] = await Promise.all([open('a'), open('b')]);
   cluster.mishaps.unanswered = 1000;
@@ -353,7 +353,7 @@ test('ConfigLog knows from the log what was kept when every answer is lost', asy
   assert.equal(a.state.length, 60);
 });
 
-test('ConfigLog rejects an append in time when NATS is away, and applies it later where it was kept', async (context) => {
+test('ConfigLog rejects an append in time while NATS is unreachable, and applies it later if it was stored', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const [a, b] = await Promise.all([open('a'), open('b')]);
   cluster.deafen('a');
@@ -383,7 +383,7 @@ function messageOf(settled: PromiseSettledResult<unknown> | undefined): string {
   return settled.reason.message;
 }
 
-test('ConfigLog rejects an append when the stream is full, and goes on when there is room', async (context) => {
+test('ConfigLog rejects an append while the stream is full, and continues when there is space', async (context) => {
   const { cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   const { log } = await open('a', { bus });
@@ -397,7 +397,7 @@ test('ConfigLog rejects an append when the stream is full, and goes on when ther
   assert.deepEqual(await log.append(PROTOCOL, 0), { at: 'kept', sequence: 1 });
 });
 
-test('ConfigLog waits while the queue is full, and says so when its time is up', async (context) => {
+test('ConfigLog waits while the queue is full, and rejects at the deadline', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const { log, applied } = await open('a', { appendMs: 1000 });
   cluster.mishaps.busy = 1000;
@@ -411,7 +411,7 @@ test('ConfigLog waits while the queue is full, and says so when its time is up',
   assert.equal(applied.length, 1);
 });
 
-test('ConfigLog does not give up an append that may still be kept', async (context) => {
+test('ConfigLog does not abandon an append that may still be stored', async (context) => {
   const { clock, cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   let tries = 0;
@@ -472,7 +472,7 @@ async function appendMany(hub: TestHub, count: number): Promise<void> {
 }
 
 for (const seed of [1, 2, 3, 4, 5, 6]) {
-  test(`ConfigLog opens from the newest snapshot and what is behind it, with faults of seed ${seed}`, async (context) => {
+  test(`ConfigLog opens from the newest snapshot and later records, with faults of seed ${seed}`, async (context) => {
     const { clock, cluster, open } = simulated(context, seed);
     const bus = cluster.bus('a');
     const more = { snapshotEvery: 20, shouldSnapshot: () => true };
@@ -519,7 +519,7 @@ test('ConfigLog recognises its snapshot when the answer was lost, and trims the 
   assert.equal((await stateOf(bus)).firstSequence, 6);
 });
 
-test('ConfigLog says that no snapshot was written, and tries again', async (context) => {
+test('ConfigLog reports that no snapshot was written, and retries', async (context) => {
   const { clock, open } = simulated(context);
   let isFailing = true;
   const hub: TestHub = await open('a', {
@@ -540,7 +540,7 @@ test('ConfigLog says that no snapshot was written, and tries again', async (cont
   assert.deepEqual([late.state, late.applied.length], [hub.state, 0]);
 });
 
-test('ConfigLog does not open where records are missing', async (context) => {
+test('ConfigLog does not open if records are missing', async (context) => {
   const { cluster, open } = simulated(context);
   const bus = cluster.bus('a');
   const hub = await open('a', { bus });

@@ -129,7 +129,7 @@ function anyMap(dice: Dice, { map, members }: ConfigState): PartitionMap | undef
 const SEEN = { handed: 0, chains: 0, back: 0, away: 0, old: 0 };
 
 for (let seed = 1; seed <= 40; seed++) {
-  test(`The state after a snapshot and what is behind it is the state after all, seed ${seed}`, () => {
+  test(`A snapshot and later records result in the same state as all records, seed ${seed}`, () => {
     const dice = diceOf(seed);
     const bodies = history(dice, 90);
     const whole = stateAfter(bodies);
@@ -150,7 +150,7 @@ for (let seed = 1; seed <= 40; seed++) {
     }
   });
 
-  test(`Each partition has one chain of sources, from those who lost it and were not taken from, seed ${seed}`, () => {
+  test(`Each partition has one chain of sources, those that lost it without a later acquisition, seed ${seed}`, () => {
     const bodies = history(diceOf(seed), 90);
     const model = new Chains();
     let state = EMPTY_STATE;
@@ -323,7 +323,7 @@ test('A map that was made without knowing the last one is ignored', () => {
   assert.deepEqual(stateAfter([map(first), map({ ...second, epoch: 1 })]).map, first);
 });
 
-test('The successor of a member acquires all that it owned, and then its streams are deleted', () => {
+test('The successor of a member acquires all its partitions, and then its streams are deleted', () => {
   const owned = firstMap({ members: ['a', 'b'], ownersMax: 1 });
   const next = afterLeave(owned, { gone: 'a', members: ['b'], ownersMax: 1 });
   let state = stateAfter([join('a'), join('b'), map(owned), expel('a', next)]);
@@ -526,7 +526,7 @@ const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: st
 ];
 
 for (const [what, parts, message] of DAMAGED) {
-  test(`A snapshot with ${what} is not restored, and it is said why`, () => {
+  test(`A snapshot with ${what} is not restored, and the error has the reason`, () => {
     assert.throws(() => restored(parts, 1), { name: 'ConfigRecordError', message });
   });
 }
@@ -564,7 +564,7 @@ test('While the release before is a member all is written as it did, byte for by
   assert.deepEqual(parts.map(shortSum), ['6f51725a6d812219', '27d5643ca3fce555']);
 });
 
-test('A hub of the release before reads neither the record that ends its time, nor a snapshot behind it', () => {
+test('A hub of the previous release reads neither the record that raises the version nor a later snapshot', () => {
   const versionOf = (bytes: Uint8Array | undefined): unknown => packr.unpack(bytes ?? new Uint8Array())[0];
   const bodies = [SEVERAL, regroup(['provider', 'p', 0, 1]), arrived('a', 1)];
   assert.deepEqual(

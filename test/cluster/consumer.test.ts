@@ -29,7 +29,7 @@ async function longStream(context: TestContext, name: string) {
   return { bus, settings, subject, pulled };
 }
 
-test('A reader asks for each batch once, although the server says of a full one once more that it was all', {
+test('A reader requests each batch once, although the server reports the end of a full one twice', {
   skip,
 }, async (context) => {
   const { bus, settings, pulled } = await longStream(context, 'reads');

@@ -79,7 +79,7 @@ describe('A missing map', () => {
     });
   }
 
-  test('is made by the first that is no suspect, behind the last map', () => {
+  test('is made by the first member that is no suspect, after the last map', () => {
     const start = play([{ is: 'up', atMs: -9000 }, join(1, 'a'), join(2, 'me'), brings(3, { ...map, epoch: 5 })]);
     assert.equal(mapDue(start, 1999), undefined);
     assert.equal(mapDue(start, 2000)?.epoch, 6);

@@ -35,7 +35,7 @@ function adapted(text: string, replacements: readonly (readonly [from: string, t
   }, text);
 }
 
-test('Servers and hubs that are configured as docs/cluster.md says are a cluster', { skip }, async () => {
+test('Servers and hubs with the configuration of docs/cluster.md form a cluster', { skip }, async () => {
   const { certificatePath, keyPath } = writeCertificate(folder, await makeCertificate());
   const freePorts = async () => [await freePort(), await freePort(), await freePort()] as const;
   const ports = await Promise.all([1, 2, 3].map(freePorts));

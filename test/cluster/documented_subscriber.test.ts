@@ -60,7 +60,7 @@ async function move(hub: HubProcess, east: number): Promise<void> {
 }
 
 describe('A subscriber as docs/subscribers.md has it', { skip: nats.skip }, () => {
-  test('knows who is in the fence, whether its hub, or an owner, is killed, stops, or hangs', async () => {
+  test('knows the objects in the fence, even if its hub or an owner is killed, stops, or hangs', async () => {
     const path = join(newFolder(atEnd), 'watch_fence.mjs');
     writeFileSync(path, EXAMPLE);
     const { watchFence } = (await import(pathToFileURL(path).href)) as { readonly watchFence: WatchFence };

@@ -56,7 +56,7 @@ test('FenceEventDedup forgets old events of a sender, and a sender a minute afte
   assert.equal(published.has(1, 'b'), false);
 });
 
-test('FenceEventDedup knows 100,000 events of a sender', () => {
+test('FenceEventDedup remembers 100,000 events of a sender', () => {
   const published = new FenceEventDedup();
   for (let i = 0; i < 100_001; i++) published.note('x', 1, `${i}`);
   assert.deepEqual([published.has(1, '0'), published.has(1, '1')], [false, true]);
@@ -77,7 +77,7 @@ test('withFenceEvents keeps the events of a step with its record', () => {
   assert.equal(fenceEventsOf(record), undefined);
 });
 
-test('lastFenceEvents are those that were kept in the last five seconds of a journal, in order', () => {
+test('lastFenceEvents are those that were stored in the last five seconds of a journal, in order', () => {
   const step = { batch: new Uint8Array(0), effects: new Uint8Array(0) };
   const stepAt = (endMs: number, keptByMs = endMs): RecoveredStep => {
     return { endMs, keptByMs, step, fenceEvents: [[['f'], `${endMs}`]] };
@@ -126,7 +126,7 @@ test('lastFenceEvents are without those of objects that had left, and arrived el
   assert.deepEqual(published(false, { isRelayed: true }), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
 });
 
-test('readFenceEvents reads what packFenceEvents has made, and nothing else', () => {
+test('readFenceEvents reads the output of packFenceEvents, and nothing else', () => {
   const events = EVENTS.map((event, i) => ({ event, recordedMs: i, of: 'a1' }));
   assert.deepEqual(readFenceEvents(packFenceEvents(events)), events);
   for (const text of ['', '{}', '[1]', '[[["f"]]]', '[[1,"text",2]]', '[[["f"],"text"]]']) {

@@ -11,7 +11,7 @@ function open(): { writer: FrameWriter; reader: FrameReader } {
   return { writer: new FrameWriter(ring), reader: new FrameReader(ring) };
 }
 
-test('FrameReader finds all fields of a frame, and zeros and empty texts for what was not given', () => {
+test('FrameReader finds all fields of a frame, and returns zeros and empty strings for missing ones', () => {
   const { writer, reader } = open();
   const numbers = {
     kind: 1,
@@ -35,7 +35,7 @@ test('FrameReader finds all fields of a frame, and zeros and empty texts for wha
   assert.equal(reader.next(), false);
 });
 
-test('FrameWriter writes what fits, and the reader finds all of it in order, round and round', () => {
+test('FrameWriter writes frames that fit, and the reader reads all of them in order, around the ring', () => {
   const { writer, reader } = open();
   const dice = diceOf(5);
   const wanted: number[] = [];

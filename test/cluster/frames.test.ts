@@ -140,7 +140,7 @@ test('readFrame rejects malformed frames with a FrameFormatError', () => {
   }
 });
 
-test('FramesOut cuts what is large into messages of a megabyte, at the ends of events', async (context) => {
+test('FramesOut splits large batches into messages of a megabyte, between events', async (context) => {
   const { clock, send, sizes, got, lost } = await pair(context);
   const texts = Array.from({ length: 30_000 }, (_, i) => `{"n":${i},"more":"${'x'.repeat(i % 300)}"}`);
   send(...texts);
@@ -151,7 +151,7 @@ test('FramesOut cuts what is large into messages of a megabyte, at the ends of e
   assert.ok(sizes.length >= 5 && Math.max(...sizes) < 1.3 * 2 ** 20, sizes.join());
 });
 
-test('FramesOut sends in one message what is published in one turn', async (context) => {
+test('FramesOut combines the events of one turn in one message', async (context) => {
   const { clock, send, sizes, got } = await pair(context);
   for (let i = 0; i < 10; i++) send(`${i}`);
   await clock.wait(10);
@@ -178,7 +178,7 @@ async function losing(
   cluster.mishaps.dropped = 0;
 }
 
-test('FramesIn has sent again what is missing, and gives it in order', async (context) => {
+test('FramesIn requests missing frames again, and delivers them in order', async (context) => {
   const hub = await pair(context);
   const { clock, out, into, send, got, announced, lost } = hub;
   send('1');
@@ -204,7 +204,7 @@ test('FramesIn has sent again what is missing, and gives it in order', async (co
   assert.ok(into.repaired >= 10, `${into.repaired}`);
 });
 
-test('FramesIn asks again and again when what was sent again is lost as well', async (context) => {
+test('FramesIn repeats its requests when retransmitted frames are lost as well', async (context) => {
   const hub = await pair(context);
   const { clock, cluster, out, send, got, lost } = hub;
   await losing(hub, () => send('1'));
@@ -221,7 +221,7 @@ test('FramesIn asks again and again when what was sent again is lost as well', a
   assert.deepEqual([got.join(), lost], ['1,2,3,4,5,6,7,8,9,10,11', []]);
 });
 
-test('FramesIn holds what is behind a gap for a second, then tells and goes on', async (context) => {
+test('FramesIn holds frames after a gap for a second, then reports a loss and continues', async (context) => {
   const hub = await pair(context);
   const { clock, cluster, send, got, lost } = hub;
   await losing(hub, () => send('1'));
@@ -239,7 +239,7 @@ test('FramesIn holds what is behind a gap for a second, then tells and goes on',
   assert.deepEqual([got, lost], [['2', '3'], ['rendered']]);
 });
 
-test('FramesIn holds 8 MiB behind a gap', async (context) => {
+test('FramesIn holds 8 MiB after a gap', async (context) => {
   const hub = await pair(context);
   const { clock, cluster, send, got, lost } = hub;
   await losing(hub, () => send('1'));
@@ -277,7 +277,7 @@ test('FramesIn also notices a missing last message, by the next heartbeat of its
   assert.deepEqual([got, announced, lost], [['1'], [['fenceEvent', 'f']], []]);
 });
 
-test('FramesIn has sent again what a sender says to have sent, also if it could not be sent', async (context) => {
+test('FramesIn requests all frames again that a sender reports as sent, even if they could not be sent', async (context) => {
   const { cluster, clock, out, into, send, got, lost } = await pair(context);
   cluster.isolate('a');
   await clock.wait(10);
@@ -290,7 +290,7 @@ test('FramesIn has sent again what a sender says to have sent, also if it could 
   assert.deepEqual([got, lost], [['1'], []]);
 });
 
-test('FramesIn lets frames wait for what was announced before them', async (context) => {
+test('FramesIn holds frames until earlier announced events have arrived', async (context) => {
   const hub = await pair(context);
   const { clock, out, send, got, announced } = hub;
   await losing(hub, () => out.announce('proximity', 'p'));
@@ -303,7 +303,7 @@ test('FramesIn lets frames wait for what was announced before them', async (cont
   assert.deepEqual([got, announced.length], [['1'], 1]);
 });
 
-test('FramesIn takes each message once', async (context) => {
+test('FramesIn delivers each message once', async (context) => {
   const { clock, a, got, announced, lost } = await pair(context);
   const writer = new FrameWriter('a');
   writer.add(7, new BlockPacker().pack(batchOf(['1']), 0, 1));
@@ -367,7 +367,7 @@ async function three(context: TestContext) {
   return { ...hub, other, sendOther };
 }
 
-test('FramesIn holds frames until those of another sender have come that they come behind', async (context) => {
+test('FramesIn holds frames until preceding frames of another sender have arrived', async (context) => {
   const hub = await three(context);
   const { clock, out, other, into, send, sendOther, got, lost } = hub;
   send('1');
@@ -394,7 +394,7 @@ test('FramesIn holds frames until those of another sender have come that they co
   await into.reachedFrom('nobody', 7);
 });
 
-test('FramesIn tells that frames of another sender are lost before anybody goes on behind them', async (context) => {
+test('FramesIn reports lost frames of another sender before it delivers later ones', async (context) => {
   const hub = await three(context);
   const { clock, cluster, out, into, send, sendOther, got, lost } = hub;
   send('1');
@@ -450,7 +450,7 @@ test('FramesIn drops frames of a removed sender, and reports a loss if that was 
   assert.deepEqual([got, lost], [['1'], ['ofGone']]);
 });
 
-test('FramesIn passes over messages that do not fit, and goes on', async (context) => {
+test('FramesIn skips malformed messages, and continues', async (context) => {
   const { clock, a, send, got, protocolErrors, lost } = await pair(context);
   for (const bytes of [
     utf8(''),

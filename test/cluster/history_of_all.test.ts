@@ -92,7 +92,7 @@ const IN_PARTS = [
   [`/fences/${GATE}/visits?${SPAN}&limit=50`, 'visits'],
 ] as const;
 
-test('Every hub answers from what all have recorded, as one hub alone does', { skip }, async (t) => {
+test('Every hub answers from the rows of all hubs, like a single hub', { skip }, async (t) => {
   const { a, open } = await openCluster();
   const alone = await openTestHub({ history: true, history_flush_interval: 200 }, { isAlone: true });
   t.after(() => Promise.all([a.close(), alone.close()]));

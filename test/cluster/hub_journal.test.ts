@@ -128,7 +128,7 @@ async function sealed(context: TestContext, seed: number) {
   return { watched, read: await readFrom(0), known };
 }
 
-test('What a journal has acknowledged is read after its seal, in order and once, and nothing else is acknowledged', async (context) => {
+test('Acknowledged records of a journal are read after its seal, in order and once, and no others are acknowledged', async (context) => {
   let kept = 0;
   for (let seed = 1; seed <= 150; seed++) {
     const { watched, read, known } = await sealed(context, seed);
@@ -147,7 +147,7 @@ test('What a journal has acknowledged is read after its seal, in order and once,
   assert.ok(kept > 3000, `only ${kept} records`);
 });
 
-test('A journal goes on in its other stream when the server that leads the first one is killed', async (context) => {
+test('A journal continues in its other stream when the leader of the first one is killed', async (context) => {
   const { clock, cluster, journal, readFrom } = await journalOn(context, { seed: 5 });
   const [a, b] = PLACES.map(({ stream }) => cluster.leaderOf(stream));
   assert.notEqual(a, b);
@@ -175,7 +175,7 @@ test('Records that arrive during an append are sent together, and a barrier need
   assert.equal(journal.heldBytes, 0);
 });
 
-test('A trimmed journal can be read from there on, and goes on', async (context) => {
+test('A trimmed journal can be read from there on, and continues', async (context) => {
   const { journal, readFrom } = await journalOn(context);
   for (const record of recordsTo(10)) await journal.append(utf8(record));
   await journal.trim(7);
@@ -195,7 +195,7 @@ test('A sealed journal is not trimmed any more, since others may be reading it',
   assert.deepEqual(await readFrom(0), recordsTo(10));
 });
 
-test('A journal whose stream is full says so, and goes on when trimming has made room', async (context) => {
+test('A journal whose stream is full reports that, and continues after trimming', async (context) => {
   const { clock, watched, journal, readFrom } = await journalOn(context, { bytesMax: 1000 });
   const kept = async () => {
     for (; !journal.isFull; await clock.wait(50)) watched.send();
@@ -225,7 +225,7 @@ test('A journal waits while its bus is busy', async (context) => {
   assert.deepEqual(await readFrom(0), recordsTo(5));
 });
 
-test('A journal whose append was refused goes on trying while it cannot find out why', async (context) => {
+test('A journal retries after a rejected append while the reason is unknown', async (context) => {
   const { clock, cluster, watched, readFrom } = await journalOn(context);
   cluster.mishaps.unanswered = 1000;
   for (let i = 0; i < 5; i++) watched.send();
@@ -244,7 +244,7 @@ for (const [what, bytes, message] of [
   ['a message that it did not send', recordsMessage(7, []), /has message 7, which this journal did not send/],
   ['a message that is not of a journal', utf8('hello'), /A message of a journal has 5 bytes/],
 ] as const) {
-  test(`A journal ends when it finds ${what}`, async (context) => {
+  test(`A journal closes when it finds ${what}`, async (context) => {
     const { taker, watched, journal } = await journalOn(context);
     await journal.append(utf8('record 0'));
     await taker.append({ ...PLACES[0], bytes, timeoutMs: 1000 });

@@ -208,7 +208,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     assert.equal(sumOf(await metricsOf(b), 'hub_cluster_expelled_total'), 1);
   });
 
-  test('hand over when one is stopped, and neither reject nor miss anything meanwhile', async () => {
+  test('hand over when one is stopped, without rejected or lost requests', async () => {
     const closed = closing(await openSocket(b));
     const subscriber = await openSocket(a);
     const locations = await subscriber.subscribe('location_updates');
@@ -241,7 +241,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     ['stands still', () => nats.servers.servers[0]?.pause(), () => nats.servers.servers[0]?.resume()],
     ['is killed', () => nats.servers.servers[0]?.kill(), () => nats.servers.servers[0]?.start()],
   ] as const) {
-    test(`hold requests while NATS ${what}, refuse them later, and go on when it is back`, async () => {
+    test(`hold requests while NATS ${what}, reject them later, and continue when it is back`, async () => {
       const sender = new Sender(a);
       await until('The tags are located', async () => sender.statuses.length > 10);
       await goes();

@@ -42,7 +42,7 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
   return { clock, cluster, received, hubs };
 }
 
-test('packInterest and readInterest carry what is wanted', () => {
+test('readInterest reads the messages of packInterest', () => {
   const message: InterestMessage = {
     from: 'a',
     number: 2,

@@ -140,7 +140,7 @@ class WrittenJournal {
   }
 }
 
-test('readSteps gives what no marker that was kept says to be in the state, of sealed journals that were trimmed and switched', async (context) => {
+test('readSteps returns the steps without a stored done marker, from sealed journals that were trimmed and switched', async (context) => {
   const seen = { steps: 0, done: 0 };
   for (let seed = 1; seed <= SEEDS; seed++) {
     const { journal, left } = await taken(context, seed);
@@ -198,7 +198,7 @@ const message = (number: number, ...records: string[]): Uint8Array =>
     records.map((text) => record(text)),
   );
 
-test('readSteps begins behind the largest number that is done, wherever the journal begins and whichever stream says so', async (context) => {
+test('readSteps starts after the largest done number, from either stream, wherever the journal begins', async (context) => {
   const read = await journalWith(context, [
     [0, message(3, 'step c')],
     [1, message(4, 'step d', 'done 2')],
@@ -210,7 +210,7 @@ test('readSteps begins behind the largest number that is done, wherever the jour
   assert.deepEqual(await read(), ['d', 'e']);
 });
 
-test('readSteps tells by when a step was kept: by when something came that did not wait behind it', async (context) => {
+test('readSteps bounds the time at which a step was stored by the next message that did not wait for it', async (context) => {
   const { cluster } = simulated(context);
   const bus = cluster.bus('taker');
   await up(bus);
@@ -249,7 +249,7 @@ test('readSteps tells by when a step was kept: by when something came that did n
   );
 });
 
-test('readSteps takes what lies in front of a gap for kept when it was made: it was to be trimmed long ago', async (context) => {
+test('readSteps considers steps before a gap stored when they were made, since they are about to be trimmed', async (context) => {
   const { cluster } = simulated(context);
   const bus = cluster.bus('taker');
   await up(bus);
@@ -276,7 +276,7 @@ test('readSteps takes what lies in front of a gap for kept when it was made: it 
   assert.equal(earlier.length, 1);
 });
 
-test('readSteps tells by how much of the configuration the last step was made, also when that is in the state', async (context) => {
+test('readSteps returns the configuration sequence of the last step, even if the state contains that step', async (context) => {
   const records = (...made: readonly (readonly [text: string, config: number])[]) => {
     return made.map(([text, config]) => record(text, config));
   };
@@ -371,7 +371,7 @@ for (const [what, records, expected] of [
   });
 }
 
-test('readSteps reads nothing behind a seal', async (context) => {
+test('readSteps reads nothing after a seal', async (context) => {
   for (let seed = 1; seed < 10; seed++) {
     const messages: [0 | 1, Uint8Array][] = [
       [0, message(0, 'step a')],

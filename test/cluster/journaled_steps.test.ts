@@ -32,7 +32,7 @@ function wrongsOf(isAcknowledged: boolean, ...hubs: readonly HubLocations[]): re
   return wrongs;
 }
 
-test('Locations are processed with a step that is kept, and idle with one that has no record, wherever it is', () => {
+test('Locations are processed if their step is stored, and idle if it has no record, at any position', () => {
   const { processed, idle } = locationsOf([[2, 'one'], [1], [4, 'other'], [3], [5, 'lost'], [0]]);
   assert.deepEqual(
     processed.map(({ speed }) => speed),

@@ -201,7 +201,7 @@ test('There is capacity if all possible receivers have it', () => {
   }
 });
 
-test('A body is committed when all parts of it are, and a failure says that some are', async () => {
+test('A body is committed when all its parts are, and a failure reports that some are', async () => {
   const { ownership, routes, serve, state } = openRoutes();
   serve(1, ['a', 'b']);
   const [here, there] = ['a', 'b'].map((owner) => {
@@ -222,7 +222,7 @@ test('A body is committed when all parts of it are, and a failure says that some
   await assert.rejects(async () => routes.kept(), { message: 'Cannot; some of them are processed' });
 });
 
-test('The location of a provider is deleted where it is', async () => {
+test('The location of a provider is deleted at its owner', async () => {
   const { routes, serve, state } = openRoutes();
   serve(1, ['a']);
   assert.equal(routes.forget('p'), undefined);

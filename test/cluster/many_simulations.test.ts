@@ -9,7 +9,7 @@ const SEEDS = [
 ];
 
 for (const { from, count, faults } of SEEDS) {
-  test(`Hubs are one hub through the faults of ${count} seeds, ${faults} each`, async () => {
+  test(`Hubs act as one hub through the faults of ${count} seeds, ${faults} each`, async () => {
     const wrongs: string[] = [];
     await playSeeds({
       ...{ from, count, options: { faults }, processes: 2 },

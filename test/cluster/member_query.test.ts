@@ -61,7 +61,7 @@ test('Every hub gets the answers of all, in the order of their joins', async (t)
   );
 });
 
-test('A hub that has not joined yet is among those who answer', async (t) => {
+test('A hub that has not joined yet answers as well', async (t) => {
   const { hubs, members } = await hubsOf(t, { a: says(1), b: says(2) });
   members.shift();
   assert.deepEqual(shown(await hubs[0].gather.ask(QUESTION)), [
@@ -137,7 +137,7 @@ for (const [what, bytes, isRead] of [
   });
 }
 
-test('Nobody waits for a member that leaves meanwhile, and the log says nothing of it', async (t) => {
+test('A query does not wait for a member that leaves in the meantime, and logs nothing', async (t) => {
   const { clock, cluster, hubs } = await hubsOf(t, { a: says(1), b: says(2) });
   const [a] = hubs;
   cluster.deafen('b');

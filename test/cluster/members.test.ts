@@ -122,7 +122,7 @@ describe('suspects', () => {
     assert.deepEqual([suspected(members, 599), suspected(members, 600)], [[], ['a']]);
   });
 
-  test('ignores hubs that are no members, whatever they send', () => {
+  test('ignores all messages of hubs that are not members', () => {
     const members = play([beat('x', 5), noResponders('x', 6), sealed('x'), failed('x', 7)], cluster([]));
     assert.deepEqual([...members.all.keys()], ['me']);
   });
@@ -321,7 +321,7 @@ describe('look', () => {
     test(name, () => assert.deepEqual(session(start, steps), expected));
   }
 
-  test('says what to seal, and expels with the map and the sequence of that moment', () => {
+  test('returns the journal to seal, and expels with the current map and sequence', () => {
     const map = firstMap({ members: ['me', 'a', 'b'] });
     const start = play([{ is: 'map', sequence: 7, map }, ...well(2000)], three());
     const first = look(start, 2000);
@@ -360,7 +360,7 @@ describe('look', () => {
 });
 
 describe('Records', () => {
-  test('say who is a member, and the member that joined first has the smallest index', () => {
+  test('determine the members, and the member that joined first has the smallest index', () => {
     const members = cluster(['b', 'a']);
     const first = (...signals: Signal[]) => firstMember(play(signals, members))?.incarnation;
     assert.equal(first(), 'me');
@@ -502,7 +502,7 @@ test('loads are the last reports of each owner, or measurements of this hub, and
   assert.equal(loads(openMembers('me', { suspectMs: 1 })).length, 256);
 });
 
-test('a hub that took long to start suspects no member when it joins: it was not subscribed before', () => {
+test('a hub with a slow start suspects no member when it joins: it was not subscribed before', () => {
   const members = play([up(0), join(1, 'other'), noResponders('other', 9000), join(2, 'me', 10_000)]);
   assert.deepEqual(suspected(members, 10_500), []);
   assert.deepEqual(suspected(members, 10_000 + SUSPECT_MS), ['other']);
@@ -608,7 +608,7 @@ function judged(history: readonly Signal[], nowMs: number): { suspects: string[]
 }
 
 describe('Members in any history', () => {
-  test('are suspected and may be accused as the rules say of the whole of it', () => {
+  test('are suspected and accused according to the rules for the whole history', () => {
     const seen = new Map<string, number>();
     fc.assert(
       fc.property(signals, (all) => {
@@ -635,7 +635,7 @@ describe('Members in any history', () => {
     }
   });
 
-  test('are sealed by who may accuse, and expelled after that only, one at a time; and none applies less', () => {
+  test('are sealed only by members that may accuse, then expelled, one at a time; and applied sequences never decrease', () => {
     let expelled = 0;
     fc.assert(
       fc.property(signals, (all) => {

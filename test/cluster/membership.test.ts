@@ -129,7 +129,7 @@ const SEEN = { all: 0, late: 0, expelled: 0, left: 0, stopped: 0 };
 const SEEDS = 25;
 
 for (let seed = 1; seed <= SEEDS; seed++) {
-  test(`Members agree on who they are, and on one living owner, after faults of seed ${seed}`, async (context) => {
+  test(`Members agree on the membership and on one live owner after faults of seed ${seed}`, async (context) => {
     const world = new HubWorld(context, seed);
     const dice = diceOf(seed + 500);
     // In a third of the seeds several may own partitions.
@@ -208,7 +208,7 @@ describe('A takeover', () => {
     context.diagnostic(`from death to map: ${Math.round(Math.min(...times))} to ${Math.round(Math.max(...times))} ms`);
   });
 
-  test('waits for the election where the server dies too that leads the configuration', async (context) => {
+  test('waits for the election if the leader of the configuration stream fails too', async (context) => {
     for (let seed = 1; seed <= 4; seed++) {
       const world = new HubWorld(context, seed);
       const [owner, other] = await world.start(2);
@@ -362,7 +362,7 @@ test('A hub that stood still finds itself sealed and expelled, and keeps nothing
   await assert.rejects(owner.membership.appliedByAll(1, 100), { code: 'HUB_UNAVAILABLE', message: /is no member/ });
 });
 
-test('A hub that has nothing to append hears from the log that it was expelled', async (context) => {
+test('A hub without appends learns from the log that it was expelled', async (context) => {
   const world = new HubWorld(context, 1);
   const [, standby] = await world.start(2);
   assert.ok(standby);
@@ -446,7 +446,7 @@ test('A hub whose appends take longer than a second expels no member', async (co
   await world.until(() => ownersAt(other)[0] === 'h2', 3000);
 });
 
-test('A hub that leaves hands over its partitions, sealed, and the last one leaves an empty cluster', async (context) => {
+test('A leaving hub hands over its partitions, sealed, and the last one leaves an empty cluster', async (context) => {
   const world = new HubWorld(context, 1);
   const [first, second] = await world.start(2);
   assert.ok(first && second);
@@ -466,7 +466,7 @@ test('A hub that leaves hands over its partitions, sealed, and the last one leav
   await world.until(() => ownersAt(third)[0] === 'h3', 500);
 });
 
-test('leave rejects in time where NATS is away', async (context) => {
+test('leave rejects in time while NATS is unreachable', async (context) => {
   const world = new HubWorld(context, 1);
   const [hub] = await world.start(1);
   assert.ok(hub);
@@ -479,7 +479,7 @@ test('leave rejects in time where NATS is away', async (context) => {
   assert.ok(world.clock.nowMs - fromMs <= 3001);
 });
 
-test('appliedByAll resolves some milliseconds after the record, and rejects in time over who does not apply it', async (context) => {
+test('appliedByAll resolves some milliseconds after the record, and rejects in time if a member does not apply it', async (context) => {
   const world = new HubWorld(context, 1);
   const [hub, other] = await world.start(3);
   assert.ok(hub?.log && other);
@@ -537,7 +537,7 @@ test('A member is expelled whose journal was deleted, or is full', async (contex
   }
 });
 
-test('The log says whose clock differs, once', async (context) => {
+test('The log names a hub with a different clock, once', async (context) => {
   const world = new HubWorld(context, 1);
   const hub = world.add();
   await hub.start();

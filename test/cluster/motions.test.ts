@@ -80,7 +80,7 @@ suite('what a hub sends of its motions', () => {
     return { out, passed, published };
   }
 
-  test('leaves once per turn, when its steps are kept, which hold back what it says to have passed', async () => {
+  test('is sent once per turn, when its steps are stored, which limit the reported watermark', async () => {
     const { out, passed, published } = opened();
     const [first, second] = [motionsOf(1, 2), motionsOf(3)];
     passed.seq = 3;
@@ -103,7 +103,7 @@ suite('what a hub sends of its motions', () => {
     assert.equal(out.released(second), undefined);
   });
 
-  test('is cut into messages of about a megabyte, of which the last one says what is passed', async () => {
+  test('is split into messages of about a megabyte, of which the last one has the watermark', async () => {
     const { out, passed, published } = opened();
     const many = { packed: lend(pack(Array.from({ length: 12_000 }, () => moved('t', T0, { seq: 5 })))), lastSeq: 5 };
     out.beat();
@@ -151,7 +151,7 @@ suite('what the owner of the stage knows of other hubs', () => {
     return { known, clock, asked, say };
   }
 
-  test('is asked for when they become owners, again while they do not answer, and never after that', () => {
+  test('is requested when they become owners, repeatedly until they answer, and never after that', () => {
     const { known, clock, asked, say } = opened('y');
     assert.deepEqual(asked.splice(0), ['y 1']);
     known.askDue();
@@ -204,7 +204,7 @@ suite('what the owner of the stage knows of other hubs', () => {
       ['never more than now', { passedMs: T0 + 15, sentMs: T0 + 15 }, 0, T0],
     ];
   for (const [what, owner, afterMs, untilMs] of passed) {
-    test(`The stage goes on up to ${what}`, () => {
+    test(`The stage advances up to ${what}`, () => {
       const { known, clock, say } = opened('y');
       say('y', owner);
       clock.nowMs += afterMs;
@@ -212,7 +212,7 @@ suite('what the owner of the stage knows of other hubs', () => {
     });
   }
 
-  test('does not hold up the stage where they own nothing any more', () => {
+  test('does not delay the stage for hubs without partitions', () => {
     const { known, say } = opened('y', 'z');
     say('y', { number: 1, passedMs: T0 - 300 });
     say('z', { number: 1, passedMs: T0 - 100 });

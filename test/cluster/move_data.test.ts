@@ -40,7 +40,7 @@ function memberFolder(): string {
   return folder;
 }
 
-test('What one hub has exported is imported into a cluster, with and without running hubs, and exported from there', {
+test('The export of one hub is imported into a cluster, with and without running hubs, and exported from there', {
   skip,
 }, async () => {
   const alone = newFolder();
@@ -69,7 +69,7 @@ test('What one hub has exported is imported into a cluster, with and without run
   await hub.crash();
 });
 
-test('Commands that work on data.dat say that a cluster keeps its data elsewhere', { skip }, async () => {
+test('Commands for data.dat report that a cluster stores its data elsewhere', { skip }, async () => {
   const { code, err } = await runCliIn(memberFolder(), 'backup', join(newFolder(), 'b.dat'));
   assert.equal(code, 1);
   assert.match(

@@ -123,7 +123,7 @@ describe('MQTT in a cluster that loses a hub', { skip }, () => {
     await broker.close();
   });
 
-  test('another hub takes over what was sent to the one that was subscribed, and nothing is lost', async () => {
+  test('another hub takes over messages for a failed subscriber, and nothing is lost', async () => {
     const atEnd = (callback: () => void): void => void ends.push(callback);
     const start = async (name: string): Promise<HubProcess> =>
       HubProcess.start(newFolder(atEnd), { ...settingsOf(name, broker, OTHER_CLUSTER), port: await freePort() }, atEnd);

@@ -11,7 +11,7 @@ import { natsWorld, openTestBus, testNats } from './test_nats.ts';
 const nats = await testNats();
 const { skip } = nats;
 
-test('NatsBus replaces a thread that has died, and says so', { skip }, async (context) => {
+test('NatsBus replaces a failed thread, and reports that', { skip }, async (context) => {
   const { bus } = await openTestBus(context, nats, { name: 'dies' });
   const world = { ...(await natsWorld(context, nats)), name: 'dies' };
   const { settings, append } = await withStream(world, bus);
@@ -46,7 +46,7 @@ test('NatsBus replaces a thread that has died, and says so', { skip }, async (co
   assert.deepEqual(received, ['again']);
 });
 
-test('NatsBus carries many times what its memory holds, in order', { skip }, async (context) => {
+test('NatsBus transfers many times its memory, in order', { skip }, async (context) => {
   const [{ bus: from }, { bus: to }] = [
     await openTestBus(context, nats, { name: 'much' }),
     await openTestBus(context, nats, { name: 'much' }),
@@ -100,7 +100,7 @@ test('NatsBus sends from any number of shared memories, and from ones that it ha
   );
 });
 
-test('NatsBus leaves out what is larger than any bus sends, and goes on', { skip }, async (context) => {
+test('NatsBus skips messages above the size limit, and continues', { skip }, async (context) => {
   const notices: string[] = [];
   const [{ bus }, foreign] = [
     await openTestBus(context, nats, { name: 'large' }, (text) => notices.push(text)),
@@ -140,7 +140,7 @@ test('NatsBus waits for its answers on a slow link', { skip }, async (context) =
   assert.equal((await readAll(bus, settings, 1)).length, 3);
 });
 
-test('NatsBus says why it cannot connect, and rejects unanswered requests', { skip }, async (context) => {
+test('NatsBus reports why it cannot connect, and rejects unanswered requests', { skip }, async (context) => {
   const bus = openNatsBus({ servers: ['nats://127.0.0.1:1'], name: 'nowhere', memberName: 'test' });
   context.after(() => bus.close());
   const { promise, resolve } = Promise.withResolvers<string>();

@@ -67,7 +67,7 @@ function lossy(bus: Bus): Bus {
   });
 }
 
-test('ClusterFanout sends again over NATS what got lost', { skip }, async (context) => {
+test('ClusterFanout retransmits lost messages over NATS', { skip }, async (context) => {
   const buses = [await openTestBus(context, nats, { name: 'fan' }), await openTestBus(context, nats, { name: 'fan' })];
   const [owner, other] = buses.map(({ bus }, i) => hubOn(context, i === 0 ? lossy(bus) : bus, `h${i}`));
   assert.ok(owner && other);

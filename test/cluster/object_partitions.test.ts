@@ -19,7 +19,7 @@ function all(partitions: ObjectPartitions): Record<string, number> {
   ]);
 }
 
-test('What is connected has the partition of its smallest trackable', () => {
+test('Connected objects have the partition of their smallest trackable', () => {
   const partitions = new ObjectPartitions();
   assert.deepEqual(partitions.apply([trackable('t1', ['p0'])]), [
     { kind: 'provider', id: 'p0', from: partitionOf('p0'), to: partitionOf('t1') },
@@ -51,7 +51,7 @@ const change = fc
   })
   .map(({ id, providers, parent }) => trackable(id, providers, parent));
 
-test('A preview says what applying says, and changes nothing', () => {
+test('A preview returns the result of applying, and changes nothing', () => {
   fc.assert(
     fc.property(fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 10 }), (groups) => {
       const partitions = new ObjectPartitions();

@@ -7,7 +7,7 @@ const nats = await testNats();
 /** Part of the contract that runs in a few seconds; `npm run contract:cluster` runs all of it. */
 const FILES = ['test/contract/go_client.test.ts', 'test/contract/go_client_socket.test.ts'];
 
-test('two hubs behind a balancer are to the public Go client what one hub is', { skip: nats.skip }, async () => {
+test('two hubs behind a balancer act as one hub for the public Go client', { skip: nats.skip }, async () => {
   // A run of tests within a run of tests does nothing by default.
   const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
   const env = { ...rest, TEST_CLUSTER_SERVERS: nats.servers.addresses.join(',') };

@@ -72,7 +72,7 @@ test('An oracle evaluates each object by the configuration of its owner, which o
   ]);
 });
 
-test('An object that has been released meets at its next owner what that one knows', async () => {
+test('A released object is evaluated with the entities of its next owner', async () => {
   const steps = stepsOf([
     ['a', fenceAt(HERE)],
     ['b', fenceAt(HERE)],

@@ -140,7 +140,7 @@ test('Acknowledged locations were processed: once by an owner that stays, in the
   assert.ok(done > 20_000 && failed > 50 && takeovers > 30, `${done} done, ${failed} failed, ${takeovers} takeovers`);
 });
 
-test('What comes while a request is in flight goes together, and in its order', async (context) => {
+test('Locations that arrive while a request is in flight are combined, in order', async (context) => {
   const { a, b } = await hubs(context);
   const first = b.send('p', '0');
   await Promise.resolve();
@@ -160,7 +160,7 @@ test('What comes while a request is in flight goes together, and in its order', 
   assert.equal(b.router.kept(), undefined);
 });
 
-test('A router cuts what is too much for one request, and takes no more than may wait', async (context) => {
+test('A router splits large batches into several requests, and bounds waiting ones', async (context) => {
   const { a, b } = await hubs(context, 1, { capacity: 20_000 });
   const properties = 'x'.repeat(1000);
   for (let i = 0; i < 20_000; i++) {
@@ -174,7 +174,7 @@ test('A router cuts what is too much for one request, and takes no more than may
   assert.equal(b.shards.hasCapacity(20_000), true);
 });
 
-test('A router takes no more once 64 MiB wait', async (context) => {
+test('A router rejects locations once 64 MiB are waiting', async (context) => {
   const { a, b } = await hubs(context);
   a.isFull = true;
   const text = 'x'.repeat(1 << 20);
@@ -225,7 +225,7 @@ test('An owner client reports that locations may have been taken although no own
   await assert.rejects(sent, { message: /it may still be done, completely or in part$/ });
 });
 
-test('A router that asks a hub which owns nothing waits for the map that this one knows', async (context) => {
+test('A router that queries a hub without partitions waits for the map of that hub', async (context) => {
   const { clock, a, b, c } = await hubs(context);
   for (const hub of [a, c]) hub.apply(2, 'c');
   clock.schedule(700, () => b.apply(2, 'c'));
@@ -233,7 +233,7 @@ test('A router that asks a hub which owns nothing waits for the map that this on
   assert.deepEqual([a.taken.length, c.taken.length, b.router.gauges.moved], [0, 1, 1]);
 });
 
-test('An owner takes what its own router hands it, without a bus', async (context) => {
+test('An owner accepts locations of its own router without a bus', async (context) => {
   const { cluster, a } = await hubs(context);
   cluster.isolate('a');
   await a.send('p', 'text');
@@ -243,7 +243,7 @@ test('An owner takes what its own router hands it, without a bus', async (contex
   ]);
 });
 
-test('A router that is closed rejects what waits and what comes', async (context) => {
+test('A closed router rejects waiting and new locations', async (context) => {
   const { b } = await hubs(context);
   b.apply(2, undefined);
   const waiting = [b.send('p', 'text'), b.shards.ask({ ask: 'fence_providers', id: 'f', spatial: false })];
@@ -281,7 +281,7 @@ test('Questions are answered through lost messages and a takeover', async (conte
   }
 });
 
-test('An answer that takes longer than locations may wait is waited for as long as its owner lives', async (context) => {
+test('A router waits for an answer longer than locations may wait, as long as the owner is alive', async (context) => {
   const { clock, a, b } = await hubs(context);
   a.answer = async () => {
     await clock.wait(20_000);
@@ -303,7 +303,7 @@ test('The error of an owner is the error of the caller', async (context) => {
   await assert.rejects(b.shards.ask(query), { code: 'HUB_NOT_FOUND', message: 'Cannot answer: nothing there' });
 });
 
-test('Locations are deleted behind those that were handed over before', async (context) => {
+test('Locations are deleted after those that were submitted before', async (context) => {
   const { a, b } = await hubs(context, 1, { stepMs: () => 300 });
   void b.send('p', 'text');
   const ids = Array.from({ length: 12_000 }, (_, i) => `p${i}`);
@@ -311,7 +311,7 @@ test('Locations are deleted behind those that were handed over before', async (c
   assert.deepEqual([a.takenBefore, a.forgotten], [1, ids]);
 });
 
-test('settled() waits until what has settled at the owner is applied here', async (context) => {
+test('settled() waits until the settled state of the owner is applied here', async (context) => {
   const { clock, a, b } = await hubs(context);
   a.apply(7, 'a');
   clock.schedule(2000, () => b.apply(7, 'a'));

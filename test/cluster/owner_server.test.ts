@@ -139,7 +139,7 @@ test('Of a request that comes again from an owner before only that is taken whic
   assert.deepEqual(textsOf(hub), ['y', 'z']);
 });
 
-test('An owner server takes 64 MiB at once, and no more', async (context) => {
+test('An owner server accepts at most 64 MiB at once', async (context) => {
   const { hub } = owner(context, { stepMs: () => 100 });
   const text = 'x'.repeat(3_900_000);
   const replies = await Promise.all(
@@ -224,7 +224,7 @@ const MALFORMED: readonly [what: string, bytes: Uint8Array, message: RegExp][] =
 ];
 
 for (const [what, bytes, message] of MALFORMED) {
-  test(`A request ${what} is rejected, and the server goes on`, async (context) => {
+  test(`A request ${what} is rejected, and the server continues`, async (context) => {
     const { hub } = owner(context);
     const reply = await replyTo(hub, bytes);
     assert.ok(reply.at === 'failed', reply.at);
@@ -285,7 +285,7 @@ test('For any bytes, a worker can read the locations that an owner server passes
 const READ = { kind: 'read', argument: { ask: 'fence_providers', id: 'f', spatial: false } } as const;
 const HEAD = { applied: 1, ingress: 'front', number: 1, part: 0, version: 1 };
 
-test('A question that comes again while it is answered is asked once, and a long answer comes in parts', async (context) => {
+test('A repeated query is executed once while it is in progress, and a long answer is sent in parts', async (context) => {
   const { clock, hub } = owner(context);
   const texts = Array.from({ length: 2500 }, (_, i) => `${i} ${'x'.repeat(1000)}`);
   hub.answer = async () => {

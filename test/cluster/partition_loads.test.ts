@@ -23,7 +23,7 @@ function openLoads() {
   return { loads, take, after };
 }
 
-test('PartitionLoads are the rates of locations, whatever the order of their providers', () => {
+test('PartitionLoads are the rates of locations, for any order of their providers', () => {
   const dice = diceOf(1);
   const orders: readonly (readonly [string, (i: number) => number])[] = [
     ['alternating', (i) => i % 4],
@@ -40,7 +40,7 @@ test('PartitionLoads are the rates of locations, whatever the order of their pro
   }
 });
 
-test('PartitionLoads forget what came long ago', () => {
+test('PartitionLoads ignore old locations', () => {
   const { take, after } = openLoads();
   const busy = after(60, () => {
     for (let i = 0; i < 500; i++) take(7);

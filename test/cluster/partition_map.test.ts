@@ -99,7 +99,7 @@ describe('firstMap', () => {
   });
 });
 
-test('partitionsOf counts what a member owns', () => {
+test('partitionsOf counts the partitions of a member', () => {
   const map = firstMap({ members: ['a', 'b', 'c'] });
   const counts = (of: typeof map | undefined) => ['a', 'b', 'c', 'd'].map((member) => partitionsOf(of, member));
   assert.deepEqual(counts(map), [86, 85, 85, 0]);
@@ -108,7 +108,7 @@ test('partitionsOf counts what a member owns', () => {
 });
 
 describe('afterJoin', () => {
-  test('moves no more than the share of the one who joined, each partition once, at most 8 at a time', () => {
+  test('moves no more than the share of the joined member, each partition once, at most 8 at a time', () => {
     fc.assert(
       fc.property(someMembers, ([joined = '', ...others]) => {
         fc.pre(others.length > 0);
@@ -131,13 +131,13 @@ describe('afterJoin', () => {
     );
   });
 
-  test('takes a batch from the fullest', () => {
+  test('moves a batch from the member with most partitions', () => {
     const next = afterJoin(mapOf({ a: 100, b: 96, c: 60 }), { joined: 'd', members: ['a', 'b', 'c', 'd'] });
     assert.ok(next);
     assert.deepEqual(countsOf(next, ['a', 'b', 'c', 'd']), [94, 94, 60, 8]);
   });
 
-  test('takes nothing from an owner that is left out of the members', () => {
+  test('moves nothing from an owner that is not a member', () => {
     const next = afterJoin(mapOf({ a: 50, b: 206 }), { joined: 'c', members: ['a', 'c'] });
     assert.ok(next);
     assert.deepEqual(countsOf(next, ['a', 'b', 'c']), [42, 206, 8]);
@@ -156,7 +156,7 @@ describe('afterLeave', () => {
     ['no member, if it owned nothing', { a: 200, b: 56 }, ['a', 'b'], [200, 56]],
   ];
   for (const [name, counts, members, expected] of rows) {
-    test(`gives what there was to ${name}, and moves nothing else`, () => {
+    test(`gives its partitions to ${name}, and moves nothing else`, () => {
       const before = mapOf(counts);
       const after = afterLeave(before, { gone: 'gone', members });
       assert.deepEqual(countsOf(after, members), expected);

@@ -5,7 +5,7 @@ import { piecesOf, recordsOf } from '../../src/cluster/journal/record_pieces.ts'
 
 const records = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 });
 
-test('records are what their pieces make up, but for those of which the beginning or the end is missing', () => {
+test('records are joined from their pieces, except for incomplete ones', () => {
   fc.assert(
     fc.property(records, fc.integer({ min: 1, max: 20 }), fc.nat(30), fc.nat(30), (all, bytesMax, before, behind) => {
       const pieces = all.flatMap((record, of) =>
@@ -24,7 +24,7 @@ test('records are what their pieces make up, but for those of which the beginnin
   );
 });
 
-test('a record that counts only with the next one is left out where that is missing', () => {
+test('a record that requires the next one is omitted without it', () => {
   const written = fc.array(fc.tuple(fc.uint8Array({ maxLength: 20 }), fc.boolean()), { maxLength: 8 });
   fc.assert(
     fc.property(written, fc.integer({ min: 1, max: 20 }), fc.nat(30), (all, bytesMax, behind) => {

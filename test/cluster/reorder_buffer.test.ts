@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ReorderBuffer } from '../../src/cluster/fanout/reorder_buffer.ts';
 import { SentBudget, SentMessages } from '../../src/cluster/fanout/sent_messages.ts';
 
-test('InOrder gives every message in turn and once, whatever the order in which they come, and how often', () => {
+test('InOrder delivers every message in order and once, for any order and number of arrivals', () => {
   const coming = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 60 });
   fc.assert(
     fc.property(coming, fc.nat(12), (numbers, skipped) => {
@@ -51,7 +51,7 @@ test('InOrder gives every message in turn and once, whatever the order in which 
   );
 });
 
-test('InOrder begins with what comes first where it does not know better', () => {
+test('InOrder starts with the first message by default', () => {
   const order = new ReorderBuffer<number>(undefined);
   assert.deepEqual([order.missing, order.has(5)], [undefined, true]);
   assert.deepEqual([order.come(7), order.come(6), order.missing], ['inTurn', 'again', undefined]);

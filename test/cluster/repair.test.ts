@@ -48,7 +48,7 @@ function receiverOf(context: TestContext, { answerMs, hears = () => true }: Send
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1);
 
-test('Repair has hundreds of gaps sent again while the sender has them, also where answers take their time', async (context) => {
+test('Repair fills hundreds of gaps while the sender retains the messages, even with slow answers', async (context) => {
   const receiver = receiverOf(context, { answerMs: 150 });
   for (let number = 2; number <= 1000; number += 2) receiver.come(number);
   await receiver.clock.wait(5000);
@@ -71,7 +71,7 @@ test('Repair waits for the answer to its last question before it gives up, and n
   }
 });
 
-test('Repair gives up at once what the sender has no more', async (context) => {
+test('Repair gives up at once for messages that the sender has dropped', async (context) => {
   const receiver = receiverOf(context, { answerMs: 10 });
   await receiver.clock.wait(KEPT_MS);
   for (const number of [1, 3, 5, 6]) receiver.come(number);

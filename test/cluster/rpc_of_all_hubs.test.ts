@@ -118,7 +118,7 @@ describe('Remote procedure calls of two hubs with a broker', { skip }, () => {
     }
   });
 
-  test('a handler that the broker knows as well is reached without the broker', async () => {
+  test('a handler that is also known to the broker is called without the broker', async () => {
     const led = await handler('both', a);
     await until(async () => (await handlersOf('both', b)).length === 1);
     await broker.kill();

@@ -70,7 +70,7 @@ const SIGN_INS: readonly (readonly [what: string, settings: Partial<BusSettings>
 ];
 
 for (const [what, settings] of SIGN_INS) {
-  test(`NatsBus does all that it does with ${what}, and the permissions of its name`, {
+  test(`NatsBus has all its functions with ${what}, and the permissions of its name`, {
     skip,
   }, async (context) => {
     const notices: string[] = [];
@@ -129,7 +129,7 @@ const REFUSED: readonly (readonly [what: string, settings: Partial<BusSettings>,
 ];
 
 for (const [what, settings, why] of REFUSED) {
-  test(`NatsBus is rejected with ${what}, and says why`, { skip }, async (context) => {
+  test(`NatsBus is rejected with ${what}, and reports the reason`, { skip }, async (context) => {
     const bus = open(settings);
     context.after(() => bus.close());
     const status = await new Promise<BusStatus>((resolve) => {

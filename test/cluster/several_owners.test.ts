@@ -137,7 +137,7 @@ test('A request that a hub serves only in part is rejected, and split again', as
   assert.deepEqual(texts.flat(), [], 'no hub has processed any of them before');
 });
 
-test('A request that is repeated says by which version it was sent first', async (context) => {
+test('A repeated request has the version of its first attempt', async (context) => {
   const { clock, cluster, a, b, applyAll } = await owners(context);
   const other = providerOf(0, 3, 100);
   cluster.mishaps.dropped = 1000;
@@ -149,7 +149,7 @@ test('A request that is repeated says by which version it was sent first', async
   assert.deepEqual(textsOf(a), [other]);
 });
 
-test('What was in flight to a hub that died comes once more, and nothing else does', async (context) => {
+test('Only requests in flight to a failed hub are repeated', async (context) => {
   const { clock, cluster, b, c, all } = await owners(context, { stepMs: () => 300 });
   for (const text of ['1', '2']) put(b, OF_A, text);
   await clock.wait(100);
@@ -167,7 +167,7 @@ test('What was in flight to a hub that died comes once more, and nothing else do
   assert.deepEqual(texts, ['1', '2']);
 });
 
-test('What waits in all queues together is bounded', async (context) => {
+test('The total size of all queues is bounded', async (context) => {
   const { clock, b, applyAll } = await owners(context, { capacity: 30 });
   applyAll(2, { owners: ['a', 'a', 'c'], open: [B] });
   for (let text = 0; text < 30; text++) {
@@ -274,7 +274,7 @@ test('Locations are deleted by the hub that serves their provider, as soon as th
   );
 });
 
-test('What this hub serves waits for nothing but what its shards have yet to be handed', async (context) => {
+test('Reads of this hub only wait for changes that its shards have yet to receive', async (context) => {
   const { clock, a, applyAll } = await owners(context, { stepMs: () => 300 });
   const seen = [a.router.isClear()];
   const ends = [put(a, OF_A, '1'), put(a, OF_C, '2')];
@@ -309,7 +309,7 @@ function earlierRequest(providers: readonly string[], number: number): Uint8Arra
   return Uint8Array.of(...bytes.subarray(0, end), ...packr.pack(tail));
 }
 
-test('A hub of the release before is served where that is all that it is about', async (context) => {
+test('A hub of the previous release is served if that suffices', async (context) => {
   const { a, applyAll } = await owners(context);
   assert.equal(unpackForward(earlierRequest([OF_A], 1)).version, undefined);
   const replyTo = async (bytes: Uint8Array) => unpackReply(lend(await a.door.forwarded(bytes))).at;

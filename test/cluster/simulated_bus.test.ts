@@ -92,7 +92,7 @@ test('SimulatedBus elects a new leader within seconds, and loses nothing', async
   );
 });
 
-test('SimulatedBus keeps what it does not answer, and no other append then', async (context) => {
+test('SimulatedBus stores appends that it does not answer, and then no others', async (context) => {
   const cluster = simulated(context);
   const a = cluster.bus('a');
   await a.makeStream(STREAM);
@@ -117,7 +117,7 @@ test('SimulatedBus keeps no append of a member that is cut off from the majority
   assert.deepEqual(await b.append({ ...APPEND, bytes: utf8('majority') }), { at: 'kept', sequence: 1 });
 });
 
-test('SimulatedBus delivers to a stopped member what came meanwhile, once it is resumed', async (context) => {
+test('SimulatedBus delivers messages to a stopped member once it is resumed', async (context) => {
   const cluster = simulated(context);
   const [a, b] = [cluster.bus('a'), cluster.bus('b')];
   await a.makeStream(STREAM);

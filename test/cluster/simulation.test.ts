@@ -63,15 +63,15 @@ async function play(seed: number, { shards = 1, faults = 5, isPlain = false }: S
 }
 
 for (const [seed, what] of MENDED) {
-  test(`Hubs are one hub through seed ${seed}, where ${what}`, () => play(seed, { isPlain: true }));
+  test(`Hubs act as one hub in seed ${seed}, in which ${what}`, () => play(seed, { isPlain: true }));
 }
 
 for (const [seed, what, faults = 5] of MENDED_SINCE) {
-  test(`Hubs are one hub through seed ${seed}, where ${what}`, () => play(seed, { faults }));
+  test(`Hubs act as one hub in seed ${seed}, in which ${what}`, () => play(seed, { faults }));
 }
 
 for (const seed of [12, 302, 2031]) {
-  test(`Hubs with two shards are one hub through seed ${seed}`, () => play(seed, { shards: 2, isPlain: true }));
+  test(`Hubs with two shards act as one hub in seed ${seed}`, () => play(seed, { shards: 2, isPlain: true }));
 }
 
 const CART = '10000000-0000-4000-8000-000000000001';
@@ -335,7 +335,7 @@ test('A subscription at a hub that joined after the last map ends when the owner
   assert.ok((observed[0]?.endedMs ?? Infinity) < clock.nowMs);
 });
 
-test('Half of the objects of a hub that is sent all locations go to the other one, and none is lost on the way', async (context) => {
+test('Half of the objects of a hub with all the load move to the other hub, and no location is lost', async (context) => {
   const { clock, network: net, open, observed } = await network(context);
   const [busy, idle] = [await open('a', { ownersMax: 2 }), await open('b', { ownersMax: 2 })];
   while (net.owning.owners.size < 2 || !net.owning.isWhole) await clock.wait(100);

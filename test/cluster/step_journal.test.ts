@@ -80,7 +80,7 @@ function releasing(name: string): ShardReply {
   return { ...step(name), released: [{ id: 1, record: lend(zstdCompressSync(record)) }] };
 }
 
-test('What has left with a step is found only where the step is, whenever the journal is sealed', async (context) => {
+test('Objects that departed with a step are only recovered with that step, for any time of the seal', async (context) => {
   const found = new Set<number>();
   for (let afterMs = 0; afterMs < 30; afterMs += 0.5) {
     const { clock, journal, left } = await world(context);
@@ -101,7 +101,7 @@ test('A departed object without a location is released once its step is stored',
   assert.deepEqual(await left(), ['']);
 });
 
-test('A pulse of a journal with nothing to keep leaves few messages, and steps that come later are found', async (context) => {
+test('A liveness probe of an idle journal leaves few messages, and steps that come later are found', async (context) => {
   const { clock, journal, pulse, messages, left } = await world(context);
   pulse.start();
   await clock.wait(300_000);
@@ -113,7 +113,7 @@ test('A pulse of a journal with nothing to keep leaves few messages, and steps t
   assert.deepEqual(await left(), ['step 1']);
 });
 
-test('A pulse behind steps that are in the state leaves few messages, and none of the steps', async (context) => {
+test('A liveness probe after steps that are in the state leaves few messages, and none of the steps', async (context) => {
   const { clock, journal, pulse, messages, left } = await world(context);
   pulse.start();
   await journal.keep(0, step(1));
@@ -129,7 +129,7 @@ test('A pulse behind steps that are in the state leaves few messages, and none o
   assert.deepEqual(await left(), ['step 2']);
 });
 
-test('A round ends where it began, although another one has begun since', async (context) => {
+test('A round completes up to its start, even if another one has started since', async (context) => {
   const { journal, left } = await world(context);
   await journal.keep(0, step(1));
   const first = journal.roundBegun();
@@ -140,7 +140,7 @@ test('A round ends where it began, although another one has begun since', async 
   assert.deepEqual(await left(), ['step 2', 'step 3']);
 });
 
-test('Steps are needed when partitions are to come, also where that is said while the state is written', async (context) => {
+test('Steps are retained when partitions are about to arrive, also if that is announced while the state is written', async (context) => {
   const { journal, state, left } = await world(context);
   await journal.keep(0, step(1));
   const first = journal.roundBegun();
@@ -151,7 +151,7 @@ test('Steps are needed when partitions are to come, also where that is said whil
   assert.deepEqual(await left(), ['step 1']);
 });
 
-test('What has left stays until it has arrived, and what the state is to say of that is written', async (context) => {
+test('Departed objects are retained until they have arrived and the state is written', async (context) => {
   const { journal, state, left } = await world(context);
   journal.hold(7);
   await journal.keep(0, releasing('a'));
@@ -170,7 +170,7 @@ test('What has left stays until it has arrived, and what the state is to say of 
   assert.deepEqual(await left(), ['', ...['a', 'b', 'c', 'd', 'e'].map((name) => `step ${name}`)]);
 });
 
-test('What has left is needed no more when it has arrived, and the state was written since', async (context) => {
+test('Departed objects are released when they have arrived and the state was written since', async (context) => {
   const { clock, journal, pulse, left } = await world(context);
   journal.hold(7);
   await journal.keep(0, releasing('a'));
@@ -188,7 +188,7 @@ test('What has left is needed no more when it has arrived, and the state was wri
   assert.deepEqual(await left(), []);
 });
 
-test('Steps are needed as long as one shard is not done with what all shards have changed since', async (context) => {
+test('Steps are retained until each shard has written all changes since', async (context) => {
   const { journal, left } = await world(context, { shards: 3 });
   await journal.keep(0, step('a of 0'));
   const first = journal.roundBegun();
@@ -218,7 +218,7 @@ test('Unneeded messages remain for three seconds, and are distinguished from nee
   assert.deepEqual(await earlier(), ['step b', 'step c']);
 });
 
-test('What one shard is done with is kept for the sake of another', async (context) => {
+test('Steps that one shard has written are retained for another', async (context) => {
   const { journal, left } = await world(context, { shards: 2 });
   await journal.keep(1, step('a of 1'));
   await journal.keep(0, step('b of 0'));
@@ -251,7 +251,7 @@ for (const [reads, isKept] of [
   });
 }
 
-test('A pulse is late two seconds after the last append, and no more when one is kept', async (context) => {
+test('A liveness probe is late two seconds after the last append, until the next one is stored', async (context) => {
   const { clock, cluster, pulse } = await world(context);
   assert.equal(pulse.lateMs, undefined);
   pulse.start();

@@ -20,14 +20,14 @@ function unanswering(count: number): { readonly bus: Pick<Bus, 'request'>; reado
   return { bus, timesMs };
 }
 
-test('StreamApi asks for the last message again while the stream has no leader that would answer', async () => {
+test('StreamApi repeats a request for the last message while the stream has no leader', async () => {
   const { bus, timesMs } = unanswering(2);
   const found = await new StreamApi(bus).last('hub_S', 'hub.s');
   assert.equal(found?.sequence, 7);
   assert.equal(timesMs.length, 3);
 });
 
-test('StreamApi gives up asking for the last message after 5 s, and asks once for what changes a stream', async () => {
+test('StreamApi stops requesting the last message after 5 s, and sends requests that change a stream once', async () => {
   const { bus, timesMs } = unanswering(Infinity);
   const api = new StreamApi(bus);
   await assert.rejects(api.last('hub_S', 'hub.s'), /no server answered within 5000 ms/);

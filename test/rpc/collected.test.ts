@@ -16,7 +16,7 @@ function standing(collecting: Collecting, said: string, { asked = 3, isTimeUp = 
 /** The outcome in a word: the answer of one, the code of an error of the hub, a list of all. */
 function word(outcome: ReturnType<typeof outcomeOf>): string {
   if (outcome === undefined) return 'open';
-  if (outcome === 'told') return 'told';
+  if (outcome === 'streamed') return 'streamed';
   if (outcome === OK) return '+';
   if (outcome === BAD) return '-';
   if ('error' in outcome) return `${outcome.error.code}`;
@@ -42,8 +42,8 @@ const CASES: readonly [Collecting, said: string, before: string, after: string][
   ['list', '-', 'open', 'list 1'],
   ['list', '+-+', 'list 3', 'list 3'],
   ['stream', '', 'open', '-32001'],
-  ['stream', '+', 'open', 'told'],
-  ['stream', '+--', 'told', 'told'],
+  ['stream', '+', 'open', 'streamed'],
+  ['stream', '+--', 'streamed', 'streamed'],
 ];
 
 for (const [collecting, said, before, after] of CASES) {

@@ -161,8 +161,8 @@ export function operationId({ method, path }: Pick<ApiRoute, 'method' | 'path'>)
 /** An item is named by its parameter; the collection before it adds nothing. */
 function derived(method: string, path: string): string {
   const segments = path.split('/').slice(1);
-  const told = segments.filter((_, i) => segments[i + 1]?.endsWith('_id') !== true);
-  const words = told.flatMap((segment) =>
+  const significant = segments.filter((_, i) => segments[i + 1]?.endsWith('_id') !== true);
+  const words = significant.flatMap((segment) =>
     segment
       .replace(/^:/, '')
       .replace(/_id$/, '')

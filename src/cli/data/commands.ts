@@ -71,7 +71,7 @@ function historyCommand(): Command {
     .addCommand(
       new Command('prune')
         .description('delete whole hours, the earliest first; the hub must be stopped, unless with --dry-run')
-        .option('--before <time>', 'hours that are over by then', time)
+        .option('--before <time>', 'hours that end by this time', time)
         .option('--max-size <MiB>', 'until the rest takes no more', number({ min: 0, whole: true }))
         .option('--dry-run', 'say what would go, and delete nothing')
         .option('--stopped', 'the hub is stopped: for one whose data is in another database, where that cannot be seen')

@@ -16,7 +16,7 @@ import { RECORDS_FENCE_EVENTS } from '../config/protocols.ts';
  *   events of its shards          --frames---->   the hubs that want them, each under its own variant number
  *   events that it announces      --announced-->  every other hub, as JSON
  *
- * A subscription receives everything from the moment its confirmation is allowed (`told`), in the order of each sender; or it
+ * A subscription receives everything from the moment its confirmation is allowed (`acknowledged`), in the order of each sender; or it
  * is notified of a loss and closed. Messages lost in transit are sent again for some seconds. A hub that leaves has sent
  * everything before. Events that a failed hub had not sent are lost: all subscriptions to events of owners are notified, those
  * to announced events are not. Fence events of owners are not lost, since they are journaled: the successor redelivers the last

@@ -124,8 +124,8 @@ export class StepJournal {
     }
     if (record !== undefined) return this.#appendStep(this.#of(shard), look(record));
     const isAnswer = outcome.answers.length > 0 && this.#options.reads === 'latest';
-    const isHeard = isAnswer || events.length > 0 || outcome.zoneMoves.length > 0;
-    return isHeard ? this.barrier() : undefined;
+    const isObservable = isAnswer || events.length > 0 || outcome.zoneMoves.length > 0;
+    return isObservable ? this.barrier() : undefined;
   }
 
   /** Resolves when an append was stored that began after this call, so no other hub had taken over before. */

@@ -123,7 +123,7 @@ export type Signal =
   | { readonly is: 'applied'; readonly sequence: number }
   /** State of the log besides members and map, together with the next record. */
   | { readonly is: 'state'; readonly protocol: number; readonly isSettled: boolean }
-  | Heard
+  | HeartbeatReceived
   /** A member was queried for its wall-clock time; `askedMs` and `answeredMs` are wall-clock times of this hub. */
   | {
       readonly is: 'clock';
@@ -158,7 +158,7 @@ interface Joined {
   readonly protocols: readonly number[];
 }
 
-interface Heard {
+interface HeartbeatReceived {
   readonly is: 'beat';
   readonly atMs: number;
   readonly beat: Heartbeat;
@@ -446,7 +446,7 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
   return { ...members, all: new Map([...all].map(seenFromHere)) };
 }
 
-function onBeat(member: Member, { atMs, beat }: Heard): Member {
+function onBeat(member: Member, { atMs, beat }: HeartbeatReceived): Member {
   // The applied sequence never decreases, so this heartbeat was sent before one that arrived earlier.
   if (member.beat !== undefined && beat.applied < member.beat.applied) return member;
   const applied = Math.max(member.applied, beat.applied);

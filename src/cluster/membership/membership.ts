@@ -642,13 +642,13 @@ class Notices {
       const why = member.isUnreachable ? ', and its connection is gone' : '';
       this.#notice(`Hub ${shown(member)} is suspected: it was silent for ${silentMs} ms${why}`);
     }
-    this.#forgetHeard(members, suspected, nowMs);
+    this.#clearRecovered(members, suspected, nowMs);
     this.#sayReason(members, suspected, nowMs);
     this.#compareClocks(members);
   }
 
-  /** A lost connection ends suspicion, too, without a log line. */
-  #forgetHeard({ all, suspectMs }: Members, suspected: readonly Member[], nowMs: number): void {
+  /** Clears members that are no longer suspected. A lost connection ends suspicion, too, without a log line. */
+  #clearRecovered({ all, suspectMs }: Members, suspected: readonly Member[], nowMs: number): void {
     const still = new Set(suspected.map(({ incarnation }) => incarnation));
     for (const incarnation of this.#suspected) {
       if (still.has(incarnation)) continue;

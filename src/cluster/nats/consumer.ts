@@ -64,7 +64,7 @@ export class Consumer {
   #pull = 0;
   /** Number of messages that are still to come of it. */
   #pulled = 0;
-  #heardMs = 0;
+  #lastReceivedMs = 0;
   #isReady = false;
   #isEnded = false;
   /** Time at which the requested batch times out; 0 while none is requested. */
@@ -138,7 +138,7 @@ export class Consumer {
     const name = newName();
     this.#name = name;
     this.#sent = 0;
-    this.#heardMs = elapsed();
+    this.#lastReceivedMs = elapsed();
     this.#deaf = this.#connection.subscribe(this.#inbox('*'), (message) => this.#take(message));
     this.#watchLater();
     const config = {
@@ -176,7 +176,7 @@ export class Consumer {
   #pullOn(): void {
     const { stream, isRead, elapsed } = this.#options;
     this.#pulled = PULL_MESSAGES;
-    this.#heardMs = elapsed();
+    this.#lastReceivedMs = elapsed();
     // A reader wants existing messages: those up to the end that were purged meanwhile never arrive.
     const wait = isRead
       ? { no_wait: true }
@@ -190,7 +190,7 @@ export class Consumer {
   }
 
   #take(message: Received): void {
-    this.#heardMs = this.#options.elapsed();
+    this.#lastReceivedMs = this.#options.elapsed();
     if (message.code !== 0) this.#takeStatus(message);
     else this.#takeMessage(message);
   }
@@ -272,7 +272,7 @@ export class Consumer {
       this.#fail('the stream does not answer in time');
       return;
     }
-    if (this.#name !== '' && this.#connection.isUp && nowMs - this.#heardMs > SILENT_MS) this.#make();
+    if (this.#name !== '' && this.#connection.isUp && nowMs - this.#lastReceivedMs > SILENT_MS) this.#make();
     this.#watchLater();
   }
 

@@ -34,8 +34,8 @@ export async function objects(duck: Duck, files: readonly HistoryFile[], asked: 
     time: [timeOf(Number(first)), timeOf(Number(last))],
   }));
   const next = rows.length > limit ? cursorText('objects', { id: String(shown.at(-1)?.id) }) : undefined;
-  const told = { type: 'FeatureCollection', features, ...linked(href, next), numberReturned: features.length };
-  return { text: JSON.stringify(told), next };
+  const body = { type: 'FeatureCollection', features, ...linked(href, next), numberReturned: features.length };
+  return { text: JSON.stringify(body), next };
 }
 
 /** A position on a track. */
@@ -71,11 +71,11 @@ export async function way(duck: Duck, files: readonly HistoryFile[], asked: Trac
       coordinates: piece.map(({ position }) => position),
       interpolation: leafMs === undefined ? 'Linear' : 'Discrete',
     }));
-  const told = {
+  const body = {
     ...{ type: 'TemporalGeometrySequence', geometrySequence, ...linked(href, next) },
     numberReturned: geometrySequence.length,
   };
-  return { text: JSON.stringify(told), next };
+  return { text: JSON.stringify(body), next };
 }
 
 /** Response without any history. */

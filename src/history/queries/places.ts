@@ -66,8 +66,8 @@ export async function snapshot(
   const ids = (columns.id ?? []) as readonly string[];
   const objects = shownPlaces(columns, asked.shown).map((place, i) => ({ id: ids[i], ...place }));
   const next = objects.length > limit ? cursorText('snapshot', { id: ids[limit - 1] as string }) : undefined;
-  const told = { at: formatTime(atMs), objects: objects.slice(0, limit), next_cursor: next ?? null };
-  return { text: JSON.stringify(told), next };
+  const body = { at: formatTime(atMs), objects: objects.slice(0, limit), next_cursor: next ?? null };
+  return { text: JSON.stringify(body), next };
 }
 
 /** Positions of many objects: the last of each step, by id and time. An object may continue on the next page. */
@@ -105,14 +105,14 @@ export async function tracks(duck: Duck, files: readonly HistoryFile[], asked: T
     track.lat.push(columns.latitude?.[i]);
     track.floor.push(columns.floor?.[i]);
   }
-  const told = {
+  const body = {
     from: formatTime(fromMs),
     to: formatTime(toMs),
     step: stepMs,
     tracks: byId,
     next_cursor: next ?? null,
   };
-  return { text: JSON.stringify(told), next };
+  return { text: JSON.stringify(body), next };
 }
 
 /** Condition for the rows of a span. */

@@ -29,8 +29,8 @@ export async function trips(duck: Duck, files: readonly HistoryFile[], asked: Tr
     latitude: lat,
     points: end - first,
   }));
-  const told = { id, from: formatTime(fromMs), to: formatTime(toMs), trips: waysOf(track, stays, maxGapMs), stops };
-  return { text: JSON.stringify(told), next: undefined };
+  const body = { id, from: formatTime(fromMs), to: formatTime(toMs), trips: waysOf(track, stays, maxGapMs), stops };
+  return { text: JSON.stringify(body), next: undefined };
 }
 
 /** Trips from the last position of a stay to the first of the next, split where the object is silent. */

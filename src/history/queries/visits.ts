@@ -129,13 +129,13 @@ export async function flows(duck: Duck, files: readonly HistoryFile[], asked: Fl
   await fillVisits(duck, files, asked);
   const { fromMs, toMs } = asked;
   // DuckDB's greatest() ignores NULL.
-  const onTheWay = `CASE WHEN NOT is_open THEN greatest(0, ${millisecondsBetween('exit_time', 'next_entry')}) END`;
+  const travelMs = `CASE WHEN NOT is_open THEN greatest(0, ${millisecondsBetween('exit_time', 'next_entry')}) END`;
   const rows = await duck.rows(
     `WITH ways AS (SELECT fence_id, is_open, coalesce(exit_time, entry_time) AS last_time, exit_time,` +
       ` lead(fence_id) OVER way AS next_fence, lead(entry_time) OVER way AS next_entry FROM ${VISITS}` +
       ' WINDOW way AS (PARTITION BY object_type, object_id ORDER BY entry_time, fence_id))' +
       ' SELECT fence_id AS from_fence, next_fence AS to_fence, count(*)::INTEGER AS count,' +
-      ` median(${onTheWay}) AS median_ms FROM ways` +
+      ` median(${travelMs}) AS median_ms FROM ways` +
       ` WHERE next_fence <> fence_id AND next_entry >= ${microseconds(fromMs)} AND next_entry < ${microseconds(toMs)}` +
       ` AND ${millisecondsBetween('last_time', 'next_entry')} <= ${LOOK_BACK_MS} GROUP BY ALL ORDER BY ALL`,
   );
@@ -181,6 +181,6 @@ function head({ fromMs, toMs }: Span) {
   return { from: formatTime(fromMs), to: formatTime(toMs) };
 }
 
-function complete(told: object): AnswerContent {
-  return { text: JSON.stringify(told), next: undefined };
+function complete(body: object): AnswerContent {
+  return { text: JSON.stringify(body), next: undefined };
 }

@@ -39,8 +39,10 @@ export function judge(error: unknown): { readonly reason: string; readonly isPas
 export function rootOf(error: unknown): unknown {
   if (!(error instanceof errors.NoHostAvailableError)) return error;
   const inner: unknown[] = Object.values(error.innerErrors ?? {});
-  const told = inner.find((each) => each instanceof errors.ResponseError || each instanceof errors.AuthenticationError);
-  return told ?? inner.find((each) => each instanceof Error) ?? error;
+  const reported = inner.find(
+    (each) => each instanceof errors.ResponseError || each instanceof errors.AuthenticationError,
+  );
+  return reported ?? inner.find((each) => each instanceof Error) ?? error;
 }
 
 /** Error of a start that fails because of the database. */
