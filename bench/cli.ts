@@ -84,6 +84,6 @@ function positive(text: string): number {
   throw new InvalidArgumentError('It must be a number above 0.');
 }
 
-// Ends by way of process.exit, so that what was started is ended too.
+// Calls process.exit, so that started processes are stopped too.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 await main(program.parse().opts<Options>());

@@ -12,7 +12,7 @@ export interface Costs {
   /** Of each of the servers of a journal, for each append; and where the server has slept. */
   readonly keepUs: number;
   readonly wakeUs: number;
-  /** Of the front threads of door and owner, for each location that is handed from one to the other. */
+  /** Of the front threads of ingress hub and owner, for each forwarded location. */
   readonly handedUs: number;
 }
 
@@ -31,7 +31,7 @@ const BUSY_APPEND_US = 70;
 const BUSY_KEEP_US = 77;
 /** How the CPU of a hub is divided among its threads in the `batch` scene; the rest is that of the engine's helpers and the store. */
 const SHARES = { front: 1.9 / 6.9, shards: 3.8 / 6.9 };
-/** Of what the front thread does, this much is done before a location is in its shard. */
+/** Share of the front thread's work before a location is in its shard. */
 const IN_SHARE = 0.6;
 /** Locations of an append, at the rate at which the profile compares CPU: those of a body. */
 const STEADY_PER_APPEND = 100;

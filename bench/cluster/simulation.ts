@@ -240,7 +240,7 @@ class Simulation {
 interface HubOptions {
   readonly engine: Engine;
   readonly costs: Costs;
-  /** Keeps what steps have done; undefined where a hub is alone. */
+  /** Stores the records of steps; undefined for a single hub. */
   readonly append: ((count: number, done: () => void) => void) | undefined;
 }
 

@@ -12,7 +12,7 @@ export const BODY_LOCATIONS = 100;
 const START_MS = 1_800_000_000_000;
 const END_OF_HEAD = '\r\n\r\n';
 
-/** The bodies that the load generator sends, one after the other, and what ingest makes of them. */
+/** Bodies of the load generator, in sequence, and the result of their ingest. */
 export class Bodies {
   readonly #feed: MovingFeed;
   readonly #stamp = new Stamp();
@@ -38,7 +38,7 @@ export class Bodies {
     return parseBody(this.next(), {}) as readonly unknown[];
   }
 
-  /** The next body as it is accepted. */
+  /** Ingests the next body. */
   checked(): CheckedLocation[] {
     return this.values().map((value) => this.check(value));
   }

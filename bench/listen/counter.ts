@@ -14,7 +14,7 @@ export const MARKS: Readonly<Record<string, Marks>> = {
   collision_events: { object: '"collision_type":"', times: ['"end_time":"', '"collision_time":"', '"start_time":"'] },
 };
 
-/** Frames whose count is compared with what JSON.parse says. */
+/** Number of frames whose count is compared with the result of JSON.parse. */
 const CHECKED_FRAMES = 50;
 const LIST = 0x5b;
 const MESSAGE = Buffer.from('{"event":"message"');

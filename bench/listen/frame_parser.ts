@@ -33,7 +33,7 @@ export class FrameParser {
     if (at < chunk.length) this.#hold(chunk, at, chunk.length);
   }
 
-  /** Adds to the held frame what it lacks; returns how many bytes of the chunk that took. */
+  /** Completes the held frame; returns the number of bytes that it has used of the chunk. */
   #finishHeld(chunk: Buffer): number {
     let used = 0;
     let frameBytes = lengthOfFrame(this.#held, 0, this.#heldBytes);

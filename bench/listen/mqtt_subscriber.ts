@@ -8,7 +8,7 @@ const READ_BYTES = 262_144;
 const [CONNACK, PUBLISH, PUBACK, SUBACK] = [2, 3, 0x40, 9];
 const REFUSED = 0x80;
 
-/** A subscriber of an MQTT broker, which acknowledges what has QoS 1, all of one chunk together. */
+/** Subscriber of an MQTT broker. It acknowledges messages of QoS 1, all of one chunk together. */
 export class MqttSubscriber {
   readonly #counter: EventCounter;
   readonly #confirm: (wasRefused: boolean) => void;

@@ -72,7 +72,7 @@ export class WebSocketClient {
     this.#socket?.destroy();
   }
 
-  /** The answer to the upgrade, which may have the first frames behind it. */
+  /** Answer to the upgrade, possibly followed by the first frames. */
   #upgrade(bytes: Buffer): void {
     const end = bytes.indexOf('\r\n\r\n');
     const status = bytes.toString('latin1', 9, 12);

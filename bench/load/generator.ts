@@ -37,7 +37,7 @@ function connectionTo(port: number, { way }: Plan): Promise<Connection> {
   return way === 'ws' ? WsConnection.open(port) : HttpConnection.open(port);
 }
 
-/** Each server has a feed of its own: what one provider sends depends on what it sent before. */
+/** Each server has its own feed, because the next location of a provider depends on the previous one. */
 function makeFeed(plan: Plan): Feed {
   return plan.kind === 'recording' ? new RecordingFeed(plan) : new MovingFeed(plan);
 }

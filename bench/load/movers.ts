@@ -34,7 +34,7 @@ export function degreesAt(eastMeters: number, northMeters: number): [lon: number
 
 const HEADINGS = 256;
 
-/** People who walk on smooth curves in a square, `stepMetres` from one location to the next. */
+/** Pedestrians on smooth curves in a square, `stepMetres` from one location to the next. */
 export class Walkers implements Mover {
   readonly lon: Int32Array;
   readonly lat: Int32Array;

@@ -1,15 +1,15 @@
 /**
  * Decides when which connection sends.
  *
- *   closed loop: a connection sends its next message when the last is answered, after a pause where it was refused.
- *   open loop: message k is due k/rate seconds after the start, on connection k mod n, whatever happens meanwhile. One
- *     whose connection is still waiting for an answer stands in line, and its latency counts from when it was due: so
- *     a hub that pauses is charged with all that should have been sent in the pause (no coordinated omission).
+ *   closed loop: a connection sends its next message after the answer to the last one, and after a pause if it was rejected.
+ *   open loop: message k is due k/rate seconds after the start, on connection k mod n. If that connection still waits for
+ *     an answer, the message is queued, and its latency counts from its due time. So the latencies include messages that were
+ *     due during a pause of the hub (no coordinated omission).
  *
- * The timers of a process wake it a part of a millisecond late, so open-loop latencies are that much too long.
+ * Timers wake the process a fraction of a millisecond late, so open-loop latencies are that much too long.
  */
 
-/** How long a refused connection of a closed loop waits. */
+/** Pause of a closed-loop connection after a rejection. */
 const REFUSED_PAUSE_US = 100_000;
 
 export interface Wanted {
@@ -19,7 +19,7 @@ export interface Wanted {
   readonly startUs: number;
   /** Nothing is due from then on. */
   readonly endUs: number;
-  /** Whether what stands in line at the end is not sent any more. */
+  /** Whether messages that are queued at the end are dropped. */
   readonly abandon?: boolean;
 }
 

@@ -29,7 +29,7 @@ export interface FlipPlan extends Common {
   readonly spacingMetres: number;
 }
 
-/** A recording, as if each of its providers had sent `hz` times a second. `perMessage` is what that makes on average. */
+/** A recording, as if each of its providers had sent `hz` times a second. `perMessage`: the average number of locations. */
 export interface RecordingPlan extends Common {
   readonly kind: 'recording';
   readonly way: 'put-many';

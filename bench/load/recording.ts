@@ -66,8 +66,8 @@ function textOf({ position: _, timestamp_generated: __, ...rest }: Line): string
 }
 
 /**
- * When the part of a recording begins that has the most samples for its length: some providers report again what they
- * had said long before, so a recording of five minutes may span fifteen.
+ * Start of the part of a recording with the most samples. Some providers repeat old reports, so a recording of five minutes
+ * may span fifteen.
  */
 export function busiestStart(tracks: readonly Track[], lengthMs: number): number {
   const times = Float64Array.from(tracks.flatMap(({ ms }) => [...ms])).sort();

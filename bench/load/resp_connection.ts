@@ -6,8 +6,8 @@ const READ_BYTES = 16_384;
 const [LINE_FEED, MINUS, G] = [0x0a, 0x2d, 0x47];
 
 /**
- * Sends pipelines of commands to Tile38. Each ends with a PING, and is answered when the PONG has come: the only answer
- * with a capital G in it, as long as only what is set is asked for. Errors begin with a minus, which no other answer has.
+ * Sends pipelines of commands to Tile38. Each ends with a PING, and is complete with the PONG: no other answer
+ * contains a capital G. Only errors begin with a minus.
  */
 export class RespConnection implements Connection {
   /** Tile38 rejects no client. */
@@ -49,7 +49,7 @@ export class RespConnection implements Connection {
     if (errorAt >= 0) this.#error += bytes.toString('latin1', errorAt);
     this.#hasPong ||= bytes.includes(G);
     if (!this.#hasPong || bytes[bytes.length - 1] !== LINE_FEED) return;
-    // The text of an error may have a G, too: only the end tells.
+    // The message of an error may contain a G, too. Then only the end of the answer is conclusive.
     if (this.#error !== '' && !this.#error.endsWith('+PONG\r\n')) return;
     this.#settle(this.#error === '' ? 'accepted' : 'failed');
   }

@@ -10,13 +10,13 @@ export interface Interval {
   readonly perSecond: number | undefined;
   readonly warmupSeconds: number;
   readonly seconds: number;
-  /** Whether what an open loop has not managed to send by the end is left. */
+  /** Whether messages that an open loop has not sent at the end are dropped. */
   readonly abandon?: boolean;
   /** Only the first connections, this many; all if left out. */
   readonly connections?: number;
 }
 
-/** Locations by what has become of them. */
+/** Locations by outcome. */
 export interface Tally {
   offered: number;
   accepted: number;
@@ -73,7 +73,7 @@ export class Sender {
         if (nowUs >= fromUs && nowUs < endUs) measured[fate] += locations;
         if (isMeasured && fate === 'accepted') put.record(nowUs - dueUs);
         if (fate === 'refused') this.#feed.refused?.(connection);
-        // A dead connection would answer at once, forever.
+        // A closed connection would fail at once, in an endless loop.
         if (fate === 'failed') throw new Error('A message was neither accepted nor refused');
         pacing.answered(connection, fate === 'refused', nowUs, send);
       });

@@ -21,7 +21,7 @@ export function respCommand(...words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }
 
-/** Commands as one pipeline. The PING behind them is answered when all of them have been. */
+/** Commands as one pipeline. The PING after them is answered after all of them. */
 export function pipelineOf(commands: readonly string[]): Buffer {
   return Buffer.from(commands.join('') + PING);
 }

@@ -6,8 +6,8 @@ import { clientFrame } from './message.ts';
 const PING_FRAME = clientFrame(0x9, '');
 
 /**
- * Publishes over a WebSocket. The hub answers no publish that succeeds, so each is followed by a ping: the pong comes
- * when the hub has dealt with what was sent before, behind the error frame where it has refused that.
+ * Publishes over a WebSocket. The hub does not answer a successful publish, so each is followed by a ping. The pong arrives
+ * when the hub has processed the publish, after an error frame if it has rejected that.
  */
 export class WsConnection implements Connection {
   /** A frame has no headers: its text says that one should try again. */

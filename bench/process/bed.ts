@@ -12,7 +12,7 @@ import { cpuSeconds, frontCpuSeconds, residentMb } from './proc.ts';
 import { Remote } from './remote.ts';
 import { Rest } from './rest.ts';
 
-/** The group whose subscription sees every location: what was accepted and not seen there is lost. */
+/** Group that subscribes to every location: accepted locations that it does not receive are lost. */
 export const WITNESS = 'location_updates';
 const NO_PROGRESS_MS = 5000;
 /** Committed changes are published within this time. */
@@ -27,7 +27,7 @@ const BARE = new URL('../bare_server.ts', import.meta.url);
 /** Setup of a test bed. */
 export interface BedOptions extends StartOptions {
   readonly plan: Plan;
-  /** The broker by which the hub gets what is sent. */
+  /** Broker through which the hub receives locations. */
   readonly broker?: Mosquitto;
   /** The broker of a hub that gets it otherwise. */
   readonly publishesTo?: Mosquitto;
@@ -140,8 +140,8 @@ export class Bed {
   }
 
   /**
-   * Puts the hub under load for an interval, and waits until everything accepted has been seen, unless the next
-   * measurement is to find what this one leaves behind.
+   * Puts the hub under load for an interval. Then it waits until all accepted locations are received, unless `drains` is
+   * false: the next measurement starts with the backlog.
    */
   async measure(interval: Interval, { drains = true } = {}): Promise<Measured> {
     const processes = [this.hub.pid, this.generator.pid, this.listener.pid, this.#broker?.pid] as const;
@@ -173,8 +173,8 @@ export class Bed {
   }
 
   /**
-   * Waits until the witness has seen all that was accepted and no subscriber gets anything more: fence events come
-   * after the commit of what they announce. Gives up when no subscriber has received anything for five seconds.
+   * Waits until the witness has received all accepted locations and no subscriber receives more events: fence events
+   * follow the commit of their step. Gives up when no subscriber has received an event for five seconds.
    */
   async drain(): Promise<void> {
     let got = -1;

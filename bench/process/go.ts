@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Where Go is unpacked to by those who do not install it as a package. */
+/** Folder of a Go that was unpacked, not installed as a package. */
 export const USUAL_GO = '/usr/local/go/bin/go';
 
 /** The command of Go, or undefined. */

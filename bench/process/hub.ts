@@ -33,7 +33,7 @@ export class BenchHub {
     process.on('exit', this.#kill);
   }
 
-  /** Starts a hub and waits until it listens. A given folder is used, and kept when the hub is stopped. */
+  /** Starts a hub and waits until it listens. A given folder is used, and not deleted when the hub is stopped. */
   static async start(options: StartOptions = {}): Promise<BenchHub> {
     const hub = new BenchHub(options.folder, options);
     await hub.#listening();
@@ -52,7 +52,7 @@ export class BenchHub {
     this.#removeFolder();
   }
 
-  /** A benchmark that is broken off leaves neither process nor folder behind. */
+  /** An aborted benchmark leaves neither processes nor folders behind. */
   readonly #kill = (): void => {
     this.#child.kill('SIGKILL');
     this.#removeFolder();

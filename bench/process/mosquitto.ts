@@ -62,7 +62,7 @@ export class Mosquitto {
     process.off('exit', this.#kill);
   }
 
-  /** A benchmark that is broken off leaves neither process nor folder behind. */
+  /** An aborted benchmark leaves neither processes nor folders behind. */
   readonly #kill = (): void => {
     this.#child.kill('SIGKILL');
     rmSync(this.#folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Commands of a process by name: what each is given, and what it answers. */
+/** Commands of a process by name: the type of the argument and that of the answer. */
 export type Commands = Record<string, (input: never) => unknown>;
 
 interface Asked {
@@ -52,7 +52,7 @@ export class Remote<C extends Commands> {
     });
   }
 
-  /** Ends the process and waits until it is gone. */
+  /** Stops the process and waits for its exit. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = once(this.#child, 'exit');

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 
 const CONNECTIONS = 64;
 
-/** The REST API of the hub, for what is not measured. */
+/** REST API of the hub, for requests that are not measured. */
 export class Rest {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   readonly #port: number;

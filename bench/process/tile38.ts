@@ -28,7 +28,7 @@ const BUILD_MS = 600_000;
 const START_MS = 10_000;
 const ANSWER_MS = 500;
 const POLL_MS = 20;
-/** Answered with an error until it has read what it keeps, unlike PING. */
+/** Answered with an error until the server has loaded its data, unlike PING. */
 const READY = respCommand('CHANS', '*');
 const FENCES_AT_ONCE = 100;
 
@@ -137,7 +137,7 @@ class Server implements Contender {
     this.#removeFolder();
   }
 
-  /** A benchmark that is broken off leaves neither process nor folder behind. */
+  /** An aborted benchmark leaves neither processes nor folders behind. */
   readonly #kill = (): void => {
     this.#child.kill('SIGKILL');
     this.#removeFolder();

@@ -7,7 +7,7 @@ import { crowdedSite } from './batch.ts';
 import { commandOf, sustained } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
 
-/** Long enough for the engine to have compiled what is hot. */
+/** Long enough for the engine to compile hot functions. */
 const WARMUP_SECONDS = 8;
 const SECONDS = 5;
 const BARE = { warmupSeconds: 1, seconds: 2 };

@@ -8,7 +8,7 @@ const FENCES = [100, 1000, 10_000, 100_000];
 const PROVIDERS = [1000, 10_000, 100_000, 200_000];
 const PROVIDERS_BY_DEFAULT = 10_000;
 const PER_MESSAGE = 100;
-/** Far from what the hub can take on two cores, and enough for batches to form. */
+/** Far below the limit of the hub on two cores, and enough for batches to form. */
 const RATE = 20_000;
 const SECONDS = 8;
 

@@ -14,7 +14,7 @@ const TRACKABLES = 100_000;
 const FENCES = 50_000;
 const CHURN_SECONDS = 600;
 const CHURNED_AT_ONCE = 2000;
-/** Garbage of what was measured before goes away by itself, in time. */
+/** Time until the garbage of earlier measurements is collected. */
 const SETTLE_MS = 10_000;
 const BYTES_PER_MB = 1e6;
 

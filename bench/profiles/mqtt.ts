@@ -10,8 +10,8 @@ import type { Asked, Profile } from './profile.ts';
 const SECONDS = 4;
 const WARMUP_SECONDS = 2;
 /**
- * Sources that send as fast as they can leave a broker no time for whom they send to: mosquitto reads one packet of each
- * connection in turn. So the maximum is searched for from above, in steps of so much, as the rate that goes all the way.
+ * Sources at full speed leave a broker no time for its subscribers: mosquitto reads one packet of each connection in turn.
+ * So the maximum is searched from above, by this factor, until a rate is processed completely.
  */
 const STEP = 0.8;
 const ALL_THE_WAY = 0.97;

@@ -108,7 +108,7 @@ async function measured(bed: Bed, broker: Mosquitto, asked: Asked): Promise<Resu
   };
 }
 
-/** Milliseconds until the broker gets what waits; NaN where it does not. */
+/** Milliseconds until the broker receives waiting messages; NaN if it does not. */
 async function goesOn(bed: Bed, published: number): Promise<number> {
   const fromMs = performance.now();
   for (; performance.now() - fromMs < GOES_ON_MS; await delay(LOOK_MS)) {

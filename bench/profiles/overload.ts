@@ -18,10 +18,10 @@ const SENDERS = { way: 'put-many', connections: 800, perMessage: 250, providers:
 /** Connections that find the maximum. */
 const FEW = 10;
 const SAMPLE_MS = 100;
-/** How long after the load's end latencies must be as before. */
+/** Time after the end of the load within which latencies must recover. */
 const RECOVERY_SECONDS = 2;
 const STALLED = 'stalled';
-/** Of the maximum: what is offered when the hub is not to be overloaded. */
+/** Share of the maximum that is offered as normal load. */
 const NORMAL_SHARE = 0.25;
 
 export const OVERLOAD: Profile = {
@@ -93,7 +93,7 @@ class Load {
     this.#seconds = seconds;
   }
 
-  /** The most that goes through, of senders who are too few to overload the hub. */
+  /** Maximum throughput with senders that are too few to overload the hub. */
   async most(): Promise<number> {
     const few = { perSecond: undefined, connections: Math.min(FEW, this.#bed.connections) };
     return sustained(
@@ -106,8 +106,8 @@ class Load {
   }
 
   /**
-   * More than goes through; what could not even be offered by the end is left. Samples the hub's memory meanwhile, and
-   * returns at the load's end.
+   * Offers more than the hub can process, and drops messages that were not sent by the end. Samples the memory of the hub,
+   * and returns at the end of the load.
    */
   async over(rate: number): Promise<{ overload: Measured; memory: Series }> {
     const points: [number, number][] = [];

@@ -14,7 +14,7 @@ const SECONDS = 10;
 const WARMUP_SECONDS = 3;
 /** Duration for which a server counts as cold: its first seconds of updates. */
 const COLD_SECONDS = 3;
-/** Garbage of what was done before goes away by itself, in time. */
+/** Time until the garbage of earlier work is collected. */
 const SETTLE_MS = 10_000;
 
 interface Bout {

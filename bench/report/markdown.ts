@@ -18,12 +18,12 @@ interface Report {
   /** The sentence of measuredOn. */
   readonly measured: string;
   readonly plots: readonly Plot[];
-  /** Markdown that is kept by hand: what was tried, and lost. */
+  /** Manually written Markdown: rejected designs. */
   readonly designs: string;
-  /** The same: what the targets that are missed consist of, and what more cores would do. */
+  /** The same: analysis of missed targets, and the effect of more cores. */
   readonly missed: string;
   readonly projection: string;
-  /** The same about hubs on machines of their own, in front of what the profile `projection` has computed. */
+  /** The same about hubs on separate machines, before the results of the profile `projection`. */
   readonly hubs: string;
 }
 

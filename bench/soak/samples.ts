@@ -2,7 +2,7 @@
 export interface Sample {
   readonly atSeconds: number;
   readonly residentMb: number;
-  /** JavaScript objects of all threads, with what can be thrown away. */
+  /** JavaScript objects of all threads, including garbage. */
   readonly heapsMb: number;
   readonly logMb: number;
   readonly databaseMb: number;

@@ -9,7 +9,7 @@ import { sustained } from '../profiles/load_run.ts';
 import { polygonFences, sideFor } from '../profiles/site.ts';
 import type { Sample } from './samples.ts';
 
-/** A site of moderate size; what is to be seen takes time, not size. */
+/** A site of moderate size: leaks show with time, not with size. */
 const PROVIDERS = 2000;
 const FENCES = 200;
 const TRACKABLES = 500;
@@ -37,7 +37,7 @@ const ALERT_RULES = [
 export interface SoakOptions {
   readonly parts: ReadonlySet<SoakPart>;
   readonly minutes: number;
-  /** Locations a second; undefined: half of what goes through. */
+  /** Locations a second; undefined: half of the maximum throughput. */
   readonly rate: number | undefined;
   progress(text: string): void;
 }
@@ -50,7 +50,7 @@ export interface Soaked {
   readonly counters: ReadonlyMap<string, number>;
   /** Backups that were made, and checked, under load. */
   readonly backups: number;
-  /** Entities that have come and gone. */
+  /** Entities that were created and deleted. */
   readonly churned: number;
 }
 

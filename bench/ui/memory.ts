@@ -24,7 +24,7 @@ export const COLLECTING = '--js-flags=--expose-gc';
 /** Maximum average growth from the middle third to the last. The first third fills caches. */
 const GROWTH_MAX = 1.05;
 
-/** Prints each minute what a page holds, and at the end whether that is flat; returns whether all of it is. */
+/** Prints the memory of a page each minute, and at the end whether it is flat; returns whether all of it is. */
 export async function watchMemory(
   page: Page,
   {

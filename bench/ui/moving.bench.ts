@@ -107,7 +107,7 @@ async function drag(page: Page, untilMs: number): Promise<void> {
   await page.mouse.up();
 }
 
-/** Counts frames in the page, and positions that were sent meanwhile. */
+/** Counts frames in the page, and positions sent in the same time. */
 async function reportOf({
   name,
   page,

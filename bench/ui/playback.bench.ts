@@ -19,7 +19,7 @@ const [objects = 1_000, speed = 60, seconds = 10] = process.argv.slice(2).map(Nu
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
 const STEP_MS = 2_000;
 const SIDE_METRES = 150;
-/** Ends before what is played could reach now. */
+/** End of the recording, early enough that playback does not reach the present. */
 const RECORDED_MS = (seconds + 10) * speed * 1_000;
 const START_MS = Math.floor((Date.now() - RECORDED_MS - 60_000) / 3_600_000) * 3_600_000;
 

@@ -121,7 +121,7 @@ class World {
     this.dice = diceOf(seed + 500);
   }
 
-  /** Lets another hub take over, and checks what it reads. */
+  /** Lets another hub take over, and checks the rows that it reads. */
   async takeOver(): Promise<{ name: string; checkpoints: Checkpoints }> {
     const { dice } = this;
     if (this.#epoch > 0 && dice(3) === 0) await this.#hesitate();

@@ -217,7 +217,7 @@ function simulated(context: TestContext, seed: number) {
   return { clock, cluster, dice: diceOf(seed + 500) };
 }
 
-/** Notes all records: the log is trimmed behind its snapshots. */
+/** Records all messages, because the log is trimmed up to its snapshots. */
 async function openWitness(cluster: SimulatedCluster, records: ConfigBody[]): Promise<void> {
   const bus = cluster.bus('witness');
   await bus.makeStream({ name: 'hub_CONFIG', subjects: ['hub.cfg'], replicas: 3, storage: 'file' });

@@ -581,7 +581,7 @@ test('ConfigLog does the same on a NATS server', { skip: nats.skip }, async (con
   await b.log.append(PROTOCOL);
   world.restore('a');
   assert.equal((await cut).at, 'kept');
-  // Snapshots are written meanwhile, and the log is trimmed to the one before the last.
+  // Snapshots are written in the meantime, and the log is trimmed up to the second newest.
   let first = 0;
   for (let i = 0; first <= 40 && i < 500; i++) {
     await b.log.append(PROTOCOL);

@@ -435,7 +435,7 @@ test('A migrating object is unserved until the owner of its new partition has it
   assert.deepEqual([toTake(state, 'a'), toTake(state, 'b'), toTake(state, 'c')], [['q of b'], ['t,p of a'], []]);
   state = stateAfter([arrived('b', 8)], state, 9);
   assert.deepEqual(served(state), ['b', 'b', undefined, false]);
-  // Only what the record names has arrived.
+  // Only the partitions of the record have arrived.
   assert.equal(stateAfter([arrived('a', 8, [3])], state, 10), state);
   // The successor of a takes its part.
   const gone = stateAfter(

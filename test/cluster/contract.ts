@@ -19,7 +19,7 @@ export interface BusWorld {
   bus(member: string): Bus;
   /** Cuts the connection of a member, and keeps it from making another. */
   cut(member: string): void;
-  /** Loses everything that is sent to a member, while what it sends still arrives. */
+  /** Drops all messages to a member, while its own messages still arrive. */
   deafen(member: string): void;
   restore(member: string): void;
 }

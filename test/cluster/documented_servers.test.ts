@@ -66,7 +66,7 @@ test('Servers and hubs with the configuration of docs/cluster.md form a cluster'
       [': ca.pem', `: ${certificatePath}`],
     ]),
   ) as Record<string, string>;
-  // The servers elect their leader meanwhile.
+  // In the meantime the servers elect their leader.
   const hub = new HubProcess(newFolder(), { ...settings, host: '127.0.0.1' });
   await hub.listening();
   assert.equal((await hub.put('/providers/tag-1/location', locationOf('tag-1', 1)))?.status, 204, hub.log);

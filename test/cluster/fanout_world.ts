@@ -227,7 +227,7 @@ export class TestHub {
   }
 }
 
-/** Hubs that share their events over a simulated bus, and what they have published. */
+/** Hubs that share their events over a simulated bus, and their published events. */
 export class FanOutWorld {
   readonly cluster: SimulatedCluster;
   readonly dice: Dice;

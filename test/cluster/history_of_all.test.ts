@@ -9,7 +9,7 @@ const nats = await testNats();
 const { skip } = nats;
 const START_MS = Date.parse('2026-03-01T10:00:00Z');
 const SPAN = 'from=2026-03-01T10:00:00Z&to=2026-03-01T11:00:00Z';
-/** It ends before the other hub records: what follows is there. */
+/** It ends before the other hub records, so later rows are those of that hub. */
 const EARLY = 'from=2026-03-01T10:00:00Z&to=2026-03-01T10:00:11.500Z';
 const TAGS = Array.from({ length: 24 }, (_, i) => `tag-${i}`);
 const trackableOf = (tag: string) => `00000000-0000-4000-8000-${tag.slice(4).padStart(12, '0')}`;

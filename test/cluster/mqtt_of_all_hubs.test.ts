@@ -70,7 +70,7 @@ describe('MQTT in a cluster of three hubs', { skip }, () => {
 
   const hub = (index: number): TestHub => hubs[index] as TestHub;
   const healthOf = async (each: TestHub): Promise<Event> => (await each.get('/health/mqtt')).body;
-  /** The hubs that have a subscription to what sources publish. */
+  /** Hubs that are subscribed to the topics of sources. */
   const subscribedHubs = async (): Promise<readonly TestHub[]> => {
     const health = await Promise.all(hubs.map(healthOf));
     return hubs.filter((_, index) => health[index].subscriptions?.some(({ connected }: Event) => connected) === true);

@@ -15,7 +15,7 @@ function simulated(context: TestContext, seed = 1) {
   return { clock, cluster: new SimulatedCluster({ clock, seed }) };
 }
 
-/** Hubs of which the first owns everything, once they hear each other. */
+/** Hubs that have received heartbeats of each other. The first one owns everything. */
 async function hubs(context: TestContext, seed = 1, more: Partial<ConstructorParameters<typeof TestHub>[0]> = {}) {
   const { clock, cluster } = simulated(context, seed);
   const [a, b, c] = HUBS.map((hub) => new TestHub({ cluster, hub, ...more })) as [TestHub, TestHub, TestHub];

@@ -52,8 +52,8 @@ export class RunningCluster {
   }
 
   /**
-   * Starts everything, in a temporary folder; `begun` gets the cluster before there is anything to close. Rejects with a
-   * CannotRun, with nothing left behind.
+   * Starts everything, in a temporary folder. Calls `begun` with the cluster before the first process is started. Rejects
+   * with a CannotRun after it has cleaned up.
    */
   static async start(options: RunningClusterOptions, begun: (cluster: RunningCluster) => void): Promise<void> {
     const ports = await Promise.all(Array.from({ length: options.hubs }, () => freePort()));
@@ -115,7 +115,7 @@ export class RunningCluster {
     return this.servers[index]?.name;
   }
 
-  /** Restarts what was killed or has exited, and returns the names. */
+  /** Restarts killed and exited processes, and returns their names. */
   async restart(): Promise<readonly string[]> {
     const servers = [...this.#killedServers];
     const hubs = this.hubs.filter(({ process }) => process === undefined);
@@ -185,7 +185,7 @@ export class RunningCluster {
     }
   }
 
-  /** Throws if it was closed meanwhile. */
+  /** Throws if it was closed in the meantime. */
   #stillOpen(): void {
     if (this.#isClosed) throw new CannotRun('Interrupted');
   }

@@ -264,7 +264,7 @@ export class SimulatedNetwork {
     });
   }
 
-  /** Whether what one member publishes can reach the other. */
+  /** Whether messages of one member can reach the other. */
   isBetween(one: Member, other: Member): boolean {
     return one.server !== undefined && other.server !== undefined && this.#reaches(one.server, other.server);
   }

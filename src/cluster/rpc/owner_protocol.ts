@@ -87,7 +87,7 @@ export interface RunOutline extends Pick<CountedRun, 'names' | 'count'> {
   readonly bytes: number;
 }
 
-/** Packs the part behind the records of a request. Valid until the next packing. */
+/** Packs the part after the records of a request. Valid until the next packing. */
 export function packTail(head: ForwardHead, runs: readonly RunOutline[]): Borrowed {
   const { applied, ingress, number, triedBy, version } = head;
   const outlines = runs.map(({ names, bytes, count }) => [names, bytes, count]);
@@ -128,7 +128,7 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
     return { names, bytes: bytes.subarray(start, at), count };
   });
   if (at !== end) throw malformed(what, 'bytes of all runs', at - RECORDS_AT, `${end - RECORDS_AT}`);
-  // A hub of the release before does not say by whom.
+  // A hub of the previous release does not send `triedBy`.
   return { ...head, triedBy: isRepeated ? (triedBy ?? ANYBODY) : [], runs };
 }
 
