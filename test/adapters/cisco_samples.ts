@@ -34,7 +34,7 @@ export function hierarchies(...zones: readonly Zone[]): Hierarchies {
   return known;
 }
 
-/** Notifications as the vendor's products send them, by what they are about. */
+/** Notifications in the form of the vendor's products, by subject. */
 export const NOTIFICATIONS = {
   inFeet: {
     notificationType: 'locationupdate',

@@ -15,7 +15,7 @@ interface Given {
   readonly dial?: () => Socket;
 }
 
-/** A connection under simulated time, with all that it hands on. */
+/** A connection under simulated time, with its locations. */
 export function openConnection(t: TestContext, { port, deliver = () => TAKEN, dial }: Given) {
   const time = new SimulatedTime();
   const locations: Location[] = [];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** A server that says what a test makes it say, over real sockets. */
+/** A server whose messages are controlled by the test, over real sockets. */
 export class RtlsServer {
   readonly port: number;
   readonly #server: Server;
@@ -56,7 +56,7 @@ export function write(socket: Socket, bytes: string | Uint8Array): Promise<void>
   return new Promise((resolve, reject) => socket.write(bytes, (error) => (error ? reject(error) : resolve())));
 }
 
-/** Resolves once the condition holds; the sockets of both sides get their turns meanwhile. */
+/** Resolves once the condition holds. Yields to the sockets of both sides until then. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const endMs = Date.now() + 30_000;
   while (!condition()) {

@@ -3,7 +3,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock and timers that move when a test says so. */
+/** A clock and timers that the test advances. */
 export class SimulatedTime {
   nowMs = Date.UTC(2026, 10, 20, 10);
   readonly #timers = new Set<Timer>();
@@ -21,7 +21,7 @@ export class SimulatedTime {
     return [...this.#timers].map(({ dueMs }) => dueMs - this.nowMs).sort((a, b) => a - b);
   }
 
-  /** Lets the time pass, and what falls due meanwhile happen at its moment. */
+  /** Advances the time, and runs timers at their due times. */
   advance(ms: number): void {
     const endMs = this.nowMs + ms;
     for (let timer = this.#first(endMs); timer !== undefined; timer = this.#first(endMs)) {

@@ -143,7 +143,7 @@ describe('patched', () => {
   });
 });
 
-/** A pointer to something new in each object and array of a value; `where` picks the index in an array. */
+/** Pointers to a new member in each object and array of a value; `where` selects the index in an array. */
 function placesIn(value: unknown, where: number, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const name = Array.isArray(value) ? String(where % (value.length + 1)) : 'new ~0~1';

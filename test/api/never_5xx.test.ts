@@ -5,7 +5,7 @@ import { ROUTES } from '../../src/api/routes/routes.ts';
 import { polygon, rfidZone, UUID_A, uwbZone } from '../entities/open_entities.ts';
 import { openApi } from './open_api.ts';
 
-/** Values where the schemas expect others, and some of those that they expect. */
+/** Values of wrong types for the schemas, and some of correct types. */
 const value = fc.oneof(
   { weight: 2, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
   fc.constantFrom<unknown>(

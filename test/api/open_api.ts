@@ -20,7 +20,7 @@ import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { openEntities } from '../entities/open_entities.ts';
 import { openTestOperation } from '../operation/open_operation.ts';
 
-/** A reply with its body read as JSON; undefined when it has none. */
+/** A reply with its body parsed as JSON; undefined without a body. */
 export interface Replied {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -153,7 +153,7 @@ export function openApi(
   };
 }
 
-/** A text is sent as it is, anything else as its JSON. */
+/** A string is sent unchanged, other values as JSON. */
 function json(body: unknown): Uint8Array {
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
 }

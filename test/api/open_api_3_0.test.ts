@@ -4,7 +4,7 @@ import { openApi30 } from '../../src/api/docs/open_api_3_0.ts';
 
 const $ref = '#/components/schemas/Tool';
 
-/** Schemas of 3.1 with what they are in 3.0. */
+/** Schemas of 3.1 and their equivalents in 3.0. */
 const SCHEMAS: readonly (readonly [title: string, in31: object, in30: object])[] = [
   ['a type', { type: 'string', minLength: 1 }, { type: 'string', minLength: 1 }],
   ['a type or null', { type: ['number', 'null'], minimum: 0 }, { type: 'number', nullable: true, minimum: 0 }],

@@ -137,7 +137,7 @@ test('smallest finds the first ids of lists in any order, in linear time', () =>
   assert.ok(performance.now() - start < 400);
 });
 
-/** The parts of a body, where it has any. */
+/** The parts of a body, if it has parts. */
 function partsOf(body: string | LongBody): readonly string[] | undefined {
   return typeof body === 'object' ? [...body.parts] : undefined;
 }

@@ -23,7 +23,7 @@ async function fight(duel: Duel, start: () => Promise<Contender>, scene: FencedS
   const contender = await start();
   try {
     await contender.createFences(scene.fences());
-    // Walkers share their dice, so that they go the same ways only where the order of messages is the same.
+    // Walkers share their random numbers, so their paths are only equal for the same order of messages.
     await duel.enter(contender, { ...scene.plan, connections: 1 });
     const round = await duel.round(contender, { perSecond: 10, warmupSeconds: 0, seconds: 1 });
     await duel.leave(contender);

@@ -9,7 +9,7 @@ import { answeringInPieces } from './pieces.ts';
 const REQUEST = Buffer.from('PUT / HTTP/1.1\r\nContent-Length: 0\r\n\r\n');
 const REFUSED = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\n{"a"}';
 
-/** How a connection takes an answer that comes in the given pieces, each in a packet of its own. */
+/** Outcome of an answer that arrives in the given pieces, each in a separate packet. */
 async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; retryAfterMissing: number }> {
   const { server, port } = await answeringInPieces(pieces);
   const connection = await HttpConnection.open(port);
@@ -51,7 +51,7 @@ test('HttpConnection connects again when the server has closed it meanwhile', as
   const connection = await HttpConnection.open((server.address() as AddressInfo).port);
   for (let turn = 0; turn < 3; turn++) {
     assert.equal(await new Promise<Fate>((resolve) => connection.send(REQUEST, resolve)), 'accepted');
-    // The end of the connection comes behind the answer.
+    // The end of the connection follows the answer.
     await untilNoneOf(server);
   }
   connection.close();

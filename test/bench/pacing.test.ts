@@ -4,7 +4,7 @@ import { Pacing, type Wanted } from '../../bench/load/pacing.ts';
 
 const SECOND = 1_000_000;
 
-/** Sends by a simulated clock; each answer comes `serviceUs` after its message, or when the test says so. */
+/** Sends by a simulated clock. Each answer arrives `serviceUs` after its message, or when the test sends it. */
 function simulate(
   wanted: Wanted,
   { untilUs, tickUs, serviceUs }: { untilUs: number; tickUs: number; serviceUs: (at: number) => number },

@@ -102,7 +102,7 @@ test('fenceCommand makes a channel of a polygon or a circle', () => {
   ]);
 });
 
-/** How a connection takes an answer that comes in the given pieces, each in a packet of its own. */
+/** Outcome of an answer that arrives in the given pieces, each in a separate packet. */
 async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; error: string }> {
   const { server, port } = await answeringInPieces(pieces);
   const connection = await RespConnection.open(port);

@@ -11,7 +11,7 @@ const MEMBERS = [
   ...['event_p50_ms', 'event_p99_ms', 'hub_cpu_s', 'generator_cpu_s', 'rss_mb', 'bare_per_s', 'ratio_to_bare'],
 ];
 
-/** Runs the benchmark on a tiny scene; what it measures there says nothing. */
+/** Runs the benchmark on a tiny scene, whose numbers are meaningless. */
 async function bench(...args: readonly string[]): Promise<Record<string, number>> {
   const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args, '--json']);
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');

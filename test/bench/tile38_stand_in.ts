@@ -71,7 +71,7 @@ function polygon(json: string): Fence['isIn'] {
   };
 }
 
-/** Takes whole commands off the front of what has come; returns the rest. */
+/** Removes complete commands from the start of the received bytes; returns the rest. */
 function answer(held: string, socket: Socket): string {
   let at = 0;
   let answers = '';

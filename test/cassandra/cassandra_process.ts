@@ -11,7 +11,7 @@ const STORE_PASSWORD = 'cassandra';
 export interface CassandraOptions {
   /** Folder of the jars. */
   readonly libraries: string;
-  /** Folder for its files; one that an earlier process has left goes on with what is there. */
+  /** Folder for its files. A folder of an earlier process is reused with its data. */
   readonly folder: string;
   /** Port for clients; a free one when left out. */
   readonly port?: number;
@@ -19,7 +19,7 @@ export interface CassandraOptions {
   readonly secure?: boolean;
 }
 
-/** A Cassandra of one node on 127.0.0.1, in a process of its own. */
+/** A Cassandra of one node on 127.0.0.1, in a separate process. */
 export class CassandraProcess {
   readonly port: number;
   readonly #options: CassandraOptions;

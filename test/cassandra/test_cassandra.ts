@@ -8,7 +8,7 @@ import { cassandraLibraries } from './libraries.ts';
 
 /** The Cassandra of a test file. */
 export interface TestCassandra {
-  /** Why tests that need it are skipped here; false where they run. */
+  /** Reason to skip tests that need it; false if they run. */
   readonly skip: string | false;
   readonly process: CassandraProcess;
   /** Settings for a store, with its own keyspace unless `more` names one. */

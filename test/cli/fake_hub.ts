@@ -28,15 +28,15 @@ export interface FakeHub {
 }
 
 interface Behaviour {
-  /** The answer to a request; 204 where it gives none. */
+  /** The answer to a request; 204 by default. */
   answer?(asked: Asked, hub: FakeHub): Answer | undefined;
-  /** The frame that answers a subscription; `subscribed` where it gives none. */
+  /** The frame that answers a subscription; `subscribed` by default. */
   subscribe?(frame: Record<string, unknown>, hub: FakeHub): Record<string, unknown> | undefined;
   /** Called once a subscription has been answered. */
   subscribed?(hub: FakeHub): void;
 }
 
-/** An HTTP and WebSocket server on a free port, as far as the commands can tell a hub, for the time of a test. */
+/** HTTP and WebSocket server on a free port that imitates a hub for the commands, until the end of the test. */
 export async function fakeHub(
   context: TestContext,
   { answer, subscribe, subscribed }: Behaviour = {},

@@ -10,7 +10,7 @@ test('Requests leave nothing at the signal that ends them, and end with its reas
     answer: ({ path }) => {
       if (path !== '/hub/v2/last') return undefined;
       resolve();
-      // A hub that asks to come back in half a minute keeps the request open.
+      // If the hub answers with a Retry-After of half a minute, the request stays open.
       return { status: 503, headers: { 'retry-after': '30' } };
     },
   });

@@ -16,7 +16,7 @@ function written(lists: object): string {
   return path;
 }
 
-/** The kept text of the dock. */
+/** Stored JSON of the dock. */
 function dockIn(folder: string) {
   const store = new SqliteStore(join(folder, 'data.dat'), () => 'new');
   try {

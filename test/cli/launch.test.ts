@@ -26,7 +26,7 @@ function lock(packages: Packages): string {
   return JSON.stringify({ ...manifest, lockfileVersion: 3, requires: true, packages: { '': manifest, ...packages } });
 }
 
-/** A project of its own in a temporary folder, with the launcher in it. */
+/** A project in a temporary folder, with the launcher. */
 function project(context: TestContext, packages: Packages = {}): string {
   const root = mkdtempSync(join(tmpdir(), 'hub-launch-'));
   context.after(() => rmSync(root, { recursive: true, force: true }));
@@ -151,7 +151,7 @@ test('launch.mjs installs once, runs the script with its arguments and keeps its
   );
 
   const first = await finish(launch(root, 'script.ts', '--speed', 'max now'));
-  // A slow install says how far it is.
+  // A slow install reports its progress.
   const messages = first.err.replaceAll(/^ {2}\d+ of \d+ packages after \d+ s\n/gm, '');
   assert.deepEqual({ ...first, err: messages }, { code: 3, out: "[ '--speed', 'max now' ]\n", err: `${INSTALLING}\n` });
   assert.ok(existsSync(join(root, 'node_modules', '.launch-stamp')));
@@ -206,7 +206,7 @@ test('launch.mjs ends the script when npm is stopped, whatever the shell between
   assert.ok(npm.stdout);
   await once(npm.stdout, 'data');
   npm.kill('SIGTERM');
-  // The output is closed when the script, the last that has it, is gone.
+  // The output is closed when the script, its last holder, has exited.
   assert.equal((await finish(npm)).out, 'in order\n');
 });
 

@@ -18,7 +18,7 @@ const tool =
     ? { folder: '', skip: 'go is not installed' }
     : await installed('oapi-codegen-2.8.2', install, { eachTime: true });
 
-/** The generator, and what its clients are built on. */
+/** The generator, and the runtime of its clients. */
 async function install(cwd: string): Promise<void> {
   const go = GO ?? 'go';
   await runInstall(go, ['install', GENERATOR], { cwd, env: { ...ENV, GOBIN: cwd } });

@@ -10,7 +10,7 @@ import { GO } from '../../bench/process/go.ts';
 
 const SOURCES = fileURLToPath(new URL('go', import.meta.url));
 
-/** Why the program in Go is not to be had; undefined where it is. */
+/** Reason why the Go program is not available; undefined if it is. */
 export const goIsMissing = GO === undefined ? 'skipped: there is no go' : whyNoModules(GO);
 
 /** Modules come over the network unless they were fetched before. */
@@ -27,7 +27,7 @@ export async function buildGoProgram(): Promise<string> {
   const path = join(folder, hash.digest('hex').slice(0, 16));
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
-  // Another run may build the same meanwhile.
+  // Another run may build the same at the same time.
   const building = `${path}.${randomUUID()}`;
   await promisify(execFile)(GO as string, ['build', '-o', building, '.'], { cwd: SOURCES });
   renameSync(building, path);
@@ -36,7 +36,7 @@ export async function buildGoProgram(): Promise<string> {
 
 /** A run of the program, line by line. */
 export interface GoRun {
-  /** Its next line. Rejects with what it says when it ends without one. */
+  /** Its next line. Rejects with its error output if it ends without one. */
   line(): Promise<string>;
   /** Its exit code and its error output, after it has ended. */
   readonly ended: Promise<{ readonly code: number | null; readonly error: string }>;

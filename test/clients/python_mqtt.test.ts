@@ -32,7 +32,7 @@ interface Said {
   readonly response: unknown;
 }
 
-/** The client in Python, running, and what it says. */
+/** The running Python client, and its output. */
 function startClient(port: number, slash: string, locations: readonly object[]) {
   const child = spawn(join(tool.folder, 'bin/python'), [WALK, String(port), slash, JSON.stringify(locations)]);
   const said: Said[] = [];
@@ -42,7 +42,7 @@ function startClient(port: number, slash: string, locations: readonly object[]) 
     errors += chunk.toString();
   });
   return {
-    /** The first thing said that fits, now or later. */
+    /** The first matching line of output, now or later. */
     async next(fits: (one: Said) => boolean): Promise<Said> {
       await until(async () => said.some(fits) || child.exitCode !== null);
       return said.find(fits) ?? assert.fail(`It has ended: ${errors}`);

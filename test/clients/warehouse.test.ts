@@ -69,7 +69,7 @@ describe('a script of v1 that sets up a warehouse', () => {
     );
   };
 
-  /** Makes something unless it is there: what scripts do that may run twice. */
+  /** Creates an entity unless it exists, like scripts that may run twice. */
   async function ensure(path: string, entity: Sent): Promise<string> {
     const known = await call('GET', `${path}/${encodeURIComponent(entity.id)}`);
     if (known.status === 200) return known.body.id;
@@ -118,7 +118,7 @@ describe('a script of v1 that sets up a warehouse', () => {
     }
   });
 
-  /** v1 has an id of its own for it. */
+  /** v1 has a separate id for it. */
   async function createdAs(path: string, entity: Sent): Promise<string> {
     const { status, body } = await call('POST', path, entity);
     assert.equal(status, 201, JSON.stringify(body));
@@ -127,7 +127,7 @@ describe('a script of v1 that sets up a warehouse', () => {
   }
 });
 
-/** Squares of ten meters in the hall, by what is done there. */
+/** Squares of ten meters in the hall, by purpose. */
 const AREAS = { production: 0, storage: 20, ramp: 40, loading: 60 } as const;
 type Area = keyof typeof AREAS;
 const TRUCK_TAG = 'truck-tag';

@@ -72,7 +72,7 @@ for (const [args, expected] of REFUSED) {
   test(`loadConfig refuses the arguments ${args.join(' ')}`, () => assert.deepEqual(problemsWith(args), expected));
 }
 
-/** What npm 11 hands on of `npm start --port 9000` and the like, and what is to be typed. */
+/** Variables that npm 11 sets for commands such as `npm start --port 9000`, and the correct command. */
 const TAKEN: readonly [env: Record<string, string>, args: readonly string[], typed: string][] = [
   [{ npm_config_port: 'true' }, ['9000'], 'npm start -- --port 9000'],
   [{ npm_config_port: '9000' }, [], 'npm start -- --port 9000'],

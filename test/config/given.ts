@@ -8,7 +8,7 @@ export interface Given {
   readonly cores?: number;
 }
 
-/** Reads it as the hub does at its start, and tells what it warns of. */
+/** Reads it like the hub at its start, and returns the warnings. */
 export function load(
   { env = {}, file, cores = 4 }: Given,
   warn: (message: string, facts: object) => void = () => {},

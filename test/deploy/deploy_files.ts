@@ -77,7 +77,7 @@ export function resourcesOf(path: string): readonly Resource[] {
   return parseAllDocuments(textOf(path)).map((document) => document.toJS() as Resource);
 }
 
-/** The configuration of the NATS servers, by where it is for. */
+/** Configurations of the NATS servers, by deployment. */
 export const NATS_CONFIGURATIONS = {
   compose: textOf('compose/nats.conf'),
   kubernetes: resourcesOf('kubernetes/nats.yaml').find(({ kind }) => kind === 'ConfigMap')?.data?.['nats.conf'] ?? '',
@@ -91,7 +91,7 @@ export const IMAGE_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEn
   ]),
 );
 
-/** The environment of a hub, with what stands in for secrets. */
+/** The environment of a hub, with placeholders for secrets. */
 export function composeEnvironment(hub: string): Record<string, string> {
   const { environment = {} } = COMPOSE.services[hub] ?? {};
   const filled = Object.entries(environment).map(([name, value]) => [name, value.replace(/^\$\{(\w+):\?.*\}$/, '$1')]);

@@ -14,7 +14,7 @@ import { SocketClient } from '../support/socket_client.ts';
 import { composeEnvironment, NATS_CONFIGURATIONS, podEnvironment, resourcesOf, textOf } from './deploy_files.ts';
 
 const PASSWORDS = { CLUSTER_PASSWORD: 'p12e34', OPERATOR_PASSWORD: 'p56e78' };
-/** Until what should happen within seconds is given up. */
+/** Timeout for events that should happen within seconds. */
 const PATIENCE_MS = 40_000;
 
 const program = await natsProgram();
@@ -61,7 +61,7 @@ interface Server {
   readonly pidFile: string;
 }
 
-/** Three servers of an example on this machine, under one name: what is different for each container is so here, too. */
+/** Three servers of an example on this machine, under one name. They differ in the same settings as the containers. */
 async function startServers(of: keyof typeof NATS_CONFIGURATIONS): Promise<readonly Server[]> {
   assert.ok('path' in program);
   const { path } = program;

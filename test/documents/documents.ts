@@ -20,7 +20,7 @@ interface Link {
   readonly written: string;
   /** From the root. */
   readonly target: string;
-  /** Undefined where the link leads to the document itself. */
+  /** Undefined if the link leads to the document itself. */
   readonly anchor: string | undefined;
 }
 

@@ -21,7 +21,7 @@ test('The first requests of README.md do what they promise', { skip }, async (t)
   const readme = readDocuments().find(({ path }) => path === 'README.md');
   assert.ok(readme);
   const { blocks } = documentOf('README.md', section(readme, 'First requests'));
-  // `npm run tail` goes on until it is stopped: what it shows is subscribed to above.
+  // `npm run tail` runs until it is stopped. The subscription above receives the same events.
   const pasted = blocks.filter(({ text }) => !text.startsWith('npm run tail')).map(({ text }) => text);
   assert.equal(pasted.length, blocks.length - 1);
   const script = pasted.join('\n').replaceAll('127.0.0.1:8081', `127.0.0.1:${hub.hub.port}`);

@@ -175,7 +175,7 @@ async function converges(commands: readonly Command[], outages: readonly boolean
     },
   });
   const work: Promise<PromiseSettledResult<unknown>[]>[] = [];
-  // Settled where they are made, since some reject while the next commands are still being sent.
+  // Settled immediately, since some reject while the next commands are still being sent.
   const track = (promise: Promise<unknown> | undefined) => void work.push(Promise.allSettled([promise]));
   for (const step of commands) {
     if (step.do === 'wait') await new Promise<void>((resolve) => setImmediate(resolve));

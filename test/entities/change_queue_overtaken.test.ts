@@ -14,7 +14,7 @@ interface Put {
   readonly value: number;
 }
 
-/** TaskScheduler that end when the test says so. */
+/** TaskScheduler whose yields are ended by the test. */
 class TestTurns extends TaskScheduler {
   readonly waiting: (() => void)[] = [];
   readonly #long: () => boolean;
@@ -142,14 +142,14 @@ class TestHub {
     this.state.set(key, value);
     this.#own.push(change);
     return () => {
-      // Changes are taken back in reverse order, and never when they are kept.
+      // Changes are reverted in reverse order, and never after they are committed.
       if (this.#own.pop() !== change) this.wronglyTakenBack.push(change);
       if (before === undefined) this.state.delete(key);
       else this.state.set(key, before);
     };
   }
 
-  /** Memory has what the log has, and what was changed on top of it. */
+  /** The memory contains the state of the log, and the uncommitted changes. */
   #checkState(): void {
     const expected = this.replayed;
     for (const { key, value } of this.#own) expected.set(key, value);

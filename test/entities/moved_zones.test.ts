@@ -12,7 +12,7 @@ const BENCHMARK = { type: 'generic', position: point(9, 50), surface_projection:
 
 const follower = (id: string, provider = 'tag') => rfidZone({ id, properties: { [BY_PROVIDERS]: [provider] } });
 
-/** A move by a provider unless it says otherwise. */
+/** A move, by default by a provider. */
 function move(id: string, position: number[], more: Partial<ZoneMove> = {}): ZoneMove {
   return { id, by: { kind: 'provider', id: 'tag' }, seq: 1, position, floor: 2, ...more };
 }

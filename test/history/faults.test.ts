@@ -37,7 +37,7 @@ function recordedIn({ topics = [] }: HistoryHealth): number {
   return topics.find(({ topic }) => topic === 'locations')?.recorded ?? 0;
 }
 
-/** Sends locations of a hundred providers until the hub is gone, each round with its number; how many rounds were accepted. */
+/** Sends numbered rounds of locations of a hundred providers until the hub has exited. Returns the number of accepted rounds. */
 async function sendUntilGone(hub: HubProcess, first: number): Promise<number> {
   for (let round = first; ; round++) {
     const locations = Array.from({ length: 100 }, (_, i) => locationOf(`p${i}`, i, { properties: { round } }));
@@ -65,7 +65,7 @@ test('A hub that dies while it writes its history leaves whole files, with all b
       const { round } = JSON.parse(String(properties));
       found.set(round, (found.get(round) ?? 0) + 1);
     }
-    // No more are lost than were not written yet, none is there twice, and none is missing in between.
+    // Only unwritten rows are lost, none is duplicated, and none is missing in between.
     const rounds = [...found.keys()].filter((round) => round >= first).toSorted((a, b) => a - b);
     assert.ok(100 * rounds.length >= recorded, `${rounds.length} rounds are there, ${recorded} places were written`);
     assert.ok(rounds.length <= accepted + 1);
@@ -134,7 +134,7 @@ test('A hub continues with a warning if a file has the path of its history folde
   assert.match((await hub.request('GET', `${hub.origin}/metrics`)).text, /^hub_history_failing 1$/m);
 });
 
-/** A history by itself, and what it logs. */
+/** A history without a hub, and its log. */
 function openHistory(
   context: TestContext,
   more: Partial<HistoryDeps> = {},

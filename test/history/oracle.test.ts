@@ -208,7 +208,7 @@ function compared(dice: Dice, [from, to]: readonly [number, number]): readonly C
   ];
 }
 
-/** Numbers may differ by what their sums in another order do, and by the half of a millisecond that is rounded. */
+/** Numbers may differ because of another order of summation, and by half a millisecond of rounding. */
 function assertAlike(found: unknown, wanted: unknown, where: string): void {
   if (typeof found === 'number' && typeof wanted === 'number') {
     const allowed = where.includes('_ms') || /dwell|flows/.test(where) ? 1 : 1e-6;

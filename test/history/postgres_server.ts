@@ -11,7 +11,7 @@ import { listens } from '../../bench/process/listens.ts';
 const INSTALLED = '/usr/lib/postgresql';
 const LOOK_MS = 50;
 
-/** Why there is no server to be had; undefined where there is. */
+/** Reason why no server is available; undefined if one is. */
 export function whyNoPostgres(): string | undefined {
   return binaries() === undefined ? 'skipped: there is no PostgreSQL below /usr/lib/postgresql' : undefined;
 }
@@ -29,7 +29,7 @@ function owner(): { readonly uid?: number; readonly gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A PostgreSQL server with a database of its own, in a process that can be killed and started again. */
+/** A PostgreSQL server with its own database, in a process that can be killed and restarted. */
 export class PostgresServer {
   readonly port: number;
   readonly #folder: string;

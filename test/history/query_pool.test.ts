@@ -134,7 +134,7 @@ describe('Questions about the past', () => {
       { processes: 2, timeoutMs: 5000 },
       {
         files: (wanted): Promise<LeasedFiles> => {
-          // The recorder's thread has died, files are gone, or nothing is wrong.
+          // The thread of the recorder has failed, files were removed, or nothing is wrong.
           if (++asked % 5 === 0) return Promise.reject(new Error('no files'));
           return opened.files(wanted).then((leased) => (asked % 7 === 0 ? { ...leased, files: [gone] } : leased));
         },
@@ -170,7 +170,7 @@ describe('Questions about the past', () => {
     const leaving = Array.from({ length: 3 }, () => new AbortController());
     const [underWay, waiting, preparing] = leaving.map(({ signal }) => pool.ask(SLOW, signal)) as [never, never, never];
     const isRefused = [underWay, waiting, preparing].map((each) => assert.rejects(each, /client no longer waits/));
-    // The first is handed to the process before this one, which is behind the others, would be.
+    // The first is sent to the process before this one, which is queued after the others.
     const quick = pool.ask(QUICK);
     for (const each of leaving) {
       await new Promise(setImmediate);
@@ -270,7 +270,7 @@ describe('Questions about the past', () => {
     client.write(
       `GET /hub/v2/analytics/trips?trackable_id=${CIRCLE}&${span}&radius=3.999992&min_stop=1800000 HTTP/1.1\r\nHost: localhost\r\n\r\n`,
     );
-    // Answered behind it, by the same process.
+    // Answered after it, by the same process.
     const quick = hub.get(`/analytics/dwell?${span}`);
     const isFirst = await Promise.race([quick, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))]);
     assert.equal(isFirst, 'waits');

@@ -33,7 +33,7 @@ export function openPlaceWriter(): PositionWriter {
   return new PositionWriter({ topics: ['locations', 'motions'], withMembers: true }, newRecordBuffer);
 }
 
-/** The places of a step as a shard hands them on. */
+/** The positions of a step in the form of a shard. */
 export function placeBytes(places: readonly Place[], writer = openPlaceWriter()): Uint8Array {
   for (const place of places) {
     const { id, timeMs, topic = 'locations', lon = 8, lat = 50, zoneId, source = 'hall', members = '' } = place;
@@ -100,7 +100,7 @@ export class Bench {
     this.recorder.start();
   }
 
-  /** Lets time go by, with what is due then, and waits for it. */
+  /** Advances the time, runs due timers, and waits for them. */
   async pass(ms: number): Promise<void> {
     this.nowMs += ms;
     this.elapsedMs += ms;
@@ -138,7 +138,7 @@ export class Bench {
   }
 }
 
-/** All rows of a topic in the files of a folder, one file behind the other. */
+/** All rows of a topic in the files of a folder, in the order of the files. */
 export async function rowsBelow(
   folder: string,
   topic: HistoryTopic,

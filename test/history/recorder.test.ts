@@ -361,7 +361,7 @@ test('Recorder finds a file that is damaged inside when it merges, leaves it out
     await bench.pass(5000);
   }
   const path = join(bench.folder, 'locations/date=2026-03-01/hour=10/part-1.parquet');
-  // Its end, which tells what is where, stays.
+  // Its footer with the metadata is unchanged.
   writeFileSync(path, Buffer.alloc(1000, 'x'), { flag: 'r+' });
   bench.nowMs = Date.now() + HOUR_MS;
   await bench.pass(30_000);
@@ -425,7 +425,7 @@ test('Recorder makes its files readable for its own user only', async (t) => {
 
 test('Recorder records stationary objects every 30 seconds in spite of a minimum distance', async (t) => {
   const bench = new Bench(t, { minDistanceMetres: 5 });
-  // Standing still, located each second for 20 minutes; then gone far away.
+  // Stationary and located each second for 20 minutes, then far away.
   for (let second = 0; second <= 1200; second++) bench.add({ id: 'a', timeMs: NOW_MS + 1000 * second });
   bench.add({ id: 'a', timeMs: NOW_MS + 1_201_000, lon: 9 });
   await bench.pass(5000);

@@ -72,7 +72,7 @@ test('Stays are those of their definition', () => {
   assert.ok(found > 100, `${found} stays`);
 });
 
-/** Reads of positions that a search needs: what it costs, whatever the machine does meanwhile. */
+/** Number of positions that a search reads: its cost, independent of the load of the machine. */
 function readsOf(way: Places, options: Options): number {
   let reads = 0;
   const lons = new Proxy(way.lons, {

@@ -46,7 +46,7 @@ export const anyJson: fc.Arbitrary<string> = fc.letrec<{ value: string; object: 
   }),
 })).object;
 
-/** The text as JSON.stringify would write it, but with every number as it is. */
+/** The JSON as JSON.stringify would write it, but with all numbers unchanged. */
 export function exactly(text: string): string {
   const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
   const keep = (_: string, value: unknown, { source }: { source?: string } = {}): unknown => {

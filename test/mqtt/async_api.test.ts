@@ -69,7 +69,7 @@ describe('the AsyncAPI document', () => {
         (topic) => [topic, published.filter(({ fits }) => fits(topic)).map(({ key }) => key)] as const,
       );
       for (const [topic, keys] of found) {
-        // Fences may be called anything but what stands in the place of their id.
+        // Fences may have any name except the placeholder of their id.
         assert.equal(keys.length, 1, `${topic}: ${keys}`);
       }
       const used = new Set(found.flatMap(([, keys]) => keys));
@@ -188,7 +188,7 @@ describe('the AsyncAPI document', () => {
   });
 });
 
-/** Whether a subscription to a filter gets what is published under a topic. */
+/** Whether a subscription to a filter receives messages of a topic. */
 function isMatch(filter: string, topic: string): boolean {
   const levels = topic.split('/');
   const wanted = filter.split('/');

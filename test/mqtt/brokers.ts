@@ -11,7 +11,7 @@ import { listens } from '../../bench/process/listens.ts';
 import { MOSQUITTO } from '../../bench/process/mosquitto.ts';
 import { javaVersion, type Libraries, mavenLibraries } from '../support/maven_libraries.ts';
 
-/** Brokers that tests start: each on a port of its own, which it keeps when it is started again. */
+/** Brokers that tests start: each on its own port, which it keeps after a restart. */
 export const BROKERS = ['mosquitto', 'mochi'] as const;
 /** Brokers that keep sessions and messages, in their order, when they are killed. HiveMQ takes some ten seconds to start. */
 export const KEEPING_BROKERS = ['mosquitto', 'hivemq'] as const;
@@ -26,7 +26,7 @@ const HIVEMQ_JAVA = 11;
 const START_MS = 60_000;
 const LOOK_MS = 50;
 
-/** Why a broker is not to be had; undefined where it is. */
+/** Reason why a broker is not available; undefined if it is. */
 export async function whyNo(name: BrokerName): Promise<string | undefined> {
   if (name === 'mosquitto') return MOSQUITTO === undefined ? 'skipped: there is no mosquitto' : undefined;
   const installed = name === 'hivemq' ? hivemqLibraries() : await goInstalled(MOCHI);
@@ -40,7 +40,7 @@ interface BrokerOptions {
   readonly ofListeners?: readonly string[];
 }
 
-/** A broker in a process of its own. */
+/** A broker in a separate process. */
 export class Broker {
   readonly port: number;
   /** MQTT over WebSocket; mosquitto's only. */

@@ -9,7 +9,7 @@ const CHAPTER = 'The broker';
 /** Folder of mosquitto's files in the document. */
 const ETC = '/etc/mosquitto';
 
-/** What docs/mqtt.md tells to set up in mosquitto, with its files in a folder of their own. */
+/** The setup of mosquitto from docs/mqtt.md, with its files in a temporary folder. */
 export class DocumentedBroker {
   /** Lines of its configuration, but for the port. */
   readonly lines: readonly string[];
@@ -17,7 +17,7 @@ export class DocumentedBroker {
   readonly passwords: ReadonlyMap<string, string>;
   readonly #folder = mkdtempSync(join(tmpdir(), 'hub-documented-broker-'));
 
-  /** Throws an Error where mosquitto_passwd fails. */
+  /** Throws an Error if mosquitto_passwd fails. */
   constructor() {
     const document = readDocuments().find(({ path }) => path === DOCUMENT);
     if (document === undefined) throw new Error(`There is no ${DOCUMENT}`);

@@ -8,7 +8,7 @@ import { received } from './received.ts';
 
 const PUB = '/omlox/json/location_updates/pub/';
 
-/** An Inbound on a table: what it hands on and what it says is collected. */
+/** An isolated Inbound whose output and reports are collected. */
 function openInbound(ingest: Partial<InboundDeps['ingest']> = {}, deps: Partial<InboundDeps> = {}) {
   const events: string[] = [];
   const waiting: (() => void)[] = [];

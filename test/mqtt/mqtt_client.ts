@@ -7,7 +7,7 @@ export interface ReceivedMessage {
   readonly topic: string;
   readonly payload: Event | undefined;
   readonly isRetained: boolean;
-  /** How long it is still of use, where its sender has said so. */
+  /** Its remaining lifetime, if the sender has set one. */
   readonly lifeSeconds: number | undefined;
 }
 
@@ -70,7 +70,7 @@ export class TestMqttClient {
   }
 }
 
-/** Undefined for what is no JSON: it hears what it publishes itself, too. */
+/** Undefined for invalid JSON: the client also receives its own messages. */
 function parsed(text: string): Event | undefined {
   try {
     return JSON.parse(text);

@@ -1,7 +1,7 @@
 import type { Event } from '../support/socket_client.ts';
 import { TestMqttClient } from './mqtt_client.ts';
 
-/** A client of a broker that handles methods and calls them, in one style of topics. It hears both. */
+/** A client of a broker that handles methods and calls them, in one style of topics. It receives both styles. */
 export class MqttRpc {
   readonly client: TestMqttClient;
   readonly root: string;
@@ -16,7 +16,7 @@ export class MqttRpc {
     this.id = id;
   }
 
-  /** `slash`: what topics begin with, a slash or nothing. */
+  /** `slash`: the prefix of topics, a slash or nothing. */
   static async open(port: number, { slash, id }: { slash: string; id: string }): Promise<MqttRpc> {
     const client = await TestMqttClient.open(port);
     const rpc = new MqttRpc(client, { root: `${slash}omlox/jsonrpc/rpc`, id });

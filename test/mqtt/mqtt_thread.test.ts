@@ -68,7 +68,7 @@ class World {
     return this.connections.at(-1) as World['connections'][number];
   }
 
-  /** Lets time pass, with all that happens meanwhile in its order. */
+  /** Advances the time, and runs due timers in order. */
   pass(ms: number): void {
     const untilMs = this.nowMs + ms;
     for (;;) {

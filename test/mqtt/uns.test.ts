@@ -7,7 +7,7 @@ import { placeText, Uns, unsClaimOf } from '../../src/mqtt/uns.ts';
 
 const SETTINGS = { root: 'plant', levelsMax: 32, bytesMax: 1024 };
 
-/** A namespace on a table: trackables by id with their paths, and what is published. */
+/** An isolated namespace: trackables by id with their paths, and the published messages. */
 function openUns(paths: Readonly<Record<string, string>>, stored: Readonly<Record<string, string>> = {}) {
   const known = new Map(Object.entries(paths).map(([id, path]) => [id, withPath(id, path)]));
   const published: string[] = [];

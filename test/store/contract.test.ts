@@ -31,7 +31,7 @@ testStoreContract({
   },
 });
 
-/** The synchronous store behind the interface of the others. */
+/** The synchronous store with the interface of the others. */
 function later(store: SqliteStore): Store {
   return {
     async load(read) {

@@ -47,7 +47,7 @@ function killed(context: TestContext): string {
   return copy;
 }
 
-/** Changes one letter, where a text stands in the file for the first time. */
+/** Changes one letter of the first occurrence of a string in the file. */
 function change(path: string, text: string): void {
   const bytes = readFileSync(path);
   const place = bytes.indexOf(text);

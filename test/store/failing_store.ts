@@ -10,7 +10,7 @@ export interface PlainBatch {
 
 /** A store that keeps batches in order, and waits or fails on command. */
 export class FailingStore implements Store {
-  /** Says whether it refuses a batch; nothing of that is kept. */
+  /** Decides whether it rejects a batch, of which nothing is stored then. */
   refuses: (batch: PlainBatch) => boolean = () => false;
   readonly kept: PlainBatch[] = [];
   attempts = 0;
@@ -46,7 +46,7 @@ export class FailingStore implements Store {
   }
 }
 
-/** Timers that run when the test says so. */
+/** Timers that the test runs. */
 export class ManualTimers {
   #waiting: { readonly delayMs: number; readonly callback: () => void }[] = [];
   readonly delays: number[] = [];
@@ -64,7 +64,7 @@ export class ManualTimers {
     return this.#waiting.length;
   }
 
-  /** Runs what is due next. */
+  /** Runs the next due timer. */
   fire(): void {
     this.#waiting.shift()?.callback();
   }

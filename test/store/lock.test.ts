@@ -11,7 +11,7 @@ import { folderFor } from './folder.ts';
 
 const CHILD = new URL('./committing_child.ts', import.meta.url).pathname;
 
-/** A process that has a database, and says so. */
+/** A process that opens a database, and reports that. */
 async function holder(context: TestContext, path: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, [CHILD, 'hold', path], { stdio: ['pipe', 'pipe', 'inherit'] });
   context.after(() => void child.kill('SIGKILL'));

@@ -18,7 +18,7 @@ import { packedRows } from '../../src/wire/store_messages.ts';
 import { folderFor } from './folder.ts';
 import { row, sorted } from './rows.ts';
 
-/** About what four rows take: nearly each commit makes the log long. */
+/** About the size of four rows, so that the log is long after nearly each commit. */
 const LONG_BYTES = 2000;
 const PAIR = '["tag-1","tag-2"]';
 

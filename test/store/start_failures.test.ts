@@ -42,7 +42,7 @@ const FAILURES: readonly Failure[] = [
     },
     says: /plain is not a folder/,
   },
-  // Nobody creates files in /proc, root included, whom the permission bits do not stop.
+  // No user can create files in /proc, not even root, for whom permission bits have no effect.
   {
     when: 'its folder takes no files',
     spoil: () => '/proc/data.dat',

@@ -39,14 +39,14 @@ function leftBehind(context: TestContext): Left {
   return { path, logAfter };
 }
 
-/** A copy in a folder of its own. */
+/** A copy in a new folder. */
 function copyOf({ path }: Left, context: TestContext): string {
   const to = join(folderFor(context), 'data.dat');
   for (const ending of FILES) if (existsSync(path + ending)) copyFileSync(path + ending, to + ending);
   return to;
 }
 
-/** How many of the commits are there, after a start that says nothing. */
+/** Number of existing commits after a start without a message. */
 function commitsAfterStart(path: string): number {
   const store = new SqliteStore(path, randomUUID, { nowMs: 0, notice: (text) => assert.fail(text) });
   const { rows } = store.load();
@@ -107,7 +107,7 @@ test('A start is refused wherever a bit of the log has changed', NUMBERED, (cont
     const place = Math.floor((part * (length - 1)) / 24);
     log[place] = (log[place] ?? 0) ^ 16;
     writeFileSync(`${path}-wal`, log);
-    // The number of a checkpoint, in the header, says nothing of the frames.
+    // The checkpoint number in the header does not affect the frames.
     refused(path, /commits are lost, for its log .* was cut, is damaged before its end/);
   }
 });

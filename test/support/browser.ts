@@ -7,7 +7,7 @@ import { borrowHub } from './shared_hubs.ts';
 
 const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** Why tests with a browser do not run here; undefined where they do. */
+/** Reason why tests with a browser cannot run; undefined if they can. */
 export const WITHOUT_BROWSER = existsSync(CHROMIUM) ? undefined : `needs a browser at ${CHROMIUM}`;
 
 // The builder is plain JavaScript: its type is stated here.
@@ -29,7 +29,7 @@ const ARGUMENTS = [
   '--host-resolver-rules=MAP *.lan 127.0.0.1, MAP *.example 127.0.0.1',
 ];
 
-/** For what a page does by itself; a busy machine takes a multiple of what it usually needs. */
+/** Timeout for updates of a page. A busy machine may take a multiple of the usual time. */
 const PATIENCE_MS = 30_000;
 
 let browser: Promise<Browser> | undefined;
@@ -37,7 +37,7 @@ let browser: Promise<Browser> | undefined;
 /** Contexts that a test has opened. They are closed before the hub: open pages would report errors. */
 const contexts = new WeakMap<TestContext, BrowserContext[]>();
 
-// Here, and not where it is opened: there it would be closed after the test that opened it.
+// Closed here: registered where it is opened, it would be closed after the test that opened it.
 after(async () => (await browser)?.close());
 
 /** The browser of a test file, closed when its tests are done. */
@@ -64,9 +64,9 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly theme?: 'light' | 'dark';
-  /** Whether errors on the console are a part of what is tested. */
+  /** Whether the test expects errors on the console. */
   readonly mayFail?: boolean;
-  /** Whether its shell is kept. Most tests do without what that fetches. */
+  /** Whether its app shell is cached. Most tests avoid these requests. */
   readonly keepsShell?: boolean;
   /** The reader's language and country; a reader in the United States without. */
   readonly locale?: string;
@@ -120,7 +120,7 @@ export type Color = readonly [number, number, number, number];
 
 /** The colors that the layers of a map have at a point of the page, from below; those without any are left out. */
 export async function colorsAt(page: Page, [x, y]: readonly [number, number]): Promise<readonly Color[]> {
-  // A text, since it runs where there is a document.
+  // A string, since it runs in the page.
   return page.evaluate(`[...document.querySelectorAll('[data-map] canvas')].map((canvas) => {
     const { left, top, width } = canvas.getBoundingClientRect();
     const scale = canvas.width / width;

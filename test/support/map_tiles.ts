@@ -42,7 +42,7 @@ function layerBytes({ name, features }: TileLayer): Buffer {
   ]);
 }
 
-/** Move to the first point, draw lines to the others, close what is an area. */
+/** Moves to the first point, draws lines to the others, and closes areas. */
 function commands(type: TileFeature['type'], points: TileFeature['points']): number[] {
   let [lastX, lastY] = [0, 0];
   const steps = points.map(([x, y]) => {
@@ -63,7 +63,7 @@ export interface TileFile {
   readonly metadata?: object;
 }
 
-/** A PMTiles file of version 3, packed with gzip where it is not made of images. */
+/** A PMTiles file of version 3, compressed with gzip unless it contains images. */
 export function tileFile({ tiles, kind, box, metadata = {} }: TileFile): Buffer {
   const isPacked = kind === 'vector';
   const entries = Object.entries(tiles)
@@ -71,7 +71,7 @@ export function tileFile({ tiles, kind, box, metadata = {} }: TileFile): Buffer 
     .sort((a, b) => a.id - b.id);
   const ids = entries.map(({ id }, i) => id - (entries[i - 1]?.id ?? 0));
   const lengths = entries.map(({ bytes }) => bytes.length);
-  // An offset of 0 is that behind the tile before.
+  // An offset of 0 means directly after the previous tile.
   const offsets = entries.map((_, i) => (i === 0 ? 1 : 0));
   const root = gzipSync(packed([entries.length, ...ids, ...entries.map(() => 1), ...lengths, ...offsets]));
   const json = gzipSync(JSON.stringify(metadata));

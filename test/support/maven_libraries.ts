@@ -23,7 +23,7 @@ export function javaVersion(): number {
   return Number(major);
 }
 
-/** Finds the jars of a library and of what it needs; the first time Maven fetches them, which takes a quarter of a minute. */
+/** Finds the jars of a library and its dependencies. The first time Maven downloads them, which takes about 15 seconds. */
 export function mavenLibraries(library: Library): Libraries {
   const { artifactId, version } = library;
   const folder = join(CACHE, `${artifactId}-${version}`);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-/** A WebSocket frame as it is on the wire (RFC 6455, section 5.2). */
+/** A WebSocket frame in wire format (RFC 6455, section 5.2). */
 export interface WireFrame {
   readonly isLast: boolean;
   /** Reserved bits: compression sets the first. */
@@ -13,7 +13,7 @@ export interface WireFrame {
 
 const WAIT_MS = 15_000;
 
-/** A WebSocket client that shows what is on the wire, which libraries hide: fragments, reserved bits, pings. */
+/** A WebSocket client that exposes details of the wire format that libraries hide: fragments, reserved bits, pings. */
 export class RawSocket {
   readonly frames: WireFrame[] = [];
   /** The answer to the upgrade, in lower case. */

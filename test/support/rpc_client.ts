@@ -35,7 +35,7 @@ export class RpcClient {
     return client;
   }
 
-  /** Sends a frame: a text as it is, anything else as JSON. */
+  /** Sends a frame: a string unchanged, other values as JSON. */
   send(frame: unknown): void {
     this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }

@@ -10,7 +10,7 @@ export interface ClusterOptions {
   open(settings: TestSettings): Promise<TestHub>;
 }
 
-/** Both share this process: where it is slow, none of them is to be taken for dead. */
+/** Both share this process: if it is slow, neither may be considered failed. */
 const SUSPECT_MS = 60_000;
 /** A server has room for those of many clusters, one after the other. */
 const JOURNAL_MIB = 64;

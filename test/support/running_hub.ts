@@ -22,7 +22,7 @@ const AS_CLUSTER = 'TEST_CLUSTER_SERVERS';
 
 interface TestHubOptions extends HubDeps {
   readonly folder?: string;
-  /** Whether it is one process, whatever the environment says. */
+  /** Whether it is one process, regardless of the environment. */
   readonly isAlone?: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const hub = await openHub(config, log, { machine: coldMachine(), ...options });
   const origin = `http://127.0.0.1:${hub.port}`;
   const base = `${origin}/hub/v2`;
-  // A connection is given up before the hub closes it, after ten idle seconds: what is sent then would be lost.
+  // The client closes a connection before the hub does after ten idle seconds: a request sent at that time would be lost.
   const agent = new Agent({ keepAlive: true, maxSockets: 16, timeout: 5_000 });
   const sockets: SocketClient[] = [];
 
@@ -105,7 +105,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   };
 }
 
-/** Runs a hub while `use` does, in a folder that is kept. */
+/** Runs a hub during `use`, in a folder that is not deleted. */
 export async function whileHubRuns<T>(
   folder: string,
   settings: TestSettings,

@@ -66,12 +66,12 @@ export function eventsOf({ events }: Pick<Outcome, 'events'>): SerializedEvent[]
     );
 }
 
-/** A shard on a table: simulated time, and everything that it says is collected. */
+/** An isolated shard with simulated time, whose outcomes are collected. */
 export class ShardHarness {
   readonly outcomes: HeardOutcome[] = [];
   readonly #events: SerializedEvent[] = [];
   readonly #heard: Heard = { locations: [], motions: [], fenceEvents: [] };
-  /** How many outcomes are among the events, and how many events are among what was heard. */
+  /** Number of outcomes that are included in the events, and number of events that are included in `heard`. */
   #outcomesRead = 0;
   #eventsRead = 0;
   readonly shard: Shard;

@@ -63,7 +63,7 @@ export class RestartableHub {
   }
 }
 
-/** Removes all that a hub holds, by every path that empties something, and waits until it is gone. */
+/** Deletes all entities and state of a hub by its API, and waits until they are deleted. */
 async function empty(hub: TestHub): Promise<void> {
   for (const { method, path } of ROUTES) {
     if (method === 'DELETE' && !path.includes(':')) assert.equal((await hub.delete(path)).status, 204, path);

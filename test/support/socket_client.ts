@@ -11,7 +11,7 @@ export interface Frame {
   readonly description?: string;
 }
 
-/** An event as JSON.parse gives it: which members it has is what a test is about. */
+/** An event as returned by JSON.parse. Tests check its members. */
 export type Event = ReturnType<typeof JSON.parse>;
 
 /** Only a test that fails waits so long. */
@@ -71,7 +71,7 @@ interface SocketHeaders {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One WebSocket connection to a hub, which keeps every frame that it gets. */
+/** One WebSocket connection to a hub, which stores every received frame. */
 export class SocketClient {
   readonly socket: WebSocket;
   /** Lengths in bytes of the frames, in order. */
@@ -89,7 +89,7 @@ export class SocketClient {
     });
   }
 
-  /** Connects; `userAgent` tells the hub what kind of client this is. */
+  /** Connects; `userAgent` identifies the kind of client. */
   static open(url: string, options: SocketHeaders = {}): Promise<SocketClient> {
     const headers = { ...options.headers, ...(options.userAgent && { 'User-Agent': options.userAgent }) };
     const socket = new WebSocket(url, { headers, perMessageDeflate: false });
@@ -110,7 +110,7 @@ export class SocketClient {
     return this.#closed;
   }
 
-  /** Sends a frame: a text as it is, anything else as JSON. */
+  /** Sends a frame: a string unchanged, other values as JSON. */
   send(frame: unknown): void {
     this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }
@@ -124,7 +124,7 @@ export class SocketClient {
     return this.#frames.find(wanted, 'such frame', timeoutMs);
   }
 
-  /** Sends a frame and returns what came after it until the hub had dealt with it. */
+  /** Sends a frame and returns the frames that arrive until the hub has processed it. */
   async ask(frame: unknown): Promise<readonly Frame[]> {
     await this.settle();
     const before = this.frames.length;

@@ -16,7 +16,7 @@ export interface TestReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body where it is JSON. */
+  /** The body if it is JSON. */
   readonly body: Event;
 }
 
@@ -45,9 +45,9 @@ export interface TestHub {
   post(path: string, body?: unknown): Promise<TestReply>;
   put(path: string, body?: unknown): Promise<TestReply>;
   delete(path: string): Promise<TestReply>;
-  /** Opens a connection of its own. */
+  /** Opens a new connection. */
   socket(options?: SocketOptions): Promise<SocketClient>;
-  /** Subscribes on a connection of its own. */
+  /** Subscribes on a new connection. */
   subscribe(topic: string, params?: Readonly<Record<string, unknown>>, options?: SocketOptions): Promise<Recorder>;
   /** Resolves when the hub has processed all requests, and every connection has received the results. */
   settle(): Promise<void>;

@@ -1,6 +1,6 @@
 /** How others were served while something went on. */
 export interface Waits {
-  /** Small answers that came meanwhile. */
+  /** Small answers that arrived in the meantime. */
   readonly answers: number;
   /** The longest that anybody waited for one, in milliseconds. */
   readonly longestMs: number;

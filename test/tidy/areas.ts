@@ -166,7 +166,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts'],
 };
 
-/** Rooms that a hub without them loads nothing of, and who may import each. All others do so by `import()`. */
+/** Optional rooms, which a hub only loads if it uses them, and the files that may import each. All others use `import()`. */
 export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importers: readonly string[] }[] = [
   // A hub that is alone.
   { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
@@ -175,7 +175,7 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   // A hub without authentication.
   { path: 'src/hub/authorization.ts', importers: ['test'] },
   { path: 'src/hub/outgoing_fetch.ts', importers: ['test'] },
-  // A hub that records no history: its routes, which refuse then, know what can be asked.
+  // For a hub without history: its routes reject requests, but describe the queries.
   {
     path: 'src/history',
     importers: [

@@ -83,7 +83,7 @@ export const FORBIDDEN: Forbidden[] = [
   },
 ];
 
-/** One import too many: a rule that is broken, and by what. */
+/** A violation: the broken rule, and the import. */
 export interface Violation {
   readonly rule: string;
   readonly from: string;
@@ -137,7 +137,7 @@ export function roomCircles({ modules }: ICruiseResult): readonly string[][] {
   );
 }
 
-/** `src/api` for everything below it, `test` for all tests; undefined for what is not ours. */
+/** `src/api` for everything below it, `test` for all tests; undefined for other files. */
 function roomOf(path: string): string | undefined {
   if (!new RegExp(OURS).test(path)) return undefined;
   const [folder = '', room] = path.split('/');
@@ -167,7 +167,7 @@ function before(index: number): string[] {
   return AREAS.slice(0, index).map(({ path }) => place(path));
 }
 
-/** A package, or a file in it: where it is installed, or by its name where it is not. */
+/** A package, or a file in it: its path if it is installed, or its name. */
 function packaged(name: string): string {
   return `^(node_modules/)?${escaped(name)}(/|$)`;
 }

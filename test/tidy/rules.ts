@@ -1,7 +1,7 @@
 import { isException, soleImporter } from './fragments.ts';
 import { type SourceFile, sourceFile } from './source_file.ts';
 
-/** A rule about source files, with a file that breaks it and one that keeps it. */
+/** A rule about source files, with a file that violates it and one that complies. */
 export interface Rule {
   readonly name: string;
   /** Violations of the rule in a file, with their lines if possible. */

@@ -75,7 +75,7 @@ function importsOf(path: string, { text, code }: { text: string; code: string })
 
 const PROSE = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/gm;
 
-/** Blanks comments and the insides of strings. Every character left keeps its place. */
+/** Blanks comments and the contents of strings. The remaining characters keep their offsets. */
 function withoutProse(text: string): string {
   return text.replace(PROSE, (found) => {
     if (found.startsWith('/')) return found.replaceAll(/[^\n]/g, ' ');

@@ -19,7 +19,7 @@ const PATH = GO === USUAL_GO ? `${dirname(USUAL_GO)}:${process.env['PATH'] ?? ''
 export interface Tool {
   /** Folder of its installation. */
   readonly folder: string;
-  /** Why its tests cannot run; false where they can. */
+  /** Reason why its tests cannot run; false if they can. */
   readonly skip: string | false;
 }
 
