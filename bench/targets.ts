@@ -32,7 +32,7 @@ export const TARGETS: readonly Target[] = [
   },
   {
     profile: 'mqtt',
-    wanted: 'through_per_s at least 30,000, or 0.9 of what mosquitto moves by itself',
+    wanted: 'through_per_s at least 30,000, or 0.9 of the throughput of mosquitto alone',
     read: (result) => named(result, ['through_per_s', 'ratio_to_bare']),
     isMet: ({ through_per_s: through = 0, ratio_to_bare: ratio = 0 }) => through >= 30_000 || ratio >= 0.9,
   },
@@ -50,27 +50,27 @@ export const TARGETS: readonly Target[] = [
     read: (result) => named(result, ['per_subscriber_per_s', 'events_missing']),
     isMet: ({ per_subscriber_per_s: rate = 0, events_missing: missing = 1 }) => rate >= 99 && missing === 0,
   },
-  atMost('fanout', 'shards_cpu_ratio', 1.5, ': 1,000 subscribers by 1, so that they share renderings'),
+  atMost('fanout', 'shards_cpu_ratio', 1.5, ': with 1,000 subscribers relative to 1, so that they share renderings'),
   atLeast('history', 'ratio_to_without', 0.85),
   exactly('history', 'unaccounted', 0),
   below('past', 'trackable_hour_p50_ms', 100),
   below('past', 'snapshot_p50_ms', 500),
   below('past', 'fence_day_p50_ms', 1000),
-  atMost('growth', 'fences_ratio', 1.5, ': CPU per location at 100,000 fences by that at 100'),
-  atMost('growth', 'providers_ratio', 1.2, ': CPU per location at 200,000 providers by that at 1,000'),
+  atMost('growth', 'fences_ratio', 1.5, ': CPU per location at 100,000 fences relative to 100'),
+  atMost('growth', 'providers_ratio', 1.2, ': CPU per location at 200,000 providers relative to 1,000'),
   atLeast('cold', 'first_second_ratio', 0.5),
   atMost('restart', 'ready_s', 5),
   atMost('memory', 'bytes_per_provider', 1200),
   below('memory', 'empty_rss_mb', 120),
-  atMost('memory', 'churn_rss_ratio', 1.1, ': the last two minutes by the second two'),
+  atMost('memory', 'churn_rss_ratio', 1.1, ': the last two minutes relative to minutes 3 and 4'),
   {
     profile: 'overload',
     wanted: '503 with Retry-After at twice the maximum',
     read: (result) => named(result, ['refused_per_s', 'retry_after_missing']),
     isMet: ({ refused_per_s: refused = 0, retry_after_missing: missing = 1 }) => refused > 0 && missing === 0,
   },
-  atMost('overload', 'rss_growth_ratio', 1.2, ': the last fifth of the overload by the middle one'),
-  atMost('overload', 'recovered_p99_ratio', 2, ': two seconds after the load by before it'),
+  atMost('overload', 'rss_growth_ratio', 1.2, ': the last fifth of the overload relative to the middle one'),
+  atMost('overload', 'recovered_p99_ratio', 2, ': two seconds after the load relative to before it'),
   below('overload', 'stalled_reader_p99_ratio', 1.2),
   below(
     'mqtt-stall',
@@ -78,10 +78,10 @@ export const TARGETS: readonly Target[] = [
     1.5,
     ': while a broker does not read, relative to the worse of before and after',
   ),
-  atMost('mqtt-stall', 'rss_growth_ratio', 1.1, ': the last fifth of the time by the middle one'),
+  atMost('mqtt-stall', 'rss_growth_ratio', 1.1, ': the last fifth of the time relative to the middle one'),
   {
     profile: 'mqtt-stall',
-    wanted: 'no more waits than the queue may have, the rest is counted, and it goes on',
+    wanted: 'the queue stays bounded, dropped messages are counted, and publishing resumes',
     read: (result) => named(result, ['waiting_mb', 'waiting_max_mb', 'dropped', 'goes_on_ms']),
     isMet: ({ waiting_mb: waiting = 1, waiting_max_mb: most = 0, dropped = 0, goes_on_ms: goesOn = Number.NaN }) =>
       waiting <= most && dropped > 0 && goesOn >= 0,
@@ -90,9 +90,9 @@ export const TARGETS: readonly Target[] = [
     'cluster',
     'journal_cpu_ratio',
     1.25,
-    ': CPU per location with a journal, NATS included, by that of a hub alone',
+    ': CPU per location with a journal, NATS included, relative to a single hub',
   ),
-  atMost('cluster', 'two_hubs_cpu_ratio', 1.6, ': two hubs, NATS included, by a hub alone'),
+  atMost('cluster', 'two_hubs_cpu_ratio', 1.6, ': two hubs, NATS included, relative to a single hub'),
   below('cluster', 'three_nats_put_p50_ms', 6, ' at 10,000/s with three NATS servers'),
   ...['crowd', 'storm', 'heavy'].flatMap((scene) => [
     atLeast('peers', `${scene}_warm_updates_ratio`, 2),
@@ -105,7 +105,7 @@ export const TARGETS: readonly Target[] = [
   below('peers', 'objects_rss_mb', 200, ': 10,000 objects among 1,000 fences'),
 ];
 
-/** Whatever was accepted has to be seen. */
+/** Subscribers must receive all accepted locations. */
 const NOTHING_LOST: Target = exactly('', 'lost', 0);
 
 /** The targets of a profile. */

@@ -25,7 +25,7 @@ const SCENES: readonly Scene[] = [
   },
   {
     name: 'collisions_crowd_texts',
-    summary: 'the same with event texts',
+    summary: 'the same with serialized events',
     ...{ count: 2000, sideMetres: 100, radii: [0.3], variants: [WANTED] },
   },
   {

@@ -15,7 +15,7 @@ const COUNTER_CLOCKWISE = 2 * Math.PI;
 export const GEOMETRY: readonly Kernel[] = [
   {
     name: 'h3_cell',
-    summary: 'the finest cell at a place, as a path',
+    summary: 'the finest cell at a position, as a path',
     prepare() {
       const path = new Uint8Array(PATH_LENGTH);
       return repeated((turn) => writeCellPath({ lon: 8.3 + (turn % 1000) * 1e-5, lat: 50 }, path, 0));

@@ -29,7 +29,7 @@ export const WAY_IN: readonly Kernel[] = [
   },
   {
     name: 'check',
-    summary: 'a parsed location, with its times and the text that is made of it',
+    summary: 'a parsed location, with its times and its JSON',
     prepare() {
       const bodies = new Bodies(SITE);
       return inBatches(
@@ -72,7 +72,7 @@ export const WAY_IN: readonly Kernel[] = [
   },
   {
     name: 'unpack',
-    summary: 'the same in the shard, with what it looks at first',
+    summary: 'the same in the shard, with the fields that it reads first',
     prepare() {
       const bodies = new Bodies(SITE);
       return inBatches(BODY_LOCATIONS, () => bodies.batch(), lookedAt);
@@ -80,7 +80,7 @@ export const WAY_IN: readonly Kernel[] = [
   },
   {
     name: 'render',
-    summary: 'the text of a placed location',
+    summary: 'the JSON of a georeferenced location',
     prepare() {
       const bodies = new Bodies(SITE);
       const fixes = new FixSlab(newRecordBuffer);

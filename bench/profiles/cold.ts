@@ -14,7 +14,7 @@ const BARE = { warmupSeconds: 1, seconds: 2 };
 
 export const COLD: Profile = {
   name: 'cold',
-  summary: 'the first second of a hub that is started again under the load of batch, and the same once it is warm',
+  summary: 'the first second of a restarted hub under the load of batch, and the same after it has warmed up',
   async run(asked: Asked): Promise<Result> {
     const folder = mkdtempSync(join(tmpdir(), 'hub-bench-'));
     const {

@@ -23,7 +23,8 @@ interface Run {
 
 export const HISTORY: Profile = {
   name: 'history',
-  summary: 'the site of batch with history and without, in turn: what recording costs, and what is recorded of it',
+  summary:
+    'the site of batch with and without history, alternating: cost of recording, and completeness of the records',
   async run(asked: Asked): Promise<Result> {
     const without: Run[] = [];
     const recording: Run[] = [];

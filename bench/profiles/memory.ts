@@ -20,7 +20,7 @@ const BYTES_PER_MB = 1e6;
 
 export const MEMORY: Profile = {
   name: 'memory',
-  summary: 'bytes per provider, trackable and fence, and RSS while ids come and go for ten minutes',
+  summary: 'bytes per provider, trackable and fence, and RSS while ids are created and deleted for ten minutes',
   async run(asked: Asked): Promise<Result> {
     const settleMs = SETTLE_MS * Math.min(1, asked.scale);
     const counts = { providers: PROVIDERS, trackables: TRACKABLES, fences: FENCES };

@@ -41,7 +41,7 @@ interface Run {
 
 export const MQTT: Profile = {
   name: 'mqtt',
-  summary: 'single locations and lists by way of mosquitto with QoS 1, and what mosquitto moves by itself',
+  summary: 'single locations and lists through mosquitto with QoS 1, and the throughput of mosquitto alone',
   needs: () => (MOSQUITTO === undefined ? 'there is no mosquitto' : undefined),
   async run(asked: Asked): Promise<Result> {
     const single = { way: 'mqtt-one', publishes: false } as const;

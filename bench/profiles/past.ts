@@ -44,7 +44,7 @@ const QUESTIONS: readonly Question[] = [
 
 export const PAST: Profile = {
   name: 'past',
-  summary: `questions about the past, of 100 million rows; ${GIVEN}=FOLDER keeps them`,
+  summary: `history queries over 100 million rows; ${GIVEN}=FOLDER preserves them`,
   async run(asked: Asked): Promise<Result> {
     const given = process.env[GIVEN];
     const folder = given ?? mkdtempSync(join(tmpdir(), 'hub-bench-'));

@@ -11,7 +11,7 @@ const SEED = 1;
 
 export const PROJECTION: Profile = {
   name: 'projection',
-  summary: 'computes what hubs on machines of their own would do, with the costs that cluster was saved with',
+  summary: 'computes the throughput of hubs on separate machines from the saved costs of the profile cluster',
   needs: () => (measured() === undefined ? 'there is no saved result of the cluster profile' : undefined),
   async run(asked: Asked): Promise<Result> {
     const result = measured();

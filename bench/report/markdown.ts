@@ -56,17 +56,17 @@ export function markdownOf({ results, measured, plots, designs, missed, projecti
     ...plots.map(({ file, title, commands }) => `![${title}](plots/${file})\n\n${commands.map(code).join(', ')}`),
     '## Numbers',
     ...results.filter((result) => !isProjection(result)).map(section),
-    '## Designs that lost',
+    '## Rejected designs',
     designs.trim(),
     '',
   ].join('\n\n');
 }
 
-const HOW = `How it is measured: the throughput is that of a closed loop, the latencies are those of an open loop at half
-of it, or at the rate of the scene, each from when a message was due (HDR histograms, no coordinated omission). \`through_per_s\` is the smaller of
-what was accepted and what a subscriber of \`location_updates\` has read meanwhile; \`lost\` is what it never read.
-\`bare_per_s\` is a hyper-express server that parses the same bodies and answers 204, measured before and after. Event
-latencies are of the first, thus oldest, event of each frame.`;
+const HOW = `Method: the throughput is that of a closed loop. Latencies are those of an open loop at half of the throughput, or at the
+rate of the scene, from the due time of each message (HDR histograms, no coordinated omission). \`through_per_s\` is the smaller of
+two rates: that of accepted locations, and that of locations that a subscriber of \`location_updates\` has received in the same
+time. \`lost\` counts locations that it never received. \`bare_per_s\` is the rate of a hyper-express server that parses the same
+bodies and answers 204, measured before and after. Event latencies are those of the first, thus oldest, event of each frame.`;
 
 function targetTable(results: readonly Result[]): string {
   const rows = results.flatMap((result) =>

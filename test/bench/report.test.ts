@@ -90,7 +90,7 @@ test('The report has each number with its command, and the targets', () => {
   assert.match(text, /### growth\n\n`npm run bench -- --profile growth`/);
   assert.match(text, /!\[.*\]\(plots\/growth_fences\.svg\)/);
   assert.match(text, /^Measured on 2 cores \(a processor\), 8 GB/m);
-  assert.match(text, /## Designs that lost\n\nOne that lost\.\n/);
+  assert.match(text, /## Rejected designs\n\nOne that lost\.\n/);
 });
 
 test('ticksOf reads user and system time, whatever the program is called', () => {
