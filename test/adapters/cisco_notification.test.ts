@@ -96,7 +96,7 @@ describe('decodeNotification', () => {
     );
   });
 
-  test('leaves feet as they are for a zone that is measured in feet, but for heights', () => {
+  test('keeps feet for a zone that is measured in feet, except for heights', () => {
     const raw = hierarchies({ ...OFFICE, properties: { cisco_unit: 'raw' } });
     const { position, accuracy } = locationOf(local({ z: 10 }), raw);
     assert.deepEqual([position.coordinates, accuracy], [[41.01, 98.425, 3.048], 17.069]);

@@ -67,7 +67,7 @@ describe('StreamReader', () => {
     assert.deepEqual(reader.declaredFields, ['Yaw']);
   });
 
-  test('makes a location with all that the message tells', () => {
+  test('makes a location with all values of the message', () => {
     assert.deepEqual(located(DEFINITION, POSE), [
       {
         position: { type: 'Point', coordinates: [12.5, 8, 0] },
@@ -103,7 +103,7 @@ describe('StreamReader', () => {
     });
   });
 
-  test('keeps every digit of the numbers that it does not calculate with', () => {
+  test('keeps every digit of numbers that it only passes on', () => {
     const details = (battery: string, antenna: string) => {
       const names = 'locatemessagedefinition,A,F,tid,x,y,bat,ant';
       const [location] = located(names, `A,F,AB,1,2,${battery},${antenna}`);
@@ -192,7 +192,7 @@ describe('StreamReader', () => {
   });
 
   for (const line of ['KeepAlive', 'KeepAlive,0', 'KeepAlive,-5', 'KeepAlive,soon', 'keepalive,1e3']) {
-    test(`takes ${line} as a sign of life that announces nothing`, () => {
+    test(`treats ${line} as a heartbeat without an announcement`, () => {
       const { hasMessage, keepAliveSeconds } = openReader().read(line);
       assert.deepEqual([hasMessage, keepAliveSeconds], [true, undefined]);
     });

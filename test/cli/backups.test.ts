@@ -33,7 +33,7 @@ function zonesIn(path: string): string[] {
   }
 }
 
-test('backup copies the database of a hub under load, and restore brings back all that was acknowledged before', async () => {
+test('backup copies the database of a hub under load, and restore restores everything acknowledged before', async () => {
   const folder = newFolder();
   const hub = await HubProcess.start(folder);
   const acknowledged: string[] = [];
@@ -84,7 +84,7 @@ test('backup keeps a file that is there, unless it may overwrite it', async () =
   assert.deepEqual(zonesIn(to), ['a']);
 });
 
-test('restore sets the database aside that it replaces', async () => {
+test('restore renames the database that it replaces', async () => {
   const folder = filledFolder('old');
   const to = join(newFolder(), 'copy.bak');
   await runCliIn(filledFolder('new'), 'backup', to);
@@ -107,7 +107,7 @@ test('restore replaces a damaged database, whose log goes with it', async () => 
   assert.equal(existsSync(join(folder, 'data.dat-wal')), false);
 });
 
-test('A backup or an export that cannot be written ends in one line, and leaves nothing', async () => {
+test('A backup or an export that cannot be written fails with one line, and leaves no file', async () => {
   const folder = filledFolder('a');
   const nowhere = join(folder, 'none', 'copy');
   for (const command of ['backup', 'export']) {
@@ -149,7 +149,7 @@ for (const { what, make, says } of NO_BACKUPS) {
   });
 }
 
-test('What needs a stopped hub is refused in one line while a hub runs', async () => {
+test('Commands that need a stopped hub are refused in one line while a hub runs', async () => {
   const folder = newFolder();
   const hub = await HubProcess.start(folder);
   const backup = join(newFolder(), 'copy.bak');
@@ -170,7 +170,7 @@ test('What needs a stopped hub is refused in one line while a hub runs', async (
   await hub.crash();
 });
 
-test('check says what is in a sound database, and ends with 0', async () => {
+test('check lists the contents of an intact database, and exits with 0', async () => {
   const folder = filledFolder('a', 'b');
   const { code, out } = await runCliIn(folder, 'check');
   assert.match(out, /^zone 2, last locations 500$/m);
@@ -179,7 +179,7 @@ test('check says what is in a sound database, and ends with 0', async () => {
   assert.equal(code, 0);
 });
 
-test('check names what cannot be read, and ends with 1', async () => {
+test('check names unreadable rows, and exits with 1', async () => {
   const folder = filledFolder('a');
   const store = new SqliteStore(join(folder, 'data.dat'), randomUUID);
   store.commit({

@@ -26,7 +26,7 @@ test('the entities of the demo fit the model', () => {
   );
 });
 
-test('the 12 fences of the demo use everything that a fence can say', () => {
+test('the 12 fences of the demo use all members of a fence', () => {
   const fences = demoFences();
   assert.equal(fences.length, 12);
   const used = new Set(fences.flatMap((fence) => Object.keys(fence)));
@@ -81,7 +81,7 @@ test('demo ends with its last line when it is interrupted', async (context) => {
   assert.match(err, /\nStopped\. [^\n]+\n$/);
 });
 
-test('demo says what the hub does not accept', async (context) => {
+test('demo reports what the hub rejects', async (context) => {
   const hub = await fakeHub(context, { answer: () => ({ status: 400, message: 'no room' }) });
   const { code, err } = await runCli('demo', '--hub', hub.url);
   assert.equal(code, 1);

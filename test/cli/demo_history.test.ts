@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openTestHub } from '../support/running_hub.ts';
 import { runCli } from './run_cli.ts';
 
-test('demo --history feeds hours of the past, whose visits a hub with history can tell', async (context) => {
+test('demo --history sends locations of past hours, whose visits a hub with history returns', async (context) => {
   const hub = await openTestHub({ history: true });
   context.after(hub.close);
   const fromMs = Date.now() - 0.3 * 3_600_000;
@@ -20,7 +20,7 @@ test('demo --history feeds hours of the past, whose visits a hub with history ca
   assert.ok((await hub.get('/fences/summary')).body.some(({ timeout }: { timeout?: number }) => (timeout ?? 0) > 0));
 });
 
-test('demo --history says that a hub records none', async (context) => {
+test('demo --history reports a hub without history', async (context) => {
   const hub = await openTestHub();
   context.after(hub.close);
   const { code, err } = await runCli('demo', '--history', '--seconds', '0.2', '--hub', hub.origin);

@@ -46,7 +46,7 @@ describe('The commands of the history', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('info says what there is, while the hub runs', async () => {
+  test('info lists the recorded data while the hub runs', async () => {
     const { code, out, err } = await run('info');
     assert.equal(code, 0, err);
     assert.match(out, /^locations: 180 rows from 2026-03-01T10:00:00.000Z to 2026-03-01T12:59:00.000Z, 3 files/m);
@@ -54,7 +54,7 @@ describe('The commands of the history', () => {
     assert.match(out, /^motions: nothing$/m);
   });
 
-  test('export writes a half-open span in each format, and what is in it is what was recorded', async () => {
+  test('export writes a half-open span in each format, with the recorded rows', async () => {
     const span = ['--from', at(10), '--to', at(70)];
     for (const name of ['span.parquet', 'span.csv', 'span.geojson']) {
       const { code, out, err } = await run('export', ...span, '--out', file(name));
@@ -100,7 +100,7 @@ describe('The commands of the history', () => {
     assert.equal(properties.event.id, properties.id);
   });
 
-  test('export replaces a file with --force only, and says what is wrong with what it is given', async () => {
+  test('export replaces a file with --force only, and reports invalid arguments', async () => {
     writeFileSync(file('there.csv'), 'mine');
     const cases: readonly (readonly [args: readonly string[], said: RegExp])[] = [
       [['export', '--out', file('there.csv')], /there.csv: it exists already; --force replaces it/],
@@ -127,7 +127,7 @@ describe('The commands of the history', () => {
     assert.equal(readFileSync(file('there.csv'), 'utf8').split('\n').length, 182);
   });
 
-  test('a damaged file is named by info, and left out by export, which says so', async () => {
+  test('a damaged file is named by info, and skipped by export with a warning', async () => {
     const hour = file('history/locations/date=2026-03-02/hour=00');
     mkdirSync(hour, { recursive: true });
     writeFileSync(join(hour, 'part-1.parquet'), 'PAR1 and no more');

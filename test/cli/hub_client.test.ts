@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { hubClient } from '../../src/cli/hub_client.ts';
 import { fakeHub } from './fake_hub.ts';
 
-test('Requests leave nothing at the signal that ends them, and end with its reason', async (context) => {
+test('Requests remove their listeners from the signal that aborts them, and reject with its reason', async (context) => {
   const { promise: reached, resolve } = Promise.withResolvers<void>();
   const hub = await fakeHub(context, {
     answer: ({ path }) => {

@@ -26,7 +26,7 @@ function dockIn(folder: string) {
   }
 }
 
-test('A local fence whose zone is gone is exported and imported with its place', async () => {
+test('A local fence of a deleted zone is exported and imported with its position', async () => {
   const folder = newFolder();
   const shown = await whileHubRuns(folder, {}, async (hub) => {
     await hub.post('/zones', HALL);

@@ -59,7 +59,7 @@ for (const [part, text] of bars) {
   test(`bar shows ${part}`, () => assert.equal(bar(part), text));
 }
 
-test('EventCounts counts by what has happened, or by topic', () => {
+test('EventCounts counts by kind of event, or by topic', () => {
   const events = new EventCounts();
   assert.equal(String(events), 'none');
   events.add('fence_events', [{ event_type: 'region_exit' }, { event_type: 'region_entry' }]);

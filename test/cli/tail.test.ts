@@ -41,7 +41,7 @@ test('tail shows why a subscription is refused', async (context) => {
   assert.deepEqual(await runCli('tail', 'nonsense', '--hub', hub.url), { code: 1, out: '', err: refusal });
 });
 
-test('tail says when the hub ends the connection', async (context) => {
+test('tail reports when the hub closes the connection', async (context) => {
   const hub = await fakeHub(context, { subscribed: (self) => self.disconnect(1013, 'too slow') });
   const { code, err } = await runCli('tail', 'fence_events', '--hub', hub.url);
   assert.deepEqual({ code, err }, { code: 1, err: 'The hub has closed the WebSocket: too slow\n' });

@@ -81,7 +81,7 @@ const TAKEN: readonly [env: Record<string, string>, args: readonly string[], typ
 ];
 
 for (const [env, args, typed] of TAKEN) {
-  test(`loadConfig says what to type where npm has taken ${JSON.stringify(env)}`, () => {
+  test(`loadConfig suggests the correct command if npm has consumed ${JSON.stringify(env)}`, () => {
     const [name = ''] = Object.keys(env).map((key) => key.slice('npm_config_'.length).replaceAll('_', '-'));
     const expected = [`npm has taken --${name} for itself. Type: ${typed}`];
     assert.deepEqual(problemsWith(args, { ...env, npm_lifecycle_event: 'start' }), expected);

@@ -93,7 +93,7 @@ iso_24730_connections:
   ]);
 });
 
-test('loadConfig names what is wrong with the connections of the environment', () => {
+test('loadConfig names errors in the connections of the environment', () => {
   const found = (text: string) => problems('', { [NAME]: text });
   assert.deepEqual(found('rtls:4000'), [
     `environment: ${NAME}: must be a list of {host, port, type, zone_id or foreign_id}, found "rtls:4000"`,

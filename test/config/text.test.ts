@@ -11,7 +11,7 @@ function load(file: string, cores = 2) {
   return loadConfig({ env: {}, cwd: '/', cores, readFile: () => file });
 }
 
-test('hub_config.yaml is what exampleConfigText makes of the schema', () => {
+test('hub_config.yaml is the output of exampleConfigText for the schema', () => {
   assert.equal(readFileSync(FILE, 'utf8'), exampleConfigText());
 });
 

@@ -126,7 +126,7 @@ describe('The Kubernetes manifests', () => {
   assert.ok(hub && nats && hubPod && natsPod);
   const hosts = Array.from({ length: nats.spec.replicas ?? 0 }, (_, i) => `nats-${i}.${nats.spec.serviceName}`);
 
-  test('give a hub settings that it takes, and that agree with the NATS servers', () => {
+  test('give a hub valid settings that agree with the NATS servers', () => {
     const config = configOf(podEnvironment(hubPod.containers[0], 'hub-5d9c-x2x4z'));
     assert.equal(config.cluster_hub_name, 'hub-5d9c-x2x4z');
     assertAgrees(config, NATS_CONFIGURATIONS.kubernetes, hosts);
@@ -169,7 +169,7 @@ describe('The Kubernetes manifests', () => {
     for (const { value = '' } of hubPod.containers[0].env) if (value.startsWith('/')) assert.ok(mounted(value), value);
   });
 
-  test('tell deploy/README.md the secrets that it makes', () => {
+  test('list the generated secrets in deploy/README.md', () => {
     const readme = textOf('README.md');
     const keys = [...natsPod.containers[0].env, ...hubPod.containers[0].env].flatMap(({ valueFrom }) =>
       valueFrom?.secretKeyRef === undefined ? [] : [valueFrom.secretKeyRef],

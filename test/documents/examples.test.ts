@@ -35,7 +35,7 @@ for (const { name, text } of examples('yaml')) {
   });
 }
 
-test('docs/limits.md tells the defaults as they are', () => {
+test('docs/limits.md has the actual defaults', () => {
   const limits = DOCUMENTS.find(({ path }) => path === 'docs/limits.md');
   assert.ok(limits);
   const rows = [...section(limits, 'Stored data and subscriptions').matchAll(/^\| `(\w+)` \| (\d+) \|/gm)];
@@ -61,7 +61,7 @@ test('Every setting that a document gives a value exists', () => {
   );
 });
 
-test('The workflow runs what .ci/run is for, with official actions of a major version', () => {
+test('The workflow runs .ci/run, with official actions of a major version', () => {
   const workflow = parse(readFileSync(`${ROOT}.github/workflows/ci.yml`, 'utf8')) as {
     readonly jobs: Record<string, { readonly steps: readonly { readonly uses?: string; readonly run?: string }[] }>;
   };
@@ -72,7 +72,7 @@ test('The workflow runs what .ci/run is for, with official actions of a major ve
 });
 
 for (const name of ['bug', 'feature', 'config']) {
-  test(`The issue template ${name} is YAML with what hosts ask for`, () => {
+  test(`The issue template ${name} is YAML with the members that hosts require`, () => {
     const form = parse(readFileSync(`${ROOT}.github/ISSUE_TEMPLATE/${name}.yml`, 'utf8')) as Record<string, unknown>;
     if (name === 'config') assert.equal(form['blank_issues_enabled'], true);
     else for (const member of ['name', 'description', 'body']) assert.ok(member in form, member);

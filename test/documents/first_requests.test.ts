@@ -14,7 +14,7 @@ const missing = TOOLS.filter(
 );
 const skip = missing.length > 0 && `needs ${missing.join(' and ')}`;
 
-test('The first requests of README.md do what they promise', { skip }, async (t) => {
+test('The first requests of README.md have the documented results', { skip }, async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   const events = await hub.subscribe('fence_events');

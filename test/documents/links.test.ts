@@ -35,7 +35,7 @@ test('Every file and folder that a document names exists', () => {
   assert.deepEqual(DOCUMENTS.flatMap(missingPaths), []);
 });
 
-test('brokenLinks and missingPaths find what is missing, and only that', () => {
+test('brokenLinks and missingPaths only find missing targets', () => {
   const other = documentOf('docs/b.md', '# B\n\n## One, two\n\n```sh\n# a comment\n```\n');
   const text = '# A\n[b](b.md) [two](b.md#one-two) [a](#a) `src/main.ts` `[no](link.md)` <https://a.example>\n';
   const kept = documentOf('docs/a.md', text);
@@ -45,7 +45,7 @@ test('brokenLinks and missingPaths find what is missing, and only that', () => {
   assert.deepEqual(missingPaths(broken), ['docs/a.md: there is no src/none.ts']);
 });
 
-test('README.md links every document of docs/, which holds nothing else but pictures and decision records', () => {
+test('README.md links every document of docs/, which otherwise only contains images and decision records', () => {
   const readme = targets(DOCUMENTS.find(({ path }) => path === 'README.md'));
   const anywhere = DOCUMENTS.flatMap(targets);
   for (const name of readdirSync(`${ROOT}docs`).filter((one) => one !== 'decisions')) {
@@ -74,7 +74,7 @@ test('README.md can be read in one sitting: at most 200 lines', () => {
   assert.ok(lines <= 200, `it has ${lines}: move chapters to docs/`);
 });
 
-test('Hosts of code find what they look for by name', () => {
+test('The repository has the files that code hosts look for by name', () => {
   const named = ['README.md', 'LICENSE', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', '.editorconfig'].concat([
     '.github/PULL_REQUEST_TEMPLATE.md',
     '.github/ISSUE_TEMPLATE/bug.yml',

@@ -29,7 +29,7 @@ test('package-lock.json has the version that npm has put there', () => {
   assert.deepEqual([lock.version, lock.packages['']?.version], [version, version]);
 });
 
-test('CHANGELOG.md begins with what is unreleased, and its last release is the version', () => {
+test('CHANGELOG.md begins with unreleased changes, and its last release is the version', () => {
   const text = readFileSync(`${ROOT}CHANGELOG.md`, 'utf8');
   const [first = ''] = text.match(/^## .*$/m) ?? [];
   assert.equal(first, '## [Unreleased]');

@@ -41,7 +41,7 @@ describe('Entities', () => {
   });
 
   for (const id of [undefined, null, '', '00000000-0000-0000-0000-000000000000', 'p']) {
-    it(`replaces under the id of the path when the body says ${id}`, async () => {
+    it(`replaces under the id of the path when the id of the body is ${id}`, async () => {
       const { entities } = openEntities();
       await entities.create('provider', { id: 'p', type: 'uwb' });
       await entities.replace('provider', 'p', { id, type: 'gps' });

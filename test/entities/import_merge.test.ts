@@ -149,7 +149,7 @@ test('A region without a crs is longitude and latitude, and the fence keeps its 
   assert.equal(malformed.problems.length, 1);
 });
 
-test('A fence whose zone was deleted stays where it is when an import names it', async () => {
+test('A fence whose zone was deleted keeps its position when an import contains it', async () => {
   const { entities } = openEntities();
   await entities.create('zone', HALL);
   await entities.create('fence', LOCAL);

@@ -31,7 +31,7 @@ test('Any text is guarded from formulas and read back', () => {
   );
 });
 
-test('quoted puts quotes around what a reader would split or trim', () => {
+test('quoted quotes values that a reader would split or trim', () => {
   const fields = ['a', 'a,b', 'a;b', 'a"b', 'a\nb', ' a', 'a ', '\ta'].map(quoted);
   assert.deepEqual(fields, ['a', '"a,b"', '"a;b"', '"a""b"', '"a\nb"', '" a"', '"a "', '"\ta"']);
 });

@@ -61,7 +61,7 @@ const FOUND: readonly (readonly [value: object, message: string])[] = [
   [{ name: 5, region: null }, 'name: must be a string, found 5'],
 ];
 
-describe('A geometry is explained by what it is', () => {
+describe('The problem of a geometry is explained', () => {
   for (const [value, message] of FOUND) {
     test(JSON.stringify(value), () => assert.equal(schema.explain(value), message));
   }

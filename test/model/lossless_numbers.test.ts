@@ -96,7 +96,7 @@ describe('parseJson', () => {
     assert.equal(unsupportedReason(found), 'properties.a[1]: must be a finite number, found one too large');
   });
 
-  it('counts a number as no level, and bears what is nested too deeply', () => {
+  it('does not count a number as a level, and reports deep nesting without an overflow', () => {
     const nested = (levels: number) => `{"properties":${'['.repeat(levels)}1.0${']'.repeat(levels)}}`;
     assert.equal(JSON.stringify(parseJson(nested(199))), nested(199));
     assert.equal(unsupportedReason(parseJson(nested(199))), undefined);
@@ -104,7 +104,7 @@ describe('parseJson', () => {
     assert.match(unsupportedReason(parseJson(nested(100_000))) ?? '', /at most 200 levels/);
   });
 
-  it('bears large texts of every kind', () => {
+  it('handles large strings of every kind', () => {
     for (const text of [
       `{"properties":{"a":"${'x'.repeat(9_000_000)}","b":1.0}}`,
       `{"properties":{"a":"${'\\"'.repeat(4_000_000)}","b":1.0}}`,

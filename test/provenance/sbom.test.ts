@@ -33,7 +33,7 @@ test('The bill of materials is the same each time', () => {
   assert.doesNotMatch(text, /serialNumber|timestamp/);
 });
 
-test('The bill of materials says what it is, and what of', () => {
+test('The bill of materials has its format, version and subject', () => {
   assert.deepEqual([bill.bomFormat, bill.specVersion, bill.version], ['CycloneDX', '1.5', 1]);
   const { name, type, version, licenses } = bill.metadata.component;
   assert.deepEqual([name, type, version], ['omlox-location-hub', 'application', LOCK.packages['']?.version]);

@@ -167,7 +167,7 @@ export const PURPOSE: readonly Statement[] = [
       by.contractCase(
         'settings come from hub_config.yaml and from the environment, which goes before, and the file may be empty',
       ),
-      ['config/text.test.ts', 'hub_config.yaml is what exampleConfigText makes of the schema'],
+      ['config/text.test.ts', 'hub_config.yaml is the output of exampleConfigText for the schema'],
     ],
   },
   {
