@@ -126,7 +126,7 @@ test('What lies in such a zone is shown as it is kept, and nowhere on the earth'
   assert.notEqual((await admin.get('/anchors/anchor?georef=true')).body.georeferenced_position, undefined);
 });
 
-test('A refusal to show a motion in the coordinates of its source names no source of somebody else', async () => {
+test('An error for a motion in the coordinates of its source names no source of another owner', async () => {
   await done(admin.delete('/providers/mine/location'));
   await done(admin.put('/providers/theirs/location', gps('theirs')));
   const { status, text } = await tenant.get(`/trackables/${MINE}/motion?crs=local`);
@@ -134,7 +134,7 @@ test('A refusal to show a motion in the coordinates of its source names no sourc
   assert.doesNotMatch(text, /theirs/);
 });
 
-test('The history of what is owned names no provider of somebody else, and gives no metres in such a zone', async () => {
+test('The history of owned objects names no provider of another owner, and has no coordinates in such a zone', async () => {
   await done(admin.put('/providers/theirs/location', gps('theirs')));
   for (const source of [ZONE, 'still']) await done(admin.put('/providers/mine/location', { ...local, source }));
   await opened.hub.settle();

@@ -57,7 +57,7 @@ test('A token that is asked for as the API says is taken over REST and WebSocket
   });
 });
 
-test('A token comes with all that the API lists beside it', async () => {
+test('The token response has all members that the API lists', async () => {
   const form = { grant_type: 'client_credentials', scope: 'openid', ...releaseClient };
   const response = await fetch(provider.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
   const token = (await response.json()) as Record<string, unknown>;

@@ -149,7 +149,7 @@ async function call(route: ApiRoute, { base }: Address, who: Who): Promise<TestR
   return await hub.request(route.method, `${hub.origin}${base}${filled(path)}`, sent, headers);
 }
 
-test('Every endpoint lets in whom it should, and nobody else', async (t) => {
+test('Every endpoint admits the permitted roles, and no others', async (t) => {
   await restore(closed.admin);
   await restore(open.admin);
   const wrong: string[] = [];
@@ -210,7 +210,7 @@ async function answerTo(socket: SocketClient, frame: object): Promise<Answer | s
   return answer?.event === 'subscribed' || frames.length === 0 ? 'done' : JSON.stringify(frames);
 }
 
-test('Every topic is open to whom it should be, and to nobody else', async (t) => {
+test('Every topic is open to the permitted roles, and to no others', async (t) => {
   const wrong: string[] = [];
   let cells = 0;
   for (const who of WHO) {

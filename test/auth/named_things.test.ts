@@ -96,7 +96,7 @@ for (const [method, path, body, named] of REFUSED) {
   });
 }
 
-test('POST of an owned trackable with a provider of somebody else is refused, and makes nothing', async () => {
+test('POST of an owned trackable with a provider of another owner is rejected, and creates nothing', async () => {
   await done(admin.delete(`/trackables/${MINE_TOO}`));
   const body = { id: MINE_TOO, type: 'omlox', location_providers: ['theirs'] };
   assert.equal((await tenant.post('/trackables', body)).status, 403);

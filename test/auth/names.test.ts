@@ -210,7 +210,7 @@ const CUT: readonly [naming: ReferenceSource, whole: object, cut: object][] = [
 ];
 
 for (const [naming, whole, cut] of CUT) {
-  test(`A name that is not seen takes with it what is told by it: a ${naming} ${JSON.stringify(whole)}`, () => {
+  test(`A hidden name also hides the values derived from it: a ${naming} ${JSON.stringify(whole)}`, () => {
     const shown = (text: string): string => redactor(sight, naming, 'plain')?.(text) ?? text;
     assert.deepEqual(JSON.parse(shown(JSON.stringify(whole))), cut);
     const change = (text: string): string => redactor(sight, naming, 'change')?.(text) ?? text;
@@ -241,7 +241,7 @@ test('What is sent in place of what was hidden replaces it', () => {
   });
 });
 
-test('A fence that goes with a zone of somebody else has no place in a Feature', () => {
+test('A fence that moves with a zone of another owner has no place in a Feature', () => {
   const text = (fence_id: string) => JSON.stringify({ features: [{ geometry: 1, properties: { fence_id } }] });
   const cut =
     redactor(seeing(['trackable_id', 'provider_id']), 'fence_event', 'collection') ?? assert.fail('nothing is cut');
@@ -255,7 +255,7 @@ test('cutTo cuts nothing where all trackables are readable, or everything is', (
   assert.equal(redactor(seeing(['trackable_id', 'provider_id']), 'motion', 'feature'), undefined);
 });
 
-test('replacedIn leaves digits, spaces and escapes beside the place as they are', () => {
+test('replacedIn leaves digits, spaces and escapes next to the replaced value unchanged', () => {
   const text =
     '{ "a" : 12345678901234567890.10 , "b":{"c":[1.50,{"d":"\\u0041\\""}] }, "\\u0062": {"c": [ -0, "x" ]} , "e":true}';
   assert.equal(

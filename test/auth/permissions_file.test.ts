@@ -96,7 +96,7 @@ for (const [text, problem] of WRONG) {
   test(`readPermissions refuses ${JSON.stringify(text)}`, () => assert.equal(problemsOf(text), problem));
 }
 
-test('readPermissions tells of everything that is wrong, and where', () => {
+test('readPermissions reports every error and its position', () => {
   const problems = problemsOf("a:\n  x: []\nb:\n  '/y': [READ]\nc: 1").split('\n');
   assert.deepEqual(
     problems.map((problem) => problem.split(': ', 2).join(': ')),

@@ -132,7 +132,7 @@ for (const [rule, name, reach] of REACHES) {
   });
 }
 
-test('Several roles reach as far as the furthest, and everybody as far as guests', () => {
+test('Several roles have the widest scope of any of them, and every client at least that of guests', () => {
   const policy = policyOf(`
 own: { '/v2/zones': [READ_OWN], '/v2/anchors': [READ_OWN] }
 any: { '/v2/zones': [READ_ANY] }

@@ -118,7 +118,7 @@ test('Without a valid token nothing is called or handled', async (t) => {
   assert.equal((await client.ask({ method: PING })).result, 'Pong');
 });
 
-test('What a page is told that is permitted has the methods', async () => {
+test('The methods permitted to a page are listed', async () => {
   const token = await opened.issuer.token({ roles: ['operator'] });
   const { body } = await opened.as(token).get(`${opened.hub.origin}/hub-ui/permitted.json`);
   const found = (body.permissions as { operation: string; path: string }[]).map(

@@ -200,9 +200,9 @@ test('A hub starts without its identity server, answers 503, and lets tokens in 
 
 const CERTIFICATES: readonly [name: string, settings: TestSettings, status: number][] = [
   ['that the system does not know', {}, 503],
-  ['that it is told to trust', { authserver_public_key_path: 'certificate.pem' }, 200],
-  ['that it is told to trust, and of another server', { authserver_public_key_path: 'another.pem' }, 503],
-  ['that it is told not to verify', { verify_authserver: false }, 200],
+  ['that it is configured to trust', { authserver_public_key_path: 'certificate.pem' }, 200],
+  ['that it is configured to trust, and of another server', { authserver_public_key_path: 'another.pem' }, 503],
+  ['that it is configured not to verify', { verify_authserver: false }, 200],
 ];
 
 for (const [name, settings, status] of CERTIFICATES) {

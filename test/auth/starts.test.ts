@@ -14,7 +14,7 @@ const STARTS: readonly [name: string, settings: TestSettings, file: string | und
     /^openid_client_name: is required with require_authorization, found nothing\nopenid_config_url: is required with require_authorization, found nothing$/,
   ],
   [
-    'with an address that is none',
+    'with an invalid address',
     { openid_config_url: 'keycloak' },
     'a: {}',
     /^openid_config_url: must be an http or https address, found "keycloak"$/,
@@ -32,7 +32,7 @@ const STARTS: readonly [name: string, settings: TestSettings, file: string | und
     /^authserver_public_key_path: must be a file with a PEM certificate, found .*x\.pem without one$/,
   ],
   [
-    'with a certificate that is none',
+    'with an invalid certificate',
     { authserver_public_key_path: 'permissions.yaml' },
     'a: {}',
     /^authserver_public_key_path: must be a file with a PEM/,

@@ -290,14 +290,14 @@ describe('Tokens', () => {
     ],
     ['post-quantum one', { kty: 'AKP', alg: 'ML-DSA-65', pub: 'AAAA' }],
     ['symmetric one', { kty: 'oct', k: 'c2VjcmV0' }],
-    ['curve that nobody knows', { kty: 'EC', crv: 'P-999', x: 'a', y: 'b' }],
+    ['unknown curve', { kty: 'EC', crv: 'P-999', x: 'a', y: 'b' }],
     ['null', null as never],
     ['text', 'key' as never],
   ];
 
   for (const [name, other] of OTHER_KEYS) {
     for (const kid of ['the-key', undefined]) {
-      test(`Tokens takes a token ${kid === undefined ? 'without' : 'with'} kid beside a ${name}`, async () => {
+      test(`Tokens accepts a token ${kid === undefined ? 'without' : 'with'} kid next to a ${name}`, async () => {
         const right = await newKey('RS256');
         const publicJwk = { ...right.publicJwk, ...(kid === undefined ? {} : { kid }) };
         if (kid === undefined) delete (publicJwk as { kid?: string }).kid;
@@ -336,7 +336,7 @@ describe('Tokens', () => {
     assert.equal(await refusal(tokens, await issuer.token({ header: { kid: undefined } })), 'taken');
   });
 
-  test('Known keys serve on while the identity server is away, and it is told once', async () => {
+  test('Known keys remain valid while the identity server is unreachable, and the outage is logged once', async () => {
     const { tokens, identityServer, clock, states } = setUp();
     await tokens.verified(await issuer.token());
     issuer.broken = { status: 500, body: '' };

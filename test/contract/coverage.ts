@@ -25,9 +25,12 @@ const SENSORS: CoveredBy = ['api/assignment_endpoints.test.ts', 'are any JSON, 4
 const FORCE: CoveredBy = ['api/assignment_endpoints.test.ts', 'hand on force_location_update'];
 const ACKNOWLEDGED: CoveredBy = [
   'e2e/read_your_writes.test.ts',
-  'means that reads see what it has acknowledged, whatever else goes on',
+  'means that reads see all acknowledged writes under concurrent load',
 ];
-const PROXIMITY: CoveredBy = ['e2e/ways_in.test.ts', 'by PUT of one is a location at its zone, and is told as it came'];
+const PROXIMITY: CoveredBy = [
+  'e2e/ways_in.test.ts',
+  'by PUT of one is a location at its zone, and is published as received',
+];
 const RULES: CoveredBy = [
   ANCHORS_AND_RULES,
   'the locating rules of the hub decide in every shard, and after a restart',
@@ -133,7 +136,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],
   '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Notifications of Cisco come through REST to a subscriber']],
-  '/rpc/available': [[RPC, 'lists the methods of everybody with their handlers, below all prefixes']],
+  '/rpc/available': [[RPC, 'lists the methods of all clients with their handlers, below all prefixes']],
   '/rpc': [[RPC, 'answers a request of REST with the result of a WebSocket client']],
   '/license/info': [[OPERATION, 'at /license/info that its key is no good, which changes nothing']],
   '/license/key': [LICENSE],
@@ -258,7 +261,7 @@ const PLACE = / (row|item|sentence) [\w.]+$/;
 
 const INTRODUCTION = `<!-- Made of the statements and endpoints in test/contract/ by "npm run generate". -->
 
-# What covers the contract
+# Coverage of the contract
 
 Each statement of the specification, each endpoint and each topic with the tests that cover it, by file and name. A
 statement goes by its heading, its kind (row of a table, item of a list, sentence) and its number there. Every reply

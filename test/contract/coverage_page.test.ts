@@ -19,7 +19,7 @@ const STATEMENTS = Object.values(CHAPTERS).flat();
 /** SHA-256 of the statements that the rows were written for. */
 const READ = '096fd1e329d141e0ed04c7b87626f7781da2631efdfd48cad96a4f987e82e1be';
 
-const REWRITE = 'write it anew: npm run generate';
+const REWRITE = 'rewrite it: npm run generate';
 
 /** Endpoints that the specification names in words. */
 const IN_WORDS: Readonly<Record<string, readonly string[]>> = {

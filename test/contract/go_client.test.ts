@@ -68,7 +68,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  async 'It compares what it gets with what it has sent: no defaults are filled in'() {
+  async 'It compares responses with its requests, so no defaults are filled in'() {
     const trackable = { id: UUID, type: 'omlox', name: 'AGV 7', location_providers: [MAC], radius: 1.5 };
     const provider = { id: MAC, type: 'uwb', name: '', properties: { a: [1, { b: null }], ü: 1.0 } };
     for (const [path, entity] of [

@@ -113,7 +113,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
 describe('omlox-client-go on the WebSocket', () => {
   for (const [name, check] of Object.entries(QUIRKS)) test(name, check);
 
-  test('It waits for ever when a subscription is answered 10006: it is told 10004', async (t) => {
+  test('It would wait forever after error 10006 for a subscription, so the hub answers 10004', async (t) => {
     const authorize = () => Promise.reject(new HubError('HUB_NOT_AUTHENTICATED', 'The token is missing'));
     const server = await serveSocket(t, { authorize });
     const ask = async (userAgent: string): Promise<unknown> => {

@@ -31,7 +31,7 @@ describe('remote procedure calls', () => {
   const available = async () => (await hub.get('/rpc/available')).body as Record<string, { handler_id: string[] }>;
   const hubId = async (): Promise<string> => (await available())['com.omlox.ping']?.handler_id[0] ?? assert.fail();
 
-  it('lists the methods of everybody with their handlers, below all prefixes', async () => {
+  it('lists the methods of all clients with their handlers, below all prefixes', async () => {
     await handler('Blink LED');
     for (const prefix of ['', '/hub', '/deephub']) {
       const { status, body } = await hub.get(`${hub.origin}${prefix}/v2/rpc/available`);
@@ -116,7 +116,7 @@ describe('remote procedure calls', () => {
     assert.equal((await asked('_return_first_error', { result: 1 })).responses.length, 2);
   });
 
-  it('tells by −32002 that nobody has had success', async () => {
+  it('answers −32002 when no handler succeeded', async () => {
     const led = await handler('m');
     const replied = put({ method: 'm', params: { _aggregation: '_return_first_success' } });
     await led.answer({ error: { code: 3, message: 'busy' } });
@@ -125,7 +125,7 @@ describe('remote procedure calls', () => {
     assert.equal(error.data.responses[0].error.message, 'busy');
   });
 
-  it('tells by −32001 that nobody has answered in time', async () => {
+  it('answers −32001 when no handler answered in time', async () => {
     await handler('m');
     assert.equal((await put({ method: 'm', params: { _timeout: 1 } })).body.error.code, -32001);
     assert.equal((await (await open()).ask({ method: 'm', timeout: 1 })).error?.code, -32001);
@@ -168,7 +168,7 @@ describe('remote procedure calls', () => {
     });
   }
 
-  it('answers 204 to a request without id and _caller_id, which handlers get all the same', async () => {
+  it('answers 204 to a request without id and _caller_id, which handlers still receive', async () => {
     const led = await handler('m');
     const { status, text } = await put({ id: undefined, method: 'm', params: { a: 1 } });
     assert.deepEqual([status, text], [204, '']);
@@ -275,7 +275,7 @@ describe('remote procedure calls', () => {
     });
   }
 
-  it('hands xcmd to whoever has announced it', async () => {
+  it('passes xcmd to the client that has registered it', async () => {
     const core = await handler('com.omlox.core.xcmd');
     const replied = put({ method: 'com.omlox.core.xcmd', params: { command: 'XCMD_REQ' } });
     await core.answer({ result: 'done' });

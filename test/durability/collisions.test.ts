@@ -86,7 +86,7 @@ test('Two that have parked touch after a crash, without a second start, and end 
   await fourth.stop();
 });
 
-test('A start that was told is not told again, although the crash loses the location that began it', async () => {
+test('A published start is not published again, although the crash loses the location that caused it', async () => {
   const folder = newFolder();
   // Longer than the second run lives where nothing holds it up: nothing is written for its time alone.
   const settings = { ...SETTINGS, db_flush_interval: 2000 };

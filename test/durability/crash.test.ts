@@ -12,7 +12,7 @@ const WORTH = [
   ['of these ended once', 0],
 ] as const;
 
-test('Whatever was acknowledged is there after crashes in the middle of mixed load, and nothing is told twice', async () => {
+test('Acknowledged writes survive crashes under mixed load, and no event is published twice', async () => {
   const options = { rounds: 4, seed: 11 };
   const findings = await runCrashRounds(options);
   const report = reportOf(findings, options);

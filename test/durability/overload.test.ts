@@ -55,7 +55,7 @@ test('A hub that is full answers 503 with Retry-After, applies nothing of it, an
   assertBalanced(hub.hub.counts(), 17 * BATCH + many.length);
 });
 
-test('A hub that is closed during load finishes what it has accepted', async () => {
+test('A hub that is closed during load finishes all accepted requests', async () => {
   const hub = await openTestHub({ num_threads: 1 });
   let sent = 0;
   let accepted = 0;

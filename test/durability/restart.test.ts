@@ -27,7 +27,7 @@ function crossingsOf(recorder: Recorder): string[] {
   });
 }
 
-test('After a crash members are still inside, and what fell due meanwhile is told once, after a while', async () => {
+test('After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay', async () => {
   const folder = newFolder();
   const first = await HubProcess.start(folder, SETTINGS);
   const before = await subscribe(first);

@@ -55,7 +55,7 @@ const isWritten = async (hub: HubProcess) => (await measured(hub, 'hub_store_pen
 const accuracyOf = async (hub: HubProcess, tag: string) =>
   (await hub.get(`/providers/${tag}/location`))?.body?.accuracy;
 
-test('A hub on Cassandra has after crashes and a stop what it has acknowledged', { skip }, async () => {
+test('A hub on Cassandra has all acknowledged writes after crashes and a stop', { skip }, async () => {
   const folder = newFolder();
   const settings = settingsOf();
   const ledger = new Ledger();

@@ -112,7 +112,7 @@ describe('deleting', () => {
     assert.deepEqual(await crossings(), ['entry cart-tag', `entry ${CART.id}`]);
   });
 
-  test('all locations leaves nobody anywhere', async () => {
+  test('all locations leaves no object located', async () => {
     assert.equal((await hub.delete('/providers/locations')).status, 204);
     assert.equal((await hub.get('/providers/locations')).text, '[]');
     assert.equal((await hub.get('/trackables/motions')).text, '[]');

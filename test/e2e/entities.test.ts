@@ -127,7 +127,7 @@ describe('entities', () => {
       }
     });
 
-    test(`${kind.name}: an id that is taken is refused, and nothing is told`, async () => {
+    test(`${kind.name}: an id that is taken is rejected, and nothing is published`, async () => {
       const n = ++number;
       const sent = { ...kind.make(n), id: kind.id(n) };
       assert.equal((await hub.post(kind.path, sent)).status, 201);
@@ -139,7 +139,7 @@ describe('entities', () => {
       assert.deepEqual(changes.events, []);
     });
 
-    test(`${kind.name}: all are deleted at once, each is told, and again is no error`, async () => {
+    test(`${kind.name}: all are deleted at once with one change event each, and a repeated DELETE succeeds`, async () => {
       const before = (await hub.get(kind.path)).body as string[];
       assert.notEqual(before.length, 0);
       const changes = await hub.subscribe(`${kind.name}_changes`, { event_type: 'delete' });

@@ -55,7 +55,7 @@ async function drive(hub: HubProcess, name: string, east: number): Promise<void>
   await hub.put(`/providers/tag-${name}/location`, locationOf(`tag-${name}`, east));
 }
 
-test('The first fence event and the first collision of a hub that has just started are told at once', async () => {
+test('The first fence event and the first collision after a start are published at once', async () => {
   const found: string[] = [];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const measured = Object.entries(await measure());

@@ -32,7 +32,7 @@ test('A license key is good that a public key of the configuration verifies, fro
   assert.equal((await second.get('/license/lease')).body.customer_email, 'v2@site.example');
 });
 
-test('A list of public keys that are none ends the start with a line that says which one', async () => {
+test('An invalid public key in the list ends the start with a line that names it', async () => {
   const open = openTestHub({ license_public_keys: '[short, 7]' });
   await assert.rejects(open, ({ message }: Error) => {
     assert.match(message, /HUB_LICENSE_PUBLIC_KEYS\[0\]: must .*found "short"/);

@@ -31,7 +31,7 @@ const othersDuring = (hub: HubProcess, work: Promise<unknown>): Promise<Waits> =
 
 const textOf = async (hub: HubProcess, path: string): Promise<string> => (await fetch(hub.base + path)).text();
 
-test('long lists are those that short ones make up, and nobody waits for them', async (t) => {
+test('long lists have the rows of the short ones, and no client waits for them', async (t) => {
   const hub = await manyProviders();
   const paths = ['/providers', '/providers/summary', '/providers/locations', '/providers/locations?geojson'];
   const texts: string[] = [];
@@ -88,7 +88,7 @@ test('a list is as it was when it was asked for', async (t) => {
 
 const skip = process.platform === 'linux' ? false : 'needs /proc';
 
-test('lists that nobody reads take no memory to speak of', { skip }, async (t) => {
+test('unread lists take no memory to speak of', { skip }, async (t) => {
   const hub = await manyProviders();
   const rssOf = () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8'))?.[1]) * 1024;
   await textOf(hub, '/providers/summary');

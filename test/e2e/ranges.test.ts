@@ -96,7 +96,7 @@ describe('times of locations', () => {
     '2024-02-29T12:00:00-00:00': '2024-02-29T12:00:00-00:00',
   };
 
-  test('are handed out as the same moment, in a form that every client reads', async (t) => {
+  test('are returned as the same moment, in a form that every client reads', async (t) => {
     const hub = await openTestHub();
     t.after(() => hub.close());
     const locations = await hub.subscribe('location_updates');

@@ -75,7 +75,7 @@ async function work(client: number): Promise<void> {
 }
 
 describe('a reply', () => {
-  test('means that reads see what it has acknowledged, whatever else goes on', async () => {
+  test('means that reads see all acknowledged writes under concurrent load', async () => {
     const events = await hub.subscribe('fence_events');
     await Promise.all(Array.from({ length: CLIENTS }, (_, client) => work(client)));
     await hub.settle();

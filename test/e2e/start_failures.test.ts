@@ -95,7 +95,7 @@ const FAILURES: readonly Failure[] = [
     lines: [() => /HUB_CONFIG_PATH.*nowhere/],
   },
   {
-    name: 'a database that is none',
+    name: 'a file that is not a database',
     folder: () => folderWith({ 'data.dat': 'no database at all, but a text that is long enough '.repeat(100) }),
     lines: [() => /data\.dat: .*not a database/],
   },

@@ -69,7 +69,7 @@ test('a hub looks for a new certificate by itself', async (t) => {
   assert.equal((await hub.get('/health')).status, 200);
 });
 
-test('a certificate that is of no use is told of once, and the old one is served', async (t) => {
+test('an unusable certificate is logged once, and the old one is served', async (t) => {
   const folder = folderOf(t);
   const made = await makeCertificate();
   writeCertificate(folder, made);

@@ -75,7 +75,7 @@ async function locationOf(id: string) {
 describe('a location', () => {
   for (const [index, [name, send]] of WAYS.entries()) {
     const id = `way-${index}`;
-    test(`by ${name} creates its provider once, is served, and is told`, async () => {
+    test(`by ${name} creates its provider once, is served, and is published`, async () => {
       const changes = await hub.subscribe('provider_changes', { id });
       const updates = await hub.subscribe('location_updates', { provider_id: id });
       await send('location', [at(id, 1), at(id, 2, { accuracy: 0.5, properties: { a: 1 } })]);
@@ -197,7 +197,7 @@ describe('a location', () => {
 describe('a proximity', () => {
   for (const [index, [name, send]] of WAYS.entries()) {
     const id = `card-${index}`;
-    test(`by ${name} is a location at its zone, and is told as it came`, async () => {
+    test(`by ${name} is a location at its zone, and is published as received`, async () => {
       const raw = await hub.subscribe('proximity_updates', { provider_id: id });
       const updates = await hub.subscribe('location_updates', { provider_id: id });
       const changes = await hub.subscribe('provider_changes', { id });

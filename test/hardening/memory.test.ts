@@ -73,7 +73,7 @@ test('bodies that are being read have so much memory and no more; small ones go 
   await hub.stop();
 });
 
-test('answers that nobody reads do not pile up, however many are asked for', { skip }, async (t) => {
+test('unread answers do not pile up, however many are asked for', { skip }, async (t) => {
   const hub = await startHub();
   const request = 'GET /hub/v2/openapi.json HTTP/1.1\r\nHost: h\r\n\r\n';
   const attackers = Array.from({ length: 4 }, () => new Attacker(t, hub));

@@ -115,7 +115,7 @@ const BODIES: readonly [
 ];
 
 for (const [what, method, path, body, status, text, isRefusedSoon] of BODIES) {
-  test(`nobody waits for long while somebody sends ${what}`, async (t) => {
+  test(`no client waits long while another sends ${what}`, async (t) => {
     const sending = send(method, path, Buffer.from(body));
     const waits = await othersDuring(t, sending);
     const answer = await sending;
@@ -126,7 +126,7 @@ for (const [what, method, path, body, status, text, isRefusedSoon] of BODIES) {
   });
 }
 
-test('nobody waits for long while somebody sends 9.9 MB in one frame', async (t) => {
+test('no client waits long while another sends 9.9 MB in one frame', async (t) => {
   const socket = new WebSocket(`${hub.base.replace('http', 'ws')}/ws/socket`);
   t.after(() => socket.terminate());
   await new Promise((resolve) => socket.once('open', resolve));
@@ -138,7 +138,7 @@ test('nobody waits for long while somebody sends 9.9 MB in one frame', async (t)
   assertServed(waits);
 });
 
-test('nobody waits for longer while six send 9.9 MB at once', async (t) => {
+test('no client waits longer while six send 9.9 MB at once', async (t) => {
   const answers = Promise.all(Array.from({ length: 6 }, () => sendUntilTaken()));
   const waits = await othersDuring(t, answers);
   assert.deepEqual(new Set((await answers).map(({ status }) => status)), new Set([204]));

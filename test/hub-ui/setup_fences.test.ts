@@ -6,7 +6,7 @@ import { CELLAR, createSite, DOCK, earth, HALL, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-test('A fence that is drawn on the map tells of the entry into it', { skip }, async (t) => {
+test('A fence drawn on the map reports the entry into it', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const events = await hub.subscribe('fence_events', { event_type: 'region_entry' });

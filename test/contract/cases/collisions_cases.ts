@@ -135,7 +135,7 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
   },
   {
     by: '98',
-    name: `A tolerance timeout that was running begins anew ${name}`,
+    name: `A running tolerance timeout restarts ${name}`,
     settings: SETTINGS,
     async run(caseHub) {
       await prepare(caseHub.hub, { exit_tolerance: 5, tolerance_timeout: 1000 });

@@ -170,7 +170,7 @@ export const ENTITIES_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 13',
-    name: 'Sensors set to null are none, in whatever way they were set, also after a restart',
+    name: 'Sensors set to null are absent, in whatever way they were set, also after a restart',
     async run({ hub, restart }) {
       const ways: Readonly<Record<string, (hub: TestHub) => Promise<{ status: number }>>> = {
         sensors: () => hub.put('/providers/sensors/sensors', 'null'),

@@ -209,7 +209,7 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 102',
-    name: 'Changes are told with every digit of the entity',
+    name: 'Change events have every digit of the entity',
     async run({ hub }) {
       const kinds = ['zone', 'provider', 'trackable', 'fence', 'anchor'];
       const texts = await listen(

@@ -124,7 +124,7 @@ export const REJECTION_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Errors item 5',
-    name: 'a fence whose geometry is invalid is told what is wrong with it, and where',
+    name: 'a fence with an invalid geometry is rejected, and the error names the defect and its position',
     async run({ hub }) {
       const ring = (...points: readonly (readonly number[])[]) => ({ type: 'Polygon', coordinates: [points] });
       const crossed = ring([9, 50], [9.001, 50.001], [9.001, 50], [9, 50.001], [9, 50]);

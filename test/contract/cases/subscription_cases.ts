@@ -76,7 +76,7 @@ export const SUBSCRIPTION_CASES: readonly ContractCase[] = [
   },
   {
     by: 'WebSocket API sentence 8',
-    name: 'the removal of a trackable is told as its exits, the end of its collision, and a change',
+    name: 'the removal of a trackable publishes its exits, the end of its collision, and a change',
     async run({ hub }) {
       await createScene(hub);
       const exits = await hub.subscribe('fence_events', { event_type: 'region_exit' });

@@ -19,7 +19,7 @@ export const TIMER_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 93',
-    name: 'A fence timeout that becomes infinite lets nobody exit',
+    name: 'A fence timeout that becomes infinite cancels the pending exit',
     async run({ hub }) {
       const events = await withCartInside(hub, { timeout: 1500 });
       assert.equal((await hub.put(`/fences/${FENCE.id}`, { ...FENCE, timeout: -1 })).status, 204);

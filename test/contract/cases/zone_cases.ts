@@ -29,7 +29,7 @@ export const ZONE_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 108',
-    name: 'A zone with control points that follows an object takes its metres along',
+    name: 'A zone with control points that follows an object carries its local coordinates along',
     async run({ hub }) {
       const properties = { 'com.hdm.hub.zone.autozoneupdate.providers': ['truck'] };
       const position = { type: 'Point', coordinates: [9, 50] };

@@ -18,7 +18,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Authentication sentence 2',
     says: 'Every request to REST needs one',
     tests: [
-      by.matrix('Every endpoint lets in whom it should, and nobody else'),
+      by.matrix('Every endpoint admits the permitted roles, and no others'),
       by.running('answers a request without token 401, and one that is not permitted 403'),
     ],
   },
@@ -50,7 +50,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'grant_type is client_credentials',
     tests: [
       by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
-      by.identityProvider('A token comes with all that the API lists beside it'),
+      by.identityProvider('The token response has all members that the API lists'),
     ],
   },
   {
@@ -75,7 +75,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'scope is openid',
     tests: [
       by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
-      by.identityProvider('A token comes with all that the API lists beside it'),
+      by.identityProvider('The token response has all members that the API lists'),
     ],
   },
   {
@@ -97,12 +97,12 @@ export const AUTHENTICATION: readonly Statement[] = [
   {
     at: 'Token response fields row 2',
     says: 'expires_in is in seconds, as 900',
-    tests: [by.identityProvider('A token comes with all that the API lists beside it')],
+    tests: [by.identityProvider('The token response has all members that the API lists')],
   },
   {
     at: 'Token response fields row 3',
     says: 'refresh_expires_in, as 0',
-    tests: [by.identityProvider('A token comes with all that the API lists beside it')],
+    tests: [by.identityProvider('The token response has all members that the API lists')],
   },
   {
     at: 'Token response fields row 4',
@@ -113,7 +113,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Token response fields row 5',
     says: 'token_type is bearer',
     tests: [
-      by.identityProvider('A token comes with all that the API lists beside it'),
+      by.identityProvider('The token response has all members that the API lists'),
       by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
     ],
   },
@@ -125,18 +125,18 @@ export const AUTHENTICATION: readonly Statement[] = [
   {
     at: 'Token response fields row 7',
     says: 'not-before-policy is a number',
-    tests: [by.identityProvider('A token comes with all that the API lists beside it')],
+    tests: [by.identityProvider('The token response has all members that the API lists')],
   },
   {
     at: 'Token response fields row 8',
     says: 'session_state names the session',
-    tests: [by.identityProvider('A token comes with all that the API lists beside it')],
+    tests: [by.identityProvider('The token response has all members that the API lists')],
   },
   {
     at: 'Token response fields row 9',
     says: 'scope lists what was granted, with spaces between',
     tests: [
-      by.identityProvider('A token comes with all that the API lists beside it'),
+      by.identityProvider('The token response has all members that the API lists'),
       by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
     ],
   },
@@ -152,7 +152,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Authorization item 1b',
     says: 'It gives paths to roles, with permissions such as READ_OWN',
     tests: [
-      by.matrix('Every endpoint lets in whom it should, and nobody else'),
+      by.matrix('Every endpoint admits the permitted roles, and no others'),
       by.ownership('GET /zones shows the tenant what is its own, and the administrator more'),
       ['auth/policy.test.ts', 'Every row of the API is public or has a target in each version that it is served in'],
     ],
@@ -182,7 +182,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'What the role guest has, as /health, needs no token',
     tests: [
       by.running('lets guests in where the role guest is permitted, even with a bad token'),
-      by.matrix('Every endpoint lets in whom it should, and nobody else'),
+      by.matrix('Every endpoint admits the permitted roles, and no others'),
     ],
   },
   {
@@ -197,7 +197,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Authorization item 5',
     says: 'Subscribing and sending are permitted by topic, version and object',
     tests: [
-      by.matrix('Every topic is open to whom it should be, and to nobody else'),
+      by.matrix('Every topic is open to the permitted roles, and to no others'),
       by.ownership('A subscription gets the events of what is owned, all of them, and no other'),
       by.ownership('A tenant that may send what is its own over REST may send nothing over the WebSocket'),
     ],

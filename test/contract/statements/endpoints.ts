@@ -80,7 +80,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'A list of proximities',
     tests: [
       ...walked('/providers/proximities'),
-      by.waysIn('by PUT of a list is a location at its zone, and is told as it came'),
+      by.waysIn('by PUT of a list is a location at its zone, and is published as received'),
     ],
   },
   {
@@ -88,7 +88,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'A proximity of one provider',
     tests: [
       ...walked('/providers/{provider_id}/proximity'),
-      by.waysIn('by PUT of one is a location at its zone, and is told as it came'),
+      by.waysIn('by PUT of one is a location at its zone, and is published as received'),
     ],
   },
   {

@@ -29,9 +29,9 @@ export const ERRORS: readonly Statement[] = [
   },
   {
     at: 'Errors item 5',
-    says: 'What is wrong with the geometry of a fence is told in detail',
+    says: 'The error describes the defect of a fence geometry in detail',
     tests: [
-      by.contractCase('a fence whose geometry is invalid is told what is wrong with it, and where'),
+      by.contractCase('a fence with an invalid geometry is rejected, and the error names the defect and its position'),
       ['geometry/shape_checks.test.ts', 'the region check'],
       by.contractCase(
         'A fence and a trackable with an empty list of rings are refused by an error that says what is wrong where',

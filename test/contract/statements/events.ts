@@ -19,7 +19,7 @@ export const EVENTS: readonly Statement[] = [
     says: 'Clients publish and subscribe there',
     tests: [
       by.socketDocument('describes the commands that the hub takes, and its answers'),
-      by.waysIn('by WebSocket v2 creates its provider once, is served, and is told'),
+      by.waysIn('by WebSocket v2 creates its provider once, is served, and is published'),
       by.frames('that have ended get nothing more, and others on the connection go on'),
     ],
   },
@@ -110,9 +110,9 @@ export const EVENTS: readonly Statement[] = [
   },
   {
     at: 'WebSocket API sentence 8',
-    says: 'The removal of a trackable is told',
+    says: 'The removal of a trackable is published',
     tests: [
-      by.contractCase('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.contractCase('the removal of a trackable publishes its exits, the end of its collision, and a change'),
       by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
     ],
   },
@@ -137,9 +137,9 @@ export const EVENTS: readonly Statement[] = [
   },
   {
     at: 'WebSocket API item 2',
-    says: 'Who is removed while colliding ends the collision',
+    says: 'Removing a colliding object ends the collision',
     tests: [
-      by.contractCase('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.contractCase('the removal of a trackable publishes its exits, the end of its collision, and a change'),
       by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
     ],
   },

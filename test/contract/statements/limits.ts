@@ -7,7 +7,7 @@ export const LIMITS: readonly Statement[] = [
     at: 'Limits row 1',
     says: 'An access token is good for 900 seconds',
     tests: [
-      by.identityProvider('A token comes with all that the API lists beside it'),
+      by.identityProvider('The token response has all members that the API lists'),
       by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
       by.running('ends a subscription when its token expires, and refuses what comes with it afterwards'),
     ],

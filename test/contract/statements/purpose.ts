@@ -13,15 +13,15 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 1a',
     says: 'It takes locations of location providers',
     tests: [
-      by.waysIn('by PUT of one creates its provider once, is served, and is told'),
-      by.waysIn('by WebSocket v1 creates its provider once, is served, and is told'),
+      by.waysIn('by PUT of one creates its provider once, is served, and is published'),
+      by.waysIn('by WebSocket v1 creates its provider once, is served, and is published'),
     ],
   },
   {
     at: 'What the service does item 1b',
     says: 'RFID and beacons, ISO 24730 streams, and notifications of a vendor by PUT and POST are sources',
     tests: [
-      by.waysIn('by PUT of one is a location at its zone, and is told as it came'),
+      by.waysIn('by PUT of one is a location at its zone, and is published as received'),
       by.filters('a subscription'),
       by.sources('A stream is read from its server to a subscriber, through garbage and a reset'),
       by.sources('Notifications of Cisco come through REST to a subscriber'),
@@ -70,7 +70,7 @@ export const PURPOSE: readonly Statement[] = [
     tests: [
       by.served('A hub serves its web UI at /hub-ui, and leads there from where older releases had it'),
       ['hub-ui/shell.test.ts', 'Every place of the navigation has an address, and the way back leads back'],
-      ['hub-ui/setup_fences.test.ts', 'A fence that is drawn on the map tells of the entry into it'],
+      ['hub-ui/setup_fences.test.ts', 'A fence drawn on the map reports the entry into it'],
     ],
   },
   {
@@ -117,7 +117,7 @@ export const PURPOSE: readonly Statement[] = [
         'keycloak/keycloak.test.ts',
         'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
       ],
-      by.matrix('Every endpoint lets in whom it should, and nobody else'),
+      by.matrix('Every endpoint admits the permitted roles, and no others'),
     ],
   },
   {
@@ -128,7 +128,7 @@ export const PURPOSE: readonly Statement[] = [
       by.oldDatabase(
         'A hub that finds the config.dat of an older one serves what it holds, from data.dat, and keeps copies',
       ),
-      by.wideColumn('A hub on Cassandra has after crashes and a stop what it has acknowledged'),
+      by.wideColumn('A hub on Cassandra has all acknowledged writes after crashes and a stop'),
     ],
   },
   {
@@ -152,7 +152,9 @@ export const PURPOSE: readonly Statement[] = [
     says: 'A start reads them',
     tests: [
       by.contractCase('locations are kept without any setting, and what stands still is listed after a restart'),
-      by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),
+      by.restart(
+        'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
+      ),
     ],
   },
   {
@@ -212,7 +214,7 @@ export const PURPOSE: readonly Statement[] = [
     says: 'A start that fails ends with plain lines, without a stack trace',
     tests: [
       by.startFailures('a port that another program has'),
-      by.startFailures('a database that is none'),
+      by.startFailures('a file that is not a database'),
       by.startFailures('unknown keys and bad values, all at once'),
       by.startFailures('does not start where another one runs'),
       by.starts('A hub without permissions.yaml does not start, and says why'),
@@ -226,7 +228,9 @@ export const PURPOSE: readonly Statement[] = [
       by.contractCase(
         'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
       ),
-      by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),
+      by.restart(
+        'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
+      ),
       by.restore('a fence timeout counts from the time of receipt of the last location'),
     ],
   },

@@ -20,7 +20,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Location row 1',
     says: 'position is a GeoJSON Point',
     tests: [
-      by.waysIn('by PUT of one creates its provider once, is served, and is told'),
+      by.waysIn('by PUT of one creates its provider once, is served, and is published'),
       by.badInput('the hub refuses a location with'),
       by.contractCase('Positions of zones and locations are refused by an error that says what is wrong where'),
     ],
@@ -123,7 +123,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.contractCase('sensors of a trackable are an array with those of all its providers that have some'),
       ['api/assignment_endpoints.test.ts', 'are any JSON, 404 until they are set'],
-      by.contractCase('Sensors set to null are none, in whatever way they were set, also after a restart'),
+      by.contractCase('Sensors set to null are absent, in whatever way they were set, also after a restart'),
       by.contractCase('Sensors come back with every digit, whatever JSON they are'),
     ],
   },

@@ -30,10 +30,10 @@ export const STATES: readonly Statement[] = [
   },
   {
     at: 'States and transitions row 1',
-    says: 'Who is removed while colliding ends the collision',
+    says: 'Removing a colliding object ends the collision',
     tests: [
       by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
-      by.contractCase('the removal of a trackable is told as its exits, the end of its collision, and a change'),
+      by.contractCase('the removal of a trackable publishes its exits, the end of its collision, and a change'),
       by.contractCase('Deleting a trackable ends its collision after a restart'),
     ],
   },
@@ -67,7 +67,9 @@ export const STATES: readonly Statement[] = [
       by.contractCase(
         'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
       ),
-      by.restart('After a crash members are still inside, and what fell due meanwhile is told once, after a while'),
+      by.restart(
+        'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
+      ),
       [
         'core/restart_properties.test.ts',
         'after a restart into silence each member leaves once, at its own fence timeout or never',

@@ -42,7 +42,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       ['e2e/mobile_zones.test.ts', 'a zone follows the providers and trackables that it lists'],
       ['durability/mobile_zones.test.ts', 'A hub that is closed takes zones to the last location that it has accepted'],
-      by.contractCase('A zone with control points that follows an object takes its metres along'),
+      by.contractCase('A zone with control points that follows an object carries its local coordinates along'),
     ],
   },
   {
@@ -104,7 +104,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
       by.vectors('a fence timeout of null is infinite'),
       by.vectors('a fence timeout of -1 is infinite'),
       by.contractCase('A fence timeout that is set while an object inside is silent makes it exit'),
-      by.contractCase('A fence timeout that becomes infinite lets nobody exit'),
+      by.contractCase('A fence timeout that becomes infinite cancels the pending exit'),
     ],
   },
   {
@@ -156,8 +156,8 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Proximity sentence 1',
     says: 'Proximity systems send proximities',
     tests: [
-      by.waysIn('by POST of a list is a location at its zone, and is told as it came'),
-      by.waysIn('by WebSocket v1 is a location at its zone, and is told as it came'),
+      by.waysIn('by POST of a list is a location at its zone, and is published as received'),
+      by.waysIn('by WebSocket v1 is a location at its zone, and is published as received'),
       by.contractCase('A proximity comes from a kind of provider that has proximities'),
     ],
   },
@@ -165,7 +165,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Proximity sentence 2',
     says: 'A proximity becomes a location at the position of its zone',
     tests: [
-      by.waysIn('by PUT of one is a location at its zone, and is told as it came'),
+      by.waysIn('by PUT of one is a location at its zone, and is published as received'),
       [
         'e2e/mobile_zones.test.ts',
         'a proximity is at the place where its zone has gone, and takes further zones along',

@@ -77,7 +77,7 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
       socket.write(`POST /v2/zones HTTP/1.1\r\nHost: h\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`);
       socket.write(UNFINISHED_BODY);
     }),
-  'answers that nobody reads': (siege) =>
+  'unread answers': (siege) =>
     held(siege, 4, (socket) => {
       socket.pause();
       socket.write('GET /v2/openapi.json HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(4000));
@@ -105,7 +105,7 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
     await put(siege, '/v2/providers/hostile/location', LONG_SOURCE);
     await rest(siege, 500);
   },
-  'renderings that nobody gets': async (siege, round) => {
+  'renderings without a reader': async (siege, round) => {
     const socket = await openSocket(siege);
     for (let n = 0; n < 492; n++) {
       const params = { crs: `EPSG:${32_601 + (n % 60)}`, provider_id: `nobody ${n}` };
@@ -151,7 +151,7 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
     await put(siege, '/v2/providers/locations', LOCATIONS);
     await rest(siege, 500);
   },
-  'paths in the unified namespace: of 300 levels, and of somebody else': async (siege, round) => {
+  'paths in the unified namespace: of 300 levels, and of another client': async (siege, round) => {
     const paths = ['a/'.repeat(300), 'a'.repeat(60_000), 'hall/a', 'hall/a', 'hall/\u0000', 'hall/#'];
     const ids = paths.map(
       (_, n) => `0c5c1b0e-54b5-4b64-9d5f-${String(round % 100).padStart(4, '0')}${String(n).padStart(8, '0')}`,
