@@ -8,7 +8,7 @@ import { TokenVerifier } from '../../src/auth/tokens.ts';
 import { HubError } from '../../src/errors.ts';
 import { CLIENT, Issuer, type IssuerKey, newKey, OWNED_CLAIM } from './issuer.ts';
 
-/** Tokens that somebody without a key of the identity server can make. None may be taken, nor make the hub fetch. */
+/** Tokens that an attacker can make without a key of the identity server. None may be accepted or cause a fetch. */
 
 let issuer: Issuer;
 let key: IssuerKey;

@@ -23,7 +23,7 @@ export interface AuthorizedHub {
   close(): Promise<void>;
 }
 
-/** A hub that wants tokens of an issuer, with the given permissions beside those of the role admin. */
+/** A hub that requires tokens of an issuer, with the given permissions and those of the role admin. */
 export async function openAuthorizedHub(permissions: string, settings: TestSettings = {}): Promise<AuthorizedHub> {
   const issuer = await Issuer.open();
   const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));

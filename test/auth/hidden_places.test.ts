@@ -6,8 +6,8 @@ import type { TestHub } from '../support/running_hub.ts';
 import { type AuthorizedHub, done, openAuthorizedHub } from './authorized_hub.ts';
 
 /**
- * A zone with coordinates goes where a vehicle of somebody else is. An administrator has tied it to that, and has given it
- * to a tenant, whose fence and anchor are in it. Whatever is placed by it would tell the tenant where the vehicle is.
+ * A zone with coordinates follows a vehicle of another owner. An administrator has attached it to that, and has given it
+ * to a tenant, whose fence and anchor are in it. Anything positioned by it would reveal the position of the vehicle.
  */
 
 const PERMISSIONS = `
@@ -159,7 +159,7 @@ test('The history of owned objects names no provider of another owner, and has n
   assert.doesNotMatch((await tenant.get(`${path}?format=csv`)).text, /theirs/);
 });
 
-/** What a tenant does that reads something of its own, changes it, and sends it back. */
+/** A tenant reads an object of its own, changes it, and sends it back. */
 const SENT_BACK: readonly [path: string, change: (body: Record<string, unknown>) => object][] = [
   [`/zones/${ZONE}`, (body) => ({ ...body, name: 'x' })],
   [`/trackables/${MINE}`, (body) => ({ ...body, name: 'x' })],

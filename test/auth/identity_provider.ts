@@ -163,7 +163,7 @@ function answerAsKeycloak(provider: Provider): void {
   });
 }
 
-/** Older clients send name and password themselves; the package leaves that to whoever wants it. */
+/** Older clients send name and password themselves; the package leaves that to its callers. */
 function registerPasswordGrant(provider: Provider, people: IdentityProviderOptions['people']): void {
   const take = async (ctx: Parameters<Parameters<Provider['registerGrantType']>[1]>[0]): Promise<void> => {
     const { client, params } = ctx.oidc;

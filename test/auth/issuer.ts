@@ -37,7 +37,7 @@ export class Issuer {
   /** Paths that were asked for, in order. */
   readonly asked: string[] = [];
   keys: readonly IssuerKey[];
-  /** What it answers instead; undefined: what is asked for. */
+  /** Response to return instead of the normal one; undefined: the normal one. */
   broken: { readonly status: number; readonly body: string } | undefined;
   readonly #close: () => Promise<void>;
 

@@ -66,7 +66,7 @@ const OF_ANOTHER = Object.fromEntries(
 
 let closed: AuthorizedHub;
 let open: AuthorizedHub;
-/** Where something may have been changed since everything was in its place. */
+/** Hubs whose data may have changed since the setup. */
 const changed = new Set<AuthorizedHub>();
 let tokens: Readonly<Record<Who, string | undefined>>;
 
@@ -92,7 +92,7 @@ after(async () => {
   await open.close();
 });
 
-/** Where a row is served. */
+/** URL at which a row is served. */
 interface Address {
   readonly version: 'v1' | 'v2';
   readonly base: string;
@@ -118,7 +118,7 @@ function expected({ permission }: ApiRoute, { version, base }: Address, who: Who
   if (permission.resource === undefined) return 403;
   if (permission.owned === 'reply') return 'let in';
   if (who === 'OWN of another') return 403;
-  // v1 makes up the ids of these, so nobody owns them beforehand.
+  // v1 generates the ids of these, so they have no owner before.
   const generated = ['zone_id', 'fence_id', 'trackable_id'].includes(permission.resource);
   return permission.owned === 'body' && version === 'v1' && generated ? 403 : 'let in';
 }
@@ -167,7 +167,7 @@ test('Every endpoint admits the permitted roles, and no others', async (t) => {
         wrong.push(...wrongLists(route, who, reply).map((what) => `${cell}: ${what}`));
       }
     }
-    // What was refused has changed nothing.
+    // A rejected request has changed nothing.
     if (who === 'no role') assert.equal((await closed.admin.get(`/zones/${IDS['zone_id']}`)).status, 200);
   }
   assert.deepEqual(wrong, []);
@@ -186,7 +186,7 @@ function wrongLists({ permission, method }: ApiRoute, who: Who, { status, text }
   return who === 'OWN' && !text.includes(mine) ? [`does not show ${mine}`] : [];
 }
 
-/** What is answered to a subscribe, or to a publish of nothing: a code, or that it was done. */
+/** Result of a subscription or of an empty publication: an error code or success. */
 type Answer = 10004 | 10006 | 'done';
 
 /** Topics whose events have no owner: a permission for OWN does not open them. */

@@ -7,7 +7,7 @@ import type { Event } from '../support/socket_client.ts';
 import { type AuthorizedHub, done, openAuthorizedHub } from './authorized_hub.ts';
 
 /**
- * Names of things in what a tenant sends and is shown. `mine` belongs to the tenant, `theirs` to somebody else. A
+ * References in requests and responses of a tenant. `mine` belongs to the tenant, `theirs` to another owner. A
  * provider of mine is on trackables of both.
  */
 

@@ -19,13 +19,13 @@ const MINE = OwnedEntities.from({
   zone_ids: ['z1'],
   anchor_ids: ['a1'],
 });
-/** What there is, of mine and of others. */
+/** Objects of the tenant and of other owners. */
 const THERE: Readonly<Partial<Record<Resource, readonly string[]>>> = {
   trackable_id: ['t1', 't2', 't8', 'both'],
   zone_id: ['z1', 'z8', 'both'],
   provider_id: ['p1', 'p8'],
 };
-/** A zone of somebody else that goes where a trackable of theirs is, and fences. */
+/** A zone of another owner that follows a trackable of that owner, and fences. */
 const MOBILE: Zone = { id: 'z9', type: 'rfid', parent: 't8' };
 const ZONES: readonly Zone[] = [{ id: 'z1', type: 'rfid' }, { id: 'z8', type: 'rfid' }, MOBILE];
 const site: EntityIndex = {
@@ -70,7 +70,7 @@ const REFUSED: readonly [naming: ReferenceSource, after: object, message: string
     { properties: { [FOLLOWED.trackables]: ['p8'] } },
   ],
   ['zone', { anchor_ids: ['a1', 'a8'] }, `anchor_ids[1]: must name an anchor ${may}, found "a8"`],
-  // A hall is everybody's, but not where a vehicle of somebody else is.
+  // Every client may use a hall, but not a zone that follows a vehicle of another owner.
   ['fence', { zone_id: 'z9' }, `zone_id: ${still}, found "z9"`],
   ['anchor', { zone_id: 'z9' }, `zone_id: ${still}, found "z9"`],
   ['location', { source: 'z9', provider_id: 'p1' }, `source: ${still}, found "z9"`],
@@ -90,7 +90,7 @@ const ADMITTED: readonly [naming: ReferenceSource, after: object, before?: objec
   ['trackable', { location_providers: ['p1', 'p2'], parent: 't2' }],
   ['trackable', { location_providers: ['p8', 'p1'], parent: 't8' }, { location_providers: ['p8'], parent: 't8' }],
   ['trackable', { location_providers: null, parent: '' }],
-  // What is no list of ids is for the check of the entity to refuse.
+  // The check of the entity rejects values that are not lists of ids.
   ['trackable', { location_providers: 'p8', parent: 8 }],
   ['zone', { parent: 't1' }],
   ['zone', { parent: 'z1', properties: { [FOLLOWED.providers]: ['p1'], other: ['p8'] } }],
@@ -109,7 +109,7 @@ test('checkNewNames admits everything of a kind that another role may read, and 
   const trackables = seeing(['trackable_id']);
   assert.equal(refusal('trackable', undefined, { parent: 't8' }, trackables), '');
   assert.notEqual(refusal('trackable', undefined, { location_providers: ['p8'] }, trackables), '');
-  // Whoever reads all trackables must not have a zone carried by somebody's zone.
+  // A client that may read all trackables must not attach a zone to a zone of another owner.
   assert.notEqual(refusal('zone', undefined, { parent: 'z8' }, trackables), '');
   assert.notEqual(refusal('zone', undefined, { parent: 'both' }, trackables), '');
   assert.equal(refusal('zone', undefined, { parent: 't8' }, trackables), '');
@@ -154,7 +154,7 @@ for (const naming of ['location', 'motion', 'fence_event'] as const) {
         const inner = (naming === 'motion' ? (shown as { location: object }).location : shown) as Cuttable;
         inner.trackables = inner.trackables.filter((id) => KEPT.includes(id));
         if (inner.trackable_id !== undefined && !KEPT.includes(inner.trackable_id ?? '')) inner.trackable_id = null;
-        // What a provider says of itself goes with its name; the location is the trackable's.
+        // Data of a provider is hidden with its name; the location belongs to the trackable.
         if (inner.provider_id !== undefined && inner.provider_id !== 'p1') {
           inner.provider_id = null;
           inner.properties = null;
@@ -178,7 +178,7 @@ const CUT: readonly [naming: ReferenceSource, whole: object, cut: object][] = [
     { position: [1], floor: 2, parent: 't1', anchor_ids: ['a1', 'a8'] },
     { position: [1], floor: 2, parent: 't1', anchor_ids: ['a1'] },
   ],
-  // Where it is tells where they are.
+  // Its position reveals theirs.
   ['zone', { position: [1], floor: 2, parent: 't8' }, { position: null, floor: null, parent: null }],
   [
     'zone',

@@ -5,7 +5,7 @@ import type { TestHub } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
 import { type AuthorizedHub, done, openAuthorizedHub } from './authorized_hub.ts';
 
-/** Two tenants share a hall: what is named `mine` belongs to the token, what is named `theirs` to somebody else. */
+/** Two tenants share a hall: `mine` belongs to the token, `theirs` to another owner. */
 
 const PERMISSIONS = `
 tenant:

@@ -37,7 +37,7 @@ test('Every row of the API is public or has a target in each version that it is 
       assert.ok(found && TARGETS.includes(found));
     }
   }
-  // What describes the hub, and is the same for every hub.
+  // Documents that describe the hub, and are the same for every hub.
   const documents = [
     'GET /openapi.json',
     'GET /openapi-3.0.json',

@@ -13,7 +13,7 @@ import { Issuer } from './issuer.ts';
 const HOST = 'identity.invalid';
 const VARIABLES = ['https_proxy', 'no_proxy', 'HTTPS_PROXY', 'NO_PROXY'];
 
-/** A hub whose identity server is behind a proxy, and which is told of that by its environment. */
+/** A hub that reaches its identity server through the proxy that its environment names. */
 async function openBehindProxy(t: TestContext, noProxy: string) {
   const made = await makeCertificate(HOST);
   const issuer = await Issuer.open(undefined, made, HOST);

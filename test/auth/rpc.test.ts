@@ -40,7 +40,7 @@ after(() => opened.close());
 const PING = 'com.omlox.ping';
 const IDENTIFY = 'com.omlox.identify';
 
-/** What each role may: by REST, see what is available and call; by WebSocket of both versions, call and register. */
+/** Permissions of each role: by REST, list methods and call; by WebSocket of both versions, call and register. */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   operator: ['available', `call ${PING}`, `call ${IDENTIFY}`, `v2 call ${PING}`, `v2 call ${IDENTIFY}`],
   pinger: [`call ${PING}`, `v2 call ${PING}`],

@@ -146,8 +146,8 @@ describe('a hub that wants tokens', () => {
     const events = await socket.subscribe('location_updates', { provider_id: 'tag-e', token });
     await opened.admin.put('/providers/tag-e/location', gps('tag-e'));
     await events.next();
-    const told = await socket.frame(({ code }) => code === 10006);
-    assert.match(told.description ?? '', new RegExp(`of subscription ${events.subscriptionId} has expired`));
+    const expired = await socket.frame(({ code }) => code === 10006);
+    assert.match(expired.description ?? '', new RegExp(`of subscription ${events.subscriptionId} has expired`));
     await opened.admin.put('/providers/tag-e/location', gps('tag-e'));
     await hub.settle();
     assert.equal(events.events.length, 1);

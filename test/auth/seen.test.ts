@@ -45,7 +45,7 @@ before(async () => {
 });
 after(() => opened.close());
 
-/** One who must not be told of most things. */
+/** A client that must not see most objects. */
 class Tenant {
   readonly rights: Rights;
   readonly hub: TestHub;
@@ -64,7 +64,7 @@ class Tenant {
     });
   }
 
-  /** What must not be in a text. What was asked with may be repeated in a refusal. */
+  /** Values that a response must not contain. An error may repeat values of its request. */
   leaks(text: string, { asked = '', areRecords = false }: Looking): readonly string[] {
     const found = this.#secrets.filter((secret) => secret.in.test(text) && !secret.in.test(asked));
     return found.filter(({ isPlace }) => areRecords || !isPlace).map(({ what }) => what);
@@ -76,7 +76,7 @@ class Tenant {
   }
 }
 
-/** Something that stands nowhere but in what is told of one entity. */
+/** A value that occurs only in the data of one entity. */
 interface Secret {
   readonly what: string;
   readonly in: RegExp;
@@ -105,7 +105,7 @@ function secretsOf(kind: Kind, i: number, marks: Marks, placing: readonly number
   return [...named, ...places];
 }
 
-/** What locates a trackable: its own providers and those of what carries it. */
+/** Providers that locate a trackable: its own and those of its carriers. */
 function providersOf(site: World['site'], t: number): readonly number[] {
   const { providers = [], parent = null } = site.trackables[t] ?? {};
   return parent === null || t === 0 ? providers : [...providers, ...providersOf(site, parent % t)];
@@ -213,7 +213,7 @@ async function check(world: World): Promise<void> {
     await readAll(tenant, 'at first');
     await checkFrames(tenant, 'at first');
   }
-  // One of them does what is possible with what is theirs. What it tells the others of itself is no leak.
+  // One of them makes every possible request about its own objects. Data that it publishes itself is no leak.
   hasAttacked = true;
   const [attacker] = tenants;
   assert.ok(attacker !== undefined);

@@ -1,7 +1,7 @@
 import { FOLLOWED } from '../../src/core/zone/following.ts';
 import type { Kind, Marks, World } from './seen_world.ts';
 
-/** What a tenant may try: a request, or a frame. */
+/** An attack by a tenant: a request or a frame. */
 interface Attack {
   readonly method: string;
   readonly path: string;

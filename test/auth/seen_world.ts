@@ -56,7 +56,7 @@ export interface Rights {
 export const worldArbitrary = fc.record({
   site: siteArbitrary,
   tokens: fc.tuple(rightsArbitrary, rightsArbitrary),
-  /** What each attack is on: of one's own, and of anybody's. */
+  /** Target of each attack: an object of the tenant or of any owner. */
   attacks: fc.array(fc.tuple(nat, nat), { minLength: 120, maxLength: 120 }),
 });
 type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
@@ -213,7 +213,7 @@ export const RESOURCE_OF = Object.fromEntries(KINDS.map((kind) => [kind, `${kind
   Record<Kind, Resource>
 >;
 
-/** What a token owns, as its claim says. */
+/** Ids of the objects that the claim of a token grants. */
 export function claimOf({ owned }: Rights, marks: Marks): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(KINDS.map((kind) => [`${kind}_ids`, owned[kind].map((i) => marks.id(kind, i))]));
 }

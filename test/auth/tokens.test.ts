@@ -277,7 +277,7 @@ describe('Tokens', () => {
     );
   });
 
-  /** Keys beside the right one, each of which would stop it if the hub insisted on them. */
+  /** Keys next to the right one. Each would fail if the hub required it to be usable. */
   const OTHER_KEYS: readonly [name: string, jwk: object][] = [
     ['broken one', { kty: 'RSA', n: '!!', e: 'AQAB' }],
     [

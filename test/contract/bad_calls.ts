@@ -7,7 +7,7 @@ import { filled, IDS, UNKNOWN_ID } from './world.ts';
 export interface BadCall {
   readonly what: string;
   readonly status: 400 | 404 | 405;
-  /** What the message begins with. */
+  /** Start of the message. */
   readonly names: string;
   readonly method?: string;
   readonly path?: string;
@@ -15,7 +15,7 @@ export interface BadCall {
   readonly body?: unknown;
 }
 
-/** Where an unknown id is no error, and why. */
+/** Endpoints at which an unknown id is no error, with the reason. */
 export const TAKES_UNKNOWN: Readonly<Record<string, string>> = {
   'PUT /providers/{provider_id}/location': 'the location creates its provider',
   'PUT /providers/{provider_id}/proximity': 'the proximity creates its provider',
@@ -44,7 +44,7 @@ export function badPaths(title: string, path: string, body: unknown): BadCall[] 
 /** Values that a parameter does not take. */
 export function badQueries(name: string): BadCall[] {
   const broken = { what: `a broken ${name}`, status: 400, names: 'query', query: `?${name}=${BROKEN}` } as const;
-  // Any text may be somebody's name.
+  // Any string may be the name of an object.
   if (name === 'foreign_id') return [broken];
   // A zone matters to positions in its own coordinates alone.
   const more = name === 'zone_id' ? 'crs=local&' : '';
@@ -57,7 +57,7 @@ const NO_ENTITY = [true, 7, 'text', null, { type: 7, properties: 'none' }];
 
 /** Texts that are no JSON, and JSON that is no such body. A rule to be validated may be any text, and begins a message otherwise. */
 export function badBodies(title: string, good: unknown): BadCall[] {
-  // Whatever is wrong with a request of JSON-RPC is told with status 200: see rpc.test.ts.
+  // Errors of JSON-RPC requests are returned with status 200: see rpc.test.ts.
   if (title === 'PUT /rpc') return [];
   const isRule = title === 'POST /validator/rules/locating';
   const texts = NO_JSON.map((body) => bad(`the text ${JSON.stringify(body)}`, body, isRule ? '' : 'body'));
@@ -71,7 +71,7 @@ export function bad(what: string, body: unknown, names: string): BadCall {
   return { what, status: 400, names, body };
 }
 
-/** What types of errors look like: v1 has words for them. */
+/** Patterns of error types: v1 has names for them. */
 const TYPES: Readonly<Record<string, RegExp>> = { v1: /^(bad request|not found)$/ };
 const VENDOR_TYPES = /^com\.flowcate\.(http|license)\.\w+$/;
 

@@ -55,7 +55,7 @@ const ANCHORS: CoveredBy = [
 ];
 const ALERTS: CoveredBy = [
   'e2e/alerts.test.ts',
-  'alerts are raised by what happens, told at once, acknowledged and cleared, and survive a restart',
+  'alerts are raised by events, published at once, acknowledged and cleared, and survive a restart',
 ];
 const ALERT_ROOM: CoveredBy = [
   'e2e/alerts.test.ts',
@@ -74,7 +74,7 @@ const PAGES: CoveredBy = [
   'The pages of the documentation load files that the hub has, and nothing from elsewhere',
 ];
 
-/** What is tested of an endpoint beyond its statuses, parameters and bodies, by the path. */
+/** Tests of an endpoint beyond its statuses, parameters and bodies, by path. */
 export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/zones': [BY_FOREIGN_ID],
   '/zones/summary': [BY_FOREIGN_ID],
@@ -175,7 +175,7 @@ const OF_RPC_SOCKET: readonly CoveredBy[] = [
   [RPC, 'forwards a call of one WebSocket client to another, on all paths, with an id of its own'],
 ];
 
-/** What is tested of a topic beyond the shape of its events. */
+/** Tests of a topic beyond the schema of its events. */
 export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   location_updates: [
     [

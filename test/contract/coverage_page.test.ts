@@ -121,7 +121,7 @@ function tableOf(heading: string): string[][] {
   });
 }
 
-/** `GET /zones` for each of the methods and paths of a row; the path alone where the method is not told. */
+/** `GET /zones` for each of the methods and paths of a row; the path alone if the row names no method. */
 function endpointsOf(methods: string, paths: string): readonly string[] {
   if (paths.startsWith(SOCKET)) return [];
   const inWords = IN_WORDS[paths];

@@ -11,7 +11,7 @@ type Responses = Readonly<Record<string, { readonly $ref?: string; readonly cont
 
 const DIALECTS = { 'openapi.json': '2020', 'openapi-3.0.json': 'OpenAPI 3.0' } as const;
 
-/** What the hub's own documents say of its replies. */
+/** Responses as the hub's own documents describe them. */
 export class Documented {
   readonly #said: readonly Said[];
 
@@ -39,7 +39,7 @@ export class Documented {
   }
 }
 
-/** What one document says. */
+/** Contents of one document. */
 class Said {
   readonly #document: OpenApi;
   readonly #schemas: DocumentSchemas;

@@ -4,7 +4,7 @@ import { IDS } from './world.ts';
 export interface Endpoint {
   readonly path: string;
   readonly answers: Readonly<Record<string, number>>;
-  /** Parameters that each of its methods must understand, beside those of GET alone. */
+  /** Parameters that each of its methods must support, in addition to those of GET alone. */
   readonly writes?: readonly string[];
   readonly reads?: readonly string[];
   /** Parameters that it is not answered without. */
@@ -141,7 +141,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/metrics', answers: { GET: 200 }, unversioned: true },
 ];
 
-/** The versions that an endpoint is called in; the empty one is none. */
+/** Versions of the API in which an endpoint is called; an empty string stands for no version. */
 export function versionsOf({ unversioned, versions = ['v1', 'v2'] }: Endpoint): readonly string[] {
   return unversioned === true ? [''] : versions;
 }

@@ -85,7 +85,7 @@ describe('the OpenAPI documents, read by generators of clients,', () => {
   }
 });
 
-/** What a generator would have to think of a name for, and would name after the place. */
+/** Whether a schema needs a name; a generator would otherwise derive one from its path. */
 function isNamingWorth(schema: Schema): boolean {
   const { type = '', properties, enum: words = [], anyOf = [], oneOf = [], allOf = [] } = schema;
   if (properties !== undefined || type === 'object') return true;

@@ -4,7 +4,7 @@ import type { TestReply } from '../support/running_hub.ts';
 import { type AsGoClient, LOCATION, MAC, openAsGoClient, UUID } from './as_go_client.ts';
 
 /**
- * What the public Go client (omlox-client-go) needs of the REST API, and no schema says: one row for each of its quirks,
+ * Needs of the public Go client (omlox-client-go) that no schema of the REST API states: one row for each of its quirks,
  * named after it, against a running hub.
  */
 
@@ -21,7 +21,7 @@ before(async () => {
 after(() => client.close());
 beforeEach(() => client.clear());
 
-/** What its generated decoders take for the status of a write: an object, null, or nothing at all. */
+/** Bodies that its generated decoders accept for the status of a write: an object, null, or none. */
 function assertDecodable({ status, text }: TestReply): void {
   assert.ok(status >= 200 && status < 300, `${status} ${text}`);
   assert.ok(text === '' || text.startsWith('{') || text === 'null', text);

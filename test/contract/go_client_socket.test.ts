@@ -16,7 +16,7 @@ import {
 } from './as_go_client.ts';
 
 /**
- * What the public Go client (omlox-client-go) needs of the WebSocket: one row for each of its quirks, named after it,
+ * Needs of the public Go client (omlox-client-go) for the WebSocket: one row for each of its quirks, named after it,
  * against a running hub and down to the bytes on the wire.
  */
 

@@ -34,7 +34,7 @@ export class DocumentSchemas {
   }
 }
 
-/** What is said in the dialect of OpenAPI 3.0 alone, said as draft 7 does. */
+/** Converts keywords that only OpenAPI 3.0 has to their form in draft 7. */
 function inDraft7(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(inDraft7);
   if (typeof node !== 'object' || node === null) return node;

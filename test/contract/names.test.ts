@@ -6,7 +6,7 @@ import type { Document } from './json_schema.ts';
 import { type Names, namesIn } from './named.ts';
 import { readReferenceDocument } from './reference.ts';
 
-/** What the public omlox Hub API calls things, kept here so that it is tested where the reference is not. */
+/** Names of the public omlox Hub API, stored here to test them without the reference. */
 const LIST = new URL('omlox_names.json', import.meta.url);
 const { $comment, ...omlox } = JSON.parse(readFileSync(LIST, 'utf8')) as Names & { readonly $comment: string };
 const reference = readReferenceDocument();

@@ -32,7 +32,7 @@ export interface Operation {
   readonly parameters: readonly { readonly name: string; readonly type: string }[];
   /** Undefined where none is sent. */
   readonly body: RequestBody | undefined;
-  /** What is wrong with the body of a success; undefined where the reference has no schema of it. */
+  /** Schema errors of the body of a success; undefined if the reference has no schema for it. */
   readonly replyProblem: Problem | undefined;
 }
 

@@ -15,13 +15,13 @@ import { Documented } from './documented.ts';
 import { type Operation, type RequestBody, readReference } from './reference.ts';
 import { BODIES, filled, IDS, restore, UNKNOWN_ID } from './world.ts';
 
-/** Where a success is meant to differ from the reference, and why. */
+/** Intended deviations of successes from the reference, with their reasons. */
 const OTHER_SHAPES: Readonly<Record<string, string>> = {
   'v1 GET /trackables/{trackable_id}/providers': 'v1 names related entities by their ids; the reference is v2',
   'v1 GET /providers/{provider_id}/trackables': 'v1 names related entities by their ids; the reference is v2',
 };
 
-/** What is called a PUT in the reference, and is a WebSocket. */
+/** Paths that the reference lists as PUT, and that are WebSockets. */
 const SOCKET = '/ws/socket';
 
 /** Members that have to fit other things than the example of the reference does. */

@@ -146,8 +146,8 @@ describe('remote procedure calls', () => {
     it(`answers ${JSON.stringify(request)} with ${code}, by REST and by WebSocket`, async () => {
       const { status, body } = await put(request);
       assert.deepEqual([status, body.id, body.error?.code], [200, 1, code]);
-      const told = await (await open()).ask(request);
-      assert.deepEqual([told.id, told.error], [1, body.error]);
+      const answer = await (await open()).ask(request);
+      assert.deepEqual([answer.id, answer.error], [1, body.error]);
     });
   }
 
@@ -258,8 +258,8 @@ describe('remote procedure calls', () => {
     await led.next();
     led.send({ jsonrpc: '2.0', id: 2, method: 'unregister', params: { method: 'm' } });
     assert.equal((await led.next()).result, true);
-    const told = await caller.next();
-    assert.deepEqual([told.id, told.error?.code], ['m', -32000]);
+    const answer = await caller.next();
+    assert.deepEqual([answer.id, answer.error?.code], ['m', -32000]);
     assert.equal((await led.ask({ method: 'unregister', params: { method: 'm' } })).error?.code, -32602);
     const replied = put({ method: 'n', params: { _timeout: 60_000 } });
     await led.next();
@@ -287,8 +287,8 @@ describe('remote procedure calls', () => {
     const { status, body } = await put(long);
     assert.deepEqual([status, body.type], [413, 'com.flowcate.http.payload_too_large']);
     const client = await open();
-    const told = await client.ask(long);
-    assert.match(told.error?.message ?? '', /^message: must have at most 262,144 bytes, found 262,\d+$/);
+    const answer = await client.ask(long);
+    assert.match(answer.error?.message ?? '', /^message: must have at most 262,144 bytes, found 262,\d+$/);
     assert.equal((await client.ask({ method: 'com.omlox.ping' })).result, 'Pong');
   });
 

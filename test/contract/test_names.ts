@@ -3,7 +3,7 @@ import { type CoveredBy, ENDPOINT_WALK, walked } from './covered_by.ts';
 import { ENDPOINTS } from './endpoints.ts';
 
 const TESTS = new URL('../', import.meta.url);
-/** Letters that a title must have beside what it fills in, to tell its tests from others. */
+/** Number of letters that a title must have outside of its placeholders to identify its tests. */
 const TELLING = 8;
 
 interface Titles {
@@ -20,7 +20,7 @@ const known = new Map<string, Titles>();
 const walks = new Set(ENDPOINTS.flatMap(({ path }) => walked(path)).map(([, name]) => name));
 
 /**
- * Whether a file has a test or a suite of that name. Where a title is filled in by the name of a row, that must be a
+ * Whether a file has a test or a suite of that name. If a title contains the name of a row, that must be a
  * text of the file or of one that it imports, and so must the name itself where a title is nearly all gap. Any other gap
  * may have anything in it.
  */

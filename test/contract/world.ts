@@ -97,7 +97,7 @@ const CISCO = {
   ],
 };
 
-/** Bodies that are accepted, by operation; made anew for each call, since names can be given once only. */
+/** Bodies that are accepted, by operation; created for each call, since each name can be used only once. */
 export const BODIES: Readonly<Record<string, () => unknown>> = {
   'POST /zones': () => ({ ...hall, foreign_id: newName() }),
   'PUT /zones/{zone_id}': () => hall,
@@ -186,7 +186,7 @@ export async function restore(hub: TestHub): Promise<void> {
   assert.fail('no alert was raised');
 }
 
-/** The id of the first of a list, which is made where there is none. */
+/** Returns the id of the first object of a list, and creates one if the list is empty. */
 async function firstOf(hub: TestHub, path: string, body: object): Promise<string> {
   const [first] = (await hub.get(path)).body as { id: string }[];
   return first?.id ?? (await hub.post(path, body)).body.id;

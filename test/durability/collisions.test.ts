@@ -37,8 +37,8 @@ async function passDelay(hub: HubProcess): Promise<void> {
   await crossings.next(({ event_type: type, provider_id: by }: Event) => type === 'region_exit' && by === 'tag c');
 }
 
-/** What was told, in short: `start b a` is that b has met a. */
-function told({ events }: Recorder): string[] {
+/** Published events in short form: `start b a` says that b has met a. */
+function published({ events }: Recorder): string[] {
   return events.map(({ collision_type: type, collisions }: Event) => {
     const [mover, other] = collisions.map(({ id }: Event) => id.at(-1));
     return `${type.replace('collision_', '')} ${mover} ${other}`;
@@ -47,8 +47,8 @@ function told({ events }: Recorder): string[] {
 
 const isOf =
   (type: string) =>
-  ({ collision_type: told }: Event): boolean =>
-    told === type;
+  ({ collision_type: actual }: Event): boolean =>
+    actual === type;
 
 test('Two that have parked touch after a crash, without a second start, and end once when they part', async () => {
   const folder = newFolder();
@@ -64,7 +64,7 @@ test('Two that have parked touch after a crash, without a second start, and end 
   const between = await subscribe(second);
   await drive(second, 'a', 0.1);
   await between.next(isOf('colliding'));
-  assert.deepEqual(told(between), ['colliding a b']);
+  assert.deepEqual(published(between), ['colliding a b']);
   await second.crash();
 
   const third = await HubProcess.start(folder, SETTINGS);
@@ -72,7 +72,7 @@ test('Two that have parked touch after a crash, without a second start, and end 
   await drive(third, 'b', 9);
   const end = await last.next(isOf('collision_end'));
   assert.equal(end.start_time, startTime);
-  assert.deepEqual(told(last), ['end b a']);
+  assert.deepEqual(published(last), ['end b a']);
   await third.crash();
 
   const fourth = await HubProcess.start(folder, SETTINGS);
@@ -82,7 +82,7 @@ test('Two that have parked touch after a crash, without a second start, and end 
   await drive(fourth, 'a', 0);
   await drive(fourth, 'b', 0.5);
   await none.next(isOf('collision_start'));
-  assert.deepEqual(told(none), ['start b a'], 'its end was told once');
+  assert.deepEqual(published(none), ['start b a'], 'its end was published once');
   await fourth.stop();
 });
 
@@ -112,6 +112,6 @@ test('A published start is not published again, although the crash loses the loc
   await drive(third, 'a', 9);
   const end = await last.next(isOf('collision_end'));
   assert.equal(end.start_time, startTime);
-  assert.deepEqual(told(last), ['colliding b a', 'colliding a b', 'end a b']);
+  assert.deepEqual(published(last), ['colliding b a', 'colliding a b', 'end a b']);
   await third.stop();
 });

@@ -4,7 +4,7 @@ import { reportOn } from '../../src/store/report.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 
-/** What a hub says that it has, in one order: entities by kind, locations, motions, and who is in which fence. */
+/** Data that a hub returns, sorted: entities by kind, locations, motions, and members of fences. */
 async function stateOf(hub: TestHub): Promise<Record<string, unknown>> {
   const list = async (path: string, key: (each: Named) => string) => {
     const { status, body } = await hub.get(path);
@@ -39,7 +39,7 @@ interface Named {
 
 /**
  * Stops a hub and starts it again: it must have the same, whatever it has in memory, in its shards and on disk, and its
- * database must hold nothing else. Returns what it has.
+ * database must hold nothing else. Returns its contents.
  */
 export async function assertConsistent(hub: TestHub, settings: TestSettings): Promise<Record<string, unknown[]>> {
   await hub.settle();

@@ -13,10 +13,10 @@ import { runMqttRounds } from './mqtt/mqtt_rounds.ts';
  *
  * `npm run crash -- --cluster 3 --rounds 100 --seed 1 --nats 3 --save FILE`: the same with several hubs that are one, on
  * that many NATS servers, which are killed, stopped and cut off; three of them for more than two hubs when left out. It fails
- * where anything was lost, told twice or otherwise wrong; `--save` writes all findings as JSON.
+ * if anything was lost, published twice or otherwise wrong; `--save` writes all findings as JSON.
  *
  * `npm run crash -- --cluster 3 --release ../hub-before --rounds 6`: a rolling upgrade instead. The hubs begin as
- * those of another checkout, with its own node_modules, and in each round the next one is told to stop and started as one
+ * those of another checkout, with its own node_modules, and in each round the next one is stopped and started as one
  * of this checkout; once all are, one of the other takes a seat again, or refuses to start where it cannot read what the
  * new ones write.
  *
@@ -36,8 +36,8 @@ const { values } = parseArgs({
     broker: { type: 'string', default: 'mosquitto' },
   },
 });
-/** How many new problems a round tells of. */
-const TOLD_MAX = 5;
+/** Maximum number of new problems that a round reports. */
+const REPORTED_MAX = 5;
 const options = { rounds: Number(values.rounds), seed: Number(values.seed) };
 const ends: (() => void)[] = [];
 const atEnd = (callback: () => void): void => void ends.push(callback);
@@ -79,7 +79,7 @@ async function crashMqtt(): Promise<boolean> {
     ...{ ...options, atEnd, broker },
     done(counts, problems) {
       process.stdout.write(`${roundLine(++round, counts)}\n`);
-      for (const problem of problems.slice(0, TOLD_MAX)) process.stderr.write(`  ${problem}\n`);
+      for (const problem of problems.slice(0, REPORTED_MAX)) process.stderr.write(`  ${problem}\n`);
     },
   });
   process.stdout.write(`\n${mqttReport(findings, `seed ${values.seed}, ${broker}`)}\n`);
@@ -100,15 +100,16 @@ async function crashCluster(hubs: number): Promise<boolean> {
     process.stderr.write(`There is no nats-server: ${program.missing}\n`);
     return false;
   }
-  let told = 0;
+  let reported = 0;
   const findings = await runClusterRounds({
     ...{ ...options, hubs, nats, atEnd, program: program.path },
     ...(values.release !== undefined && { release: values.release }),
     done(round, fault, { outages, problems }) {
       const counts = `${problems.length} problems`;
       tell(`round ${round} of ${options.rounds}: ${fault}, ${Math.round(outages.at(-1)?.tookMs ?? 0)} ms, ${counts}`);
-      for (const { is, what } of problems.slice(told, told + TOLD_MAX)) process.stderr.write(`  ${is}: ${what}\n`);
-      told = problems.length;
+      for (const { is, what } of problems.slice(reported, reported + REPORTED_MAX))
+        process.stderr.write(`  ${is}: ${what}\n`);
+      reported = problems.length;
     },
   });
   const servers = `${nats} NATS ${nats === 1 ? 'server' : 'servers'}`;

@@ -11,7 +11,7 @@ const LOST_MS = 2000;
 /** Load before the end of a round. Every fifth is longer than what may be lost. */
 const LOAD_MS = { min: 50, max: 1000, long: LOST_MS + 500 };
 const LONG_EVERY = 5;
-/** Every so many rounds the hub is asked to stop, under the same load. */
+/** Every Nth round asks the hub to stop under the same load instead. */
 const STOP_EVERY = 10;
 
 export interface RoundsOptions {
@@ -24,7 +24,7 @@ export interface RoundsOptions {
 
 /**
  * Starts a hub on one folder again and again, with each value of db_fast_writes in turn, and kills it at a random moment
- * of mixed load. Each start is compared with all that the hub has acknowledged and told in the rounds before.
+ * of mixed load. Each start is compared with all that the hub acknowledged and published in earlier rounds.
  */
 export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOptions): Promise<Findings> {
   const folder = newFolder(atEnd);
@@ -49,7 +49,7 @@ export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOption
     const load = isLast ? [] : loadOn(hub, { ledger, walkers, pairs, random });
     const forMs = round % LONG_EVERY === 1 ? LOAD_MS.long : LOAD_MS.min + random() * (LOAD_MS.max - LOAD_MS.min);
     if (!isLast) await new Promise((resolve) => setTimeout(resolve, forMs));
-    // What is on its way to the subscriber when the hub dies may come or not: it is told at most once either way.
+    // Events in flight to the subscriber at the crash may be lost. Each is published at most once in either case.
     crash = { crashedAtMs: isStopped ? Number.POSITIVE_INFINITY : performance.now(), lostMs: isFast ? LOST_MS : 0 };
     const { code, stderr } = await (isStopped ? hub.stop() : hub.crash());
     await Promise.all(load);

@@ -18,7 +18,7 @@ after(async () => {
   await hub.crash();
 });
 
-/** What is wrong, the settings with it, and what the one line says. */
+/** Error, settings that cause it, and text of the one line. */
 const FAILURES: readonly { what: string; folder: () => string; settings: () => object; says: () => string }[] = [
   {
     what: 'another hub has the database',

@@ -9,18 +9,18 @@ const COUNTED = [
   'last locations that must be there',
   'of these found, or a later one',
   'memberships checked',
-  'entries told',
-  'exits told',
+  'entries published',
+  'exits published',
   'exits due over a restart',
-  'of these told once',
-  'collisions told',
-  'ends of collisions told',
+  'of these published once',
+  'collisions published',
+  'ends of collisions published',
   'pairs that parked over a restart',
   'of these ended once',
 ] as const;
 type Counted = (typeof COUNTED)[number];
 
-/** What was looked at, how often, and what of it was wrong. */
+/** Number of checks by kind, and the failures. */
 export class Findings {
   readonly counts = new Map<Counted, number>(COUNTED.map((what) => [what, 0]));
   readonly wrongs: string[] = [];

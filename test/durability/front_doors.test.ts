@@ -9,7 +9,7 @@ import { fenceOf, locationOf, randomFrom } from './hub_process.ts';
 const SETTINGS = { num_threads: 2, db_flush_interval: 20 };
 const TAGS = 40;
 
-/** Sends locations of many tags, in and out of fences, until it is called off. Resolves with how many were accepted. */
+/** Sends locations of many tags, in and out of fences, until it is canceled. Resolves with the number of accepted ones. */
 function stream(hub: TestHub, seed: number): { stop(): Promise<number> } {
   const random = randomFrom(seed);
   let isRunning = true;
@@ -149,7 +149,7 @@ test('Without persist_locations, killed workers and deletions lose nothing in me
   assert.deepEqual((await second.get('/zones')).body, []);
 });
 
-/** Per fence and object, entries and exits take turns, and none is told twice. */
+/** Per fence and object, entries and exits alternate, and none is published twice. */
 function assertInTurn(events: readonly { [member: string]: string }[]): void {
   const inside = new Set<string>();
   assert.ok(events.length > 100, `${events.length} events`);

@@ -35,7 +35,7 @@ async function outlive(disk: Disk, isFast: boolean): Promise<void> {
   assert.deepEqual((await databaseOf(hub)).state, 'ok');
 
   disk.fill(hub);
-  // What fits into the last page is still taken.
+  // A row that fits into the last page is still accepted.
   const taken = await createUntilRefused(hub);
   const refused = await create(hub, 503);
   assert.equal((await hub.get(`/trackables/${refused}`))?.status, 404);
@@ -104,7 +104,7 @@ async function databaseOf(hub: HubProcess): Promise<Database> {
   return (await hub.get('/health/system'))?.body.database;
 }
 
-/** What is said of the database once it fails: rows are written a moment after they were accepted. */
+/** Health of the database after a failure: rows are written a moment after they were accepted. */
 async function failing(hub: HubProcess): Promise<Database> {
   for (;;) {
     const database = await databaseOf(hub);

@@ -11,7 +11,7 @@ export interface Disk {
   readonly folder: string;
   fill(hub: HubProcess): void;
   free(hub: HubProcess): void;
-  /** What the hub says is wrong. */
+  /** Problems that the hub reports. */
   readonly says: RegExp;
 }
 

@@ -9,7 +9,7 @@ import type { TestSettings } from '../support/running_hub.ts';
 const ROOT = new URL('../..', import.meta.url).pathname;
 const RUNNING = /API +(https?:\S+)/;
 
-/** What a request was answered; undefined when the hub went away over it. */
+/** Response to a request; undefined if the hub ended before it. */
 export interface Answered {
   readonly status: number;
   /** As JSON.parse gives it: which members it has is what the tests are about. */
@@ -88,7 +88,7 @@ export class HubProcess {
     }
   }
 
-  /** What it has written to its log so far. */
+  /** Its log so far. */
   get log(): string {
     return this.#stderr;
   }
@@ -148,7 +148,7 @@ export class HubProcess {
   }
 }
 
-/** A location at some metres to the east of 9° E, 50° N, generated now. */
+/** A location some meters to the east of 9° E, 50° N, generated now. */
 export function locationOf(provider: string, east: number, more = {}) {
   return {
     provider_id: provider,

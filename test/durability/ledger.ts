@@ -18,11 +18,11 @@ interface Sent {
   isAcknowledged: boolean;
 }
 
-/** What a hub was sent, and what of that it has acknowledged: whatever happens then, it must have that. */
+/** Requests to a hub and its acknowledgments. The hub must never lose an acknowledged change. */
 export class Ledger {
   /** Entities by path; undefined: deleted. */
   readonly #entities = new Map<string, object | undefined>();
-  /** Paths of changes that were not answered: nobody knows. */
+  /** Paths of changes without a response, whose outcome is unknown. */
   readonly #unsure = new Set<string>();
   /** Numbered locations of each provider, since the last check. */
   readonly #locations = new Map<string, Sent[]>();
@@ -38,7 +38,7 @@ export class Ledger {
     return dice < 0.9 ? this.#replace(hub, path) : this.#remove(hub, path);
   }
 
-  /** Compares what the hub has with what it has acknowledged. `lostMs`: so much before the crash may be lost. */
+  /** Compares the data of the hub with its acknowledgments. The last `lostMs` before the crash may be lost. */
   async check(hub: HubProcess, findings: Findings, { crashedAtMs, lostMs }: Crash): Promise<void> {
     const found = await entitiesOf(hub);
     for (const [path, entity] of this.#entities) {
@@ -49,7 +49,7 @@ export class Ledger {
       findings.count(entity === undefined ? 'deletions acknowledged' : 'entities acknowledged');
       if (isDeepStrictEqual(found.get(path), entity)) findings.count('of these found as acknowledged');
       else findings.wrong(`${path} is ${JSON.stringify(found.get(path))}, acknowledged was ${JSON.stringify(entity)}`);
-      // What is gone for good need not be looked for in every round.
+      // A confirmed deletion is not checked again.
       if (entity === undefined) this.#entities.delete(path);
     }
     this.#unsure.clear();
@@ -96,7 +96,7 @@ export class Ledger {
     const path = `/${kind}/${id}`;
     const bodies = {
       zones: { id, type: 'rfid', position: { type: 'Point', coordinates: [9, 50] }, radius: 5, name: 'Zone ✓' },
-      // Where nobody walks.
+      // Far from all walkers.
       fences: fenceOf(id, { name: 'Zaun "ä"', region: { type: 'Point', coordinates: [12, 50] } }),
       trackables: { id, type: 'omlox', location_providers: ['a 0'], properties: { text: '\u0000 😀' } },
     };

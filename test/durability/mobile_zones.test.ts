@@ -29,7 +29,7 @@ for (const end of ['crash', 'stop'] as const) {
     sockets.push(socket);
     const changes = await socket.subscribe('zone_changes');
     for (const east of [1, 2, 3]) await first.put('/providers/gps/location', locationOf('gps', east));
-    // What was told was kept before; a stop keeps what was accepted.
+    // A change is stored before it is published. A stop stores all accepted changes.
     if (end === 'crash') await changes.next(({ id, object }) => id === 'child' && eastOf(object) === 3);
     const { code } = await first[end]();
     if (end === 'stop') assert.equal(code, 0);

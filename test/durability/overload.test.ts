@@ -12,7 +12,7 @@ function assertBalanced(counts: HubCounts, received: number): void {
   assert.equal(processed + outdated + rejected, received, JSON.stringify(counts));
 }
 
-/** A request with locations of providers that nobody else names. */
+/** A request with locations of providers that no other request names. */
 function send(hub: TestHub, index: number) {
   const locations = Array.from({ length: BATCH }, (_, place) => locationOf(`tag ${index}.${place}`, index));
   return hub.put('/providers/locations', locations);

@@ -2,7 +2,7 @@ import { type Event, type Recorder, SocketClient } from '../support/socket_clien
 import type { Findings } from './findings.ts';
 import { type HubProcess, locationOf } from './hub_process.ts';
 
-/** Metres to the east of where everything else is. */
+/** Distance in meters to the east of all other objects. */
 const FAR = 100_000;
 
 /** Two trackables with a radius of 1 m: one stays where it is, and the other drives onto it and away. */
@@ -10,7 +10,7 @@ interface Pair {
   readonly stays: string;
   readonly drives: string;
   readonly east: number;
-  /** Since when they collide, by what was told. */
+  /** Start time of their collision according to the published events. */
   since: string | undefined;
   /** Touching, and meant to stay so until the hub is gone. */
   isParked: boolean;
@@ -20,18 +20,18 @@ const PAIRS = 4;
 const APART = 10;
 
 /**
- * Pairs of trackables that collide and part over many runs of a hub, and park touching while it ends, and a subscriber who
- * sees all that is told of it.
+ * Pairs of trackables that collide and part over many runs of a hub, and park touching when it ends, and a subscriber that
+ * receives all their events.
  *
- * A collision is known by its pair and start_time. Over all runs its start and its end are told at most once. One whose
- * start was told, and whose pair has parked, goes on in the next run without a start, and ends there when the pair parts.
+ * A collision is identified by its pair and start_time. Over all runs its start and end are published at most once. One whose
+ * start was published, and whose pair has parked, continues in the next run without a start, and ends when the pair parts.
  */
 export class Pairs {
   readonly #pairs = Array.from({ length: PAIRS }, (_, index): Pair => {
     const id = (which: number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a7${which}0${index}`;
     return { stays: id(0), drives: id(1), east: FAR + 100 * index, since: undefined, isParked: false };
   });
-  readonly #told = new Set<string>();
+  readonly #received = new Set<string>();
   #events: Recorder | undefined;
   #seen = 0;
   #lastMs = 0;
@@ -72,7 +72,7 @@ export class Pairs {
     return PAIRS;
   }
 
-  /** Looks at what was told since the last look; at the end of a run all has come that will come. */
+  /** Checks the events received since the last call. At the end of a run all events have arrived. */
   look(findings: Findings): void {
     const events = this.#events?.events ?? [];
     for (const event of events.slice(this.#seen)) this.#lookAt(event, findings);
@@ -92,7 +92,7 @@ export class Pairs {
     findings.count('pairs that parked over a restart');
     const { collision_type: type, start_time: from } = first;
     if (type === 'colliding' && from === since && last.start_time === since) findings.count('of these ended once');
-    else findings.wrong(`${pair.drives} collides since ${since}, told was ${type} since ${from}`);
+    else findings.wrong(`${pair.drives} collides since ${since}, published was ${type} since ${from}`);
   }
 
   #lookAt(event: Event, findings: Findings): void {
@@ -104,9 +104,9 @@ export class Pairs {
       return;
     }
     const visit = `${type} ${pair.drives} ${since}`;
-    findings.count(type === 'collision_start' ? 'collisions told' : 'ends of collisions told');
-    if (this.#told.has(visit)) findings.wrong(`told twice: ${visit}`);
-    this.#told.add(visit);
+    findings.count(type === 'collision_start' ? 'collisions published' : 'ends of collisions published');
+    if (this.#received.has(visit)) findings.wrong(`published twice: ${visit}`);
+    this.#received.add(visit);
     pair.since = type === 'collision_start' ? since : undefined;
   }
 

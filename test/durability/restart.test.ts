@@ -55,7 +55,7 @@ test('After a crash members are still inside, and timeouts that expired in the m
 
   const exit = await after.next((event) => event.fence_id === SHORT && event.provider_id === 'still', 10_000);
   const waitedMs = Date.now() - listensAtMs;
-  assert.ok(waitedMs > DELAY_MS / 2, `told ${waitedMs} ms after the start`);
+  assert.ok(waitedMs > DELAY_MS / 2, `published ${waitedMs} ms after the start`);
   const exitAtMs = Date.parse(exit.exit_time);
   assert.ok(exitAtMs >= sentAtMs + 300 && exitAtMs <= answeredAtMs + 300, `${exit.exit_time} is the deadline`);
   await after.next((event) => event.fence_id === SHORT && event.trackable_id === CART);
@@ -81,7 +81,7 @@ test('After a crash members are still inside, and timeouts that expired in the m
   await last.next((event) => event.trackable_id === CART && event.fence_id === LONGER);
   assert.ok(
     last.events.every(({ event_type: type }) => type === 'region_entry'),
-    'no exit is told twice',
+    'no exit is published twice',
   );
   await third.crash();
 });

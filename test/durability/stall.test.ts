@@ -25,7 +25,7 @@ test('A hub that was stopped tells no exit of what has gone on sending, and late
 
   let isSending = true;
   const senders = TAGS.map(async (id) => {
-    // What is sent while the hub stands still waits in the network.
+    // Messages sent while the hub is suspended wait in the network.
     while (isSending) await Promise.all([drive(id), delay(TIMEOUT_MS / 5)]);
   });
   process.kill(hub.pid, 'SIGSTOP');

@@ -15,15 +15,15 @@ const CARTS = [10, 11, 12].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${
 const RADIUS_DEGREES = 10 / 71_695.6;
 
 /**
- * Objects that walk in and out of fences, and a subscriber who sees all that is told of it, over many runs of a hub.
+ * Objects that walk in and out of fences over many runs of a hub, and a subscriber that receives all their events.
  *
- * An entry is known by fence, object and entry_time. Over all runs each is told at most once, and so is its exit; within
- * a run entries and exits take turns, the first according to who was inside when the hub started. An object whose last
- * location is inside is a member of the fence that nobody leaves by silence, and one outside is none.
+ * A visit is identified by fence, object and entry_time. Over all runs its entry and exit are published at most once. Within
+ * a run entries and exits alternate, beginning with the members when the hub started. An object is a member of the fence
+ * without a timeout if and only if its last location is inside.
  */
 export class Walkers {
-  readonly #told = new Set<string>();
-  /** Pairs of fence and object that are inside, by what was told in this run. */
+  readonly #received = new Set<string>();
+  /** Pairs of fence and member according to the events of this run. */
   #inside = new Set<string>();
   #events: Recorder | undefined;
   #seen = 0;
@@ -37,7 +37,7 @@ export class Walkers {
     }
   }
 
-  /** A new run: checks who is inside, and that what is overdue is told once. */
+  /** Starts a new run: checks the members of the fences, and that each overdue exit is published once. */
   async arrive(hub: HubProcess, findings: Findings): Promise<void> {
     const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
     this.#events = await socket.subscribe('fence_events');
@@ -45,7 +45,7 @@ export class Walkers {
     const insideShort = await membersOf(hub, SHORT);
     const insideStay = await membersOf(hub, STAY);
     this.#inside = new Set([...insideStay.map((id) => `${STAY} ${id}`), ...insideShort.map((id) => `${SHORT} ${id}`)]);
-    // Exits that were told between the subscription and the question are of those who were inside before.
+    // Exits published between the subscription and the query belong to objects that were inside before.
     for (const { fence_id, event_type, ...event } of this.#events.events) {
       if (event_type === 'region_exit') this.#inside.add(`${fence_id} ${objectOf(event)}`);
     }
@@ -75,7 +75,7 @@ export class Walkers {
     return WALKERS.length;
   }
 
-  /** Looks at what was told since the last look; at the end of a run all has come that will come. */
+  /** Checks the events received since the last call. At the end of a run all events have arrived. */
   look(findings: Findings): void {
     const events = this.#events?.events ?? [];
     for (const event of events.slice(this.#seen)) {
@@ -83,9 +83,9 @@ export class Walkers {
       if (fence !== STAY && fence !== SHORT) continue;
       const pair = `${fence} ${objectOf(event)}`;
       const visit = `${type} ${pair} ${entry}`;
-      findings.count(type === 'region_entry' ? 'entries told' : 'exits told');
-      if (this.#told.has(visit)) findings.wrong(`told twice: ${visit}`);
-      this.#told.add(visit);
+      findings.count(type === 'region_entry' ? 'entries published' : 'exits published');
+      if (this.#received.has(visit)) findings.wrong(`published twice: ${visit}`);
+      this.#received.add(visit);
       const isInside = this.#inside.has(pair);
       if (isInside === (type === 'region_entry')) findings.wrong(`not in turn: ${visit}`);
       if (type === 'region_entry') this.#inside.add(pair);
@@ -110,14 +110,14 @@ export class Walkers {
   }
 
   async #awaitExit(id: string, findings: Findings): Promise<void> {
-    const isExit = (event: Told) =>
+    const isExit = (event: FenceEvent) =>
       event.event_type === 'region_exit' && event.fence_id === SHORT && objectOf(event) === id;
     findings.count('exits due over a restart');
     try {
       await this.#events?.next(isExit);
-      findings.count('of these told once');
+      findings.count('of these published once');
     } catch {
-      findings.wrong(`the overdue exit of ${id} was not told`);
+      findings.wrong(`the overdue exit of ${id} was not published`);
     }
   }
 }
@@ -127,14 +127,14 @@ interface Place {
   readonly position: { readonly coordinates: readonly number[] };
 }
 
-interface Told {
+interface FenceEvent {
   readonly event_type?: string;
   readonly fence_id?: string;
   readonly trackable_id?: string | null;
   readonly provider_id?: string | null;
 }
 
-function objectOf({ trackable_id, provider_id }: Told): string {
+function objectOf({ trackable_id, provider_id }: FenceEvent): string {
   return trackable_id ?? provider_id ?? '';
 }
 

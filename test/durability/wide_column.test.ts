@@ -13,7 +13,7 @@ import { Ledger } from './ledger.ts';
 const cassandra = testCassandra();
 const { skip } = cassandra;
 const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01';
-/** What a hub that is killed may lose of last locations with fast writes, and more for a machine that is busy. */
+/** Age of last locations that a killed hub may lose with fast writes, with a margin for a busy machine. */
 const LOST_MS = 4000;
 /** Between two locations of a load that lasts as long as Cassandra takes to start: it is to have a core for that. */
 const PAUSE_MS = 5;
@@ -156,7 +156,7 @@ test('A hub loses nothing when Cassandra is killed in the middle of load and com
   await cassandra.process.kill();
   await until('both hubs say so', async () => (await isFailing(fast)) && (await isFailing(slow)));
 
-  // Without fast writes what cannot be kept is refused, and changes nothing. What comes while the hub tries to write is
+  // Without fast writes a change that cannot be stored is rejected. A change that arrives while the hub tries to write is
   // processed before it is refused.
   let accuracy = 0;
   await until('the slow hub refuses a location at once', async () => {
@@ -176,7 +176,7 @@ test('A hub loses nothing when Cassandra is killed in the middle of load and com
   await until('the slow hub takes locations', async () => Math.max(...acknowledged.slow.values()) > refusedUntil);
   isOver = true;
   await loads;
-  // What the fast hub has not flushed yet goes with a crash.
+  // A crash loses the data that the fast hub has not flushed yet.
   await Promise.all([fast.stop(), slow.crash()]);
   for (const [own, kept] of [
     [settings, acknowledged.fast],

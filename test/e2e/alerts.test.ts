@@ -43,7 +43,7 @@ async function next(changes: Recorder): Promise<string> {
   return `${type} ${object.kind} ${object.state}${object.over_at === undefined ? '' : ', over'}`;
 }
 
-test('alerts are raised by what happens, told at once, acknowledged and cleared, and survive a restart', async (t) => {
+test('alerts are raised by events, published at once, acknowledged and cleared, and survive a restart', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const first = await openTestHub({}, { folder });
@@ -60,13 +60,17 @@ test('alerts are raised by what happens, told at once, acknowledged and cleared,
   const full = { name: 'Too many', kind: 'more_inside', more_than: 1, severity: 'critical' };
   await first.post('/alerts/rules', full);
   await first.post('/alerts/rules', { name: 'Collision', kind: 'collision' });
-  // Who was inside before the rules were made has not entered.
+  // Objects that were inside before the rules were created have not entered.
   await first.settle();
   assert.deepEqual((await first.get('/alerts')).body, []);
 
   await first.put('/providers/truck/location', at('truck', 5));
-  const told = [await next(changes), await next(changes), await next(changes)];
-  assert.deepEqual(told.toSorted(), ['create collision raised', 'create entry raised', 'create more_inside raised']);
+  const published = [await next(changes), await next(changes), await next(changes)];
+  assert.deepEqual(published.toSorted(), [
+    'create collision raised',
+    'create entry raised',
+    'create more_inside raised',
+  ]);
   const alerts = (await first.get('/alerts')).body as { id: string; kind: string; count?: number }[];
   assert.equal(alerts.find(({ kind }) => kind === 'more_inside')?.count, 2);
   const entry = alerts.find(({ kind }) => kind === 'entry');
@@ -133,8 +137,8 @@ test('a provider without a trackable is alerted of by rules about providers, and
   const preview = await hub.post('/alerts/rules/preview', { name: 'In', kind: 'entry', object_type: 'any' });
   assert.deepEqual([preview.body.watched, preview.body.total, preview.body.matches[0].provider_id], [3, 1, 'tag']);
   await hub.put('/providers/tag/location', at('tag', 50));
-  const told = [await next(changes), await next(changes), await next(changes)];
-  assert.deepEqual(told.toSorted(), [
+  const published = [await next(changes), await next(changes), await next(changes)];
+  assert.deepEqual(published.toSorted(), [
     'create exit raised',
     'update inside_longer raised, over',
     'update silent raised, over',
@@ -144,7 +148,7 @@ test('a provider without a trackable is alerted of by rules about providers, and
   assert.deepEqual([exit?.provider_id, exit?.trackable_id], ['tag', undefined]);
   await hub.close();
 
-  // Who is inside, and since when, is known after a restart, too.
+  // Members and their entry times survive a restart.
   const again = await openTestHub({}, { folder });
   t.after(() => again.close());
   const later = await again.subscribe('alert_changes', { provider_id: ['tag'] });

@@ -48,7 +48,7 @@ test('anchors move what is local to their zone, everywhere and at once, and afte
   assert.equal((await events.next()).event_type, 'region_entry');
 
   for (const corner of [0, 1]) assert.equal((await first.post('/anchors', anchor(corner))).status, 201);
-  // The zone has moved away with its fence and with what was located in its metres.
+  // The zone has moved away with its fence and with the objects in its local coordinates.
   const [lon] = (await first.get('/providers/tag/location')).body.position.coordinates;
   assert.equal(Math.floor(lon), 19);
   const inside = (await first.get(`/fences/${square().id}/providers?spatial_query=true`)).body;

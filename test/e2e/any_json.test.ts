@@ -192,7 +192,7 @@ describe('the hub', () => {
 
   test('has met no fault of its own, has lost nothing, and works on', async () => {
     await hub.settle();
-    // A vendor's notifications that are refused are a warning: whoever sends them does not look at the answer.
+    // A rejected notification of a vendor is logged as a warning, since its sender ignores the response.
     assert.deepEqual(
       hub.logged.filter(({ level }) => level !== 'warn'),
       [],

@@ -106,7 +106,7 @@ describe('deleting', () => {
     assert.deepEqual(await crossings(), ['exit cart-tag', `exit ${CART.id}`]);
     assert.equal((await hub.get('/providers/cart-tag')).status, 200);
     assert.equal((await hub.get('/providers/cart-tag/location')).status, 404);
-    assert.equal((await hub.delete('/providers/cart-tag/location')).status, 204, 'there is none any more');
+    assert.equal((await hub.delete('/providers/cart-tag/location')).status, 204, 'it was deleted before');
     assert.equal((await hub.delete('/providers/nobody/location')).status, 404);
     await send(hub, inHall('cart-tag', 5, 5, { timestamp_generated: '2001-01-01T00:00:00Z' }));
     assert.deepEqual(await crossings(), ['entry cart-tag', `entry ${CART.id}`]);
@@ -151,7 +151,7 @@ describe('changing', () => {
   test('the place of a zone moves its fences', async () => {
     const moved = HALL.ground_control_points?.map(([x = 0, y = 0], i) => (i % 2 === 0 ? [x + 1, y] : [x, y]));
     assert.equal((await hub.put(`/zones/${HALL.id}`, { ...HALL, ground_control_points: moved })).status, 204);
-    assert.deepEqual(await crossings(), [], 'what is in its metres goes along');
+    assert.deepEqual(await crossings(), [], 'objects in its local coordinates move along');
     assert.deepEqual((await motionsSince()).sort(), [CART.id, LIFT.id]);
     const east = { position: { type: 'Point', coordinates: [10.00005, 50.00003] }, crs: 'EPSG:4326' };
     await send(hub, { ...inHall('gps-tag', 0, 0), ...east });

@@ -70,7 +70,7 @@ after(() => hub.close());
 describe('entities', () => {
   for (const base of BASES) {
     for (const kind of KINDS) {
-      test(`${kind.name}: created, read, replaced and deleted under ${base}, and every change told`, async () => {
+      test(`${kind.name}: created, read, replaced and deleted under ${base}, and every change is published`, async () => {
         const isV1 = base.endsWith('v1');
         const n = ++number;
         const collection = `${hub.origin}${base}${kind.path}`;

@@ -82,7 +82,7 @@ before(async () => {
 });
 after(() => hub.close());
 
-/** A third trackable meets the lift on another floor, so that there is something of everything to be told apart. */
+/** A third trackable meets the lift on another floor, so that every filter has events to distinguish. */
 async function play(): Promise<void> {
   await createScene(hub);
   const crate = {

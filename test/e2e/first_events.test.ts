@@ -36,15 +36,15 @@ async function measure(): Promise<Readonly<Record<'fence' | 'collision', Taken>>
   return { fence, collision };
 }
 
-/** Drives there and away, and takes the times until that is told. */
+/** Drives there and away, and measures the delays until the events arrive. */
 async function timed(recorder: Recorder, drive: (east: number) => Promise<void>): Promise<Taken> {
   const times: number[] = [];
   for (let round = 0; round <= LATER; round++) {
     const before = recorder.events.length;
     const startedMs = performance.now();
-    const told = recorder.next((_event: Event) => recorder.events.length > before);
+    const published = recorder.next((_event: Event) => recorder.events.length > before);
     await drive(round % 2 === 0 ? 0 : 50);
-    await told;
+    await published;
     times.push(performance.now() - startedMs);
   }
   const [firstMs = 0, ...later] = times;

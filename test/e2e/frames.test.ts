@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { createScene, inHall, send } from '../support/scene.ts';
 
-/** What every client takes: a widespread one refuses longer frames. */
+/** Frame size that every client accepts: a common one rejects longer frames. */
 const FRAME_MAX_BYTES = 32_768;
 const GO = { userAgent: 'Go-http-client/1.1' };
 
@@ -66,7 +66,7 @@ describe('frames', () => {
 });
 
 describe('subscriptions', () => {
-  test('have ids that are positive, different on all connections, and told in messages', async () => {
+  test('have ids that are positive, different on all connections, and part of messages', async () => {
     const [a, b] = [await hub.socket(), await hub.socket()];
     const recorders = [
       await a.subscribe('location_updates', { provider_id: 'ids' }),
@@ -78,12 +78,12 @@ describe('subscriptions', () => {
     for (const id of ids) assert.ok(Number.isInteger(id) && id > 0);
     await send(hub, inHall('ids', 1, 1));
     await hub.settle();
-    const told = (client: typeof a) => {
+    const idsOf = (client: typeof a) => {
       const frames = client.frames.filter(({ event }) => event === 'message');
       return frames.map(({ subscription_id: id }) => id).sort();
     };
-    assert.deepEqual(told(a), ids.slice(0, 2).sort());
-    assert.deepEqual(told(b), ids.slice(2));
+    assert.deepEqual(idsOf(a), ids.slice(0, 2).sort());
+    assert.deepEqual(idsOf(b), ids.slice(2));
   });
 
   test('of a Go client get messages without id', async () => {

@@ -76,7 +76,7 @@ test('20,000 changes are imported in seconds, others are answered meanwhile, and
   const created = { trackables: { created: CARTS, ...none }, fences: { created: FENCES, ...none } };
   assert.deepEqual([state, counts], ['done', created]);
   assert.ok(waits.tookMs < SECONDS_MAX * 1000, `it took ${waits.tookMs} ms`);
-  // The shards were told of all of it: a cart comes into the first bay by its tag.
+  // The shards have received all entities: the tag of a cart brings it into the first bay.
   const location = {
     ...locationOf('tag-0', 1),
     position: { type: 'Point', coordinates: [9.00005, 50.00005] },

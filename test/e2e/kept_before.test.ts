@@ -9,7 +9,7 @@ import { row } from '../store/rows.ts';
 import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
 
-/** What a hub finds in its database that no run of its own has just left there. */
+/** Data in the database of a hub that its own last run has not written. */
 
 async function write(folder: string, batch: Partial<StoreBatch>): Promise<void> {
   const store = await openStore({ path: join(folder, 'data.dat') });
@@ -40,7 +40,7 @@ test('Rows of providers and trackables that do not exist are dropped at the star
       ['tag-2'],
     );
     assert.deepEqual((await hub.get('/providers')).body, ['tag-2']);
-    // A provider of that name begins anew.
+    // A new provider of that name has no earlier data.
     assert.equal((await hub.post('/providers', { id: 'tag-0', type: 'uwb' })).status, 201);
     assert.equal((await hub.get('/providers/tag-0/location')).status, 404);
   });

@@ -9,9 +9,9 @@ import { type Waits, waitsDuring } from '../support/waits.ts';
 const PROVIDERS = 100_000;
 /** Without turns of the event loop the longest wait is most of what a list takes, with them less than a tenth. */
 const PART_OF_WORK = 0.4;
-/** What takes no longer is not held against that. */
+/** Shorter waits are not compared. */
 const SHORT_MS = 200;
-/** What else runs on the machine makes for waits, too: the best of some tries counts. */
+/** Other processes of the machine cause waits, too, so the best of some tries counts. */
 const TRIES = 5;
 const MIB = 2 ** 20;
 

@@ -85,7 +85,7 @@ test('a proximity is at the place where its zone has gone, and takes further zon
   await send(hub, at('gps-1', point(20, 51)));
   await hub.put('/providers/proximities', [proximity]);
   await locations.next(({ position }) => position.coordinates[0] === 20);
-  // Nobody has told the socket's client that the zone has moved: a read has, or zone_changes.
+  // The client of the socket is not notified of the move of the zone, unlike readers and subscribers of zone_changes.
   await send(hub, at('gps-1', point(21, 51)));
   assert.deepEqual(await placeOf(hub, 'gate'), [21, 51, 0]);
   locations.client.publish('proximity_updates', proximity);
@@ -156,5 +156,5 @@ test('a provider at a high rate moves its zone at a pace, to where it is in the 
   await client.settle();
   await hub.get('/zones');
   await changes.client.settle();
-  assert.deepEqual(changes.take(), [], 'what has not moved is not told of');
+  assert.deepEqual(changes.take(), [], 'zones that have not moved publish nothing');
 });

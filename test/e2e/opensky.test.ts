@@ -61,10 +61,10 @@ describe('real flights over Germany', { skip }, () => {
     const counts = await replay(locations);
     const seconds = (performance.now() - startMs) / 1000;
     assert.deepEqual(counts, { received: LOCATIONS, processed: LOCATIONS, outdated: 0, rejected: 0 });
-    const heard = events.take();
-    t.diagnostic(`${LOCATIONS} locations in ${seconds.toFixed(2)} s, ${heard.length} fence events`);
-    assert.deepEqual(crossingsOf(heard.filter(isOfProvider)), sorted(expected.crossings));
-    assertAlternating(heard.filter((event) => !isOfProvider(event)));
+    const received = events.take();
+    t.diagnostic(`${LOCATIONS} locations in ${seconds.toFixed(2)} s, ${received.length} fence events`);
+    assert.deepEqual(crossingsOf(received.filter(isOfProvider)), sorted(expected.crossings));
+    assertAlternating(received.filter((event) => !isOfProvider(event)));
     const { body: list } = await hub.get('/providers/locations');
     assert.equal(list.length, new Set(locations.map(({ provider_id: id }) => id)).size);
   });

@@ -1,5 +1,5 @@
 /**
- * What fences must make of a track, found by brute force and by formulas of its own: every fence is tried for every
+ * Expected fence events of a track, computed by brute force with independent formulas: every fence is tested for every
  * location, circles by Vincenty's inverse formula on the WGS 84 ellipsoid, polygons by counting crossings.
  */
 

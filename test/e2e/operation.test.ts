@@ -275,7 +275,7 @@ describe('a hub tells those who run it', () => {
   test('nothing of which has brought an error', () => assert.deepEqual(hub.logged, []));
 });
 
-describe('a hub that was started anew', () => {
+describe('a restarted hub', () => {
   let folder = '';
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hub-operation-'));

@@ -31,7 +31,7 @@ function trackableId(client: number): string {
   return `77777777-0000-4000-8000-${String(client).padStart(12, '0')}`;
 }
 
-/** One client: whatever it has got an answer for, it must see at once. */
+/** One client: it must see every acknowledged write at once. */
 async function work(client: number): Promise<void> {
   const id = trackableId(client);
   const fence = { ...square(), id: `fence-${client}`, floor: client };
@@ -57,7 +57,7 @@ async function work(client: number): Promise<void> {
     const motion = await ok('GET', `/trackables/${id}/motion?crs=local`);
     assert.deepEqual([motion.name, motion.location.position.coordinates], [`Round ${round}`, [7, 5]]);
 
-    // And away again, to a trackable of nobody else.
+    // And away again, to a trackable of its own.
     await ok('PUT', `/trackables/${id}`, { type: 'omlox', location_providers: [b] });
     assert.deepEqual((await ok('GET', `/providers/${a}/location`)).trackables, []);
     await ok('PUT', `/providers/${a}/location`, at(a, 50));

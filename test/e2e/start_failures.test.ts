@@ -8,10 +8,10 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-/** A start takes a second or so; a process that has not ended by then does not end by itself. */
+/** A start takes about a second. A process that still runs after this time does not end by itself. */
 const END_MAX_MS = 120_000;
 
-/** Where programs are, and how Node loads what it runs. */
+/** Paths of programs, and options with which Node loads them. */
 const PATH_AND_NODE = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => name === 'PATH' || name.startsWith('NODE_')),
 );
@@ -77,7 +77,7 @@ interface Failure {
   readonly name: string;
   folder(): string;
   readonly env?: () => Readonly<Record<string, string>>;
-  /** What each line on standard error must name. */
+  /** Strings that each line on standard error must contain. */
   readonly lines: readonly (() => RegExp)[];
 }
 

@@ -139,7 +139,7 @@ describe('a hub does not start', () => {
       /^dh_params_path: must name a PEM file, found none in/,
     ],
     [
-      'with parameters that are none',
+      'with invalid parameters',
       { ...FILES, dh_params_path: 'certificate.pem' },
       /^dh_params_path: must name a file with such parameters, found none in \/.*certificate\.pem$/,
     ],

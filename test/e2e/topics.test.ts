@@ -24,10 +24,10 @@ const TOPICS: Readonly<Record<string, Checker<unknown>>> = {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 let hub: TestHub;
-const heard = new Map<string, Recorder>();
+const recorders = new Map<string, Recorder>();
 
 function events(topic: string): readonly Event[] {
-  return heard.get(topic)?.events ?? [];
+  return recorders.get(topic)?.events ?? [];
 }
 
 function features(topic: string): readonly Event[] {
@@ -50,9 +50,9 @@ function time(second: number): string {
 before(async () => {
   hub = await openTestHub();
   const socket = await hub.socket();
-  for (const topic of Object.keys(TOPICS)) heard.set(topic, await socket.subscribe(topic));
+  for (const topic of Object.keys(TOPICS)) recorders.set(topic, await socket.subscribe(topic));
   for (const topic of ['location_updates', 'trackable_motions', 'fence_events']) {
-    heard.set(`${topic}:geojson`, await socket.subscribe(`${topic}:geojson`));
+    recorders.set(`${topic}:geojson`, await socket.subscribe(`${topic}:geojson`));
   }
   await socket.subscribe('anchor_changes');
   await createScene(hub);
@@ -67,7 +67,7 @@ before(async () => {
   assert.equal((await hub.put(`/fences/${FENCE.id}`, { ...FENCE, name: 'Ramp' })).status, 204);
   assert.equal((await hub.delete(`/zones/${READER.id}`)).status, 204);
   await hub.settle();
-  await heard.get('collision_events')?.next(({ collision_type: type }) => type === 'collision_end');
+  await recorders.get('collision_events')?.next(({ collision_type: type }) => type === 'collision_end');
 });
 after(() => hub.close());
 
@@ -213,11 +213,11 @@ describe('subscribers of GeoJSON get', () => {
 });
 
 test('a connection gets the provider of an event before its trackable', () => {
-  const told = events('fence_events').map(({ event_type: type, trackable_id: trackable, trackables: [id] }) => {
+  const published = events('fence_events').map(({ event_type: type, trackable_id: trackable, trackables: [id] }) => {
     return `${type} ${id} ${trackable === null ? 'provider' : 'trackable'}`;
   });
   for (const type of ['region_entry', 'region_exit']) {
-    assert.ok(told.indexOf(`${type} ${CART.id} provider`) < told.indexOf(`${type} ${CART.id} trackable`));
+    assert.ok(published.indexOf(`${type} ${CART.id} provider`) < published.indexOf(`${type} ${CART.id} trackable`));
   }
   assert.deepEqual(hub.logged, []);
 });

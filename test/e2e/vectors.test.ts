@@ -7,7 +7,7 @@ import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import type { Recorder, SocketClient } from '../support/socket_client.ts';
 
-/** What a second of a vector takes here. */
+/** Duration of one second of a vector in this test. */
 const SECOND_MS = 250;
 /** Timers of the vectors leave at least half a second to an observation. */
 const LATE_MS = SECOND_MS / 3;

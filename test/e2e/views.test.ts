@@ -31,7 +31,7 @@ const VIEWS: readonly (readonly [name: string, view: View, toView: (local: numbe
     ['the coordinates of another zone', { crs: 'local', zone_id: 'the annex' }, ([x = 0, y = 0]) => [x + 100, y + 50]],
   ];
 
-interface Heard {
+interface Recorders {
   readonly locations: Recorder;
   readonly motions: Recorder;
   readonly fenceEvents: Recorder;
@@ -39,7 +39,7 @@ interface Heard {
 }
 
 let hub: TestHub;
-const heard: Heard[] = [];
+const recorders: Recorders[] = [];
 
 before(async () => {
   hub = await openTestHub();
@@ -47,7 +47,7 @@ before(async () => {
   await hub.post('/zones', ANNEX);
   for (const [, view] of VIEWS) {
     const socket = await hub.socket();
-    heard.push({
+    recorders.push({
       locations: await socket.subscribe('location_updates', view),
       motions: await socket.subscribe('trackable_motions', view),
       fenceEvents: await socket.subscribe('fence_events:geojson', view),
@@ -59,7 +59,7 @@ before(async () => {
   const gps = { position: { type: 'Point', coordinates: [9, 50] }, crs: 'EPSG:4326', provider_type: 'gps' };
   await send(hub, { ...gps, provider_id: 'phone', source: 'satellites' });
   await hub.settle();
-  await heard[0]?.collisions.next();
+  await recorders[0]?.collisions.next();
   await hub.settle();
 });
 after(() => hub.close());
@@ -80,8 +80,8 @@ describe('a subscriber in', () => {
   for (const [index, [name, view, toView]] of VIEWS.entries()) {
     const { crs = 'EPSG:4326', zone_id: zoneId } = view;
     test(`${name} gets every place in it`, () => {
-      const { locations, motions, fenceEvents, collisions } = heard[index] as Heard;
-      const lonLat = of((heard[0] as Heard).locations, 'lift-tag').position.coordinates.slice(0, 2);
+      const { locations, motions, fenceEvents, collisions } = recorders[index] as Recorders;
+      const lonLat = of((recorders[0] as Recorders).locations, 'lift-tag').position.coordinates.slice(0, 2);
       const local = crs === 'local';
       const expected = [...toView([5, 6], lonLat), 1.5];
       // Tenths of a millimetre are lost on the way; a degree is about 100 km.
@@ -109,13 +109,13 @@ describe('a subscriber in', () => {
     });
 
     test(`${name} gets no place that is not on it`, () => {
-      const phones = (heard[index] as Heard).locations.events.filter(({ provider_id: id }) => id === 'phone');
+      const phones = (recorders[index] as Recorders).locations.events.filter(({ provider_id: id }) => id === 'phone');
       assert.equal(phones.length, crs === 'local' && zoneId === undefined ? 0 : 1);
     });
 
     test(`${name} reads the same by REST`, async () => {
       const query = new URLSearchParams(view as Record<string, string>);
-      const { locations, motions } = heard[index] as Heard;
+      const { locations, motions } = recorders[index] as Recorders;
       const one = await hub.get(`/providers/lift-tag/location?${query}`);
       assert.deepEqual(one.body, of(locations, 'lift-tag'));
       const { body: motion } = await hub.get(`/trackables/${LIFT.id}/motion?${query}`);
@@ -140,7 +140,7 @@ describe('a subscriber in', () => {
   });
 });
 
-/** The points lie around the middle; a metre away, where a unit of the plane is a metre. */
+/** The points lie around the middle, at a distance of one meter if the unit of the plane is a meter. */
 function assertAround(ring: readonly (readonly number[])[], middle: readonly number[], inMetres: boolean): void {
   for (const axis of [0, 1]) {
     const values = ring.map((point) => point[axis] as number);

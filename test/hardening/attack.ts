@@ -5,7 +5,7 @@ import { hostileFrame } from './hostile_frames.ts';
 import { hostileRequest } from './hostile_requests.ts';
 import { Dice } from './hostile_values.ts';
 
-/** What became of hostile requests and frames. */
+/** Outcome of hostile requests and frames. */
 export interface AttackReport {
   requests: number;
   frames: number;
@@ -25,7 +25,7 @@ const CONNECTIONS = 12;
 const FRAMES_PER_CONNECTION = 40;
 const ANSWER_MS = 30_000;
 
-/** Sends so many hostile requests and frames, half each, over raw connections of which some are open at once. */
+/** Sends this many hostile requests and frames, half each, over raw connections, some of them in parallel. */
 export async function attack(
   port: number,
   { count, seed, report }: { count: number; seed: number; report: AttackReport },

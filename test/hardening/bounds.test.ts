@@ -4,7 +4,7 @@ import { GOOD_LOCATION } from '../scenarios/bad_locations.ts';
 import { square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
-/** What clients can make the hub keep is bounded by settings; what is beyond is refused by field, bound and value. */
+/** Settings bound the data that clients can store. Errors name the field, the bound and the value. */
 
 let hub: TestHub;
 before(async () => {
@@ -107,7 +107,7 @@ describe('An entity is refused for', () => {
     });
   }
 
-  test('what a PATCH adds, while what it has already may stay', async () => {
+  test('values that a PATCH adds, while stored ones may stay', async () => {
     assert.equal((await hub.post('/providers', { id: 'patched', type: 'uwb' })).status, 201);
     const patch = [{ op: 'add', path: '/name', value: LONG }];
     const reply = await hub.request('PATCH', '/providers/patched', patch);

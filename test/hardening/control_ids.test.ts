@@ -5,7 +5,7 @@ import { GOOD_LOCATION } from '../scenarios/bad_locations.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
-/** What ends texts, lines, headers or statements of programs that an id is handed to. */
+/** Characters that end strings, lines, headers or statements in programs that receive an id. */
 const CONTROLS = ['\u0000', '\t', '\n', '\r', '\u001b', '\u007f', '\u0085', '\u009f'] as const;
 
 test('An id has no control characters, and may have all others', () => {

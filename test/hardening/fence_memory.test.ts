@@ -5,7 +5,7 @@ import { HUB_ENV } from '../../src/launch.mjs';
 import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
 
 /**
- * What a fence costs in memory, per byte of its body, with eight shards: front and shards keep a copy each, as numbers,
+ * Memory of a fence per byte of its body, with eight shards: front and shards hold a copy each, as numbers,
  * and a shard that has an object near them prepares them.
  */
 const skip = process.platform === 'linux' ? false : 'needs /proc';
@@ -49,7 +49,7 @@ for (const [positions, count] of [
     for (let n = 0; n < count; n++) assert.equal((await hub.post('/fences', body))?.status, 201);
     const took = performance.now() - start;
     const created = (rssOf(hub) - before) / bytes;
-    // In all shards somebody is in all of them.
+    // Every shard has an object in each of them.
     await put('p');
     const inside = (rssOf(hub) - before) / bytes;
     await hub.stop();

@@ -14,7 +14,7 @@ const skip = process.platform === 'linux' ? false : 'needs /proc';
 
 const FRAME_BYTES = 15_000_000;
 const MEDIUM_FRAME_BYTES = 1_000_000;
-/** What measuring itself may come to: the hub at work, and what its allocator keeps. */
+/** Tolerance of the measurement: the hub at work, and memory that its allocator retains. */
 const NOISE = 100 * MIB;
 const MEMORY = { max_frame_memory: 128 };
 const UPGRADE =
@@ -23,7 +23,7 @@ const UPGRADE =
 const NO_MASK = [0, 0, 0, 0];
 const CLOSE = Buffer.from([0x88, 0x80, ...NO_MASK]);
 
-/** A frame of so many bytes; the first of several where it is not the last. */
+/** A frame of this many bytes; the first of several unless `isLast`. */
 function frameOf(bytes: number, isLast: boolean): Buffer {
   const head = Buffer.from([isLast ? 0x81 : 0x01, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, ...NO_MASK]);
   head.writeBigUInt64BE(BigInt(bytes), 2);
@@ -56,12 +56,12 @@ async function connect(t: TestContext, hub: HubProcess, headers: Record<string, 
   return socket;
 }
 
-/** The code of the error frame that a frame of so many bytes is answered, or of the close frame. */
+/** Code of the error frame or close frame that answers a frame of this many bytes. */
 async function codeFor(socket: WebSocket, bytes: number): Promise<number> {
   const text = '{"event":"unsubscribe","subscription_id":1}';
   socket.send(text.replace('{', `{${' '.repeat(bytes - text.length)}`));
-  const [told] = await Promise.race([once(socket, 'message'), once(socket, 'close')]);
-  return typeof told === 'number' ? told : JSON.parse(String(told)).code;
+  const [received] = await Promise.race([once(socket, 'message'), once(socket, 'close')]);
+  return typeof received === 'number' ? received : JSON.parse(String(received)).code;
 }
 
 const UNSUBSCRIBED = 10003;

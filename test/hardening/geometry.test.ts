@@ -8,7 +8,7 @@ import { waitsDuring } from '../support/waits.ts';
 
 /**
  * Polygons that cost out of proportion. Measured on two cores, within the bounds of 100,000 positions and 10,000 rings:
- * when GEOS looked at them on the front thread, and how long a client waits beside them now, from the second on: the
+ * when GEOS checked them on the front thread, and how long a concurrent client waits now, from the second on: the
  * first runs code that is not compiled yet, and takes up to 60 ms more.
  *
  *     polygon                                    then        now
@@ -19,7 +19,7 @@ import { waitsDuring } from '../support/waits.ts';
  *     10,000 holes in rows and columns, valid       123 ms    41 ms
  *     10,000 ground control points                   54 ms    54 ms
  *
- * What remains is in proportion to the bytes: up to 4 MB of JSON are read, checked against the schema, kept and answered.
+ * The remaining cost is linear in the bytes: up to 4 MB of JSON are read, validated, stored and returned.
  * Within what is checked at once, 100 rings and 2,000 positions, no polygon takes more than 25 ms.
  */
 type Rings = number[][][];

@@ -8,7 +8,7 @@ import { attack, newReport } from './attack.ts';
 const COUNT = Number(process.argv[2] ?? 2_000);
 const SEED = Number(process.argv[3] ?? 10);
 const MIB = 1 << 20;
-/** What the second half may add to the memory that the first has left. */
+/** Memory that the second half may add to that after the first. */
 const GROWTH_MAX_MIB = 96;
 
 async function metric(hub: HubProcess, name: string): Promise<number> {

@@ -22,7 +22,7 @@ export function hostileFrame(dice: Dice): Buffer {
 }
 
 function text(dice: Dice): string {
-  // What is no JSON at all is soon dealt with, so that there is little of it.
+  // Invalid JSON is rejected quickly, so there is little of it.
   const json = (): string => {
     for (;;) {
       const made = Buffer.from(hostileJson(dice)).toString('utf8');

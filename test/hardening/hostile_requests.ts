@@ -138,7 +138,7 @@ function request(dice: Dice, { method, path }: { method: string; path: string })
   const isChunked = dice.oneIn(6);
   headers.push(isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`);
   const head = Buffer.from(`${method} ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`, 'latin1');
-  // Two framings in one request, or a length that is none: it may be that more is waited for.
+  // Two framings in one request, or an invalid length: the server may wait for more data.
   const isAmbiguous = headers.filter((header) => /^(content-length|transfer-enc|upgrade)/i.test(header)).length > 1;
   const isWhole = !isBroken && !isAmbiguous && !/[ ;#\\$'*~{}]| \0/.test(path);
   return { bytes: Buffer.concat([head, ...(isChunked ? chunks(body, dice) : [body])]), isWhole };

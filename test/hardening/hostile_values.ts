@@ -18,7 +18,7 @@ export class Dice {
     return among[this.below(among.length)] as T;
   }
 
-  /** Whether something happens that does so in one of so many cases. */
+  /** Returns true in one of this many cases on average. */
   oneIn(cases: number): boolean {
     return this.below(cases) === 0;
   }
@@ -44,7 +44,7 @@ const NAMES = [
   '',
   '\\u0000',
 ];
-/** JSON texts, and some that are none. */
+/** Strings of valid and invalid JSON. */
 const VALUES = [
   'null',
   'true',

@@ -8,7 +8,7 @@ import { fenceOf, locationOf, newFolder } from '../durability/hub_process.ts';
 import { RawSocket } from '../support/raw_socket.ts';
 import { Attacker, growthOf, MIB, startHub } from './memory_of_hub.ts';
 
-/** What clients can make the hub hold in memory: of a process of its own, as the system counts it. */
+/** Memory that clients can make the hub allocate, measured by the system for a separate process. */
 const skip = process.platform === 'linux' ? false : 'needs /proc';
 
 /** Opcode of a frame. */
@@ -65,7 +65,7 @@ test('bodies that are being read have so much memory and no more; small ones go 
   assert.deepEqual([...statuses].sort(), ['503', undefined]);
   t.diagnostic(`${Math.round(growth / MIB)} MiB more`);
   assert.ok(growth < 64 * MIB + 150 * MIB, `${growth} bytes more`);
-  // What was held is free again: a large body is taken.
+  // The memory is free again: a large body is accepted.
   const large = await hub.post('/fences', fenceOf('11111111-1111-4111-8111-111111111111', { name: 'x'.repeat(900) }));
   assert.equal(large?.status, 201);
   const text = JSON.stringify(Array.from({ length: 20_000 }, (_, n) => locationOf(`tag-${n}`, n)));

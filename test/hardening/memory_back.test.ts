@@ -6,7 +6,7 @@ import { HUB_ENV } from '../../src/launch.mjs';
 import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
 import { RawSocket } from '../support/raw_socket.ts';
 
-/** What a hub has after floods, started with the environment that `npm start` gives it. */
+/** Memory of a hub after floods, with the environment of `npm start`. */
 const skip = process.platform === 'linux' ? false : 'needs /proc';
 
 const WITHIN_MS = 30_000;
@@ -76,7 +76,7 @@ const FLOODS: Readonly<Record<string, (hub: HubProcess) => Promise<void>>> = {
   async 'long lists that are not read'(hub) {
     const readers: Socket[] = [];
     for (let n = 0; n < 16; n++) {
-      // One after the other: the hub ends connections that ask for nothing, and nobody would hear of it.
+      // In sequence: the hub closes idle connections, and the test would not notice that.
       const socket = client(hub);
       readers.push(socket);
       socket.write('GET /hub/v2/providers/locations HTTP/1.1\r\nHost: h\r\n\r\n');

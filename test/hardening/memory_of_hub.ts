@@ -19,7 +19,7 @@ function rssOf(hub: HubProcess): number {
   return Number(kib) * 1024;
 }
 
-/** The most that the hub has while something is done, in bytes above what it had. */
+/** Peak memory of the hub during an action, in bytes above its earlier memory. */
 export async function growthOf(hub: HubProcess, attack: () => Promise<void>): Promise<number> {
   const before = rssOf(hub);
   let most = before;

@@ -16,25 +16,25 @@ const skip = WITHOUT_BROWSER ?? false;
 
 const BLANK = '<!doctype html><title>A page</title><link rel="icon" href="data:,">';
 
-/** What a page got out of a hub: the names of its zones, whether it made one, and what its WebSocket told. */
+/** Results of a page: the names of the zones, whether it created one, and the frames of its WebSocket. */
 interface Loot {
   readonly read: string;
   readonly made: string;
-  readonly told: string;
+  readonly received: string;
 }
 
-/** What runs in the page. A POST of a text needs no permission from the server (no preflight). */
+/** Script of the page. A POST of plain text needs no permission from the server (no preflight). */
 const attack = (hub: string): string => `(async () => {
   const body = ${JSON.stringify(JSON.stringify({ ...HALL, id: undefined, foreign_id: 'page', name: 'Made by a page' }))};
   const read = await fetch('http://${hub}/v2/zones/summary').then((it) => it.text(), String);
   const made = await fetch('http://${hub}/v2/zones', { method: 'POST', mode: 'no-cors', body }).then((it) => it.type, String);
-  const told = await new Promise((resolve) => {
+  const received = await new Promise((resolve) => {
     const socket = new WebSocket('ws://${hub}/v2/ws/socket');
     socket.onopen = () => socket.send('{"event":"subscribe","topic":"location_updates"}');
     socket.onmessage = ({ data }) => resolve(data);
     socket.onerror = () => resolve('refused');
   });
-  return { read, made, told };
+  return { read, made, received };
 })()`;
 
 /** Serves the page of a stranger; resolves to its port. */
@@ -72,8 +72,8 @@ for (const cors of [true, false]) {
     test(`a page of a stranger changes nothing at ${name} and hears nothing, cors ${cors}`, { skip }, async (t) => {
       const hub = await openAttackedHub(t, { ...LAN, cors });
       const port = await openStranger(t);
-      const { read, told, zones } = await attacked(t, hub, `stranger.example:${port}`, name);
-      assert.equal(told, 'refused');
+      const { read, received, zones } = await attacked(t, hub, `stranger.example:${port}`, name);
+      assert.equal(received, 'refused');
       assert.equal(zones, 0);
       assert.equal(read.includes('Secret hall'), cors, read);
     });
@@ -82,8 +82,8 @@ for (const cors of [true, false]) {
   test(`a name that was rebound to the hub gets nothing, cors ${cors}`, { skip }, async (t) => {
     const hub = await openAttackedHub(t, { ...LAN, cors });
     const { port } = hub.hub;
-    const { read, told, zones } = await attacked(t, hub, `rebound.example:${port}`, 'rebound.example');
-    assert.equal(told, 'refused');
+    const { read, received, zones } = await attacked(t, hub, `rebound.example:${port}`, 'rebound.example');
+    assert.equal(received, 'refused');
     assert.equal(zones, 0);
     assert.match(read, /Host: must be a name of this hub, found \\"rebound\.example:\d+\\"/);
   });
@@ -91,8 +91,8 @@ for (const cors of [true, false]) {
   for (const name of ['localhost', '127.0.0.1', 'hub.lan']) {
     test(`a page of the hub itself may do everything at ${name}, cors ${cors}`, { skip }, async (t) => {
       const hub = await openAttackedHub(t, { ...LAN, cors });
-      const { read, told, zones } = await attacked(t, hub, `${name}:${hub.hub.port}`, name);
-      assert.match(told, /"event":"subscribed"/);
+      const { read, received, zones } = await attacked(t, hub, `${name}:${hub.hub.port}`, name);
+      assert.match(received, /"event":"subscribed"/);
       assert.equal(zones, 1);
       assert.match(read, /Secret hall/);
     });
@@ -102,8 +102,8 @@ for (const cors of [true, false]) {
     const port = await openStranger(t);
     const origin = `http://dashboard.example:${port}`;
     const hub = await openAttackedHub(t, { ...LAN, cors, allowed_origins: JSON.stringify([origin]) });
-    const { read, told, zones } = await attacked(t, hub, `dashboard.example:${port}`, 'hub.lan');
-    assert.match(told, /"event":"subscribed"/);
+    const { read, received, zones } = await attacked(t, hub, `dashboard.example:${port}`, 'hub.lan');
+    assert.match(received, /"event":"subscribed"/);
     assert.equal(zones, 1);
     assert.match(read, /Secret hall/);
   });

@@ -7,7 +7,7 @@ import type { Zone } from '../../src/model/zone.ts';
 import { locationAt, type ShardCommand, ShardHarness } from '../support/shard_harness.ts';
 
 /**
- * Chains of parents in data from before they were bounded. What is carried deeper than 32 levels stays where it is; with
+ * Chains of parents in data from before they were bounded. Objects deeper than 32 levels are not moved. With
  * 2,000 levels one location took 13 s, since each trackable looked for all of its ancestors.
  */
 const LEVELS = 2000;

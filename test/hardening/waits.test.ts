@@ -5,8 +5,8 @@ import { HubProcess, newFolder } from '../durability/hub_process.ts';
 import { type Waits, waitsDuring } from '../support/waits.ts';
 
 /**
- * How long somebody who asks for little waits while others send much. Measured on two cores that the client shares, the
- * longest of all waits in three rounds, before long bodies were read in turns and now:
+ * Waiting time of a client with small requests while others send large ones. Measured on two cores that the client shares, the
+ * longest of all waits in three rounds, before long bodies were read in slices and now:
  *
  *     what is sent                                     then        now
  *     9.9 MB of locations                            1,700 ms     14 ms
@@ -61,11 +61,11 @@ async function othersDuring(t: TestContext, work: Promise<unknown>): Promise<Wai
 }
 
 function assertServed({ longestMs, tookMs }: Waits): void {
-  const what = `somebody waited for ${longestMs.toFixed(0)} of ${tookMs.toFixed(0)} ms`;
+  const what = `a client waited for ${longestMs.toFixed(0)} of ${tookMs.toFixed(0)} ms`;
   assert.ok(longestMs < PART_OF_WORK * tookMs, what);
 }
 
-// What runs for the first time is compiled.
+// The first run compiles the code.
 await send('PUT', '/providers/locations', LOCATIONS);
 
 const BODIES: readonly [

@@ -1,6 +1,6 @@
 import type { Known } from '../identity_provider.ts';
 
-/** Who there is while the hub is being worked on. The names are those of their roles in permissions.yaml. */
+/** Users for development. Their names are those of their roles in permissions.yaml. */
 export const DEV = {
   people: {
     'hub-admin': { password: 'hub-admin', roles: ['hub-admin'] },

@@ -10,7 +10,7 @@ export const LIFT = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f02';
 export const FENCE = square();
 export const BOTH_EXIT: readonly string[] = ['exit tag', 'exit cart'];
 
-/** A location in metres of the hall. */
+/** A location in meters of the hall. */
 export function at(x: number, provider = 'tag', more: object = {}) {
   const position = { type: 'Point', coordinates: [x, 5] };
   return { position, source: HALL.id, provider_type: 'uwb', provider_id: provider, ...more };
@@ -49,7 +49,7 @@ export function brief({ event_type: type, trackable_id: trackable, provider_id: 
   return `${type.slice('region_'.length)} ${trackable === CART ? 'cart' : (trackable ?? provider)}`;
 }
 
-/** The hall, so many metres further east. */
+/** The hall, shifted to the east by this many meters. */
 export function hallMoved(metres: number) {
   const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
     i % 2 === 0 ? row : [(row[0] as number) - metres, row[1] as number],

@@ -8,7 +8,7 @@ import type { ContractCase } from './contract_case.ts';
 const UUID = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const SENT = '2026-03-01T12:00:00.5Z';
 
-/** What public clients of omlox hubs stumble over. */
+/** Known difficulties of public clients of omlox hubs. */
 export const CLIENTS_CASES: readonly ContractCase[] = [
   {
     by: '114',
@@ -16,7 +16,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
     hub: 'none',
     run: () =>
       whileAuthorized('', async ({ admin, hub, issuer }) => {
-        const heard = await admin.subscribe('location_updates');
+        const received = await admin.subscribe('location_updates');
         for (let n = 0; n < 10; n++) {
           const token = await issuer.token({ roles: ['admin'], claims: { jti: `${n}` } });
           const client = await hub.socket();
@@ -25,8 +25,9 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
           }
           client.socket.close();
         }
-        for (let n = 0; n < 10; n++) await heard.next((event) => event.provider_id === `tag-${n}` && event.floor === 1);
-        const order = heard.events.filter(({ provider_id: id }) => id === 'tag-3').map(({ floor }) => floor);
+        for (let n = 0; n < 10; n++)
+          await received.next((event) => event.provider_id === `tag-${n}` && event.floor === 1);
+        const order = received.events.filter(({ provider_id: id }) => id === 'tag-3').map(({ floor }) => floor);
         assert.deepEqual(order, [0, 1]);
         assert.equal((await admin.get('/providers')).body.length, 10);
       }),
@@ -37,13 +38,13 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
     hub: 'none',
     run: () =>
       whileAuthorized('', async ({ hub, issuer, admin }) => {
-        const heard = await admin.subscribe('location_updates');
+        const received = await admin.subscribe('location_updates');
         const token = await issuer.token({ roles: ['admin'], claims: { jti: 'leaves' } });
         const client = await hub.socket();
         client.send({ event: 'subscribe', topic: 'fence_events', params: { token } });
         client.send(publish('location_updates', { token }, gps('tag', {})));
         client.socket.close();
-        await heard.next();
+        await received.next();
         assert.equal((await admin.get('/health/ws')).body.number_of_subscribers_fence_events, 0);
         assert.equal(hub.hub.fanout.hasSubscribers('fence_events'), false);
       }),
@@ -60,14 +61,14 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
         radius: 5,
       };
       assert.equal((await hub.post('/zones', gate)).status, 201);
-      const heard = await hub.subscribe('location_updates');
+      const received = await hub.subscribe('location_updates');
       const client = await hub.socket();
       const badge = { source: 'gate', provider_type: 'rfid', provider_id: 'badge' };
       for (let n = 1; n <= 5; n++) client.send(publish('proximity_updates', {}, { ...badge, accuracy: n }));
       client.socket.close();
-      await heard.next(({ accuracy }) => accuracy === 5);
+      await received.next(({ accuracy }) => accuracy === 5);
       assert.deepEqual(
-        heard.events.map(({ accuracy }) => accuracy),
+        received.events.map(({ accuracy }) => accuracy),
         [1, 2, 3, 4, 5],
       );
     },
@@ -166,7 +167,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
         (await hub.post('/trackables', { id: UUID, type: 'omlox', location_providers: ['tag'] })).status,
         201,
       );
-      const heard = await Promise.all([
+      const received = await Promise.all([
         ...topics.map((topic) => hub.subscribe(topic)),
         ...topics.map((topic) => hub.subscribe(topic, { crs: 'EPSG:32632' })),
       ]);
@@ -175,7 +176,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
         await hub.put('/providers/tag/location', gps('tag', { timestamp_sent: sent }));
         await hub.settle();
         const afterMs = Date.now();
-        for (const recorder of heard) {
+        for (const recorder of received) {
           const events = recorder.take();
           assert.equal(events.length, 1, recorder.topic);
           const { timestamp_sent: time } = locationOf(events[0]);
@@ -191,11 +192,11 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
     async run({ hub }) {
       const gate = { id: UUID, type: 'rfid', position: { type: 'Point', coordinates: [9, 50] }, radius: 5 };
       await hub.post('/zones', gate);
-      const heard = await hub.subscribe('proximity_updates');
+      const received = await hub.subscribe('proximity_updates');
       const proximity = { source: UUID, provider_type: 'rfid', provider_id: 'badge' };
       const beforeMs = Date.now();
       await hub.put('/providers/badge/proximity', { ...proximity, timestamp_sent: SENT });
-      const { timestamp_sent: time, ...rest } = await heard.next();
+      const { timestamp_sent: time, ...rest } = await received.next();
       assert.ok(Date.parse(time) >= beforeMs && Date.parse(time) <= Date.now(), time);
       assert.deepEqual(rest, proximity);
     },
@@ -204,18 +205,18 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
     by: '118, 38',
     name: 'A location that is asked for says when its sender has sent it, also after a restart',
     async run({ hub, restart }) {
-      await hub.put('/providers/told/location', gps('told', { timestamp_sent: SENT }));
-      await hub.put('/providers/untold/location', gps('untold', {}));
-      const heard = await hub.subscribe('location_updates');
-      await hub.put('/providers/told/location', gps('told', { timestamp_sent: SENT }));
-      assert.notEqual((await heard.next()).timestamp_sent, SENT);
+      await hub.put('/providers/timed/location', gps('timed', { timestamp_sent: SENT }));
+      await hub.put('/providers/untimed/location', gps('untimed', {}));
+      const received = await hub.subscribe('location_updates');
+      await hub.put('/providers/timed/location', gps('timed', { timestamp_sent: SENT }));
+      assert.notEqual((await received.next()).timestamp_sent, SENT);
       const shown = async (asked: TestHub) => {
         const locations: Event[] = (await asked.get('/providers/locations')).body;
         return locations.map(({ provider_id: id, timestamp_sent: sent }) => [id, sent]).sort();
       };
       const expected = [
-        ['told', SENT],
-        ['untold', undefined],
+        ['timed', SENT],
+        ['untimed', undefined],
       ];
       assert.deepEqual(await shown(hub), expected);
       assert.deepEqual(await shown(await restart()), expected);

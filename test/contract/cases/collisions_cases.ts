@@ -19,7 +19,7 @@ async function prepare(hub: TestHub, more = {}): Promise<void> {
   }
 }
 
-/** Puts a trackable some metres to the east. */
+/** Puts a trackable some meters to the east. */
 async function drive(hub: TestHub, name: Name, east: number): Promise<void> {
   const location = {
     provider_id: `tag-${name}`,
@@ -32,8 +32,8 @@ async function drive(hub: TestHub, name: Name, east: number): Promise<void> {
   await hub.settle();
 }
 
-/** What was told, in short: `start b a` is that b has met a. */
-function told({ events }: Recorder): string[] {
+/** Published events in short form: `start b a` says that b has met a. */
+function published({ events }: Recorder): string[] {
   return events.map(({ collision_type: type, collisions }: Event) => {
     const [mover, other] = collisions.map(({ id }: Event) => id.at(-1));
     return `${type.replace('collision_', '')} ${mover} ${other}`;
@@ -48,11 +48,11 @@ async function park(hub: TestHub): Promise<string> {
   await drive(hub, 'b', 1.5);
   await drive(hub, 'c', 20);
   await drive(hub, 'd', 40);
-  assert.deepEqual(told(events), ['start b a']);
+  assert.deepEqual(published(events), ['start b a']);
   return events.events[0]?.start_time;
 }
 
-/** What must hold on from when a hub, or its collision worker, has started anew. */
+/** Invariants after a restart of a hub or of its collision worker. */
 interface Anew {
   readonly name: string;
   begin(caseHub: CaseHub): Promise<TestHub>;
@@ -80,7 +80,7 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
       const events = await hub.subscribe('collision_events');
       await drive(hub, 'c', 38.5);
       await drive(hub, 'c', 20);
-      assert.deepEqual(told(events), ['start c d', 'end c d']);
+      assert.deepEqual(published(events), ['start c d', 'end c d']);
     },
   },
   {
@@ -95,10 +95,10 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
       await drive(hub, 'b', 1.4);
       await drive(hub, 'b', 9);
       await drive(hub, 'a', -9);
-      assert.deepEqual(told(events), ['colliding a b', 'colliding b a', 'end b a']);
+      assert.deepEqual(published(events), ['colliding a b', 'colliding b a', 'end b a']);
       assert.deepEqual([...new Set(events.events.map(({ start_time }) => start_time))], [startTime]);
       await drive(hub, 'b', -8);
-      assert.equal(told(events).at(-1), 'start b a');
+      assert.equal(published(events).at(-1), 'start b a');
     },
   },
   {
@@ -111,7 +111,7 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
       const events = await hub.subscribe('collision_events');
       assert.equal((await hub.delete(`/trackables/${idOf('a')}`)).status, 204);
       await hub.settle();
-      assert.deepEqual(told(events), ['end a b']);
+      assert.deepEqual(published(events), ['end a b']);
       const [end] = events.events;
       assert.equal(end?.start_time, startTime);
       assert.deepEqual(
@@ -130,7 +130,7 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
       const events = await hub.subscribe('collision_events');
       assert.equal((await hub.delete('/providers/tag-b/location')).status, 204);
       await hub.settle();
-      assert.deepEqual(told(events), ['end b a']);
+      assert.deepEqual(published(events), ['end b a']);
     },
   },
   {
@@ -146,7 +146,7 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
       const events = await hub.subscribe('collision_events');
       await drive(hub, 'c', 100);
       await events.next(({ collision_type: type }) => type === 'collision_end');
-      assert.deepEqual(told(events), ['end b a']);
+      assert.deepEqual(published(events), ['end b a']);
     },
   },
 ]);
@@ -162,7 +162,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
       const events = await hub.subscribe('collision_events');
       await drive(hub, 'a', 0);
       for (const east of [1.5, 4.5, 5.9, 6.1]) await drive(hub, 'b', east);
-      assert.deepEqual(told(events), ['start b a', 'colliding b a', 'colliding b a', 'end b a']);
+      assert.deepEqual(published(events), ['start b a', 'colliding b a', 'colliding b a', 'end b a']);
     },
   },
   {
@@ -176,7 +176,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
       const events = await second.subscribe('collision_events');
       await drive(second, 'a', 0);
       await drive(second, 'b', 9);
-      assert.deepEqual(told(events), []);
+      assert.deepEqual(published(events), []);
     },
   },
   {
@@ -189,9 +189,9 @@ export const COLLISION_CASES: readonly ContractCase[] = [
       const events = await second.subscribe('collision_events');
       await drive(second, 'a', 5);
       await drive(second, 'b', 6.5);
-      assert.deepEqual(told(events), ['colliding b a']);
+      assert.deepEqual(published(events), ['colliding b a']);
       await drive(second, 'a', 9);
-      assert.deepEqual(told(events), ['colliding b a', 'end a b']);
+      assert.deepEqual(published(events), ['colliding b a', 'end a b']);
     },
   },
   {
@@ -204,7 +204,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
       const events = await second.subscribe('collision_events');
       await drive(second, 'a', 5);
       await events.next(({ collision_type: type }) => type === 'collision_end');
-      assert.deepEqual(told(events), ['end a b']);
+      assert.deepEqual(published(events), ['end a b']);
     },
   },
   {
@@ -219,7 +219,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
       const events = await third.subscribe('collision_events');
       await drive(third, 'a', -5);
       await events.next(({ collision_type: type }) => type === 'collision_end');
-      assert.deepEqual(told(events), ['end a b']);
+      assert.deepEqual(published(events), ['end a b']);
       assert.equal(events.events[0]?.start_time, startTime);
     },
   },
@@ -232,9 +232,9 @@ export const COLLISION_CASES: readonly ContractCase[] = [
       const second = await restart();
       const events = await second.subscribe('collision_events');
       await drive(second, 'b', 1.5);
-      assert.deepEqual(told(events), []);
+      assert.deepEqual(published(events), []);
       await drive(second, 'a', 0);
-      assert.deepEqual(told(events), ['start a b']);
+      assert.deepEqual(published(events), ['start a b']);
     },
   },
   {
@@ -246,7 +246,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
       await hub.hub.collisions.kill();
       const events = await hub.subscribe('collision_events');
       await drive(hub, 'b', 9);
-      assert.deepEqual(told(events), ['end b a']);
+      assert.deepEqual(published(events), ['end b a']);
     },
   },
 ];

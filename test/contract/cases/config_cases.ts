@@ -12,7 +12,7 @@ const WRITTEN: readonly [text: string, geojson: boolean][] = [
   ['FALSE', false],
 ];
 
-/** What is read from settings, query parameters and license keys. */
+/** Parsing of settings, query parameters and license keys. */
 export const CONFIG_CASES: readonly ContractCase[] = [
   {
     by: '94',

@@ -24,7 +24,7 @@ function assertAt(found: readonly number[], expected: readonly number[], toleran
   }
 }
 
-/** What the endpoints answer on a running hub, as far as the specification tells of it. */
+/** Responses of the endpoints of a running hub, as far as the specification defines them. */
 export const ENDPOINT_CASES: readonly ContractCase[] = [
   {
     by: 'Endpoints row 3',

@@ -26,14 +26,14 @@ async function post(hub: TestHub, path: string, entity: object): Promise<Event> 
 const exitOf = (provider: string) => (event: Event) =>
   event.event_type === 'region_exit' && event.provider_id === provider;
 
-/** Waits for the exit of a tag that falls silent beside those of a test: all exits before that have been told then. */
+/** Waits for the exit of a silent tag next to those of a test: all earlier exits have been published then. */
 async function silence(hub: TestHub, events: Recorder, providerIds: readonly string[]): Promise<Event[]> {
   await events.next(exitOf('clock'));
   await hub.settle();
   return events.events.filter((event) => event.event_type === 'region_exit' && providerIds.includes(event.provider_id));
 }
 
-/** The fields of the resources, as the specification tells of them. */
+/** Fields of the resources as the specification defines them. */
 export const FIELD_CASES: readonly ContractCase[] = [
   {
     by: 'Resources and their fields sentence 2',

@@ -55,7 +55,7 @@ const fromHow = (['deleted', 'renamed'] as const).flatMap((how): ContractCase[] 
       const before = (await hub.get('/fences/dock')).body;
       const renamed = await hub.request('PATCH', '/fences/dock', { op: 'replace', path: '/name', value: 'Gate' });
       assert.deepEqual([renamed.status, renamed.body], [200, { ...before, name: 'Gate' }]);
-      // As it was made, which clients do that set up everything anew.
+      // The same fence again, as from clients that repeat their whole setup.
       assert.equal((await hub.put('/fences/dock', { ...DOCK, timeout: 5000 })).status, 204);
       assert.deepEqual((await hub.get('/fences/dock')).body, { ...before, timeout: 5000 });
       assert.equal((await hub.put('/fences/dock', before)).status, 204);

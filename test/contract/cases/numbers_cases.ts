@@ -246,7 +246,7 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
     async run(caseHub) {
       let { hub } = caseHub;
       const samples = fc.sample(anyJson, { numRuns: 40, seed: 1020 }).map((text, i) => ({ text, id: `p${i}` }));
-      // What the hub writes has no white space, escapes as JSON.stringify has them, and the last of equal names.
+      // The hub writes no white space, escapes like JSON.stringify, and keeps the last of equal names.
       const wanted = new Map<string, string>();
       const check = async (): Promise<void> => {
         const list = (await hub.get('/providers/summary')).text;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestHub } from '../../support/running_hub.ts';
 
-/** What a double would change, in every place where JSON has numbers. */
+/** Numbers that a double would change, wherever JSON has numbers. */
 export const DATA = '{"floorId":723413320329068590,"t":21.0,"list":[1.50,{"exp":1e3,"neg":-0}],"plain":7}';
 export const SENSORS = '[12345678901234567890,{"t":-3.10}]';
 
@@ -42,7 +42,7 @@ export function location(id: string, data = DATA, more = ''): string {
   return `{${place},"provider_type":"uwb","provider_id":"${id}",${more}"source":"x","properties":${data}}`;
 }
 
-/** What a connection is sent for topics, as texts. */
+/** Frames that a connection receives for topics, as strings. */
 export async function listen(hub: TestHub, topics: readonly string[]): Promise<readonly string[]> {
   const texts: string[] = [];
   for (const topic of topics) {

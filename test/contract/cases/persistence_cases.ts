@@ -30,7 +30,7 @@ async function medianMs(turns: readonly (() => Promise<unknown>)[], rounds: numb
   return took.map((times) => times.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN);
 }
 
-/** What is kept, where, and what a restart brings back. */
+/** Stored data, its files, and the state after a restart. */
 export const PERSISTENCE_CASES: readonly ContractCase[] = [
   {
     by: 'What the service does item 6',

@@ -38,7 +38,7 @@ function assertBad({ status, body, text }: TestReply, message: RegExp): void {
   assert.match(body.message, message);
 }
 
-/** What the specification wants to be rejected. */
+/** Requests that must be rejected according to the specification. */
 export const REJECTION_CASES: readonly ContractCase[] = [
   {
     by: 'Errors item 1',

@@ -18,7 +18,7 @@ const SHOWN = {
   trackable_motions: `/trackables/${CART.id}/motion`,
 };
 
-/** Subscriptions as the specification tells of them. */
+/** Subscriptions as the specification defines them. */
 export const SUBSCRIPTION_CASES: readonly ContractCase[] = [
   {
     by: 'WebSocket API sentence 3',
@@ -32,19 +32,19 @@ export const SUBSCRIPTION_CASES: readonly ContractCase[] = [
         { geojson: 'true' },
         { geojson: false },
       ];
-      const heard = [];
+      const subscriptions = [];
       for (const [topic, path] of Object.entries(SHOWN)) {
-        for (const view of views) heard.push({ path, view, events: await hub.subscribe(topic, view) });
+        for (const view of views) subscriptions.push({ path, view, events: await hub.subscribe(topic, view) });
       }
       await send(hub, inHall('cart-tag', 5, 5));
       await hub.settle();
-      for (const { path, view, events } of heard) {
+      for (const { path, view, events } of subscriptions) {
         const query = new URLSearchParams(view as Record<string, string>);
         const { status, body } = await hub.get(`${path}?${query}`);
         assert.equal(status, 200);
-        const told = publicForm(events.events[0]);
-        assert.deepEqual(told.type === 'FeatureCollection' ? told.features[0] : told, body, `${path}?${query}`);
-        assert.equal('features' in told, String(view['geojson']) === 'true');
+        const event = publicForm(events.events[0]);
+        assert.deepEqual(event.type === 'FeatureCollection' ? event.features[0] : event, body, `${path}?${query}`);
+        assert.equal('features' in event, String(view['geojson']) === 'true');
       }
       const socket = await hub.socket();
       for (const params of [{ crs: 'EPSG:3857' }, { geojson: 'perhaps' }]) {

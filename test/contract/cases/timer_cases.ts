@@ -3,7 +3,7 @@ import { square } from '../../support/hall.ts';
 import type { ContractCase } from './contract_case.ts';
 import { at, BOTH_EXIT, CART, cart, FENCE, hears, send, withCartInside } from './cart_scene.ts';
 
-/** Changes after which nothing is heard of the tag any more. */
+/** Changes after which the tag sends nothing more. */
 export const TIMER_CASES: readonly ContractCase[] = [
   {
     by: 'decision 93',

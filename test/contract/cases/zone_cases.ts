@@ -3,7 +3,7 @@ import { HALL } from '../../support/hall.ts';
 import type { ContractCase } from './contract_case.ts';
 import { at, BOTH_EXIT, brief, FENCE, hallMoved, hears, send, withCartInside } from './cart_scene.ts';
 
-/** Fences and places that are given in the metres of a zone, or by heights. */
+/** Fences and positions in local coordinates of a zone, or with heights. */
 export const ZONE_CASES: readonly ContractCase[] = [
   {
     by: 'decision 108',

@@ -7,7 +7,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     at: 'Endpoints sentence 1',
     says: 'REST is at /hub/v1',
     tests: [
-      by.entities('zone: created, read, replaced and deleted under /hub/v1, and every change told'),
+      by.entities('zone: created, read, replaced and deleted under /hub/v1, and every change is published'),
       by.endpointTable('are the rows of the API, and were called with good and bad input'),
     ],
   },

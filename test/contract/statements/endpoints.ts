@@ -123,7 +123,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'All fences, as objects',
     tests: [
       ...walked('/fences/summary'),
-      by.entities('fence: created, read, replaced and deleted under /hub/v2, and every change told'),
+      by.entities('fence: created, read, replaced and deleted under /hub/v2, and every change is published'),
     ],
   },
   {

@@ -2,7 +2,7 @@ import { walked } from '../covered_by.ts';
 import * as by from './shown_by.ts';
 import type { Statement } from './statement.ts';
 
-/** What the service does. */
+/** Functions of the service. */
 export const PURPOSE: readonly Statement[] = [
   {
     at: 'What the service does sentence 1',

@@ -13,7 +13,7 @@ export const RESOURCES: readonly Statement[] = [
     says: 'From version 2 on a client may give them',
     tests: [
       by.contractCase('version 2 keeps the id of a client, version 1 gives one of its own'),
-      by.entities('zone: created, read, replaced and deleted under /hub/v2, and every change told'),
+      by.entities('zone: created, read, replaced and deleted under /hub/v2, and every change is published'),
     ],
   },
   {
@@ -112,7 +112,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Location provider row 2',
     says: 'properties are whatever the application likes',
     tests: [
-      by.entities('provider: created, read, replaced and deleted under /hub/v1, and every change told'),
+      by.entities('provider: created, read, replaced and deleted under /hub/v1, and every change is published'),
       ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
       by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
     ],
@@ -140,7 +140,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Trackable row 1',
     says: 'properties are whatever the application likes',
     tests: [
-      by.entities('trackable: created, read, replaced and deleted under /hub/v1, and every change told'),
+      by.entities('trackable: created, read, replaced and deleted under /hub/v1, and every change is published'),
       by.topics('trackable_motions get the trackable, its location and its shape'),
       by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
     ],

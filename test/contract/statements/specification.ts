@@ -8,7 +8,7 @@ export interface Read {
 }
 
 /**
- * Every row of a table, every item of a list and every sentence, in order; sentences of one item are told apart by
+ * Every row of a table, every item of a list and every sentence, in order; sentences of one item are distinguished by
  * letters. A line that ends with a colon introduces what follows, and says nothing by itself.
  */
 export function statementsOf(specification: string): readonly Read[] {

@@ -2,7 +2,7 @@ import type { CoveredBy } from '../covered_by.ts';
 
 /** A statement of the specification with the tests that show that it is true of the hub. */
 export interface Statement {
-  /** Where it stands, as `statementsOf` names it. */
+  /** Its position, as `statementsOf` names it. */
   readonly at: string;
   /** In short, and in words of our own. */
   readonly says: string;

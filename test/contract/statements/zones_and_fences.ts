@@ -68,7 +68,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Zone sentence 3',
     says: 'A fence may be a circle',
     tests: [
-      by.entities('fence: created, read, replaced and deleted under /hub/v1, and every change told'),
+      by.entities('fence: created, read, replaced and deleted under /hub/v1, and every change is published'),
       by.contractCase('regions may be 2D or 3D and overlap: each fence has events of its own'),
     ],
   },
@@ -89,7 +89,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Fence row 3',
     says: 'properties are whatever the application likes',
     tests: [
-      by.entities('fence: created, read, replaced and deleted under /hub/v2, and every change told'),
+      by.entities('fence: created, read, replaced and deleted under /hub/v2, and every change is published'),
       ['hardening/kept_values.test.ts', 'from entities, and in the events of a fence and of a motion'],
       by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
     ],

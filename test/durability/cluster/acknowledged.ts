@@ -9,12 +9,12 @@ type Kind = (typeof KINDS)[number];
 
 const PROVIDERS = 30;
 
-/** What hubs of a cluster have acknowledged, and what other hubs of it say then. */
+/** Acknowledged changes of a cluster, compared with the data that its other hubs return. */
 export class Acknowledged {
   readonly #findings: ClusterFindings;
   /** Entities by path, as they were answered; undefined: deleted. */
   readonly #entities = new Map<string, object | undefined>();
-  /** Paths of changes that are under way. */
+  /** Paths of changes in flight. */
   readonly #changing = new Set<string>();
   /** Paths of changes that were not answered, or refused late: whatever they are, all hubs have the same. */
   readonly #unsure = new Set<string>();
@@ -38,7 +38,7 @@ export class Acknowledged {
     return this.#change(path, { at, other, method: 'PUT', body: becomes, becomes });
   }
 
-  /** Compares, while nothing is under way, what every hub has with what any has acknowledged. */
+  /** Compares the data of every hub with all acknowledgments, while no change is in flight. */
   async check(seats: readonly HubSeat[]): Promise<void> {
     const found = await Promise.all(seats.map((seat) => this.#entitiesOf(seat)));
     const [first] = found;
@@ -124,7 +124,7 @@ export class Acknowledged {
     const id = randomUUID();
     const bodies = {
       zones: { id, type: 'rfid', position: { type: 'Point', coordinates: [9, 50] }, radius: 5, name: 'Zone ✓' },
-      // Where nobody walks.
+      // Far from all walkers.
       fences: fenceOf(id, { name: 'Zaun "ä"', region: { type: 'Point', coordinates: [12, 50] } }),
       trackables: { id, type: 'omlox', location_providers: [`tag of ${id}`], properties: { text: '\u0000 😀' } },
     };
@@ -181,9 +181,9 @@ interface Pair {
 }
 
 interface Asking {
-  /** Where it is read afterwards. */
+  /** Hub that is read afterwards. */
   readonly other: HubSeat;
-  /** Name of the client: its providers are nobody else's. */
+  /** Name of the client, which is part of the names of its own providers. */
   readonly own: string;
   readonly random: () => number;
 }

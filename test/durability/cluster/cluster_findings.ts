@@ -8,11 +8,11 @@ const COUNTED = [
   'assignments changed',
   'entities compared at every hub',
   'memberships checked',
-  'fence events told',
+  'fence events received',
   'fence events while a hub stood still',
-  'of acknowledged moves, told to who stayed',
-  'collision events told',
-  'location updates told to who stayed',
+  'of acknowledged moves, received by lasting connections',
+  'collision events received',
+  'location updates received by lasting connections',
   'connections that were closed',
   'reads at a hub that was away',
   'of these behind',
@@ -21,7 +21,7 @@ const COUNTED = [
 ] as const;
 type Counted = (typeof COUNTED)[number];
 
-/** What a fault was, and how long locations waited then of objects that it has touched. */
+/** A fault, and how long locations of the affected objects waited. */
 export interface Outage {
   readonly fault: string;
   /** The longest wait until a 204, in ms. */
@@ -47,12 +47,12 @@ interface Problem {
   readonly what: string;
 }
 
-/** What the clients of a cluster have seen over all rounds. */
+/** Observations of the clients of a cluster over all rounds. */
 export class ClusterFindings {
   readonly counts = new Map<Counted, number>(COUNTED.map((what) => [what, 0]));
   readonly outages: Outage[] = [];
   readonly spreads: Spread[] = [];
-  /** The round that is under way. */
+  /** The current round. */
   round = 0;
   readonly problems: Problem[] = [];
 
@@ -60,7 +60,7 @@ export class ClusterFindings {
     this.counts.set(what, (this.counts.get(what) ?? 0) + times);
   }
 
-  /** Notes a problem of the round that is under way. */
+  /** Records a problem of the current round. */
   note(is: Problem['is'], what: string): void {
     this.problems.push({ is, round: this.round, what });
   }

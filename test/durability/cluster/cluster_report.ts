@@ -1,6 +1,6 @@
 import type { ClusterFindings } from './cluster_findings.ts';
 
-/** What is promised: until then a location is acknowledged again. */
+/** Promised time after a fault until locations are acknowledged again. */
 const LATE_MS = 6000;
 const BUCKET_MS = 500;
 const BAR = 40;

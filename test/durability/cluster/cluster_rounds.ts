@@ -8,7 +8,7 @@ import { beginFault, type FaultKind, readsWhatIsWritten, serving, shuffledFaults
 import { HubSeat, IS_OUT, type LogLine } from './hub_seat.ts';
 import { Movers } from './movers.ts';
 import { Probes } from './probes.ts';
-import { Told } from './delivered.ts';
+import { DeliveredEvents } from './delivered.ts';
 import { Watch } from './watch.ts';
 
 /** Clients that send one request after the other, besides what moves. */
@@ -18,9 +18,9 @@ const BEFORE_MS = { min: 300, max: 1200 };
 const AFTER_MS = 700;
 /** How long a client waits that was refused. */
 const PAUSE_MS = 50;
-/** Until something is carried by somebody else again. */
+/** Time until an object gets its next carrier. */
 const LENT_MS = 150;
-/** Nobody waits longer for a takeover. */
+/** Longest permitted wait for a takeover. */
 const OUTAGE_MS = 30_000;
 /** No round takes longer. */
 const ROUND_MS = 240_000;
@@ -28,7 +28,7 @@ const ROUND_MS = 240_000;
 const LOG_SHOWN = 20;
 /** Within this time everything is where it belongs, where nothing ends or begins. */
 const SPREAD_MS = 40_000;
-/** In every so many rounds a hub is killed so soon after the fault that partitions are still handed over. */
+/** Every Nth round kills a hub so soon after the fault that partitions are still migrating. */
 const HASTY_EVERY = 3;
 const HASTY_MS = 1500;
 /** Errors that faults lead to. */
@@ -44,7 +44,7 @@ export interface ClusterRoundsOptions {
   readonly nats: 1 | 3;
   /** Path of nats-server. */
   readonly program: string;
-  /** What is done in each round; drawn by chance when left out. */
+  /** Fault of each round; random if omitted. */
   readonly faults?: readonly FaultKind[];
   /** Has the hubs begin as those of the release in that folder, and replaced one after the other. */
   readonly release?: string;
@@ -55,7 +55,7 @@ export interface ClusterRoundsOptions {
 
 /**
  * Runs a cluster of hub processes under mixed load, does something to it in every round, and compares what clients were
- * answered and told with what every hub shows then.
+ * acknowledged and published with the state of every hub afterwards.
  */
 export async function runClusterRounds(options: ClusterRoundsOptions): Promise<ClusterFindings> {
   const { hubs, rounds, seed, nats: count, program, faults = [], release, done, atEnd } = options;
@@ -90,7 +90,7 @@ interface SceneParts {
   readonly seats: readonly HubSeat[];
   readonly nats: NatsServers;
   readonly random: () => number;
-  /** Who owns what. */
+  /** Owners of the partitions. */
   readonly followed: FollowedCluster;
   /** The folder of the release before, where hubs of it are replaced. */
   readonly release: string | undefined;
@@ -102,10 +102,10 @@ class Scene {
   readonly #parts: SceneParts;
   readonly #acknowledged = new Acknowledged(this.findings);
   readonly #movers: Movers;
-  readonly #told = new Told(this.findings);
+  readonly #delivered = new DeliveredEvents(this.findings);
   #watches: Watch[] = [];
   #isLoaded = false;
-  /** Who leaves in this round; undefined where that is drawn. */
+  /** Seat that leaves in this round; undefined if it is drawn at random. */
   #leaving: HubSeat | undefined;
   /** Whether a round could not be played to its end. */
   isStuck = false;
@@ -181,7 +181,7 @@ class Scene {
     // On a busy machine others may have expelled a hub that was only slow.
     await Promise.all(seats.map((seat) => serving(seat)));
     for (let pair = 0; pair < Movers.pairs; pair++) await this.#until(() => this.#movers.drive(survivor, pair, true));
-    await this.#told.look(this.#watches, this.#movers);
+    await this.#delivered.look(this.#watches, this.#movers);
     await this.#acknowledged.check(seats);
     await this.#checkMembers();
     this.#watches = this.#watches.filter(({ isOpen }) => isOpen);
@@ -277,7 +277,7 @@ class Scene {
     return counts;
   }
 
-  /** Sees to it that somebody watches at every hub. */
+  /** Ensures that every hub has a subscriber. */
   async #watchAgain(): Promise<void> {
     for (const seat of this.#parts.seats) {
       const isWatched = (): boolean => this.#watches.some((watch) => watch.seat === seat && watch.isOpen);

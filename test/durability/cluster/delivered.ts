@@ -11,13 +11,13 @@ const TURNS_SHOWN = 6;
 const SETTLED_MS = 2000;
 
 /**
- * Compares what connections are told with each other, and with what was acknowledged:
+ * Compares the events of connections with each other and with the acknowledged moves:
  *
  *   each connection     no event twice; entry and exit of an object and a fence take turns, start and end of a pair as well
- *   all connections     one visit has one id, wherever it is told
- *   who was there       gets the events of all acknowledged moves, each update once, and all that anybody else gets
+ *   all connections     one visit has one id on every connection
+ *   who was there       gets the events of all acknowledged moves, each update once, and all events of the other connections
  */
-export class Told {
+export class DeliveredEvents {
   readonly #findings: ClusterFindings;
   /** Ids of events, by what they are about. */
   readonly #ids = new Map<string, string>();
@@ -43,8 +43,8 @@ export class Told {
     this.#take(watch, seen);
     if (!watch.isOpen) return this.#findings.count('connections that were closed');
     const wanted = [
-      [events, seen.keys, 'of acknowledged moves, told to who stayed'],
-      [updates, seen.updates, 'location updates told to who stayed'],
+      [events, seen.keys, 'of acknowledged moves, received by lasting connections'],
+      [updates, seen.updates, 'location updates received by lasting connections'],
     ] as const;
     const untilMs = performance.now() + EVERYWHERE_MS;
     for (const [all, had, what] of wanted) {
@@ -56,7 +56,7 @@ export class Told {
       }
       if (!watch.isOpen) return;
       this.#findings.count(what, due.length - missing().length);
-      for (const { key } of missing()) this.#findings.note('missed', `not told at hub ${watch.seat.name}: ${key}`);
+      for (const { key } of missing()) this.#findings.note('missed', `not published at hub ${watch.seat.name}: ${key}`);
     }
     // All pairs have parted at the end of a round.
     const colliding = (): string[] => PAIR_IDS.filter((pair) => seen.turns.get(pair)?.type === 'collision_start');
@@ -65,7 +65,7 @@ export class Told {
       this.#take(watch, seen);
     }
     for (const pair of watch.isOpen ? colliding() : []) {
-      this.#findings.note('missed', `not told at hub ${watch.seat.name}: the end of a collision of ${pair}`);
+      this.#findings.note('missed', `not published at hub ${watch.seat.name}: the end of a collision of ${pair}`);
     }
   }
 
@@ -73,11 +73,11 @@ export class Told {
     const { arrived, seat } = watch;
     const at = `at hub ${seat.name}`;
     for (const { event, atMs } of arrived.fence_events.splice(0)) {
-      this.#findings.count('fence events told');
+      this.#findings.count('fence events received');
       const { id, event_type: type, fence_id: fence, entry_time: entry } = event;
       const object = event.trackable_id ?? event.provider_id;
       const visit = `${type} ${fence} ${object} ${entry}`;
-      if (seen.ids.has(id)) this.#findings.note('doubled', `told twice ${at}: ${visit}, ${id}`);
+      if (seen.ids.has(id)) this.#findings.note('doubled', `published twice ${at}: ${visit}, ${id}`);
       seen.ids.add(id);
       const before = this.#ids.get(visit);
       if (before !== undefined && before !== id) {
@@ -91,7 +91,7 @@ export class Told {
     }
     for (const { event } of arrived.location_updates.splice(0)) {
       const key = `${event.provider_id} ${event.timestamp_generated}`;
-      if (seen.updates.has(key)) this.#findings.note('repeated', `told twice ${at}: the location ${key}`);
+      if (seen.updates.has(key)) this.#findings.note('repeated', `published twice ${at}: the location ${key}`);
       seen.updates.add(key);
     }
     for (const { event } of arrived.collision_events.splice(0)) this.#takeCollision(seen, event, at);
@@ -101,7 +101,7 @@ export class Told {
     const { collision_type: type, start_time: since } = event;
     const pair = PAIR_IDS.find((drives) => event.collisions.some(({ id }: Event) => id === drives));
     if (pair === undefined) return;
-    this.#findings.count('collision events told');
+    this.#findings.count('collision events received');
     if (type === 'colliding') return;
     this.#takeTurn(seen, { of: pair, type, since, what: `${type} ${pair} since ${since} ${at}` });
   }
@@ -126,7 +126,7 @@ export class Told {
       const had = this.#seenBy(stayed).ids;
       const others = watches.filter((other) => other !== stayed);
       const due = others.flatMap((other) =>
-        this.#seenBy(other).fresh.map((told) => ({ ...told, by: other.seat.name })),
+        this.#seenBy(other).fresh.map((event) => ({ ...event, by: other.seat.name })),
       );
       const missing = (): typeof due => {
         return due.filter(({ id, atMs }) => atMs >= stayed.sinceMs + SETTLED_MS && !had.has(id));
@@ -136,7 +136,7 @@ export class Told {
         this.#take(stayed, this.#seenBy(stayed));
       }
       for (const { id, visit, by } of stayed.isOpen ? missing() : []) {
-        this.#findings.note('missed', `told at hub ${by}, not at hub ${stayed.seat.name}: ${visit}, ${id}`);
+        this.#findings.note('missed', `published at hub ${by}, not at hub ${stayed.seat.name}: ${visit}, ${id}`);
       }
     }
   }

@@ -7,7 +7,7 @@ import { PROTOCOLS } from '../../../src/cluster/config/protocols.ts';
 import { locationOf } from '../hub_process.ts';
 import type { HubSeat, LogLine } from './hub_seat.ts';
 
-/** What is done to a cluster, and how often in a row of rounds. Of the hubs it is any, whatever it owns. */
+/** Faults of a cluster, and how often each occurs in a series of rounds. Each affects a random hub. */
 const DECK = {
   'kill of a hub': 6,
   'stop of a hub': 2,
@@ -15,7 +15,7 @@ const DECK = {
   'leave of a hub': 3,
   'kill of a NATS server': 2,
 } as const;
-/** `way back`: a hub is told to stop, and one of the release before takes its seat, or must not where it reads too little. */
+/** `way back`: a hub of the previous release replaces a stopped one, or must not start if it cannot read the data. */
 export type FaultKind = keyof typeof DECK | 'way back';
 
 /** How long a hub is stopped or cut off. */
@@ -24,7 +24,7 @@ const AWAY_MS = { min: 3000, max: 6000 };
 const OUT_MS = 10_000;
 const BACK_MS = 30_000;
 const LOOK_MS = 50;
-/** What a hub says that does not read what others have written. */
+/** Message of a hub that cannot read what others have written. */
 const REFUSAL = /Cannot join cluster .* version must be 1, but is 2/;
 
 /** Each kind of fault as often as it is in the deck, shuffled, again and again. */
@@ -38,7 +38,7 @@ export function* shuffledFaults(random: () => number, hasReplicas: boolean): Gen
 
 /** A fault that has begun. */
 export interface Fault {
-  /** Who goes on. */
+  /** Hub that continues. */
   readonly survivor: HubSeat;
   /** When it began. */
   readonly atMs: number;
@@ -47,14 +47,14 @@ export interface Fault {
 }
 
 interface Place {
-  /** What it is done to. */
+  /** Hub that the fault affects. */
   readonly struck: HubSeat;
   readonly survivor: HubSeat;
   readonly nats: NatsServers;
   readonly random: () => number;
-  /** The folder of the release before. */
+  /** Folder of the previous release. */
   readonly release: string | undefined;
-  /** What a hub that is killed has logged. */
+  /** Records the log of a killed hub. */
   buried(seat: HubSeat, logged: readonly LogLine[]): void;
 }
 
@@ -86,14 +86,14 @@ export async function beginFault(kind: FaultKind, { struck, survivor, ...place }
   }
 }
 
-/** A hub is told to stop, and then another process takes its seat. */
+/** Asks a hub to stop, and starts another process in its seat. */
 async function replaced(seat: HubSeat, buried: Place['buried']): Promise<void> {
   buried(seat, await seat.leave());
   await seat.start();
 }
 
 /**
- * A hub is told to stop, and one of the release before is started in its seat. Where that reads what the hubs write now, it
+ * A hub is asked to stop, and one of the previous release starts in its seat. If that can read what the hubs write now, it
  * serves; otherwise it does not start, and says why. Then one of this release takes the seat.
  */
 async function wayBack(seat: HubSeat, release: string, buried: Place['buried']): Promise<void> {
@@ -130,7 +130,7 @@ interface Away {
   end(): void;
 }
 
-/** A hub that was away for longer than others wait is out, and joins anew. */
+/** A hub that was suspended beyond the failure timeout is expelled, and joins again. */
 async function back(seat: HubSeat, { atMs, awayMs, end }: Away): Promise<void> {
   const outs = seat.timesOut;
   await delay(atMs + awayMs - performance.now());
@@ -140,7 +140,7 @@ async function back(seat: HubSeat, { atMs, awayMs, end }: Away): Promise<void> {
   }
   // Otherwise the fault was none, and the round has shown nothing.
   if (seat.timesOut === outs)
-    throw new Error(`Hub ${seat.name} was away for ${Math.round(awayMs)} ms, and nobody expelled it`);
+    throw new Error(`Hub ${seat.name} was away for ${Math.round(awayMs)} ms, and no member expelled it`);
   await serving(seat);
   seat.isAway = false;
 }

@@ -4,7 +4,7 @@ import { NatsProxy } from '../../cluster/nats_proxy.ts';
 import type { TestSettings } from '../../support/running_hub.ts';
 import { type Answered, type AtEnd, HubProcess, newFolder } from '../hub_process.ts';
 
-/** Longer than a hub holds a request, and than it is ever stopped. Whoever waits longer gives up. */
+/** Timeout of requests: longer than a hub holds a request, and than it is ever suspended. */
 const ANSWER_MS = 20_000;
 
 /** A hub's place in a cluster, taken by one process after another. Its name, its port and its links to NATS stay. */
@@ -61,12 +61,12 @@ export class HubSeat {
     return this.#process !== undefined;
   }
 
-  /** What the process has logged so far, by line. */
+  /** Lines that the process has logged so far. */
   get logged(): LogLine[] {
     return linesOf(this.#process?.log ?? '');
   }
 
-  /** How a process has ended that nobody has killed; undefined while it runs. */
+  /** Exit status of a process that the test has not killed; undefined while it runs. */
   get died(): string | undefined {
     return this.#died;
   }
@@ -122,7 +122,7 @@ export class HubSeat {
     for (const proxy of this.#proxies) proxy.restore();
   }
 
-  /** Undefined where nobody answers. */
+  /** Undefined if there is no response. */
   async request(method: string, path: string, body?: unknown): Promise<Answered | undefined> {
     try {
       const signal = AbortSignal.timeout(ANSWER_MS);

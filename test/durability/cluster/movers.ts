@@ -182,7 +182,7 @@ export class Movers {
 
   /**
    * A visit is known by its times: no two locations of an object are of one millisecond, or ahead of the clock. Walkers are
-   * told apart from each other, too, since what they carry has locations of several.
+   * distinguished from each other, too, since a carried object has locations of several.
    */
   async #nextTime(id: string): Promise<string> {
     const who = WALKERS.includes(id) ? WALKERS_ALL : id;

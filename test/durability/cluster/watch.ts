@@ -16,7 +16,7 @@ export class Watch {
   readonly seat: HubSeat;
   /** When all subscriptions were answered. */
   readonly sinceMs: number;
-  /** What has come since it was last taken. */
+  /** Events received since they were last taken. */
   readonly arrived: Record<Topic, Arrived[]> = { fence_events: [], location_updates: [], collision_events: [] };
   readonly #socket: WebSocket;
   #closedAtMs: number | undefined;

@@ -3,7 +3,7 @@ import { Broker, type KEEPING_BROKERS } from '../../mqtt/brokers.ts';
 import { type AtEnd, HubProcess, newFolder, randomFrom } from '../hub_process.ts';
 import { type Delivery, RecordingProxy } from './recording_proxy.ts';
 import { Sources } from './sources.ts';
-import { ToldLocations } from './told_locations.ts';
+import { PublishedLocations } from './published_locations.ts';
 
 export const FAULTS = [
   'hub killed',
@@ -15,7 +15,7 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** What was counted in a round. */
+/** Counters of a round. */
 export interface Round {
   readonly fault: Fault;
   /** Locations that the broker has acknowledged to their sources. */
@@ -25,7 +25,7 @@ export interface Round {
   readonly acknowledged: number;
   /** Sent to the hub before. */
   readonly redelivered: number;
-  /** Told by the hub more than once, all of which came more than once. */
+  /** Locations that the hub published more than once, all of which came more than once. */
   readonly doubled: number;
   /** Acknowledged by a broker that was killed and has forgotten them, so the hub never got them, or could not answer. */
   readonly forgotten: number;
@@ -51,12 +51,12 @@ const LOAD_MS = { min: 200, max: 1200 };
 /** While one of both is away, sources go on. */
 const AWAY_MS = 300;
 const LOOK_MS = 50;
-/** A broker that has forgotten something sends nothing for so long, and a busy hub acknowledges sooner. */
+/** A broker that has lost a message sends nothing for this time. A busy hub acknowledges sooner. */
 const QUIET_MS = 8000;
 const SETTLE_MS = 60_000;
 const TOLD_MS = 10_000;
 /**
- * Mosquitto keeps everything after so many changes. After each one it would be too busy with that to read what the hub
+ * Number of changes after which mosquitto saves its state. Saving after each one would leave it no time to read what the hub
  * acknowledges, and send most of it again; a broker that is killed forgets what came after it last did.
  */
 const BROKER = [
@@ -68,7 +68,7 @@ const SETTINGS = { db_fast_writes: false, mqtt_address: '127.0.0.1', num_threads
 
 /**
  * A hub and a mosquitto, of which one, the other, or what is between them goes down in each round, under load of sources
- * with QoS 1. A hub that starts again has what it has acknowledged; of what the broker has acknowledged to sources
+ * with QoS 1. A restarted hub has all that it acknowledged. Of the messages that the broker has acknowledged to sources
  * everything arrives at last, unless the broker was killed and has forgotten it.
  */
 export async function runMqttRounds({ rounds, done, ...options }: MqttRoundsOptions): Promise<MqttFindings> {
@@ -94,7 +94,7 @@ class World {
   readonly #broker: Broker;
   readonly #proxy: RecordingProxy;
   readonly #sources: Sources;
-  readonly #told = new ToldLocations();
+  readonly #published = new PublishedLocations();
   #hub: HubProcess | undefined;
   /** Of each provider: how many deliveries and numbers were looked at in the rounds before. */
   readonly #looked = new Map<string, { readonly deliveries: number; readonly number: number }>();
@@ -141,7 +141,7 @@ class World {
     // The longer a broker was away the longer the hub waits before it looks again.
     await this.#connected();
     await this.#settled();
-    await this.#allTold();
+    await this.#allPublished();
     this.findings.rounds.push({ fault, ...this.#look(fault), tookMs: performance.now() - begunMs });
     this.#doubled = 0;
   }
@@ -178,14 +178,14 @@ class World {
   ): Promise<void> {
     const { code, signal, stderr } = await end(this.#hub as HubProcess);
     if (code !== 0 && signal !== 'SIGKILL') this.#wrong(`the hub has ended with ${code}: ${stderr}`);
-    this.#lookAtTold();
+    this.#checkPublished();
     await delay(AWAY_MS);
     await whileAway();
     await this.#startHub();
     await this.#connected();
   }
 
-  /** Before the hub reaches the broker it has what it has kept, and nothing else. */
+  /** Before the hub reaches the broker it has its stored data, and nothing else. */
   async #startHub(): Promise<void> {
     this.#proxy.isDown = true;
     this.#proxy.cut();
@@ -193,7 +193,7 @@ class World {
     this.#hub = await HubProcess.start(this.#folder, settings, this.#atEnd);
     await this.#checkStorable(this.#hub);
     for (const [provider, { length }] of this.#proxy.deliveries) this.#born.set(provider, length);
-    await this.#told.begin(this.#hub);
+    await this.#published.begin(this.#hub);
     this.#proxy.isDown = false;
   }
 
@@ -204,7 +204,7 @@ class World {
     this.#wrong('the hub does not connect to the broker');
   }
 
-  /** What the hub has of each provider is the last location that it has acknowledged, or one that came behind it. */
+  /** The hub has the last acknowledged location of each provider, or a later one. */
   async #checkStorable(hub: HubProcess): Promise<void> {
     const listed = (await hub.get('/providers/locations'))?.body ?? [];
     const kept = new Map<string, number>();
@@ -251,24 +251,26 @@ class World {
     return { delivered, acknowledged };
   }
 
-  /** Resolves when the hub has told of all that it has acknowledged in this life. */
-  async #allTold(): Promise<void> {
+  /** Resolves when the hub has published all locations that it acknowledged in this life. */
+  async #allPublished(): Promise<void> {
     let missing: readonly string[] = [];
     for (const untilMs = performance.now() + TOLD_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
-      this.#lookAtTold();
+      this.#checkPublished();
       missing = [...this.#proxy.deliveries].flatMap(([provider, all]) => {
         const from = Math.max(this.#born.get(provider) ?? 0, this.#looked.get(provider)?.deliveries ?? 0);
-        const untold = all.slice(from).filter((each) => each.isAcknowledged && !this.#told.has(provider, each.number));
-        return untold.map(({ number }) => `${provider} ${number}`);
+        const unpublished = all
+          .slice(from)
+          .filter((each) => each.isAcknowledged && !this.#published.has(provider, each.number));
+        return unpublished.map(({ number }) => `${provider} ${number}`);
       });
       if (missing.length === 0) return;
     }
-    this.#wrong(`lost: acknowledged, but never told of: ${missing.slice(0, 5).join(', ')}, ${missing.length} in all`);
+    this.#wrong(`lost: acknowledged, but never published: ${missing.slice(0, 5).join(', ')}, ${missing.length} in all`);
   }
 
   /** Order: a location that is not the newest has come to the hub more than once. */
-  #lookAtTold(): void {
-    for (const { provider, number, isNewest } of this.#told.take()) {
+  #checkPublished(): void {
+    for (const { provider, number, isNewest } of this.#published.take()) {
       if (isNewest) continue;
       const times = this.#proxy.deliveries.get(provider)?.filter((each) => each.number === number).length ?? 0;
       if (times > 1) this.#doubled++;
@@ -276,7 +278,7 @@ class World {
     }
   }
 
-  /** What has become of what was sent in this round. */
+  /** Outcome of the messages of this round. */
   #look(fault: Fault): Omit<Round, 'fault' | 'tookMs'> {
     const counts = { sent: 0, delivered: 0, acknowledged: 0, redelivered: 0, forgotten: 0 };
     const mayForget = fault === 'broker killed' || fault === 'both killed';
@@ -295,7 +297,7 @@ class World {
         counts.sent++;
         const delivery = numbers.get(number);
         if (delivery?.isAcknowledged === true) continue;
-        // What was on its way when its connection ended is sent again, unless it is forgotten.
+        // Messages in flight when the connection ended are redelivered, unless the broker has lost them.
         if (delivery?.connection === this.#proxy.connections)
           this.#wrong(`stuck: ${provider} ${number} is not acknowledged`);
         else if (mayForget) counts.forgotten++;

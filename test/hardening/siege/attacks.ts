@@ -4,7 +4,7 @@ import mqtt from 'mqtt';
 import { RawSocket } from '../../support/raw_socket.ts';
 import { attack, newReport } from '../attack.ts';
 
-/** What an attacker knows of the hub, and what it notes. */
+/** Target of an attack, and the recorder of its responses. */
 export interface Siege {
   readonly port: number;
   /** Of the broker of the hub; undefined where it has none. */
@@ -20,7 +20,7 @@ const HOLD_MS = 3000;
 /** Opcode of a frame of text, the only one of its message. */
 const TEXT = 1;
 
-/** What is sent again and again is made once: the attackers are to cost the hub its time, and not themselves. */
+/** Bodies that are sent repeatedly, built once: the attackers must load the hub and not themselves. */
 const UNFINISHED_BODY = Buffer.alloc(BODY_BYTES - 1, ' ');
 const UNFINISHED_FRAME = Buffer.alloc(14_999_999, ' ');
 const LONG_SOURCE = Buffer.from(
@@ -254,7 +254,7 @@ const [ROUND, CIRCLE_PLACES, ROUND_PLACES, DIAMETER_METRES] = [
   1000,
   4,
 ] as const;
-/** Radii of curvature of WGS 84 on the equator, in metres. */
+/** Radii of curvature of WGS 84 on the equator, in meters. */
 const [ACROSS_METRES, ALONG_METRES] = [6_378_137, 6_335_439.327] as const;
 const FIRST_MS = Date.now() - 2 * 1000 * CIRCLE_PLACES;
 

@@ -11,7 +11,7 @@ import { childrenMb, residentMb } from '../../../bench/process/proc.ts';
 import { polygonFences, sideFor } from '../../../bench/profiles/site.ts';
 
 /**
- * `npm run siege -- --minutes 10`: attackers of every kind beside honest load. Prints what the honest ones notice, and ends
+ * `npm run siege -- --minutes 10`: attackers of every kind next to honest load. Prints the effects on honest clients, and ends
  * with 1 when something acknowledged is lost, memory is not bounded, or an answer is a fault of the hub. `--only` names
  * the attacks that are made, as a regular expression; `--cpu-prof` a folder for CPU profiles of the hub.
  */
@@ -83,7 +83,7 @@ say(`the same for ${seconds} s, with attackers`);
 const attackers = spawn(process.execPath, [ATTACKERS, String(bed.hub.port), values.only, String(broker?.port ?? '')], {
   stdio: ['pipe', 'pipe', 'inherit'],
 });
-// They would be on other machines: here they get the time that nobody else wants.
+// They would be on other machines, so they run here at the lowest priority.
 setPriority(attackers.pid as number, constants.priority.PRIORITY_LOW);
 const report = text(attackers.stdout);
 const watch = watchMemory(bed.hub.pid);

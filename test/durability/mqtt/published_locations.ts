@@ -1,15 +1,15 @@
 import { type Recorder, SocketClient } from '../../support/socket_client.ts';
 import type { HubProcess } from '../hub_process.ts';
 
-/** A location that the hub has told of, and whether it is the newest of its provider so far. */
-export interface Told {
+/** A location that the hub has published, and whether it is the newest of its provider so far. */
+export interface PublishedLocation {
   readonly provider: string;
   readonly number: number;
   readonly isNewest: boolean;
 }
 
 /** A subscriber of all locations of one life of a hub after the other. */
-export class ToldLocations {
+export class PublishedLocations {
   readonly #newest = new Map<string, number>();
   #seen = new Set<string>();
   #events: Recorder | undefined;
@@ -21,8 +21,8 @@ export class ToldLocations {
     this.#seen = new Set();
   }
 
-  /** What came since the last time, in its order. */
-  take(): readonly Told[] {
+  /** Locations received since the last call, in order. */
+  take(): readonly PublishedLocation[] {
     return (this.#events?.take() ?? []).map(({ provider_id: provider, accuracy: number }) => {
       const isNewest = number > (this.#newest.get(provider) ?? 0);
       if (isNewest) this.#newest.set(provider, number);
@@ -31,7 +31,7 @@ export class ToldLocations {
     });
   }
 
-  /** Whether the hub has told of it in this life, as far as that was taken. */
+  /** Whether the hub has published it in this life, as far as that was taken. */
   has(provider: string, number: number): boolean {
     return this.#seen.has(`${provider} ${number}`);
   }
