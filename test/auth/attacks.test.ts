@@ -168,7 +168,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
 };
 
 for (const [name, forge] of Object.entries(ATTACKS)) {
-  test(`Tokens refuses ${name}`, async () => {
+  test(`Tokens rejects ${name}`, async () => {
     const asked = issuer.asked.length;
     const refused = await Promise.resolve()
       .then(async () => tokens.verified(await forge()))
@@ -184,7 +184,7 @@ for (const [name, forge] of Object.entries(ATTACKS)) {
   });
 }
 
-test('The forged tokens are copies of one that is taken', async () => {
+test('The forged tokens are copies of an accepted one', async () => {
   assert.ok(await tokens.verified(await issuer.token()));
   const pem = await importSPKI(await spki(), 'RS256');
   assert.equal(pem.type, 'public');

@@ -70,7 +70,7 @@ const REFUSED: readonly [method: string, path: string, body?: object][] = [
 ];
 
 for (const [method, path, body] of REFUSED) {
-  test(`${method} ${path} is refused, since the zone follows what the token may not read`, async () => {
+  test(`${method} ${path} is rejected, since the zone follows an object that the token may not read`, async () => {
     const { status, text } = await tenant.request(method, path, body);
     assert.equal(status, 403, text);
     assert.match(text, /must name a zone that follows nothing but what the access token may read, found \\"deck\\"/);
@@ -81,7 +81,7 @@ for (const [method, path, body] of REFUSED) {
   });
 }
 
-test('A subscription in the coordinates of a zone is refused, since the zone follows what the token may not read', async () => {
+test('A subscription in the coordinates of a zone is rejected if the zone follows an object that the token may not read', async () => {
   const socket = await tenant.socket();
   const params = { crs: 'local', zone_id: ZONE };
   const [refused] = await socket.ask({ event: 'subscribe', topic: 'location_updates', params });
@@ -95,7 +95,7 @@ test('A subscription in the coordinates of a zone is refused, since the zone fol
   await socket.close();
 });
 
-test('The outline of a zone is refused to whom may not read the anchors that it is made of', async () => {
+test('The outline of a zone is denied to tokens that may not read its anchors', async () => {
   const [, , ...rows] = HALL.ground_control_points ?? [];
   const placed = [0, 2, 4].map((row) => ({ global: rows[row] ?? [], local: rows[row + 1] ?? [] }));
   for (const [i, { global, local }] of placed.entries()) {
@@ -115,7 +115,7 @@ test('The outline of a zone is refused to whom may not read the anchors that it 
   await done(admin.request('PATCH', '/zones/still', { op: 'remove', path: '/anchor_ids' }));
 });
 
-test('What lies in such a zone is shown as it is kept, and nowhere on the earth', async () => {
+test('Objects in such a zone have their local coordinates, and no geographic ones', async () => {
   const { body: fence } = await tenant.get(`/fences/${FENCE}`);
   assert.deepEqual([fence.crs, fence.region], ['local', IN_ZONE.region]);
   assert.equal((await admin.get(`/fences/${FENCE}`)).body.crs, 'EPSG:4326');
@@ -166,7 +166,7 @@ const SENT_BACK: readonly [path: string, change: (body: Record<string, unknown>)
 ];
 
 for (const [path, change] of SENT_BACK) {
-  test(`A tenant that reads, changes and sends back ${path} loses nothing that it is not shown`, async () => {
+  test(`A tenant that reads, changes and sends back ${path} preserves all hidden values`, async () => {
     await admin.get('/zones');
     const { body: kept } = await admin.get(path);
     const { body, text } = await tenant.get(path);

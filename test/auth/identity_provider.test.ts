@@ -47,7 +47,7 @@ test('The example of permissions.yaml has no rule that is of no use', () => {
   );
 });
 
-test('A token that is asked for as the API says is taken over REST and WebSocket', async () => {
+test('A token requested as the API describes is accepted over REST and WebSocket', async () => {
   await checkTokenRequests(hub, {
     tokenUrl: provider.tokenUrl,
     clientId: 'hub-release-client',

@@ -85,7 +85,7 @@ const REFUSED: readonly [method: string, path: string, body: object, named: stri
 ];
 
 for (const [method, path, body, named] of REFUSED) {
-  test(`${method} ${path} with ${JSON.stringify(body).slice(0, 90)} is refused for ${named}`, async () => {
+  test(`${method} ${path} with ${JSON.stringify(body).slice(0, 90)} is rejected for ${named}`, async () => {
     const kept = await admin.get(path.replace('/events', ''));
     const { status, body: answer } = await tenant.request(method, path, body);
     assert.equal(status, 403, JSON.stringify(answer));
@@ -178,7 +178,7 @@ test('Answers name the trackables alone that the token may read, plain and as Ge
   }
 });
 
-test('Lists of objects in a fence, and of the trackables of a provider, hold what the token may read', async () => {
+test('Lists of objects in a fence, and of the trackables of a provider, have readable objects only', async () => {
   await move();
   for (const path of [`/fences/${FENCE}/trackables?spatial_query=true`, '/providers/mine/trackables']) {
     const ids = async (hub: TestHub) => (await hub.get(path)).body.map(({ id }: Event) => id).sort();

@@ -81,7 +81,7 @@ const REFUSED: readonly [naming: ReferenceSource, after: object, message: string
 ];
 
 for (const [naming, after, message, before] of REFUSED) {
-  test(`checkNewNames refuses a ${naming} ${JSON.stringify(after)} after ${JSON.stringify(before ?? null)}`, () => {
+  test(`checkNewNames rejects a ${naming} ${JSON.stringify(after)} after ${JSON.stringify(before ?? null)}`, () => {
     assert.equal(refusal(naming, before, after), message);
   });
 }
@@ -144,7 +144,7 @@ const FORMS = {
 const SHOWN = { location, motion, fence_event: fenceEvent } as const;
 
 for (const naming of ['location', 'motion', 'fence_event'] as const) {
-  test(`cutTo cuts the list of a ${naming} to what is readable, and changes nothing else`, () => {
+  test(`cutTo cuts the list of a ${naming} to readable ids, and changes nothing else`, () => {
     const value: fc.Arbitrary<object> = SHOWN[naming];
     const form = fc.constantFrom('plain', 'feature', 'collection' as const);
     fc.assert(
@@ -217,7 +217,7 @@ for (const [naming, whole, cut] of CUT) {
     assert.deepEqual(JSON.parse(change(JSON.stringify({ id: 't8', object: whole }))), { id: 't8', object: cut });
   });
   if (naming === 'collision') continue;
-  test(`What was hidden of a ${naming} ${JSON.stringify(whole)} stays when it is sent back as it was shown`, () => {
+  test(`Hidden values of a ${naming} ${JSON.stringify(whole)} persist when the visible form is sent back`, () => {
     const { children: _ours, ...kept } = whole as { readonly children?: unknown };
     const sorted = (value: unknown): unknown =>
       JSON.parse(JSON.stringify(value), (_name, each) => (Array.isArray(each) ? each.sort() : each));
@@ -228,7 +228,7 @@ for (const [naming, whole, cut] of CUT) {
   });
 }
 
-test('What is sent in place of what was hidden replaces it', () => {
+test('A value sent in place of a hidden one replaces it', () => {
   assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { parent: 't1' }, sight), { parent: 't1' });
   assert.deepEqual(withHidden('trackable', { parent: 't8' }, { parent: 't2' }, sight), { parent: 't2' });
   assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { position: 2 }, sight), {

@@ -97,7 +97,7 @@ const LISTS: readonly [path: string, ids: readonly string[]][] = [
 ];
 
 for (const [path, ids] of LISTS) {
-  test(`GET ${path} shows the tenant what is its own, and the administrator more`, async () => {
+  test(`GET ${path} shows the tenant its own objects, and the administrator more`, async () => {
     const { status, body } = await tenant.get(path);
     assert.equal(status, 200);
     assert.deepEqual(body.map((item: Event) => (typeof item === 'string' ? item : id(item))).sort(), ids);
@@ -106,7 +106,7 @@ for (const [path, ids] of LISTS) {
   });
 }
 
-test('A GeoJSON list holds what is owned', async () => {
+test('A GeoJSON list has owned objects only', async () => {
   const { body } = await tenant.get('/providers/locations?geojson=true');
   assert.deepEqual(
     body.features.map(({ properties }: Event) => properties.provider_id),
@@ -231,7 +231,7 @@ async function happen(): Promise<void> {
   }
 }
 
-test('A subscription gets the events of what is owned, all of them, and no other', async () => {
+test('A subscription gets all events of owned objects, and no others', async () => {
   await done(admin.post('/alerts/rules', { name: 'Entries', kind: 'entry', fence_ids: [MINE.fence] }));
   await admin.settle();
   const all = await admin.socket();
@@ -283,7 +283,7 @@ for (const [topic, params, code] of ASKED) {
   });
 }
 
-test('A tenant that may send what is its own over REST may send nothing over the WebSocket', async () => {
+test('A tenant that may send its own objects over REST may send nothing over the WebSocket', async () => {
   const socket = await tenant.socket();
   const [answer] = await socket.ask({ event: 'message', topic: 'location_updates', payload: [at('mine', 1)] });
   assert.equal(answer?.code, 10004);

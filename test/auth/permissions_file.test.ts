@@ -93,7 +93,7 @@ const WRONG: readonly [text: string, problem: string][] = [
 ];
 
 for (const [text, problem] of WRONG) {
-  test(`readPermissions refuses ${JSON.stringify(text)}`, () => assert.equal(problemsOf(text), problem));
+  test(`readPermissions rejects ${JSON.stringify(text)}`, () => assert.equal(problemsOf(text), problem));
 }
 
 test('readPermissions reports every error and its position', () => {

@@ -51,7 +51,7 @@ test('Every row of the API is public or has a target in each version that it is 
   assert.deepEqual(bare.sort(), ['GET /license/info', ...documents].sort());
 });
 
-test('A row that no target is made for is refused, not let through', () => {
+test('A row without a target is rejected', () => {
   const [route] = ROUTES;
   assert.ok(route !== undefined);
   assert.throws(() => new RouteTargets([]).of(route, { version: 'v2', versioned: true }), /no permission means it/);

@@ -46,7 +46,7 @@ test('A hub reaches its identity server through the https_proxy of its environme
   assert.deepEqual(new Set(tunnels.map((tunnel) => tunnel.target)), new Set([target]));
 });
 
-test('A hub asks no proxy for what no_proxy names', async (t) => {
+test('A hub uses no proxy for the hosts in no_proxy', async (t) => {
   const { reader, tunnels } = await openBehindProxy(t, HOST);
   assert.equal((await reader.get('/zones')).status, 503, 'nobody knows the name');
   assert.deepEqual(tunnels, []);

@@ -88,7 +88,7 @@ for (const [role, permitted] of Object.entries(ROLES)) {
   });
 }
 
-test('A refusal says what is not permitted, by REST and by WebSocket', async (t) => {
+test('An error names the missing permission, by REST and by WebSocket', async (t) => {
   const token = await opened.issuer.token({ roles: ['pinger'] });
   const { body } = await opened.as(token).put('/rpc', { jsonrpc: '2.0', id: 1, method: IDENTIFY });
   assert.equal(body.message, 'Cannot call this method in v2: the access token does not permit it');

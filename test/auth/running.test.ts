@@ -139,7 +139,7 @@ describe('a hub that wants tokens', () => {
     assert.equal((await opened.as(token).get('/providers')).status, 200);
   });
 
-  test('ends a subscription when its token expires, and refuses what comes with it afterwards', async () => {
+  test('ends a subscription when its token expires, and rejects later requests with that token', async () => {
     const { hub, issuer } = opened;
     const token = await issuer.token({ roles: ['sender'], expiresIn: 2 });
     const socket = await hub.socket();

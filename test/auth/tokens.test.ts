@@ -105,7 +105,7 @@ describe('Tokens', () => {
     });
   }
 
-  test('Tokens reads what is owned, UUIDs without regard to case', async () => {
+  test('Tokens reads the ids of owned objects, UUIDs case-insensitively', async () => {
     const uuid = 'EEEEEEEE-0000-4000-8000-00000000000A';
     const { owned } = await taken({ owned: { zone_ids: [uuid], provider_ids: ['Tag-1', 7 as never], other: [] } });
     assert.equal(owned.has('zone_id', uuid.toLowerCase()), true);
@@ -172,7 +172,7 @@ describe('Tokens', () => {
   ];
 
   for (const [name, options, reason] of CLAIMS) {
-    test(`Tokens refuses a token ${name}`, async () => {
+    test(`Tokens rejects a token ${name}`, async () => {
       const key = issuer.keys[0];
       assert.ok(key !== undefined);
       assert.match(
@@ -205,7 +205,7 @@ describe('Tokens', () => {
     );
   });
 
-  test('Tokens refuses a token that it remembers once it has expired', async () => {
+  test('Tokens rejects a cached token once it has expired', async () => {
     const { tokens, clock } = setUp();
     const token = await issuer.token({ expiresIn: 60 });
     assert.equal(await refusal(tokens, token), 'taken');
@@ -362,7 +362,7 @@ describe('Tokens', () => {
   ];
 
   for (const [name, broken] of AWAY) {
-    test(`A token is answered 503 while the identity server ${name}, and taken a second after it is back`, async () => {
+    test(`A token is answered 503 while the identity server ${name}, and accepted a second after its return`, async () => {
       issuer.broken = broken;
       const { tokens, clock, states } = setUp();
       const token = await issuer.token();

@@ -11,7 +11,7 @@ import { fenceOf, HubProcess, locationOf } from './hub_process.ts';
 const NO_WAY = 'there is no way to fill a disk here: no mount, no prlimit';
 const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0f';
 
-test('With db_fast_writes a hub on a full disk goes on with locations, says so, and recovers without loss', async (context) => {
+test('With db_fast_writes a hub on a full disk still accepts locations, reports that, and recovers without loss', async (context) => {
   const disk = smallDisk(context) ?? limitedDisk();
   if (disk === undefined) context.skip(NO_WAY);
   else await outlive(disk, true);
@@ -113,7 +113,7 @@ async function failing(hub: HubProcess): Promise<Database> {
   }
 }
 
-test('A hub that is stopped while its disk is full says what is lost, and the rest is sound', async (context: TestContext) => {
+test('A hub that is stopped while its disk is full reports the lost rows, and the rest is sound', async (context: TestContext) => {
   const disk = smallDisk(context) ?? limitedDisk();
   if (disk === undefined) {
     context.skip(NO_WAY);

@@ -26,7 +26,7 @@ async function refusal(folder: string): Promise<string> {
   return stderr;
 }
 
-test('A hub whose log was removed after a crash is not started without a word, and goes on with --accept-loss', async () => {
+test('A hub whose log was removed after a crash does not start, and continues with --accept-loss', async () => {
   const folder = newFolder();
   const { hub, ids } = await hubWith(folder, 5);
   await hub.crash();

@@ -12,7 +12,7 @@ const TAGS = Array.from({ length: 20 }, (_, n) => `tag-${n}`);
 const sockets: SocketClient[] = [];
 after(() => Promise.all(sockets.map((socket) => socket.close())));
 
-test('A hub that was stopped tells no exit of what has gone on sending, and later that of what has not', async () => {
+test('After a restart objects that keep sending publish no exit, and silent ones exit after the delay', async () => {
   const hub = await HubProcess.start(newFolder());
   await hub.post('/fences', fenceOf(FENCE, { timeout: TIMEOUT_MS }));
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);

@@ -90,7 +90,7 @@ test('A hub on Cassandra has all acknowledged writes after crashes and a stop', 
   await hub.crash();
 });
 
-test('With fast writes a hub goes on while Cassandra hangs, says so, and catches up', { skip }, async () => {
+test('With fast writes a hub continues while Cassandra hangs, reports that, and catches up', { skip }, async () => {
   const settings = settingsOf({ widecolumn_request_timeout: HANGS_MS });
   const hub = await HubProcess.start(newFolder(), settings);
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
@@ -188,7 +188,7 @@ test('A hub loses nothing when Cassandra is killed in the middle of load and com
   }
 });
 
-test('A rate of writes is kept to, and what waits for it is the newest of each object', { skip }, async () => {
+test('The rate of writes is limited, and the newest row of each object waits for it', { skip }, async () => {
   const settings = settingsOf({ widecolumn_rate: 20, widecolumn_burst_size: 20, db_flush_interval: 20 });
   const hub = await HubProcess.start(newFolder(), settings);
   const startMs = performance.now();

@@ -98,7 +98,7 @@ const REFUSED: readonly Row[] = [
   },
 ];
 
-describe('An entity is refused for', () => {
+describe('An entity is rejected for', () => {
   for (const { what, path, body, error } of REFUSED) {
     test(what, async () => {
       const reply = await hub.post(path, body);
@@ -124,7 +124,7 @@ describe('An entity is refused for', () => {
   });
 });
 
-describe('A location is refused for', () => {
+describe('A location is rejected for', () => {
   const rows: readonly (readonly [more: object, error: string])[] = [
     [{ source: LONG }, `source: ${CHARACTERS}`],
     [{ provider_id: LONG }, `provider_id: ${CHARACTERS}`],
@@ -180,7 +180,7 @@ describe('Parents', () => {
   });
 });
 
-describe('A subscription is refused for', () => {
+describe('A subscription is rejected for', () => {
   const subscribed = async (
     client: Awaited<ReturnType<TestHub['socket']>>,
     params: object,

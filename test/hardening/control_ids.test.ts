@@ -16,7 +16,7 @@ test('An id has no control characters, and may have all others', () => {
   assert.equal(isId('\ud83e'), false);
 });
 
-describe('Ids with control characters are refused', () => {
+describe('Ids with control characters are rejected', () => {
   let hub: TestHub;
   before(async () => {
     hub = await openTestHub();

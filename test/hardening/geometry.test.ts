@@ -104,7 +104,7 @@ describe('A polygon that costs out of proportion ends at its time limit, and oth
 });
 
 describe('A large polygon', () => {
-  test('is taken when it is valid, and looked at once, however often the fence is changed', async () => {
+  test('is accepted when it is valid, and checked once, however often the fence is changed', async () => {
     const rings = circle(20_000);
     const posted = performance.now();
     const { status, body } = await hub.post('/fences', fenceOf(rings));
@@ -150,7 +150,7 @@ describe('A large polygon', () => {
     await shapes.close();
   });
 
-  test('just within what is checked at once takes little time', async () => {
+  test('just within the bounds of an immediate check takes little time', async () => {
     const shapes = await openShapeChecks();
     for (const coordinates of [star(2000), nested(100), meeting(100), circle(2000)]) {
       // The quickest of some: the machine may be busy.

@@ -53,7 +53,7 @@ describe('properties come back as they were sent', () => {
   });
 });
 
-describe('properties that could not come back so are refused', () => {
+describe('properties that cannot be stored losslessly are rejected', () => {
   const rows: readonly (readonly [name: string, text: string, problem: RegExp])[] = [
     [
       'a member called __proto__',

@@ -6,7 +6,7 @@ import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts'
 const LOG = new URL('../../src/hub/log.ts', import.meta.url).href;
 const FORGED = '\r\n{"level":50,"msg":"forged"}\n\u2028\u0085\u001b[2J\u0000';
 
-test('What is logged is one line of JSON, whatever is in it', () => {
+test('Every log entry is one line of JSON, whatever its contents', () => {
   const script = `
     import { openLog } from '${LOG}';
     const log = openLog('Trace');

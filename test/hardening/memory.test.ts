@@ -19,7 +19,7 @@ const bodyHead = (more = '') =>
   `POST /hub/v2/zones HTTP/1.1\r\nHost: h\r\n${more}Content-Length: ${BODY_BYTES}\r\n\r\n`;
 const UNFINISHED = Buffer.alloc(BODY_BYTES - 1, ' ');
 
-test('150 unfinished bodies without a token are refused by their headers', { skip }, async (t) => {
+test('150 unfinished bodies without a token are rejected by their headers', { skip }, async (t) => {
   const issuer = await Issuer.open();
   t.after(() => issuer.close());
   const folder = newFolder();

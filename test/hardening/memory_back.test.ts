@@ -89,7 +89,7 @@ const FLOODS: Readonly<Record<string, (hub: HubProcess) => Promise<void>>> = {
 };
 
 for (const [name, flood] of Object.entries(FLOODS)) {
-  test(`Memory comes back after ${name}, while the hub goes on`, { skip }, async (t) => {
+  test(`Memory is returned after ${name}, while the hub keeps running`, { skip }, async (t) => {
     Object.assign(process.env, HUB_ENV);
     const hub = await HubProcess.start(newFolder());
     const note = 'y'.repeat(400);

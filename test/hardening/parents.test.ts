@@ -42,7 +42,7 @@ test('A chain of 2,000 trackables moves 32 levels of them, and names as many anc
   assert.equal(deepest?.kind === 'moved' && deepest.ancestors.length, 32);
 });
 
-test('A chain of 2,000 zones is taken along for 32 levels', () => {
+test('A chain of 2,000 zones is moved for 32 levels', () => {
   const state = new State();
   const zones = Array.from({ length: LEVELS }, (_, n): Zone => {
     const position = { type: 'Point' as const, coordinates: [8, 50] };

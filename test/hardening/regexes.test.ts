@@ -76,7 +76,7 @@ const FROM_CONSTANTS = {
   'src/model/lossless_numbers.ts': 'test/model/lossless_numbers.test.ts',
 };
 
-test('The hub makes no regular expression from what it is given', () => {
+test('The hub makes no regular expression from input', () => {
   const made = SOURCES.filter(({ code }) => /\bRegExp\(/.test(code)).map(({ path }) => path);
   assert.deepEqual(made.sort(), Object.keys(FROM_CONSTANTS));
 });

@@ -17,7 +17,7 @@ test('Every setting that is called a password, secret or key text is secret', ()
   assert.ok(SECRETS.includes('private_key_password'));
 });
 
-test('A secret is neither in the log nor in what /health/system and /metrics tell', async () => {
+test('A secret is neither in the log nor in /health/system and /metrics', async () => {
   const settings = Object.fromEntries(SECRETS.map((key) => [key, `${SECRET} ${key}`]));
   const hub = await HubProcess.start(newFolder(), { ...settings, severity_level: 'Trace', mqtt_user: 'hub' });
   const health = await hub.get('/health/system');

@@ -7,7 +7,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Authentication sentence 1',
     says: 'Tokens come from an OpenID server, to clients by their own credentials',
     tests: [
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
         'keycloak/keycloak.test.ts',
         'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
@@ -26,7 +26,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Token request sentence 1',
     says: 'It is asked for by POST below the realm',
     tests: [
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
         'keycloak/keycloak.test.ts',
         'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
@@ -36,7 +36,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   {
     at: 'Token request sentence 2',
     says: 'The request is a form',
-    tests: [by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket')],
+    tests: [by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket')],
   },
   {
     at: 'Token request sentence 3',
@@ -49,7 +49,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Token request row 1',
     says: 'grant_type is client_credentials',
     tests: [
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       by.identityProvider('The token response has all members that the API lists'),
     ],
   },
@@ -62,19 +62,19 @@ export const AUTHENTICATION: readonly Statement[] = [
   },
   {
     at: 'Token request row 3',
-    says: 'username is who asks; some call it user_name',
-    tests: [by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket')],
+    says: 'username is the name of the user; some servers call it user_name',
+    tests: [by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket')],
   },
   {
     at: 'Token request row 4',
     says: 'password is theirs',
-    tests: [by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket')],
+    tests: [by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket')],
   },
   {
     at: 'Token request row 5',
     says: 'scope is openid',
     tests: [
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       by.identityProvider('The token response has all members that the API lists'),
     ],
   },
@@ -83,14 +83,14 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'client_secret is that of the client',
     tests: [
       by.identityProvider('The environments release and beta have token addresses, clients and secrets of their own'),
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
     ],
   },
   {
     at: 'Token response fields row 1',
     says: 'access_token is what requests come with',
     tests: [
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       by.running('takes a token from the Authorization header alone'),
     ],
   },
@@ -114,12 +114,12 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'token_type is bearer',
     tests: [
       by.identityProvider('The token response has all members that the API lists'),
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
     ],
   },
   {
     at: 'Token response fields row 6',
-    says: 'id_token tells who it is, and is no access token',
+    says: 'id_token identifies the user, and is no access token',
     tests: [by.identityProvider('A browser logs in by authorization code with PKCE, and reads the hub from its page')],
   },
   {
@@ -137,7 +137,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'scope lists what was granted, with spaces between',
     tests: [
       by.identityProvider('The token response has all members that the API lists'),
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
     ],
   },
   {
@@ -153,7 +153,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'It gives paths to roles, with permissions such as READ_OWN',
     tests: [
       by.matrix('Every endpoint admits the permitted roles, and no others'),
-      by.ownership('GET /zones shows the tenant what is its own, and the administrator more'),
+      by.ownership('GET /zones shows the tenant its own objects, and the administrator more'),
       ['auth/policy.test.ts', 'Every row of the API is public or has a target in each version that it is served in'],
     ],
   },
@@ -179,7 +179,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   },
   {
     at: 'Authorization item 3',
-    says: 'What the role guest has, as /health, needs no token',
+    says: 'Permissions of the role guest, such as /health, need no token',
     tests: [
       by.running('lets guests in where the role guest is permitted, even with a bad token'),
       by.matrix('Every endpoint admits the permitted roles, and no others'),
@@ -198,8 +198,8 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'Subscribing and sending are permitted by topic, version and object',
     tests: [
       by.matrix('Every topic is open to the permitted roles, and to no others'),
-      by.ownership('A subscription gets the events of what is owned, all of them, and no other'),
-      by.ownership('A tenant that may send what is its own over REST may send nothing over the WebSocket'),
+      by.ownership('A subscription gets all events of owned objects, and no others'),
+      by.ownership('A tenant that may send its own objects over REST may send nothing over the WebSocket'),
     ],
   },
 ];

@@ -66,8 +66,8 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     at: 'Endpoints item 4',
     says: 'With authorization, lists show what the roles of a token reach',
     tests: [
-      by.ownership('GET /zones shows the tenant what is its own, and the administrator more'),
-      by.ownership('GET /trackables/summary shows the tenant what is its own, and the administrator more'),
+      by.ownership('GET /zones shows the tenant its own objects, and the administrator more'),
+      by.ownership('GET /trackables/summary shows the tenant its own objects, and the administrator more'),
     ],
   },
   {

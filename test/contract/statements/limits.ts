@@ -8,8 +8,8 @@ export const LIMITS: readonly Statement[] = [
     says: 'An access token is good for 900 seconds',
     tests: [
       by.identityProvider('The token response has all members that the API lists'),
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
-      by.running('ends a subscription when its token expires, and refuses what comes with it afterwards'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
+      by.running('ends a subscription when its token expires, and rejects later requests with that token'),
     ],
   },
   {
@@ -27,7 +27,7 @@ export const LIMITS: readonly Statement[] = [
     at: 'Limits row 3',
     says: 'widecolumn_rate and widecolumn_burst_size limit the wide-column database',
     tests: [
-      by.wideColumn('A rate of writes is kept to, and what waits for it is the newest of each object'),
+      by.wideColumn('The rate of writes is limited, and the newest row of each object waits for it'),
       ['config/load.test.ts', 'loadConfig puts widecolumn_ over cassandra_ in the environment'],
     ],
   },

@@ -6,7 +6,7 @@ import type { Statement } from './statement.ts';
 export const PURPOSE: readonly Statement[] = [
   {
     at: 'What the service does sentence 1',
-    says: 'It is a hub between positioning systems and those who use locations',
+    says: 'It is a hub between positioning systems and users of locations',
     tests: [['cli/demo.test.ts', 'demo places the site, then sends 10 times a second, and reports']],
   },
   {
@@ -112,7 +112,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 5',
     says: 'Tokens come from an OpenID server, and roles decide what they permit',
     tests: [
-      by.identityProvider('A token that is asked for as the API says is taken over REST and WebSocket'),
+      by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
         'keycloak/keycloak.test.ts',
         'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
@@ -133,12 +133,12 @@ export const PURPOSE: readonly Statement[] = [
   },
   {
     at: 'What the service does item 7a',
-    says: 'persist_locations decides whether locations are kept',
+    says: 'persist_locations decides whether locations are stored',
     tests: [by.overload('Without persist_locations a restart keeps entities and no location')],
   },
   {
     at: 'What the service does item 7b',
-    says: 'They are kept by default, which costs writing',
+    says: 'They are stored by default, which costs writes',
     tests: [
       by.contractCase('locations are kept without any setting, and what stands still is listed after a restart'),
       [
@@ -186,7 +186,7 @@ export const PURPOSE: readonly Statement[] = [
     says: 'https_proxy and no_proxy lead HTTPS through a proxy',
     tests: [
       by.proxy('A hub reaches its identity server through the https_proxy of its environment'),
-      by.proxy('A hub asks no proxy for what no_proxy names'),
+      by.proxy('A hub uses no proxy for the hosts in no_proxy'),
       ['outgoing/outgoing_fetch.test.ts', 'verifies the server behind a proxy, too'],
     ],
   },
@@ -200,9 +200,9 @@ export const PURPOSE: readonly Statement[] = [
   },
   {
     at: 'What the service does item 9.4',
-    says: 'widecolumn_rate and widecolumn_burst_size limit what is written to the wide-column database',
+    says: 'widecolumn_rate and widecolumn_burst_size limit the writes to the wide-column database',
     tests: [
-      by.wideColumn('A rate of writes is kept to, and what waits for it is the newest of each object'),
+      by.wideColumn('The rate of writes is limited, and the newest row of each object waits for it'),
       [
         'time/token_bucket.test.ts',
         'TokenBucket keeps to burst and rate in every span of time, and is never slower than that',

@@ -91,7 +91,7 @@ export const RESOURCES: readonly Statement[] = [
   },
   {
     at: 'Location sentence 2',
-    says: 'That has the time and the trackables, too',
+    says: 'It also has the time and the trackables',
     tests: [
       by.topics('a location as a point with the rest of it'),
       [
