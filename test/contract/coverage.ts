@@ -35,18 +35,15 @@ const RULES: CoveredBy = [
   ANCHORS_AND_RULES,
   'the locating rules of the hub decide in every shard, and after a restart',
 ];
-const MONTHS: CoveredBy = [
-  'e2e/kept_before.test.ts',
-  'A month that has ended is shown as it was kept, in both versions',
-];
+const MONTHS: CoveredBy = ['e2e/kept_before.test.ts', 'A past month is returned as it was stored, in both versions'];
 const LICENSE: CoveredBy = [
   'e2e/license.test.ts',
   'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
 ];
-const ZONES_HEALTH: CoveredBy = [OPERATION, 'at /health/zones what has come from the zones'];
+const ZONES_HEALTH: CoveredBy = [OPERATION, 'at /health/zones of the arrivals from the zones'];
 const SOURCES_HEALTH: CoveredBy = [
   OPERATION,
-  'at /health/sources what has come from each source, by its name as it was sent',
+  'at /health/sources of the arrivals from each source, by its name as it was sent',
 ];
 const BY_FOREIGN_ID: CoveredBy = ['e2e/entities.test.ts', 'zones are found by their foreign id'];
 const ANCHORS: CoveredBy = [
@@ -63,7 +60,7 @@ const ALERT_ROOM: CoveredBy = [
 ];
 const ALERT_REFUSALS: CoveredBy = [
   'e2e/alerts.test.ts',
-  'what makes no sense in a rule or a view is refused, by its name',
+  'a meaningless member of a rule or a view is rejected by its name',
 ];
 const DOCUMENTS: CoveredBy = [
   'contract/documents.test.ts',
@@ -143,14 +140,14 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/license/lease': [LICENSE],
   '/license/starttrial': [['operation/license.test.ts', 'has a trial of 30 days that starts once']],
   '/stats/consumption/summary': [MONTHS],
-  '/stats/consumption/current': [[OPERATION, 'at /stats/consumption what was used this month']],
+  '/stats/consumption/current': [[OPERATION, 'at /stats/consumption of the usage of this month']],
   '/stats/consumption/{year}/{month}': [MONTHS],
   '/health': [
-    [OPERATION, 'at /health that it lives, and at /version what it is, with and without a version in the path'],
+    [OPERATION, 'at /health of its liveness, and at /version of its version, with and without a version in the path'],
   ],
   '/health/system': [[OPERATION, 'at /health/system since when, and its configuration without secrets']],
   '/health/mqtt': [[OPERATION, 'at /health/mqtt that there is no broker']],
-  '/health/ws': [[OPERATION, 'at /health/ws who listens, and when they were last sent something']],
+  '/health/ws': [[OPERATION, 'at /health/ws of the subscribers, and the time of the last frame to each']],
   '/health/zones/summary': [ZONES_HEALTH],
   '/health/zones/{zone_id}': [ZONES_HEALTH],
   '/health/sources/summary': [SOURCES_HEALTH],
@@ -191,7 +188,7 @@ export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   trackable_motions: [[TOPICS, 'trackable_motions get the trackable, its location and its shape']],
   'trackable_motions:geojson': [[TOPICS, 'a motion as its shape with the rest of it']],
   collision_events: [[TOPICS, 'collision_events get start, colliding and end, the mover first']],
-  proximity_updates: [[TOPICS, 'proximity_updates get what the topic promises']],
+  proximity_updates: [[TOPICS, 'proximity_updates get the events that the topic promises']],
   zone_changes: [EVERY_CHANGE],
   fence_changes: [EVERY_CHANGE],
   provider_changes: [EVERY_CHANGE],

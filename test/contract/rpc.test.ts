@@ -194,7 +194,7 @@ describe('remote procedure calls', () => {
     assert.equal(replies.filter((reply) => 'result' in reply).length, 100);
   });
 
-  it('gives up a call by REST whose client goes', async () => {
+  it('cancels a call by REST whose client disconnects', async () => {
     const led = await handler('slow');
     const controller = new AbortController();
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slow', params: { _timeout: 60_000 } });
@@ -282,7 +282,7 @@ describe('remote procedure calls', () => {
     assert.equal((await replied).body.result, 'done');
   });
 
-  it('refuses a request and a frame that are too long, and goes on', async () => {
+  it('rejects a request and a frame that are too long, and continues', async () => {
     const long = { method: 'com.omlox.ping', params: { text: 'x'.repeat(262_144) } };
     const { status, body } = await put(long);
     assert.deepEqual([status, body.type], [413, 'com.flowcate.http.payload_too_large']);

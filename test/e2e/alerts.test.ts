@@ -157,7 +157,7 @@ test('a provider without a trackable is alerted of by rules about providers, and
   assert.deepEqual([object.state, object.over_at !== undefined], ['raised', true]);
 });
 
-test('what makes no sense in a rule or a view is refused, by its name', async (t) => {
+test('a meaningless member of a rule or a view is rejected by its name', async (t) => {
   const hub = await openTestHub();
   t.after(() => hub.close());
   const rule = { name: 'Rule', kind: 'entry' };

@@ -147,7 +147,7 @@ before(async () => {
 after(() => hub.close());
 
 describe('the hub', () => {
-  test('answers any JSON on any endpoint with a success or with what is wrong with it', async () => {
+  test('answers any JSON on any endpoint with a success or with an error that names the defect', async () => {
     const seen = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(fc.array(anyRequest, { minLength: 1, maxLength: 8 }), async (asked) => {

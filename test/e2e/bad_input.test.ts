@@ -29,7 +29,7 @@ async function isKnown(provider: string): Promise<boolean> {
   return (await hub.get(`/providers/${provider}`)).status === 200;
 }
 
-describe('the hub refuses a location with', () => {
+describe('the hub rejects a location with', () => {
   for (const [index, row] of BAD_LOCATIONS.entries()) {
     test(titleOf(row), async () => {
       const good = JSON.stringify({ ...GOOD_LOCATION, provider_id: `good-${index}` });
@@ -57,7 +57,7 @@ describe('the hub refuses a location with', () => {
   }
 });
 
-describe('the hub refuses a body that is', () => {
+describe('the hub rejects a body that is', () => {
   for (const [name, body] of BAD_BODIES) {
     test(name, async () => {
       for (const path of [...BULK_PATHS, ...ONE_PATHS]) {

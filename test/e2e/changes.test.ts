@@ -101,7 +101,7 @@ describe('deleting', () => {
     assert.equal(motion.location.provider_id, 'cart-tag');
   });
 
-  test('a location makes the provider leave, and lets an earlier one be taken', async () => {
+  test('a location makes the provider leave, and permits an earlier one', async () => {
     assert.equal((await hub.delete('/providers/cart-tag/location')).status, 204);
     assert.deepEqual(await crossings(), ['exit cart-tag', `exit ${CART.id}`]);
     assert.equal((await hub.get('/providers/cart-tag')).status, 200);
@@ -120,7 +120,7 @@ describe('deleting', () => {
     assert.deepEqual((await hub.get('/providers')).body.sort(), ['cart-tag', 'lift-tag']);
   });
 
-  test('a zone refuses the locations that name it, and leaves its fences where they are', async () => {
+  test('a zone rejects the locations that name it, and does not move its fences', async () => {
     assert.equal((await hub.delete(`/zones/${HALL.id}`)).status, 204);
     assert.equal((await hub.put('/providers/locations', [inHall('cart-tag', 5, 5)])).status, 400);
     assert.deepEqual((await isIn(FENCE.id, 'providers')).toSorted(), ['cart-tag', 'lift-tag']);

@@ -151,7 +151,7 @@ describe('entities', () => {
     });
   }
 
-  test('a UUID is the same in capitals, and is shown as it was given', async () => {
+  test('a UUID is case-insensitive, and is returned as it was given', async () => {
     const trackable = { id: 'ABCDEF00-0000-4000-8000-00000000000A', type: 'omlox', location_providers: ['upper-tag'] };
     assert.equal((await hub.post('/trackables', trackable)).status, 201);
     const lower = `/trackables/${trackable.id.toLowerCase()}`;

@@ -110,7 +110,7 @@ async function play(): Promise<void> {
 
 describe('a subscription', () => {
   for (const [index, [topic, params, wanted]] of ROWS.entries()) {
-    test(`to ${topic} with ${JSON.stringify(params)} gets what it asks for`, () => {
+    test(`to ${topic} with ${JSON.stringify(params)} gets the matching events`, () => {
       const all = everything.get(topic)?.events ?? [];
       const expected = all.filter(wanted);
       assert.ok(expected.length > 0, `no event of ${all.length} is wanted`);
@@ -133,7 +133,7 @@ describe('a subscription', () => {
     ['location_updates', { crs: 'local', zone_id: 'nowhere' }, 'zone_id'],
   ];
   for (const [topic, params, name] of refused) {
-    test(`to ${topic} with ${JSON.stringify(params)} is refused with 10002, which names ${name}`, async () => {
+    test(`to ${topic} with ${JSON.stringify(params)} is rejected with 10002, which names ${name}`, async () => {
       const socket = await hub.socket();
       const [answer, ...more] = await socket.ask({ event: 'subscribe', topic, params });
       assert.deepEqual([answer?.event, answer?.code, more.length], ['error', 10002, 0]);

@@ -95,7 +95,7 @@ describe('subscriptions', () => {
     assert.deepEqual(Object.keys(messages[0] ?? {}), ['event', 'topic', 'payload']);
   });
 
-  test('with equal params are refused on the same connection only, until the first has ended', async () => {
+  test('with equal params are rejected on the same connection only, until the first has ended', async () => {
     const [a, b] = [await hub.socket(), await hub.socket()];
     const subscribe = (params?: object) => ({ event: 'subscribe', topic: 'fence_events', params });
     const codes = async (client: typeof a, frame: object) =>

@@ -113,7 +113,7 @@ test('Of 20,000 changes none is made where one does not fit', async () => {
   assert.equal(kept?.body.name, 'Cart 0');
 });
 
-test('What is no document is refused at once', async () => {
+test('A body that is not a document is rejected at once', async () => {
   assert.match(
     JSON.stringify((await hub.post('/import', { format: 'geojson' }))?.body),
     /format: must be \\"location-hub-entities\\", found \\"geojson\\"/,

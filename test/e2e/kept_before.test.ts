@@ -50,7 +50,7 @@ test('Rows of providers and trackables that do not exist are dropped at the star
   );
 });
 
-test('A month that has ended is shown as it was kept, in both versions', async (t) => {
+test('A past month is returned as it was stored, in both versions', async (t) => {
   const folder = folderFor(t);
   const { body: current } = await whileHubRuns(folder, {}, (hub) => hub.get('/stats/consumption/current'));
   const statistics = { ...current.statistics, locationupdates_processed: 12_345 };

@@ -69,7 +69,7 @@ test('a zone follows the providers and trackables that it lists', async (t) => {
   assert.equal(changes.events.length, 7);
 });
 
-test('a proximity is at the place where its zone has gone, and takes further zones along', async (t) => {
+test('a proximity is at the new position of its zone, and moves further zones along', async (t) => {
   const { now: hub } = await borrowHub(t);
   await create(hub, '/zones', reader('gate', { properties: { [BY_PROVIDERS]: ['gps-1'] }, foreign_id: 'the gate' }));
   await create(hub, '/zones', reader('box', { properties: { [BY_PROVIDERS]: ['card'] } }));

@@ -11,7 +11,7 @@ import { whileHubRuns } from '../support/running_hub.ts';
 
 const TAG = { id: 'tag-4', type: 'uwb' } as const;
 
-test('A hub that finds the config.dat of an older one serves what it holds, from data.dat, and keeps copies', async (t) => {
+test('A hub that finds the config.dat of an older version imports it into data.dat, and retains copies', async (t) => {
   const folder = folderFor(t);
   const entities = [
     { kind: 'zone', id: HALL.id, text: JSON.stringify(HALL) },

@@ -58,7 +58,7 @@ async function metricsOf(hub: TestHub, path = '/metrics') {
   return parsePrometheus(text);
 }
 
-describe('a hub tells those who run it', () => {
+describe('a hub informs its operators', () => {
   let hub: TestHub;
   before(async () => {
     const license_public_keys = (await openIssuer()).publicKeys;
@@ -74,7 +74,7 @@ describe('a hub tells those who run it', () => {
   });
   after(() => hub.close());
 
-  test('at /health that it lives, and at /version what it is, with and without a version in the path', async () => {
+  test('at /health of its liveness, and at /version of its version, with and without a version in the path', async () => {
     for (const root of ['', '/hub', '/v1', '/v2', '/hub/v1', '/deephub/v2']) {
       assert.equal((await hub.get(`${hub.origin}${root}/health`)).text, '{}');
       const { body } = await hub.get(`${hub.origin}${root}/version`);
@@ -129,7 +129,7 @@ describe('a hub tells those who run it', () => {
     assert.deepEqual((await hub.get('/health/mqtt')).body, { enabled: false });
   });
 
-  test('at /health/ws who listens, and when they were last sent something', async () => {
+  test('at /health/ws of the subscribers, and the time of the last frame to each', async () => {
     const { body } = await hub.get('/health/ws');
     const { last_location_update_sent, last_trackable_motion_update_sent, ...rest } = body;
     const { last_fence_event_sent, last_collision_event_sent, ...counts } = rest;
@@ -147,7 +147,7 @@ describe('a hub tells those who run it', () => {
     assert.match(last_collision_event_sent, TIME);
   });
 
-  test('at /health/zones what has come from the zones', async () => {
+  test('at /health/zones of the arrivals from the zones', async () => {
     const { body: all } = await hub.get('/health/zones/summary');
     const [{ last_update_received, ...zone }] = all;
     assert.match(last_update_received, TIME);
@@ -158,7 +158,7 @@ describe('a hub tells those who run it', () => {
     assert.deepEqual([status, body.type], [404, 'com.flowcate.http.not_found']);
   });
 
-  test('at /health/sources what has come from each source, by its name as it was sent', async () => {
+  test('at /health/sources of the arrivals from each source, by its name as it was sent', async () => {
     const { body: all } = await hub.get('/health/sources/summary');
     const found = all.map((source: Event) => [
       source.id,
@@ -186,7 +186,7 @@ describe('a hub tells those who run it', () => {
     assert.equal((await hub.put('/providers/unlicensed/location', { ...GPS, source: 'a/b' })).status, 204);
   });
 
-  test('at /stats/consumption what was used this month', async () => {
+  test('at /stats/consumption of the usage of this month', async () => {
     const { body } = await hub.get('/stats/consumption/current');
     assert.deepEqual(Object.keys(body), ['id', 'timestamp_generated', 'year', 'month', 'config', 'statistics']);
     assert.match(body.id, UUID);

@@ -73,7 +73,7 @@ after(() => hub.close());
 
 describe('subscribers of', () => {
   for (const [topic, { explain }] of Object.entries(TOPICS)) {
-    test(`${topic} get what the topic promises`, () => {
+    test(`${topic} get the events that the topic promises`, () => {
       assert.notEqual(events(topic).length, 0);
       for (const event of events(topic)) assert.equal(explain(event), undefined, JSON.stringify(event));
     });

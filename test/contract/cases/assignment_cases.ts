@@ -97,7 +97,7 @@ export const ASSIGNMENT_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 92',
-    name: 'A detached trackable leaves its fence, its motion is gone, and stays gone over a restart, where it is to leave',
+    name: 'A detached trackable leaves its fence, and its motion is deleted, also after a restart, where it is to leave',
     settings: LEAVE,
     async run({ hub: first, restart }) {
       const events = await withCartInside(first);

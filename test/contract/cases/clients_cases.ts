@@ -12,7 +12,7 @@ const SENT = '2026-03-01T12:00:00.5Z';
 export const CLIENTS_CASES: readonly ContractCase[] = [
   {
     by: '114',
-    name: 'Locations that are published and left alone at once are taken, while their token is verified',
+    name: 'Locations whose connection closes right after them are accepted, while their token is verified',
     hub: 'none',
     run: () =>
       whileAuthorized('', async ({ admin, hub, issuer }) => {
@@ -51,7 +51,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   },
   {
     by: '114',
-    name: 'Without authorization, too, what is published and left alone is taken, in order',
+    name: 'Locations whose connection closes right after them are accepted in order without authorization, too',
     async run({ hub }) {
       const gate = {
         id: UUID,

@@ -72,7 +72,7 @@ const ANEW: readonly Anew[] = [
 const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
   {
     by: '98',
-    name: `What drives onto something that has parked collides with it ${name}`,
+    name: `A vehicle that drives onto a parked one collides with it ${name}`,
     settings: SETTINGS,
     async run(caseHub) {
       await park(caseHub.hub);

@@ -69,7 +69,7 @@ export const CONFIG_CASES: readonly ContractCase[] = [
   },
   {
     by: '95',
-    name: 'what is no text of 1 to 16,384 characters is refused as a license key, and the one before stays',
+    name: 'a license key that is not a string of 1 to 16,384 characters is rejected, and the previous one stays',
     async run({ hub }) {
       assert.equal((await hub.put('/license/key', { license_key: 'kept' })).status, 204);
       for (const license_key of ['', 'x'.repeat(16_385), 7, null, undefined, ['kept']]) {

@@ -130,7 +130,7 @@ export const ENDPOINT_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Endpoints item 1c',
-    name: 'locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761',
+    name: 'locations and fences at both poles are accepted and returned in EPSG:32661 and EPSG:32761',
     async run({ hub }) {
       const events = await hub.subscribe('fence_events');
       for (const [crs, lonLat, inPlane] of POLES) {

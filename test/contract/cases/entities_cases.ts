@@ -63,7 +63,7 @@ const GEOMETRIES: readonly (readonly [what: string, geometry: unknown, message: 
 const geometries = GEOMETRIES.map(
   ([what, geometry, message]): ContractCase => ({
     by: 'decision 107',
-    name: `A fence and a trackable with ${what} are refused by an error that says what is wrong where`,
+    name: `A fence and a trackable with ${what} are rejected with an error that names the defect and its position`,
     async run({ hub }) {
       const at = (field: string) => new RegExp(message.source.replace('FIELD', field));
       await refuses(hub.post('/fences', { region: geometry }), at('region'));
@@ -124,7 +124,7 @@ export const ENTITIES_CASES: readonly ContractCase[] = [
   ...geometries,
   {
     by: 'decision 107',
-    name: 'Positions of zones and locations are refused by an error that says what is wrong where',
+    name: 'Positions of zones and locations are rejected with an error that names the defect and its position',
     async run({ hub }) {
       const position = { type: 'Point', coordinates: [9] };
       const message = /position\.coordinates: must be a position of 2 or 3 numbers, found \[9\]$/;

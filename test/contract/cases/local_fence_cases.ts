@@ -49,7 +49,7 @@ const fromHow = (['deleted', 'renamed'] as const).flatMap((how): ContractCase[] 
   },
   {
     by: 'decision 105',
-    name: `A local fence whose zone is ${how} can be changed, and replaced by what GET gave`,
+    name: `A local fence whose zone is ${how} can be changed, and replaced by the response to GET`,
     async run({ hub }) {
       await orphaned(hub, how);
       const before = (await hub.get('/fences/dock')).body;
@@ -98,7 +98,7 @@ export const LOCAL_FENCE_CASES: readonly ContractCase[] = [
   ...fromHow,
   {
     by: 'decision 105',
-    name: 'A local fence goes back to the zone of its name when there is one again',
+    name: 'A local fence is attached again when a zone of its name is created',
     async run({ hub }) {
       await orphaned(hub, 'deleted');
       const before = (await hub.get('/fences/dock')).body;

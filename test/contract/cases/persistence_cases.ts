@@ -46,7 +46,7 @@ export const PERSISTENCE_CASES: readonly ContractCase[] = [
   },
   {
     by: 'What the service does item 7',
-    name: 'locations are kept without any setting, and what stands still is listed after a restart',
+    name: 'locations are stored by default, and objects that stand still are listed after a restart',
     async run({ hub, restart }) {
       await createScene(hub);
       await send(hub, inHall('cart-tag', 5, 5), inHall('alone', 6, 6));

@@ -79,7 +79,7 @@ export const REJECTION_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Errors item 4',
-    name: 'a zone with missing configuration is taken on POST and PUT when incomplete_configuration is true, and only then',
+    name: 'a zone with missing configuration is accepted on POST and PUT when incomplete_configuration is true, and only then',
     async run({ hub }) {
       const zones = [
         { type: 'rfid', whole: { position: POSITION }, message: /^position: is required/ },

@@ -58,7 +58,7 @@ export const SUBSCRIPTION_CASES: readonly ContractCase[] = [
   },
   {
     by: 'WebSocket API sentence 5',
-    name: 'a session that gives no sign of life for the idle timeout ends, and one that does goes on',
+    name: 'an idle session ends after the idle timeout, and an active one continues',
     settings: { websocket_idle_timeout: IDLE_SECONDS },
     async run({ hub }) {
       const url = `${hub.base.replace('http', 'ws')}/ws/socket`;

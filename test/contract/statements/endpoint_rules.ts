@@ -41,7 +41,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     at: 'Endpoints item 1c',
     says: 'So are EPSG:32661 and EPSG:32761',
     tests: [
-      by.contractCase('locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761'),
+      by.contractCase('locations and fences at both poles are accepted and returned in EPSG:32661 and EPSG:32761'),
       ['core/crs.test.ts', 'agrees with PROJ to 1 mm, both ways'],
     ],
   },

@@ -182,7 +182,9 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'Whether the hub lives',
     tests: [
       ...walked('/health'),
-      by.operation('at /health that it lives, and at /version what it is, with and without a version in the path'),
+      by.operation(
+        'at /health of its liveness, and at /version of its version, with and without a version in the path',
+      ),
     ],
   },
   {
@@ -196,24 +198,27 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
   {
     at: 'Endpoints row 28',
     says: 'The health of the WebSocket',
-    tests: [...walked('/health/ws'), by.operation('at /health/ws who listens, and when they were last sent something')],
+    tests: [
+      ...walked('/health/ws'),
+      by.operation('at /health/ws of the subscribers, and the time of the last frame to each'),
+    ],
   },
   {
     at: 'Endpoints row 29',
     says: 'The health of all zones',
-    tests: [...walked('/health/zones/summary'), by.operation('at /health/zones what has come from the zones')],
+    tests: [...walked('/health/zones/summary'), by.operation('at /health/zones of the arrivals from the zones')],
   },
   {
     at: 'Endpoints row 30',
     says: 'The health of a zone',
-    tests: [...walked('/health/zones/{zone_id}'), by.operation('at /health/zones what has come from the zones')],
+    tests: [...walked('/health/zones/{zone_id}'), by.operation('at /health/zones of the arrivals from the zones')],
   },
   {
     at: 'Endpoints row 31',
     says: 'The health of all sources',
     tests: [
       ...walked('/health/sources/summary'),
-      by.operation('at /health/sources what has come from each source, by its name as it was sent'),
+      by.operation('at /health/sources of the arrivals from each source, by its name as it was sent'),
     ],
   },
   {
@@ -221,7 +226,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The health of a source',
     tests: [
       ...walked('/health/sources/{source_id}'),
-      by.operation('at /health/sources what has come from each source, by its name as it was sent'),
+      by.operation('at /health/sources of the arrivals from each source, by its name as it was sent'),
     ],
   },
   {
@@ -239,8 +244,8 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
       ...walked('/stats/consumption/summary'),
       ...walked('/stats/consumption/current'),
       ...walked('/stats/consumption/{year}/{month}'),
-      by.operation('at /stats/consumption what was used this month'),
-      ['e2e/kept_before.test.ts', 'A month that has ended is shown as it was kept, in both versions'],
+      by.operation('at /stats/consumption of the usage of this month'),
+      ['e2e/kept_before.test.ts', 'A past month is returned as it was stored, in both versions'],
     ],
   },
   {

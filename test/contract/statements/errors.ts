@@ -23,7 +23,7 @@ export const ERRORS: readonly Statement[] = [
     says: 'A zone lacks what it needs only with incomplete_configuration',
     tests: [
       by.contractCase(
-        'a zone with missing configuration is taken on POST and PUT when incomplete_configuration is true, and only then',
+        'a zone with missing configuration is accepted on POST and PUT when incomplete_configuration is true, and only then',
       ),
     ],
   },
@@ -34,10 +34,10 @@ export const ERRORS: readonly Statement[] = [
       by.contractCase('a fence with an invalid geometry is rejected, and the error names the defect and its position'),
       ['geometry/shape_checks.test.ts', 'the region check'],
       by.contractCase(
-        'A fence and a trackable with an empty list of rings are refused by an error that says what is wrong where',
+        'A fence and a trackable with an empty list of rings are rejected with an error that names the defect and its position',
       ),
       by.contractCase(
-        'A fence and a trackable with a polygon that crosses itself are refused by an error that says what is wrong where',
+        'A fence and a trackable with a polygon that crosses itself are rejected with an error that names the defect and its position',
       ),
     ],
   },

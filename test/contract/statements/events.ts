@@ -39,9 +39,7 @@ export const EVENTS: readonly Statement[] = [
   {
     at: 'WebSocket API sentence 5',
     says: 'How long a session may be idle is a setting',
-    tests: [
-      by.contractCase('a session that gives no sign of life for the idle timeout ends, and one that does goes on'),
-    ],
+    tests: [by.contractCase('an idle session ends after the idle timeout, and an active one continues')],
   },
   {
     at: 'WebSocket API row 1',

@@ -86,7 +86,9 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 4.5',
     says: 'There are endpoints of health',
     tests: [
-      by.operation('at /health that it lives, and at /version what it is, with and without a version in the path'),
+      by.operation(
+        'at /health of its liveness, and at /version of its version, with and without a version in the path',
+      ),
       by.operation('at /health/system since when, and its configuration without secrets'),
     ],
   },
@@ -104,7 +106,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 4.7',
     says: 'There are statistics of consumption and usage',
     tests: [
-      by.operation('at /stats/consumption what was used this month'),
+      by.operation('at /stats/consumption of the usage of this month'),
       by.operation('at /stats/consumption/{year}/{month} of one month, or 404'),
     ],
   },
@@ -126,7 +128,7 @@ export const PURPOSE: readonly Statement[] = [
     tests: [
       by.contractCase('data is kept in a SQL database in the file data.dat'),
       by.oldDatabase(
-        'A hub that finds the config.dat of an older one serves what it holds, from data.dat, and keeps copies',
+        'A hub that finds the config.dat of an older version imports it into data.dat, and retains copies',
       ),
       by.wideColumn('A hub on Cassandra has all acknowledged writes after crashes and a stop'),
     ],
@@ -140,7 +142,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 7b',
     says: 'They are stored by default, which costs writes',
     tests: [
-      by.contractCase('locations are kept without any setting, and what stands still is listed after a restart'),
+      by.contractCase('locations are stored by default, and objects that stand still are listed after a restart'),
       [
         'durability/front_doors.test.ts',
         'Without persist_locations, killed workers and deletions lose nothing in memory, and the disk has entities alone',
@@ -151,7 +153,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 7c',
     says: 'A start reads them',
     tests: [
-      by.contractCase('locations are kept without any setting, and what stands still is listed after a restart'),
+      by.contractCase('locations are stored by default, and objects that stand still are listed after a restart'),
       by.restart(
         'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
       ),
@@ -248,9 +250,9 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 11c',
     says: 'Trackables that stand still are listed after a restart',
     tests: [
-      by.contractCase('locations are kept without any setting, and what stands still is listed after a restart'),
+      by.contractCase('locations are stored by default, and objects that stand still are listed after a restart'),
       by.restore('locations and motions are there, also of what stands still'),
-      by.contractCase('What drives onto something that has parked collides with it after a restart'),
+      by.contractCase('A vehicle that drives onto a parked one collides with it after a restart'),
     ],
   },
 ];

@@ -21,8 +21,10 @@ export const RESOURCES: readonly Statement[] = [
     says: 'position is a GeoJSON Point',
     tests: [
       by.waysIn('by PUT of one creates its provider once, is served, and is published'),
-      by.badInput('the hub refuses a location with'),
-      by.contractCase('Positions of zones and locations are refused by an error that says what is wrong where'),
+      by.badInput('the hub rejects a location with'),
+      by.contractCase(
+        'Positions of zones and locations are rejected with an error that names the defect and its position',
+      ),
     ],
   },
   {
@@ -31,7 +33,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.views('UTM gets every place in it'),
       by.views('the coordinates of its zone gets every place in it'),
-      by.contractCase('locations and fences at both poles are taken and shown in EPSG:32661 and EPSG:32761'),
+      by.contractCase('locations and fences at both poles are accepted and returned in EPSG:32661 and EPSG:32761'),
     ],
   },
   {
@@ -208,7 +210,7 @@ export const RESOURCES: readonly Statement[] = [
       ),
       by.contractCase('A detached trackable leaves everything with force_location_update, and when it is deleted'),
       by.contractCase(
-        'A detached trackable leaves its fence, its motion is gone, and stays gone over a restart, where it is to leave',
+        'A detached trackable leaves its fence, and its motion is deleted, also after a restart, where it is to leave',
       ),
       by.contractCase('A trackable of two tags is where the other one is when one is removed, where it is to leave'),
     ],

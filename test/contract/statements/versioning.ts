@@ -31,7 +31,9 @@ export const VERSIONING: readonly Statement[] = [
     at: 'Versioning item 3a',
     says: 'Releases are numbered with three numbers',
     tests: [
-      by.operation('at /health that it lives, and at /version what it is, with and without a version in the path'),
+      by.operation(
+        'at /health of its liveness, and at /version of its version, with and without a version in the path',
+      ),
     ],
   },
   {
@@ -64,7 +66,7 @@ export const VERSIONING: readonly Statement[] = [
     says: 'The database has a new name and version, and every step to it a backup',
     tests: [
       by.oldDatabase(
-        'A hub that finds the config.dat of an older one serves what it holds, from data.dat, and keeps copies',
+        'A hub that finds the config.dat of an older version imports it into data.dat, and retains copies',
       ),
       [
         'store/migration.test.ts',

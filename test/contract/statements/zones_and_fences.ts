@@ -16,7 +16,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'With incomplete_configuration a zone may lack what it needs, on POST and PUT',
     tests: [
       by.contractCase(
-        'a zone with missing configuration is taken on POST and PUT when incomplete_configuration is true, and only then',
+        'a zone with missing configuration is accepted on POST and PUT when incomplete_configuration is true, and only then',
       ),
     ],
   },
@@ -30,7 +30,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'Other zones need ground control points, and a proximity zone must have none',
     tests: [
       by.contractCase(
-        'a zone with missing configuration is taken on POST and PUT when incomplete_configuration is true, and only then',
+        'a zone with missing configuration is accepted on POST and PUT when incomplete_configuration is true, and only then',
       ),
       by.contractCase('a proximity zone with ground control points is rejected, also as an incomplete one'),
       by.contractCase('Moved ground control points carry fences and silent tags along, also after a restart'),
@@ -166,10 +166,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'A proximity becomes a location at the position of its zone',
     tests: [
       by.waysIn('by PUT of one is a location at its zone, and is published as received'),
-      [
-        'e2e/mobile_zones.test.ts',
-        'a proximity is at the place where its zone has gone, and takes further zones along',
-      ],
+      ['e2e/mobile_zones.test.ts', 'a proximity is at the new position of its zone, and moves further zones along'],
     ],
   },
   {
