@@ -70,7 +70,7 @@ class Tenant {
     return found.filter(({ isPlace }) => areRecords || !isPlace).map(({ what }) => what);
   }
 
-  /** Whether the token is given all that a path shows, of whomever. */
+  /** Whether the token may read all objects of a path, whatever their owners. */
   isGiven({ path }: ApiRoute): boolean {
     return this.rights.whole.some((kind) => path === `/${kind}s/:${kind}_id`);
   }
@@ -80,18 +80,18 @@ class Tenant {
 interface Secret {
   readonly what: string;
   readonly in: RegExp;
-  /** The place of a provider that locates something seen, whose own place it is: only what the provider sent is secret. */
+  /** Position of a provider that locates a visible object and is its position, too: only the provider's data is secret. */
   readonly isPlace: boolean;
 }
 
 interface Looking {
   readonly asked?: string;
-  /** Whether the text shows what providers have sent, one by one. */
+  /** Whether the response has the locations of single providers. */
   readonly areRecords?: boolean;
 }
 
 function secretsOf(kind: Kind, i: number, marks: Marks, placing: readonly number[]): readonly Secret[] {
-  // A hall is shared: locations and fences name it, and tell where it is.
+  // A hall is shared: locations and fences name it, and reveal its position.
   const id = marks.ids(kind)[i] ?? '';
   const texts = [...(kind === 'zone' ? [] : [id]), marks.mark(kind, i)];
   const named = texts.map((what) => ({ what, in: new RegExp(what.replaceAll('.', '\\.'), 'i'), isPlace: false }));

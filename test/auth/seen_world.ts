@@ -160,7 +160,7 @@ export function bodiesOf(site: Site, marks: Marks): readonly (readonly [Kind, Bo
   site.planes.forEach((plane, n) => {
     const i = 4 + n;
     const [lon, lat] = marks.at('zone', i);
-    // Two points are kept to exactly, so the origin is the zone's position to the last digit.
+    // Two control points are matched exactly, so the origin is the zone's position to the last digit.
     const rows = (HALL.ground_control_points ?? [])
       .slice(0, 4)
       .map(([x = 0, y = 0], row) => (row % 2 === 0 ? [x - 9 + lon, y - 50 + lat] : [x, y]));

@@ -146,7 +146,7 @@ export function versionsOf({ unversioned, versions = ['v1', 'v2'] }: Endpoint): 
   return unversioned === true ? [''] : versions;
 }
 
-/** How the test is called that walks a method of an endpoint. */
+/** Name of the test for a method of an endpoint. */
 export function testName(version: string, title: string, status: number): string {
   return `${version === '' ? 'Without version' : version} ${title} answers ${status}`;
 }

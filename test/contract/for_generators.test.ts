@@ -89,7 +89,7 @@ describe('the OpenAPI documents, read by generators of clients,', () => {
 function isNamingWorth(schema: Schema): boolean {
   const { type = '', properties, enum: words = [], anyOf = [], oneOf = [], allOf = [] } = schema;
   if (properties !== undefined || type === 'object') return true;
-  // A single word is what tells an object from others.
+  // A single value only distinguishes an object from others.
   if (words.filter((word) => word !== null).length > 1) return true;
   const others = [...anyOf, ...oneOf].filter((other) => other.type !== 'null');
   const isMaybe = others.length + allOf.length === 1 && (others.length === 0 || anyOf.length === 2);

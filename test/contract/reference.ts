@@ -30,7 +30,7 @@ export interface Operation {
   /** Status of a success. */
   readonly success: number;
   readonly parameters: readonly { readonly name: string; readonly type: string }[];
-  /** Undefined where none is sent. */
+  /** Undefined if none is sent. */
   readonly body: RequestBody | undefined;
   /** Schema errors of the body of a success; undefined if the reference has no schema for it. */
   readonly replyProblem: Problem | undefined;

@@ -98,7 +98,7 @@ test('The store thread and the shard workers are killed in mid-load: nothing acc
   for (let round = 0; round < 4; round++) {
     const { processed } = hub.hub.counts();
     const id = randomUUID();
-    // The commit that the thread dies over, and what comes meanwhile.
+    // The commit during which the thread dies, and requests that arrive in the meantime.
     const [kept] = await Promise.all([
       hub.post('/trackables', { id, type: 'omlox' }),
       round % 3 === 0 ? undefined : storeOf(hub).kill(),

@@ -6,7 +6,7 @@ import { fenceOf, type HubProcess, locationOf } from './hub_process.ts';
 
 const KINDS = ['zones', 'fences', 'trackables'] as const;
 
-/** When a hub has ended, and how much of last locations before that it may have lost. */
+/** End of a hub, and the age of last locations that it may have lost. */
 export interface Crash {
   readonly crashedAtMs: number;
   readonly lostMs: number;
@@ -27,7 +27,7 @@ export class Ledger {
   /** Numbered locations of each provider, since the last check. */
   readonly #locations = new Map<string, Sent[]>();
 
-  /** One request of some kind. Returns false when the hub is gone, or going: then it refuses. */
+  /** Sends one request of a random kind. Returns false if the hub has ended, or is shutting down and rejects it. */
   async ask(hub: HubProcess, own: string, random: () => number): Promise<boolean> {
     const dice = random();
     if (dice < 0.5) return this.#locate(hub, `${own} ${Math.floor(random() * 30)}`);
@@ -81,7 +81,7 @@ export class Ledger {
     const answered = await hub.put(`/providers/${encodeURIComponent(provider)}/location`, location);
     if (answered === undefined) return false;
     if (answered.status === 503) {
-      // Refused, so it must not turn up.
+      // It was rejected, so it must not be stored.
       sent.pop();
       return false;
     }
@@ -124,7 +124,7 @@ export class Ledger {
     change: () => Promise<{ status: number; body: object | undefined } | undefined>,
     status: number,
   ): Promise<boolean> {
-    // Two changes of one entity at once would leave open which is the last.
+    // The order of two concurrent changes of one entity would be unknown.
     this.#unsure.add(path);
     this.#entities.set(path, this.#entities.get(path));
     const answered = await change();

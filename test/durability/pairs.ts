@@ -12,7 +12,7 @@ interface Pair {
   readonly east: number;
   /** Start time of their collision according to the published events. */
   since: string | undefined;
-  /** Touching, and meant to stay so until the hub is gone. */
+  /** Touching, and staying so until the hub has ended. */
   isParked: boolean;
 }
 
@@ -44,7 +44,7 @@ export class Pairs {
     }
   }
 
-  /** A new run: what has parked goes on, and every pair parts. */
+  /** Starts a new run: parked collisions continue, and every pair parts. */
   async arrive(hub: HubProcess, findings: Findings): Promise<void> {
     const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
     this.#events = await socket.subscribe('collision_events');
@@ -53,7 +53,7 @@ export class Pairs {
     this.look(findings);
   }
 
-  /** One pair meets and parts, again and again, until the hub is gone; some time it meets for good. */
+  /** One pair meets and parts repeatedly until the hub has ended, or parks touching. */
   async drive(hub: HubProcess, index: number, random: () => number): Promise<void> {
     const pair = this.#pairs[index] as Pair;
     for (;;) {
@@ -114,7 +114,7 @@ export class Pairs {
     return this.#pairs.find(({ drives }) => collisions.some(({ id }: Event) => id === drives));
   }
 
-  /** Returns false when the hub is gone. */
+  /** Returns false if the hub has ended. */
   async #move(hub: HubProcess, id: string, east: number): Promise<boolean> {
     // A collision is known by its start_time: no two locations are of one millisecond, or ahead of the clock.
     while (Date.now() <= this.#lastMs) await new Promise((resolve) => setTimeout(resolve, 1));

@@ -56,7 +56,7 @@ export class Walkers {
     if (size > 0) findings.wrong(`${size} objects have not left the fence with a timeout`);
   }
 
-  /** One walker goes somewhere, again and again, until the hub is gone. */
+  /** Moves one walker repeatedly until the hub has ended. */
   async walk(hub: HubProcess, index: number, random: () => number): Promise<void> {
     const walker = WALKERS[index % WALKERS.length] ?? '';
     for (let lastMs = 0; ; ) {

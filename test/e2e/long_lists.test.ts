@@ -100,7 +100,7 @@ test('unread lists take no memory to speak of', { skip }, async (t) => {
   await hub.stop();
 });
 
-/** A client that has asked for a list, has read its first bytes, and goes on when its socket is resumed. */
+/** A client that has requested a list, has read its first bytes, and continues when its socket is resumed. */
 async function slowReader(t: TestContext, hub: HubProcess, path: string) {
   const { hostname, port, pathname } = new URL(hub.base);
   const socket = connect(Number(port), hostname);

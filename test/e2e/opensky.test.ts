@@ -37,7 +37,7 @@ describe('real flights over Germany', { skip }, () => {
   });
   after(() => hub.close());
 
-  /** Sends locations as fast as the hub takes them; returns what the hub has counted meanwhile. */
+  /** Sends locations as fast as the hub accepts them. Returns the counters of the hub for that time. */
   async function replay(track: readonly OracleLocation[]) {
     const counted = hub.hub.counts();
     for (let start = 0; start < track.length; start += BATCH) {

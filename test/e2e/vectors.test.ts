@@ -48,7 +48,7 @@ before(async () => {
 });
 after(() => hub.close());
 
-/** A busy machine may deliver an observation so late that a timer has run out meanwhile: then once more. */
+/** Repeats the vector if a busy machine has delivered an observation after a timer expired. */
 async function runOnTime(vector: Vector, index: number): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const run = await prepare(vector, index + attempt * VECTORS.length);

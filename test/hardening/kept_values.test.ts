@@ -4,7 +4,7 @@ import { GOOD_LOCATION } from '../scenarios/bad_locations.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
-/** Names and values that programs stumble over, all of which can be kept. */
+/** Names and values that often cause defects, all of which can be stored. */
 const STRANGE = JSON.stringify({
   constructor: { prototype: { polluted: true } },
   prototype: null,

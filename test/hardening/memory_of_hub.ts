@@ -36,7 +36,7 @@ export class Attacker {
   readonly socket: Socket;
   received = '';
 
-  /** Half-open: it goes on when the hub has ended its side. */
+  /** Half-open: it continues after the hub has closed its side. */
   constructor(t: TestContext, hub: HubProcess, allowHalfOpen = false) {
     const { hostname, port } = new URL(hub.base);
     this.socket = connect({ port: Number(port), host: hostname, allowHalfOpen });

@@ -2,7 +2,7 @@ import { walked } from '../covered_by.ts';
 import * as by from './shown_by.ts';
 import type { Statement } from './statement.ts';
 
-/** Endpoints, one after the other. */
+/** Statements on the endpoints, in order. */
 export const ENDPOINT_ROWS: readonly Statement[] = [
   {
     at: 'Endpoints row 1',

@@ -33,7 +33,7 @@ export interface Outage {
 /** Partitions were handed over until all hubs owned as many. */
 export interface Spread {
   readonly tookMs: number;
-  /** The longest wait of a location meanwhile until a 204, in ms. */
+  /** Longest time in ms from a location to its 204 during the fault. */
   readonly longestWaitMs: number;
 }
 

@@ -16,7 +16,7 @@ const CLIENTS = ['a', 'b', 'c', 'd'];
 /** Load before a fault, and after what was killed runs again. */
 const BEFORE_MS = { min: 300, max: 1200 };
 const AFTER_MS = 700;
-/** How long a client waits that was refused. */
+/** Pause of a client after a rejection. */
 const PAUSE_MS = 50;
 /** Time until an object gets its next carrier. */
 const LENT_MS = 150;
@@ -26,7 +26,7 @@ const OUTAGE_MS = 30_000;
 const ROUND_MS = 240_000;
 /** Log lines shown of a hub when a round goes wrong. */
 const LOG_SHOWN = 20;
-/** Within this time everything is where it belongs, where nothing ends or begins. */
+/** Time within which all partitions reach their owners if no hub joins or leaves. */
 const SPREAD_MS = 40_000;
 /** Every Nth round kills a hub so soon after the fault that partitions are still migrating. */
 const HASTY_EVERY = 3;
@@ -46,7 +46,7 @@ export interface ClusterRoundsOptions {
   readonly program: string;
   /** Fault of each round; random if omitted. */
   readonly faults?: readonly FaultKind[];
-  /** Has the hubs begin as those of the release in that folder, and replaced one after the other. */
+  /** Starts the hubs from the release in that folder, and replaces them in sequence. */
   readonly release?: string;
   /** Called after each round. */
   done?(round: number, fault: FaultKind, findings: ClusterFindings): void;
@@ -96,7 +96,7 @@ interface SceneParts {
   readonly release: string | undefined;
 }
 
-/** The hubs, who loads them, and who watches. */
+/** The hubs, their load and their subscribers. */
 class Scene {
   readonly findings = new ClusterFindings();
   readonly #parts: SceneParts;
@@ -107,7 +107,7 @@ class Scene {
   #isLoaded = false;
   /** Seat that leaves in this round; undefined if it is drawn at random. */
   #leaving: HubSeat | undefined;
-  /** Whether a round could not be played to its end. */
+  /** Whether a round could not be completed. */
   isStuck = false;
 
   constructor(parts: SceneParts) {

@@ -20,14 +20,14 @@ export type FaultKind = keyof typeof DECK | 'way back';
 
 /** How long a hub is stopped or cut off. */
 const AWAY_MS = { min: 3000, max: 6000 };
-/** Within this time it learns that it is out, and within that it is a member again. */
+/** Times within which it detects its expulsion, and is a member again. */
 const OUT_MS = 10_000;
 const BACK_MS = 30_000;
 const LOOK_MS = 50;
 /** Message of a hub that cannot read what others have written. */
 const REFUSAL = /Cannot join cluster .* version must be 1, but is 2/;
 
-/** Each kind of fault as often as it is in the deck, shuffled, again and again. */
+/** Yields each kind of fault as often as the deck has it, shuffled, repeatedly. */
 export function* shuffledFaults(random: () => number, hasReplicas: boolean): Generator<FaultKind, never> {
   for (;;) {
     const deck = Object.entries(DECK).flatMap(([kind, times]) => Array<FaultKind>(times).fill(kind as FaultKind));
@@ -42,7 +42,7 @@ export interface Fault {
   readonly survivor: HubSeat;
   /** When it began. */
   readonly atMs: number;
-  /** Ends it: what was killed runs again, what was stopped goes on. Resolves when all hubs are members again. */
+  /** Ends the fault: killed processes restart, suspended ones continue. Resolves when all hubs are members again. */
   mend(): Promise<void>;
 }
 

@@ -63,7 +63,7 @@ const BROKER = [
   ...['allow_anonymous true', 'max_inflight_messages 0', 'max_queued_messages 0'],
   ...['autosave_on_changes true', 'autosave_interval 500'],
 ];
-/** Locations are acknowledged when they are kept. */
+/** Locations are acknowledged when they are stored. */
 const SETTINGS = { db_fast_writes: false, mqtt_address: '127.0.0.1', num_threads: 2 };
 
 /**

@@ -157,7 +157,7 @@ function counted(counts: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** Asks a quick question about the past again and again, one after the other. An answer that does not come counts as long. */
+/** Sends quick history queries in sequence. A missing response counts as a long one. */
 function askHonestly(port: number): {
   stop(): Promise<{ readonly answers: number; readonly refusals: number; readonly longestMs: number }>;
 } {
