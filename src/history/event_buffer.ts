@@ -6,7 +6,7 @@ import type { HistoryFiles } from './files.ts';
 import { hourOf } from './layout.ts';
 
 /** Most characters of the buffered events of a topic. */
-const EVENT_CHARACTERS_MAX = 16 << 20;
+const EVENT_CHARACTERS_MAX = 32 << 20;
 
 /** Events of one topic that wait to be written. */
 export class EventBuffer {

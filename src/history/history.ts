@@ -32,7 +32,7 @@ const HEAP_MB = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
 /** Bytes that are buffered before a block is sent. */
 const GATHER_MS = 100;
 /** Most bytes of events that the thread has not accepted. A character takes at most two. */
-const [EVENT_BYTES_MAX, CHARACTER_BYTES] = [32 << 20, 2] as const;
+const [EVENT_BYTES_MAX, CHARACTER_BYTES] = [64 << 20, 2] as const;
 /** Interval in which long properties are sent again, so that the thread knows that they are in use. */
 const PROPERTIES_AGAIN_MS = 600_000;
 /** Most fences whose long properties are remembered as sent. */

@@ -9,7 +9,7 @@ import type { Trackable } from '../model/trackable.ts';
 import type { HubCounts } from '../operation/counts.ts';
 import { CollisionLane } from '../shards/collision_lane.ts';
 import { RecentChanges } from '../shards/recent_changes.ts';
-import { Shards } from '../shards/shards.ts';
+import { Shards, type ShardsOptions } from '../shards/shards.ts';
 import { Ticker } from '../shards/ticker.ts';
 import type { Clock } from '../time/clock.ts';
 import type { ShardReply } from '../wire/messages.ts';
@@ -123,14 +123,18 @@ export function connectStages(deps: StageDeps): Stages {
 }
 
 /** Replication of shard steps to other hubs. `settled`: resolves when a shard has processed all input so far. */
-function clusterShards(cluster: Cluster, { elapsed }: Clock, settled: (shard: number) => Promise<void> | undefined) {
+function clusterShards(
+  cluster: Cluster,
+  { elapsed }: Clock,
+  settled: (shard: number) => Promise<void> | undefined,
+): Partial<ShardsOptions> {
   return {
     recordsSteps: true,
     tellsFenceEvents: () => cluster.recordsFenceEvents,
     configured: {
       sequence: () => cluster.configured,
       changes: new RecentChanges(elapsed),
-      onTheWay: () => cluster.migratingTrackables(),
+      inTransit: () => cluster.migratingTrackables(),
     },
     keep: (shard: number, reply: ShardReply) => cluster.durability.step(shard, reply),
     rounds(shard: number) {
