@@ -12,10 +12,11 @@ export type Group = (typeof GROUPS)[number];
 /** The groups that `npm test` runs, in this order. */
 export const QUICK_GROUPS = ['unit', 'system', 'ui'] as const satisfies readonly Group[];
 
+const PROCESSES = 'node:child_process';
 const UI_FOLDER = 'test/hub-ui/';
 const BROWSER = 'test/support/browser.ts';
-/** A hub, other processes, worker threads with shards. */
-const HEAVY = ['src/hub/hub.ts', 'test/threads/running_shards.ts', 'node:child_process'];
+/** A hub, worker threads with shards, processes of a test itself. A part of the hub starts its own only if it is used. */
+const HEAVY = ['src/hub/hub.ts', 'test/threads/running_shards.ts', PROCESSES];
 
 /** Files that import nothing heavy but take more than 1.5 s, and the reason: they are in `system`. */
 export const LONG: Readonly<Record<string, string>> = {
@@ -104,6 +105,7 @@ function reachedFrom(file: SourceFile, all: ReadonlyMap<string, SourceFile>, rea
   for (const { ours, module, address } of file.imports) {
     const name = ours ?? module;
     if (name === undefined || address || reached.has(name)) continue;
+    if (name === PROCESSES && file.path.startsWith('src/')) continue;
     reached.add(name);
     const imported = all.get(name);
     if (imported !== undefined) reachedFrom(imported, all, reached);
