@@ -123,8 +123,6 @@ export interface Notes {
   readonly description?: string;
   /** Meanings of path parameters that are not just ids. */
   readonly path?: Readonly<Record<string, string>>;
-  /** Whether an unknown id in the path is accepted. */
-  readonly takesUnknownId?: boolean;
   /** Error statuses that do not follow from the route, with their meaning. */
   readonly refusals?: Readonly<Record<number, string>>;
 }

@@ -70,13 +70,11 @@ interface CreateOptions {
   readonly force?: boolean;
   /** Whether positions are added on the long edges of its polygon. */
   readonly subdivide?: boolean;
-  /** Whether the body is in stored form, with members that clients cannot set. */
-  readonly asKept?: boolean;
   /** Throws if the replacement is not permitted. Called before it is checked. */
   admit?(before: object | undefined, sent: EntityBody): void;
 }
 
-export type ReplaceOptions = Omit<CreateOptions, 'replaceId' | 'asKept'>;
+export type ReplaceOptions = Omit<CreateOptions, 'replaceId'>;
 
 const KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor'] as const satisfies EntityKindName[];
 
@@ -237,10 +235,9 @@ export class Entities implements EntityLookup {
    */
   create<K extends EntityKindName>(kind: K, body: unknown, options: CreateOptions = {}): Promise<EntityMap[K]> {
     return this.#run((write) => {
-      const kept = options.asKept === true ? (body as EntityMap[K]) : undefined;
       const sent = this.#withNewId(kind, body, options);
-      if (kept === undefined) checkBounds(sent, this.bounds);
-      const after = this.#checked(kind, sent, options, kept);
+      checkBounds(sent, this.bounds);
+      const after = this.#checked(kind, sent, options);
       const taken = this.#state.get(kind, after.id);
       if (taken !== undefined) throw badRequest(`id: ${kind} ${show(taken.id)} already exists`);
       write({ kind, id: after.id, before: undefined, after, ...forced(options) });

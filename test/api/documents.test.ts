@@ -54,7 +54,6 @@ test('openApiDocument refuses two rows of the same name', () => {
 test('openApiDocument includes the notes of a row next to its schemas', () => {
   const notes = {
     path: { year: 'Four digits.' },
-    takesUnknownId: true,
     refusals: { 400: 'No such year.', 409: 'In use.' },
   };
   const { parameters, responses, requestBody } = operation(
@@ -66,6 +65,7 @@ test('openApiDocument includes the notes of a row next to its schemas', () => {
     '400',
     '401',
     '403',
+    '404',
     '405',
     '409',
     '413',

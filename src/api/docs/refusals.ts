@@ -42,7 +42,7 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
     description: 'No entity has that id, or it has no such data.',
     type: '.http.not_found',
     message: 'Cannot find fence "dock": no fence has that id',
-    applies: (route) => hasParameter(route) && route.notes.takesUnknownId !== true,
+    applies: hasParameter,
   },
   405: {
     name: 'MethodNotAllowed',
