@@ -68,7 +68,7 @@ function Permitted({ children }: { readonly children: ComponentChildren }) {
   return (
     <Page title={place.label}>
       <Empty icon="lock" title={t('You do not have access to this page')}>
-        <p>{t('Access depends on your roles. Whoever runs the hub can change them.')}</p>
+        <p>{t('Access depends on your roles, which the operator of the hub can change.')}</p>
       </Empty>
     </Page>
   );

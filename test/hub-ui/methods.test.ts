@@ -50,7 +50,7 @@ test('Methods are listed with their handlers and called, by keyboard alone', { s
 
   await form.getByLabel('Show').selectOption('The first success');
   await form.getByRole('button', { name: 'Call' }).click();
-  await answers.filter({ hasText: 'whoever was first' }).getByText('Result').waitFor();
+  await answers.filter({ hasText: 'first to answer' }).getByText('Result').waitFor();
   await form.getByLabel('Handler').selectOption(second ?? '');
   assert.ok(await form.getByLabel('Show').isDisabled());
   await form.getByLabel('Timeout').fill('0');

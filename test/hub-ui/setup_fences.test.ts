@@ -133,7 +133,7 @@ test('A fence that is kept in a UTM plane changes its plane only after a questio
   const question = page.getByRole('dialog', { name: 'Change the coordinate system?' });
   await question.getByText('is stored in EPSG:32632').waitFor();
   await question.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByText('It is kept in EPSG:32632').waitFor();
+  await page.getByText('It is stored in EPSG:32632').waitFor();
   assert.deepEqual(await inUtm(), ring);
 
   await page.getByRole('button', { name: 'Save' }).click();

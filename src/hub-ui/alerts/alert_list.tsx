@@ -132,9 +132,12 @@ function ActOnAll({ found }: { readonly found: readonly Alert[] }) {
   const clear = async (): Promise<void> => {
     const question = {
       title: t('Clear all alerts that are shown?'),
-      text: t('{count} alerts are cleared for everybody. What lasts is not alerted of again before it was over.', {
-        count: countText(open.length),
-      }),
+      text: t(
+        'Clears {count} alerts for all users. A condition that still holds raises its next alert only after it has ended.',
+        {
+          count: countText(open.length),
+        },
+      ),
       action: t('Clear all'),
     };
     if (await confirm(question)) await act('clear', open);
@@ -206,7 +209,7 @@ function Row({ alert, mayChange }: { readonly alert: Alert; readonly mayChange: 
 
 function stateText({ state, over_at: over }: Alert): string {
   if (state === 'cleared') return STATE_LABELS.cleared;
-  if (over != null) return t('It is over, and nobody has acknowledged it');
+  if (over != null) return t('It has ended, and is not acknowledged');
   return state === 'raised' ? t('Nobody has acknowledged it') : STATE_LABELS.acknowledged;
 }
 

@@ -32,7 +32,7 @@ export function sentenceOf(alert: Alert): string {
     case 'more_inside':
       return t('Too many are in {fence}: {count}', { fence, count: countText(alert.count ?? 0) });
     case 'silent':
-      return t('Nothing is heard of {object}', { object });
+      return t('No data from {object}', { object });
     case 'collision':
       return t('{object} and {other} collide', { object, other: nameOf('trackables', alert.other_trackable_id) });
   }

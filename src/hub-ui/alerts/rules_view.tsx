@@ -105,7 +105,7 @@ function RuleRow({
   const remove = async (): Promise<void> => {
     const question = {
       title: t('Delete the rule {name}?', { name: rule.name }),
-      text: t('The hub does not alert of it any more. What it has alerted of stays until it is cleared.'),
+      text: t('The hub raises no more alerts by this rule. Alerts that it has raised stay until they are cleared.'),
       action: t('Delete rule'),
     };
     if (!(await confirm(question))) return;

@@ -38,7 +38,7 @@ export class OtherPlaneError extends Error {
   readonly kept: string;
 
   constructor(kept: string, options?: ErrorOptions) {
-    super(t('It is kept in {kept}', { kept }), options);
+    super(t('It is stored in {kept}', { kept }), options);
     this.name = 'OtherPlaneError';
     this.kept = kept;
   }

@@ -51,7 +51,7 @@ export const german = {
   'A zone is the area of a locating system, and georeferences its coordinates.':
     'Eine Zone ist der Bereich eines Ortungssystems und georeferenziert dessen Koordinaten.',
   'accept locations': 'Annehmen der Ortungen',
-  'Access depends on your roles. Whoever runs the hub can change them.':
+  'Access depends on your roles, which the operator of the hub can change.':
     'Der Zugriff hängt von Ihren Rollen ab. Wer den Hub betreibt, kann sie ändern.',
   Accuracy: 'Genauigkeit',
   'Accuracy in meters': 'Genauigkeit in Metern',
@@ -344,7 +344,7 @@ export const german = {
   Counted: 'Gezählt',
   'Counted in {month}': 'Gezählt: {month}',
   counts: 'gilt',
-  '{count} alerts are cleared for everybody. What lasts is not alerted of again before it was over.':
+  'Clears {count} alerts for all users. A condition that still holds raises its next alert only after it has ended.':
     '{count} Alarme werden für alle aufgehoben. Was andauert, löst erst wieder aus, wenn es einmal vorbei war.',
   '{count} anchor': '{count} Anker',
   '{count} anchors': '{count} Anker',
@@ -740,10 +740,10 @@ export const german = {
   'it is being kept': 'Er wird schon gespeichert',
   'it is being removed': 'Sie wird gerade entfernt',
   'it is for another client': 'Es ist für einen anderen Client',
-  'It is gone for everybody.': 'Sie wird für alle gelöscht.',
+  'It will be deleted for all users.': 'Sie wird für alle gelöscht.',
   'It is in paper space, not in the model.': 'Es liegt im Papierbereich, nicht im Modell.',
   'It is invisible.': 'Es ist unsichtbar.',
-  'It is kept in {kept}': 'Es ist gespeichert in {kept}',
+  'It is stored in {kept}': 'Es ist gespeichert in {kept}',
   'it is no access token': 'Es ist kein Zugriffstoken',
   'it is no JSON Web Token that the hub understands': 'Es ist kein JSON Web Token, das der Hub versteht',
   'it is no matter of ownership': 'hier gehört niemandem etwas',
@@ -751,7 +751,7 @@ export const german = {
   'it is not owned': 'das ist es nicht',
   'it is of another issuer': 'Es ist von einem anderen Aussteller',
   'it is out of its cluster': 'Er ist nicht in seinem Cluster',
-  'It is over, and nobody has acknowledged it': 'Es ist vorbei, und niemand hat es bestätigt',
+  'It has ended, and is not acknowledged': 'Es ist vorbei, und niemand hat es bestätigt',
   'It is the only location.': 'Es ist die einzige Ortung.',
   'It may have been deleted.': 'Vielleicht wurde es gelöscht.',
   'It no longer exists.': 'Es existiert nicht mehr.',
@@ -1125,7 +1125,7 @@ export const german = {
   None: 'Keine',
   none: 'keine',
   'none at {value}': 'keiner bei {value}',
-  'None yet. Whoever uses this hub sees what is saved.':
+  'None yet. All users of this hub see saved views.':
     'Noch keine. Was gespeichert ist, sehen alle, die diesen Hub benutzen.',
   'not acknowledged': 'nicht bestätigt',
   'not all hubs have acknowledged it in {count} ms': 'Nach {count} ms wissen nicht alle Hubs davon',
@@ -1155,7 +1155,7 @@ export const german = {
   'Nothing here': 'Hier ist nichts',
   'Nothing here yet': 'Hier ist noch nichts',
   'Nothing is drawn yet': 'Noch ist nichts gezeichnet',
-  'Nothing is heard of {object}': 'Von {object} ist nichts zu hören',
+  'No data from {object}': 'Von {object} ist nichts zu hören',
   'Nothing is known of it yet.': 'Noch ist nichts davon bekannt.',
   'Nothing to look at': 'Nichts zu beachten',
   'Nothing was inside during this time.': 'In dieser Zeit war nichts darin.',
@@ -1599,7 +1599,7 @@ export const german = {
   'The hub answers. The page is up to date.': 'Der Hub antwortet. Die Seite ist aktuell.',
   'The hub cannot be reached': 'Der Hub ist nicht erreichbar',
   'The hub cannot be reached.': 'Der Hub ist nicht erreichbar.',
-  'The hub does not alert of it any more. What it has alerted of stays until it is cleared.':
+  'The hub raises no more alerts by this rule. Alerts that it has raised stay until they are cleared.':
     'Der Hub warnt nicht mehr davor. Wovor er gewarnt hat, bleibt, bis es aufgehoben wird.',
   'The hub does not answer': 'Der Hub antwortet nicht',
   'the hub ends': 'Der Hub wird beendet',
@@ -1914,7 +1914,7 @@ export const german = {
   'Which location counts, and why': 'Welche Ortung gilt und warum',
   'Which objects': 'Welche Objekte',
   Who: 'Wer',
-  'whoever was first': 'wer zuerst antwortete',
+  'first to answer': 'wer zuerst antwortete',
   'Whole process': 'Ganzer Prozess',
   Why: 'Warum',
   Width: 'Breite',

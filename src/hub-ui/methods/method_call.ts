@@ -23,7 +23,7 @@ type Way = (typeof WAYS)[number]['value'];
 
 /** One answer, and how long it took from the click on. */
 export interface CallAnswer {
-  /** Undefined where it is of whoever was first. */
+  /** Undefined if any handler could answer: then the first answer counts. */
   readonly handlerId: string | undefined;
   readonly tookMs: number;
   readonly isError: boolean;

@@ -162,7 +162,7 @@ function Answers({ answers }: { readonly answers: readonly LoggedAnswer[] }) {
                   {answer.isError ? t('Error') : t('Result')}
                 </Badge>
                 <strong>{answer.method}</strong>
-                <span class={typography.soft}>{answer.handlerId ?? t('whoever was first')}</span>
+                <span class={typography.soft}>{answer.handlerId ?? t('first to answer')}</span>
                 <span class={flow.space} />
                 <span class={typography.soft}>
                   {tookText(answer.tookMs)} · {clockText(answer.atMs)}

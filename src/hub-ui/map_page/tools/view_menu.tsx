@@ -37,7 +37,7 @@ export function ViewMenu() {
         <div class={`${popoverStyles.popover} ${styles.menu}`}>
           <h2 class={typography.caption}>{t('Saved views')}</h2>
           {views.value?.length === 0 && (
-            <p class={typography.faint}>{t('None yet. Whoever uses this hub sees what is saved.')}</p>
+            <p class={typography.faint}>{t('None yet. All users of this hub see saved views.')}</p>
           )}
           {(views.value ?? []).length > 0 && (
             <ul class={styles.views}>
@@ -63,7 +63,7 @@ function Row({ view, onOpen }: { readonly view: MapView; readonly onOpen: () => 
   const remove = async (): Promise<void> => {
     const question = {
       title: t('Delete the view {name}?', { name: view.name }),
-      text: t('It is gone for everybody.'),
+      text: t('It will be deleted for all users.'),
       action: t('Delete view'),
     };
     if (await confirm(question)) await deleteView(view).catch(toastError);
