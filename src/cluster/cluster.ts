@@ -291,7 +291,7 @@ export class Cluster {
     );
   }
 
-  /** Tests whether a trackable is migrating to this hub; undefined while there are none. */
+  /** Tests whether a trackable is migrating to this hub, or undefined if no trackable is. */
   migratingTrackables(): ((id: string) => boolean) | undefined {
     return this.#migration.migratingTrackables();
   }

@@ -486,7 +486,7 @@ class TransferQueue {
   /** The transfer in progress: its time of receipt, and the calls behind it. */
   #transfer: { readonly sinceMs: number; readonly calls: QueuedCall[] } | undefined;
 
-  /** Time of receipt of what has begun the transfer in progress; undefined if there is none. */
+  /** Time of receipt of the command that began the transfer in progress, or undefined. */
   get sinceMs(): number | undefined {
     return this.#transfer?.sinceMs;
   }

@@ -106,13 +106,13 @@ export interface Acquisitions {
 
 /** Partitions that it owns, and one source of them: possibly itself, for partitions that it has released and got back. */
 export interface TakeOver extends Source {
-  /** Whether the source is a member, which answers with what it has released; otherwise its journal is read. */
+  /** Whether the source is a member, which answers with the released state; otherwise its journal is read. */
   readonly isMember: boolean;
 }
 
 /** Objects that migrate to it. */
 export interface Arrival extends MigratingObjects {
-  /** Member that owns their old partitions, possibly itself; undefined while there is none. */
+  /** Member that owns their old partitions, possibly itself, or undefined. */
   readonly from: string | undefined;
 }
 
@@ -253,7 +253,7 @@ function onRegroup(state: ConfigState, { objects }: ConfigBody<'regroup'>, seque
   return { ...state, migrating: [...state.migrating, { sequence, objects }] };
 }
 
-/** Leaves out partitions that it has got since and not acquired yet, such as those of a member removed in the meantime. */
+/** Leaves out partitions that it was assigned since and not acquired yet, such as those of a member removed in the meantime. */
 function onArrived(state: ConfigState, { by, sequence, partitions }: ConfigBody<'arrived'>): ConfigState {
   if (!state.members.has(by)) return state;
   const isStillAway = ([, , , to]: ObjectMove): boolean => !partitions.includes(to) || state.map?.owners[to] !== by;

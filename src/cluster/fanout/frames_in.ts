@@ -187,7 +187,7 @@ export class FramesIn {
     this.#release();
   }
 
-  /** A member has reported what it has sent; everything that arrives at all has arrived. */
+  /** A member has reported its last number; everything that arrives at all has arrived. */
   sentUpTo(member: string, { frames, announced }: SentSoFar): void {
     const sender = this.#senders.get(member);
     if (sender === undefined) return;

@@ -57,7 +57,7 @@ export class ReorderBuffer<Message> {
     return this.#next;
   }
 
-  /** First range of missing numbers; undefined if there is none. */
+  /** First range of missing numbers, or undefined. */
   get missing(): Gap | undefined {
     const first = this.#next;
     if (first === undefined || first > this.#sent || this.#early.has(first)) return undefined;

@@ -123,7 +123,7 @@ export class HubJournal {
   #isFull = false;
   #ended: JournalClosed | undefined;
   #waiters: Waiter[] = [];
-  /** Barriers that wait for a message sent after them, without records if there are none. */
+  /** Barriers that wait for a message sent after them, or without records. */
   #barriers: Barrier[] = [];
   /** Barriers that wait for the message in flight. */
   #inFlight: Barrier[] = [];

@@ -32,7 +32,7 @@ const IMBALANCED_MS = 60_000;
 /** Smaller total loads, in locations per second, are not worth a move. */
 const LOAD_MIN = 1000;
 
-/** Record that this hub must append next; undefined if there is none, or if another hub must. */
+/** Record that this hub must append next; undefined if no record is due, or if another hub must append it. */
 export function coordinatorRecord(
   members: Members,
   nowMs: number,

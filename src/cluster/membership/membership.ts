@@ -44,7 +44,7 @@ import {
  *   --------------------------------------  ----------------------  ---------------------------------------------------
  *   records of the configuration log        join, leave, expel, map
  *   `<name>.beat`, every 250 ms of each     beat                    sends heartbeats as well, while it is a member
- *   `<name>.applied`, after each record     hasApplied              reports what it has applied, once a ms at most
+ *   `<name>.applied`, after each record     hasApplied              reports its last record, once a ms at most
  *   `<name>.in.<incarnation>.ping`          beat and clock, or      queries each every 2 s, and silent ones after 500 ms;
  *                                           noResponders            answers with a heartbeat
  *   the connection, and standstills         up, down

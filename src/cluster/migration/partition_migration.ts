@@ -133,7 +133,7 @@ export class PartitionMigration {
     return this.#attached?.acquisition.arrived();
   }
 
-  /** Tests whether a trackable is migrating to this hub; undefined while there are none. */
+  /** Tests whether a trackable is migrating to this hub, or undefined if no trackable is. */
   migratingTrackables(): ((id: string) => boolean) | undefined {
     if (this.#options.state().migrating.length === 0) return undefined;
     const migrating = this.#attached?.acquisition.migrating();

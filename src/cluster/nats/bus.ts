@@ -67,7 +67,7 @@ export interface Bus {
   replace(replacement: Replacement): Promise<Appended>;
 
   /**
-   * Last message of a subject, according to the stream's leader; undefined if there is none. The bytes are a copy. Works for
+   * Last message of a subject, according to the stream's leader, or undefined. The bytes are a copy. Works for
    * messages below 5,000,000 bytes: larger ones can only be read. Rejects with a BusError.
    */
   last(stream: string, subject: string): Promise<StoredMessage | undefined>;

@@ -295,7 +295,7 @@ interface JetStreamError {
 
 const NOTHING = new Uint8Array(0);
 
-/** Answer of the JetStream API, or an error if there is none. */
+/** Answer of the JetStream API, or an error without an answer. */
 function parsed(answer: BusReply): object {
   if (typeof answer === 'object' && 'bytes' in answer)
     return JSON.parse(Buffer.from(answer.bytes).toString()) as object;

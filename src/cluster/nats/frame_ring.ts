@@ -145,7 +145,7 @@ export class FrameReader {
     this.#next = Atomics.load(this.#control, READ);
   }
 
-  /** Moves on to the next frame. False if there is none. Hot path. */
+  /** Moves on to the next frame. False at the end. Hot path. */
   next(): boolean {
     for (;;) {
       if (Atomics.load(this.#control, WRITTEN) === this.#next) return false;

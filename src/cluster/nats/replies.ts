@@ -13,7 +13,7 @@ export interface BusRequest {
   send(reply: string): void;
   /** Whether a message is the final answer; any is if this is left out. */
   isAnswer?(message: Received): boolean;
-  /** Called once, with the answer or the reason why there is none: an error if the request could not be sent. */
+  /** Called once, with the answer or the reason why no answer arrived: an error if the request could not be sent. */
   done(answer: BusReply): void;
 }
 
