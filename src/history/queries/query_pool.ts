@@ -71,6 +71,8 @@ interface RunningQuery {
 interface QueryProcess {
   readonly child: ChildProcess;
   isReady: boolean;
+  /** Whether it was killed: only its exit counts then. */
+  isKilled: boolean;
   underWay: RunningQuery | undefined;
   /** Cancels the end of the idle process. */
   cancelEnd(): void;
@@ -231,12 +233,15 @@ export class QueryPool {
 
   /** Interrupts the query in a process, which is killed if it goes on. Its exit does the rest. */
   #interrupt(one: QueryProcess): void {
-    const { child, underWay } = one;
+    const { underWay } = one;
     if (underWay === undefined) return;
     underWay.cancel();
     underWay.isInterrupted = true;
     send(one, { say: 'interrupt', id: underWay.id });
-    underWay.cancel = this.#deps.schedule(KILL_MS, () => child.kill('SIGKILL'));
+    underWay.cancel = this.#deps.schedule(KILL_MS, () => {
+      one.isKilled = true;
+      one.child.kill('SIGKILL');
+    });
   }
 
   #open(): QueryProcess {
@@ -247,7 +252,13 @@ export class QueryPool {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    const one: QueryProcess = { child, isReady: false, underWay: undefined, cancelEnd: () => undefined };
+    const one: QueryProcess = {
+      child,
+      isReady: false,
+      isKilled: false,
+      underWay: undefined,
+      cancelEnd: () => undefined,
+    };
     this.#processes.add(one);
     let output = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -271,7 +282,7 @@ export class QueryPool {
       return;
     }
     const { underWay } = one;
-    if (underWay?.id !== message.id) return;
+    if (underWay?.id !== message.id || one.isKilled) return;
     if (message.say === 'failure' && !message.isAsked) {
       this.#fail(one, message.why);
       return;
@@ -300,7 +311,8 @@ export class QueryPool {
     if (this.#isClosed) return unavailable('the hub ends');
     if (/out of memory|memory limit/i.test(why))
       return bad(`it takes more than ${memoryMb} MiB (history_query_memory)`);
-    if (/INTERRUPT|took too long/i.test(why)) return bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`);
+    if (/INTERRUPT Error|took too long/.test(why))
+      return bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`);
     // DuckDB's message may contain the statement, and names files.
     this.#deps.log.warn('A question about the past could not be answered', { error: why });
     return new HubError('HUB_INTERNAL', 'Cannot look into the past: the query has failed, see the log of the hub');
