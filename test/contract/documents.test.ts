@@ -35,7 +35,7 @@ const EXPECTED: readonly [status: string, when: (route: (typeof ROUTES)[number])
   ['400', ({ body, path }) => body !== undefined || path.includes(':')],
   ['401', ({ permission }) => permission !== 'public'],
   ['403', ({ permission }) => permission !== 'public'],
-  ['404', ({ method, path }) => path.includes(':') && method !== 'PUT'],
+  ['404', ({ path }) => path.includes(':')],
   ['405', () => true],
   ['413', ({ body }) => body !== undefined],
   ['503', () => true],

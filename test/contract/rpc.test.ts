@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { RpcClient } from '../support/rpc_client.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
@@ -179,6 +182,14 @@ describe('remote procedure calls', () => {
     assert.deepEqual([named.status, named.body], [200, { jsonrpc: '2.0', id: null, result: 'Pong' }]);
   });
 
+  /** A call of a client with another address. */
+  const pingFrom = async (localAddress: string): Promise<{ result?: unknown }> => {
+    const sent = request(`${hub.base}/rpc`, { method: 'PUT', localAddress });
+    sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'com.omlox.ping' }));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return (await json(response)) as { result?: unknown };
+  };
+
   it('bounds the open calls of one client, which leaves the own methods of the hub to others', async () => {
     const led = await handler('slow');
     const call = async (id: number): Promise<Record<string, unknown>> => {
@@ -188,6 +199,7 @@ describe('remote procedure calls', () => {
     const calls = Array.from({ length: 150 }, (_, id) => call(id));
     const message = 'open calls of a client: must be at most 100, found 100 before this one';
     assert.deepEqual((await Promise.any(calls))['error'], { code: -32010, message });
+    assert.equal((await pingFrom('127.0.0.2')).result, 'Pong');
     for (let n = 0; n < 100; n++) await led.answer({ result: n });
     const replies = await Promise.all(calls);
     assert.equal(replies.filter((reply) => 'error' in reply).length, 50);

@@ -95,6 +95,9 @@ describe('The compose file', () => {
       );
       const secrets = COMPOSE.services[name]?.secrets ?? [];
       assert.deepEqual(paths.sort(), secrets.map((secret) => `/run/secrets/${secret}`).sort());
+      // The history of a hub, whose root file system is read-only.
+      assert.deepEqual(COMPOSE.services[name]?.volumes, [`${name}:/config`]);
+      assert.ok(name in COMPOSE.volumes);
     }
     for (const [name, { file }] of Object.entries(COMPOSE.secrets)) assert.equal(file, `certificates/${name}`);
     for (const [name, { depends_on = [], volumes = [] }] of Object.entries(COMPOSE.services)) {

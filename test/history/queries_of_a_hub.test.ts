@@ -176,6 +176,27 @@ describe('A hub with history', () => {
     assert.equal(trips.length, 3);
   });
 
+  for (const grid of ['cell=10', 'grid=h3&resolution=13']) {
+    test(`has the cells of a heat map with ${grid} at fixed positions, whatever its area, and each is asked alone`, async () => {
+      const { cells } = (await get(`/analytics/heatmap?${AROUND}&${grid}`)) as { cells: Reply[] };
+      const longitudes = cells.map(({ longitude }) => longitude).toSorted((a, b) => a - b);
+      const middle = (longitudes[0] + longitudes.at(-1)) / 2;
+      const half = async (bbox: string): Promise<Reply[]> =>
+        (await get(`/analytics/heatmap?${AROUND}&${grid}&bbox=${bbox}`)).cells;
+      const halves = [...(await half(`-180,-90,${middle},90`)), ...(await half(`${middle},-90,180,90`))];
+      const sums = new Map<string, number>();
+      for (const { longitude, latitude, seconds } of halves) {
+        const key = `${longitude} ${latitude}`;
+        sums.set(key, (sums.get(key) ?? 0) + seconds);
+      }
+      assert.ok(cells.length > 1);
+      assert.deepEqual(
+        [...sums].map(([key, seconds]) => [key, Math.round(seconds)]).toSorted(),
+        cells.map((c) => [`${c.longitude} ${c.latitude}`, Math.round(c.seconds)]).toSorted(),
+      );
+    });
+  }
+
   test('has the cells of a heat map at fixed positions, regardless of its data', async () => {
     const ofAll: Reply = await get(`/analytics/heatmap?${AROUND}&cell=10`);
     const sums = new Map<string, number>(ofAll.cells.map((c: Reply) => [`${c.longitude} ${c.latitude}`, c.seconds]));
