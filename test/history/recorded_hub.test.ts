@@ -56,3 +56,31 @@ test('A hub writes all recorded rows before it exits', async (t) => {
   await hub.hub.close();
   assert.equal((await rowsOf(hub, 'locations')).length, 9);
 });
+
+test('An object that stands still is in snapshots and heat maps, although history_min_distance thins its rows', async (t) => {
+  const hub = await openTestHub({ history: true, history_min_distance: 5 });
+  t.after(hub.close);
+  const [fromMs, count, everyMs] = [Date.now() - 600_000, 300, 2000];
+  const at = (ms: number): string => new Date(fromMs + ms).toISOString();
+  await hub.put(
+    '/providers/locations',
+    Array.from({ length: count }, (_, i) => ({
+      ...{ provider_id: 'p', provider_type: 'uwb', source: 's', crs: 'EPSG:4326' },
+      ...{ position: { type: 'Point', coordinates: [8, 50] }, timestamp_generated: at(i * everyMs) },
+    })),
+  );
+  await hub.settle();
+  await hub.hub.history?.files(EVERYTHING);
+  const rows = (await rowsOf(hub, 'locations')).length;
+  assert.ok(rows < count / 10, `${rows} rows`);
+  for (const ms of [100_000, 300_000, 598_000]) {
+    const { body } = await hub.get(`/history/snapshot?kind=provider&at=${at(ms)}`);
+    assert.deepEqual(
+      (body.objects as { id: string }[]).map(({ id }) => id),
+      ['p'],
+    );
+  }
+  const { body } = await hub.get(`/analytics/heatmap?kind=provider&from=${at(0)}&to=${at(600_000)}&cell=10`);
+  const seconds = (body.cells as { seconds: number }[]).reduce((sum, cell) => sum + cell.seconds, 0);
+  assert.ok(seconds > 560 && seconds <= 600, `${seconds} s`);
+});
