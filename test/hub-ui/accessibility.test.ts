@@ -11,13 +11,13 @@ const skip = WITHOUT_BROWSER ?? false;
 
 interface View {
   readonly path: string;
-  /** A text that is there once the page is: one of the catalogue, or with texts of it. */
+  /** A text that appears once the page has loaded: a key of the catalog, or text built from its keys. */
   readonly seen: string | ((say: Say) => RegExp);
-  /** What is done there before it is looked at. */
+  /** Actions to run on the page before axe checks it. */
   readonly act?: Act;
 }
 
-/** A text in the language of the page, with what stands in its places. */
+/** Returns a text in the language of the page, with its placeholders filled. */
 type Say = (text: string, values?: Readonly<Record<string, string>>) => string;
 type Act = (page: Page, say: Say) => Promise<void>;
 
@@ -148,13 +148,13 @@ async function chooseAll(page: Page, say: Say): Promise<void> {
   await page.getByRole('region', { name: say('Selected on the map') }).waitFor();
 }
 
-// Each theme, width and language once: what the colors are depends on neither of the others. German needs more room.
+// Each theme, width and language once: colors depend only on the theme. German needs more room.
 for (const { theme, width, locale, say } of [
   { theme: 'light', width: 1_280, locale: 'en-US', say: inEnglish },
   { theme: 'dark', width: 390, locale: 'en-US', say: inEnglish },
   { theme: 'light', width: 390, locale: 'de-DE', say: inGerman },
 ] as const) {
-  test(`axe finds nothing in any page, ${width} pixels wide, in the ${theme} theme, for ${locale}`, {
+  test(`axe finds no violation on any page, ${width} pixels wide, in the ${theme} theme, for ${locale}`, {
     skip,
   }, async (t) => {
     const hub = await openUiHub(t);
@@ -163,7 +163,7 @@ for (const { theme, width, locale, say } of [
     await hub.post('/anchors', { id: 'a1', name: 'Post', zone_id: HALL.id, local_position });
     await move(hub, 'tag-1', [20, 20]);
     await hub.post('/providers', { id: 'spare-tag', type: 'uwb' });
-    // Refusals of the hub are written to the console.
+    // The browser logs responses with an error status to the console.
     const page = await openPage(t, 'about:blank', { theme, width, locale, mayFail: true });
     await page.emulateMedia({ reducedMotion: 'reduce' });
     const found: string[] = [];
@@ -178,14 +178,14 @@ for (const { theme, width, locale, say } of [
   });
 }
 
-test('axe finds nothing in a map whose tiles cannot be had', { skip }, async (t) => {
+test('axe finds no violation on a map whose tiles are unavailable', { skip }, async (t) => {
   const hub = await openUiHub(t, { map_tile_url: 'nowhere.pmtiles' });
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true, theme: 'dark', width: 390 });
   await page.getByText('There are no map tiles.').waitFor();
   assert.deepEqual(await violationsIn(page), []);
 });
 
-test('axe finds nothing in the page that asks people to sign in', { skip }, async (t) => {
+test('axe finds no violation on the sign-in page', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   await page.getByRole('button', { name: 'Sign in' }).waitFor();

@@ -8,7 +8,7 @@ import { createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-test('Somebody builds a rule, is told when it holds, acknowledges it, and sees it go', { skip }, async (t) => {
+test('An alert rule built in the UI raises an alert, which clears after it is acknowledged', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/alerts`);
@@ -63,7 +63,7 @@ test('Somebody builds a rule, is told when it holds, acknowledges it, and sees i
   await page.getByRole('button', { name: 'Sound', pressed: true }).waitFor();
 });
 
-test('Somebody has a provider watched that no trackable has', { skip }, async (t) => {
+test('An alert rule can watch a provider that belongs to no trackable', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-9', [60, 20]);
@@ -102,10 +102,10 @@ test('Somebody has a provider watched that no trackable has', { skip }, async (t
   await alerts.getByRole('link', { name: /^Show on the map: / }).click();
   await page.waitForURL(/sel=providers(:|%3A)tag-9/);
   await page.getByRole('button', { name: 'Layers' }).click();
-  assert.equal(await page.getByLabel('Location providers').isChecked(), true, 'what is selected is seen');
+  assert.equal(await page.getByLabel('Location providers').isChecked(), true, 'the selection is visible');
 });
 
-test('Every page says in red that conditions have no alert, until alerts are cleared', { skip }, async (t) => {
+test('Every page warns in red that conditions have no alert, until alerts are cleared', { skip }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const hub = await openUiHub(t, {}, { folder });

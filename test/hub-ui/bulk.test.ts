@@ -5,7 +5,7 @@ import { CELLAR, createSite, DOCK, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-test('Many are changed at once from a list: seen before, done, and taken back by one click', { skip }, async (t) => {
+test('A bulk change from a list is previewed, applied, and undone by one click', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await hub.post('/fences', { ...CELLAR, id: 'gate', name: 'Gate', floor: 3, exit_delay: 5_000 });
@@ -30,17 +30,17 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   );
   await dialog.getByRole('button', { name: 'Change 3 fences' }).click();
   await page.getByText('3 fences changed').waitFor();
-  const kept = async (id: string) => {
+  const stored = async (id: string) => {
     const { floor, exit_delay: delay, region } = (await hub.get(`/fences/${id}?crs=local&zone_id=hall`)).body;
     return [floor, delay, id === DOCK.id ? region : 'elsewhere'];
   };
-  assert.deepEqual(await kept(DOCK.id), [3, 7_000, DOCK.region], 'what is not changed is as it was kept');
+  assert.deepEqual(await stored(DOCK.id), [3, 7_000, DOCK.region], 'other members keep their stored values');
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('3 fences restored').waitFor();
-  assert.deepEqual(await kept(DOCK.id), [0, undefined, DOCK.region]);
-  assert.deepEqual(await kept('gate'), [3, 5_000, 'elsewhere']);
+  assert.deepEqual(await stored(DOCK.id), [0, undefined, DOCK.region]);
+  assert.deepEqual(await stored('gate'), [3, 5_000, 'elsewhere']);
 
-  // A floor is copied whole, a fence to a row of its like; each is one step back.
+  // A floor is copied as a whole, a fence into a row of copies; one undo step reverts each.
   await page.getByRole('button', { name: 'Copy a floor' }).click();
   await dialog.getByLabel('From floor').selectOption('0');
   await dialog.getByLabel('To floor').fill('1');
@@ -82,7 +82,7 @@ test('Many are changed at once from a list: seen before, done, and taken back by
   assert.deepEqual(last?.region.coordinates[0]?.[0], [10 + 2 * 22, 10 + 21]);
 });
 
-test('What is chosen on the map by lasso, rectangle and clicks is changed at once', { skip }, async (t) => {
+test('Objects selected on the map by lasso, rectangle and clicks are changed in one step', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);

@@ -45,7 +45,7 @@ for (const [what, edits, expected] of [
   ['a timer of all', [{ path: ['exit_delay'], value: -1 }], ['bay exit_delay 2000→-1', 'dock exit_delay 5000→-1']],
   ['what is taken away', [{ path: ['floor'], value: undefined }], ['bay floor 0→', 'dock floor 2→']],
   [
-    'a property, beside the others',
+    'a property, next to the others',
     [{ path: ['properties', 'lamp'], value: 3 }],
     ['bay properties.lamp →3', 'dock properties.lamp 2→3'],
   ],
@@ -61,14 +61,14 @@ for (const [what, edits, expected] of [
 ] as readonly (readonly [string, readonly Edit[], readonly string[]])[]) {
   test(`planEdits changes ${what}`, () => {
     const { rows, writes, changed } = planEdits('fences', [BAY, DOCK], edits);
-    const told = rows.map(({ id, path, from, to }) => `${id} ${path.join('.')} ${from ?? ''}→${to ?? ''}`);
-    assert.deepEqual(told, expected);
+    const planned = rows.map(({ id, path, from, to }) => `${id} ${path.join('.')} ${from ?? ''}→${to ?? ''}`);
+    assert.deepEqual(planned, expected);
     assert.equal(changed, new Set(rows.map(({ id }) => id)).size);
     for (const { before, after } of writes) assert.notDeepEqual(before, after);
   });
 }
 
-test('planEdits sends nothing but what changes, and the way back is the same the other way round', () => {
+test('planEdits sends only changed members, and its undo is the inverse edit', () => {
   const { writes } = planEdits('fences', [DOCK], [{ path: ['properties', 'lamp'], value: undefined }]);
   const [write] = writes;
   assert.deepEqual(write?.before, { properties: { gate: 1, lamp: 2 } });
@@ -88,7 +88,7 @@ for (const [to, expected, left] of [
   ['a', ['t2 Cart A, Cart B→Cart A', 't3 →Cart A'], { a: ['t1', 't2', 'other', 't3'], b: [] }],
   [undefined, ['t1 Cart A→', 't2 Cart A, Cart B→'], { a: ['other'], b: [] }],
 ] as const) {
-  test(`planAssignment moves providers to ${to ?? 'nobody'}, and touches nobody else's`, () => {
+  test(`planAssignment moves providers to ${to ?? 'no trackable'}, and changes no other trackable`, () => {
     const target = CARTS.find(({ id }) => id === to);
     const { rows, writes } = planAssignment(TAGS, CARTS, target);
     assert.deepEqual(
@@ -117,12 +117,12 @@ for (const [pattern, expected] of [
   ['{what} {name}', '{what} Bay'],
   ['', ''],
 ] as const) {
-  test(`nameFrom makes a name of "${pattern}"`, () => {
+  test(`nameFrom builds a name from "${pattern}"`, () => {
     assert.equal(nameFrom(pattern, { name: 'Bay', floor: 3, n: 4, row: 2, column: 1 }), expected);
   });
 }
 
-test('A grid has its steps in meters, keeps heights and timers, and is a new thing each time', () => {
+test('A grid of copies is spaced in meters, keeps heights and timers, and gets new ids', () => {
   const grid = { columns: 3, rows: 2, stepX: 5, stepY: 3, angle: 0, pattern: '{name} {row}.{column}' };
   const copies = gridOf(BAY, grid);
   assert.deepEqual(
@@ -137,8 +137,8 @@ test('A grid has its steps in meters, keeps heights and timers, and is a new thi
   assert.deepEqual(moved[0]?.[0], [10, 3, 1]);
 });
 
-test('On the earth a grid is as far apart as in meters, and lies along the longest edge', () => {
-  // The hall is turned a quarter: its x leads north.
+test('A georeferenced grid has its spacing in meters, and follows the longest edge', () => {
+  // The hall is rotated by 90 degrees: its x axis points north.
   const corners = [earth(0, 0), earth(4, 0), earth(4, 2), earth(0, 2)];
   const bay: Fence = { id: 'bay', region: ring(corners) };
   assert.ok(Math.abs(Math.abs(angleOf(bay)) % 90) < 0.1, String(angleOf(bay)));
@@ -163,14 +163,14 @@ test('On the earth a grid is as far apart as in meters, and lies along the longe
   assert.ok(Math.abs(east - 8.66) < 0.01 && Math.abs(north - 5) < 0.01, `${east}, ${north}`);
 });
 
-test('A circle is copied by its middle, and is as wide as it is high', () => {
+test('A circle is copied by its center, and its width equals its height', () => {
   const round: Fence = { id: 'r', radius: 3, crs: 'EPSG:32632', region: { type: 'Point', coordinates: [500, 900, 2] } };
   assert.deepEqual(sizeOf(round, 12), { width: 6, height: 6 });
   const [copy] = gridOf(round, { columns: 1, rows: 2, stepX: 0, stepY: 7, angle: 0, pattern: '{name} {n}' });
   assert.deepEqual([copy?.region?.coordinates, copy?.name], [[500, 907, 2], 'r 2']);
 });
 
-test('A floor is copied with names of its own, and its fences follow their zones', () => {
+test('Copies of a floor get new names, and its fences follow the copied zones', () => {
   const zoneIds = new Map([['hall', 'new-hall']]);
   const [bay, dock] = fencesOnFloor([BAY, { ...DOCK, zone_id: 'yard' }], {
     floor: 3,
@@ -187,7 +187,7 @@ test('A floor is copied with names of its own, and its fences follow their zones
   assert.deepEqual(zone, { type: 'uwb', name: 'Hall F3', floor: 3 });
 });
 
-test('Anchors of a floor are those of its zones, and are copied into the copies of these', () => {
+test('Anchors of the zones of a floor are copied into the copied zones', () => {
   const zones = [{ id: 'z1', foreign_id: 'hall', type: 'uwb' }] as readonly Zone[];
   const place = { local_position: { type: 'Point' as const, coordinates: [3, 4, 2] } };
   const anchors: readonly Anchor[] = [

@@ -19,7 +19,7 @@ const skip = WITHOUT_BROWSER ?? nats.skip;
 
 let clusters = 0;
 
-/** A hub that is alone, with a load balancer before it, and room for others beside it. */
+/** A single hub behind a load balancer, which other hubs can join. */
 async function openCluster(t: TestContext) {
   ensureBuilt();
   const cluster = `ui${++clusters}`;
@@ -46,14 +46,14 @@ async function status(answered: ReturnType<HubProcess['get']>): Promise<number |
   return (await answered)?.status;
 }
 
-/** Locates the forklift until a hub takes it: one that the machine has held up for long leaves its cluster and joins it anew. */
+/** Sends locations of the forklift until a hub accepts one. A hub that was stalled for long leaves its cluster and rejoins it. */
 async function locate(page: Page, hub: HubProcess, east: number, more = {}): Promise<void> {
   await untilHolds(page, async () => {
     return (await status(hub.put('/providers/locations', [locationOf('tag-1', east, more)]))) === 204;
   });
 }
 
-/** Longitude and latitude as the page shows them of a location. */
+/** Longitude and latitude of a location, as the page displays them. */
 function placeText(east: number): string {
   const [x = 0, y = 0] = locationOf('tag-1', east).position.coordinates;
   return `${x.toFixed(7)}°, ${y.toFixed(7)}°`;
@@ -68,13 +68,15 @@ function hubRow(page: Page, name: string): Locator {
   return table.getByRole('row', { name: new RegExp(`^${name}\\b`) });
 }
 
-/** Leaves a mark in a page that a reload would wipe away; returns whether it is there. */
+/** Sets a mark in the page that a reload would clear. Returns a function that checks it. */
 async function mark(page: Page): Promise<() => Promise<boolean>> {
   await page.evaluate('window.marked = true');
   return async () => (await page.evaluate('window.marked === true')) as boolean;
 }
 
-test('Pages go on with another hub when an owner dies, and show who owns the objects then', { skip }, async (t) => {
+test('Pages reconnect to another hub when an owner fails, and show the new owners of its objects', {
+  skip,
+}, async (t) => {
   const { a, start, isUp, address } = await openCluster(t);
   await a.post('/trackables', FORKLIFT);
   const operations = await openPage(t, `${address}/operations`, { mayFail: true });
@@ -84,7 +86,7 @@ test('Pages go on with another hub when an owner dies, and show who owns the obj
   await locate(map, a, 1);
   await panel.getByText(placeText(1)).waitFor();
   await clusterCard(operations).getByText('This hub owns all objects').waitFor();
-  // Both are connected with the first hub, there being no other one yet.
+  // Both pages are connected to the first hub, as no other hub has joined yet.
   const b = await start('b');
   await untilHolds(operations, () => isUp('b'));
   await operations.getByText('From one hub of the cluster').waitFor();
@@ -121,7 +123,7 @@ test('Pages go on with another hub when an owner dies, and show who owns the obj
   assert.ok((await operationsMarked()) && (await mapMarked()), 'neither page was loaded again');
 });
 
-test('Sessions and sources are of all hubs, whichever answers', { skip }, async (t) => {
+test('Sessions and sources cover all hubs, whichever hub answers', { skip }, async (t) => {
   const { a, start, isUp, address } = await openCluster(t);
   const b = await start('b');
   const page = await openPage(t, `${address}/operations/sessions`, { mayFail: true });
@@ -145,7 +147,7 @@ test('Sessions and sources are of all hubs, whichever answers', { skip }, async 
   await yard.getByRole('cell', { name: '2', exact: true }).waitFor();
 });
 
-test('Pages go on with another hub when theirs is told to stop', { skip }, async (t) => {
+test('Pages reconnect to another hub when theirs is shut down', { skip }, async (t) => {
   const { a, start, isUp, address } = await openCluster(t);
   const page = await openPage(t, `${address}/lists/trackables`, { mayFail: true });
   const isMarked = await mark(page);
@@ -158,7 +160,7 @@ test('Pages go on with another hub when theirs is told to stop', { skip }, async
   assert.ok(await isMarked(), 'it was not loaded again');
 });
 
-test('A hub that is alone shows nothing of a cluster', { skip }, async (t) => {
+test('A single hub shows no cluster information', { skip }, async (t) => {
   ensureBuilt();
   const hub = await HubProcess.start(newFolder(atEnd), {}, atEnd);
   const page = await openPage(t, `${new URL(hub.base).origin}/hub-ui/operations`);

@@ -10,7 +10,7 @@ const nameOf = (page: Page) => page.getByLabel('Name', { exact: true });
 const delayOf = (page: Page) => page.getByLabel('Exit delay', { exact: true });
 const saveOf = (page: Page) => page.getByRole('button', { name: 'Save' });
 
-test('Two people who change one fence choose field by field, and neither loses what they wrote', {
+test('Concurrent edits of a fence are merged field by field, and no input is lost', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -18,7 +18,7 @@ test('Two people who change one fence choose field by field, and neither loses w
   const address = `${hub.origin}/hub-ui/fences/${DOCK.id}`;
   const kim = await openPage(t, address);
   const sam = await openPage(t, address);
-  const kept = async () => (await hub.get(`/fences/${DOCK.id}`)).body;
+  const stored = async () => (await hub.get(`/fences/${DOCK.id}`)).body;
 
   await nameOf(kim).fill('Dock Kim');
   await delayOf(kim).fill('5');
@@ -32,8 +32,8 @@ test('Two people who change one fence choose field by field, and neither loses w
   const news = kim.getByRole('status').filter({ hasText: 'Another user has changed this fence' });
   await news.getByRole('group', { name: 'Name' }).getByRole('radio', { name: 'theirs: Dock Sam' }).waitFor();
   await kim.getByText('Choose whose values to keep').waitFor();
-  assert.ok(await saveOf(kim).isDisabled(), 'nothing is saved before somebody has chosen');
-  // What was chosen can be chosen again.
+  assert.ok(await saveOf(kim).isDisabled(), 'saving is disabled until each conflict is resolved');
+  // A choice can be changed.
   await news.getByRole('radio', { name: 'theirs: Dock Sam' }).check();
   assert.equal(await nameOf(kim).inputValue(), 'Dock Sam');
   await news.getByRole('radio', { name: 'yours: Dock Kim' }).check();
@@ -42,11 +42,11 @@ test('Two people who change one fence choose field by field, and neither loses w
   await news.getByRole('group', { name: 'Properties, by' }).getByRole('radio', { name: 'yours: Kim' }).check();
   await saveOf(kim).click();
   await kim.getByText('Dock Kim is saved').waitFor();
-  const { name, exit_delay: delay, properties } = await kept();
+  const { name, exit_delay: delay, properties } = await stored();
   assert.deepEqual([name, delay, properties], ['Dock Kim', 9_000, { by: 'Kim', gate: 1, lamp: 2 }]);
   await untilHolds(sam, async () => (await nameOf(sam).inputValue()) === 'Dock Kim');
 
-  // Somebody changes it after the last look at it: the hub is asked before anything is saved.
+  // Another client changes the fence after the page has loaded it: the page reads it again before it saves.
   let isFirst = true;
   await kim.route(`**/fences/${DOCK.id}*`, async (route) => {
     if (isFirst && route.request().method() === 'GET') {
@@ -58,13 +58,13 @@ test('Two people who change one fence choose field by field, and neither loses w
   await nameOf(kim).fill('Dock Kim 2');
   await saveOf(kim).click();
   await news.getByRole('radio', { name: 'theirs: Dock Lee' }).waitFor();
-  assert.equal((await kept()).name, 'Dock Lee', 'what was not seen is not replaced');
+  assert.equal((await stored()).name, 'Dock Lee', 'an unseen change is not overwritten');
   await news.getByRole('button', { name: 'Keep yours' }).click();
   await saveOf(kim).click();
-  await untilHolds(kim, async () => (await kept()).name === 'Dock Kim 2');
+  await untilHolds(kim, async () => (await stored()).name === 'Dock Kim 2');
 });
 
-test('What is written without a connection outlives a reload, and is offered until it is saved', {
+test('A draft written offline survives a reload, and is offered until it is saved', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -85,7 +85,7 @@ test('What is written without a connection outlives a reload, and is offered unt
   await page.getByRole('link', { name: /Dock meanwhile.*Not saved/ }).click();
   const offer = page.getByRole('status').filter({ hasText: 'You have unsaved changes' });
   await offer.getByText('Dock kept').waitFor();
-  assert.equal(await nameOf(page).inputValue(), 'Dock meanwhile', 'nothing is restored unasked');
+  assert.equal(await nameOf(page).inputValue(), 'Dock meanwhile', 'no draft is restored without a click');
   await offer.getByRole('button', { name: 'Restore' }).click();
   assert.equal(await delayOf(page).inputValue(), '5');
   await page.getByRole('radio', { name: 'yours: Dock kept' }).check();
@@ -95,9 +95,9 @@ test('What is written without a connection outlives a reload, and is offered unt
   assert.deepEqual([name, delay], ['Dock kept', 5_000]);
   await page.goto(address);
   await page.getByText('No changes to save').waitFor();
-  assert.equal(await offer.count(), 0, 'what is saved is offered no more');
+  assert.equal(await offer.count(), 0, 'a saved draft is no longer offered');
 
-  // Of what is new, too; until it is discarded.
+  // New entities have drafts too, until these are discarded.
   await page.goto(`${hub.origin}/hub-ui/trackables/new`);
   await nameOf(page).fill('Cart 9');
   await page.reload();
@@ -105,10 +105,10 @@ test('What is written without a connection outlives a reload, and is offered unt
   await offer.getByRole('button', { name: 'Discard' }).click();
   await page.reload();
   await page.getByRole('button', { name: 'Create trackable' }).waitFor();
-  assert.equal(await offer.count(), 0, 'what is discarded is offered no more');
+  assert.equal(await offer.count(), 0, 'a discarded draft is no longer offered');
 });
 
-test('The JSON of an entity and the rules of the hub replace nothing that was not seen', { skip }, async (t) => {
+test('The JSON of an entity and the rules of the hub overwrite no unseen change', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/trackables?json=${FORKLIFT.id}`, { mayFail: true });

@@ -39,7 +39,7 @@ const TEXTS: readonly (readonly [string, readonly string[]])[] = [
   ['ok', ['surface', 'raised', 'ok-soft']],
   ['info', ['surface', 'raised', 'info-soft']],
 ];
-/** Edges of controls, and what shows where the focus is. */
+/** Borders of controls, and the focus indicator. */
 const EDGES: readonly (readonly [string, readonly string[]])[] = [
   ['line-strong', ['surface', 'raised', 'ground']],
   ['focus', ['surface', 'raised', 'ground']],

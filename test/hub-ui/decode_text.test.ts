@@ -15,7 +15,7 @@ const dxf = (version: string, page: string | undefined, text: string): string =>
     ...['0', 'ENDSEC', '8', text, ''],
   ].join('\r\n');
 
-/** The bytes of a text whose `@` stand for bytes of another encoding. */
+/** The bytes of a text, with each `@` replaced by bytes of another encoding. */
 function withBytes(text: string, ...bytes: readonly number[]): Uint8Array {
   const at = text.indexOf('@');
   return Uint8Array.from([...latin1(text.slice(0, at)), ...bytes, ...latin1(text.slice(at + 1))]);
@@ -114,7 +114,7 @@ for (const [what, bytes, format, text, note] of [
   });
 }
 
-test('unescapeDxf replaces the escapes of DXF, and nothing else', () => {
+test('unescapeDxf replaces only DXF escape sequences', () => {
   for (const [value, text] of [
     ['T\\U+00DCREN', 'TÜREN'],
     ['\\u+4ed3\\U+5E93', '仓库'],

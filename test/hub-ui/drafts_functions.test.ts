@@ -16,7 +16,7 @@ import { deleteDrafts, saveDraft, savedDraft, savedDraftIds } from '../../src/hu
 const NAMED: DraftMembers = { name: 'A', floor: 1 };
 
 for (const [what, [first, mine, theirs], expected] of [
-  ['nothing of what nobody has changed', [NAMED, NAMED, NAMED], []],
+  ['no unchanged member', [NAMED, NAMED, NAMED], []],
   ['nothing of what was changed here alone', [NAMED, { ...NAMED, name: 'B' }, NAMED], []],
   ['what was changed elsewhere alone', [NAMED, NAMED, { ...NAMED, name: 'C' }], ['name']],
   ['a choice of what was changed on both sides', [NAMED, { name: 'B', floor: 1 }, { name: 'C', floor: 1 }], ['name ?']],
@@ -32,7 +32,7 @@ for (const [what, [first, mine, theirs], expected] of [
   ['properties that are new on both sides', [{}, { properties: { a: 1 } }, { properties: { b: 1 } }], ['properties.b']],
   ['a shape as a whole', [{ region: [0, 0] }, { region: [1, 0] }, { region: [0, 1] }], ['region ?']],
 ] as const) {
-  test(`memberChanges tells ${what}`, () => {
+  test(`memberChanges returns ${what}`, () => {
     const found = memberChanges({ first, mine, theirs }, new Map());
     assert.deepEqual(
       found.map((change) => change.path.join('.') + (isUndecided(change) ? ' ?' : '')),
@@ -41,7 +41,7 @@ for (const [what, [first, mine, theirs], expected] of [
   });
 }
 
-test('A choice holds until the member is changed elsewhere again, whatever is written here since', () => {
+test('A choice stays valid until the member changes remotely again, whatever is edited locally', () => {
   const first = { name: 'A' };
   const theirs = { name: 'C' };
   const [asked] = memberChanges({ first, mine: { name: 'B' }, theirs }, new Map()) as [RemoteChange];
@@ -58,7 +58,7 @@ test('A choice holds until the member is changed elsewhere again, whatever is wr
   assert.equal(again?.whose, undefined);
 });
 
-test('merged takes theirs where nothing was changed here, or where they were chosen', () => {
+test('merged takes remote values of members that are unchanged locally or chosen', () => {
   const three = {
     first: { name: 'A', floor: 1, properties: { a: 1, b: 1 } },
     mine: { name: 'B', floor: 1, properties: { a: 2, b: 1 } },
@@ -71,17 +71,17 @@ test('merged takes theirs where nothing was changed here, or where they were cho
   });
 });
 
-test('withMember sets what is deep, and leaves no empty properties behind', () => {
+test('withMember sets nested members, and removes empty properties', () => {
   assert.deepEqual(withMember({ a: 1 }, ['properties', 'x'], 2), { a: 1, properties: { x: 2 } });
   assert.deepEqual(withMember({ properties: { x: 2 } }, ['properties', 'x'], undefined), {});
 });
 
-test('changesBetween tells what was and what is, and nothing of what is the same', () => {
+test('changesBetween returns the old and new values of changed members only', () => {
   const changes = changesBetween({ name: 'A', floor: 1, radius: 2 }, { name: 'B', floor: 1, extrusion: 3 });
   assert.deepEqual(changes, { name: { was: 'A', is: 'B' }, radius: { was: 2 }, extrusion: { is: 3 } });
 });
 
-/** The storage of a browser, with room for so many characters. */
+/** Browser storage with a capacity of `room` characters. */
 class Shelf {
   readonly #texts = new Map<string, string>();
   room = 5_000_000;
@@ -119,7 +119,7 @@ beforeEach(() => {
 const DAY_MS = 86_400_000;
 const draft = (atMs: number, is: unknown = 'B') => ({ atMs, changes: { name: { was: 'A', is } } });
 
-test('A draft is kept for its person until it is forgotten, and no longer than a month', () => {
+test('A draft is stored per user until it is discarded, for a month at most', () => {
   const place = { kind: 'fences', id: 'f' } as const;
   const signedIn = (subject: string) => {
     session.value = { state: 'in', name: 'Kim', subject, signIn: () => undefined, signOut: () => undefined };
@@ -140,7 +140,7 @@ test('A draft is kept for its person until it is forgotten, and no longer than a
   assert.equal(savedDraft(place, 4_000), undefined);
 });
 
-test('Of many drafts the newest are kept, and one that is too large for the browser is none', () => {
+test('Only the newest drafts are stored, and a draft that exceeds the storage is dropped', () => {
   for (let i = 0; i < 60; i++) saveDraft({ kind: 'trackables', id: `t${i}` }, draft(i));
   const ids = savedDraftIds('trackables');
   assert.deepEqual([ids.size, ids.has('t9'), ids.has('t10')], [50, false, true]);

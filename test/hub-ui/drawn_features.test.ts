@@ -27,7 +27,7 @@ const feature = (properties: object | null, more: object = {}) => ({
   ...more,
 });
 
-/** The only shape of a file, and what the file says of values that are no members. */
+/** The only shape of a file, and its notes on values that map to no member. */
 function read(text: string) {
   const { layers, notes } = readGeoJson(text);
   const [shape] = layers.flatMap(({ shapes }) => shapes);
@@ -45,7 +45,7 @@ for (const [what, given, expected] of [
   ['a name of blanks', feature({ name: '  ' }), { name: undefined, properties: { name: '  ' } }],
   ['NAME in upper case', feature({ NAME: 'Bay 7' }), { name: 'Bay 7', properties: {} }],
   [
-    'name beside Name and title',
+    'name next to Name and title',
     feature({ title: 'T', Name: 'N', name: 'n' }),
     { name: 'n', properties: { title: 'T', Name: 'N' } },
   ],
@@ -69,7 +69,7 @@ for (const [what, given, expected] of [
   ['a kind', feature({ kind: 'loading' }), { properties: { kind: 'loading' } }],
   ['text of digits', feature({ room: '0012' }), { properties: { room: '0012' } }],
   [
-    'members beside the properties',
+    'members next to the properties',
     feature({ crew: 'x' }, { bbox: [0, 0, 1, 1], owner: 'y' }),
     { properties: { crew: 'x', owner: 'y' } },
   ],
@@ -91,7 +91,7 @@ test('GeoJSON keeps the digits of integers that a number cannot hold', () => {
   assert.deepEqual(properties, { a: '90071992547409931234', b: 1.5, c: -0, d: '1e999', e: 42 });
 });
 
-test('Values that are no members are listed with an example', () => {
+test('Values that map to no member are listed with an example', () => {
   const { notes } = read(collection(feature({ floor: 'EG', radius: 3 }), feature({ floor: 'OG' })));
   assert.deepEqual(notes, [
     { where: 'floor', what: 'It becomes a property, 2 times, for example "EG".' },
@@ -129,7 +129,7 @@ for (const [crs, named] of [
   });
 }
 
-test('A file with latitude before longitude is noticed by the site of the hub, or by what cannot be used', () => {
+test('A file with latitude before longitude is detected by the site of the hub, or by invalid positions', () => {
   const swap = (ring: number[][]) => ring.map(([x = 0, y = 0]) => [y, x]);
   const swapped = readGeoJson(collection(feature({}, { geometry: { type: 'Polygon', coordinates: [swap(RING)] } })));
   const site = [[8.6821, 50.1109]];
@@ -149,7 +149,7 @@ const FENCE = {
   region: { type: 'Polygon', coordinates: [RING.map(([x = 0, y = 0]) => [x + 0.000012345678, y, 3])] },
 } as unknown as Fence;
 
-/** The fence of an exported file that another program has changed, in a hub that has the fence. */
+/** The fence of an exported file that another program has changed, imported into a hub that has the fence. */
 function changed(change: (text: string) => string): Fence {
   const drawing = readGeoJson(change(geoJsonText({ zones: [], fences: [FENCE] })));
   const layers = [{ becomes: 'fences', floor: undefined } as const];
@@ -158,7 +158,7 @@ function changed(change: (text: string) => string): Fence {
   return (lists.get('fences') as readonly Fence[])[0] as Fence;
 }
 
-test('A program that rounds positions or leaves out heights changes no fence', () => {
+test('Rounded positions or omitted heights do not change a fence', () => {
   const rounded = (text: string) =>
     text.replaceAll(/\d+\.\d{8,}/g, (digits) => String(Math.round(Number(digits) * 1e7) / 1e7));
   assert.deepEqual(changed(rounded), FENCE);
@@ -176,7 +176,7 @@ test('A program that rounds positions or leaves out heights changes no fence', (
   );
 });
 
-test('A corner that is moved in another program changes, and nothing else', () => {
+test('Only the corner that another program has moved changes', () => {
   const { region, ...rest } = changed((text) => text.replaceAll('50.112', '50.1125').replaceAll(',3]', ']'));
   const { region: before, ...expected } = FENCE;
   assert.deepEqual(rest, expected);
@@ -184,19 +184,19 @@ test('A corner that is moved in another program changes, and nothing else', () =
   assert.deepEqual(region.coordinates, [ring]);
 });
 
-/** A hall of 100 m, turned by a quarter, with a control point inside, whose meters do not begin at its first corner. */
+/** A hall of 100 m, rotated by 90 degrees, with an inner control point. Its local origin is not its first corner. */
 const ROWS = [...HALL.ground_control_points.slice(4), ...HALL.ground_control_points.slice(0, 4)];
 const placementOf = (rows: readonly (readonly number[])[]) =>
   georeference(rows) ?? assert.fail('The rows place no zone');
 
-test('Control points of a zone stay as they are while its outline does', () => {
+test('Control points of a zone are unchanged while its outline is unchanged', () => {
   const outline = outlineOf(ROWS);
   for (const ring of [outline, outline.toReversed(), [...outline.slice(2), ...outline.slice(0, 2)]]) {
     assert.deepEqual(controlPointsFor(ring, ROWS, 1e-9), ROWS);
   }
 });
 
-test('Control points move with a zone that is moved and turned as a whole', () => {
+test('Control points follow a zone that is moved and rotated as a whole', () => {
   const outline = outlineOf(ROWS);
   const shifted = outline.map(([x = 0, y = 0]) => [x + 0.001, y]);
   const rows = controlPointsFor(shifted, ROWS, 1e-9);
@@ -208,7 +208,7 @@ test('Control points move with a zone that is moved and turned as a whole', () =
     if (i % 2 === 0) assert.ok(Math.abs((row[0] ?? 0) - (ROWS[i]?.[0] ?? 0) - 0.001) < 1e-8);
 });
 
-test('A corner of a zone that is moved, added or removed leaves axes, scale and origin as they are', () => {
+test('Moving, adding or removing a corner of a zone changes neither axes nor scale nor origin', () => {
   const outline = outlineOf(ROWS).map((at) => [...at]);
   const [first = [], ...others] = outline;
   const moved = [[(first[0] ?? 0) - 0.0005, (first[1] ?? 0) - 0.0002], ...others];

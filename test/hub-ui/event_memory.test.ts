@@ -6,7 +6,7 @@ import { createSite, DOCK, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** A tenth of the lines that the log shows: each is drawn with older ones, and stays when they have gone. */
+/** A tenth of the lines of the log. Each is drawn with older lines, and stays after those are removed. */
 const TAGS = 10;
 const WARM_UP_ROUNDS = 12;
 const ROUNDS = 40;
@@ -16,7 +16,7 @@ interface Memory {
   readonly nodes: number;
 }
 
-/** What the page holds once everything is collected that can be. */
+/** Heap size of the page after garbage collection. */
 async function memoryOf(cdp: CDPSession): Promise<Memory> {
   await cdp.send('HeapProfiler.collectGarbage');
   const { metrics } = await cdp.send('Performance.getMetrics');
@@ -24,7 +24,7 @@ async function memoryOf(cdp: CDPSession): Promise<Memory> {
   return { bytes: metric('JSHeapUsedSize'), nodes: metric('Nodes') };
 }
 
-test('The log of events holds what it shows, however many events go through it', { skip }, async (t) => {
+test('The event log retains only the events it shows, however many arrive', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/events?show=entries,exits&tags=1`);
@@ -55,11 +55,11 @@ test('The log of events holds what it shows, however many events go through it',
   const grown = (after.bytes - before.bytes) / 1e6;
   t.diagnostic(`${before.nodes} nodes, then ${after.nodes}; the heap grew by ${grown.toFixed(1)} MB`);
   assert.ok(after.nodes < 1.5 * before.nodes, `${before.nodes} nodes became ${after.nodes}`);
-  // The events themselves are kept, up to ten thousand of them.
+  // The log itself retains up to ten thousand events.
   assert.ok(grown < 6, `the heap grew by ${grown.toFixed(1)} MB over ${ROUNDS * TAGS} events`);
 });
 
-test('The log keeps what has changed in a zone, without the image of its floor plan', { skip }, async (t) => {
+test('The log retains the changes of a zone without its floor plan image', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/events`);
   await page.getByText('Nothing has happened yet').waitFor();
@@ -71,7 +71,7 @@ test('The log keeps what has changed in a zone, without the image of its floor p
   assert.ok(((await page.getByRole('listitem').locator('pre').textContent()) ?? '').length < 2_000);
 });
 
-test('Events of fences with large properties leave the memory of the page flat, beside rules that alert of each', {
+test('Events of fences with large properties keep page memory flat, even if each raises an alert', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);

@@ -10,12 +10,12 @@ function log(page: Page) {
   return page.getByRole('list', { name: 'Events' }).getByRole('listitem');
 }
 
-/** Resolves when the log has as many lines with this text. */
+/** Resolves when the log has this number of lines with this text. */
 async function untilLines(page: Page, text: string | RegExp, count: number): Promise<void> {
   await untilHolds(page, async () => (await log(page).filter({ hasText: text }).count()) === count);
 }
 
-test('Events come as they happen, are filtered and paused, and lead to the map', { skip }, async (t) => {
+test('The event log is live, can be filtered and paused, and links to the map', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await hub.post('/trackables', { type: 'omlox', name: 'Cart', location_providers: ['tag-2'], radius: 1 });
@@ -53,7 +53,7 @@ test('Events come as they happen, are filtered and paused, and lead to the map',
   await page.getByRole('button', { name: 'Pause' }).click();
   const lines = await log(page).count();
   await move(hub, 'tag-1', [20, 20]);
-  // Entries of tag and trackable, and their collision.
+  // Entry events of tag and trackable, and their collision.
   await page.getByRole('button', { name: 'Resume, 3 new' }).waitFor();
   assert.equal(await log(page).count(), lines);
   await page.getByRole('button', { name: 'Resume' }).click();
@@ -69,7 +69,7 @@ test('Events come as they happen, are filtered and paused, and lead to the map',
   await page.getByText('Nothing has happened yet').waitFor();
 });
 
-test('The occupancy of each fence is that of the hub, and follows what enters and leaves', { skip }, async (t) => {
+test('The occupancy of each fence matches the hub, and follows entries and exits', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await hub.post('/trackables', { type: 'virtual', name: 'Cart', location_providers: ['tag-2'] });
@@ -81,7 +81,7 @@ test('The occupancy of each fence is that of the hub, and follows what enters an
   };
   await inside(DOCK.name, '1 inside');
   await inside(CELLAR.name, '0 inside');
-  // Its clock is late: it counts all the same.
+  // Its clock lags: the event still counts.
   const earlier = new Date(Date.now() - 30_000).toISOString();
   await move(hub, 'tag-2', [21, 20], { timestamp_generated: earlier });
   await inside(DOCK.name, '2 inside');

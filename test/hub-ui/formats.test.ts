@@ -20,7 +20,7 @@ const whyNot = ({ unusable }: Drawing) => unusable.map(({ where, why }) => `${wh
 const EMPTY: Existing = { fences: new Map(), zones: new Map() };
 const FENCES: LayerChoice = { becomes: 'fences', floor: undefined };
 
-test('GeoJSON is read into its layers, and what has no area is named with why', async () => {
+test('GeoJSON is read into layers, and features without an area are reported with a reason', async () => {
   const drawing = readGeoJson(String(await file('site.geojson')));
   assert.deepEqual(layersOf(drawing), [
     ['zones', ['Yard']],
@@ -30,7 +30,7 @@ test('GeoJSON is read into its layers, and what has no area is named with why', 
   assert.deepEqual(whyNot(drawing), ['Feature 5, Lane: A line that is not closed has no area.']);
 });
 
-test('readGeoJson refuses what is none, and what has no longitude and latitude', () => {
+test('readGeoJson rejects other formats, and positions without longitude and latitude', () => {
   const polygon = (x: number) => ({
     type: 'Polygon',
     coordinates: [
@@ -53,7 +53,7 @@ test('readGeoJson refuses what is none, and what has no longitude and latitude',
   ]);
 });
 
-test('Layers become fences and zones on their floors, and the same file makes the same ids', async () => {
+test('Layers become fences and zones on their floors, and the ids of a file are deterministic', async () => {
   const drawing = readGeoJson(String(await file('site.geojson')));
   const layers: LayerChoice[] = [
     { becomes: 'zones', floor: 3 },
@@ -81,7 +81,7 @@ test('Layers become fences and zones on their floors, and the same file makes th
   assert.deepEqual(made(), made());
 });
 
-test('What is written as GeoJSON is read as the same zones and fences', () => {
+test('Zones and fences survive a round trip through GeoJSON', () => {
   const fence = { ...CELLAR, properties: { crew: 'red' } } as Fence;
   const drawing = readGeoJson(geoJsonText({ zones: [HALL as Zone], fences: [fence] }));
   assert.deepEqual(layersOf(drawing), [
@@ -93,7 +93,7 @@ test('What is written as GeoJSON is read as the same zones and fences', () => {
   assert.deepEqual(lists.get('fences'), [fence]);
 });
 
-test('An archive of IMDF is read into a layer for each file, on the floors of its levels', async () => {
+test('An IMDF archive is read into one layer per file, on the floors of its levels', async () => {
   const drawing = readImdf(new Uint8Array(await file('venue.zip')));
   assert.deepEqual(layersOf(drawing), [
     ['level', ['First floor']],
@@ -108,7 +108,7 @@ test('An archive of IMDF is read into a layer for each file, on the floors of it
 
 const LEVEL = strToU8('{"type":"FeatureCollection","features":[]}');
 
-/** An archive whose list says other things of its files: bytes at an offset of each entry, and at one of its end. */
+/** An archive with a modified central directory: bytes at an offset of each entry, and at one of its end record. */
 function forged(files: Zippable, entry: readonly [at: number, value: number], end?: number): Uint8Array {
   const archive = zipSync(files);
   const view = new DataView(archive.buffer);
@@ -120,7 +120,7 @@ function forged(files: Zippable, entry: readonly [at: number, value: number], en
   return archive;
 }
 
-/** An archive whose file is in it twice, and once in its list. */
+/** An archive that contains a file twice but lists it once. */
 function twice(archive: Uint8Array): Uint8Array {
   const list = Buffer.from(archive).readUInt32LE(archive.length - 6);
   const both = Buffer.concat([archive.subarray(0, list), archive]);
@@ -128,7 +128,7 @@ function twice(archive: Uint8Array): Uint8Array {
   return both;
 }
 
-test('An archive that is none, is damaged, or unpacks to too much is refused', () => {
+test('An archive that is invalid, damaged or too large when unpacked is rejected', () => {
   const [size, method] = [24, 10];
   const two = { 'a.geojson': LEVEL, 'b.geojson': LEVEL };
   const cases: readonly [Uint8Array, RegExp][] = [
@@ -137,36 +137,36 @@ test('An archive that is none, is damaged, or unpacks to too much is refused', (
     [zipSync({ 'a.txt': LEVEL }), /contains no GeoJSON/],
     [forged({ 'a.geojson': LEVEL }, [size, 200_000_001]), /more than 200,000,000 bytes/],
     [forged({ 'a.geojson': LEVEL }, [size, 0xfffffffe]), /more than 200,000,000 bytes/],
-    // Each fits; both together do not.
+    // Each is within the limit; both together exceed it.
     [forged(two, [size, 150_000_000]), /more than 200,000,000 bytes/],
     [forged(two, [method, 14]), /unsupported compression method 14/],
     [forged(two, [size, LEVEL.length], 3), /^The archive is damaged$/],
     [forged({ 'a.geojson': [LEVEL, { level: 9 }] }, [20, 5]), /^The archive is damaged$/],
-    // It is more than its list says, and less.
+    // Its size is above the declared size, and below it.
     [forged({ 'a.geojson': new Uint8Array(5_000_000) }, [size, 10]), /^The archive is damaged$/],
     [forged({ 'a.geojson': LEVEL }, [size, LEVEL.length + 1]), /^The archive is damaged$/],
-    // A file of the list is there twice.
+    // A file is listed twice.
     [twice(zipSync({ 'a.geojson': LEVEL })), /^The archive is damaged$/],
-    // What stands before the file is of another size.
+    // The local file header has another size.
     [forged({ 'a.geojson': LEVEL }, [20, LEVEL.length]), /^The archive is damaged$/],
   ];
   for (const [archive, message] of cases) assert.throws(() => readImdf(archive), { message });
-  // What is not wanted may be as large as it likes.
+  // Files that are not read may have any size.
   const beside = forged({ 'film.mp4': LEVEL }, [size, 0xfffffffe]);
   assert.throws(() => readImdf(beside), { message: /contains no GeoJSON/ });
 });
 
-/** Zeros, packed by DEFLATE to so many bytes. */
+/** Zeros, compressed by DEFLATE to this number of bytes. */
 function packedZeros(bytes: number): Uint8Array {
-  // A block of fixed codes: a zero, then again and again in 13 bits that there are 258 more of the last byte.
+  // A block of fixed codes: a zero, then repeatedly a 13-bit code for 258 copies of the last byte.
   const bits = `010${'00110000'}${'1100010100000'.repeat(10)}`;
   const all = Array.from({ length: 15 }, (_, i) => [...bits.slice(8 * i, 8 * i + 8)].reverse().join(''));
   const [one = 0, other = 0, ...period] = all.map((byte) => Number.parseInt(byte, 2));
   return Buffer.concat([Buffer.of(one, other), Buffer.alloc(bytes, Buffer.from(period))]);
 }
 
-test('An archive that lies about its sizes is not unpacked to its end', () => {
-  // Ten thousand million zeros, of which the list says that they are ten.
+test('Unpacking stops when an archive exceeds its declared sizes', () => {
+  // Ten billion zeros, with a declared size of ten.
   const archive = zipSync({ 'a.geojson': [packedZeros(60_000_000), { level: 0 }] });
   const view = new DataView(archive.buffer);
   const list = view.getUint32(archive.length - 6, true);
@@ -175,11 +175,11 @@ test('An archive that lies about its sizes is not unpacked to its end', () => {
   for (const at of [0, list + 2]) view.setUint32(at + size, 10, true);
   const beganMs = performance.now();
   assert.throws(() => readImdf(archive), { message: 'The archive is damaged' });
-  // All of it takes minutes.
+  // Unpacking all of it takes minutes.
   assert.ok(performance.now() - beganMs < 10_000);
 });
 
-test('An archive that tells the sizes of its files behind them is read', () => {
+test('An archive with data descriptors after its files is read', () => {
   const pieces: Uint8Array[] = [];
   const zip = new Zip((error, piece) => {
     assert.equal(error, null);
@@ -195,7 +195,7 @@ test('An archive that tells the sizes of its files behind them is read', () => {
   assert.deepEqual(readImdf(new Uint8Array(Buffer.concat(pieces))).layers, []);
 });
 
-test('DXF is read in its units, with arcs, and put where the zone has it', async () => {
+test('DXF is read in its units, with arcs, and placed in the zone', async () => {
   const drawing = readDxf(String(await file('hall.dxf')));
   assert.equal(drawing.plane, 'meters');
   assert.deepEqual(
@@ -231,7 +231,7 @@ test('DXF is read in its units, with arcs, and put where the zone has it', async
   assert.deepEqual([column?.region, column?.radius], [{ type: 'Point', coordinates: [6, 23] }, 0.5]);
 });
 
-/** Two points in the drawing, and where they are said to be. */
+/** Two points in the drawing, and their given positions. */
 type Said = readonly [
   drawn: PartialPosition,
   site: PartialPosition,
@@ -334,7 +334,7 @@ for (const [how, said, expected] of [
   });
 }
 
-test('Points of a drawing are where they are said to be once it is placed by them', async () => {
+test('A drawing placed by control points has these at their given positions', async () => {
   const drawing = readDxf(String(await file('hall.dxf')));
   const found = placedBy([
     [0, 0],
@@ -357,7 +357,7 @@ test('Points of a drawing are where they are said to be once it is placed by the
   assert.ok(Math.abs(found.drawnMeters - found.siteMeters) < 1e-9);
 });
 
-test('cornerAt takes the next corner, and leaves a point where it is that is near to none', () => {
+test('cornerAt snaps to the nearest corner, and returns a distant point unchanged', () => {
   const corners = [
     [0, 0],
     [10, 0],
@@ -367,7 +367,7 @@ test('cornerAt takes the next corner, and leaves a point where it is that is nea
   assert.deepEqual(cornerAt(corners, [9, 4], 2), [9, 4]);
 });
 
-test('readDxf takes what has no units as meters, and says so, and refuses what is none', () => {
+test('readDxf assumes meters if no units are given, with a warning, and rejects other formats', () => {
   const circle = '  0\nSECTION\n  2\nENTITIES\n  0\nCIRCLE\n  8\n0\n 10\n1\n 20\n2\n 40\n3\n  0\nENDSEC\n';
   const drawing = readDxf(circle);
   assert.equal(drawing.layers[0]?.shapes[0]?.radius, 3);
@@ -376,7 +376,7 @@ test('readDxf takes what has no units as meters, and says so, and refuses what i
   assert.throws(() => readDxf('hello\nworld\n'), /line 1 is not a group code/);
 });
 
-/** A section of DXF, of its groups: `10 2.5` for each. */
+/** A DXF section made of groups like `10 2.5`. */
 function section(name: string, groups: readonly string[]): string {
   const all = ['0 SECTION', `2 ${name}`, ...groups, '0 ENDSEC'];
   return all.map((group) => `${group.replace(' ', '\n')}\n`).join('');
@@ -389,7 +389,7 @@ function polyline(handle: string, layer: string, corners: readonly (readonly [nu
   return ['0 LWPOLYLINE', `5 ${handle}`, `8 ${layer}`, '70 1', ...corners.flatMap(([x, y]) => [`10 ${x}`, `20 ${y}`])];
 }
 
-/** Half a meter beside the base point of its block, two by one meters. */
+/** Two by one meters, half a meter from the base point of its block. */
 const TABLE = [
   [1.5, 1],
   [3.5, 1],
@@ -397,7 +397,7 @@ const TABLE = [
   [1.5, 2],
 ] as const;
 
-test('What is in a block of DXF is read wherever the block is inserted, turned and scaled', () => {
+test('The content of a DXF block is read at each insertion, rotated and scaled', () => {
   const desk = [
     ...['0 BLOCK', '2 DESK', '10 1', '20 1'],
     ...polyline('B1', '0', TABLE),
@@ -461,7 +461,7 @@ test('What is in a block of DXF is read wherever the block is inserted, turned a
   assert.deepEqual(whyNot(drawing), ['5 × LINE: A single line has no area: join lines to closed polylines.']);
 });
 
-test('A closed ellipse and a closed spline of DXF are areas, and what was mirrored is where it is seen', () => {
+test('Closed ellipses and splines of DXF are areas, and mirrored entities are placed correctly', () => {
   const ellipse = (...more: string[]) => ['0 ELLIPSE', '8 A', '10 5', '20 5', '11 0', '21 4', '40 0.5', ...more];
   const knots = [0, 0, 0, 0, 1, 2, 2, 2, 2].map((knot) => `40 ${knot}`);
   const spline = (...x: number[]) => x.flatMap((each, i) => [`10 ${each}`, `20 ${[0, 4, 8, 4, 0][i]}`]);
@@ -504,7 +504,7 @@ test('A closed ellipse and a closed spline of DXF are areas, and what was mirror
   ]);
 });
 
-test('readDxf refuses what would have no end, or is damaged', () => {
+test('readDxf rejects cyclic, oversized and damaged drawings', () => {
   const block = (name: string, ...groups: string[]) => ['0 BLOCK', `2 ${name}`, '10 0', '20 0', ...groups, '0 ENDBLK'];
   const insert = (name: string, ...more: string[]) => ['0 INSERT', '8 0', `2 ${name}`, '10 0', '20 0', ...more];
   const many = insert('B', '70 1000', '71 1000');
@@ -529,7 +529,7 @@ test('readDxf refuses what would have no end, or is damaged', () => {
   assert.throws(() => readDxf(IN_METERS), /The file contains no DXF entities/);
 });
 
-test('Layers of DXF that are called like its marks are layers', () => {
+test('DXF layers named like DXF keywords are layers', () => {
   const blocks = section('BLOCKS', [
     '0 BLOCK',
     '2 ENDBLK',
@@ -547,7 +547,7 @@ test('Layers of DXF that are called like its marks are layers', () => {
 /** A layer of the tables section, with its flags and color. */
 const layer = (name: string, flags: number, color: number) => ['0 LAYER', `2 ${name}`, `70 ${flags}`, `62 ${color}`];
 
-test('Only what the model of DXF shows is read, and the rest is named with why', () => {
+test('Only visible entities of the DXF model space are read, and others are reported with a reason', () => {
   const tables = section('TABLES', [
     ...['0 TABLE', '2 LAYER', ...layer('0', 0, 7), ...layer('Shown', 4, 7), ...layer('Off', 0, -7)],
     ...[...layer('Frozen', 1, 7), ...layer('Both', 1, -7), '0 ENDTAB'],
@@ -577,7 +577,7 @@ test('Only what the model of DXF shows is read, and the rest is named with why',
     [polyline('A7', 'Both', TABLE), [], ['1 × LWPOLYLINE: Its layer Both is frozen.']],
     [polyline('A8', 'not in the table', TABLE), ['A8'], []],
     [insert('C1', 'SHOWN', 'B'), ['C1/B1', 'C1/B2'], ['1 × LWPOLYLINE: Its layer off is off.']],
-    // On a layer that is off, the insertion hides only what is on layer 0 of its block.
+    // An insertion on a layer that is off hides only the entities on layer 0 of its block.
     [insert('C2', 'OFF', 'B'), ['C2/B2'], ['OFF', 'off'].map((name) => `1 × LWPOLYLINE: Its layer ${name} is off.`)],
     [insert('C3', 'Frozen', 'B'), [], ['1 × INSERT: Its layer Frozen is frozen.']],
     [[...insert('C4', 'SHOWN', 'B'), '60 1'], [], ['1 × INSERT: It is invisible.']],

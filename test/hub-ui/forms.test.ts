@@ -23,10 +23,12 @@ for (const [path, place] of [
   ['global_reference.coordinates[0]', 'Geographic position, longitude or x'],
   ['properties.load', 'Properties, load'],
 ] as const) {
-  test(`placeOf tells where ${path} is`, () => assert.equal(pathLabel(path), place));
+  test(`pathLabel describes ${path}`, () => assert.equal(pathLabel(path), place));
 }
 
-test('All that is wrong with a form is said at once, at its fields, and why nothing is saved', { skip }, async (t) => {
+test('All errors of a form are shown at once at their fields, with the reason why it is not saved', {
+  skip,
+}, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/new`);
   const exitDelay = page.getByRole('spinbutton', { name: 'Exit delay' });
@@ -56,7 +58,7 @@ test('All that is wrong with a form is said at once, at its fields, and why noth
   }
 });
 
-test('A long form scrolls by itself, and not the page around it', { skip }, async (t) => {
+test('A long form scrolls on its own, and the page does not', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
   await page.getByRole('button', { name: 'Create zone' }).waitFor();
@@ -67,7 +69,7 @@ test('A long form scrolls by itself, and not the page around it', { skip }, asyn
   assert.equal(await main.evaluate(hidden), 0);
 });
 
-test('What only the hub knows stands at its field as a sentence', { skip }, async (t) => {
+test('An error that only the hub detects is shown at its field as a sentence', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { mayFail: true });
@@ -79,7 +81,7 @@ test('What only the hub knows stands at its field as a sentence', { skip }, asyn
   assert.equal(await foreignId.getAttribute('aria-invalid'), 'true');
 });
 
-test('A fence that is deleted comes back as it was given', { skip }, async (t) => {
+test('Undo restores a deleted fence exactly', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
@@ -93,7 +95,7 @@ test('A fence that is deleted comes back as it was given', { skip }, async (t) =
   assert.deepEqual([region, crs], [DOCK.region, DOCK.crs]);
 });
 
-test('A number that would be kept as nothing is refused with a sentence', { skip }, async (t) => {
+test('A number that JSON would store as null is rejected with a sentence', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/trackables/${FORKLIFT.id}`);
@@ -113,7 +115,7 @@ test('A number that would be kept as nothing is refused with a sentence', { skip
   assert.deepEqual((await hub.get(`/trackables/${FORKLIFT.id}`)).body.properties, FORKLIFT.properties);
 });
 
-test('What somebody else has made of a field stays in sight while one scrolls', { skip }, async (t) => {
+test('A remote change of a field stays visible while the form scrolls', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
@@ -146,7 +148,7 @@ for (const [zoom, width, height] of [
     const save = page.getByRole('button', { name: 'Save' });
     await field.scrollIntoViewIfNeeded();
     await field.fill('7');
-    // What covers the fields is no more than what saves them.
+    // Only the save bar covers fields.
     const [form, foot] = [await page.locator('[data-editor]').boundingBox(), await save.boundingBox()];
     assert.ok(form !== null && foot !== null);
     const seen = Math.min(form.y + form.height, foot.y) - Math.max(form.y, 0);

@@ -10,7 +10,7 @@ import { createSite, DOCK, earth, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** A page that looks at a place in the hall, which then is in the middle of the map. */
+/** A page whose map is centered on a position in the hall. */
 async function lookAt(t: TestContext, hub: TestHub, place: [number, number], more = '', options: PageOptions = {}) {
   const [longitude, latitude] = earth(...place);
   return openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=20${more}`, options);
@@ -28,7 +28,7 @@ function timeOf(page: Page): number {
   return Date.parse(new URL(page.url()).searchParams.get('t') ?? '');
 }
 
-/** Whether a trackable is drawn in the middle of the map: its color in the light theme. */
+/** Whether the middle of the map has the color of a trackable in the light theme. */
 async function isInTheMiddle(page: Page): Promise<boolean> {
   const box = await page.getByRole('region', { name: 'Live map', exact: true }).boundingBox();
   assert.ok(box !== null);
@@ -36,7 +36,7 @@ async function isInTheMiddle(page: Page): Promise<boolean> {
   return colors.some(([red, green, blue]) => Math.abs(red - 11) + Math.abs(green - 110) + Math.abs(blue - 102) < 40);
 }
 
-test('A hub that records no history shows nothing of it', { skip }, async (t) => {
+test('A hub without history shows no history controls', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(
@@ -53,7 +53,7 @@ test('A hub that records no history shows nothing of it', { skip }, async (t) =>
   await page.getByText('This hub records no history').waitFor();
 });
 
-test('Looking back shows where things were, and Live where they are', { skip }, async (t) => {
+test('History shows past positions, and Live shows current positions', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   await move(hub, 'tag-1', [20, 20]);
   const page = await lookAt(t, hub, [20, 20]);
@@ -70,7 +70,7 @@ test('Looking back shows where things were, and Live where they are', { skip }, 
   assert.equal(page.url(), url);
 });
 
-test('A link leads to a time, from which it is played until the forklift is at the gate', { skip }, async (t) => {
+test('A link opens a time, and playback continues until the forklift is at the gate', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, forkliftAt(660), `&t=${at(450)}&speed=120`);
   await counts(page, '2 trackables');
@@ -82,10 +82,10 @@ test('A link leads to a time, from which it is played until the forklift is at t
   assert.match((await slider(page).getAttribute('aria-valuetext')) ?? '', /2026/);
 });
 
-test('Between two points of a way a thing is on the line between them', { skip }, async (t) => {
+test('An object is interpolated between two points of its track', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const [longitude, latitude] = earth(...forkliftAt(452));
-  // So near that the last point before, 40 cm away, is not in the middle.
+  // Zoomed in so far that the previous point, 40 cm away, is not in the middle.
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=22&t=${at(452)}`);
   await counts(page, '1 trackable');
   await untilHolds(page, () => isInTheMiddle(page));
@@ -94,7 +94,7 @@ test('Between two points of a way a thing is on the line between them', { skip }
   await counts(page, '2 trackables');
 });
 
-test('The time bar is worked by keys', { skip }, async (t) => {
+test('The time bar is operated by keyboard', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, forkliftAt(600), `&t=${at(600)}`);
   await counts(page, '2 trackables');
@@ -115,7 +115,7 @@ test('The time bar is worked by keys', { skip }, async (t) => {
   await untilHolds(page, async () => timeOf(page) === toMs);
 });
 
-test('The time bar is dragged, and going back leads to where one was', { skip }, async (t) => {
+test('The time bar can be dragged, and Back returns to the previous time', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, [20, 20], `&t=${at(0)}`);
   await counts(page, '2 trackables');
@@ -136,7 +136,7 @@ test('The time bar is dragged, and going back leads to where one was', { skip },
   await untilHolds(page, async () => (await slider(page).inputValue()) === String(START_MS));
 });
 
-test('A time is written, and the bar goes there', { skip }, async (t) => {
+test('The time bar moves to a typed time', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, [20, 20], `&t=${at(0)}`);
   await page.getByTitle('Go to a time').click();
@@ -147,7 +147,7 @@ test('A time is written, and the bar goes there', { skip }, async (t) => {
   await input.waitFor({ state: 'detached' });
 });
 
-test('The panel of a trackable tells where it was and its day, whose fences lead to their times', {
+test('The panel of a trackable shows its past position and its day, whose fences link to their times', {
   skip,
 }, async (t) => {
   const hub = await openRecordedHub(t);
@@ -165,7 +165,7 @@ test('The panel of a trackable tells where it was and its day, whose fences lead
   await day.getByText('It was in no fence on this day').waitFor();
 });
 
-test('A trackable is not gone to at a time when it was nowhere', { skip }, async (t) => {
+test('The map does not pan to a trackable that has no position at that time', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, [20, 20], `&t=${at(1_790)}&span=600&sel=trackables:${FORKLIFT.id}&follow=1`);
   await counts(page, '2 trackables');
@@ -181,7 +181,7 @@ test('A trackable is not gone to at a time when it was nowhere', { skip }, async
   assert.equal(where(), before);
 });
 
-test('The panel of a fence tells its visits, how long they took, and how full it was', { skip }, async (t) => {
+test('The panel of a fence shows its visits, their duration, and its occupancy', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, [80, 20], `&t=${at(1_500)}&sel=fences:${GATE.id}`);
   const history = page.getByRole('region', { name: 'History of the fence' });
@@ -208,7 +208,7 @@ test('The heat map shows where time was spent, and its legend says how much', { 
   await untilHolds(page, isHot);
 });
 
-test('The flow matrix says how often things went from fence to fence', { skip }, async (t) => {
+test('The flow matrix counts transitions between fences', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/flows?until=${at(3_600)}`);
   const table = page.getByRole('table');
@@ -219,7 +219,7 @@ test('The flow matrix says how often things went from fence to fence', { skip },
   assert.match(page.url(), /span=600/);
 });
 
-test('What the hub says of a question it cannot answer is shown, and it is asked again', { skip }, async (t) => {
+test('An error of a history query is shown, and the query is retried', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   const message = 'from, to: the 24.0 hours between them have too many rows: ask for 2 hours at once';
@@ -241,7 +241,7 @@ test('What the hub says of a question it cannot answer is shown, and it is asked
   await counts(page, '2 trackables');
 });
 
-test('No view of history breaks a rule of accessibility, and none is wider than a phone', { skip }, async (t) => {
+test('History views meet accessibility rules and fit on a phone', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const views = [
     [`?t=${at(60)}&sel=trackables:${FORKLIFT.id}`, /Dock A/],
@@ -261,10 +261,10 @@ test('No view of history breaks a rule of accessibility, and none is wider than 
   }
 });
 
-test('A damaged file is said to be missing, and the rest is shown', { skip }, async (t) => {
+test('A damaged file is reported as missing, and the rest is shown', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const hour = join(hub.folder, 'history', 'motions', 'date=2026-03-02', 'hour=08');
-  // What is asked for is written first.
+  // Buffered rows are written before the query runs.
   const { status, text } = await hub.get(`/history/tracks?from=${at(0, DAMAGED_MS)}&to=${at(60, DAMAGED_MS)}`);
   assert.equal(status, 200, text);
   for (const name of readdirSync(hour)) truncateSync(join(hour, name), 20);

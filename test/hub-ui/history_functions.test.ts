@@ -14,7 +14,7 @@ import { earth, HALL } from './ui_site.ts';
 const NOTHING = packTracks([], EARTH);
 const LATER_MS = 100 * 86_400_000;
 
-/** Ways of objects by their ids: time and longitude in turn. */
+/** Tracks of objects by id: alternating times and longitudes. */
 function ways(fromMs: number, of: Readonly<Record<string, readonly number[]>>): PackedTracks {
   const tracks = Object.entries(of).map(([id, pairs]) => {
     const t = pairs.filter((_, i) => i % 2 === 0);
@@ -23,7 +23,7 @@ function ways(fromMs: number, of: Readonly<Record<string, readonly number[]>>): 
   return packTracks([{ from: new Date(fromMs).toISOString(), step: 1, tracks, next_cursor: null }], EARTH);
 }
 
-/** A store of what `load` answers; `asked` are the beginnings of what was asked for. */
+/** A store that uses `load`. `asked` has the start times of the requested chunks. */
 function storeOf(load: (wanted: ChunkRequest) => { tracks: PackedTracks; before?: PackedTracks }, nowMs = LATER_MS) {
   const objects = new MovingObjects(EARTH);
   const asked: ChunkRequest[] = [];
@@ -47,7 +47,7 @@ function storeOf(load: (wanted: ChunkRequest) => { tracks: PackedTracks; before?
   return { store, asked, change, longitudeOf, objects };
 }
 
-test('packTracks joins what pages have cut, and counts times from where each page begins', () => {
+test('packTracks joins tracks across pages, with times relative to the start of each page', () => {
   const page = (from: string, t: readonly number[]) => {
     return { from, step: 1, tracks: [{ id: 'a', t: [...t], lon: [8], lat: [50], floor: [null] }], next_cursor: null };
   };
@@ -67,7 +67,7 @@ test('packSnapshot is in the meters of a zone where the map is', () => {
   assert.ok(Math.abs((packed.x[0] ?? 0) - 20) < 0.05 && Math.abs((packed.y[0] ?? 0) - 30) < 0.05);
 });
 
-test('TrackStore shows what is between two points, also of two chunks, and not across a long silence', async () => {
+test('TrackStore interpolates between two points, also across chunks, but not across a long gap', async () => {
   const { store, change, longitudeOf } = storeOf(({ fromMs }) => {
     if (fromMs === 60_000)
       return { tracks: ways(60_000, { a: [10_000, 8, 20_000, 9, 55_000, 10], b: [0, 1, 50_000, 2] }) };
@@ -78,13 +78,13 @@ test('TrackStore shows what is between two points, also of two chunks, and not a
   await change();
   store.show(75_000, 1);
   assert.equal(longitudeOf('a'), 8.5);
-  // 50 seconds between two points: it stays at the first.
+  // With 50 seconds between two points, the object stays at the first.
   assert.equal(longitudeOf('b'), 1);
   store.show(120_000, 1);
   assert.equal(longitudeOf('a'), 10.5);
 });
 
-test('TrackStore shows what stood still since before a chunk, for ten minutes', async () => {
+test('TrackStore shows objects that stopped before a chunk, for ten minutes', async () => {
   const before = packSnapshot(
     [
       {
@@ -102,7 +102,7 @@ test('TrackStore shows what stood still since before a chunk, for ten minutes', 
     store.want(minute * 60_000, 1);
     while (!store.isReady(minute * 60_000)) await change();
   }
-  // Only the first chunk has to ask what was before.
+  // Only the first chunk has to query the state before it.
   assert.equal(asked.filter(({ needsBefore }) => needsBefore).length, 1);
   store.show(600_000, 1);
   assert.equal(longitudeOf('a'), 8);
@@ -111,7 +111,7 @@ test('TrackStore shows what stood still since before a chunk, for ten minutes', 
   assert.equal(longitudeOf('a'), undefined);
 });
 
-test('TrackStore fetches ahead of what is played, nothing that is yet to come, and again what had not ended', async () => {
+test('TrackStore prefetches during playback, skips future chunks, and refetches incomplete ones', async () => {
   const { store, change, asked } = storeOf(() => ({ tracks: NOTHING }), 150_000);
   store.want(70_000, 1);
   await change();
@@ -124,7 +124,7 @@ test('TrackStore fetches ahead of what is played, nothing that is yet to come, a
   assert.equal(store.isReady(150_000), false);
 });
 
-test('TrackStore tells why a chunk could not be had, and asks again when told to', async () => {
+test('TrackStore reports why a chunk failed to load, and retries on request', async () => {
   let isBroken = true;
   const { store, change } = storeOf(() => {
     if (isBroken) throw new Error('too much');
@@ -140,7 +140,7 @@ test('TrackStore tells why a chunk could not be had, and asks again when told to
   assert.equal(store.isReady(70_000), true);
 });
 
-test('A tail follows whoever is played, and is made anew where one jumps to', async () => {
+test('A tail follows the replayed object, and is rebuilt after a seek', async () => {
   const pairs = Array.from({ length: 60 }, (_, k) => [k * 1_000, 8 + k / 10_000]).flat();
   const { store, change, objects } = storeOf(({ fromMs }) => {
     return { tracks: fromMs === 60_000 ? ways(60_000, { a: pairs }) : NOTHING };
@@ -151,7 +151,7 @@ test('A tail follows whoever is played, and is made anew where one jumps to', as
   const index = objects.indexOf('a') ?? -1;
   assert.equal(objects.tailLength[index], 32);
   store.show(70_000, 1);
-  // Ten seconds of it are known.
+  // Ten seconds of it are loaded.
   assert.ok((objects.tailLength[index] ?? 0) <= 11);
 });
 
@@ -172,7 +172,7 @@ for (const [seconds, expected] of [
   });
 }
 
-test('Cells of the heat map are as large as they say, and can be seen', () => {
+test('Cells of the heat map have their stated size, and are visible', () => {
   assert.equal(cellFor(0.1), 1);
   assert.equal(cellFor(0.11), 2);
   const [left = 0, , right = 0] = cornersOf([{ longitude: 8, latitude: 60, seconds: 1 }], 10, EARTH);
@@ -185,7 +185,7 @@ test('Cells of the heat map are as large as they say, and can be seen', () => {
   assert.ok(Math.abs(side - 10) < 0.1, String(side));
 });
 
-test('boxOf is west, south, east and north, also of a hall that is turned', () => {
+test('boxOf returns west, south, east and north, also of a rotated hall', () => {
   const box = boxOf([0, 0, 100, 60], planeOfZone(HALL as never));
   const [west, north] = earth(100, 60);
   const [east, south] = earth(0, 0);
@@ -201,7 +201,7 @@ function visit(id: string, [fromMinute, minutes]: readonly [number, number]): Vi
   return { id, fence_id: id, object: { type: 'trackable', id: 'a' }, entry_time: entry, ...rest };
 }
 
-test('lanesOf puts visits that overlap below each other, and cuts them to the day', () => {
+test('lanesOf stacks overlapping visits, and clips them to the day', () => {
   const visits = [visit('hall', [-10, 60]), visit('dock', [10, 10]), visit('gate', [20, 10]), visit('late', [200, 5])];
   const { pieces, count } = lanesOf(visits, { fromMs: 0, toMs: 100 * 60_000 });
   assert.equal(count, 2);
@@ -235,10 +235,10 @@ for (const [milliseconds, text] of [
   [49_200_000, '13 h 40 min'],
   [180_000_000, '2 d 2 h'],
 ] as const) {
-  test(`lengthOfTime says ${text} for ${milliseconds} ms`, () => assert.equal(lengthOfTime(milliseconds), text));
+  test(`lengthOfTime returns ${text} for ${milliseconds} ms`, () => assert.equal(lengthOfTime(milliseconds), text));
 }
 
-test('A day ends where the next one begins, and the clock of an input is that of the reader', () => {
+test('A day ends where the next one begins, and inputs use the time zone of the reader', () => {
   const noon = new Date(2026, 2, 29, 12).getTime();
   assert.equal(endOfDay(noon), startOfDay(noon + 86_400_000));
   assert.equal(new Date(inputText(noon)).getTime(), noon);

@@ -5,7 +5,7 @@ import { openUiHub } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { createSite, DOCK, FORKLIFT } from './ui_site.ts';
 
-/** When the recorded hour begins. */
+/** Start of the recorded hour. */
 export const START_MS = Date.parse('2026-03-01T10:00:00Z');
 /** Another hour, of files that a test may damage. */
 export const DAMAGED_MS = Date.parse('2026-03-02T08:00:00Z');
@@ -35,13 +35,13 @@ export const PALLET = {
   location_providers: ['tag-2'],
 };
 
-/** A time of the recorded hour, as addresses have it. */
+/** A time of the recorded hour, in the format of URLs. */
 export function at(seconds: number, startMs = START_MS): string {
   return `${new Date(startMs + seconds * 1_000).toISOString().slice(0, 19)}Z`;
 }
 
 /**
- * Where the forklift is after so many seconds, in meters of the hall: five minutes at the dock, five on the way to the
+ * Position of the forklift after this number of seconds, in meters of the hall: five minutes at the dock, five on the way to the
  * gate, five there, five on the way back, and away.
  */
 export function forkliftAt(seconds: number): [number, number] {
@@ -49,12 +49,12 @@ export function forkliftAt(seconds: number): [number, number] {
   return [20 + 60 * way, 20];
 }
 
-/** Everything is written when it is asked for, and kept. */
+/** Rows are flushed before each query, and never expire. */
 const RECORDED = { history: true, history_retention_days: 36_500, history_flush_interval: 600_000 };
 
 const recorded = new WeakSet<TestHub>();
 
-/** The hub of a test with an hour in its history, which the tests of a file record once. */
+/** A hub with one hour of history, which is recorded once per test file. */
 export async function openRecordedHub(t: TestContext): Promise<TestHub> {
   const hub = await openUiHub(t, RECORDED);
   await createSite(hub);
@@ -89,7 +89,7 @@ function locationOf(provider: string, coordinates: readonly number[], atMs: numb
   };
 }
 
-/** What axe finds wrong with a page: rules, and where they are broken. */
+/** Violations that axe finds on a page: rules, and the elements that break them. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const found = (await page.evaluate('axe.run(document)')) as axe.AxeResults;

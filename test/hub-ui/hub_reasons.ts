@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from '@swc/core';
 
-/** A text in the sources of the hub with which it refuses something, with `{}` where it has a value. */
+/** An error message in the sources of the hub, with `{}` in place of each value. */
 export interface HubReason {
   readonly path: string;
   readonly text: string;
@@ -10,11 +10,11 @@ export interface HubReason {
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** Folders that answer requests of the page, or check what it sends. */
+/** Folders that handle requests of the page, or validate its data. */
 const FOLDERS =
   /^(alerts|api|auth|cluster|core\/(rules|zone)|entities|fence_index|history\/queries|hub|lane|model|operation|transport)\//;
 
-/** Files whose reasons no page is told, and why. */
+/** Files whose messages are never sent to a page, with the reason. */
 const NOT_TOLD: Readonly<Record<string, string>> = {
   'api/docs/': 'writes the documents of the API',
   'api/routes/adapters.ts': 'is sent by other systems',
@@ -25,7 +25,7 @@ const NOT_TOLD: Readonly<Record<string, string>> = {
   'transport/certificate.ts': 'fails at the start',
 };
 
-/** Texts that no page is told, and why. */
+/** Messages that are never sent to a page, with the reason. */
 const OTHERS: readonly (readonly [text: RegExp, why: string])[] = [
   [/^Cannot apply a change of/, 'breaks an invariant'],
   [/^Cannot join the cluster/, 'is for the hub that starts'],
@@ -34,19 +34,19 @@ const OTHERS: readonly (readonly [text: RegExp, why: string])[] = [
   [/^local, EPSG:4326, $/, 'is a part of a list of values'],
 ];
 
-/** What a reason begins with, where it names the field before. */
+/** Prefix of a message that names the field first. */
 const RULE = /^(must|is required|are required|is for|is no|is a name|was renamed|cannot be|expected|exactly one) ?/;
 
-/** All reasons in the sources. */
+/** All error messages in the sources. */
 export async function reasonsInSources(): Promise<readonly HubReason[]> {
   const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).sort();
-  const told = paths.filter((path) => {
+  const published = paths.filter((path) => {
     return (
       /(?<!\.d)\.ts$/.test(path) && FOLDERS.test(path) && !Object.keys(NOT_TOLD).some((not) => path.startsWith(not))
     );
   });
   const found = await Promise.all(
-    told.map(async (path) => {
+    published.map(async (path) => {
       const text = readFileSync(SOURCES + path, 'utf8');
       return (await reasonsIn(text, /^cluster\//.test(path))).map((reason) => ({ path, text: reason }));
     }),
@@ -54,7 +54,7 @@ export async function reasonsInSources(): Promise<readonly HubReason[]> {
   return found.flat().filter(({ text }) => !OTHERS.some(([other]) => other.test(text)));
 }
 
-/** The reasons in one source. Of `internal` sources those alone that are made into errors for clients. */
+/** The messages in one source. For `internal` sources, only messages of errors for clients. */
 export async function reasonsIn(source: string, internal = false): Promise<readonly string[]> {
   const tree = await parse(source, { syntax: 'typescript' });
   const makers = new Set(['HubError', 'badRequest', ...makersIn(tree)]);
@@ -66,9 +66,9 @@ export async function reasonsIn(source: string, internal = false): Promise<reado
 type Node = Readonly<Record<string, unknown>>;
 
 interface Search {
-  /** `error`: what a client is told. `other`: what is thrown or logged for ourselves. */
+  /** `error`: sent to a client. `other`: thrown or logged internally. */
   readonly within: 'code' | 'internal' | 'error' | 'other';
-  /** Functions that make errors for clients. */
+  /** Functions that create errors for clients. */
   readonly makers: ReadonlySet<string>;
   readonly found: string[];
 }
@@ -78,13 +78,13 @@ function collect(node: unknown, search: Search): void {
   const text = textOf(node as Node);
   if (text !== undefined) take(text, search);
   const { type, arguments: given } = node as Node;
-  // The parts of a sum are one text.
+  // Concatenated parts are one message.
   if (type === 'BinaryExpression' && text !== undefined) return;
   const within = withinArguments(node as Node, search);
   for (const each of Object.values(node)) collect(each, each === given ? { ...search, within } : search);
 }
 
-/** What the arguments of a call are for. */
+/** Purpose of the arguments of a call. */
 function withinArguments({ type, callee }: Node, { within, makers }: Search): Search['within'] {
   if (type !== 'NewExpression' && type !== 'CallExpression') return within;
   const name = calleeName(callee as Node);
@@ -99,7 +99,7 @@ function take(text: string, { within, found }: Search): void {
   if (within === 'error' ? rule.includes(' ') : isReason && within === 'code') found.push(rule);
 }
 
-/** A literal, or a sum of them, with `{}` for what is put in. */
+/** A literal, or a concatenation of literals, with `{}` for each inserted value. */
 function textOf(node: Node): string | undefined {
   if (node['type'] === 'StringLiteral') return String(node['value']);
   if (node['type'] === 'TemplateLiteral') {

@@ -10,7 +10,7 @@ import { CELLAR, DOCK, earth, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** Makes the changes that are shown, and closes the dialog. */
+/** Applies the previewed changes, and closes the dialog. */
 async function make(dialog: Locator, button: string, result: RegExp): Promise<void> {
   await dialog.getByRole('button', { name: button }).click();
   await dialog.getByText(result).waitFor();
@@ -49,7 +49,7 @@ const TIMED = {
   },
 };
 const ROWS = HALL.ground_control_points;
-/** A hall whose meters do not begin at its first corner, with a control point inside. */
+/** A hall with an inner control point, whose local origin is not its first corner. */
 const MEASURED = {
   ...HALL,
   properties: { owner: 'Logistics' },
@@ -58,7 +58,7 @@ const MEASURED = {
 const LOCAL = { ...DOCK, timeout: 30_000 };
 
 for (const format of ['GeoJSON', 'KML'] as const) {
-  test(`A site that is exported as ${format} and imported unchanged stays, and one moved corner changes alone`, {
+  test(`Importing an unchanged ${format} export changes nothing, and a moved corner changes alone`, {
     skip,
   }, async (t) => {
     const hub = await openUiHub(t);
@@ -93,7 +93,7 @@ for (const format of ['GeoJSON', 'KML'] as const) {
   });
 }
 
-test('A fence in the meters of a zone stays in them when its corner is moved in a file', { skip }, async (t) => {
+test('A fence in local coordinates keeps these when a file moves its corner', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', MEASURED);
   await hub.post('/fences', LOCAL);
@@ -108,7 +108,7 @@ test('A fence in the meters of a zone stays in them when its corner is moved in 
   const dialog = await openBytes(page, 'site.geojson', Buffer.from(JSON.stringify(feature)));
   await dialog.getByRole('button', { name: 'Compare with the hub' }).click();
   await make(dialog, 'Apply 1 change', /1 changed/);
-  // The zone moves, and what is in its meters with it.
+  // The zone moves, and entities in its local coordinates move with it.
   const east = MEASURED.ground_control_points.map((row, i) => (i % 2 === 0 ? [(row[0] ?? 0) + 0.001, row[1]] : row));
   await hub.put(`/zones/${HALL.id}`, { ...MEASURED, ground_control_points: east });
   const followed: Fence = (await hub.get(path)).body;
@@ -116,7 +116,7 @@ test('A fence in the meters of a zone stays in them when its corner is moved in 
   assert.ok(Math.abs((corner[0] ?? 0) - earth(5, 5)[0] - 0.001) < 1e-7, `found ${corner}`);
 });
 
-test('Files say their encoding, and the dialog says where one had to be guessed', { skip }, async (t) => {
+test('The declared encoding of a file is used, and the dialog shows a guessed encoding', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`);
   const kml = (encoding: string) =>
@@ -139,7 +139,7 @@ test('Files say their encoding, and the dialog says where one had to be guessed'
   await make(dialog, 'Apply 1 change', /1 created/);
 });
 
-test('A file with latitude before longitude is noticed, and read the other way around', { skip }, async (t) => {
+test('A file with latitude before longitude is detected, and its axes are swapped', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`);

@@ -19,14 +19,14 @@ async function open(page: Page, name: string, text?: string): Promise<Locator> {
   return page.getByRole('dialog', { name: 'Import from a file' });
 }
 
-/** Makes the changes that are shown, and closes the dialog. */
+/** Applies the previewed changes, and closes the dialog. */
 async function make(dialog: Locator, button: string, result: RegExp): Promise<void> {
   await dialog.getByRole('button', { name: button }).click();
   await dialog.getByText(result).waitFor();
   await dialog.getByRole('button', { name: 'Close' }).last().click();
 }
 
-test('Drawings and tables become a site, and what does not fit of them is named and left out', { skip }, async (t) => {
+test('Drawings and tables become a site, and unusable parts are reported and skipped', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const names = async (kind: string): Promise<string[]> => {
     const { body } = await hub.get(`/${kind}/summary`);
@@ -94,7 +94,7 @@ test('Drawings and tables become a site, and what does not fit of them is named 
   }
 });
 
-test('A drawing is placed by two of its points, which are clicked or entered', { skip }, async (t) => {
+test('A drawing is placed by two control points, which are clicked or typed', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   for (const theme of ['light', 'dark'] as const) {
@@ -132,7 +132,7 @@ test('A drawing is placed by two of its points, which are clicked or entered', {
   assert.deepEqual(column.region.coordinates, [6, 23]);
 });
 
-test('Folders of KML within folders are layers, whose placemarks keep what they say', { skip }, async (t) => {
+test('Nested KML folders become layers, and their placemarks keep their data', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`);
   const dialog = await open(page, 'folders.kml');
@@ -155,9 +155,9 @@ test('Folders of KML within folders are layers, whose placemarks keep what they 
   assert.equal(yard.region.coordinates.length, 2);
 });
 
-test('What is no KML is refused with what it is', { skip }, async (t) => {
+test('A file that is not KML is rejected, and the message names its actual format', { skip }, async (t) => {
   const hub = await openUiHub(t);
-  // The browser styles its message about bad XML, which the policy of the page forbids.
+  // The browser styles its message about bad XML, which the content security policy forbids.
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { mayFail: true });
   await page.getByRole('button', { name: 'Import' }).click();
   for (const [text, why] of [
@@ -218,7 +218,7 @@ test('An import shows each member that it changes, and deletes values only by ch
   assert.deepEqual(await cart(), rest);
 });
 
-test('A number that can be read in two ways waits for the user, who sees what it becomes', { skip }, async (t) => {
+test('An ambiguous number needs a choice of the user, with a preview of its value', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/trackables', CART);
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/trackables`);
@@ -247,7 +247,7 @@ test('Two rows with the same tag, and rows without a name, are warned about', { 
   await notes.getByText(/^Row 4, Pump 2: Its provider tag-2 is also the provider of /).waitFor();
 });
 
-test('An export of the page is no change when it is imported, in any format and to the last digit', {
+test('Importing an export changes nothing, in any format, to the last digit', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);

@@ -18,7 +18,7 @@ import { openSiteByLine } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** Names of the shells that are kept, the newest last. */
+/** Names of the cached shells, newest last. */
 function keptShells(page: Page): Promise<string[]> {
   return page.evaluate('caches.keys()');
 }
@@ -33,7 +33,7 @@ function sizeOf(png: Buffer): string {
   return `${png.readUInt32BE(16)}x${png.readUInt32BE(20)}`;
 }
 
-test('The page can be installed, and its shell opens without the hub, which it says', { skip }, async (t) => {
+test('The page can be installed, and its shell opens offline with a notice', { skip }, async (t) => {
   const { folder, hub: first, line } = await openSiteByLine(t);
   const folderUrl = `http://127.0.0.1:${line.port}/hub-ui/`;
   const page = await openPage(t, folderUrl, { mayFail: true, keepsShell: true });
@@ -47,13 +47,13 @@ test('The page can be installed, and its shell opens without the hub, which it s
     const icon = Buffer.from(await (await fetch(new URL(src, manifestUrl))).arrayBuffer());
     assert.equal(sizeOf(icon), sizes, src);
   }
-  const kept: string[] = await page.evaluate(`(async () => {
+  const cached: string[] = await page.evaluate(`(async () => {
     const caches_ = await Promise.all((await caches.keys()).map((name) => caches.open(name)));
     const requests = (await Promise.all(caches_.map((cache) => cache.keys()))).flat();
     return requests.map(({ url }) => new URL(url).pathname);
   })()`);
-  const others = kept.filter((path) => path !== '/hub-ui/' && !path.startsWith('/hub-ui/assets/'));
-  assert.deepEqual(others, [], 'no answer of the API is kept, nor settings');
+  const others = cached.filter((path) => path !== '/hub-ui/' && !path.startsWith('/hub-ui/assets/'));
+  assert.deepEqual(others, [], 'neither API responses nor settings are cached');
 
   line.target = undefined;
   line.cut();
@@ -61,7 +61,7 @@ test('The page can be installed, and its shell opens without the hub, which it s
   await page.goto(`${folderUrl}zones`);
   await page.getByText('The hub cannot be reached.').waitFor();
   await page.getByText('Nothing is known of it yet.').waitFor();
-  // Code that was never loaded before, and the world.
+  // Code that was not loaded before, and the world map.
   await page.getByRole('link', { name: 'Methods' }).first().click();
   await page.getByRole('heading', { level: 1, name: 'Methods' }).waitFor();
   await page.getByRole('link', { name: 'Map' }).first().click();
@@ -78,7 +78,7 @@ test('The page can be installed, and its shell opens without the hub, which it s
   await page.close();
 });
 
-test('Where people sign in the shell opens without the hub, and they are signed in again when it is back', {
+test('With authorization the shell opens offline, and users are signed in again when the hub is back', {
   skip,
 }, async (t) => {
   const port = await freePort();
@@ -91,7 +91,11 @@ test('Where people sign in the shell opens without the hub, and they are signed 
   const go = async (tab: Page, path: string): Promise<void> => {
     await tab.goto(folderUrl + path);
     await tab.getByText('The hub cannot be reached.').waitFor();
-    assert.equal(await tab.getByRole('button', { name: 'Sign in' }).count(), 0, 'nobody is asked before a hub answers');
+    assert.equal(
+      await tab.getByRole('button', { name: 'Sign in' }).count(),
+      0,
+      'no sign-in is requested before a hub answers',
+    );
   };
   const seesHall = async (tab: Page): Promise<void> => {
     await tab.getByRole('link', { name: /Hall/ }).waitFor();
@@ -110,7 +114,7 @@ test('Where people sign in the shell opens without the hub, and they are signed 
   await page.close();
 });
 
-/** A build that differs from what is built by a mark in its page; its worker may name another page, or a file too many. */
+/** A copy of the build with a mark in its page. Its worker may name another page, or a nonexistent file. */
 function buildOf(mark: string, { pageOf = mark, missing }: { pageOf?: string; missing?: string } = {}): SiteFiles {
   const built = readSiteFiles(new URL('../../.hub-ui', import.meta.url).pathname);
   const pageWith = (text: string): Buffer => {
@@ -133,7 +137,7 @@ function buildOf(mark: string, { pageOf = mark, missing }: { pageOf?: string; mi
   ]);
 }
 
-/** Serves a build on a port of its own, without an API; undefined: nobody is there. */
+/** Serves a build on a separate port, without an API. If undefined, the server is down. */
 async function serveBuild(t: TestContext, first: SiteFiles) {
   const served: { files: SiteFiles | undefined; origin: string } = { files: first, origin: '' };
   const none: HttpReply = { status: 503, body: '{}' };
@@ -160,7 +164,7 @@ async function serveBuild(t: TestContext, first: SiteFiles) {
   return served;
 }
 
-test('A new build of the page takes the place of the kept one as a whole, or not at all', { skip }, async (t) => {
+test('A new build replaces the cached one completely, or not at all', { skip }, async (t) => {
   await openUiHub(t);
   const served = await serveBuild(t, buildOf('first'));
   const page = await openPage(t, `${served.origin}/hub-ui/`, { mayFail: true, keepsShell: true });
@@ -173,7 +177,7 @@ test('A new build of the page takes the place of the kept one as a whole, or not
     served.files = files;
     return found;
   };
-  /** Has the browser look for another worker, and waits until that has taken over, or has failed. */
+  /** Makes the browser check for a new worker, and waits until that has taken over or failed. */
   const update = (): Promise<string> =>
     page.evaluate(`navigator.serviceWorker.ready.then(async (registration) => {
       await registration.update().catch(() => undefined);
@@ -190,12 +194,12 @@ test('A new build of the page takes the place of the kept one as a whole, or not
 
   served.files = buildOf('second');
   await page.reload();
-  assert.equal(await shown(), 'second', 'the hub goes before what is kept');
+  assert.equal(await shown(), 'second', 'the hub takes precedence over the cache');
   await untilHolds(page, async () => (await keptShells(page)).includes('hub-shell /hub-ui/ second'));
   await update();
   assert.equal(await openWithout(), 'second');
 
-  // While a hub is replaced, its worker and its page, or files, may be of two builds.
+  // While a hub is replaced, its worker and its page or files may come from different builds.
   for (const half of [buildOf('third', { pageOf: 'fourth' }), buildOf('fifth', { missing: 'assets/gone-1a2b.js' })]) {
     served.files = half;
     assert.equal(await update(), 'redundant');

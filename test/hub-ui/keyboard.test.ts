@@ -6,7 +6,7 @@ import { createSite, HALL, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** What has the focus: its name, and how wide the ring around it is. */
+/** The focused element: its name, and the width of its focus ring. */
 async function focused(page: Page): Promise<{ name: string; ring: number }> {
   return page.evaluate(`(() => {
     const { activeElement: element } = document;
@@ -15,7 +15,7 @@ async function focused(page: Page): Promise<{ name: string; ring: number }> {
   })()`);
 }
 
-test('All of the map page is reached by the Tab key, and each stop can be seen', { skip }, async (t) => {
+test('Every control of the map page is reachable by Tab, and has a visible focus', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/`);
@@ -31,7 +31,7 @@ test('All of the map page is reached by the Tab key, and each stop can be seen',
   for (const name of [...wanted, 'Zoom in', 'Show everything']) assert.ok(names.includes(name), `${name}: ${names}`);
 });
 
-test('The map is moved, measured on and searched by keys', { skip }, async (t) => {
+test('The map can be panned, measured on and searched by keyboard', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -67,7 +67,7 @@ test('The map is moved, measured on and searched by keys', { skip }, async (t) =
   await untilHolds(page, async () => page.url().includes('follow=1'));
 });
 
-test('A fence is made without a pointer, and a dialog keeps the focus until it is left', { skip }, async (t) => {
+test('A fence can be created by keyboard, and an open dialog traps the focus', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/new`);
@@ -88,7 +88,7 @@ test('A fence is made without a pointer, and a dialog keeps the focus until it i
   await dialog.waitFor();
   for (let i = 0; i < 6; i++) {
     await page.keyboard.press('Tab');
-    // The next stop after the last button is the browser's own, and not the page behind.
+    // After the last button, the focus moves to the browser, not to the page behind the dialog.
     const isInside = await page.evaluate(
       "document.activeElement === document.body || document.activeElement.closest('dialog') !== null",
     );

@@ -20,12 +20,12 @@ const SAME = new Set(
   ).split(' '),
 );
 
-/** A text may name a place twice where another language names it once. */
+/** A text may use a placeholder twice that another language uses once. */
 function placesOf(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(([place]) => place))].sort();
 }
 
-test('A German text has the places of the English one', () => {
+test('A German text has the placeholders of the English text', () => {
   for (const [english, text] of TEXTS) assert.deepEqual(placesOf(text), placesOf(english), text);
 });
 
@@ -35,25 +35,25 @@ test('Every text is translated', () => {
   assert.deepEqual(words, []);
 });
 
-test('A German text has room where the English one has', () => {
+test('A German text has about the length of the English text', () => {
   const long = TEXTS.filter(([{ length }, text]) => text.length > Math.max(1.6 * length, length + 14));
   assert.deepEqual(long, []);
 });
 
-test('Every text of the catalogue is used', () => {
+test('Every text of the catalog is used', () => {
   const used = new Set<string>();
   for (const { text } of sourcesOfUi()) {
     for (const [, single, double] of text.matchAll(/'((?:\\'|[^'\n])*)'|"([^"\n]*)"/g)) {
       used.add((single ?? double ?? '').replaceAll("\\'", "'"));
     }
   }
-  // These are put together of a noun and a count: `countedText(3, 'fence')`.
+  // These are built from a noun and a count: `countedText(3, 'fence')`.
   const nounOf = (english: string): string | undefined => /^\{count\} (.+?)s?$/.exec(english)?.[1];
   const idle = TEXTS.filter(([english]) => !used.has(english) && !used.has(nounOf(english) ?? english));
   assert.deepEqual(idle, []);
 });
 
-test('Nothing that is read or heard stands beside the catalogue', async () => {
+test('No visible or spoken text bypasses the catalog', async () => {
   const found: string[] = [];
   for (const { path, text } of sourcesOfUi().filter((file) => file.path.endsWith('.tsx'))) {
     const tree = await parse(text, { syntax: 'typescript', tsx: true });
@@ -62,7 +62,7 @@ test('Nothing that is read or heard stands beside the catalogue', async () => {
   assert.deepEqual(found, []);
 });
 
-test('No code makes text for people beside the catalogue', async () => {
+test('No code builds user-visible text outside the catalog', async () => {
   const found: string[] = [];
   for (const { path, text } of sourcesOfUi().filter((file) => !file.path.endsWith('.d.ts'))) {
     const tree = await parse(text, { syntax: 'typescript', tsx: path.endsWith('.tsx') });
@@ -83,7 +83,7 @@ test('Every exception is needed', async () => {
   assert.deepEqual([...idle], []);
 });
 
-test('Text that code makes beside the catalogue is found', async () => {
+test('Text that code builds outside the catalog is detected', async () => {
   const source = `
     import { a } from './not a text.ts';
     throw new Error('broken');
@@ -98,7 +98,7 @@ test('Text that code makes beside the catalogue is found', async () => {
   assert.deepEqual(madeIn(tree), ['broken', 'Saved', 'Alert', '{}, corner {}', 'It is short', 'A very long time']);
 });
 
-test('Text beside the catalogue is found', async () => {
+test('Text outside the catalog is detected', async () => {
   const source = `
     const a = <p>Two words {name} <code>a setting</code> <b>OK</b></p>;
     const b = <Button label="Save it" title={wide ? 'Wide' : undefined} class="wide one" icon="close" />;
@@ -108,7 +108,7 @@ test('Text beside the catalogue is found', async () => {
   assert.deepEqual(literalsIn(tree), ['Two words', 'OK', 'Save it', 'Wide']);
 });
 
-test('Values stand in the places of a text, parts as they are', () => {
+test('Values fill the placeholders of a text, and parts are inserted unchanged', () => {
   assert.equal(t('{from} to {to} of {total}', { from: 1, to: '20', total: 300 }), '1 to 20 of 300');
   const fence = { id: 'dock' };
   assert.deepEqual(tParts('{object} entered {fence}', { object: 'Forklift $& 7', fence }), [
@@ -118,7 +118,7 @@ test('Values stand in the places of a text, parts as they are', () => {
   ]);
 });
 
-// What the clock of a zone says at a time.
+// Wall-clock time of a zone at an instant.
 const CLOCKS = [
   ['Europe/Berlin', '2026-03-29T00:59:59Z', '2026-03-29T01:59:59'],
   ['Europe/Berlin', '2026-03-29T01:00:00Z', '2026-03-29T03:00:00'],
@@ -130,12 +130,12 @@ const CLOCKS = [
 ] as const;
 
 for (const [zone, at, wall] of CLOCKS) {
-  test(`At ${at} the clock of ${zone} says ${wall}`, () => {
+  test(`Wall-clock time in ${zone} at ${at} is ${wall}`, () => {
     assert.equal(clockOf(zone).wallMs(Date.parse(at)), Date.parse(`${wall}Z`));
   });
 }
 
-// When the clock of a zone says so.
+// Instant of a wall-clock time in a zone.
 const TIMES = [
   ['Europe/Berlin', '2026-10-25T02:30:00', '2026-10-25T00:30:00Z'], // twice: the first
   ['Europe/Berlin', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z'], // never: as if nothing had changed
@@ -144,12 +144,12 @@ const TIMES = [
 ] as const;
 
 for (const [zone, wall, at] of TIMES) {
-  test(`The clock of ${zone} says ${wall} at ${at}`, () => {
+  test(`Wall-clock time ${wall} in ${zone} is ${at}`, () => {
     assert.equal(new Date(clockOf(zone).timeOf(Date.parse(`${wall}Z`))).toISOString(), new Date(at).toISOString());
   });
 }
 
-test('What a clock says at a time leads back to it, or to the same hour before clocks were set back', () => {
+test('Wall-clock times convert back to their time, or to the first of two equal hours', () => {
   const zones = ['Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'UTC', 'Africa/Casablanca'];
   const clocks = new Map(zones.map((zone) => [zone, clockOf(zone)]));
   fc.assert(
@@ -168,7 +168,7 @@ test('What a clock says at a time leads back to it, or to the same hour before c
   );
 });
 
-test('An input of a time takes back what it was filled with', () => {
+test('A time input parses the value that it was filled with', () => {
   const atMs = Date.parse('2026-11-25T16:42:07Z');
   assert.equal(inputTime(inputText(atMs)), atMs);
   assert.ok(Number.isNaN(inputTime('')));
@@ -185,7 +185,7 @@ function sourcesOfUi(): readonly Source[] {
   return ours.map((path) => ({ path, text: readFileSync(FOLDER + path, 'utf8') }));
 }
 
-/** Attributes that people read, or hear. */
+/** Attributes that users read, or that screen readers speak. */
 const READ = /^(label|title|aria-label|alt|help|hint|lead|about|meaning|example|placeholder|action)$/;
 /** Elements whose text is the same in every language. */
 const VERBATIM = /^(code|pre|kbd|style)$/;
@@ -193,11 +193,11 @@ const VERBATIM = /^(code|pre|kbd|style)$/;
 const UNTRANSLATED =
   /^(JSON|owner|type|forklift|high|\{"times": 3\}|EPSG:\d+|8\.68, 50\.11|Natural Earth|[a-z]|min|ms|m)$/;
 
-/** Texts of code that nobody reads, or that are told in the reader's language later, and why. */
+/** Texts in code that are not shown or are translated later, with the reason. */
 const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string])[] = [
   [/^problems\/sentences/, /^must be (above|below) \$1$/, 'are patterns of what the hub says'],
   [/^formats\/entity_document/, /must be/, 'is said as the hub says it, and looked up with what it says'],
-  [/^hub\/live_socket/, /^beat of the web UI$/, 'is told the hub'],
+  [/^hub\/live_socket/, /^beat of the web UI$/, 'is sent to the hub'],
   [/^shell\/service_worker/, /^the page is of another build$/, 'is caught by the browser'],
   [/^formats\/table_columns/, /^name$/, 'is a heading of files'],
   [/^formats\/write_drawing/, /^<Data /, 'is markup'],
@@ -208,7 +208,7 @@ const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string]
   [/^shell\/preferences/, /^(English|Deutsch)$/, 'are languages, each in its own'],
   [/^events\/occupancy_view/, /^1 h$/, 'is written so in every language'],
   [/^setup\/fields\/draft_fields/, /^\{"driver"/, 'is JSON'],
-  [/^map\/view\/map_view/, /^Cannot use a map/, 'is told who writes the page'],
+  [/^map\/view\/map_view/, /^Cannot use a map/, 'is for developers of the page'],
 ];
 
 function isForMachines(path: string, text: string): boolean {
@@ -217,7 +217,7 @@ function isForMachines(path: string, text: string): boolean {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Texts of a syntax tree that people read and that are not looked up. */
+/** User-visible texts of a syntax tree that bypass the catalog. */
 function literalsIn(node: unknown): readonly string[] {
   if (Array.isArray(node)) return node.flatMap(literalsIn);
   if (typeof node !== 'object' || node === null) return [];
@@ -228,7 +228,7 @@ function literalsIn(node: unknown): readonly string[] {
   return Object.values(node).flatMap(literalsIn);
 }
 
-/** Strings that an attribute may have: itself, or what a condition chooses of. */
+/** Strings that an attribute may have: its literal, or the branches of a condition. */
 function stringsIn(value: unknown): readonly string[] {
   const { type, expression, consequent, alternate } = (value ?? {}) as Node;
   const written = textOf((value ?? {}) as Node);
@@ -238,21 +238,21 @@ function stringsIn(value: unknown): readonly string[] {
   return [];
 }
 
-/** What looks up a text that it is given. */
+/** Functions that look up their argument in the catalog. */
 const LOOKS_UP = /^(t|tParts|countedText)$/;
-/** What shows a text that it is given. */
+/** Functions that display their argument. */
 const SHOWS = /^toast$|Error$|^Refused$/;
 /** Words with spaces between them, or around values. */
 const WORDS = /[A-Za-z}],? [a-z]{2,} [A-Za-z{]|[A-Z][a-z]+,? [a-z]{2,}/;
 
-/** Texts of code without markup that people read and that are not looked up. */
+/** User-visible texts in code without markup that bypass the catalog. */
 function madeIn(node: unknown): readonly string[] {
   if (Array.isArray(node)) return node.flatMap(madeIn);
   if (typeof node !== 'object' || node === null) return [];
   const { type, callee, arguments: given = [], key, value } = node as Node & { readonly key?: Node };
   if (/^(Import|ExportAll|Ts(?!.*(Expression|Assertion)$))/.test(String(type))) return [];
   const text = textOf(node as Node);
-  // A text of the catalogue is looked up by whoever is given it.
+  // The receiver of a catalog text looks it up.
   if (text !== undefined && Object.hasOwn(german, text)) return [];
   if (text !== undefined && WORDS.test(text)) return [text];
   if (type === 'CallExpression' || type === 'NewExpression') {
@@ -265,13 +265,13 @@ function madeIn(node: unknown): readonly string[] {
   return Object.values(node).flatMap(madeIn);
 }
 
-/** A text that is shown, whatever it is. */
+/** Whether a text is always displayed. */
 function shownIn(node: unknown): readonly string[] {
   const text = textOf((node ?? {}) as Node);
   return text === undefined ? madeIn(node) : wordsIn(text);
 }
 
-/** A literal, with `{}` for what is put in. */
+/** A literal, with `{}` for each inserted value. */
 function textOf({ type, value, quasis }: Node): string | undefined {
   if (type === 'StringLiteral') return String(value);
   if (type !== 'TemplateLiteral') return undefined;

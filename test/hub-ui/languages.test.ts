@@ -27,7 +27,7 @@ test('A reader from Germany works in German, and changes to English', { skip }, 
   await page.getByRole('button', { name: 'English', exact: true }).click();
   await page.getByRole('heading', { name: 'Zones' }).waitFor();
   assert.equal(await page.locator('html').getAttribute('lang'), 'en');
-  // It stays so, until another is chosen.
+  // The language persists until another is chosen.
   await page.reload();
   await page.getByRole('heading', { name: 'Zones' }).waitFor();
   await page.getByRole('button', { name: 'Language and time' }).click();
@@ -35,7 +35,7 @@ test('A reader from Germany works in German, and changes to English', { skip }, 
   await page.getByRole('heading', { name: 'Zonen' }).waitFor();
 });
 
-test('A value that the hub refuses is told a German reader in German, at its field', { skip }, async (t) => {
+test('A value rejected by the hub is reported in German at its field to a German reader', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { locale: 'de-DE', mayFail: true });
@@ -50,7 +50,7 @@ test('A value that the hub refuses is told a German reader in German, at its fie
   assert.equal(await foreignId.getAttribute('aria-invalid'), 'true');
 });
 
-test('Numbers are written in the way of the reader', { skip }, async (t) => {
+test('Numbers are formatted for the locale of the reader', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20], { accuracy: 1234.5 });
@@ -65,7 +65,7 @@ test('Numbers are written in the way of the reader', { skip }, async (t) => {
   }
 });
 
-test('Times are those of the zone that the reader chooses', { skip }, async (t) => {
+test('Times are shown in the time zone that the reader chooses', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);

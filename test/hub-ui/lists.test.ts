@@ -10,12 +10,12 @@ import { createSite, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** A page at a list of the hub. */
+/** A page that shows a list of the hub. */
 function openList(t: TestContext, hub: TestHub, path: string): Promise<Page> {
   return openPage(t, `${hub.origin}/hub-ui/lists/${path}`);
 }
 
-/** Texts of the names that are shown, from above. */
+/** Displayed names, from top to bottom. */
 function names(page: Page): Promise<string[]> {
   return page.locator('tbody a:not([data-icon-only])').allInnerTexts();
 }
@@ -34,7 +34,7 @@ async function createCarts(hub: TestHub, count: number): Promise<void> {
   for (const cart of carts) assert.equal((await hub.post('/trackables', cart)).status, 201);
 }
 
-test('Search, order and pages go together, and the address brings them back', { skip }, async (t) => {
+test('Search, sorting and paging combine, and the URL restores them', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await createCarts(hub, 60);
@@ -54,7 +54,7 @@ test('Search, order and pages go together, and the address brings them back', { 
   await page.reload();
   await untilNames(page, ['Cart 9', 'Cart 7', 'Cart 5', 'Cart 3', 'Cart 1']);
 
-  // An id is found as a whole, and not by its end.
+  // An id matches as a whole, not by its suffix.
   await search.fill('000000000042');
   await page.getByText('No trackables match the search').waitFor();
   await search.fill('00000000-0000-4000-8000-000000000042');
@@ -68,7 +68,7 @@ test('Search, order and pages go together, and the address brings them back', { 
   await page.getByText('1 to 25 of 61').waitFor();
 });
 
-test('What is selected is deleted once it is confirmed, and nothing else', { skip }, async (t) => {
+test('Only selected rows are deleted, after confirmation', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createCarts(hub, 40);
   await createSite(hub);
@@ -91,7 +91,7 @@ test('What is selected is deleted once it is confirmed, and nothing else', { ski
   assert.ok(left.includes('Cart 1') && left.includes('Cart 2') && left.includes('Forklift 7'));
 });
 
-test('Among thousands, a name and a number find those of that name, and the question says which', {
+test('Among thousands, a search by name and number selects exact matches, and the confirmation names them', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -128,12 +128,12 @@ test('The JSON of an entity can be read, changed, and copied as a command that w
   await createSite(hub);
   const name = `Kim's "dock" $HOME`;
   await hub.put(`/fences/${DOCK.id}`, { ...DOCK, name });
-  // A refusal is written to the console by the browser itself.
+  // The browser logs the error response to the console.
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { mayFail: true });
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: `JSON of ${name}` }).click();
   const dialog = page.getByRole('dialog', { name });
-  // It is shown as it was given: in the meters of its zone.
+  // It is shown as stored: in the local coordinates of its zone.
   await dialog.getByText('"local"').waitFor();
   await dialog.getByRole('button', { name: 'curl', exact: true }).click();
   for (const verb of ['Replace', 'Read', 'Delete']) {
@@ -165,7 +165,7 @@ test('The JSON of an entity can be read, changed, and copied as a command that w
   assert.equal((await hub.get(`/trackables/${FORKLIFT.id}`)).body.radius, 2.5);
 });
 
-test('Everything goes into one file, and comes back from it the same', { skip }, async (t) => {
+test('A full export to one file and its import restore the same entities', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await createCarts(hub, 30);
@@ -224,7 +224,7 @@ test('Everything goes into one file, and comes back from it the same', { skip },
   assert.deepEqual(await defined(), definedBefore);
 });
 
-test('A file that is wrong says where, and what fits of it is imported', { skip }, async (t) => {
+test('Errors of a file are located, and its valid entities are imported', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/lists`);
@@ -247,11 +247,13 @@ test('A file that is wrong says where, and what fits of it is imported', { skip 
   assert.equal((await hub.get(`/trackables/${good.id}`)).body.name, 'Good');
 });
 
-test('An import can be stopped before it is written, and goes on when the page is left', { skip }, async (t) => {
+test('An import can be canceled before it is written, and continues when the user leaves the page', {
+  skip,
+}, async (t) => {
   const hub = await openUiHub(t);
   const document = (lists: object): string => JSON.stringify({ format: 'location-hub-entities', version: 1, ...lists });
   const id = (i: number): string => `22222222-0000-4000-8000-${String(i).padStart(12, '0')}`;
-  // Their shapes take the hub a while.
+  // The hub needs a while to process their shapes.
   const fences = Array.from({ length: 20_000 }, (_, i) => {
     const [x, y] = [9 + (i % 100) / 1000, 50 + Math.floor(i / 100) / 1000];
     const corners = [0, 1, 2, 3, 4, 0].map((n) => [x + Math.cos(n) / 1e4, y + Math.sin(n) / 1e4]);
@@ -278,7 +280,7 @@ test('An import can be stopped before it is written, and goes on when the page i
   assert.equal((await hub.get('/trackables')).body.length, 3_000);
 });
 
-/** All that the hub has, by the paths of the kinds. */
+/** All entities of the hub, by the paths of their kinds. */
 async function everything(hub: TestHub): Promise<Record<string, readonly { readonly id: string }[]>> {
   const kinds = ['zones', 'fences', 'trackables', 'providers', 'anchors'];
   const lists = await Promise.all(kinds.map((kind) => hub.get(`/${kind}/summary`)));

@@ -13,7 +13,7 @@ import { CELLAR, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 
 const SEED = { seed: 20260101, numRuns: 300 };
 
-test('sortedBy compares numbers by size, texts as people read them, and puts nothing last both ways', () => {
+test('sortedBy compares numbers numerically, texts naturally, and sorts missing values last both ways', () => {
   const same = (row: string | number | undefined): string | number | undefined => row;
   const cases: readonly [readonly (string | number | undefined)[], unknown[], unknown[]][] = [
     [
@@ -33,7 +33,7 @@ test('sortedBy compares numbers by size, texts as people read them, and puts not
   }
 });
 
-test('pageOf shows every row on one page, whatever page is asked for', () => {
+test('pageOf shows every row on exactly one page, whatever page is requested', () => {
   fc.assert(
     fc.property(
       fc.nat(300),
@@ -52,7 +52,7 @@ test('pageOf shows every row on one page, whatever page is asked for', () => {
   );
 });
 
-test('A document that is written is read the same', () => {
+test('A document survives a round trip of writing and reading', () => {
   const rules = [{ expression: 'accuracy < 3', priority: 1 }];
   const document = documentOf({ zones: [HALL], fences: [DOCK, CELLAR], trackables: [FORKLIFT], providers: [] }, rules);
   const defined = { alert_rules: [{ id: 'r', name: 'Dock' }], views: [] };
@@ -63,7 +63,7 @@ test('A document that is written is read the same', () => {
   assert.deepEqual(Object.keys(JSON.parse(text)).slice(-3), ['locating_rules', 'alert_rules', 'views']);
 });
 
-test('A file with alert rules and views is sent with them, as they are', () => {
+test('Alert rules and views of a file are sent unchanged', () => {
   const defined = { alert_rules: [{ id: 'r' }], views: [] };
   const head = { format: 'location-hub-entities', version: 1 };
   const read = readDocument(JSON.stringify({ ...head, ...defined }));
@@ -75,7 +75,7 @@ test('A file with alert rules and views is sent with them, as they are', () => {
   assert.deepEqual(bodyOf(document), { ...head, views: [] });
 });
 
-test('readDocument names what is wrong with a file', () => {
+test('readDocument names the errors of a file', () => {
   const head = '"format": "location-hub-entities", "version": 1';
   const cases = [
     ['{', /^The file is not JSON: /],
@@ -89,7 +89,7 @@ test('readDocument names what is wrong with a file', () => {
   for (const [text, message] of cases) assert.throws(() => readDocument(text), { message });
 });
 
-test('withoutPlaces leaves out what a problem is in, and nothing else', () => {
+test('withoutEntitiesAt removes only entities with a problem', () => {
   const document = documentOf({ fences: [DOCK, CELLAR], trackables: [FORKLIFT] }, []);
   const cases: readonly [readonly string[], readonly string[], number, boolean][] = [
     [[], [DOCK.id, CELLAR.id, FORKLIFT.id], 0, true],
@@ -103,7 +103,7 @@ test('withoutPlaces leaves out what a problem is in, and nothing else', () => {
   }
 });
 
-test('runAll has six under way at most, and begins nothing once it is ended', async () => {
+test('runAll runs at most six tasks at once, and starts none after it is stopped', async () => {
   const stop = new AbortController();
   let [underWay, most, begun] = [0, 0, 0];
   const work = async (item: number): Promise<void> => {
@@ -122,7 +122,7 @@ test('runAll has six under way at most, and begins nothing once it is ended', as
   assert.ok(begun > 10 && begun < 30, `found ${begun}`);
 });
 
-test('curlOf makes one command whose texts no shell reads', async () => {
+test('curlOf builds one command with all strings quoted for the shell', async () => {
   // The page's own origin is a part of the command.
   Object.assign(globalThis, { location: { origin: 'http://hub.example' } });
   const { curlOf } = await import('../../src/hub-ui/lists/curl.ts');
@@ -133,7 +133,7 @@ test('curlOf makes one command whose texts no shell reads', async () => {
 
 const passage = (key: number, atMs: number, id: string, isEntry: boolean): Passage => ({ key, atMs, id, isEntry });
 
-test('stepsOf counts back from what the hub has answered, and forward from it', () => {
+test('stepsOf counts backward and forward from the response of the hub', () => {
   const contents: Contents = { ids: ['a', 'b'], key: 2 };
   const passages = [
     passage(1, 10, 'b', true),
@@ -146,21 +146,21 @@ test('stepsOf counts back from what the hub has answered, and forward from it', 
   assert.deepEqual(counts, [null, 2, 3, 2, 2, 1]);
 });
 
-test('stepsOf counts what is heard after the answer, whatever its time says', () => {
+test('stepsOf counts events received after the response, whatever their timestamps', () => {
   const steps = stepsOf({ ids: [], key: 0 }, [passage(1, -60_000, 'late', true)], { sinceMs: 0 });
   assert.equal(steps.at(-1)?.count, 1);
   assert.equal(countAt(steps, 0), 1);
 });
 
-test('passagesOf takes the events of what is counted alone', () => {
+test('passagesOf takes only events of the counted kind', () => {
   const event = { fence_id: 'f', provider_id: 'p', trackable_id: 't' };
-  const happenings = [
+  const events = [
     { is: 'entry', key: 1, atMs: 1, event },
     { is: 'exit', key: 2, atMs: 2, event: { ...event, trackable_id: undefined } },
     { is: 'delete', key: 3, atMs: 3, event: { id: 'f' } },
   ] as unknown as LoggedEvent[];
   const keys = (counted: 'trackables' | 'providers') =>
-    passagesOf(happenings, counted)
+    passagesOf(events, counted)
       .get('f')
       ?.map(({ key }) => key);
   assert.deepEqual(keys('trackables'), [1]);
@@ -178,7 +178,7 @@ test('readMetrics reads samples and leaves out all other lines', () => {
   );
 });
 
-test('rates has a gap where a counter began anew, and where nobody looked', () => {
+test('rates has a gap after a counter reset, and where samples are missing', () => {
   const samples: MetricsSample[] = [
     [0, 0],
     [2_000, 10],

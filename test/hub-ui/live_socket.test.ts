@@ -7,7 +7,7 @@ import { LiveSocket, type SocketState } from '../../src/hub-ui/hub/live_socket.t
 import { openLine } from '../support/line.ts';
 import { openTestHub } from '../support/running_hub.ts';
 
-/** A clock that is set by hand, with the timers that hang on it. */
+/** A manual clock with its timers. */
 function handClock() {
   let nowMs = 0;
   const timers: { atMs: number; run: () => void }[] = [];
@@ -21,7 +21,7 @@ function handClock() {
         if (timers.includes(timer)) timers.splice(timers.indexOf(timer), 1);
       };
     },
-    /** Lets time pass, timer by timer. */
+    /** Advances the clock, and fires timers in order. */
     pass(milliseconds: number) {
       const untilMs = nowMs + milliseconds;
       for (;;) {
@@ -36,7 +36,7 @@ function handClock() {
   };
 }
 
-/** A socket whose events are waited for. */
+/** A socket with awaitable events. */
 function watched(t: TestContext, port: number) {
   const clock = handClock();
   const states: SocketState[] = [];
@@ -74,7 +74,7 @@ function watched(t: TestContext, port: number) {
   return { socket, clock, states, messages, taken, refusals, until, beats: () => beats };
 }
 
-test('LiveSocket delivers what it subscribed to, and subscribes again after the connection was lost', {
+test('LiveSocket delivers messages of its subscriptions, and resubscribes after a reconnect', {
   timeout: 60_000,
 }, async (t) => {
   const hub = await openTestHub();
@@ -97,7 +97,7 @@ test('LiveSocket delivers what it subscribed to, and subscribes again after the 
   assert.deepEqual(taken, [7, 7]);
 });
 
-test('LiveSocket is stale when nothing comes back, and gives such a connection up', { timeout: 60_000 }, async (t) => {
+test('LiveSocket is stale without responses, and drops such a connection', { timeout: 60_000 }, async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   const line = await openLine(t, hub.hub.port);
@@ -117,7 +117,7 @@ test('LiveSocket is stale when nothing comes back, and gives such a connection u
   await until(() => states.at(-1) === 'connected');
 });
 
-test('LiveSocket tells why the hub has refused a subscription, and keeps the others', {
+test('LiveSocket reports why the hub rejected a subscription, and keeps the others', {
   timeout: 60_000,
 }, async (t) => {
   const hub = await openTestHub();
@@ -131,7 +131,7 @@ test('LiveSocket tells why the hub has refused a subscription, and keeps the oth
   assert.match(refusals[0] ?? '', /no_such_topic/);
 });
 
-/** Opens a server that does what a hub does seldom. Returns its port. */
+/** Opens a server that simulates rare behavior of a hub. Returns its port. */
 async function openOddHub(t: TestContext, meet: (client: WebSocket) => void): Promise<number> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   t.after(() => server.close());
@@ -140,7 +140,7 @@ async function openOddHub(t: TestContext, meet: (client: WebSocket) => void): Pr
   return (server.address() as AddressInfo).port;
 }
 
-test('LiveSocket comes back after 1001 and 1013, ever later while it is sent away at once', {
+test('LiveSocket reconnects after 1001 and 1013, with increasing delays while it is rejected at once', {
   timeout: 60_000,
 }, async (t) => {
   const closings = [1001, 1013, 1013];
@@ -160,7 +160,7 @@ test('LiveSocket comes back after 1001 and 1013, ever later while it is sent awa
   await until(() => states.at(-1) === 'connected');
 });
 
-test('LiveSocket asks again for what the hub cannot take yet, and not for what it never will', {
+test('LiveSocket retries subscriptions after temporary errors, not after permanent ones', {
   timeout: 60_000,
 }, async (t) => {
   const asked: string[] = [];
@@ -188,7 +188,9 @@ test('LiveSocket asks again for what the hub cannot take yet, and not for what i
   assert.deepEqual(asked, ['zone_changes', 'fence_changes', 'zone_changes', 'zone_changes']);
 });
 
-test('LiveSocket ends a subscription that was given up before the hub had taken it', { timeout: 60_000 }, async (t) => {
+test('LiveSocket unsubscribes if a subscription was canceled before the hub confirmed it', {
+  timeout: 60_000,
+}, async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   const { socket, messages, taken, until } = watched(t, hub.hub.port);

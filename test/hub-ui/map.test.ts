@@ -11,7 +11,7 @@ import { createSite, DOCK, earth, FORKLIFT, HALL, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** A page that looks at a place in the hall, which then is in the middle of the map. */
+/** A page whose map is centered on a position in the hall. */
 async function lookAt(t: TestContext, hub: TestHub, place: [number, number], more = '', options: PageOptions = {}) {
   const [longitude, latitude] = earth(...place);
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=20${more}`, options);
@@ -33,7 +33,7 @@ function panel(page: Page) {
   return page.getByRole('complementary', { name: 'Selected trackable' });
 }
 
-test('An empty hub leads to a drawn site, to a floor plan and to the demo, which ends without a trace', {
+test('An empty hub offers to draw a site, add a floor plan or run the demo, which cleans up after itself', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -58,7 +58,7 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   assert.deepEqual((await hub.get('/demo')).body, { state: 'running', is_there: true });
   await note.getByRole('button', { name: 'Stop and remove the demo' }).click();
   await guide.waitFor();
-  // The page has heard of the end of its site before its thread has ended.
+  // The page is notified that its site was removed before its thread has exited.
   await untilHolds(page, async () => (await hub.get('/demo')).body.state === 'stopped');
   assert.deepEqual((await hub.get('/demo')).body, { state: 'stopped', is_there: false });
   for (const kind of ['zones', 'fences', 'trackables', 'providers']) {
@@ -71,7 +71,7 @@ test('An empty hub leads to a drawn site, to a floor plan and to the demo, which
   assert.match(beside.text, /beside: must be true if the hub already has a site, found 1 zone/);
 });
 
-test('A trackable that is clicked tells where it is, and in which fence', { skip }, async (t) => {
+test('A clicked trackable shows its position and its fence', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -87,7 +87,7 @@ test('A trackable that is clicked tells where it is, and in which fence', { skip
   await panel(page).getByText('0.25 m').waitFor();
 });
 
-test('A fence that is clicked names what is in it, and glows when something enters', { skip }, async (t) => {
+test('A clicked fence lists the objects inside, and glows on an entry', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await lookAt(t, hub, [20, 20]);
@@ -110,7 +110,7 @@ test('A fence that is clicked names what is in it, and glows when something ente
   await untilHolds(page, async () => (await look()) === calm);
 });
 
-test('The search finds names, ids and properties, and goes there', { skip }, async (t) => {
+test('The search finds names, ids and properties, and pans to the match', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [90, 50]);
@@ -135,7 +135,9 @@ test('The search finds names, ids and properties, and goes there', { skip }, asy
   await page.getByText('No match for “no such thing”').waitFor();
 });
 
-test('A floor shows what is on it alone, negative ones too, and the address brings it back', { skip }, async (t) => {
+test('A floor filter shows only objects on that floor, also below ground, and the URL restores it', {
+  skip,
+}, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -152,7 +154,7 @@ test('A floor shows what is on it alone, negative ones too, and the address brin
   await page.reload();
   await counts(page, '2 trackables');
   assert.equal(await page.getByRole('button', { name: 'Floor -2' }).getAttribute('aria-pressed'), 'true');
-  // The hub says nothing more of what has left the floor. The page finds out.
+  // The hub sends no more locations of objects that left the floor. The page detects that.
   await move(hub, 'tag-1', [21, 21], { floor: 0 });
   await counts(page, '1 trackable');
   await page.getByRole('button', { name: 'All', exact: true }).click();
@@ -172,7 +174,7 @@ test('Following a trackable keeps it in the middle', { skip }, async (t) => {
   await counts(page, '1 trackable');
 });
 
-test('A link to what is on the move goes near it, and stays with it', { skip }, async (t) => {
+test('A link to a moving object zooms to it, and follows it', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -185,7 +187,7 @@ test('A link to what is on the move goes near it, and stays with it', { skip }, 
   });
 });
 
-test('The local view shows a zone in its own meters', { skip }, async (t) => {
+test('The local view shows a zone in its local coordinates', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -210,7 +212,7 @@ test('The local view shows a zone in its own meters', { skip }, async (t) => {
   await page.waitForURL((url) => Math.abs(Number.parseFloat(url.searchParams.get('at') ?? '') - longitude) < 1e-6);
 });
 
-test('A measured line has its length on the earth', { skip }, async (t) => {
+test('A measured line shows its geodesic length', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await lookAt(t, hub, [50, 30]);
@@ -228,7 +230,7 @@ test('A measured line has its length on the earth', { skip }, async (t) => {
   await page.getByRole('button', { name: 'Stop measuring' }).waitFor({ state: 'hidden' });
 });
 
-/** A plan of four colors: red at its top left, green beside it, blue and white below. */
+/** A plan of four colors: red at its top left, green to its right, blue and white below. */
 const PLAN =
   'data:image/svg+xml;base64,' +
   Buffer.from(
@@ -236,7 +238,7 @@ const PLAN =
       '<rect x="100" width="100" height="60" fill="#0f0"/><rect y="60" width="100" height="60" fill="#00f"/></svg>',
   ).toString('base64');
 
-test('A floor plan lies where its ground control points place it, turned as they are', { skip }, async (t) => {
+test('A floor plan is placed and rotated by its ground control points', { skip }, async (t) => {
   const hub = await openUiHub(t);
   // The plan's left edge is the hall's x axis, which goes north; its upper edge is at the hall's far end.
   const points = [earth(0, 60), [0, 0], earth(0, 0), [0, 120], earth(100, 60), [200, 0]];
@@ -252,7 +254,7 @@ test('A floor plan lies where its ground control points place it, turned as they
   await untilColor(local, [0, 255, 0]);
 });
 
-test('Layers that are turned off stay off with the address', { skip }, async (t) => {
+test('The URL stores which layers are off', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -267,7 +269,7 @@ test('Layers that are turned off stay off with the address', { skip }, async (t)
   await counts(page, '0 trackables · 1 provider');
 });
 
-test('A cluster that is clicked opens: the map goes to its members', { skip }, async (t) => {
+test('Clicking a cluster zooms to its members', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   for (const n of [1, 2, 3, 4]) {
@@ -310,7 +312,7 @@ test('Trackables that collide have a ring, until they part', { skip }, async (t)
   await untilHolds(page, async () => !(await isRed()));
 });
 
-test('Few objects keep their size from far away where no numbers are wanted', { skip }, async (t) => {
+test('Few objects keep their size at low zoom if clustering is off', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await hub.post('/trackables', { type: 'virtual', name: 'Cart', location_providers: ['tag-2'] });
@@ -321,10 +323,10 @@ test('Few objects keep their size from far away where no numbers are wanted', { 
   const [x, y] = await middle(page);
   const at = async (right: number): Promise<string> => JSON.stringify((await colorsAt(page, [x + right, y])).at(-1));
   await untilHolds(page, async () => (await at(0)) !== (await at(30)));
-  assert.equal(await at(4), await at(0), 'four pixels beside its middle it is still there');
+  assert.equal(await at(4), await at(0), 'it is still drawn four pixels from its center');
 });
 
-test('What has not been heard of for a while is counted as silent', { skip }, async (t) => {
+test('Objects without recent locations are counted as silent', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const longAgo = new Date(Date.now() - 20_000).toISOString();
@@ -346,7 +348,7 @@ test('A trackable that is deleted leaves the map', { skip }, async (t) => {
   await hub.delete(`/fences/${DOCK.id}`);
 });
 
-/** Resolves when one of the layers has a color there, more or less: plans are a little transparent. */
+/** Resolves when a layer has approximately this color there: plans are slightly transparent. */
 async function untilColor(page: Page, [r, g, b]: readonly [number, number, number]): Promise<void> {
   const point = await middle(page);
   const isNear = (one: number, other: number): boolean => Math.abs(one - other) < 40;
@@ -355,7 +357,7 @@ async function untilColor(page: Page, [r, g, b]: readonly [number, number, numbe
   );
 }
 
-test('The note of the demo covers no control, and is not on a wall', { skip }, async (t) => {
+test('The demo notice covers no control, and is hidden in wall mode', { skip }, async (t) => {
   const hub = await openUiHub(t);
   for (const zone of demoZones()) await hub.post('/zones', zone);
   for (const width of [1280, 390]) {
@@ -378,7 +380,7 @@ test('The note of the demo covers no control, and is not on a wall', { skip }, a
   }
 });
 
-test('A demo that another program feeds is said to run', { skip }, async (t) => {
+test('A demo that another program runs is shown as running', { skip }, async (t) => {
   const hub = await openUiHub(t);
   for (const zone of demoZones()) await hub.post('/zones', zone);
   const page = await openPage(t, `${hub.origin}/hub-ui/`);

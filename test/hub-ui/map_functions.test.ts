@@ -19,7 +19,7 @@ function near(found: readonly number[] | undefined, expected: readonly number[],
   }
 }
 
-test('toMap and fromMap are each the other way round', () => {
+test('toMap and fromMap are inverse functions', () => {
   for (const position of [
     [0, 0],
     [8.6821, 50.1109],
@@ -31,20 +31,20 @@ test('toMap and fromMap are each the other way round', () => {
   }
 });
 
-test('unitsPerMeter is how far Mercator stretches', () => {
+test('unitsPerMeter is the Mercator scale factor', () => {
   assert.equal(unitsPerMeter(EARTH, [0, 0]), 1);
   near([unitsPerMeter(EARTH, [0, mapY(60)])], [2], 1e-9);
   assert.equal(unitsPerMeter(planeOfZone(ZONE), [0, 5e6]), 1);
 });
 
-test('placeZone moves the meters of a zone onto the map and back', () => {
+test('georeferenceZone converts local coordinates of a zone to map coordinates and back', () => {
   const placed = georeferenceZone(ZONE);
   const [longitude, latitude] = earth(40, 25);
   near(placed?.toMap([40, 25]), [mapX(longitude), mapY(latitude)], 0.02);
   near(placed?.fromMap([mapX(longitude), mapY(latitude)]), [40, 25], 0.02);
 });
 
-test('placeOnEarth does not guess where points do not say', () => {
+test('georeference returns no transform if control points are insufficient', () => {
   assert.equal(georeference([]), undefined);
   assert.equal(
     georeference([
@@ -64,9 +64,9 @@ test('placeOnEarth does not guess where points do not say', () => {
   );
 });
 
-test('northOf is where north is in a zone that is turned', () => {
+test('northOf returns the direction of north in a rotated zone', () => {
   assert.equal(northOf(EARTH), 0);
-  // The hall's x axis goes north: to the right of the view.
+  // The x axis of the hall points north: to the right of the view.
   near([northOf(planeOfZone(ZONE))], [90], 0.1);
 });
 
@@ -88,7 +88,7 @@ function motion(id: string, x: number, { at = 0, more = {} }: { at?: number; mor
   return { id, name: id, location: { position, provider_type: 'uwb', timestamp_generated: timestamp, ...more } };
 }
 
-test('Moves keeps the newest place of each object until it is taken', () => {
+test('Moves stores the newest position of each object until it is taken', () => {
   const moves = new MoveCollector();
   moves.add([
     motion('a', 1),
@@ -116,7 +116,7 @@ test('Moves keeps the newest place of each object until it is taken', () => {
   assert.deepEqual([...next.rows.slice(0, 2)], [1, 6]);
 });
 
-test('Moves does not let a list that comes late undo what was told since', () => {
+test('Moves does not let a late list overwrite newer updates', () => {
   const moves = new MoveCollector();
   moves.add([motion('a', 2, { at: 10 })]);
   moves.add([motion('a', 1, { at: 5 }), motion('b', 7)], { isList: true });
@@ -126,7 +126,7 @@ test('Moves does not let a list that comes late undo what was told since', () =>
   );
 });
 
-test('MovingObjects takes batches on either plane, and forgets with the first of a new feed', () => {
+test('MovingObjects takes batches on either plane, and resets with the first batch of a new feed', () => {
   const geometry = {
     type: 'Polygon',
     coordinates: [
@@ -162,7 +162,7 @@ test('MovingObjects takes batches on either plane, and forgets with the first of
   assert.equal(objects.indexOf('c'), 0);
 });
 
-test('MovingObjects grows with what it is told', () => {
+test('MovingObjects grows with the objects it receives', () => {
   const moves = new MoveCollector();
   moves.add(Array.from({ length: 3_000 }, (_, i) => motion(`tag-${i}`, i / 1_000)));
   const objects = new MovingObjects(EARTH);
@@ -185,7 +185,7 @@ test('The search looks at ids, names, foreign ids and properties, for all words'
   assert.ok(isMatch(ZONE, wordsOf('hall')));
 });
 
-test('A search finds words by how they begin, and codes only by what is clearly of a code', () => {
+test('A search matches words by prefix, and codes only by distinctive parts', () => {
   const id = '99a07bfe-1199-4c0b-8a99-3a1f6a1de099';
   const has = (entity: object, text: string): boolean => isMatch({ id, ...entity } as Trackable, wordsOf(text));
   for (const name of ['Pallet 99', 'Pallet 990', 'Pallet99', 'PALLET-99', 'Old pallet, 99']) {
@@ -223,7 +223,7 @@ test('searchEntities puts names that begin with the text first, and stops in tim
   assert.deepEqual(searchEntities({ trackables }, '  ', 5), []);
 });
 
-test('waitBefore doubles up to a limit, and is never the same for everybody', () => {
+test('waitBefore doubles up to a limit, with jitter', () => {
   assert.deepEqual(
     [1, 2, 3, 20].map((attempt) => backoffMs(attempt, () => 1)),
     [500, 1_000, 2_000, 15_000],
@@ -261,7 +261,7 @@ for (const [name, rings, widthPixels, wanted] of [
   ['nowhere in what is too narrow', [WIDE], 120, undefined],
   ['nowhere in nothing', [[]], 10, undefined],
 ] as const) {
-  test(`labelPlace writes a name ${name}`, () => {
+  test(`labelPosition places a name ${name}`, () => {
     const found = labelPosition(rings, { widthPixels, resolution: 1 });
     if (wanted === undefined) return assert.equal(found, undefined);
     const { left, right, y } = found ?? assert.fail('it is nowhere');

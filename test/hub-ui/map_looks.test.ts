@@ -41,7 +41,7 @@ interface Scene {
   readonly most?: number;
 }
 
-/** Names that are placed, with their sides, in the order of their keys. */
+/** Placed names with their sides, ordered by key. */
 function standing({ names, symbols = [], blocks = [], before = NOTHING, nowMs = 0, most = 100 }: Scene) {
   const found = placeLabels(names, { before, nowMs, symbols, blocks, width: 400, height: 300, most });
   const sides = found.placed.map(({ name: { key } }) => `${key} ${found.states.get(key)?.side}`).sort();
@@ -66,7 +66,7 @@ for (const [name, scene, sides] of [
     { names: [wanted('a', 100, 100, { isImportant: true })], blocks: [120, 90, 140, 110] },
     ['a left'],
   ],
-  ['beside other names', { names: [A, wanted('b', 100, 102)] }, ['a right', 'b left']],
+  ['next to other names', { names: [A, wanted('b', 100, 102)] }, ['a right', 'b left']],
   ['of the higher rank first', { names: [A, wanted('b', 100, 102, { rank: 2 })] }, ['a left', 'b right']],
   [
     'no more often than asked',
@@ -84,7 +84,7 @@ for (const [name, scene, sides] of [
   test(`placeLabels writes names ${name}`, () => assert.deepEqual(standing(scene).sides, sides));
 }
 
-test('placeLabels lets no two names cover each other, however many there are', () => {
+test('placeLabels lets no two names overlap, however many there are', () => {
   const names = Array.from({ length: 500 }, (_, i) => {
     const random = (n: number): number => ((i * n * 7_919) % 1_000) / 1_000;
     return wanted(`n${i}`, 400 * random(13), 300 * random(29), { rank: i % 4, width: 20 + (i % 50) });
@@ -102,7 +102,7 @@ test('placeLabels lets no two names cover each other, however many there are', (
   }
 });
 
-test('A name that is there stays before others of its rank, on its side, and yields to a higher one', () => {
+test('A placed name keeps its side and has priority in its rank, but yields to a higher rank', () => {
   const first = standing({ names: [wanted('b', 100, 102)] });
   const later = standing({ names: [A, wanted('b', 100, 102)], before: first.states, nowMs: 50 });
   assert.deepEqual(later.sides, ['a left', 'b right']);
@@ -116,7 +116,7 @@ test('A name that is there stays before others of its rank, on its side, and yie
   assert.deepEqual(above.sides, ['a left', 'c right']);
 });
 
-test('A name that had to go comes back after a while, and only where it has some room', () => {
+test('A hidden name reappears after a delay, and only with some margin', () => {
   const sides = ['right'] as const;
   const one = wanted('a', 100, 100, { sides });
   const there = standing({ names: [one] });
@@ -135,7 +135,7 @@ test('A name that had to go comes back after a while, and only where it has some
   assert.deepEqual(standing({ names: [near, one], before: there.states }).sides, ['a right', 'b right']);
 });
 
-test('A name over a symbol looks for another side after a second, and stays where there is none', () => {
+test('A name over a symbol moves to a free side after a second, or stays', () => {
   const before: LabelStates = new Map([['a', { side: 'right', sinceMs: 0 }]]);
   const scene = { names: [A], symbols: [125, 100], before };
   assert.deepEqual(standing({ ...scene, nowMs: 900 }).sides, ['a right']);
@@ -144,7 +144,7 @@ test('A name over a symbol looks for another side after a second, and stays wher
   assert.deepEqual(standing({ ...scene, symbols: among, nowMs: 1_100 }).sides, ['a right']);
 });
 
-test('Names beside objects that tremble do not flicker', () => {
+test('Names of jittering objects do not flicker', () => {
   let before = NOTHING;
   const changes = new Map<string, number>();
   for (let frame = 0; frame < 200; frame++) {
@@ -207,7 +207,7 @@ for (const [name, points, counts, alone] of [
     0,
   ],
   [
-    'no two that can be told apart',
+    'distinguishable ones',
     [
       [5, 10],
       [45, 10],
@@ -258,7 +258,7 @@ test('clusterObjects shows the same numbers while the map is dragged', () => {
   for (const each of seen) assert.deepEqual(each, seen[0]);
 });
 
-test('clusterObjects leaves out what is selected, and extentOf is where the others are', () => {
+test('clusterObjects omits selected objects, and extentOf covers the others', () => {
   const screen = spread([10, 10], [20, 20], [30, 12], [12, 30]);
   const [cluster] = clusterObjects(screen, { origin: [0, 0], keep: 1 });
   assert.deepEqual([cluster?.count, screen.drawn, screen.indices[0]], [3, 1, 1]);
@@ -311,7 +311,7 @@ for (const [by, value] of [
   });
 }
 
-test('What an address says of colors without a meaning is the state', () => {
+test('An invalid color mode in the URL falls back to the state', () => {
   for (const text of [undefined, '', 'property:', 'shape']) assert.equal(colorByFrom(text), 'state');
 });
 
@@ -320,7 +320,7 @@ test('propertyNames are those of values that can be colors, the most frequent fi
   assert.deepEqual(propertyNames(entities), ['load', 'isFull', 'owner']);
 });
 
-test('markInside finds objects by where they are and on which floor', () => {
+test('markInside finds objects by position and floor', () => {
   const square = new Polygon([
     [
       [0, 0],
@@ -356,7 +356,7 @@ test('markInside finds objects by where they are and on which floor', () => {
   assert.deepEqual([...objects.inside.subarray(0, 5)], [1, 0, 1, 0, 1]);
 });
 
-test('A trail begins with the tail, goes on in steps, is bounded, and ends at a leap', () => {
+test('A trail starts with the tail, grows in steps, is bounded, and ends at a jump', () => {
   const objects = new MovingObjects(HALL_PLANE);
   const index = objects.add({ id: 'a', name: undefined, providerType: 'uwb' });
   for (const x of [1, 2, 3]) objects.move(index, x, 0);
@@ -389,7 +389,7 @@ test('afterEvents counts entries and exits of the fences that are counted', () =
   assert.equal(afterEvents(inside, [event('g', 'region_entry', 'b')], 'trackables'), inside);
 });
 
-/** Red, green and blue as the light that they are, between 0 and 1. */
+/** Linear red, green and blue, between 0 and 1. */
 type Light = readonly [number, number, number];
 
 function lightOf(color: string): Light {
@@ -400,7 +400,7 @@ function lightOf(color: string): Light {
   return [r, g, b];
 }
 
-/** What people see who lack one kind of cones, by Machado, Oliveira and Fernandes (2009), severity 1. */
+/** Color vision deficiencies by Machado, Oliveira and Fernandes (2009), severity 1. */
 const EYES = {
   'all colors': [1, 0, 0, 0, 1, 0, 0, 0, 1],
   protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
@@ -414,7 +414,7 @@ function seenBy(eyes: keyof typeof EYES, [r, g, b]: Light): Light {
   return [row(0), row(3), row(6)];
 }
 
-/** A color in Oklab, in which distances are as people see them. */
+/** A color in Oklab, in which distances are perceptual. */
 function oklab([r, g, b]: Light): readonly [number, number, number] {
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
   const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
@@ -442,7 +442,7 @@ for (const [theme, { values, other }, ground] of [
     ['deuteranopia', 0.09],
     ['tritanopia', 0.09],
   ] as const) {
-    test(`Colors of values are told apart in the ${theme} theme by people with ${eyes}`, () => {
+    test(`Colors of values are distinguishable in the ${theme} theme for people with ${eyes}`, () => {
       const seen = [...values, other].map((color) => ({ color, lab: oklab(seenBy(eyes, lightOf(color))) }));
       for (const [at, one] of seen.entries()) {
         for (const two of seen.slice(at + 1)) {
@@ -452,7 +452,7 @@ for (const [theme, { values, other }, ground] of [
       }
     });
   }
-  test(`Colors of values stand out from the ground of the ${theme} theme`, () => {
+  test(`Colors of values have enough contrast to the background of the ${theme} theme`, () => {
     for (const color of [...values, other])
       assert.ok(contrast(color, ground) >= 3, `${color}: ${contrast(color, ground)}`);
   });

@@ -22,7 +22,7 @@ function counts(page: Page, text: string | RegExp): Promise<void> {
   return page.locator('[data-counts]', { hasText: text }).waitFor();
 }
 
-/** The part of an address by a name. */
+/** A query parameter of a URL. */
 function param(page: Page, name: string): string | null {
   return new URL(page.url()).searchParams.get(name);
 }
@@ -36,7 +36,7 @@ async function createCarts(hub: TestHub, owners: readonly (string | undefined)[]
   }
 }
 
-/** Whether a layer has something like a color within some pixels of a point. */
+/** Whether a layer has approximately this color within some pixels of a point. */
 async function isThere(page: Page, [x, y]: readonly [number, number], wanted: readonly number[]): Promise<boolean> {
   const found = await colorsAt(page, [x, y]);
   return found.some((color) => wanted.every((part, at) => Math.abs(part - (color[at] ?? 0)) < 24));
@@ -52,7 +52,7 @@ async function inkIn(page: Page, [left, top, width, height]: readonly number[]):
   }, 0)`);
 }
 
-test('Names are shown where they have room, all that fit, or not at all', { skip }, async (t) => {
+test('Names are shown with enough room, wherever they fit, or not at all', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [50, 20]);
@@ -101,7 +101,7 @@ test('Objects have colors by a property, which the legend explains with counts',
   assert.equal(param(page, 'color'), null);
 });
 
-test('A followed object stays in the middle until somebody pans or presses Escape', { skip }, async (t) => {
+test('A followed object stays in the middle until the user pans or presses Escape', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -117,7 +117,7 @@ test('A followed object stays in the middle until somebody pans or presses Escap
   for (const x of [21, 23, 25, 27]) await move(hub, 'tag-1', [x, 20 + x]);
   await isAt(27, 47);
   const [x, y] = await middle(page);
-  // The way it has come: south-east of it, since the hall's x goes north and its y west.
+  // Its trail: to the southeast, as the x axis of the hall points north and its y axis west.
   await untilHolds(page, async () => (await colorsAt(page, [x + 22, y + 22])).length > 0);
   assert.equal(param(page, 'follow'), '1');
 
@@ -165,7 +165,7 @@ test('A wall shows the time and how many are in each fence, without navigation, 
   await page.getByRole('button', { name: 'Wall view' }).waitFor();
   assert.equal(param(page, 'wall'), null);
 
-  // Nobody is there to press anything when the line comes back.
+  // No user is there to press a button when the connection is back.
   await page.getByRole('button', { name: 'Wall view' }).click();
   await untilHolds(page, async () => (await rows()) === 'Dock A 1 Cellar 0');
   line.target = undefined;

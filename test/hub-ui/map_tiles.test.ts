@@ -24,8 +24,8 @@ async function colorInTheMiddle(page: Page): Promise<Color | undefined> {
 }
 
 /**
- * A server of tiles on this machine. To be closed after the hub, whose pages end before it: they would complain of tiles
- * that they cannot have.
+ * A local tile server. Close it after the hub, whose pages close first: they would report tiles
+ * that they cannot load.
  */
 async function openTileServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -46,7 +46,7 @@ async function openTileServer(
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-test('Map tiles come from where the configuration says, with their attribution', { skip }, async (t) => {
+test('Map tiles are loaded from the configured URL, with their attribution', { skip }, async (t) => {
   const asked: string[] = [];
   const server = await openTileServer((request, response) => {
     asked.push(request.url ?? '');
@@ -54,10 +54,10 @@ test('Map tiles come from where the configuration says, with their attribution',
     response.end('<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256"><rect width="9" height="9"/></svg>');
   });
   const map_tile_url = `${server.origin}/{z}/{x}/{y}.svg`;
-  const hub = await openUiHub(t, { map_tile_url, map_tile_attribution: 'Tiles by somebody' });
+  const hub = await openUiHub(t, { map_tile_url, map_tile_attribution: 'Tiles by Example' });
   t.after(server.close);
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=0.001,0.001&z=3`);
-  await page.getByText('Tiles by somebody').waitFor();
+  await page.getByText('Tiles by Example').waitFor();
   await untilHolds(page, async () => asked.includes('/3/4/3.svg'));
 });
 
@@ -87,12 +87,14 @@ test('Vector tiles are drawn in the colors of the theme; without them there is t
   await page.getByText('Natural Earth').waitFor({ state: 'hidden' });
 });
 
-test('A map file beside the configuration is the map, and the page says what is wrong with it', { skip }, async (t) => {
+test('A map file next to the configuration is used as the map, and the page reports its errors', {
+  skip,
+}, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'town-'));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, 'town.pmtiles');
   const hub = await openUiHub(t, { map_tile_url: 'town.pmtiles' }, { folder });
-  // Refusals are written to the console.
+  // The browser logs error responses to the console.
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${RIVER}&z=17`, { mayFail: true });
   const alert = page.getByRole('alert').filter({ hasText: 'There are no map tiles.' });
   await alert.getByText('there is no such file in the folder of hub_config.yaml').waitFor();
@@ -114,7 +116,7 @@ test('A map file beside the configuration is the map, and the page says what is 
   await page.getByText('Natural Earth').waitFor();
 });
 
-test('A map file of images may be on another server', { skip }, async (t) => {
+test('A raster map file may be on another server', { skip }, async (t) => {
   const painter = await openPage(t, 'about:blank', { width: 256, height: 256 });
   await painter.evaluate(`document.body.style.background = 'rgb(1, 2, 3)'`);
   const tiles = { '0/0/0': await painter.screenshot() };

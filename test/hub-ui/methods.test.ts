@@ -5,7 +5,7 @@ import { RpcClient } from '../support/rpc_client.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** A client that answers whatever it is asked, until its connection ends. */
+/** A client that answers all calls until its connection closes. */
 async function answering(origin: string, method: string, said: object): Promise<RpcClient> {
   const client = await RpcClient.open(origin);
   await client.register(method);
@@ -57,7 +57,7 @@ test('Methods are listed with their handlers and called, by keyboard alone', { s
   await form.getByText('This must be a whole number from 1 to 60,000.').waitFor();
 });
 
-test('Methods look alike in both themes, and fit on a narrow screen, however long their names are', {
+test('Methods have the same layout in both themes, and fit on a narrow screen with long names', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);

@@ -8,7 +8,9 @@ import { createSite, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-test('Operations tell whether the hub answers: connected, stale, reconnecting, and back', { skip }, async (t) => {
+test('Operations show the connection state: connected, stale, reconnecting, and connected again', {
+  skip,
+}, async (t) => {
   const hub = await openUiHub(t);
   const line = await openLine(t, hub.hub.port);
   const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/operations`, { mayFail: true });
@@ -31,7 +33,7 @@ test('Operations tell whether the hub answers: connected, stale, reconnecting, a
   // The button moves when the banner comes.
   await page.getByRole('button', { name: 'Try now' }).waitFor();
   line.target = hub.hub.port;
-  // The page may be faster by itself than whoever presses the button, which is gone then.
+  // The page may reconnect before the click, which removes the button.
   await Promise.race([
     connection.getByRole('button', { name: 'Connect now' }).click(),
     connection.getByText('Connected').waitFor(),
@@ -45,7 +47,7 @@ test('Operations show rates, sources, sessions, usage, the license and the way t
   const hub = await openUiHub(t, { license_public_keys: (await openIssuer()).publicKeys });
   await createSite(hub);
   const version = (await hub.get('/version')).body;
-  // The browser itself writes of the key that is refused.
+  // The browser logs the rejected key.
   const page = await openPage(t, `${hub.origin}/hub-ui/operations`, { mayFail: true });
   await page.getByText('Uptime').waitFor();
   await page.getByText(version.hub_version, { exact: true }).waitFor();
@@ -91,7 +93,7 @@ test('Operations show rates, sources, sessions, usage, the license and the way t
   await page.getByRole('button', { name: 'Set license key' }).click();
   const { body } = await hub.put('/license/key', { license_key: 'no-such-key' });
   await page.getByText(partsOf(body.message).reason).waitFor();
-  assert.equal(await page.getByLabel('New key').inputValue(), 'no-such-key', 'what was typed stays');
+  assert.equal(await page.getByLabel('New key').inputValue(), 'no-such-key', 'the typed key stays');
   await page.getByRole('button', { name: 'Start a trial' }).click();
   await page.getByText('Trial started').waitFor();
   await page.getByText('Grace period until').waitFor();

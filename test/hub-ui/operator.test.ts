@@ -20,10 +20,10 @@ for (const [what, properties, expected] of [
   ],
   ['nobody', [null, { driver: 'Kim' }], undefined],
 ] as const) {
-  test(`batteryText finds what ${what} says of a battery`, () => assert.equal(batteryText(...properties), expected));
+  test(`batteryText finds the battery level of ${what}`, () => assert.equal(batteryText(...properties), expected));
 }
 
-test('The panel of an object tells its id, battery, properties and when it was heard', { skip }, async (t) => {
+test('The panel of an object shows its id, battery, properties and last-seen time', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20], { properties: { battery: '71 %' } });
@@ -44,7 +44,7 @@ test('The panel of an object tells its id, battery, properties and when it was h
   await tag.getByText('B4').waitFor();
 });
 
-test('A fence has as many inside wherever it is told', { skip }, async (t) => {
+test('The occupancy of a fence is the same in all views', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   for (const tag of ['tag-1', 'tag-2', 'tag-3']) await move(hub, tag, [20, 20]);
@@ -63,7 +63,7 @@ test('A fence has as many inside wherever it is told', { skip }, async (t) => {
   }
 });
 
-test('Counts and places are written in one way', { skip }, async (t) => {
+test('Counts and positions have one format', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const tags = Array.from({ length: 1_200 }, (_, i) => ({ id: `tag-${i}`, type: 'uwb' }));
@@ -89,7 +89,7 @@ test('Counts and places are written in one way', { skip }, async (t) => {
   await page.getByText('1,200 inside').waitFor();
 });
 
-test('A text that is neither a position nor a name on the map is refused with the reason', { skip }, async (t) => {
+test('A text that is neither a position nor a name on the map is rejected with the reason', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
   const field = page.getByRole('textbox', { name: 'Go to a position or place' });
@@ -137,7 +137,7 @@ test('The map goes to a position in either order, to a fence and to a city by na
   await untilHolds(page, () => isAt([36.82, -1.29], 0.1));
 });
 
-test('A dead connection is told across the page, until it is back', { skip }, async (t) => {
+test('A lost connection is shown across the page until it is restored', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const line = await openLine(t, Number(new URL(hub.origin).port));
   const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/lists`, { mayFail: true });
@@ -151,7 +151,7 @@ test('A dead connection is told across the page, until it is back', { skip }, as
   assert.ok(box !== null && main !== null && box.width >= main.width && box.height > 40, JSON.stringify([box, main]));
   line.target = port;
   const connected = page.getByRole('button', { name: 'Connected' }).first();
-  // The page may be faster by itself than whoever presses the button, which is gone then.
+  // The page may reconnect before the click, which removes the button.
   await Promise.race([banner.getByRole('button', { name: 'Try now' }).click(), connected.waitFor()]);
   await connected.waitFor();
   await banner.waitFor({ state: 'hidden' });
@@ -179,7 +179,7 @@ for (const [what, count, { before, isFar }, expected] of [
   });
 }
 
-test('Ten thousand objects leave the fences to be seen, and a legend tells what the colors mean', {
+test('Ten thousand objects leave the fences visible, and a legend explains the colors', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -200,7 +200,7 @@ test('Ten thousand objects leave the fences to be seen, and a legend tells what 
   const page = await openPage(t, `${hub.origin}/hub-ui/?layers=providers,fences,zones,clusters`);
   await page.locator('[data-counts]', { hasText: '10,000 providers' }).waitFor();
   const covered = async (): Promise<number> => {
-    // Objects are drawn on the uppermost canvas. A text, since it runs where there is a document.
+    // Objects are drawn on the uppermost canvas. The code is a string because it runs in the browser.
     return page.evaluate(`(() => {
         const canvas = [...document.querySelectorAll('[data-map] canvas')].at(-1);
         const { width, height } = canvas;

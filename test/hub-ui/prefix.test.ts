@@ -10,13 +10,13 @@ import { createSite, FORKLIFT, HALL, move } from './ui_site.ts';
 const skip = WITHOUT_BROWSER ?? false;
 const PREFIX = '/site/rtls';
 
-/** What names addresses in the documents of the API. */
+/** Members of the API documents that contain URLs. */
 interface ApiDocument {
   readonly servers: readonly { readonly url: string }[] & { readonly hub: { readonly pathname: string } };
   readonly links: readonly { readonly href: string }[];
 }
 
-/** A hub below a prefix that the proxy takes off, or that the hub knows by its settings. */
+/** A hub below a prefix that the proxy strips, or that its settings contain. */
 const PROXIES = [
   { what: 'that a proxy takes off', strips: true, settings: {} },
   { what: 'that a proxy passes on', strips: false, settings: { base_path: PREFIX } },
@@ -64,7 +64,7 @@ for (const { what, strips, settings } of PROXIES) {
     assert.deepEqual(outside, []);
   });
 
-  test(`Addresses in answers of the API lie below a prefix ${what}`, async (t) => {
+  test(`URLs in API responses include a prefix ${what}`, async (t) => {
     const hub = await openUiHub(t, { ...settings, allowed_hosts: ['hub.internal'], history: true });
     const { origin } = await openPrefixProxy(t, { to: hub.hub.port, prefix: PREFIX, strips });
     const root = `${origin}${PREFIX}`;
@@ -102,7 +102,7 @@ for (const { what, strips, settings } of PROXIES) {
   });
 }
 
-test('Somebody signs in below a prefix, and comes back there', { skip }, async (t) => {
+test('Sign-in below a prefix returns to the prefix', { skip }, async (t) => {
   const ports = { hub: await freePort(), page: await freePort() };
   const hub = await openSignedSite(t, { ports, pagePrefix: PREFIX });
   const { origin, outside } = await openPrefixProxy(t, {

@@ -4,7 +4,7 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { reasonsIn, reasonsInSources } from './hub_reasons.ts';
 import { CELLAR, createSite, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 
-// What is imported below is read in German.
+// Set the language before importing the modules below.
 Object.defineProperty(globalThis, 'localStorage', { value: { getItem: () => 'de' }, configurable: true });
 const { errorText, partsOf, pathLabel, sentenceOf } = await import('../../src/hub-ui/problems/sentences.ts');
 const { patternOf } = await import('../../src/hub-ui/problems/reasons.ts');
@@ -56,12 +56,12 @@ for (const [reason, sentence] of [
     'Cannot look into the past: no process was free for 10,000 ms (2 × history_query_timeout)',
     'Blick in den Verlauf nicht möglich: Kein Prozess war 10.000 ms lang frei (2 × history_query_timeout).',
   ],
-  // Words that are not known stay as they are, and so does all around them.
+  // Unknown words and their surroundings stay unchanged.
   ['must be purple, found 7', 'Must be purple, found 7.'],
   ['must have at most 7 elephants, found 9', 'Must have at most 7 elephants, found 9.'],
   ['Cannot dance: the music is off', 'Cannot dance: the music is off.'],
 ] as const) {
-  test(`German readers read of "${reason}"`, () => assert.equal(sentenceOf(reason), sentence));
+  test(`The German message for "${reason}" is correct`, () => assert.equal(sentenceOf(reason), sentence));
 }
 
 for (const [path, place] of [
@@ -75,10 +75,10 @@ for (const [path, place] of [
   ['locating_rules[0].expression', 'Regeln, Nummer 1, Ausdruck'],
   ['properties.load', 'Eigenschaften, load'],
 ] as const) {
-  test(`German readers find ${path} by its place`, () => assert.equal(pathLabel(path), place));
+  test(`The German name of ${path} is correct`, () => assert.equal(pathLabel(path), place));
 }
 
-test('A failure that names no field is told in German, too', () => {
+test('A failure without a field is reported in German, too', () => {
   assert.equal(
     errorText(new Error('Cannot import: the hub has failed')),
     'Importieren nicht möglich: Der Hub ist ausgefallen.',
@@ -89,14 +89,14 @@ test('A failure that names no field is told in German, too', () => {
   );
 });
 
-test('Every pattern fits what it says itself', () => {
+test('Every pattern matches its own message', () => {
   const lost = HUB_WORDS.filter((text) => {
     return !variants(text.replaceAll(/\{\w+\}/g, '{}')).some((said) => patternOf(said)?.text === text);
   });
   assert.deepEqual(lost, []);
 });
 
-/** How long something takes a thread that is not interrupted: the least of three runs, if the first is slow. */
+/** Duration without preemption: the minimum of three runs, if the first is slow. */
 function leastMs(run: () => void): number {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 3 && least > 100; tries++) {
@@ -107,7 +107,7 @@ function leastMs(run: () => void): number {
   return least;
 }
 
-test('No pattern takes long, whatever it is given', () => {
+test('No pattern backtracks for long on any input', () => {
   for (const text of HUB_WORDS) {
     for (const unit of ['"', '" ', '7', '7 and ', '[', 'a ', ': ', ', ', 'fence ']) {
       const places = text.match(/\{\w+\}/g)?.length ?? 1;
@@ -129,7 +129,7 @@ test('Every reason in the sources of the hub has a pattern', async () => {
   );
 });
 
-test('Reasons are found in sources', async () => {
+test('Error messages are found in sources', async () => {
   const source = `
     throw new HubError('HUB_BAD_REQUEST', \`\${name}: must be \${wanted}, found \${show(value)}\`);
     const wanted = 'must be blue';
@@ -137,7 +137,7 @@ test('Reasons are found in sources', async () => {
     throw bad('radius: has to be round');
     const what = 'Cannot paint';
     throw new Error('Cannot happen');
-    log.warn('Cannot be helped', { name: 'must not be told' });
+    log.warn('Cannot be helped', { name: 'must not be published' });
   `;
   assert.deepEqual(await reasonsIn(source), [
     'must be {}, found {}',
@@ -170,7 +170,7 @@ function points(...rows: readonly unknown[]): object {
   return { type: 'uwb', ground_control_points: rows };
 }
 
-/** What a hub with a site refuses. */
+/** Requests that a hub with a site rejects. */
 const REFUSED: readonly Refused[] = [
   ['POST', '/zones', 'no JSON'],
   ['POST', '/zones', ''],
@@ -400,25 +400,25 @@ const REFUSED: readonly Refused[] = [
   ['DELETE', '/version'],
 ];
 
-test('Whatever a hub refuses is told in German', async (t) => {
+test('Every error of the hub is reported in German', async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   await createSite(hub);
   const [taken, unknown]: [string[], string[]] = [[], []];
-  const told = new Set<string>();
+  const messages = new Set<string>();
   for (const [method, path, body] of REFUSED) {
     const { status, body: reply } = await hub.request(method, path, body);
     const asked = `${method} ${path} ${JSON.stringify(body)?.slice(0, 200)}`;
     if (status < 400) taken.push(asked);
     else if (!isGerman(reply?.message)) unknown.push(`${asked}: ${reply?.message}`);
-    told.add(String(reply?.message));
+    messages.add(String(reply?.message));
   }
   assert.deepEqual(taken, []);
   assert.deepEqual(unknown, []);
-  t.diagnostic(`${told.size} different messages`);
+  t.diagnostic(`${messages.size} different messages`);
 });
 
-test('Whatever an import finds is told in German', async (t) => {
+test('Every problem found by an import is reported in German', async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   await createSite(hub);
@@ -458,12 +458,12 @@ async function problemsOf(hub: TestHub, document: object): Promise<readonly Foun
 }
 
 function isGerman(message: unknown): boolean {
-  // What is quoted, and what the engine says of a text that is no JSON, is in no language of the page.
+  // Quotes, and messages of the JavaScript engine about invalid JSON, are not translated.
   const own = partsOf(String(message)).reason.replaceAll(/„.*?“|Unexpected token.*/g, '');
   return typeof message === 'string' && !/\b(the|must|is|found|cannot|given)\b/i.test(own);
 }
 
-/** What stands in places of texts. */
+/** Values for the placeholders of texts. */
 const SAMPLES = [
   '7',
   '"a"',
@@ -475,7 +475,7 @@ const SAMPLES = [
   'it is being kept',
 ];
 
-/** What the hub says with texts whose places hold other words. */
+/** Messages of the hub whose placeholders contain other words. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   'must be a number {}, found {}': 'must be a number from 1 to 7, found 8',
   'must be a {} between -{} and {}, found {}': 'must be a latitude between -90 and 90, found 91',
@@ -492,7 +492,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
     'Cannot get the lease: nothing can verify the license key while license_public_keys is empty',
 };
 
-/** What the hub may say with a text, `{}` standing for values and words. */
+/** Possible messages of a text, with `{}` for values and words. */
 function variants(text: string): readonly string[] {
   const [head = '', ...rest] = text.split('{}');
   if (rest.length > 4) return SAMPLES.map((sample) => text.replaceAll('{}', sample));

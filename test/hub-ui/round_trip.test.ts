@@ -17,7 +17,7 @@ const FORMATS = {
 } as const;
 const RUNS = { numRuns: 300, seed: 34 };
 
-/** The zones and fences that a file makes in a hub that has a site. */
+/** The zones and fences that a file creates in a hub with a site. */
 function entitiesOf(drawing: Drawing, site: DrawnSite): { readonly zones: Entity[]; readonly fences: Entity[] } {
   const layers = drawing.layers.map(({ name }) => ({ becomes: name as 'zones' | 'fences', floor: undefined }));
   const existing = {
@@ -80,7 +80,7 @@ const properties = fc
   .map((entries) => Object.fromEntries(entries.map(([name, each]) => [name, JSON.parse(JSON.stringify(each))])));
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 
-/** Entities as the hub has them: without members that have no value. */
+/** Entities as stored by the hub: without members that have no value. */
 const set = (entity: object) => Object.fromEntries(Object.entries(entity).filter(([, each]) => each !== undefined));
 
 const fence = fc
@@ -130,7 +130,7 @@ const site = fc.record({
 });
 
 for (const [format, { write, read }] of Object.entries(FORMATS)) {
-  test(`An export as ${format} that is imported unchanged changes nothing, and makes nothing new`, () => {
+  test(`Importing an unchanged ${format} export changes and creates nothing`, () => {
     fc.assert(
       fc.property(site, (hub) => {
         const read_ = entitiesOf(read(write(hub)), hub);

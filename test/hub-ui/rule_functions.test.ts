@@ -30,7 +30,7 @@ for (const expression of [
   "accuracy < '1'",
   'type = 1',
 ]) {
-  test(`the builder leaves ${JSON.stringify(expression)} to be written as a text`, () => {
+  test(`the builder leaves ${JSON.stringify(expression)} to the text editor`, () => {
     assert.equal(conditionsOf(expression), undefined);
   });
 }

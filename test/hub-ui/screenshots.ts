@@ -23,14 +23,14 @@ import { townFile } from './town_map.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = join(ROOT, 'test-output', 'screenshots');
 const SETTLE_MS = 2_500;
-/** Until there is something of a line to see. */
+/** Waits until a part of a trail is visible. */
 const RATES_MS = 10_000;
 
 const ZONE = '5170a000-0000-4000-8001-000000000002';
 const FENCE = '5170a000-0000-4000-8002-000000000003';
 const FORKLIFT = '5170a000-0000-4000-8003-000000000029';
 
-/** A path of the page, and what is done there before a picture is taken. */
+/** A path of the page, and the actions before its screenshot. */
 type View = string | { readonly path: string; readonly act: (page: Page, base: string) => Promise<void> };
 
 const press = (page: Page, name: string): Promise<void> =>
@@ -53,7 +53,7 @@ async function conflict(page: Page, base: string): Promise<void> {
   await page.getByText('Another user has changed').waitFor();
 }
 
-/** Something is written, and the page is loaded again. */
+/** A draft is written, and the page is reloaded. */
 async function leaveUnsaved(page: Page): Promise<void> {
   page.once('dialog', (question) => void question.accept());
   await page.getByLabel('Name', { exact: true }).fill('Cold store, new wing');
@@ -146,7 +146,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   nowhere: 'no-such-page',
 };
 
-/** Views of a hub that knows nothing. */
+/** Views of an empty hub. */
 const EMPTY_VIEWS = { 'map-empty': '', 'map-world': '?at=11,49&z=4.6' };
 
 /** Views of a hub whose map is a file, in a town at the halls of the demo, and of one that has lost it. */
@@ -178,7 +178,7 @@ const GERMAN_VIEWS: Readonly<Record<string, View>> = {
   },
 };
 
-/** Views that follow from what somebody does on the page of lists. */
+/** Views after user actions on a list page. */
 const ACTS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   'import-choose': (page) => page.getByRole('button', { name: 'Import' }).click(),
   'import-match': (page) => openFile(page, 'site.geojson'),
@@ -210,7 +210,7 @@ async function openFile(page: Page, name: string): Promise<void> {
   await page.getByLabel('File to import').setInputFiles(join(ROOT, 'test', 'hub-ui', 'files', name));
 }
 
-/** The shift that is recorded before the demo begins: it ends so long ago, and the crew takes its time. */
+/** The shift recorded before the demo starts: how long ago it ended, and its duration. */
 const SHIFT_MS = 8 * 3_600_000;
 const SHIFT_AGO_MS = 3_600_000;
 const SHIFT_STEP_MS = 10_000;
@@ -235,7 +235,7 @@ function timeText(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** Has the crew of the demo work a shift in no time; returns the middle of it. */
+/** Simulates a shift of the demo crew. Returns its middle time. */
 async function recordShift(base: string): Promise<number> {
   const send = async (method: string, path: string, body: unknown): Promise<void> => {
     const { ok, status } = await fetch(`${base}${path}`, { method, body: JSON.stringify(body) });
@@ -243,7 +243,7 @@ async function recordShift(base: string): Promise<number> {
   };
   let crew = demoCrew(1);
   for (const zone of demoZones()) await send('POST', '/zones', zone);
-  // Delays and timeouts are of the hub's time, which is not that of the shift.
+  // Delays and timeouts use the clock of the hub, not the time of the shift.
   for (const { exit_delay: _, entry_delay: __, timeout: ___, ...fence } of demoFences()) {
     await send('POST', '/fences', fence);
   }
@@ -257,14 +257,14 @@ async function recordShift(base: string): Promise<number> {
   return endMs - SHIFT_MS / 2;
 }
 
-/** Locating rules, of which one says more than the builder can show. */
+/** Locating rules, one of which is too complex for the builder. */
 async function ruleDemo(base: string): Promise<void> {
   const expressions = ["type = 'rfid'", "type = 'uwb' AND accuracy < 1", 'NOT (accuracy > 5 OR speed > 10)'];
   const rules = expressions.map((expression, priority) => ({ expression, priority }));
   await fetch(`${base}/trackables/rules/locating`, { method: 'PUT', body: JSON.stringify(rules) });
 }
 
-/** Rules that the demo fulfils again and again. */
+/** Alert rules that the demo triggers repeatedly. */
 async function alertOfDemo(base: string): Promise<void> {
   for (const rule of [
     { name: 'The dock is in use', kind: 'entry', fence_ids: [FENCE], severity: 'info' },
@@ -298,12 +298,12 @@ async function startDemo(origin: string): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   while (!String(await once(demo.stderr as NodeJS.EventEmitter, 'data')).includes('entries')) {
-    // It says what it has created before it moves.
+    // It reports the created entities before it sends locations.
   }
   return demo;
 }
 
-/** The page as it opens where its shell has been kept and no hub answers. */
+/** The page opened from its cached shell while no hub answers. */
 async function takeAlone(browser: Browser, origin: string): Promise<void> {
   for (const theme of ['light', 'dark'] as const) {
     for (const width of [1280, 390]) {
@@ -321,7 +321,7 @@ async function takeAlone(browser: Browser, origin: string): Promise<void> {
   }
 }
 
-/** A hub of its own, since every page of it has the town below. */
+/** A separate hub, as all its pages show the town map. */
 async function takeTown(take: (views: Readonly<Record<string, string>>, from: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hub-town-'));
   const file = join(folder, 'town.pmtiles');

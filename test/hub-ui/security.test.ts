@@ -10,7 +10,7 @@ const skip = WITHOUT_BROWSER ?? false;
 
 const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
-test('What others have written into entities is shown as text, and never run', { skip }, async (t) => {
+test('Entity values of other users are shown as text, and never executed', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const properties = { note: MARKUP, manual: 'javascript:document.title=3', page: 'https://hub.example/' };
   await hub.post('/zones', HALL);
@@ -30,10 +30,10 @@ test('What others have written into entities is shown as text, and never run', {
   }
 });
 
-test('A script that gets into the page is not run, and cannot send anything elsewhere', { skip }, async (t) => {
+test('An injected script is not executed, and cannot send data to other origins', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const other = await openUiHub(t);
-  // The refusals stand in the console.
+  // The browser logs the blocked requests to the console.
   const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { mayFail: true });
   await page.getByRole('heading', { level: 1 }).waitFor();
   const ran = await page.evaluate(`(async () => {
@@ -52,7 +52,7 @@ test('A script that gets into the page is not run, and cannot send anything else
   assert.deepEqual(ran, [false, 'refused']);
 });
 
-test('The page makes no markup and no code of texts', () => {
+test('The page never turns strings into markup or code', () => {
   const sources = readSourceFiles().filter(({ path }) => path.startsWith('src/hub-ui/'));
   assert.ok(sources.length > 50);
   for (const { path, text } of sources) {
@@ -62,7 +62,7 @@ test('The page makes no markup and no code of texts', () => {
   }
 });
 
-test('Signing in proves by PKCE who asked, and no token is ever in an address', { skip }, async (t) => {
+test('Sign-in uses PKCE, and no token appears in a URL', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones`, { mayFail: true });
   const requests: Request[] = [];
@@ -80,29 +80,29 @@ test('Signing in proves by PKCE who asked, and no token is ever in an address', 
     for (const token of [access, refresh, id]) assert.ok(!request.url().includes(token), request.url());
   }
   const elsewhere: string = await page.evaluate('JSON.stringify(localStorage) + document.cookie');
-  assert.ok(!elsewhere.includes(access), 'the token is kept for this tab alone');
+  assert.ok(!elsewhere.includes(access), 'the token is stored for this tab only');
 });
 
-test('A code that the page has not asked for is not redeemed', { skip }, async (t) => {
+test('An authorization code that the page did not request is not redeemed', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, 'about:blank', { mayFail: true });
   const redeemed: string[] = [];
   page.on('request', (request) => {
     if (request.method() === 'POST') redeemed.push(request.url());
   });
-  await page.goto(`${hub.origin}/hub-ui/?code=of-somebody-else&state=forged`);
+  await page.goto(`${hub.origin}/hub-ui/?code=of-another-user&state=forged`);
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
   assert.deepEqual(redeemed, []);
 });
 
-test('An answer of another identity server is not redeemed', { skip }, async (t) => {
+test('A response of another identity server is not redeemed', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   const redeemed: string[] = [];
   page.on('request', (request) => {
     if (request.postData()?.includes('grant_type') === true) redeemed.push(request.url());
   });
-  // The answer names its server, which is another than the one that the page has asked.
+  // The response names its issuer, which differs from the server that the page used.
   await page.route('**/.well-known/openid-configuration', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), issuer: 'https://elsewhere.example' } });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sentOf } from '../../src/hub-ui/operations/metrics.ts';
 import type { SocketHealth } from '../../src/model/health.ts';
 
-/** What hubs say of a topic: subscriptions, and events that were delivered. */
+/** Topic counters of hubs: subscriptions, and delivered events. */
 function healthOf(hubs: Readonly<Record<string, readonly [subscriptions: number, delivered: number]>>) {
   return {
     hubs: Object.entries(hubs).map(([hub, [subscriptions, delivered]]) => {
@@ -17,17 +17,17 @@ for (const [what, before, now, expected] of [
   ['nothing is known of before', undefined, { a: [1, 10], b: [2, 20] }, [3, null, 30]],
   ['both have answered before', { a: [1, 4], b: [1, 16] }, { a: [1, 10], b: [2, 20] }, [3, 5, 30]],
   ['one is new', { a: [1, 4] }, { a: [1, 10], b: [2, 20] }, [3, 3, 30]],
-  ['one was started anew', { a: [1, 4], b: [1, 50] }, { a: [1, 10], b: [2, 20] }, [3, 3, 30]],
+  ['one was restarted', { a: [1, 4], b: [1, 50] }, { a: [1, 10], b: [2, 20] }, [3, 3, 30]],
   ['one is gone', { a: [1, 4], b: [1, 50] }, { a: [1, 10] }, [1, 3, 10]],
   ['nothing was sent', { a: [0, 4] }, { a: [0, 4] }, [0, 0, 4]],
 ] as const) {
-  test(`sentOf adds up what hubs send, where ${what}`, () => {
+  test(`sentOf sums the sent events of hubs, where ${what}`, () => {
     const earlier = before && { value: healthOf(before), atMs: 1_000 };
     const [sent] = sentOf({ value: healthOf(now), atMs: 3_000, before: earlier });
     assert.deepEqual([sent?.subscriptions, sent?.perSecond, sent?.total], expected);
   });
 }
 
-test('sentOf is nothing of a hub that is alone', () => {
+test('sentOf is empty for a single hub', () => {
   assert.deepEqual(sentOf({ value: {} as SocketHealth, atMs: 1, before: undefined }), []);
 });

@@ -25,7 +25,7 @@ const PLACES: readonly [string, Partial<Anchor>, Zone | undefined, Plane, [numbe
 ];
 
 for (const [name, anchor, zone, plane, wanted] of PLACES) {
-  test(`anchorPlace: ${name}`, () => {
+  test(`anchorPosition: ${name}`, () => {
     const found = anchorPosition({ id: 'a1', ...anchor }, zone, plane);
     if (wanted === undefined) return assert.equal(found, undefined);
     const [x, y] = plane === METERS ? wanted : toMap(EARTH, earth(...wanted));
@@ -62,10 +62,10 @@ test('An anchor is placed on the earth and in the meters of its zone, keeps its 
   );
   await page.getByRole('button', { name: 'Create anchor' }).click();
   await page.getByText('a1 is saved').waitFor();
-  const kept = (await hub.get('/anchors/a1')).body;
-  const [x, y, z] = kept.local_position.coordinates;
+  const stored = (await hub.get('/anchors/a1')).body;
+  const [x, y, z] = stored.local_position.coordinates;
   assert.ok(Math.abs(x - 40) < 1 && Math.abs(y - 20) < 1 && z === 3.5, `${x} ${y} ${z}`);
-  const [longitude, latitude] = kept.georeferenced_position.coordinates;
+  const [longitude, latitude] = stored.georeferenced_position.coordinates;
   const [wantedLongitude, wantedLatitude] = earth(30, 20);
   assert.ok(Math.abs(longitude - wantedLongitude) < 3e-5 && Math.abs(latitude - wantedLatitude) < 3e-5);
 
@@ -79,7 +79,7 @@ test('An anchor is placed on the earth and in the meters of its zone, keeps its 
   assert.deepEqual((await hub.get(`/zones/${HALL.id}`)).body.anchor_ids, ['a1', 'a2']);
 });
 
-test('Anchors are seen on the live map, found by a search and told of', { skip }, async (t) => {
+test('Anchors are shown on the live map, found by a search, and described in a panel', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   await hub.post('/anchors', { id: 'a1', name: 'North wall', zone_id: 'hall', ...LOCAL });
@@ -89,7 +89,7 @@ test('Anchors are seen on the live map, found by a search and told of', { skip }
   const panel = page.getByRole('complementary', { name: 'Selected anchor' });
   await panel.getByText('20.00 m, 30.00 m, 4 m high').waitFor();
   await panel.getByText('Hall').waitFor();
-  // Looked at from near, in the middle of the map.
+  // Zoomed in, in the middle of the map.
   const [at] = await Promise.all([page.locator('[data-map]').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);
   assert.ok(at !== null);
   await panel.getByRole('button', { name: 'Close' }).click();

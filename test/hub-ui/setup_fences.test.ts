@@ -23,8 +23,8 @@ test('A fence drawn on the map reports the entry into it', { skip }, async (t) =
   await page.getByLabel('Name', { exact: true }).fill('Crossing');
   await page.getByRole('button', { name: 'Create fence' }).click();
   await page.getByText('Crossing is saved').waitFor();
-  const kept = (await hub.get('/fences/summary')).body.find(({ name }: { name: string }) => name === 'Crossing');
-  await page.waitForURL(`${hub.origin}/hub-ui/fences/${kept.id}`);
+  const stored = (await hub.get('/fences/summary')).body.find(({ name }: { name: string }) => name === 'Crossing');
+  await page.waitForURL(`${hub.origin}/hub-ui/fences/${stored.id}`);
 
   await move(hub, 'tag-1', [40, 20]);
   await move(hub, 'tag-1', [60, 20]);
@@ -32,10 +32,10 @@ test('A fence drawn on the map reports the entry into it', { skip }, async (t) =
   await now.getByText('Entry').first().waitFor();
   await now.getByText('Forklift 7').waitFor();
   await hub.settle();
-  assert.equal(events.events.filter(({ fence_id }) => fence_id === kept.id).length, 2, 'the tag, and its trackable');
+  assert.equal(events.events.filter(({ fence_id }) => fence_id === stored.id).length, 2, 'the tag, and its trackable');
 });
 
-test('A corner that is dragged moves alone, and no height is lost', { skip }, async (t) => {
+test('Only the dragged corner moves, and no height is lost', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const places = [earth(20, 20), earth(20, 40), earth(50, 40), earth(50, 20), earth(20, 20)];
@@ -64,7 +64,7 @@ test('A corner that is dragged moves alone, and no height is lost', { skip }, as
   await page.getByText('4 corners as numbers').waitFor();
 });
 
-test('What is wrong with a fence stands beside the field', { skip }, async (t) => {
+test('Errors of a fence are shown next to the field', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
@@ -79,13 +79,13 @@ test('What is wrong with a fence stands beside the field', { skip }, async (t) =
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Dock A is saved').waitFor();
   assert.equal((await hub.get(`/fences/${DOCK.id}`)).body.exit_delay, -1);
-  // The fence was given in the meters of its zone, and still goes where that goes.
+  // The fence uses local coordinates of its zone, and still moves with it.
   await hub.put(`/zones/${HALL.id}`, { ...HALL, ground_control_points: [...earthPair(0, 0), ...earthPair(50, 0)] });
   const moved = (await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=hall`)).body;
   assert.deepEqual(moved.region, DOCK.region);
 });
 
-test('A fence in the meters of a zone is edited in these', { skip }, async (t) => {
+test('A fence in local coordinates is edited in these', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);
@@ -111,7 +111,7 @@ test('A fence in the meters of a zone is edited in these', { skip }, async (t) =
   assert.ok(Math.hypot(ring[2][0] - 35, ring[2][1] - 40) < 0.5, `${ring[2]}`);
 });
 
-test('A fence that is kept in a UTM plane changes its plane only after a question', { skip }, async (t) => {
+test('A fence stored in a UTM plane changes its plane only after confirmation', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const ring = [
     [477000, 5550000, 1],
@@ -123,7 +123,7 @@ test('A fence that is kept in a UTM plane changes its plane only after a questio
   const region = { type: 'Polygon', coordinates: [ring] };
   const { body: fence } = await hub.post('/fences', { name: 'Yard', crs: 'EPSG:32632', region });
   const inUtm = async () => (await hub.get(`/fences/${fence.id}?crs=EPSG:32632`)).body.region.coordinates[0];
-  // The hub refuses the first attempt, which the browser writes to its console.
+  // The hub rejects the first attempt, which the browser logs to its console.
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/${fence.id}`, { mayFail: true });
   await page.getByText('4 corners as numbers').click();
   const longitude = page.getByLabel('Longitude of corner 3', { exact: true });
@@ -139,8 +139,8 @@ test('A fence that is kept in a UTM plane changes its plane only after a questio
   await page.getByRole('button', { name: 'Save' }).click();
   await question.getByRole('button', { name: 'Save and change' }).click();
   await page.getByText('Yard is saved').waitFor();
-  const kept = (await hub.get(`/fences/${fence.id}`)).body.region.coordinates[0];
-  assert.equal(kept[2][0], east);
+  const stored = (await hub.get(`/fences/${fence.id}`)).body.region.coordinates[0];
+  assert.equal(stored[2][0], east);
   for (const [i, [x, y, z]] of (await inUtm()).entries()) {
     const [x0 = 0, y0 = 0, z0] = ring[i] ?? [];
     assert.ok(i === 2 ? x - x0 > 5 : Math.abs(x - x0) < 0.01, `${x}`);
@@ -167,11 +167,11 @@ test('A fence takes the outline of a zone, and a circle is drawn from its middle
   await page.getByText('4 corners as numbers').waitFor();
 });
 
-test('What is written while the page still loads is kept', { skip }, async (t) => {
+test('Input typed while the page loads is preserved', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, 'about:blank');
-  // A slow machine has a second list under way when the first can be seen already.
+  // On a slow machine, a second list is in flight when the first is already visible.
   const tools = await page.context().newCDPSession(page);
   await tools.send('Emulation.setCPUThrottlingRate', { rate: 8 });
   for (const path of [DOCK.id, CELLAR.id]) {
@@ -183,7 +183,7 @@ test('What is written while the page still loads is kept', { skip }, async (t) =
   }
 });
 
-test('A change of somebody else is shown, and not undone unasked', { skip }, async (t) => {
+test('A change by another user is shown, and not reverted without confirmation', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/${DOCK.id}`);

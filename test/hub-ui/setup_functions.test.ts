@@ -24,7 +24,7 @@ function drawn(ring: readonly (readonly number[])[], plane = METERS): MapPoint[]
   return ring.map((position) => toMap(plane, position));
 }
 
-test('carried leaves a ring that was not changed as it is, to the last digit', () => {
+test('carried leaves an unchanged ring as it is, to the last digit', () => {
   const position = fc.tuple(uniform(-180, 180), uniform(-80, 80), uniform(-5, 50));
   fc.assert(
     fc.property(fc.array(position, { minLength: 3, maxLength: 12 }), (ring) => {
@@ -122,7 +122,7 @@ const EDIT = fc.tuple(
   fc.integer({ min: -30, max: 30 }),
 );
 
-/** What Modify makes of a closed ring; both ends are one vertex. */
+/** Result of Modify on a closed ring, whose ends are one vertex. */
 function edited(ring: readonly MapPoint[], [kind, which, east, north]: [string, number, number, number]): MapPoint[] {
   const open = ring.slice(0, -1);
   const i = which % open.length;
@@ -134,7 +134,7 @@ function edited(ring: readonly MapPoint[], [kind, which, east, north]: [string, 
   return [...open, ...open.slice(0, 1)];
 }
 
-test('No height is lost, and none is invented, whatever is done to the corners one after the other', () => {
+test('No sequence of corner edits loses or invents a height', () => {
   const corner = fc.tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 50 }), uniform(-20, 90));
   const corners = fc.uniqueArray(corner, { minLength: 3, maxLength: 9, selector: ([x, y]) => `${x} ${y}` });
   fc.assert(
@@ -148,7 +148,7 @@ test('No height is lost, and none is invented, whatever is done to the corners o
         const shape = edited(drawn(before, plane), edit);
         ring = carried(before, shape, plane);
         assert.deepEqual(ring.at(-1), ring[0], 'it stays closed');
-        // All that Modify has not touched is as it was, height included.
+        // Vertices that Modify did not change are identical, including their heights.
         const untouched = before.filter((position) => drawn([position], plane).every((at) => shape.some(same(at))));
         for (const position of untouched) {
           assert.ok(
@@ -218,7 +218,7 @@ test('replacing gives the corners of a new shape the heights of the nearest old 
   assert.deepEqual(replacing([], [[1, 1]], METERS), [[1, 1]]);
 });
 
-test('residualsOf is nothing where the points fit, and shows the one that does not', () => {
+test('residualsOf is zero for points that fit, and reveals an outlier', () => {
   const pairs = pairsOf(HALL.ground_control_points);
   assert.deepEqual(rowsOf(pairs), HALL.ground_control_points);
   for (const meters of residualsOf(pairs) ?? assert.fail()) assert.ok(meters < 0.01, `${meters}`);
@@ -251,7 +251,7 @@ for (const [meters, text] of [
   [1.234, '1.23 m'],
   [31.7, '32 m'],
 ] as const) {
-  test(`residualText says ${text}`, () => assert.equal(residualText(meters), text));
+  test(`residualText returns ${text}`, () => assert.equal(residualText(meters), text));
 }
 
 const PERMITS = permissionCheckOf({
@@ -304,12 +304,12 @@ for (const [text, expected] of [
   ['50° 06,600′ n; 8° 40,800′ w', [-8.68, 50.11, false]],
   [`8°40'48" 50°06'36"`, [8.68, 50.11, true]],
   [`-8°40'48" -50°06'36"`, [-8.68, -50.11, true]],
-  // Texts that are no position may be names.
+  // Texts that are not a position may be names.
   ['Hall 1', undefined],
   ['50.11 N, 8.68 N', undefined],
   [`50°66'00"N 8°40'48"E`, undefined],
   ['N 50.11 S, 8.68 E', undefined],
-  // Numbers that are no position.
+  // Numbers that are not a position.
   ['8.68', 'This is one number.'],
   ['1, 2, 3', 'These are 3 numbers.'],
   ['8,68,50,11', 'These are 4 numbers.'],
@@ -332,7 +332,7 @@ for (const [text, expected] of [
   });
 }
 
-test('readPosition() takes no long text for a position, and takes no time for it', () => {
+test('readPosition() rejects long text quickly', () => {
   const startMs = performance.now();
   for (const start of ['', '1', '1°', 'N1', '1°1°', "1°1'1"]) {
     for (const unit of ['1', ' ', '1 ', "1'", '1,', '\u00a0']) {

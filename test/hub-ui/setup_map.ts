@@ -4,18 +4,18 @@ import { untilHolds } from '../support/browser.ts';
 
 type Place = readonly [number, number];
 
-/** A map of the page, on which a test points at places of its plane: longitude and latitude, or meters. */
+/** A map of the page on which a test points at positions: longitude and latitude, or meters. */
 export class TestMap {
   readonly #page: Page;
   readonly #box: Locator;
 
-  /** `label` is what the map is called. */
+  /** `label` is the accessible name of the map. */
   constructor(page: Page, label: string) {
     this.#page = page;
     this.#box = page.locator('[data-map]').filter({ has: page.getByRole('region', { name: label }) });
   }
 
-  /** Where a place is on the screen, found by what the map says of two points of it. */
+  /** Screen coordinates of a position, derived from the positions that the map shows for two points. */
   async pixelOf([x, y]: Place): Promise<[number, number]> {
     const { left, top, width, height } = await this.#rectangle();
     const [ax, ay] = [left + width * 0.3, top + height * 0.35];
@@ -24,7 +24,7 @@ export class TestMap {
     return [ax + ((x - a[0]) / (b[0] - a[0])) * (bx - ax), ay + ((y - a[1]) / (b[1] - a[1])) * (by - ay)];
   }
 
-  /** Goes to a longitude and latitude by the field on the map, and waits until the map has come to rest there. */
+  /** Moves the map to a longitude and latitude by its field, and waits until the map is idle there. */
   async goTo([longitude, latitude]: Place): Promise<void> {
     const field = this.#box.getByRole('textbox', { name: 'Go to a position or place' });
     await field.fill(`${longitude}, ${latitude}`);
@@ -35,7 +35,7 @@ export class TestMap {
     });
   }
 
-  /** The place in the middle of the map. */
+  /** The position in the middle of the map. */
   async middle(): Promise<Place> {
     const { left, top, width, height } = await this.#rectangle();
     return this.placeAt(left + width / 2, top + height / 2);
@@ -45,7 +45,7 @@ export class TestMap {
     await this.#page.mouse.click(...(await this.pixelOf(place)));
   }
 
-  /** Clicks along places, the last one twice. */
+  /** Clicks a sequence of positions, the last one twice. */
   async draw(places: readonly Place[]): Promise<void> {
     const pixels: [number, number][] = [];
     for (const place of places) pixels.push(await this.pixelOf(place));
@@ -65,11 +65,11 @@ export class TestMap {
     await this.#page.mouse.up();
   }
 
-  /** What the map says is under the pointer there. */
+  /** The position that the map shows for this pointer position. */
   async placeAt(x: number, y: number): Promise<Place> {
     const pointer = this.#box.locator('[data-pointer]');
     let text = '';
-    // What is said belongs to this point as soon as it is said twice.
+    // The shown position belongs to this point once it is read twice.
     await untilHolds(this.#page, async () => {
       await this.#page.mouse.move(x + 1, y);
       await this.#page.mouse.move(x, y);

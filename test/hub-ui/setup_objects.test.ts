@@ -27,17 +27,17 @@ test('A trackable is created with providers, a shape and a rule that is checked 
   await page.getByText('Valid', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Create trackable' }).click();
   await page.getByText('Cart is saved').waitFor();
-  const [kept] = (await hub.get('/trackables/summary')).body;
-  assert.deepEqual(kept.location_providers, ['tag-9']);
-  assert.deepEqual(kept.locating_rules, [{ expression: "type = 'uwb'", priority: 1 }]);
-  assert.deepEqual(kept.geometry.coordinates[0].slice(0, 3), [
+  const [stored] = (await hub.get('/trackables/summary')).body;
+  assert.deepEqual(stored.location_providers, ['tag-9']);
+  assert.deepEqual(stored.locating_rules, [{ expression: "type = 'uwb'", priority: 1 }]);
+  assert.deepEqual(stored.geometry.coordinates[0].slice(0, 3), [
     [-0.5, -1.5],
     [0.5, -1.5],
     [0.5, 1.5],
   ]);
 });
 
-test('A trackable keeps what has no control on the page, and says which rule is wrong', { skip }, async (t) => {
+test('Members without a control survive an edit of a trackable, and the wrong rule is named', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const properties = { driver: 'Kim', deep: { list: [1, null] } };
   await hub.post('/trackables', { ...FORKLIFT, properties, radius: 1.5 });
@@ -57,13 +57,13 @@ test('A trackable keeps what has no control on the page, and says which rule is 
   await page.getByLabel('Properties').fill('{"driver": "Lee"}');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Forklift 7 is saved').waitFor();
-  const kept = (await hub.get(`/trackables/${FORKLIFT.id}`)).body;
-  assert.equal(kept.fence_timeout, 2500);
-  assert.equal(kept.radius, 1.5);
-  assert.deepEqual(kept.properties, { driver: 'Lee' });
+  const stored = (await hub.get(`/trackables/${FORKLIFT.id}`)).body;
+  assert.equal(stored.fence_timeout, 2500);
+  assert.equal(stored.radius, 1.5);
+  assert.deepEqual(stored.properties, { driver: 'Lee' });
 });
 
-test('A changed property leaves the digits of the others', { skip }, async (t) => {
+test('Changing a property preserves the digits of the others', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const others = '"floorId":723413320329068590,"deep":{"t":21.0}';
   const body = JSON.stringify({ ...FORKLIFT, properties: undefined });
@@ -77,7 +77,7 @@ test('A changed property leaves the digits of the others', { skip }, async (t) =
   assert.ok(text.includes('{"driver":"Lee","floorId":723413320329068590,"deep":{"t":21.0,"u":1}}'), text);
 });
 
-test('A provider is named, and deleted after a question', { skip }, async (t) => {
+test('A provider is named, and deleted after confirmation', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -94,7 +94,7 @@ test('A provider is named, and deleted after a question', { skip }, async (t) =>
   assert.equal((await hub.get('/providers/tag-1')).status, 404);
 });
 
-test('The rules of the hub are built, tried on live locations, taken back and saved', { skip }, async (t) => {
+test('The rules of the hub are built, tested on live locations, undone and saved', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const providers = ['tag-1', 'tag-2'];
   await hub.post('/trackables', { ...FORKLIFT, location_providers: providers });
@@ -123,8 +123,8 @@ test('The rules of the hub are built, tried on live locations, taken back and sa
   await page.getByRole('group', { name: 'Locating rule 2' }).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The rules are saved').waitFor();
-  const kept = (await hub.get('/trackables/rules/locating')).body;
-  assert.deepEqual(kept, [{ expression: 'accuracy > 1', priority: 1 }]);
+  const stored = (await hub.get('/trackables/rules/locating')).body;
+  assert.deepEqual(stored, [{ expression: 'accuracy > 1', priority: 1 }]);
   await page.goto(`${hub.origin}/hub-ui/?sel=trackables:${FORKLIFT.id}`);
   const why = page.getByRole('region', { name: 'Which location counts' });
   await why.getByText('Its rule has the highest priority of all matching rules: 1.').waitFor();

@@ -21,7 +21,7 @@ async function create(page: Page, kind: string): Promise<void> {
   await page.getByText(/ is saved$/).waitFor();
 }
 
-/** What each kind needs to be created, beside its properties. */
+/** Required members of each kind, besides its properties. */
 const KINDS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   zone: (page) => page.getByLabel('Save incomplete, without a geographic position').check(),
   fence: (page) => page.getByRole('button', { name: 'Enter corners' }).click(),
@@ -31,18 +31,18 @@ const KINDS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
 };
 
 for (const [kind, need] of Object.entries(KINDS)) {
-  test(`The properties of a new ${kind} are typed, and kept as they were typed`, { skip }, async (t) => {
+  test(`The properties of a new ${kind} are typed, and stored as typed`, { skip }, async (t) => {
     const hub = await openUiHub(t);
     const page = await openPage(t, `${hub.origin}/hub-ui/${kind}s/new`);
     await need(page);
     await type(page, 'Properties', WRITTEN);
     await create(page, kind);
-    const [kept] = (await hub.get(`/${kind}s/summary`)).body;
-    assert.deepEqual(kept.properties, JSON.parse(WRITTEN));
+    const [stored] = (await hub.get(`/${kind}s/summary`)).body;
+    assert.deepEqual(stored.properties, JSON.parse(WRITTEN));
   });
 }
 
-test('Properties follow an undo, and hold the entity back while they are half written', { skip }, async (t) => {
+test('Properties follow an undo, and block saving while they are incomplete', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/trackables/new`);
   const properties = page.getByLabel('Properties');
@@ -64,7 +64,7 @@ test('Numbers are typed as they are written: below zero, with zeros, and from an
   await type(page, 'Longitude', '-0.0105');
   await page.getByText('Enter both longitude and latitude.').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Create anchor' }).isDisabled());
-  assert.equal(await page.getByLabel('Latitude', { exact: true }).inputValue(), '', 'what is not known is not zero');
+  assert.equal(await page.getByLabel('Latitude', { exact: true }).inputValue(), '', 'a missing value is not zero');
   await type(page, 'Latitude', '51.4706');
   await type(page, 'Elevation', '-1.05');
   await create(page, 'anchor');

@@ -108,7 +108,7 @@ test('A zone is drawn on the map, and placed by its extent', { skip }, async (t)
   assert.ok(turned[2][1] < 50.11 && Math.abs(turned[2][0] - 8.68) < 1e-6, `${turned[2]}`);
 });
 
-test('A proximity zone is placed by a click, and an unfinished one shows what it lacks', { skip }, async (t) => {
+test('A proximity zone is placed by a click, and an incomplete one shows its missing fields', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`, { mayFail: true });
@@ -128,7 +128,7 @@ test('A proximity zone is placed by a click, and an unfinished one shows what it
   assert.equal(gate.radius, 4);
 });
 
-test('A floor plan is chosen, fills its zone at first, and is kept with it', { skip }, async (t) => {
+test('A chosen floor plan fills its zone at first, and is stored with it', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
@@ -138,13 +138,13 @@ test('A floor plan is chosen, fills its zone at first, and is kept with it', { s
   await plan.getByText(/Fits to \d+ mm on average/).waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Hall is saved').waitFor();
-  const { floor_plan: kept } = (await hub.get(`/zones/${HALL.id}`)).body.properties;
-  assert.match(kept.image, /^data:image\/png;base64,/);
-  assert.equal(kept.ground_control_points.length, 8);
-  assert.deepEqual(kept.ground_control_points[5], [2, 2]);
+  const { floor_plan: stored } = (await hub.get(`/zones/${HALL.id}`)).body.properties;
+  assert.match(stored.image, /^data:image\/png;base64,/);
+  assert.equal(stored.ground_control_points.length, 8);
+  assert.deepEqual(stored.ground_control_points[5], [2, 2]);
 });
 
-/** Loads a floor plan, saves the zone, and returns what the hub has then of the image, with its size in pixels. */
+/** Loads a floor plan, saves the zone, and returns the stored image with its size in pixels. */
 async function savedPlan(page: Page, hub: TestHub, file: { name: string; mimeType: string; buffer: Buffer }) {
   await page.getByLabel('Image of the floor plan').setInputFiles(file);
   await page.getByRole('region', { name: 'Plan', exact: true }).waitFor();
@@ -175,7 +175,7 @@ const noise = (page: Page): Promise<string> =>
     return canvas.toDataURL('image/png').slice('data:image/png;base64,'.length);
   });
 
-test('A large floor plan is made so small that the hub takes it with the other properties', { skip }, async (t) => {
+test('A large floor plan is scaled down to fit the size limit of the hub', { skip }, async (t) => {
   const hub = await openUiHub(t, { max_entity_properties_size: 100 });
   await hub.post('/zones', { ...HALL, properties: { owner: 'x'.repeat(20_000) } });
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
@@ -186,7 +186,7 @@ test('A large floor plan is made so small that the hub takes it with the other p
   assert.ok(Math.abs(width / height - 800 / 600) < 0.02, `${width} by ${height}`);
 });
 
-test('An SVG with a view box alone becomes a plan of its shape', { skip }, async (t) => {
+test('An SVG with only a view box becomes a plan of its aspect ratio', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
@@ -271,7 +271,7 @@ test('On an empty hub a floor plan is placed by clicks, and its zone by it', { s
   assert.ok(Math.abs(length - 10) < 0.6 && across === 0, `${length} ${across}`);
 });
 
-/** Resolves when a place is in the middle of a map. */
+/** Resolves when a position is in the middle of a map. */
 async function isAt(page: Page, map: TestMap, [longitude, latitude]: readonly [number, number]): Promise<void> {
   await untilHolds(page, async () => {
     const [x, y] = await map.middle();

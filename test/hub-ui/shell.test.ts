@@ -59,7 +59,7 @@ test('Every place of the navigation has an address, and the way back leads back'
   await page.getByText('There is no such page').waitFor();
 });
 
-test('On a narrow screen everything can be reached from the bottom', { skip }, async (t) => {
+test('On a narrow screen all pages are reachable from the bottom bar', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { width: 390, theme: 'dark' });
   const bar = page.getByRole('navigation', { name: 'Main' });
@@ -71,7 +71,7 @@ test('On a narrow screen everything can be reached from the bottom', { skip }, a
   assert.equal(overflow, 0);
 });
 
-test('A theme that was chosen stays', { skip }, async (t) => {
+test('A chosen theme persists', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { theme: 'dark' });
   const ground = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -85,7 +85,9 @@ test('A theme that was chosen stays', { skip }, async (t) => {
   assert.notEqual(await ground(), dark);
 });
 
-test('The page says that the connection is lost, comes back by itself, and shows what is then', { skip }, async (t) => {
+test('The page reports a lost connection, reconnects automatically, and shows the current state', {
+  skip,
+}, async (t) => {
   const { folder, hub: first, line } = await openSiteByLine(t);
   const page = await openPage(t, `http://127.0.0.1:${line.port}/hub-ui/`, { mayFail: true });
   await page.locator('[data-counts]', { hasText: '1 trackable' }).waitFor();
@@ -104,7 +106,7 @@ test('The page says that the connection is lost, comes back by itself, and shows
   line.target = second.hub.port;
   await second.post('/trackables', { type: 'virtual', name: 'Cart', location_providers: ['tag-2'] });
   await move(second, 'tag-2', [30, 20]);
-  // It may have come back by itself before it is pressed: then there is nothing to press any more.
+  // The page may reconnect before the click, which removes the button.
   await page.locator('button[data-state]').first().dispatchEvent('click');
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
   await page.locator('[data-counts]', { hasText: '2 trackables' }).waitFor();
@@ -113,14 +115,14 @@ test('The page says that the connection is lost, comes back by itself, and shows
   await page.close();
 });
 
-test('The page asks again for what no hub has answered, says so, and leaves changes to the user', {
+test('The page retries failed reads with a notice, and leaves retries of changes to the user', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/rules`, { mayFail: true });
   await page.getByRole('button', { name: 'Connected' }).first().waitFor();
-  /** Answers the next requests of a kind as a load balancer does whose hub has gone. */
+  /** Answers the next requests of a kind like a load balancer whose hub is down. */
   const failing = async (method: string, path: string, times: number) => {
     const asked: string[] = [];
     await page.route(path, async (route) => {

@@ -14,13 +14,13 @@ import { DOCK, HALL } from './ui_site.ts';
 
 interface SignedSite {
   readonly tokenSeconds?: number;
-  /** Lines of what viewers may do besides. */
+  /** Additional permission lines of viewers. */
   readonly viewerMay?: string;
-  /** What is in the hub, by the paths where it is created. */
+  /** Entities of the hub, by the paths where they are created. */
   readonly site?: readonly (readonly [path: string, body: object])[];
-  /** The port of the hub, and the one by which its page is seen. */
+  /** The port of the hub, and the port at which its page is visible. */
   readonly ports?: { readonly hub: number; readonly page: number };
-  /** Path before that of the page, where a proxy shows it. */
+  /** Path prefix under which a proxy serves the page. */
   readonly pagePrefix?: string;
 }
 
@@ -29,7 +29,7 @@ const SITE = [
   ['/fences', DOCK],
 ] as const;
 
-/** A hub that wants to know who somebody is, with the identity server of the development set-up. */
+/** A hub with authorization, and the identity server of the development setup. */
 export async function openSignedSite(
   t: TestContext,
   { tokenSeconds, viewerMay = '', site = SITE, ports, pagePrefix = '' }: SignedSite = {},
@@ -52,7 +52,7 @@ export async function openSignedSite(
     openid_browser_client_name: BROWSER_CLIENT,
     openid_clock_tolerance: 0,
   };
-  // Hooks run in the order in which they are made: the page goes first, then the hub, then what it needs.
+  // Hooks run in registration order: close the page first, then the hub, then its dependencies.
   const hub = await openUiHub(t, settings, { folder });
   t.after(async () => {
     await provider.close();
@@ -69,13 +69,13 @@ export async function openSignedSite(
   return hub;
 }
 
-/** Signs in as one of the people of the development set-up. */
+/** Signs in as a user of the development setup. */
 export async function signIn(page: Page, name: string): Promise<void> {
   await sendPassword(page, name);
   await page.getByRole('navigation', { name: 'Main' }).getByTitle(name, { exact: true }).waitFor();
 }
 
-/** Leaves for the identity server, and says there who one is. */
+/** Goes to the identity server, and enters the credentials there. */
 export async function sendPassword(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('input[name=login]').fill(name);

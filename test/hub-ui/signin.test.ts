@@ -8,7 +8,7 @@ import { DOCK, HALL } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-test('Somebody signs in, comes back to where they wanted to go, stays signed in, and signs out', {
+test('A user signs in, returns to the requested page, stays signed in, and signs out', {
   skip,
 }, async (t) => {
   const hub = await openSignedSite(t);
@@ -35,7 +35,7 @@ test('Somebody signs in, comes back to where they wanted to go, stays signed in,
   assert.equal(await page.evaluate('sessionStorage.length + Object.keys(localStorage).join()'), '0hub-theme');
 });
 
-test('Who may only look is offered nothing that changes anything', { skip }, async (t) => {
+test('A viewer is offered no control that changes data', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences`, { mayFail: true });
   await signIn(page, 'viewer');
@@ -82,7 +82,7 @@ test('A tag owner reads that their roles give no access, and no message of the A
   }
 });
 
-test('Who may delete but not create is told that nothing brings a fence back', { skip }, async (t) => {
+test('A user who may delete but not create is warned that a deletion cannot be undone', { skip }, async (t) => {
   const hub = await openSignedSite(t, { viewerMay: "'/v2/fences/:fence_id': [READ_ANY, DELETE_ANY]" });
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { mayFail: true });
   await signIn(page, 'viewer');
@@ -100,7 +100,7 @@ const FENCES = "'/v2/fences': [CREATE_ANY]\n  '/v2/fences/:fence_id': [READ_ANY,
 const ZONES = "'/v2/zones': [CREATE_ANY]";
 const DEMO = "'/v2/demo': [CREATE_ANY, READ_ANY, DELETE_ANY]";
 
-/** Why a button is off, as the browser tells it to assistive technology too; that a click does nothing is seen elsewhere. */
+/** Why a button is disabled, as exposed to assistive technology. Another test checks that a click has no effect. */
 async function whyOff(button: Locator): Promise<string | null> {
   await button.waitFor();
   assert.equal(await button.getAttribute('aria-disabled'), 'true');
@@ -120,7 +120,9 @@ for (const [role, viewerMay] of [
   });
 }
 
-test('Who may import some kinds imports these, and is told of which others that is not so', { skip }, async (t) => {
+test('A user who may import only some kinds imports these, and sees which others are not permitted', {
+  skip,
+}, async (t) => {
   const hub = await openSignedSite(t, { viewerMay: `${IMPORTS}\n  ${FENCES}` });
   const page = await openPage(t, `${hub.origin}/hub-ui/lists/fences`, { mayFail: true });
   await signIn(page, 'viewer');
@@ -163,7 +165,9 @@ test('Who may import some kinds imports these, and is told of which others that 
   await page.getByRole('link', { name: 'Dock, new', exact: true }).waitFor();
 });
 
-test('Who may not make and remove all of a demo sees its buttons off, with the reason', { skip }, async (t) => {
+test('Demo buttons are disabled with the reason for users who may not create and remove the demo', {
+  skip,
+}, async (t) => {
   const empty = await openSignedSite(t, { viewerMay: `${ZONES}\n  ${DEMO}`, site: [] });
   const page = await openPage(t, `${empty.origin}/hub-ui/`, { mayFail: true });
   await signIn(page, 'viewer');
@@ -180,14 +184,14 @@ test('Who may not make and remove all of a demo sees its buttons off, with the r
   assert.equal(await note.getByRole('button').count(), 0, 'a role without the demo has no buttons of it');
 });
 
-test('Who may see some things is led to these, and to nothing else', { skip }, async (t) => {
+test('A user with partial access is led only to the permitted pages', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   await signIn(page, 'tag-owner');
   const links = page.getByRole('navigation', { name: 'Main' }).locator('a[title]');
   const seen = ['Map', 'Events', 'Operations', 'Fences', 'Trackables', 'Providers', 'Lists'];
   await untilHolds(page, async () => (await links.allTextContents()).join() === seen.join());
-  // Of the site, the fence that they own.
+  // Of the site, only the fence that they own.
   await page.getByRole('combobox', { name: 'Search the site' }).fill('a');
   await page.getByRole('option').first().waitFor();
   const found = page.getByRole('option').getByText(/Dock|Hall/);
@@ -212,7 +216,9 @@ test('A token is renewed before it ends, without a question', { skip }, async (t
   await page.getByText('No rules').waitFor();
 });
 
-test('A session that cannot be renewed is said to have ended, and begins again where it was', { skip }, async (t) => {
+test('A session that cannot be renewed is reported as expired, and signing in returns to the same page', {
+  skip,
+}, async (t) => {
   const hub = await openSignedSite(t, { tokenSeconds: 10 });
   const page = await openPage(t, `${hub.origin}/hub-ui/zones?q=hall`, { mayFail: true });
   await signIn(page, 'hub-admin');
@@ -230,7 +236,7 @@ test('A session that cannot be renewed is said to have ended, and begins again w
   assert.equal(page.url(), `${hub.origin}/hub-ui/zones?q=hall`);
 });
 
-test('A refusal of the identity server is told, and a hub without authorization asks nobody', { skip }, async (t) => {
+test('An identity server error is shown, and a hub without authorization requires no sign-in', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   await page.route('**/realms/**', (route) => route.abort());

@@ -68,7 +68,7 @@ for (const path of ['/', '/hub-ui', '/v1/web', '/v1/web/map', '/hub/v1/web', '/d
 }
 
 for (const path of ['/hub-ui/', '/hub-ui/zones', '/hub-ui/fences/a%2Fb', '/hub-ui/index.html']) {
-  test(`withSite answers ${path} with the page, to be asked for again each time`, () => {
+  test(`withSite answers ${path} with the page, which must be revalidated`, () => {
     const { status, headers, body } = ask(path);
     assert.equal(status, 200);
     assert.equal(String(body), '<!doctype html>');
@@ -88,7 +88,7 @@ const OFFERS = [
 ] as const;
 
 for (const [accepted, encoding, body] of OFFERS) {
-  test(`withSite packs a file for "${accepted}" as ${encoding ?? 'plain bytes'}`, () => {
+  test(`withSite compresses a file for "${accepted}" as ${encoding ?? 'plain bytes'}`, () => {
     const reply = ask('/hub-ui/assets/main-1a2b.js', { headers: { 'accept-encoding': accepted } });
     assert.equal(reply.headers?.['Content-Encoding'], encoding);
     assert.equal(reply.headers?.['Vary'], 'Accept-Encoding');
@@ -96,7 +96,7 @@ for (const [accepted, encoding, body] of OFFERS) {
   });
 }
 
-test('withSite lets files whose names have a hash be kept for ever, and knows those that a client has', () => {
+test('withSite marks files with hashed names as immutable, and revalidates by ETag', () => {
   const { headers } = ask('/hub-ui/assets/main-1a2b.js');
   assert.match(headers?.['Cache-Control'] ?? '', /immutable/);
   for (const tag of ['"assets/main-1a2b.js"', 'W/"assets/main-1a2b.js"', '"x", "assets/main-1a2b.js"']) {
@@ -107,26 +107,26 @@ test('withSite lets files whose names have a hash be kept for ever, and knows th
   assert.equal(ask('/hub-ui/assets/main-1a2b.js', { headers: { 'if-none-match': '"y"' } }).status, 200);
 });
 
-test('withSite does not answer a file that is gone with the page: a browser would run it', () => {
+test('withSite does not answer requests for deleted files with the page, which a browser would execute', () => {
   assert.deepEqual(ask('/hub-ui/assets/main-old.js'), {
     status: 404,
     body: 'Cannot get /hub-ui/assets/main-old.js: there is no such file',
   });
 });
 
-test('withSite refuses to be written to', () => {
+test('withSite rejects writing methods', () => {
   const { status, headers } = ask('/hub-ui/zones', { method: 'POST' });
   assert.equal(status, 405);
   assert.equal(headers?.['Allow'], 'GET, HEAD');
 });
 
-test('withSite says what to do where the page was never built', () => {
+test('withSite says what to do if the page was never built', () => {
   const { status, body } = ask('/hub-ui/', { files: new Map() });
   assert.equal(status, 503);
   assert.match(String(body), /npm run build:ui/);
 });
 
-test('withSite tells the page its settings', () => {
+test('withSite sends the page its settings', () => {
   const { headers, body } = ask('/hub-ui/settings.json');
   assert.deepEqual(JSON.parse(String(body)), SETTINGS);
   assert.equal(headers?.['Cache-Control'], 'no-store');
@@ -178,7 +178,7 @@ for (const [header, size, start, end] of [
   });
 }
 
-test('withSite serves parts of the map file, to those whose token is good', async (t) => {
+test('withSite serves ranges of the map file to clients with a valid token', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'map-file-'));
   t.after(() => rm(folder, { recursive: true }));
   const mapFile = join(folder, 'town.pmtiles');
@@ -207,7 +207,7 @@ test('withSite serves parts of the map file, to those whose token is good', asyn
   assert.deepEqual(await askFor('bytes=0-9', refused), { status: 401, body: 'Cannot know you' });
 });
 
-test('The built page is packed in both ways to the same bytes', async () => {
+test('Both encodings of the built page decompress to the same bytes', async () => {
   const { readSiteFiles } = await import('../../src/site/site_files.ts');
   const builder = new URL('../../src/build_ui.mjs', import.meta.url).href;
   const { builtFolder, ensureBuilt } = (await import(builder)) as { builtFolder(): string; ensureBuilt(): void };

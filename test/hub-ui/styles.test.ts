@@ -13,7 +13,7 @@ function read(name: string): string {
   return readFileSync(join(FOLDER, name), 'utf8');
 }
 
-/** Class names that a style sheet defines, of its own alone. */
+/** Class names that a style sheet itself defines. */
 function definedIn(css: string): Set<string> {
   const own = css.replace(/:global\([^)]*\)|\/\*[\s\S]*?\*\/|"[^"]*"/g, '');
   const selectors = own.matchAll(/([^{}]+)\{/g);
@@ -22,7 +22,7 @@ function definedIn(css: string): Set<string> {
   );
 }
 
-/** Names that sources take from style sheets, by the paths of these; `*` where a name is put together. */
+/** Class names that sources use, by style sheet path; `*` for computed names. */
 function usedFrom(): Map<string, Set<string>> {
   const used = new Map(MODULES.map((name) => [name, new Set<string>()]));
   const add = (from: string, path: string, name: string): void => {
@@ -43,7 +43,7 @@ function usedFrom(): Map<string, Set<string>> {
   return used;
 }
 
-test('Every class of a style sheet is used, and every class that is used is there', () => {
+test('Every class of a style sheet is used, and every used class is defined', () => {
   const used = usedFrom();
   for (const sheet of MODULES) {
     const names = used.get(sheet) ?? new Set();
@@ -53,7 +53,7 @@ test('Every class of a style sheet is used, and every class that is used is ther
   }
 });
 
-test('A style sheet stands beside what it belongs to, and none but resets and tokens is for the whole page', () => {
+test('A style sheet is next to its component, and only resets and tokens are global', () => {
   const whole = NAMES.filter((name) => name.endsWith('.css') && !name.endsWith('.module.css'));
   assert.deepEqual(whole.sort(), ['styles/base.css', 'styles/tokens.css']);
   for (const name of whole) assert.deepEqual([...definedIn(read(name))], [], name);
@@ -65,6 +65,6 @@ test('A style sheet stands beside what it belongs to, and none but resets and to
   }
 });
 
-test('No component writes the name of a class by itself', () => {
+test('No component uses a literal class name', () => {
   for (const { name, text } of SOURCES) assert.doesNotMatch(text, /\bclass(?:Name)?(?:=["']|=\{`[^$]|: '| = ')/, name);
 });

@@ -10,15 +10,15 @@ import { diceOf } from '../support/dice.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-/** As many symbols are drawn one by one; with one more they are a crowd, which is drawn pixel by pixel. */
+/** Maximum number of symbols drawn one by one. Larger crowds are drawn pixel by pixel. */
 const MOST_SINGLE = 1_500;
 const NOW_MS = 1_000_000;
-/** By so much of 255 colors of thin edges may differ: those that lie upon each other are mixed in another order. */
+/** Tolerance of thin edges, of 255: overlapping edges are blended in another order. */
 const TOLD_APART = 32;
 const MAP = new URL('../../src/hub-ui/map/objects/', import.meta.url).pathname;
 const PARTS = { moving_draw: 'drawMoving, newScreen', moving_objects: 'MovingObjects' };
 
-/** What draws moving objects, as one module for a browser. */
+/** The renderer of moving objects, bundled as one module for a browser. */
 async function drawingModule(): Promise<string> {
   const { NODE_ENV } = process.env;
   const entry = 'drawing';
@@ -41,13 +41,13 @@ async function drawingModule(): Promise<string> {
       rolldownOptions: { input: entry, preserveEntrySignatures: 'strict', output: { codeSplitting: false } },
     },
   });
-  // Vite says what it builds for, and the tests are not built.
+  // Vite defines its build target, and the tests are not built by Vite.
   if (NODE_ENV === undefined) delete process.env['NODE_ENV'];
   const [{ output }] = [built].flat() as [Rolldown.RolldownOutput];
   return output[0].code;
 }
 
-/** An empty page with what draws. */
+/** An empty page with the renderer. */
 async function openDrawing(t: TestContext): Promise<Page> {
   const code = await drawingModule();
   const server = createServer(({ url }, response) => {
@@ -59,40 +59,40 @@ async function openDrawing(t: TestContext): Promise<Page> {
   return openPage(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
 }
 
-/** An object: column and row of its pixel, where it is heading, and when it was heard of. */
-type Drawn = readonly [x: number, y: number, heading: number, heardMs: number];
+/** An object: column and row of its pixel, its heading, and its last-seen time. */
+type Drawn = readonly [x: number, y: number, heading: number, lastSeenMs: number];
 
 interface Scene {
   readonly objects: readonly Drawn[];
   readonly width: number;
   readonly height: number;
   readonly symbol: 'trackable' | 'provider';
-  /** Whether there are alerts of some: their rings touch the tips of symbols. */
+  /** Whether some objects have alerts: their rings touch the tips of symbols. */
   readonly isAlarmed: boolean;
 }
 
-/** The pixels of a picture, in which objects are drawn one by one, and as a crowd. */
+/** Pixel comparison of objects drawn one by one and as a crowd. */
 interface Compared {
-  /** Those that objects cover. */
+  /** Pixels that objects cover. */
   readonly covered: number;
-  /** By how much the color of one differs at most, of 255. */
+  /** Maximum color difference of a pixel, of 255. */
   readonly worst: number;
-  /** Those that people could tell apart. */
+  /** Pixels with a visible difference. */
   readonly others: number;
   readonly seen: readonly [single: number, crowd: number];
 }
 
-/** One object more makes a crowd of them: it is beside the picture, as far as objects are drawn at all. */
-const BESIDE: Drawn = [-19, -19, 0, NOW_MS];
+/** One additional object, outside the picture but within the drawn margin, makes the objects a crowd. */
+const OUTSIDE: Drawn = [-19, -19, 0, NOW_MS];
 
 function compare(page: Page, scene: Scene): Promise<Compared> {
-  // A text, since it runs where there is a document.
+  // The code is a string because it runs in the browser.
   return page.evaluate(`(async ({ objects, width, height, symbol, isAlarmed }) => {
     const { drawMoving, newScreen, MovingObjects } = await import('/drawing.js');
     const draw = (drawn) => {
       const all = new MovingObjects({ kind: 'zone', id: 'z', zone: { id: 'z', type: 'uwb' } });
       all.markBy((id) => Number(id) % 11 === 0);
-      const rows = drawn.flatMap(([x, y, heading, heardMs], i) => [i, x, y, heading ?? NaN, NaN, NaN, heardMs]);
+      const rows = drawn.flatMap(([x, y, heading, lastSeenMs], i) => [i, x, y, heading ?? NaN, NaN, NaN, lastSeenMs]);
       const added = drawn.map((_, index) => ({ index, id: String(index), name: undefined, providerType: 'uwb' }));
       all.take({ added, rows: Float64Array.from(rows), outlines: new Float64Array(0), isReset: true }, ${NOW_MS});
       for (let i = 0; i < all.count; i++) all.group[i] = i % 3 === 0 ? 1 : 0;
@@ -117,7 +117,7 @@ function compare(page: Page, scene: Scene): Promise<Compared> {
       );
       return { seen: screen.drawn, pixels: context.getImageData(0, 0, width, height).data };
     };
-    const [single, crowd] = [draw(objects), draw([...objects, ${JSON.stringify(BESIDE)}])];
+    const [single, crowd] = [draw(objects), draw([...objects, ${JSON.stringify(OUTSIDE)}])];
     const ground = [0x80, 0x90, 0xa0, 255];
     let covered = 0, worst = 0, others = 0;
     for (let at = 0; at < single.pixels.length; at += 4) {
@@ -135,10 +135,10 @@ function compare(page: Page, scene: Scene): Promise<Compared> {
   })(${JSON.stringify(scene)})`);
 }
 
-test('A crowd looks as its objects do one by one, wherever they do not cover each other', { skip }, async (t) => {
+test('Crowd rendering matches single rendering where objects do not overlap', { skip }, async (t) => {
   const page = await openDrawing(t);
   const dice = diceOf(1);
-  // In rows, each with room around it; those at the edges are cut.
+  // In rows with margins; objects at the edges are clipped.
   const [columns, apart] = [50, 34];
   const objects = Array.from({ length: MOST_SINGLE }, (_, i): Drawn => {
     const [x, y] = [(i % columns) * apart, Math.floor(i / columns) * apart];
@@ -160,7 +160,7 @@ test('A crowd looks as its objects do one by one, wherever they do not cover eac
   }
 });
 
-test('Objects of a crowd that cover each other lie upon each other as they do one by one', { skip }, async (t) => {
+test('Overlapping objects of a crowd have the stacking order of single rendering', { skip }, async (t) => {
   const page = await openDrawing(t);
   const dice = diceOf(2);
   for (const [width, height] of [

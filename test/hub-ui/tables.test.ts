@@ -22,7 +22,7 @@ import { openEntities, polygon, UUID_A, UUID_B, UUID_C } from '../entities/open_
 
 const file = (name: string): Promise<Buffer> => readFile(new URL(`files/${name}`, import.meta.url));
 
-/** What the dialog makes of a table without a choice of the user. */
+/** The default import of a table, without user choices. */
 function documentOf(table: Table, name = 'carts.csv'): HubDocument & { readonly kind: TableKind } {
   const kind = guessKind(table);
   const meanings = guessMeanings(table.columns, kind);
@@ -36,7 +36,7 @@ function trackablesOf(text: string): readonly Record<string, unknown>[] {
 
 const notesOf = ({ notes = [] }: HubDocument): readonly string[] => notes.map(({ where, what }) => `${where}: ${what}`);
 
-test('A table of carts becomes trackables with the members that it has; what cannot be a member is a property', async () => {
+test('A table of carts becomes trackables; columns that map to no member become properties', async () => {
   const document = documentOf(readCsv(decodeText(await file('carts.csv')).text));
   const properties = (cost: string) => ({ properties: { 'Cost centre': cost } });
   assert.deepEqual(document.lists.get('trackables'), [
@@ -87,13 +87,13 @@ for (const [what, bytes] of [
   ['blanks around quotes', Buffer.from(TEXT.replace(';"', ' ; "').replace('";', '" ;'))],
   ['no line end at the end', Buffer.from(TEXT.trimEnd())],
 ] as const) {
-  test(`A table in ${what} is read as written`, () => {
+  test(`A table in ${what} is read exactly`, () => {
     const { columns, rows } = readCsv(decodeText(bytes).text);
     assert.deepEqual({ columns, rows }, { columns: ['id', 'name', 'Abteilung'], rows: ROWS });
   });
 }
 
-test('readCsv numbers rows as spreadsheets do, and refuses what is no table', () => {
+test('readCsv numbers rows as spreadsheets do, and rejects other formats', () => {
   assert.deepEqual(readCsv('a,b\n\n1,"x\ny"\n\n2,3\n').numbers, [3, 5]);
   const wrong: readonly [string, RegExp][] = [
     ['', /The file is empty/],
@@ -108,7 +108,7 @@ test('readCsv numbers rows as spreadsheets do, and refuses what is no table', ()
 
 const cells = fc.array(fc.constantFrom(...'",;|\t\r\n '.split(''), 'a', "'", '=', 'ä'), { maxLength: 8 });
 
-test('Any table is read as it was written', () => {
+test('Any table survives a round trip', () => {
   const row = fc.array(
     cells.map((chars) => chars.join('')),
     { minLength: 3, maxLength: 3 },
@@ -141,7 +141,7 @@ for (const [cell, ids] of [
   test(`The ids of ${JSON.stringify(cell)} are ${JSON.stringify(ids)}`, () => assert.deepEqual(idsOf(cell), ids));
 }
 
-test('Any ids are read from the cell that they are written in', () => {
+test('Any ids survive a round trip through a cell', () => {
   const id = fc
     .oneof(
       cells.map((chars) => chars.join('')),
@@ -222,14 +222,14 @@ for (const [cell, other, members] of [
   ['60 000', '', { fence_timeout: 60_000 }],
   ['1 min', '2', { radius: 2, properties: { fence_timeout: '1 min' } }],
 ] as const) {
-  test(`A timeout of ${cell} beside a radius of "${other}" gives ${JSON.stringify(members)}`, () => {
+  test(`A timeout of ${cell} next to a radius of "${other}" gives ${JSON.stringify(members)}`, () => {
     const [cart] = (documentOf(timed(cell, other)).lists.get('trackables') ?? []) as object[];
     assert.deepEqual(cart, { id: UUID_C, name: 'Cart', ...members });
   });
 }
 
 for (const cell of ['60,000', '60.000']) {
-  test(`A timeout of ${cell} alone waits for the user to say how numbers are written`, () => {
+  test(`A timeout of ${cell} alone requires the user to choose a number format`, () => {
     const table = timed(cell);
     const meanings = guessMeanings(table.columns, 'trackables');
     assert.deepEqual(signOf(table, { kind: 'trackables', meanings }), { sign: undefined, undecided: [cell] });
@@ -251,7 +251,7 @@ test('Texts keep their zeros and digits, and are not numbers', () => {
   });
 });
 
-test('Values that a member cannot be become properties, and the preview says so', () => {
+test('Values invalid for a member become properties, and the preview says so', () => {
   const document = documentOf(
     readCsv(
       'name,type,calculate_collisions,parent,locating_rules\nCart,Forklift,maybe,dock,none\nTruck,omlox,Yes,cart-1,[]\n',
@@ -312,7 +312,7 @@ async function planned(entities: Entities, document: HubDocument, deletesMembers
   });
 }
 
-test('A table of few columns changes these of what the hub has, and a new trackable has the default type', async () => {
+test('A partial table updates only its columns, and a new trackable has the default type', async () => {
   const { entities } = openEntities();
   const cart = {
     id: UUID_A,
@@ -389,7 +389,7 @@ const ARBITRARY = {
 } as const;
 
 for (const kind of ['trackable', 'provider'] as const) {
-  test(`An export of any ${kind}s as CSV is no change when it is imported`, async () => {
+  test(`An export of any ${kind}s as CSV changes nothing when it is imported`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(ARBITRARY[kind] as fc.Arbitrary<object>, { minLength: 1, maxLength: 4 }),

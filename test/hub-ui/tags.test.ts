@@ -14,51 +14,51 @@ function location(id: string, atMs: number, properties?: object) {
   return { provider_id: id, timestamp_generated, ...(properties && { properties }) };
 }
 
-test('Heard counts what is told, not what is listed, and says each battery once', () => {
-  const heard = new LastSeenCollector();
-  heard.add([location('a', T0 - 60_000, { battery: 80 }), location('b', T0)], { isList: true });
-  const first = heard.take();
+test('LastSeenCollector counts live locations, not listed ones, and reports each battery once', () => {
+  const collector = new LastSeenCollector();
+  collector.add([location('a', T0 - 60_000, { battery: 80 }), location('b', T0)], { isList: true });
+  const first = collector.take();
   assert.deepEqual([first.isReset, first.added], [true, ['a', 'b']]);
   assert.deepEqual([...first.rows], [0, T0 - 60_000, 0, 1, T0, 0]);
   assert.deepEqual(first.batteries, [[0, '80']]);
-  heard.add([location('a', T0 + 1, { battery: 80 }), location('a', T0 + 2), location('c', T0 + 3)]);
-  heard.add([location('a', T0 - 60_000)], { isList: true });
-  const next = heard.take();
+  collector.add([location('a', T0 + 1, { battery: 80 }), location('a', T0 + 2), location('c', T0 + 3)]);
+  collector.add([location('a', T0 - 60_000)], { isList: true });
+  const next = collector.take();
   assert.deepEqual([next.isReset, next.added, next.batteries], [false, ['c'], []]);
   assert.deepEqual([...next.rows], [0, T0 + 2, 2, 2, T0 + 3, 1]);
-  assert.ok(heard.isEmpty);
+  assert.ok(collector.isEmpty);
 });
 
-test('HeardTags says the rate of the last minute, or of as much as was listened to', () => {
-  const heard = new LastSeenCollector();
+test('Tag rates cover the last minute, or the observed time if shorter', () => {
+  const collector = new LastSeenCollector();
   const tags = new TagActivity();
-  heard.add([location('a', T0 - 60_000, { battery: 7 })], { isList: true });
-  tags.add(heard.take(), T0);
+  collector.add([location('a', T0 - 60_000, { battery: 7 })], { isList: true });
+  tags.add(collector.take(), T0);
   assert.deepEqual([tags.lastMs('a'), tags.rate('a', T0), tags.lastMs('b')], [T0 - 60_000, undefined, undefined]);
   // Twice a second for two minutes, one batch a second.
   for (let second = 1; second <= 120; second++) {
     const atMs = T0 + second * 1_000;
-    heard.add([location('a', atMs - 500), location('a', atMs)]);
-    tags.add(heard.take(), atMs);
+    collector.add([location('a', atMs - 500), location('a', atMs)]);
+    tags.add(collector.take(), atMs);
     if (second === 4) assert.equal(tags.rate('a', atMs), 2);
   }
   assert.ok(Math.abs((tags.rate('a', T0 + 120_000) ?? 0) - 2) < 0.05, String(tags.rate('a', T0 + 120_000)));
   assert.equal(tags.lastMs('a'), T0 + 120_000);
-  assert.equal(tags.rate('a', T0 + 300_000), 0, 'what has fallen silent comes to nothing');
-  heard.restart();
-  heard.add([location('b', T0)], { isList: true });
-  tags.add(heard.take(), T0 + 300_000);
+  assert.equal(tags.rate('a', T0 + 300_000), 0, 'the rate of a silent tag falls to zero');
+  collector.restart();
+  collector.add([location('b', T0)], { isList: true });
+  tags.add(collector.take(), T0 + 300_000);
   assert.deepEqual([tags.lastMs('a'), tags.lastMs('b'), tags.battery('a')], [undefined, T0, undefined]);
 });
 
-test('The state of twenty thousand tags is taken within a frame or two', () => {
-  const heard = new LastSeenCollector();
+test('A batch of twenty thousand tags is processed in under 250 ms', () => {
+  const collector = new LastSeenCollector();
   const tags = new TagActivity();
   const all = Array.from({ length: 20_000 }, (_, i) => location(`tag-${i}`, T0, { battery: i % 100 }));
-  heard.add(all, { isList: true });
-  tags.add(heard.take(), T0);
-  heard.add(all.map((each) => ({ ...each, timestamp_generated: new Date(T0 + 1_000).toISOString() })));
-  const batch = heard.take();
+  collector.add(all, { isList: true });
+  tags.add(collector.take(), T0);
+  collector.add(all.map((each) => ({ ...each, timestamp_generated: new Date(T0 + 1_000).toISOString() })));
+  const batch = collector.take();
   const beganMs = performance.now();
   tags.add(batch, T0 + 1_000);
   const tookMs = performance.now() - beganMs;
@@ -66,7 +66,7 @@ test('The state of twenty thousand tags is taken within a frame or two', () => {
   assert.equal(tags.battery('tag-19999'), '99');
 });
 
-test('Who looks after tags sees which are silent and which are nobody’s, and assigns them', { skip }, async (t) => {
+test('A tag owner sees silent and unassigned tags, and assigns them', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20], { properties: { battery_percent: 71 } });

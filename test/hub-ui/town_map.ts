@@ -1,6 +1,6 @@
 import { type TileFeature, tileFile, vectorTile } from '../support/map_tiles.ts';
 
-/** The level of zoom of the one tile that the town is on. */
+/** The zoom level of the single tile of the town. */
 const ZOOM = 14;
 const TILES = 2 ** ZOOM;
 /** The halls of the demo are at its southern edge. */
@@ -61,7 +61,7 @@ function ways(): TileFeature[] {
   ];
 }
 
-/** Three on each block, but for some. */
+/** Three on most blocks. */
 function houses(): TileFeature[] {
   return TREES.flatMap((_, block) =>
     [0, 1, 2, 3, 4, 5, 6, 7].flatMap((row) =>

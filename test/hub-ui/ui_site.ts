@@ -6,11 +6,11 @@ import { openUiHub } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
-/** Degrees of a meter, near enough where the hall is. */
+/** Degrees per meter, approximately, at the hall. */
 const METER_NORTH = 1 / 111_229;
 const METER_EAST = 1 / 71_700;
 
-/** A hall of 100 m by 60 m that is turned a quarter: its x goes north, its y goes west. */
+/** A hall of 100 m by 60 m, rotated by 90 degrees: its x axis points north, its y axis west. */
 export const HALL = {
   id: '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11',
   type: 'uwb',
@@ -57,7 +57,7 @@ export const FORKLIFT = {
   properties: { driver: 'Kim' },
 };
 
-/** Longitude and latitude of a place in the hall. */
+/** Longitude and latitude of a position in the hall. */
 export function earth(x: number, y: number): [number, number] {
   return [8.68 - y * METER_EAST, 50.11 + x * METER_NORTH];
 }
@@ -87,13 +87,13 @@ export async function move(hub: TestHub, provider: string, at: readonly number[]
 }
 
 /**
- * A hub with the site and a tag in it, and a line to its port that can be cut. Whatever hub takes its place has the same
+ * A hub with the site and a tag, and a proxy to its port that can be cut. A replacement hub has the same
  * folder.
  */
 export async function openSiteByLine(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'hub-ui-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  // It builds the web UI, if need be.
+  // It builds the web UI if necessary.
   await openUiHub(t);
   const hub = await openTestHub({}, { folder });
   await createSite(hub);

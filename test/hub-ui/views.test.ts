@@ -5,7 +5,7 @@ import { createSite } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-test('A view of the map is saved under a name, opened from the menu, and the start', { skip }, async (t) => {
+test('A map view is saved under a name, opened from the menu, and set as the start view', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const look = 'at=8.6790000,50.1105000&z=19&layers=fences,labels';
@@ -15,9 +15,9 @@ test('A view of the map is saved under a name, opened from the menu, and the sta
   await page.getByLabel('Name of this view').fill('Dock from above');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('The view is saved').waitFor();
-  const [kept] = (await hub.get('/views')).body;
-  assert.equal(kept.name, 'Dock from above');
-  assert.match(kept.address, /^\?at=8\.679,50\.1105&z=19&layers=fences,labels$/);
+  const [stored] = (await hub.get('/views')).body;
+  assert.equal(stored.name, 'Dock from above');
+  assert.match(stored.address, /^\?at=8\.679,50\.1105&z=19&layers=fences,labels$/);
 
   await page.goto(`${hub.origin}/hub-ui/?at=8.7,50.2&z=15`);
   await page.getByRole('button', { name: 'Saved views' }).click();

@@ -44,7 +44,7 @@ const ISLAND: Topology = {
   },
 };
 
-test('worldOf tells coasts from borders, and puts a name where its country is wide', () => {
+test('worldOf distinguishes coasts from borders, and places a name where its country is wide', () => {
   const { land, coasts, borders, countries } = worldOf(ISLAND);
   assert.deepEqual([land.length, coasts.length, borders.length], [1, 2, 1]);
   const [left, bottom, right, top] = land[0]?.box ?? [];
@@ -86,12 +86,12 @@ for (const [zoom, opacity] of [
   [9.5, 0],
   [17, 0],
 ] as const) {
-  test(`The world is seen to ${opacity} at zoom ${zoom}`, () => {
+  test(`The world has opacity ${opacity} at zoom ${zoom}`, () => {
     assert.ok(Math.abs(worldOpacity(mapX(360) / 256 / 2 ** zoom) - opacity) < 1e-9);
   });
 }
 
-/** Where a place of the earth is on a page that shows it around a center. */
+/** Page coordinates of a geographic position, for a map with this center. */
 async function pixelOf(page: Page, [longitude, latitude]: readonly [number, number]): Promise<[number, number]> {
   const query = new URL(page.url()).searchParams;
   const [x0 = 0, y0 = 0] = (query.get('at') ?? '').split(',').map(Number);
@@ -108,7 +108,7 @@ const GROUNDS = [
   ['dark', [15, 19, 23, 255]],
 ] as const;
 
-test('An empty hub shows the earth in both themes, which fades as one comes near', { skip }, async (t) => {
+test('An empty hub shows the world in both themes, which fades as the map zooms in', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, 'about:blank');
   const hosts = new Set<string>();
@@ -139,7 +139,7 @@ test('An empty hub shows the earth in both themes, which fades as one comes near
   assert.deepEqual([...hosts], [new URL(hub.origin).host]);
 });
 
-test('Who looks at a site does not fetch the world', { skip }, async (t) => {
+test('A page that shows a site does not fetch the world', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, 'about:blank');

@@ -75,11 +75,11 @@ for (const [texts, sign, undecided] of DETECTED) {
   });
 }
 
-test('An ambiguous number is none without a sign', () => {
+test('An ambiguous number is not a number without a decimal sign', () => {
   assert.deepEqual([numberOfText('60,000', undefined), numberOfText('60', undefined)], [undefined, 60]);
 });
 
-test('Any number is read as it was written, alone in its table', () => {
+test('Any number that is alone in its table survives a round trip', () => {
   fc.assert(
     fc.property(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()), (number) => {
       const text = textOfNumber(number);
