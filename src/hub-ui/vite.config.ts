@@ -7,7 +7,7 @@ import { defineConfig, type Plugin } from 'vite';
 /** The service worker's file: its address has to stay, so there is no hash in it. */
 const WORKER = 'sw.js';
 
-/** What the page needs to be shown without a hub: see shell/service_worker.ts. */
+/** Files that the page needs to load without a hub: see shell/service_worker.ts. */
 function isOfShell(name: string): boolean {
   return name.startsWith('assets/') && !/countries-50m|\.map$/.test(name);
 }
@@ -49,11 +49,11 @@ export default defineConfig({
   resolve: { alias: { 'react/jsx-runtime': 'preact/jsx-runtime', react: 'preact/compat' } },
   worker: { format: 'es' },
   build: {
-    // The folder is made anew under another name by src/build_ui.mjs, which then puts it in place.
+    // src/build_ui.mjs builds into a temporary folder, and renames it.
     outDir: process.env['HUB_UI_OUT'] ?? '../../.hub-ui',
     emptyOutDir: true,
     target: 'es2022',
-    // The themes are told apart by light-dark(), which these know.
+    // All of these browsers support light-dark(), which distinguishes the themes.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     reportCompressedSize: false,
@@ -69,7 +69,7 @@ export default defineConfig({
           groups: [
             // One file that comes before all others: it says in which order the layers of style sheets count.
             { name: 'styles', test: /src\/hub-ui\/(styles|controls|json)\/[^/]*\.css$/ },
-            // What one editor needs, the next does as well.
+            // All editors need nearly the same styles.
             { name: 'setup', test: /src\/hub-ui\/setup\/.*\.css$/ },
           ],
         },
@@ -77,7 +77,7 @@ export default defineConfig({
     },
     chunkSizeWarningLimit: 1000,
   },
-  // `npm run dev:ui` works on the page with a hub that runs beside it.
+  // `npm run dev:ui` serves the page next to a running hub.
   server: {
     host: '127.0.0.1',
     proxy: {

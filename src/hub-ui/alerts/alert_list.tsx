@@ -32,10 +32,10 @@ const FILTERS: readonly (readonly [Shown, string])[] = [
   ['all', t('All')],
 ];
 
-/** Alerts are shown so many at a time. */
+/** Number of alerts shown at a time. */
 const SHOWN_STEP = 100;
 
-/** What the hub has alerted of, the newest first. */
+/** List of the alerts of the hub, newest first. */
 export function AlertList() {
   const [most, setMost] = useState(SHOWN_STEP);
   const shown = (urlParam('show') ?? 'open') as Shown;

@@ -1,12 +1,12 @@
 import { effect, signal } from '@preact/signals';
 import type { Alert } from '../../model/alert.ts';
 
-/** How the page draws attention to an alert, beside the bell: by a sound, and by the browser's notifications. */
+/** Ways to draw attention to an alert besides the bell: a sound, and notifications of the browser. */
 
 const SOUND_KEY = 'hub-alert-sound';
 const NOTIFY_KEY = 'hub-alert-notify';
 
-/** Whether alerts are heard. Off until somebody wants it; remembered in this browser. */
+/** Whether alerts play a sound. Off by default; stored in this browser. */
 export const soundIsOn = signal(localStorage.getItem(SOUND_KEY) === 'on');
 
 /** Whether the browser shows notifications: wanted, and permitted. */
@@ -20,7 +20,7 @@ function remember(key: string, isOn: boolean): void {
   else localStorage.removeItem(key);
 }
 
-/** Whether the browser has notifications at all, and has not been told to show none of this page. */
+/** Whether the browser supports notifications, and the user has not blocked those of this page. */
 export function canNotify(): boolean {
   return permission() !== 'denied';
 }

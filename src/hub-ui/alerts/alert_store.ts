@@ -18,10 +18,10 @@ const SUMMARY_MS = 5_000;
 const NEARLY_USED_UP = 0.4;
 let isSummaryDue = false;
 
-/** Those that nobody has acknowledged yet. */
+/** Unacknowledged alerts. */
 export const raisedCount = computed(() => count('raised'));
 
-/** What raised alerts are about, for the map. */
+/** Objects of raised alerts, for the map. */
 export const alarmed = computed(() => {
   const [trackables, providers, fences] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const alert of alerts.value.values()) {
@@ -53,7 +53,7 @@ export function followAlerts(receive: Hearer): void {
     alertsState.value = 'refused';
     return;
   }
-  /** Changes that arrive while the list is under way. */
+  /** Changes received during the list request. */
   let since: AlertChangeEvent[] | undefined;
   const load = async (): Promise<void> => {
     since = [];

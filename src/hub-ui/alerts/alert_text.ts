@@ -18,7 +18,7 @@ export const STATE_LABELS: Readonly<Record<Alert['state'], string>> = {
   cleared: t('Cleared'),
 };
 
-/** What an alert says, as one sentence. */
+/** Text of an alert, one sentence. */
 export function sentenceOf(alert: Alert): string {
   const fence = nameOf('fences', alert.fence_id);
   const object = objectNameOf(alert);
@@ -38,7 +38,7 @@ export function sentenceOf(alert: Alert): string {
   }
 }
 
-/** What a rule alerts of, as one sentence. */
+/** Condition of a rule, one sentence. */
 export function sentenceOfRule(rule: AlertRule): string {
   const objects = objectsOf(rule);
   const fences = fencesOf(rule);

@@ -16,7 +16,7 @@ const VIEWS: readonly { value: View; label: string }[] = [
   { value: 'rules', label: t('What to alert of') },
 ];
 
-/** What the hub has alerted of, and the rules by which it does. */
+/** Page with the alerts of the hub and their rules. */
 export function AlertsPage() {
   const [isRules] = useRoute('/alerts/rules');
   const [, navigate] = useLocation();

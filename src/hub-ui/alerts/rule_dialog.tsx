@@ -140,7 +140,7 @@ export function RuleDialog({
   );
 }
 
-/** What another kind changes: trackables alone collide. */
+/** Changes to the draft of a rule when its kind changes: only trackables collide. */
 function ofKind(kind: Kind): Partial<Draft> {
   return kind === 'collision' ? { kind, object_type: null, provider_ids: null } : { kind };
 }
@@ -157,7 +157,7 @@ function bodyOf(draft: Draft): Draft {
   };
 }
 
-/** What is to be completed before the hub can look at it, as a message of the hub; undefined where nothing is. */
+/** The first missing input, as a message of the hub; undefined for a complete rule. */
 function lackOf(draft: Draft): string | undefined {
   const { fence_ids: fences, trackable_ids: trackables, provider_ids: providers, property } = draft;
   if (fences?.length === 0) return t('Choose at least one fence');
@@ -166,7 +166,7 @@ function lackOf(draft: Draft): string | undefined {
   return property?.name === '' ? `property.name: ${t('Name the property')}` : undefined;
 }
 
-/** What stands in a new rule. */
+/** Delays in a new rule. */
 const UNIT_MS = 10 * 60_000;
 
 interface PartProps {
@@ -210,7 +210,7 @@ function Sentence({ draft, onChange }: PartProps) {
   );
 }
 
-/** Who may be meant. */
+/** Choices of the objects of a rule. */
 const WHO = [
   { type: 'trackable', which: 'all', label: ANY_OBJECT.trackable },
   { type: 'trackable', which: 'some', label: t('one of these trackables') },
@@ -334,7 +334,7 @@ function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: un
   );
 }
 
-/** What the rule would alert of at this moment. */
+/** Shows the alerts that the rule would raise now. */
 function Preview({ body, lack }: { readonly body: Draft; readonly lack: string | undefined }) {
   const [found, setFound] = useState<AlertPreview>();
   const text = JSON.stringify({ ...body, name: body.name || t('Preview') });

@@ -15,7 +15,7 @@ export interface Line {
 }
 
 interface ChartProps {
-  /** What is shown; the name of the chart for people who do not see it. */
+  /** Accessible name of the chart. */
   readonly label: string;
   /** Seconds since 1970, rising. */
   readonly times: readonly number[];
@@ -30,13 +30,13 @@ interface ChartProps {
 /** A page that was just opened shows its first minute in full width, and not a line at the end of an empty hour. */
 const SHORTEST_MS = 60_000;
 
-/** What a chart shows: the last minutes, as far as anything is known of them. */
+/** Range of a chart: the last minutes, from the first known value on. */
 export function rangeOf(minutes: number, nowMs: number, firstMs: number): readonly [number, number] {
   const fromMs = Math.min(Math.max(firstMs, nowMs - minutes * 60_000), nowMs - SHORTEST_MS);
   return [fromMs, nowMs];
 }
 
-/** Colors of lines, told apart also by those who see red and green alike. */
+/** Line colors, which people with red-green color blindness can distinguish. */
 const LIGHT = ['#0b6e66', '#1c5fb8', '#b36b00', '#a3357a', '#5b4bb3', '#5d6974', '#9c2f1d', '#3f7d20'];
 const DARK = ['#3bd0bd', '#86baff', '#f2b65c', '#f08fcb', '#b3a6ff', '#a2adb8', '#ff9087', '#a5d97a'];
 
@@ -50,7 +50,7 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
   const shape = lines.map((line) => `${line.label}${line.isStepped === true}`).join();
   const colors = lines.map((_, index) => lineColor(index));
   const frame = frameColors();
-  // What the drawing asks for while it is drawn.
+  // Read by the drawing code.
   const now = useRef({ range, format });
   now.current = { range, format };
   useEffect(() => {

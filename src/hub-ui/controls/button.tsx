@@ -8,7 +8,7 @@ export type ButtonKind = 'plain' | 'main' | 'danger' | 'quiet';
 interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 'icon' | 'ref'> {
   readonly kind?: ButtonKind;
   readonly icon?: IconName;
-  /** Why it is off, for whoever points at it or reaches it by keys; undefined: it is not. */
+  /** Why the button is disabled, as its tooltip; undefined if it is enabled. */
   readonly off?: string | undefined;
   readonly children?: ComponentChildren;
   readonly innerRef?: Ref<HTMLButtonElement>;
@@ -31,7 +31,7 @@ export function Button({ kind = 'plain', icon, children, type = 'button', innerR
   );
 }
 
-/** A button that shows an icon alone; `label` is its name for everybody who does not see it, and its tooltip. */
+/** A button with only an icon; `label` is its tooltip and its accessible name. */
 export function IconButton({
   label,
   kind = 'quiet',

@@ -7,7 +7,7 @@ import type { Tone } from './badge.tsx';
 import styles from './connection_status.module.css';
 import typography from './typography.module.css';
 
-/** What the states of the connection are called, and how they look. */
+/** Name and icon of each connection state. */
 export const STATES: Readonly<Record<SocketState, { readonly label: string; readonly tone: Tone }>> = {
   connecting: { label: t('Connecting'), tone: 'neutral' },
   connected: { label: t('Connected'), tone: 'ok' },

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import styles from './disclosure.module.css';
 
-/** What is seen once it is asked for. */
+/** Content that is shown on request. */
 export function Disclosure({
   title,
   isOpen = false,

@@ -7,7 +7,7 @@ interface FieldFrame {
   readonly label: string;
   /** One sentence below the input. */
   readonly help?: ComponentChildren;
-  /** What is wrong with the value; read to people who use a screen reader. */
+  /** Validation error of the value, announced to screen readers. */
   readonly error?: string | undefined;
 }
 

@@ -62,7 +62,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** An icon beside a text, or in a button with a label: it says nothing by itself. */
+/** A decorative icon next to a text, or in a labeled button. */
 export function Icon({ name, ...rest }: { name: IconName } & Omit<JSX.SVGAttributes<SVGSVGElement>, 'name'>) {
   return (
     <svg

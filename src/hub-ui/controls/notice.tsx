@@ -20,7 +20,7 @@ export function Notice({
   );
 }
 
-/** What stands where there is nothing yet, and what to do about it. */
+/** Placeholder of an empty list, with the next step. */
 export function Empty({
   icon,
   title,

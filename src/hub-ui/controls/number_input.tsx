@@ -11,8 +11,8 @@ const NUMBER: Notation<number | undefined> = {
 };
 
 /**
- * An input for a number, or for none where it is empty. Whoever leaves it sees the number that is kept: half a number,
- * and one that was not taken, go.
+ * An input for an optional number. When it loses the focus, it shows the stored number: incomplete and rejected input is
+ * discarded.
  */
 export function NumberInput({
   value,

@@ -1,7 +1,7 @@
 import fieldStyles from './field.module.css';
 import styles from './search_input.module.css';
 
-/** Where something is searched. In a toolbar it leaves room for what is beside it. */
+/** Search field. In a toolbar it leaves room for its neighbors. */
 export function SearchInput({
   label,
   hint,

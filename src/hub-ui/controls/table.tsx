@@ -5,7 +5,7 @@ import styles from './table.module.css';
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
-  /** What stands in the heading in place of the title, which then is its name. */
+  /** Content of the heading in place of the title, which is then its accessible name. */
   readonly head?: ComponentChildren;
   /** For its cells and its heading. */
   readonly class?: string | undefined;

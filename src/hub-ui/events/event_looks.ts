@@ -14,7 +14,7 @@ export const GROUP_NAMES: Readonly<Record<Group, string>> = {
   changes: t('Changes'),
 };
 
-/** What an event is called, and how it looks. */
+/** Name and appearance of each event. */
 export const EVENT_LOOKS: Readonly<
   Record<LoggedEvent['is'], { label: string; tone: Tone; group: Group; icon: IconName }>
 > = {

@@ -62,13 +62,13 @@ export function searchedIn(logged: LoggedEvent): Searched {
   return searchedTexts(parts.flatMap((part) => (typeof part === 'string' ? part : [part.label, part.id, part.kind])));
 }
 
-/** What is now called so; a deleted one by the name that it had, if that is known. */
+/** Current name of an entity; the former name of a deleted one, if it is known. */
 function subject(kind: Kind, id: string, object: { readonly id: string } = { id }): Subject {
   const entity = storeOf(kind).items.peek().get(id) ?? object;
   return { kind, id, label: labelOf(entity) };
 }
 
-/** What may not be read is not named. */
+/** Entities that the user may not read have no name. */
 function provided(id: string | null | undefined): Subject | string {
   return id == null ? t('Something') : subject('providers', id);
 }
@@ -78,7 +78,7 @@ function collider(id = ''): Subject | string {
   return id === '' ? t('something else') : subject('trackables', id);
 }
 
-/** Where on the map it happened. */
+/** Location of the event, for the map. */
 export function placeOf(logged: LoggedEvent): string {
   if (logged.is === 'collision_start' || logged.is === 'collision_end') {
     const first = logged.event.collisions.find(({ position }) => position !== undefined);

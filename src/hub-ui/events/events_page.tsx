@@ -12,7 +12,7 @@ const VIEWS: readonly { value: View; label: string }[] = [
   { value: 'occupancy', label: t('Occupancy') },
 ];
 
-/** What happens at the site, and how full its fences are. */
+/** Page with the events of the site, and the occupancy of its fences. */
 export function EventsPage() {
   const [isOccupancy] = useRoute('/events/occupancy');
   const [, navigate] = useLocation();

@@ -3,7 +3,7 @@ import type { LoggedEvent } from '../hub/event_log.ts';
 /** What moves, and is counted. */
 export type Counted = 'trackables' | 'providers';
 
-/** What was in a fence when the hub was asked. */
+/** Objects in a fence according to a response of the hub. */
 export interface Contents {
   readonly ids: readonly string[];
   /** Key of the last event that was heard before the answer. */

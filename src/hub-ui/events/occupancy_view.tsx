@@ -23,7 +23,7 @@ import { type Contents, type Counted, countAt, passagesOf, type Step, stepsOf } 
 import styles from './occupancy_view.module.css';
 
 const SHOWN_STEP = 24;
-/** More lines in one chart cannot be told apart. */
+/** Maximum number of lines in one chart that a reader can distinguish. */
 const CHARTED_MAX = 8;
 const CHARTED_FIRST = 4;
 
@@ -219,7 +219,7 @@ function Nothing() {
   );
 }
 
-/** What was in each of the fences when the hub was asked; asked again after the connection was lost. */
+/** Objects in each fence according to the hub; requested again after a reconnect. */
 function useContentsOf(ids: readonly string[], counted: Counted): ReadonlyMap<string, Contents> {
   const sinceMs = loggedSinceMs.value;
   const epoch = `${counted} ${sinceMs}`;
@@ -238,7 +238,7 @@ function useContentsOf(ids: readonly string[], counted: Counted): ReadonlyMap<st
     const found = new Map<string, Contents>();
     const query = async (id: string): Promise<void> => {
       const inside = await get<readonly { readonly id: string }[]>(`${entityPath('fences', id)}/${counted}`);
-      // What is heard from here on is later than the answer, or in it already.
+      // Later events are newer than the response, or included in it.
       found.set(id, { ids: inside.map((each) => each.id), key: loggedEvents.peek().at(-1)?.key ?? 0 });
     };
     const { signal } = new AbortController();

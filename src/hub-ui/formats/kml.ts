@@ -7,7 +7,7 @@ import { coordinatesOf } from './kml_coordinates.ts';
 import { readXml, type XmlElement } from './xml.ts';
 import { unzip } from './zip.ts';
 
-/** Reads the main document of a KMZ archive. Throws an Error if there is none. */
+/** Reads the main document of a KMZ archive. Throws an Error for an archive without one. */
 export function readKmz(archive: Uint8Array): { readonly drawing: Drawing; readonly note: string | undefined } {
   const { text, note } = decodeText(mainDocument(archive), 'xml');
   return { drawing: readKml(text), note };

@@ -72,7 +72,7 @@ interface Motion {
   readonly cosine: number;
 }
 
-/** Rigid motion that maps corners onto others; undefined if there is none. */
+/** Rigid motion that maps corners onto others, or undefined. */
 function motionOf(before: readonly Position[], after: readonly Position[]): Motion | undefined {
   const from = before.map((corner) => toMap(EARTH, corner));
   const to = after.map((corner) => toMap(EARTH, corner));

@@ -50,7 +50,7 @@ export function sentenceOf(error: unknown): string {
   return `${capitalized(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
-/** Renders the result of a query, or why there is none. */
+/** Renders the result of a query, or the reason for its absence. */
 export function QueryResult<T>({
   query: { state, last, problem, retry },
   isEmpty,

@@ -44,7 +44,7 @@ export async function runImport(body: ImportBody, { isDry, deletes }: ImportOrde
   return await watchImport();
 }
 
-/** Polls the import until it has finished, once if there is none. Includes imports of other users. */
+/** Polls the import until it has finished. Includes imports of other users. */
 export async function watchImport(): Promise<Import> {
   for (;;) {
     const job = await request<Import>('GET', '/import');

@@ -4,7 +4,7 @@ const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*
 /** Beyond this, colors would only make the page slow. */
 const COLORED_MAX = 60_000;
 
-/** JSON for people: a member a line, and the numbers of a position beside each other. */
+/** Readable JSON: one member per line, and the numbers of a position on one line. */
 export function jsonText(value: unknown): string {
   // Line ends are between values only, never within a text.
   return JSON.stringify(value, undefined, 2).replace(
@@ -15,7 +15,7 @@ export function jsonText(value: unknown): string {
   );
 }
 
-/** JSON with its names, texts and numbers told apart. */
+/** JSON with different colors for names, strings and numbers. */
 export function Json({ text }: { readonly text: string }) {
   if (text.length > COLORED_MAX) return <>{text}</>;
   const parts = [];

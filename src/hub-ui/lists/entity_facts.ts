@@ -11,7 +11,7 @@ export interface Fact<K extends Kind> {
   readonly key: string;
   readonly title: string;
   readonly isNumber?: boolean;
-  /** Value to display and to sort by; undefined if there is none. */
+  /** Value to display and to sort by, or undefined. */
   readonly value: (entity: Entities[K]) => string | number | undefined;
   /** Text to display instead of the value. */
   readonly text?: (entity: Entities[K]) => string | undefined;

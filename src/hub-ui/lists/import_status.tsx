@@ -11,7 +11,7 @@ import { cancelImport, importJob, isInProgress, watchImport } from '../hub/impor
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 
-/** Card with the running import, for users who return to the page; nothing if there is none. */
+/** Card with the running import, for users who return to the page. Empty without a running import. */
 export function ImportStatus() {
   useEffect(() => {
     // Without permission there is nothing to show; the page reports an unreachable hub elsewhere.

@@ -30,7 +30,7 @@ export function useFollow(
 ): void {
   const { map } = useMap();
   const canFollow = isMovable(selection);
-  // Before it is seen that something is followed: whoever sees it may pan at once.
+  // Runs before the first paint, because the user may pan at once.
   useLayoutEffect(() => {
     if (!canFollow) return;
     const keys = (event: KeyboardEvent): void => {

@@ -100,7 +100,7 @@ export function LiveMap(props: LiveMapProps) {
     labels.current?.redraw();
     firstFit();
     const place = isFollowing && selection?.kind === kind ? objects.positionOf(selection.id) : undefined;
-    // It would end a zoom that is under way.
+    // It would interrupt a zoom animation.
     if (place !== undefined && !map.getView().getAnimating()) map.getView().setCenter(place);
   };
   const show = (found: MapSelection): void => {
@@ -173,7 +173,7 @@ function useSelectOnClick(
   }: MovingLayers & { readonly onSelect: (selection: MapSelection | undefined) => void; readonly isSelecting: boolean },
 ): void {
   const { map } = useMap();
-  // Before the map is seen: whoever sees it may click at once.
+  // Runs before the first paint, because the user may click at once.
   useLayoutEffect(() => {
     if (!isOn) return;
     const click = ({ pixel, originalEvent }: MapBrowserEvent): void => {

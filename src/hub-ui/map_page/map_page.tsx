@@ -46,7 +46,7 @@ export function MapPage() {
   const zoneId = urlParam('zone');
   const zone = zoneId === undefined ? undefined : zones.get(zoneId);
   const plane = useMemo(() => (zone === undefined ? EARTH : planeOfZone(zone)), [zone]);
-  // Until the zone is known, nobody can say what its meters are.
+  // Until the zone has loaded, its plane is unknown.
   const isWaiting = zoneId !== undefined && storeOf('zones').state.value === 'waiting';
   // Read once for each plane: when one goes back to another, the address says where one looked there.
   const look = useMemo(() => ({ at: viewFromUrl(), on: plane.id }), [plane.id, opened.value, isStarting]);

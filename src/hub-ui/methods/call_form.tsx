@@ -10,7 +10,7 @@ import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { type CallDraft, readParams, WAYS } from './method_call.ts';
 
-/** What is to be called, and how. */
+/** Method to call, and its params. */
 export function CallForm({
   method,
   available,

@@ -2,7 +2,7 @@ import type { RpcAvailable, RpcResponse } from '../../model/rpc.ts';
 import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 
-/** What a call is made of, as it stands in the form. */
+/** Input of the call form. */
 export interface CallDraft {
   readonly method: string;
   /** Empty: all handlers. */

@@ -19,7 +19,7 @@ import { CallForm } from './call_form.tsx';
 import { type CallAnswer, call, type CallDraft } from './method_call.ts';
 import styles from './methods_page.module.css';
 
-/** What whatever is connected to the hub can be asked to do. */
+/** Page for calling the methods of connected clients. */
 export function MethodsPage() {
   const [available, setAvailable] = useState<RpcAvailable>();
   const [problem, setProblem] = useState<string>();

@@ -159,7 +159,7 @@ interface Row {
   /** Records that another member has applied, and this one has not. */
   readonly behind: number;
   readonly aheadMs: number | undefined;
-  /** Its own recent answer; undefined if there is none. */
+  /** Its last response, or undefined. */
   readonly ownAnswer: ClusterHealth | undefined;
 }
 

@@ -69,7 +69,7 @@ export const HUB_WORDS = [
   'views',
   'arrays and objects',
   'must be true if the hub already has a site',
-  // What entities are called.
+  // Names of entities.
   '{kind} {value}',
   'anchor',
   'anchors',
@@ -81,7 +81,7 @@ export const HUB_WORDS = [
   'trackables',
   'zone',
   'zones',
-  // What has to be there, or must not.
+  // Required and forbidden members.
   'is required, but is missing',
   'is required for a proximity zone',
   'is required for a benchmark zone',
@@ -196,7 +196,7 @@ export const HUB_WORDS = [
   'the number {value}',
   'the string {value}',
   'the name {value}',
-  // What is asked of the past.
+  // Parameters of history queries.
   'must be before to',
   'must not be before entry_time',
   'must be the next_cursor of another reply',
@@ -209,7 +209,7 @@ export const HUB_WORDS = [
   'must be less than {value}',
   'from, to: must be closer, since there are more than {count} places between them',
   'from, to: the {count} hours between them have {rows} rows, and {most} can be looked at: ask for {hours} hours at once',
-  // What was found instead.
+  // Values found instead.
   'more',
   'as many already',
   '{count} or more',
@@ -266,7 +266,7 @@ export const HUB_WORDS = [
   'no key of the identity server fits it',
   'it is no JSON Web Token that the hub understands',
   'This hub cannot serve: {why}',
-  // What could not be done, and why: `Cannot {action}: {why}`.
+  // Failed actions with reasons: `Cannot {action}: {why}`.
   'accept locations',
   'answer',
   'ask all hubs',
@@ -356,7 +356,7 @@ export const HUB_WORDS = [
   'the license key does not verify: {text}',
   'the license expired on {time}',
   'the trial ended on {time}',
-  // What the hub says of its license.
+  // Messages about the license.
   'No license key is set; the hub needs none.',
   'The hub needs no license key and works as ever.',
   'The license key does not verify: {text}.',

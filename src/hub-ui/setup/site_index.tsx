@@ -36,7 +36,7 @@ export interface SiteIndexProps<K extends Kind> {
   readonly icon: IconName;
   /** Purpose of the kind, in a sentence. */
   readonly lead: string;
-  /** First step, if there are none. */
+  /** First step, shown while the list is empty. */
   readonly first: string;
   /** Line below the name. */
   readonly about: (entity: Entities[K]) => ComponentChildren;

@@ -126,7 +126,7 @@ function PageLink({
   );
 }
 
-/** Number of unacknowledged alerts; empty if there are none. */
+/** Number of unacknowledged alerts; empty for zero. */
 function RaisedCount() {
   const raised = raisedCount.value;
   if (raised === 0) return null;

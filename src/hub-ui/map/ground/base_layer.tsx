@@ -57,7 +57,7 @@ let pictures: Pictures | undefined;
 function useWorld(covered: Covered): void {
   const { map, plane, ground } = useMap();
   const colors = palette();
-  // Without a hub nobody says what there is to look at.
+  // Without a hub the extent of the site is unknown.
   const isAlone = connection.value.state === 'reconnecting' && !wasConnected.value;
   const isOn = (ground.isSettled.value || isAlone) && covered !== 'everything';
   useEffect(() => {
@@ -85,7 +85,7 @@ async function loadPictures(): Promise<void> {
   pictures = await import('./world_draw.ts');
 }
 
-/** The map tiles of the configuration, and why there are none. */
+/** The map tiles of the configuration, or the reason why they are missing. */
 function useTiles() {
   const { map, plane, ground } = useMap();
   const { map_tiles: configured } = settings.value;
@@ -125,7 +125,7 @@ function useTiles() {
   return { covered, trouble, retry: () => setAttempt((before) => before + 1) };
 }
 
-/** Says that the map tiles of the configuration cannot be had, until somebody has read it. */
+/** Notice that the configured map tiles are unavailable, until the user dismisses it. */
 function TileTrouble({ problem, onRetry }: { readonly problem: string; readonly onRetry: () => void }) {
   const [isRead, setRead] = useState(false);
   if (isRead) return null;

@@ -6,9 +6,9 @@ import { t } from '../../languages/language.ts';
 export interface MapFile {
   readonly header: Header;
   readonly areImages: boolean;
-  /** What it says of its origin. */
+  /** Attribution of the file. */
   readonly attribution: string;
-  /** The bytes of a tile, unpacked; undefined where there is none. Rejects where it cannot be read. */
+  /** The decompressed bytes of a tile, or undefined. Rejects if it cannot be read. */
   tile(z: number, x: number, y: number): Promise<ArrayBuffer | undefined>;
 }
 
@@ -39,7 +39,7 @@ function plainText(html: unknown): string {
   return new DOMParser().parseFromString(html, 'text/html').body.textContent.trim();
 }
 
-/** Parts of a file at an address. Those of the hub itself are for whoever is signed in. */
+/** Ranges of a file at a URL. Requests to the hub itself carry the access token. */
 class Ranges implements Source {
   readonly #url: URL;
 

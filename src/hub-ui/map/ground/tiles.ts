@@ -21,7 +21,7 @@ import type { MapExtent } from './world.ts';
 /** Map tiles that are there to be shown. */
 export interface Tiles {
   readonly layer: Layer;
-  /** Where they come from, in their own words if the configuration has none. */
+  /** Attribution of the tiles: of the configuration, or their own. */
   readonly attribution: string;
   /** The part of the earth that they show; undefined: all of it. */
   readonly box: MapExtent | undefined;
@@ -39,7 +39,7 @@ const VECTOR_ZOOM_MAX = 14;
 
 const EVERYWHERE = { box: undefined, fromZoom: 0 } as const;
 
-/** Opens the tiles of the configuration. Rejects with an Error whose message says why there are none. */
+/** Opens the configured tiles. Rejects with an Error that states the reason. */
 export async function openTiles(settings: MapTileSettings, report: ReportHealth): Promise<Tiles> {
   const { url, kind, attribution, max_zoom } = settings;
   if (kind === 'pmtiles') return tilesOfFile(await openMapFile(url), { attribution, report: report });
@@ -71,7 +71,7 @@ function tilesOfFile(
   return { ...layer, attribution: attribution || file.attribution, box: isAll ? undefined : box, fromZoom };
 }
 
-/** Tells what becomes of the tiles of a file. What is damaged stays so; who cannot be reached may be a moment later. */
+/** Reports the state of the tiles of a file. Damage is permanent; an unreachable server may respond later. */
 function watchedFile(file: MapFile, report: ReportHealth): ReadTile {
   let [hasAny, isDamaged] = [false, false];
   return async (z, x, y) => {
@@ -127,7 +127,7 @@ function vectorLayer(source: VectorTileSource): Pick<Tiles, 'layer' | 'paint'> {
   return { layer, paint: (colors) => layer.setStyle(vectorStyle(colors)) };
 }
 
-/** Tells of the tiles of a server. Single ones may be missing: they are a problem where there are none but these. */
+/** Reports the state of the tiles of a server. Single missing tiles are a problem only if no tile has loaded. */
 function watched<Source extends TileSource>(source: Source, url: string, report: ReportHealth): Source {
   const host = URL.parse(url.replaceAll(/\{[^}]*\}\.?/g, ''), location.origin)?.host ?? url;
   let hasAny = false;

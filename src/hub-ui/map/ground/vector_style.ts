@@ -6,10 +6,10 @@ import Text from 'ol/style/Text.js';
 import type { Palette } from '../view/palette.ts';
 import { zoomOf } from './world_fade.ts';
 
-/** What a layer of vector tiles is, whatever its schema calls it. */
+/** Kind of a layer of vector tiles, independent of the schema. */
 type Theme = 'land' | 'water' | 'cover' | 'building' | 'road' | 'roadName' | 'border' | 'place' | 'nothing';
 
-/** Layers of the schemas of OpenMapTiles and Protomaps by their names. What is in no row is drawn as outlines. */
+/** Layers of the OpenMapTiles and Protomaps schemas by name. All others are drawn as outlines. */
 const THEMES: Readonly<Record<string, Theme>> = {
   earth: 'land',
   water: 'water',

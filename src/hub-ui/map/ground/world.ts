@@ -1,10 +1,9 @@
 import { type MapPoint, mapX, mapY } from '../plane/plane.ts';
 
 /**
- * The world as it is drawn: land, coasts and borders in Mercator's meters, from the TopoJSON of the package world-atlas.
- * There an arc is a line that shapes share, in steps of whole numbers: one that land has is a coast, one that only
- * countries have is a border. Shapes go across the antimeridian without a cut, so that a longitude may lie beyond 180
- * here; whoever draws the earth repeats it every EARTH_WIDTH.
+ * Picture of the world: land, coasts and borders in Mercator meters, from the TopoJSON of the package world-atlas. There an
+ * arc is a line that shapes share, as integer steps: an arc of land is a coast, an arc of countries only is a border. Shapes
+ * cross the antimeridian without a cut, so longitudes here may exceed 180; the drawing repeats every EARTH_WIDTH.
  */
 export interface World {
   readonly land: readonly Line[];
@@ -24,7 +23,7 @@ export type MapExtent = readonly [left: number, bottom: number, right: number, t
 
 export interface Country {
   readonly name: string;
-  /** Where its name belongs: a point of the largest of its parts. */
+  /** Position for its name: a point of its largest part. */
   readonly at: MapPoint;
   /** How wide that part is there: what a name has to fit into. */
   readonly width: number;
@@ -37,7 +36,7 @@ interface Shape {
   readonly properties?: { readonly name?: string };
 }
 
-/** What is used of a TopoJSON document. */
+/** The used part of a TopoJSON document. */
 export interface Topology {
   readonly transform: { readonly scale: readonly [number, number]; readonly translate: readonly [number, number] };
   readonly arcs: readonly (readonly (readonly number[])[])[];
@@ -160,7 +159,7 @@ function widestIn({ points, box: [, bottom, , top] }: Line): Pick<Country, 'at' 
   return { at: best, width };
 }
 
-/** Where a ring crosses a level line, from west to east. */
+/** Intersections of a ring with a horizontal line, from west to east. */
 function crossingsOf(points: Float64Array, y: number): number[] {
   const found: number[] = [];
   for (let i = 0; i + 3 < points.length; i += 2) {

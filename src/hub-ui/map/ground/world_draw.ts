@@ -24,8 +24,8 @@ const loading = new Set<string>();
 const waiting = new Set<() => void>();
 
 /**
- * The best picture of the world that there is for a level of zoom; undefined where there is none yet. What is missing is
- * fetched, and `onLoaded` called once it is there.
+ * Returns the most detailed loaded picture of the world for a zoom level, or undefined. Requests a missing one, and calls
+ * `onLoaded` when it has loaded.
  */
 export function pictureAt(zoom: number, onLoaded: () => void): WorldPicture | undefined {
   const fitting = GRADES.findLast(({ fromZoom }) => zoom >= fromZoom) ?? GRADES[0];
@@ -125,7 +125,7 @@ class WorldPicture {
     this.#trace(frame, coasts);
     context.strokeStyle = colors.coast;
     context.stroke();
-    // What is drawn there has finer coasts, which these would show beside.
+    // That area has finer coastlines, which would not match these.
     if (covered !== undefined) fillBox(frame, covered, colors.ground);
     drawNames(frame, [...CITIES, ...this.countries], { zoom: zoomOf(resolution), colors, turns: turnsIn(frame) });
     context.restore();

@@ -5,7 +5,7 @@ export const EARTH_WIDTH = mapX(360);
 
 /** Nearer than this the coarse lines of the world would be wrong by more than their width: it has faded away. */
 const HIDDEN_ZOOM = 9.5;
-/** Where it begins to fade. */
+/** Zoom at which it begins to fade. */
 const FADING_ZOOM = 7;
 
 /** Levels of zoom as OpenLayers counts them: 0 shows the earth on 256 pixels. */

@@ -23,7 +23,7 @@ export interface NamedObjects {
   readonly kind: 'trackables' | 'providers';
   readonly moving: MovingLayerState | undefined;
   readonly selectedId: string | undefined;
-  /** Those that somebody has to look at. */
+  /** Ids of objects with an alert. */
   readonly alarmed: ReadonlySet<string>;
 }
 
@@ -33,7 +33,7 @@ export interface BoardLook {
   readonly scale: number;
   readonly palette: Palette;
   readonly areas: readonly NamedArea[];
-  /** What is in front comes first. */
+  /** Layers of objects, the frontmost first. */
   readonly objects: readonly NamedObjects[];
 }
 
@@ -46,7 +46,7 @@ interface Name extends LabelRequest {
   readonly weight: number;
 }
 
-/** So many objects are looked at for a frame, and so many of them get a name. */
+/** Maximum number of objects considered per frame, and of labels among them. */
 const CANDIDATES_MAX = 600;
 const PLACED_MAX = { auto: 120, all: 250 } as const;
 const SIZE_PIXELS = 11.5;
@@ -58,10 +58,10 @@ const NONE: readonly number[] = [];
 export class LabelBoard {
   #states: LabelStates = new Map();
   readonly #texts = new Texts();
-  /** Where areas have room for their names, as long as nobody zooms. */
+  /** Label positions of areas, valid until the zoom changes. */
   readonly #places = new WeakMap<Polygon, { readonly resolution: number; readonly place: AreaName | undefined }>();
 
-  /** Texts are drawn anew: their font has come. */
+  /** Discards the drawn texts, because their font has loaded. */
   forget(): void {
     this.#texts.forget();
   }
@@ -119,7 +119,7 @@ export class LabelBoard {
       y: y / scale,
       width: textWidth,
       sides: HERE,
-      // What is in an area is to be expected there.
+      // A name of an area is expected in it.
       isImportant: true,
       text: found.text,
       color: area.isSelected ? palette.selected : isZone ? palette.zone : palette.fence,
@@ -188,7 +188,7 @@ function shortened(text: string): string {
 
 interface DrawnText {
   readonly image: HTMLCanvasElement;
-  /** What it has around the text, in pixels of the page. */
+  /** Padding around the text, in CSS pixels. */
   readonly padding: number;
 }
 

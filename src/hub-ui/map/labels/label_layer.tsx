@@ -21,7 +21,7 @@ interface Movers {
   readonly layer: { readonly current: MovingLayerState | undefined };
 }
 
-/** Names beside what they belong to, of what has room: areas, trackables and providers together. */
+/** Labels of areas, trackables and providers together, where they fit. */
 export function LabelLayer({
   shown,
   scale,
@@ -45,7 +45,7 @@ export function LabelLayer({
   /** Of trackables and of providers: those that there is an alert of. */
   readonly alarmed: ReadonlySet<string>;
   readonly alarmedProviders: ReadonlySet<string>;
-  /** For whoever moves what it names. */
+  /** Lets other layers redraw the labels after movement. */
   readonly holder: { current: { redraw(): void } | undefined };
 }) {
   const { map, plane } = useMap();

@@ -7,7 +7,7 @@
  * - one that covers a symbol waits before it looks for another side, and one that had to go, before it comes back.
  */
 
-/** Where a name stands at its point; `here`: to the right of it, and nowhere else. */
+/** Position of a label relative to its point; `here`: to the right of it only. */
 export type Side = 'right' | 'left' | 'above' | 'below' | 'here';
 
 /** Sides of what moves, the best first. */
@@ -34,7 +34,7 @@ export interface PlacedLabel<Name extends LabelRequest> {
   readonly top: number;
 }
 
-/** What is remembered of a name between two frames: its side, undefined for one that had to go, and since when. */
+/** State of a label between two frames: its side, undefined for a hidden one, and since when. */
 export interface LabelState {
   readonly side: Side | undefined;
   readonly sinceMs: number;
@@ -59,7 +59,7 @@ export const LABEL_PIXELS = 15;
 /** From the middle of a symbol to its name. */
 const GAP = 10;
 const SYMBOL_PIXELS = 5;
-/** What a name needs around it that is not there yet. */
+/** Additional free space that a new label needs. */
 const ROOM = 4;
 const SETTLE_MS = 1_000;
 const AWAY_MS = 700;

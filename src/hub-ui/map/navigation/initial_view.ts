@@ -57,7 +57,7 @@ function wallPadding([width = 0, height = 0]: readonly number[]): number[] {
   return [32, Math.min(480, Math.max(270, width * 0.24)) + 48, 32, 32];
 }
 
-/** Units of the map per pixel beyond which nobody needs to come nearer to see the members of a cluster apart. */
+/** Map units per pixel: no closer view is needed to see the members of a cluster apart. */
 const APART = 0.05;
 
 /** Zooms in until the members of a cluster fill the map, by at least one level. */

@@ -9,9 +9,9 @@ export interface Cluster {
   readonly members: readonly number[];
 }
 
-/** Where many are near to each other, fewer and larger numbers leave room to see what is below them. */
+/** Cell size in dense areas, where fewer and larger numbers leave the map below visible. */
 const LARGE_CELL = 104;
-/** Two that can be told apart are shown as two. */
+/** Objects farther apart than this are drawn separately. */
 const PAIR_PIXELS = 16;
 
 interface ClusterDraft {
@@ -113,7 +113,7 @@ export function boxesOf(clusters: readonly Cluster[]): number[] {
   });
 }
 
-/** Where the members of a cluster are on the map: left, bottom, right and top. */
+/** Bounds of the members of a cluster on the map: left, bottom, right and top. */
 export function extentOf(
   { members }: Cluster,
   { x, y }: { readonly x: ArrayLike<number>; readonly y: ArrayLike<number> },
@@ -133,7 +133,7 @@ export function extentOf(
   return extent;
 }
 
-/** Of the circle of so many, in pixels. */
+/** Radius of the circle of a cluster by its count, in pixels. */
 export function radiusOf(count: number): number {
   // A number of four digits and a comma needs the most room.
   return Math.min(28, 11 + Math.log2(count) * 1.6);

@@ -31,7 +31,7 @@ export function densityOf(
   return perCell > SMALL_FROM * (before === 'single' ? 1 : BACK) ? 'small' : 'single';
 }
 
-/** Whether there are so many on the screen that numbers of few objects would cover as much as the objects. */
+/** Whether the screen has so many objects that small clusters would cover as much as the objects. */
 export function isCrowded(spread: Spread): boolean {
   return perOccupiedCell(spread) > SMALL_FROM;
 }

@@ -33,7 +33,7 @@ export interface MovingLook {
   readonly floor: number | undefined;
 }
 
-/** Where objects are on the screen: what was drawn, for whoever points at it. */
+/** Screen positions of the drawn objects, for hit tests. */
 export interface OnScreen {
   x: Float32Array;
   y: Float32Array;
@@ -178,7 +178,7 @@ function drawRing(
   }
 }
 
-/** Where the object that is followed has come from: in front of all other tails, and longer. */
+/** Draws the trail of the followed object: in front of all other tails, and longer. */
 function drawTrail({ context, toPixel }: CanvasFrame, { points }: Trail, { palette }: MovingLook): void {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
   context.beginPath();
@@ -306,7 +306,7 @@ function drawSymbols(frame: CanvasFrame, objects: MovingObjects, { look, screen,
   const { context, rotation, width, height } = frame;
   const { symbol, palette } = look;
   const isCrowd = screen.drawn > CROWD;
-  // What stays outside of clusters has room; without clusters, a crowd has none.
+  // Without clusters a crowd has no room for full symbols.
   const isSmall = screen.density === 'small' || (screen.density === 'clusters' && !look.clusters);
   const scale = isCrowd ? 1 : look.scale;
   const pixelRatio = isCrowd ? 1 : frame.pixelRatio * scale;

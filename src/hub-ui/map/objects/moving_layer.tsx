@@ -14,7 +14,7 @@ import type { LayerSymbol } from './sprites.ts';
 import { Trail } from './trail.ts';
 import { useGroups } from './use_groups.ts';
 
-/** What a layer of moving objects comes from. */
+/** Source of the objects of a layer. */
 interface Feed {
   readonly topic: string;
   readonly list: string;
@@ -26,7 +26,7 @@ const FEEDS: Readonly<Record<'trackable' | 'provider', Feed>> = {
   provider: { topic: 'location_updates', list: '/providers/locations', changes: 'provider_changes' },
 };
 
-/** A layer of moving objects, for whoever wants to find them on the screen or to follow them. */
+/** A layer of moving objects, with hit tests and tracking. */
 export interface MovingLayerState {
   readonly objects: MovingObjects;
   readonly screen: OnScreen;
@@ -51,7 +51,7 @@ export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'sy
   readonly seen: Signal<Seen>;
 };
 
-/** A layer of moving objects that nobody moves yet. How many are seen is told whenever it is drawn. */
+/** A layer of moving objects that its caller moves. Reports the number of visible objects after each drawing. */
 export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptions, now: () => number) {
   const { map, plane } = useMap();
   const { symbol, colorBy, followedId } = given;
@@ -109,7 +109,7 @@ export function MovingLayer({
   told.current = { onMoved, onRejected: onRejected };
   const { moving, layer } = useMovingCanvas(options, Date.now);
   useEffect(() => {
-    // What is not heard of fades without being told to.
+    // Redraws once a second, because objects without new locations fade.
     const tick = setInterval(() => layer.redraw(), 1_000);
     return () => clearInterval(tick);
   }, [layer]);

@@ -8,7 +8,7 @@ export const TAIL = 32;
 /** A tail gets a new position when the object has moved this far, in meters: standing objects have none. */
 const TAIL_STEP_METERS = 0.15;
 
-/** What is known of one moving object beside its numbers. */
+/** Facts of one moving object, apart from its numbers. */
 export interface ObjectFacts {
   readonly id: string;
   readonly name: string | undefined;
@@ -21,7 +21,7 @@ export interface ObjectFacts {
  */
 export class MovingObjects {
   readonly plane: Plane;
-  /** Where north is on the plane, in degrees clockwise from up. */
+  /** Direction of north on the plane, in degrees clockwise from up. */
   readonly north: number;
   count = 0;
   x = new Float64Array(256);
@@ -31,7 +31,7 @@ export class MovingObjects {
   /** Meters; NaN where unknown. */
   accuracy = new Float32Array(256);
   floor = new Float32Array(256);
-  /** When it was last heard of, in milliseconds. */
+  /** Time of the last location, in milliseconds. */
   lastSeenMs = new Float64Array(256);
   /** 1 for objects that are not there: deleted, or silent at the time in the past that is looked at. */
   removed = new Uint8Array(256);
@@ -60,7 +60,7 @@ export class MovingObjects {
     return this.#indices.get(id);
   }
 
-  /** Where an object is on the map; undefined for one that is not there. */
+  /** Map position of an object, or undefined. */
   positionOf(id: string): [number, number] | undefined {
     const index = this.#indices.get(id);
     if (index === undefined || this.removed[index] === 1) return undefined;
@@ -92,7 +92,7 @@ export class MovingObjects {
       this.heading[index] = rows[at + 3]!;
       this.accuracy[index] = rows[at + 4]!;
       this.floor[index] = rows[at + 5]!;
-      // Clocks differ. What comes now is fresh; of what was there before only its own time tells.
+      // Clocks differ: new locations count as fresh; older ones have their own time.
       this.lastSeenMs[index] = isFirst ? Math.min(nowMs, rows[at + 6]!) : nowMs;
       this.removed[index] = 0;
       this.outlines[index] = undefined;
@@ -100,7 +100,7 @@ export class MovingObjects {
     this.#takeOutlines(outlines, isEarth);
   }
 
-  /** The index of an object, which is new where nobody has met it; it is seen once it is moved and not `gone`. */
+  /** Adds an object, or returns the index of a known one. It is visible once it has moved and is not `gone`. */
   add(facts: ObjectFacts): number {
     const existing = this.#indices.get(facts.id);
     if (existing !== undefined) return existing;

@@ -6,7 +6,7 @@ export interface Sprites {
   readonly pixelRatio: number;
 }
 
-/** What a layer of moving objects shows. */
+/** Kind of the objects of a layer. */
 export type LayerSymbol = 'trackable' | 'provider';
 export type SymbolName = LayerSymbol | 'unassigned';
 /** `alarm` is the ring around what collides or what there is an alert of. */
@@ -25,7 +25,7 @@ export function spriteColumn(heading: number): number {
   return 1 + (turned % DIRECTIONS);
 }
 
-/** The symbols in a color, for a screen of so many pixels per pixel. */
+/** The symbols in a color, for a screen with that many physical pixels per pixel. */
 export function spritesOf(
   symbol: PictureName,
   {
@@ -46,7 +46,7 @@ export function spritesOf(
   for (let column = 0; context !== null && column < columns; column++) {
     context.setTransform(pixelRatio, 0, 0, pixelRatio, (column + 0.5) * size * pixelRatio, (size / 2) * pixelRatio);
     if (column > 0) context.rotate(((column - 1) * 2 * Math.PI) / DIRECTIONS);
-    // Where there is no room for directions, a point says where.
+    // Symbols that are too small for a direction show a point.
     drawSymbol(context, symbol, { color, halo, hasHeading: column > 0 && !isSmall, isSmall });
   }
   const sprites = { image, size, pixelRatio };
@@ -80,7 +80,7 @@ function drawSymbol(
     context.lineTo(0, -tip);
     context.closePath();
   } else if (symbol === 'unassigned' && !isSmall) {
-    // A diamond, so that it is told from the ring of a provider without any color.
+    // A diamond, so that its shape alone distinguishes it from the ring of a provider.
     const half = radius + 2.5;
     context.moveTo(0, -half);
     context.lineTo(half, 0);

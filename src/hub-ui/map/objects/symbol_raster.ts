@@ -10,7 +10,7 @@ export class SymbolRaster {
   #pixels = new Uint32Array(0);
   readonly #stamps = new Map<Sprites, readonly Stamp[]>();
 
-  /** Starts an image of so many pixels of the page. */
+  /** Starts an image with that size in CSS pixels. */
   begin(width: number, height: number): void {
     if (this.#image?.width !== width || this.#image.height !== height) {
       this.#canvas.width = width;

@@ -6,7 +6,7 @@ const STEP_METERS = 0.3;
 /** Nobody moves so far between two positions: it is a leap in time, or to another place. */
 const JUMP_METERS = 200;
 
-/** The way that an object has come since somebody follows it, as points of the map: x and y in turn. */
+/** Trail of the followed object, as points of the map: x and y alternate. */
 export class Trail {
   readonly points: number[] = [];
 

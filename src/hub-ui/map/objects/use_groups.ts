@@ -14,11 +14,11 @@ export interface GroupCount {
   readonly count: number;
 }
 
-/** How often objects are put in groups anew: floors change, and objects come. */
+/** Interval of regrouping: floors change, and objects appear. */
 const GROUP_MS = 1_000;
 const NO_GROUPS: readonly GroupCount[] = [];
 
-/** What the colors on the map stand for, of the layer that was grouped last; for the legend. */
+/** Meanings of the colors on the map, of the last grouped layer; for the legend. */
 export const groupCounts: Readonly<Record<LayerSymbol, Signal<readonly GroupCount[]>>> = {
   trackable: signal(NO_GROUPS),
   provider: signal(NO_GROUPS),
@@ -88,7 +88,7 @@ function countGroups(
   return { groups, colors };
 }
 
-/** What people call a value: a trackable that carries others by its name. */
+/** Display name of a value: the name of a trackable that carries others. */
 function nameOf(value: string, by: ColorBy): string {
   const parent = by === 'parent' ? storeOf('trackables').items.peek().get(value) : undefined;
   return parent === undefined ? value : labelOf(parent);

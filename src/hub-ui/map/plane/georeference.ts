@@ -33,7 +33,7 @@ export function georeference(rows: ControlPoints): Georeference | undefined {
   return fit && georeferenceOf(fit);
 }
 
-/** Where a zone's meters are on the earth; undefined for a zone that is not placed by points. */
+/** Maps the meters of a zone to the earth; undefined for a zone without control points. */
 export function georeferenceZone(zone: Zone): Georeference | undefined {
   return zone.ground_control_points == null ? undefined : georeference(zone.ground_control_points);
 }
@@ -45,7 +45,7 @@ export function floorPlanOf(zone: Zone): FloorPlan | undefined {
   return { image: plan.image, ground_control_points: plan.ground_control_points };
 }
 
-/** Where the pixels of a zone's plan are on a map; rows of an image go down, where y goes up. */
+/** Maps pixels of a zone's plan to a map; rows of an image go down, and y goes up. */
 export function georeferencePlan(zone: Zone, plan: FloorPlan, plane: Plane): Georeference | undefined {
   const upright = plan.ground_control_points.map((row, i) => (i % 2 === 0 ? row : [row[0] ?? 0, -(row[1] ?? 0)]));
   const onEarth = georeference(upright);
@@ -56,7 +56,7 @@ export function georeferencePlan(zone: Zone, plan: FloorPlan, plane: Plane): Geo
   return placed && fromMatrix(concat(inverse(placed.matrix), flipped));
 }
 
-/** Where a zone is on a map: the outline of its control points, or the circle of a proximity zone. */
+/** Outline of a zone on a map: its control points, or the circle of a proximity zone. */
 export function zoneOutline(zone: Zone, plane: Plane): MapPoint[] | undefined {
   const rows = zone.ground_control_points ?? [];
   if (rows.length < 4) return undefined;
@@ -73,7 +73,7 @@ export function earthToPlane(position: Position, plane: Plane): MapPoint | undef
   return plane.kind === 'earth' || plane === EARTH ? point : georeferenceZone(plane.zone)?.fromMap(point);
 }
 
-/** Where north is on a plane, in degrees clockwise from up: zones are measured along their own walls. */
+/** Direction of north on a plane, in degrees clockwise from up: the axes of zones follow their walls. */
 export function northOf(plane: Plane): number {
   const placed = plane.kind === 'earth' ? undefined : georeferenceZone(plane.zone);
   if (placed === undefined) return 0;

@@ -35,13 +35,13 @@ export function labelPosition(
   return undefined;
 }
 
-/** What a letter of such a name needs on average, and what it keeps from the edge. */
+/** Average width of a letter of such a name, and its distance from the edge. */
 const LETTER_PIXELS = 6.5;
 const MARGIN_PIXELS = 6;
 /** Names of areas that are smaller than this on the screen would only be in the way. */
 const AREA_MIN_PIXELS = 46;
 
-/** The name of an area, shortened to what it has room for, and the point of the map where it begins, or its middle. */
+/** The name of an area, shortened to the available width, and its anchor point: the start, or the center. */
 export interface AreaName {
   readonly text: string;
   readonly at: Position;

@@ -10,7 +10,7 @@ export type Plane =
   | { readonly kind: 'zone'; readonly id: string; readonly zone: Zone };
 
 export type Position = readonly number[];
-/** Where something is on the map: meters of the zone, or Mercator's. */
+/** Map coordinates: meters of the zone, or of the Mercator projection. */
 export type MapPoint = [x: number, y: number];
 
 export const EARTH: Plane = { kind: 'earth', id: 'earth' };

@@ -16,7 +16,7 @@ import { palette } from '../view/palette.ts';
 import { useVectorLayer, Z } from '../view/vector_layer.ts';
 import type { Drawn } from './features.ts';
 
-/** Names would cover each other, and small symbols the site, where a pixel is more than so many meters. */
+/** Meters per pixel below which names are shown, and symbols are large: otherwise they would cover each other, or the site. */
 const NAMED_BELOW_METERS = 0.1;
 const LARGE_BELOW_METERS = 0.5;
 

@@ -14,7 +14,7 @@ import { type Palette, palette } from '../view/palette.ts';
 import { useVectorLayer, Z } from '../view/vector_layer.ts';
 import { fenceFeature, zoneFeature } from './features.ts';
 
-/** What has just happened at a fence, or that there is an alert of it. */
+/** Highlight of a fence: a recent event, or an alert. */
 export type FenceGlow = 'entry' | 'exit' | 'danger';
 
 const FONT = '12px Inter, system-ui, sans-serif';

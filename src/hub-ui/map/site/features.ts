@@ -12,7 +12,7 @@ export interface Drawn {
   readonly id: string;
 }
 
-/** What a feature stands for. */
+/** Returns the object that a feature represents. */
 export function drawnBy(feature: { get(name: string): unknown }): Drawn | undefined {
   return feature.get('drawn') as Drawn | undefined;
 }

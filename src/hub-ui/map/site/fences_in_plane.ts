@@ -15,7 +15,7 @@ export function useFencesInPlane(plane: Plane): readonly Fence[] | undefined {
   const zones = useEntities('zones');
   const isWaiting = storeOf('fences').state.value === 'waiting';
   const [shown, setShown] = useState<readonly Fence[]>();
-  // A zone that is placed anew takes its local fences along.
+  // A zone whose placement changes moves its local fences.
   useEffect(() => {
     if (isWaiting) return;
     if (kept.size === 0) {

@@ -2,7 +2,7 @@ import Layer from 'ol/layer/Layer.js';
 import type { FrameState } from 'ol/Map.js';
 import styles from './canvas_layer.module.css';
 
-/** What a layer is drawn with: from points of the map to pixels of the screen. */
+/** Drawing context of a layer: maps points of the map to pixels of the screen. */
 export interface CanvasFrame {
   readonly context: CanvasRenderingContext2D;
   readonly width: number;
@@ -18,8 +18,8 @@ export interface CanvasFrame {
 }
 
 /**
- * A layer that draws itself on a canvas of its own. It can be drawn anew without the rest of the map, which matters
- * when thousands of things in it move and everything else stands still.
+ * A layer with its own canvas. It is redrawn without the rest of the map, which matters when thousands of objects in it move
+ * and everything else stands still.
  */
 export class CanvasLayer extends Layer {
   /** Around the canvas, since other layers would draw into a bare one that lies below them. */
@@ -27,7 +27,7 @@ export class CanvasLayer extends Layer {
   readonly #canvas = document.createElement('canvas');
   readonly #draw: (frame: CanvasFrame) => void;
   #last: Omit<CanvasFrame, 'context'> | undefined;
-  /** The frame with which it is drawn, where somebody waits for that; otherwise 0. */
+  /** The requested animation frame, or 0. */
   #soon = 0;
 
   constructor(draw: (frame: CanvasFrame) => void, zIndex: number) {

@@ -2,7 +2,7 @@ import type { LocationProvider } from '../../../model/provider.ts';
 import type { Trackable } from '../../../model/trackable.ts';
 import { t } from '../../languages/language.ts';
 
-/** What moving objects have their colors by: how they are, or a value of theirs. */
+/** Attribute that sets the colors of moving objects: a state, or a property. */
 export type ColorBy = 'state' | 'type' | 'provider_type' | 'floor' | 'parent' | `property:${string}`;
 
 /** Colors for values; further groups are all other values, and none. */
@@ -16,8 +16,8 @@ const PROPERTIES_MAX = 20;
 const STAYS = 1.25;
 
 /**
- * Colors of values, for as many as can be told apart: the eight were searched for so that any two are far apart for people who
- * see all colors, and for those who lack one of the three cones, and so that each stands out from the ground.
+ * Colors of up to eight values. An optimization chose them: any two are far apart for people with full color vision and for
+ * people who lack one of the three cones, and each stands out from the base map.
  */
 export interface CategoryColors {
   readonly values: readonly string[];
@@ -41,7 +41,7 @@ export const DARK_CATEGORIES: CategoryColors = {
 
 type Colored = Trackable | LocationProvider;
 
-/** What is known of an object, as far as its color may depend on it. */
+/** Facts of an object that may set its color. */
 export interface Described {
   readonly entity: Colored | undefined;
   readonly providerType: string;
@@ -66,7 +66,7 @@ export function colorValue({ entity, providerType, floor }: Described, by: Color
   }
 }
 
-/** What the legend calls colored objects. */
+/** Title of a coloring in the legend. */
 export function coloringTitle(by: ColorBy, symbol: 'trackable' | 'provider'): string {
   const isTrackable = symbol === 'trackable';
   switch (by) {

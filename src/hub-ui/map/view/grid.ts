@@ -2,7 +2,7 @@ import { type Plane, unitsPerMeter } from '../plane/plane.ts';
 import type { CanvasFrame } from './canvas_layer.ts';
 import type { Palette } from './palette.ts';
 
-/** Distance of the lines in meters: 1, 2 or 5 times a power of ten, and at least so many pixels. */
+/** Distance of the lines in meters: 1, 2 or 5 times a power of ten, at least that many pixels. */
 export function gridStep(metersPerPixel: number, pixels = 40): number {
   const least = metersPerPixel * pixels;
   const power = 10 ** Math.floor(Math.log10(least));

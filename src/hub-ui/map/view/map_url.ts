@@ -41,7 +41,7 @@ const USUAL: readonly LayerName[] = [
   'clusters',
 ];
 
-/** Where to look, if the address says so. */
+/** Returns the view of the map in the URL, if any. */
 export function viewFromUrl(): ViewState | undefined {
   const [x, y] = (urlParam('at') ?? '').split(',').map(Number);
   const zoom = Number(urlParam('z') ?? Number.NaN);
@@ -99,7 +99,7 @@ export function namesFromUrl(layers: ReadonlySet<LayerName>): NameDisplay {
   return urlParam('labels') === 'all' ? 'all' : 'auto';
 }
 
-/** What objects have their colors by. */
+/** Returns the attribute in the URL that sets the colors of objects. */
 export function colorByFromUrl(): ColorBy {
   return colorByFrom(urlParam('color'));
 }

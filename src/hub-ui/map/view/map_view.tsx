@@ -9,19 +9,19 @@ import 'ol/ol.css';
 import { EARTH, fromMap, mapX, mapY, type Plane, type Position, projectionOf, toMap } from '../plane/plane.ts';
 import styles from './map_view.module.css';
 
-/** Where one looks: a position of the plane, and how near. */
+/** View of the map: a position of the plane, and the zoom. */
 export interface ViewState {
   readonly center: Position;
   readonly zoom: number;
 }
 
-/** What is known of the ground that everything lies on. */
+/** State of the base layer of the map. */
 export interface Ground {
   /** Whether the map shows what it is to show first: until then, what is in sight is of no interest. */
   readonly isSettled: Signal<boolean>;
   /** Whether the world is in sight. */
   readonly isWorld: Signal<boolean>;
-  /** Who the map tiles come from; nothing without any. */
+  /** Attribution of the map tiles, if any. */
   readonly tileCredit: Signal<string>;
 }
 
@@ -45,8 +45,8 @@ export function useMap(): MapContext {
 }
 
 /**
- * A map that is nothing but a surface to look at and to move: everything on it comes from the children, which find it by
- * `useMap`. It is made anew when the plane changes.
+ * An empty map that users can pan and zoom. Its children, which get it by `useMap`, add all content. A change of the plane
+ * creates a new map.
  */
 export function MapView({
   plane = EARTH,
@@ -56,7 +56,7 @@ export function MapView({
   children,
 }: {
   readonly plane?: Plane;
-  /** Where to look first; later changes have no effect. The whole plane when undefined. */
+  /** Initial view; later changes have no effect. The whole plane if undefined. */
   readonly look?: ViewState | undefined;
   readonly onView?: (look: ViewState) => void;
   readonly label: string;
@@ -95,7 +95,7 @@ export function MapView({
   );
 }
 
-/** Where the earth is looked at before there is anything on it: most people live north of the equator. */
+/** Center of an empty map of the earth: most people live north of the equator. */
 const MOST_OF_THE_LAND = [mapX(10), mapY(24)];
 
 function viewOf(plane: Plane, look: ViewState | undefined): View {

@@ -35,9 +35,9 @@ export interface LiveLayersProps {
   readonly zoneOf: (anchor: Anchor) => Zone | undefined;
   readonly trackables: Movables;
   readonly providers: Movables;
-  /** Holds the layer of names, to be drawn anew when something has moved. */
+  /** Holds the label layer, to redraw it after movement. */
   readonly labels: { current: { redraw(): void } | undefined };
-  /** What moved at a time in the past is drawn by others. */
+  /** Whether the map shows the past, which other layers draw. */
   readonly isPast: boolean;
   /** Told after every batch. */
   readonly onMoved: (kind: 'trackables' | 'providers', moving: MovingLayerState) => void;
@@ -124,7 +124,7 @@ export function LiveLayers(props: LiveLayersProps) {
   );
 }
 
-/** What happens at a fence is seen for a moment, its alert all the time. */
+/** Highlights an event of a fence for a moment, and its alert as long as it lasts. */
 function withAlarms(
   glows: ReadonlyMap<string, FenceGlow>,
   alarmed: ReadonlySet<string>,

@@ -139,7 +139,7 @@ function SelectedKind({
   );
 }
 
-/** What has been deleted meanwhile is left out. */
+/** Omits entities that were deleted in the meantime. */
 function selectedEntitiesOf<K extends Kind>(kind: K): readonly Entities[K][] {
   const items = storeOf(kind).items.peek();
   return [...(selectedIds.peek().get(kind) ?? [])].flatMap((id) => items.get(id) ?? []);
@@ -162,7 +162,7 @@ function ShapeTool({ shape, ...given }: VisibleObjects & { readonly shape: Shape
   const visible = useRef<VisibleObjects>(given);
   visible.current = given;
   const { selected, halo } = palette();
-  // Before its hint is seen: whoever reads that may draw at once.
+  // Runs before the hint is painted, because the user may draw at once.
   useLayoutEffect(() => {
     const feature = new Feature<Polygon>();
     const layer = new VectorLayer({
@@ -213,7 +213,7 @@ function distance([x = 0, y = 0]: readonly number[], [otherX = 0, otherY = 0]: r
   return Math.hypot(x - otherX, y - otherY);
 }
 
-/** What is shown now and has its middle in an area of the map. */
+/** Visible entities whose center is in an area of the map. */
 function within(map: OlMap, area: Polygon, { trackables, providers, layers, floor }: VisibleObjects): MapSelection[] {
   const found: MapSelection[] = [];
   for (const [drawn, geometry] of drawnOn(map)) {

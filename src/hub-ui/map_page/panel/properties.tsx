@@ -3,7 +3,7 @@ import { Facts } from '../../controls/facts.tsx';
 import typography from '../../controls/typography.module.css';
 import { t } from '../../languages/language.ts';
 
-/** What somebody has written of an entity; an image of its floor is left out. */
+/** Custom properties of an entity, without the image of its floor. */
 export function Properties({
   properties,
   title = t('Properties'),

@@ -23,7 +23,7 @@ import { Gone, Properties } from './properties.tsx';
 
 const WhyHere = lazyPart(async () => (await import('../../setup/rules/location_explanation.tsx')).WhyHere);
 
-/** What is known of an entity: of one that moves, where it is, how, and in which fences. */
+/** Facts of an entity; of a moving one its position, its state and its fences. */
 export function SelectionFacts({ selection }: { readonly selection: MapSelection }) {
   const { kind, id } = selection;
   if (kind === 'zones') return <ZoneFacts id={id} />;
@@ -162,7 +162,7 @@ function hasSeveral(kind: MapSelection['kind'], entity: object | undefined): boo
   return kind === 'trackables' && ((entity as Trackable | undefined)?.location_providers?.length ?? 0) > 1;
 }
 
-/** How long ago the hub has heard of it, and when that was. */
+/** Time since the last location, and the time of that location. */
 function LastSeen({ location }: { readonly location: Location | null | undefined }) {
   const nowMs = useNow(1_000);
   if (location === undefined) return <span class={typography.faint}>…</span>;
@@ -183,7 +183,7 @@ function LastSeen({ location }: { readonly location: Location | null | undefined
   );
 }
 
-/** What carries a position for a trackable, and which trackables a provider belongs to. */
+/** Providers of a trackable, and trackables of a provider. */
 function relativesOf({ kind, id }: MapSelection, entity: object | undefined): readonly FactRow[] {
   if (kind === 'trackables') {
     const ids = (entity as Trackable | undefined)?.location_providers ?? [];
@@ -242,14 +242,14 @@ function FenceBadges({ fences }: { readonly fences: readonly { readonly id: stri
   );
 }
 
-/** Where an object is: null when the hub does not know, undefined until it is asked. */
+/** Position of an object: null if the hub has none, undefined before the response. */
 function usePosition({ kind, id }: MapSelection): Location | null | undefined {
   const [place, setPlace] = useState<Location | null>();
   useEffect(() => {
     setPlace(undefined);
     let lastSeen = false;
     const isTrackable = kind === 'trackables';
-    // Where it was last heard may be long ago when the connection comes back.
+    // After a reconnect the time of the last location may be long ago.
     const load = (): void => {
       lastSeen = false;
       get<Location>(`${entityPath(kind, id)}/location`).then(
@@ -300,9 +300,8 @@ interface FenceContents {
 }
 
 /**
- * What is in a fence, by the hub's timers and tolerances: null where the hub does not say, undefined until it is asked. A
- * trackable and the tag that carries its position are both inside, so they are told and counted apart, as the occupancy of
- * fences counts them.
+ * Objects in a fence by the hub's timers and tolerances: null if the hub does not permit the query, undefined before the
+ * response. A trackable and its tag are both inside, so they are listed and counted separately, as in the occupancy.
  */
 function useContents(fenceId: string): FenceContents | null | undefined {
   const [inside, setInside] = useState<FenceContents | null>();

@@ -28,7 +28,7 @@ interface PanelProps {
   readonly onLocalView: (zone: Zone) => void;
 }
 
-/** What is known of whatever was clicked, as it changes. */
+/** Live facts of the selected entity. */
 export function SelectionPanel(props: PanelProps) {
   const { kind, id } = props.selection;
   const entity = storeOf(kind).items.value.get(id);

@@ -42,7 +42,7 @@ const NAMES: readonly { readonly value: NameDisplay; readonly label: string }[] 
   { value: 'all', label: t('All that fit') },
 ];
 
-/** What objects can have their colors by, whatever their properties. */
+/** Attributes that can set the colors of objects, apart from properties. */
 const COLORINGS: readonly { readonly value: ColorBy; readonly label: string }[] = [
   { value: 'state', label: t('State') },
   { value: 'type', label: t('Type') },
@@ -56,7 +56,7 @@ function isThere([name]: readonly [LayerName, string]): boolean {
   return name !== 'heat' || hasHistory('/analytics/heatmap');
 }
 
-/** What is shown on the map, and how. */
+/** Menu of the map layers and their appearance. */
 export function LayerMenu({
   layers,
   onChange,

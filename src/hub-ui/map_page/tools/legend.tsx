@@ -9,13 +9,13 @@ import { colorByFromUrl, type LayerName } from '../../map/view/map_url.ts';
 import { categoryColors, type Palette, palette } from '../../map/view/palette.ts';
 import styles from './legend.module.css';
 
-/** A sign of the map, drawn in a box of 24 by 16, what it means, and whether it tells of now, as far as a wall goes. */
+/** A sign of the map in a box of 24 by 16, its meaning, and whether it shows the current state, as a wall display does. */
 type Row = readonly [sign: JSX.Element, meaning: string, isOfNow?: boolean];
 
-/** A screen up to here has no room for a legend that nobody has asked for. */
+/** Screens up to this width show the legend only on request. */
 const NARROW_PIXELS = 720;
 
-/** What the signs and colors of the live map mean; where colors stand for values, it opens and begins with them. */
+/** Meanings of the signs and colors of the live map. Opens with the colors of values, if these are shown. */
 export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
   const by = colorByFromUrl();
   const signs = (
@@ -45,7 +45,7 @@ export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) 
   );
 }
 
-/** The legend of a screen that nobody touches, which is always open: colors of values, and what tells of now. */
+/** The legend of a wall display, always open: colors of values, and signs of the current state. */
 export function WallLegend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
   const by = colorByFromUrl();
   return (
@@ -62,7 +62,7 @@ export function WallLegend({ layers }: { readonly layers: ReadonlySet<LayerName>
   );
 }
 
-/** What the colors of the objects stand for, and how many have each. */
+/** Meanings of the colors of the objects, with their counts. */
 function ColorLegend({ by, layers }: { readonly by: ColorBy; readonly layers: ReadonlySet<LayerName> }) {
   const symbols = [
     { symbol: 'trackable', groups: groupCounts.trackable.value, isOn: layers.has('trackables') },

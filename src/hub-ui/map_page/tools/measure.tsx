@@ -22,7 +22,7 @@ export function Measure({ onClose }: { readonly onClose: () => void }) {
   const { map, plane } = useMap();
   const [meters, setMeters] = useState<number>();
   const { selected, halo } = palette();
-  // Before its hint is seen: whoever reads that may click at once.
+  // Runs before the hint is painted, because the user may click at once.
   useLayoutEffect(() => {
     const source = new VectorSource();
     const style = [

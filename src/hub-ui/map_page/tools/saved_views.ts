@@ -9,7 +9,7 @@ const PATH = '/views';
 /** The views that the hub keeps for all who use the page; undefined until they were asked for. */
 export const views = signal<readonly MapView[] | undefined>(undefined);
 
-/** How often a view was opened: the map is made anew for each. */
+/** Number of opened views: each one creates the map again. */
 export const opened = signal(0);
 
 export function mayReadViews(): boolean {

@@ -103,7 +103,7 @@ function useFound(text: string): readonly (MapSelection & { readonly label: stri
 }
 
 function useSlash(id: string): void {
-  // Before the field is seen: whoever sees it may press the key at once.
+  // Runs before the first paint, because the user may press the key at once.
   useLayoutEffect(() => {
     const focus = (event: KeyboardEvent): void => {
       const isTyping = (event.target as HTMLElement).closest('input, textarea, select, dialog') !== null;

@@ -38,7 +38,7 @@ interface ToolbarProps {
   readonly onFit: () => void;
 }
 
-/** What stands around the live map: search, views and layers above, floors and zoom at the side, the scale below. */
+/** Controls around the live map: search, views and layers at the top, floors and zoom at the side, the scale at the bottom. */
 export function Toolbar(props: ToolbarProps) {
   const { plane, floor, floors, layers, trackables, providers, isMeasuring, onMeasuring, onPlane, onFound, onFit } =
     props;

@@ -3,7 +3,7 @@ import { type MutableRef, useLayoutEffect, useRef } from 'preact/hooks';
 /** The box of something that is open until one presses Escape, or points elsewhere. */
 export function usePopover(isOpen: boolean, close: () => void): MutableRef<HTMLDivElement | null> {
   const box = useRef<HTMLDivElement>(null);
-  // Before it is seen: whoever sees it may leave it at once.
+  // Runs before the first paint, because the user may leave at once.
   useLayoutEffect(() => {
     if (!isOpen) return;
     const end = (event: Event): void => {

@@ -21,7 +21,7 @@ import {
 import { usePopover } from './use_popover.ts';
 import styles from './view_menu.module.css';
 
-/** Views of the map that are kept under a name, for everybody. */
+/** Named views of the map, shared by all users. */
 export function ViewMenu() {
   const [isOpen, setOpen] = useState(false);
   const box = usePopover(isOpen, () => setOpen(false));

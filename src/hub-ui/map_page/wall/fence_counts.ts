@@ -7,15 +7,15 @@ import { runAll } from '../../hub/run_all.ts';
 /** What moves, and is counted. */
 export type Counted = 'trackables' | 'providers';
 
-/** Who is in each fence, by the ids of the fences. */
+/** Objects in each fence, by the id of the fence. */
 export type Inside = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Fences that are counted; a screen has no room for more, and each is a request. */
 const FENCES_MAX = 60;
-/** What was missed, as when somebody else deletes a trackable, is put right so often. */
+/** Interval of reloading, which corrects missed changes, such as a trackable that another user has deleted. */
 const POLL_MS = 300_000;
 
-/** Who is inside after entries and exits; the same where none of them is of a fence that is counted. */
+/** Objects after entries and exits; the same map if no event is of a counted fence. */
 export function afterEvents(inside: Inside, events: readonly FenceEvent[], counted: Counted): Inside {
   const next = new Map(inside);
   let isSame = true;
@@ -32,7 +32,7 @@ export function afterEvents(inside: Inside, events: readonly FenceEvent[], count
   return isSame ? inside : next;
 }
 
-/** Who is in each of some fences, by the hub's timers: asked for, then kept by events. */
+/** Objects in each of some fences by the hub's timers: requested once, then updated by events. */
 export function useInsideOf(fenceIds: readonly string[], counted: Counted): Inside {
   const [inside, setInside] = useState<Inside>(new Map());
   const key = fenceIds.slice(0, FENCES_MAX).join(' ');

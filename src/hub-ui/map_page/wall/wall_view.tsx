@@ -20,8 +20,8 @@ import styles from './wall_view.module.css';
 const LISTED_MAX = 40;
 
 /**
- * The map for a screen on a wall, which nobody touches: the time, how many are in each fence, and what the colors mean. The
- * connection mends itself.
+ * The map for a wall display without input: the time, the number of objects in each fence, and the legend. It reconnects by
+ * itself.
  */
 export function WallView({
   layers,
