@@ -20,7 +20,7 @@ export function Notice({
   );
 }
 
-/** Placeholder of an empty list, with the next step. */
+/** Message of an empty list, with the next step. */
 export function Empty({
   icon,
   title,
