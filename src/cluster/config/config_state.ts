@@ -33,10 +33,10 @@ import { SEVERAL_OWNERS } from './protocols.ts';
  *   gets it by a map                a member                      that member
  *   gets it by a removal            removed                       the removed member
  *   is removed before its `took`    removed, and a source now     the sources that it had yet to acquire from, then itself
- *   is a source itself              a member that was removed     itself, because it gets back what it has released, then
+ *   is a source itself              a member that was removed     itself, for the state that it released, then
  *                                   before its `took`             the other
  *
- * A source remains one after its removal: its journal holds what it has released. A `took` of a hub that no longer owned the
+ * A source remains one after its removal: its journal holds the released state. A `took` of a hub that no longer owned the
  * partition at that record has no effect, because the current owner is still acquiring. When a removed member is no source any
  * more, no hub reads its journal, and a hub deletes the streams. That hub then appends a `took` of nothing, which deletes the
  * removed member. So no stream is left behind by a hub that fails between the two steps.

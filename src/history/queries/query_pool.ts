@@ -89,9 +89,9 @@ interface QueryProcess {
  * next one is taken.
  *
  * A query is rejected when it has waited for twice `timeoutMs`, when it was in flight for `timeoutMs`, or when its
- * client disconnects. Its process is free when the query ends: DuckDB is interrupted, and a process that goes on all the
- * same is killed and replaced. Processes rather than threads: a thread that ends while DuckDB works for it, killed or out
- * of memory, crashes the whole hub, and the memory of a thread does not return to the operating system.
+ * client disconnects. The pool interrupts DuckDB then, and kills and replaces a process that continues for KILL_MS. The pool
+ * has processes rather than threads: a thread that is terminated, or runs out of memory, while DuckDB works for it crashes
+ * the whole hub, and its memory does not return to the operating system.
  */
 export class QueryPool {
   readonly #settings: PoolSettings;

@@ -31,7 +31,7 @@ export function densityOf(
   return perCell > SMALL_FROM * (before === 'single' ? 1 : BACK) ? 'small' : 'single';
 }
 
-/** Whether the screen has so many objects that small clusters would cover as much as the objects. */
+/** Whether small clusters would cover as much of the screen as the objects themselves. */
 export function isCrowded(spread: Spread): boolean {
   return perOccupiedCell(spread) > SMALL_FROM;
 }
