@@ -47,7 +47,7 @@ function releasedRecord(
 
 /** Returns the record of a step; undefined if it has changed nothing. */
 function recordOf(
-  { nowMs, items, setBacks = NO_CLOCK_STEPS }: StepBatch,
+  { nowMs, items, setBacks = NO_CLOCK_STEPS, position }: StepBatch,
   bytes: Borrowed,
   {
     effects,
@@ -58,7 +58,7 @@ function recordOf(
   if (look(effects).length === 0) return undefined;
   const batch = items.some(({ kind }) => kind === 'location') ? bytes : NOTHING;
   const step = packStep({ ...recordedWith, nowMs, setBacks, batch, effects });
-  const record = recordedWith.tells === true ? withFenceEvents(step, fenceEvents) : step;
+  const record = position === undefined ? step : withFenceEvents(step, { ...position, events: fenceEvents });
   return lend(zstdCompressSync(record, FASTEST));
 }
 

@@ -26,7 +26,7 @@ import { ObjectPartitions, type Repartitioned } from './config/object_partitions
 import { BootstrapEntities } from './config/bootstrap.ts';
 import { Ownership } from './routing/ownership.ts';
 import { PartitionLoads } from './routing/partition_loads.ts';
-import { PROTOCOLS, RECORDS_FENCE_EVENTS } from './config/protocols.ts';
+import { PROTOCOLS } from './config/protocols.ts';
 import { JournalProbe } from './membership/journal_probe.ts';
 import { changeRecord } from './config/repartition.ts';
 import { objectsOf } from './migration/release.ts';
@@ -267,11 +267,6 @@ export class Cluster {
     return isWhole && servers.every((server) => server === this.#options.incarnation) && this.#ownerClient.isClear();
   }
 
-  /** Whether all hubs can read records of steps with fence events. */
-  get recordsFenceEvents(): boolean {
-    return this.#state.protocol >= RECORDS_FENCE_EVENTS;
-  }
-
   /** Whether every partition is served and nothing is migrating. */
   get isWhole(): boolean {
     return this.#ownership.isWhole && isSettled(this.#state);
@@ -428,7 +423,6 @@ export class Cluster {
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
     this.#fanout = new ClusterFanout({
       ...{ bus, name, self, notice, schedule, ...handlers },
-      protocol: () => this.#state.protocol,
     });
     this.#motions = new ClusterMotions({ bus, name, self, notice, schedule, stage: handlers.stage });
     this.#ownerServer = openOwnerServer({

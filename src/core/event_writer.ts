@@ -1,5 +1,5 @@
 import { lend } from '../model/borrowed.ts';
-import type { EventBatch } from '../model/event_batch.ts';
+import type { EventBatch, StepPosition } from '../model/event_batch.ts';
 import type { FilterFields, Variant } from '../model/topics.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import type { NewRecordBuffer, RecordBuffer, Utf8Bytes } from './location/record.ts';
@@ -24,10 +24,14 @@ export class EventWriter {
     this.#newBuffer = newBuffer;
   }
 
-  /** Appends an event given as JSON. `fields` are the values for filters; undefined if no subscriber filters. */
-  text(variant: number, fields: FilterFields | undefined, text: string): void {
+  /**
+   * Appends an event given as JSON. `fields` are the values for filters; undefined if no subscriber filters. `index`: of
+   * a fence event, among those of the step.
+   */
+  text(variant: number, fields: FilterFields | undefined, text: string, index?: number): void {
     const events = this.begin(variant, fields, UTF8_MAX * text.length);
     events.end(events.at + events.bytes.write(text, events.at));
+    if (index !== undefined) events.indices.push(index);
   }
 
   /**
@@ -46,9 +50,12 @@ export class EventWriter {
     return events;
   }
 
-  /** Returns the events since the last call, by variant. They are valid until the next write. */
-  take(): EventBatch[] {
-    const batches = this.#nonEmpty.map((events) => events.take());
+  /**
+   * Returns the events since the last call, by variant. They are valid until the next write. `position`: of the step, if
+   * it is journaled.
+   */
+  take(position?: StepPosition): EventBatch[] {
+    const batches = this.#nonEmpty.map((events) => events.take(position));
     this.#nonEmpty.length = 0;
     return batches;
   }
@@ -79,6 +86,8 @@ class VariantEvents implements RecordBuffer {
   #count = 0;
   /** Filter fields of each event, if a subscriber filters. */
   #fields: FilterFields[] | undefined;
+  /** Of fence events: index of each among those of the step. */
+  readonly indices: number[] = [];
 
   constructor(variant: number, newBuffer: NewRecordBuffer) {
     this.#variant = variant;
@@ -112,13 +121,16 @@ class VariantEvents implements RecordBuffer {
     this.#ends[this.#count++] = at;
   }
 
-  take(): EventBatch {
-    const batch = {
+  take(position: StepPosition | undefined): EventBatch {
+    const isRecorded = position !== undefined && this.indices.length > 0;
+    const batch: EventBatch = {
       variant: this.#variant,
       bytes: lend(this.bytes.subarray(0, this.at)),
       ends: this.#ends.slice(0, this.#count),
       fields: this.#fields,
+      ...(isRecorded && { positions: { ...position, indices: Uint32Array.from(this.indices) } }),
     };
+    this.indices.length = 0;
     this.at = 0;
     this.#count = 0;
     this.#fields = undefined;

@@ -1,3 +1,4 @@
+import type { StepPosition } from '../model/event_batch.ts';
 import { NO_CLOCK_STEPS, type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { TOPICS, type Topic, type Variant } from '../model/topics.ts';
 import { emptyDraft, type ShardContext, type ShardOptions } from './context.ts';
@@ -47,6 +48,8 @@ export interface StepBatch {
   readonly items: readonly Item[];
   /** Clock steps that convert monotonic times and event times to wall-clock times; by default the times are equal. */
   readonly setBacks?: readonly ClockStep[] | undefined;
+  /** Position in the journal of the hub, if it has one. */
+  readonly position?: StepPosition | undefined;
   /** Whether the history's names are numbered from 1 again (history_rows.ts). */
   readonly namesAnew?: boolean | undefined;
   /**
@@ -112,7 +115,7 @@ function step(context: ShardContext, batch: StepBatch): Outcome {
   writeEffects(state, effects, zonesHaveChanged);
   const outcome = {
     ...draft,
-    events: context.events.take(),
+    events: context.events.take(batch.position),
     zoneMoves: [...zoneMoves.values()],
     rows: rows.take(),
     backgroundRows: backgroundRows.take(),

@@ -73,10 +73,17 @@ function placesOf(fields: readonly FilterFields[], { wants }: FilteredVariant): 
   return places;
 }
 
-function chosen({ variant, bytes, ends }: EventBatch, fields: readonly FilterFields[], places: number[]): EventBatch {
+function chosen(
+  { variant, bytes, ends, positions }: EventBatch,
+  fields: readonly FilterFields[],
+  places: number[],
+): EventBatch {
   const batch = new DeliveryBatch(look(bytes), ends).at(places);
-  return batch.events(
+  const events = batch.events(
     variant,
     places.map((place) => fields[place] as FilterFields),
   );
+  if (positions === undefined) return events;
+  const indices = Uint32Array.from(places, (place) => positions.indices[place] as number);
+  return { ...events, positions: { ...positions, indices } };
 }

@@ -130,7 +130,6 @@ function clusterShards(
 ): Partial<ShardsOptions> {
   return {
     recordsSteps: true,
-    tellsFenceEvents: () => cluster.recordsFenceEvents,
     configured: {
       sequence: () => cluster.configured,
       changes: new RecentChanges(elapsed),

@@ -13,6 +13,20 @@ export interface EventBatch {
   readonly ends: Uint32Array;
   /** Filter fields of each event; undefined if no subscriber filters. */
   readonly fields: readonly FilterFields[] | undefined;
+  /** Positions of fence events that are journaled. */
+  readonly positions?: EventPositions | undefined;
+}
+
+/** Position of a step in the journal of its hub. The main thread numbers the steps of each shard in order. */
+export interface StepPosition {
+  readonly shard: number;
+  readonly step: number;
+}
+
+/** Positions of the fence events of a batch. */
+export interface EventPositions extends StepPosition {
+  /** Index of each event among the fence events of the step, ascending. */
+  readonly indices: Uint32Array;
 }
 
 /** Filter fields of events of an unfiltered variant. */

@@ -25,8 +25,8 @@ export interface ShardWorkerOptions {
   readonly shareOfStore: number;
   /** Whether each step is recorded for other hubs. */
   readonly recordsSteps?: boolean;
-  /** Whether the records contain the fence events of their steps now. */
-  tellsFenceEvents?(): boolean;
+  /** Number of the shard. */
+  readonly shard: number;
   readonly rounds?: RoundWatch | undefined;
   /** Whether the store lags. */
   isStoreBehind(): boolean;
@@ -54,6 +54,8 @@ export class ShardWorker {
   #doneTo = 0;
   /** Sequence of the last record of the shared log that it has applied. */
   #config = 0;
+  /** Number of steps so far. */
+  #steps = 0;
   /** Whether the next step restarts the numbering of names in its positions. */
   #namesAnew = false;
   /** Whether it has adopted objects; before that, rows of another hub do not concern it. */
@@ -93,11 +95,11 @@ export class ShardWorker {
     const config = this.#config;
     const isRecorded = this.#options.recordsSteps === true;
     const setBacks = this.#options.setBacks?.();
-    const tells = this.#options.tellsFenceEvents?.() === true;
-    const recordedWith = isRecorded ? { recordedWith: { config, ...(tells && { tells }) } } : undefined;
+    const position = { shard: this.#options.shard, step: this.#steps++ };
+    const recorded = isRecorded ? { recordedWith: { config }, position } : undefined;
     const namesAnew = this.#namesAnew || undefined;
     this.#namesAnew = false;
-    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, namesAnew, ...recordedWith });
+    const batch = packBatch({ nowMs, sentMs: askedMs, items, flushBudget, setBacks, namesAnew, ...recorded });
     const isHeld = !isRecorded && items.some(({ kind }) => kind === 'locations');
     this.flush.stepLog.hold(isHeld ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));

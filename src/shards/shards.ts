@@ -19,7 +19,7 @@ import { type RequestWithId, type ShardAnswer, ShardRequests } from './shard_req
 import { noChanges, type SharedLog, SharedObjects } from './shared_objects.ts';
 
 export interface ShardsOptions
-  extends Omit<ShardLaneOptions, 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
+  extends Omit<ShardLaneOptions, 'shard' | 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
   readonly count: number;
   /** Receives each finished step. */
   stepped(shard: number, reply: ShardReply): void;
@@ -77,6 +77,7 @@ export class Shards {
       };
       return new ShardLane({
         ...options,
+        shard,
         shareOfStore: 1 / options.count,
         rounds: options.rounds?.(shard),
         pace: gate,

@@ -1,7 +1,6 @@
-import type { FenceEventJson } from '../core/outcome.ts';
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
 import { type ClockStep, wallClockTime } from '../model/clock_steps.ts';
-import { fenceEventsOf } from './fence_events.ts';
+import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
 
 /**
  * Records of a hub's journal: the changes of a step, the state released to another hub with a step, and how far the
@@ -46,7 +45,7 @@ export type JournalRecord = RecordedWith &
         readonly endMs: number;
         readonly step: PackedStep;
         /** Absent if none were stored. */
-        readonly fenceEvents?: readonly FenceEventJson[];
+        readonly fenceEvents?: readonly RecordedFenceEvent[];
       }
     | { readonly kind: 'done'; readonly upTo: number }
     | {

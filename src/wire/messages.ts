@@ -56,10 +56,7 @@ export interface ShapeReply {
 export interface LaneBatch extends Omit<StepBatch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
   /** Context of the record of the step for other hubs, see journal_record.ts; absent without records. */
-  readonly recordedWith?: RecordedWith & {
-    /** Whether the record contains the fence events of the step: hubs before protocol 2 cannot read it. */
-    readonly tells?: boolean;
-  };
+  readonly recordedWith?: RecordedWith;
 }
 
 /** Packed Motion[] of one shard. */

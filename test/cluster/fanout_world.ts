@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { ClusterFanout, type SentBefore } from '../../src/cluster/fanout/cluster_fanout.ts';
-import type { JournaledFenceEvent } from '../../src/cluster/fanout/fanout_message.ts';
 import { filteredVariant } from '../../src/core/variant_filter.ts';
 import type { DeliveryBatch, EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
 import { redeliverFenceEvent } from '../../src/fanout/front_events.ts';
 import { look } from '../../src/model/borrowed.ts';
+import type { FailedFenceEvent } from '../../src/wire/fence_events.ts';
 import { NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { SerializedEvent, FilterFields, Topic, Variant } from '../../src/model/topics.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
@@ -100,6 +100,7 @@ export class TestHub {
   isOwner = false;
   isOver = false;
   #isMember = false;
+  #steps = 0;
 
   constructor(world: FanOutWorld, name: string) {
     this.world = world;
@@ -129,7 +130,6 @@ export class TestHub {
         fenceEventAgain: (recorded, isNew) =>
           redeliverFenceEvent(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
       },
-      protocol: () => world.protocol,
       notice: (text) => this.notices.push(text),
       schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
     });
@@ -152,19 +152,34 @@ export class TestHub {
     const own = recorded.get(this.name) ?? [];
     recorded.set(this.name, own);
     const events: SerializedEvent[] = [];
-    for (const of of objects) {
+    const position = { shard: 0, step: this.#steps++ };
+    const indices = new Map<number, number[]>();
+    for (const [index, of] of objects.entries()) {
       const n = (published.get(of) ?? 0) + 1;
       published.set(of, n);
       const text = JSON.stringify({ id: `${of} ${n}`, of, n });
-      own.push({ of: this.name, recordedMs: cluster.clock.nowMs, event: [fenceFieldsOf(of), text] });
+      own.push({
+        of: this.name,
+        recordedMs: cluster.clock.nowMs,
+        event: [fenceFieldsOf(of), text],
+        ...position,
+        index,
+      });
       for (const { id, topic, unfiltered, wants } of this.variants.map(filteredVariant)) {
         const fields = topic === 'fence_events' ? fenceFieldsOf(of) : [of, 'source'];
-        if (wants?.(fields) !== false)
-          events.push({ variant: id, fields: unfiltered === true ? NO_FIELDS : fields, text });
+        if (wants?.(fields) === false) continue;
+        events.push({ variant: id, fields: unfiltered === true ? NO_FIELDS : fields, text });
+        if (topic === 'fence_events') indices.set(id, [...(indices.get(id) ?? []), index]);
       }
     }
     if (dies) this.end();
-    else this.fanout.publish(batchesOf(events));
+    else {
+      const batches = batchesOf(events).map((batch) => {
+        const own = indices.get(batch.variant);
+        return own === undefined ? batch : { ...batch, positions: { ...position, indices: Uint32Array.from(own) } };
+      });
+      this.fanout.publish(batches);
+    }
   }
 
   /** Publishes a proximity as the ingress hub. */
@@ -236,10 +251,9 @@ export class FanOutWorld {
   readonly announced = new Map<string, number>();
   readonly hubs: TestHub[] = [];
   /** The fence events of each hub, as in its journal. */
-  readonly recorded = new Map<string, JournaledFenceEvent[]>();
+  readonly recorded = new Map<string, FailedFenceEvent[]>();
   /** Failed owners whose fence events no successor has redelivered yet. */
   readonly #pending = new Set<string>();
-  protocol = 2;
   /** Hub that may publish events: a former owner cannot, because its journal is sealed. */
   owner: string | undefined;
   /** With several owners, the hub that publishes events of each object; none for migrating objects. */
@@ -277,12 +291,9 @@ export class FanOutWorld {
     this.owner = hub.name;
   }
 
-  /** Last fence events of failed owners. */
-  takePending(): JournaledFenceEvent[] {
-    const events = [...this.#pending].flatMap((name) => {
-      const all = this.recorded.get(name) ?? [];
-      return all.filter(({ recordedMs }) => recordedMs > (all.at(-1)?.recordedMs ?? 0) - 5000);
-    });
+  /** Fence events of failed owners. */
+  takePending(): FailedFenceEvent[] {
+    const events = [...this.#pending].flatMap((name) => this.recorded.get(name) ?? []);
     this.#pending.clear();
     return events;
   }

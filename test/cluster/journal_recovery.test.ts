@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
@@ -208,72 +207,6 @@ test('readSteps starts after the largest done number, from either stream, wherev
     [0, message(7)],
   ]);
   assert.deepEqual(await read(), ['d', 'e']);
-});
-
-test('readSteps bounds the time at which a step was stored by the next message that did not wait for it', async (context) => {
-  const { cluster } = simulated(context);
-  const bus = cluster.bus('taker');
-  await up(bus);
-  await makeStreams(bus, 'hub', 'i');
-  const [place, other] = journalSubjects('hub', 'i');
-  const at = (text: string, nowMs: number): Uint8Array => record(text, 0, nowMs);
-  // One message does not take two of these.
-  const large = randomBytes(700_000).toString('base64');
-  const messages = [
-    [at('step a', 100), at('step b', 110)],
-    // These waited until the first message was stored.
-    [at('step c', 120), at(`step d${large}`, 130)],
-    [at(`step e${large}`, 140)],
-    [at('step f', 7010)],
-    [at('done -1', 0)],
-    [at('step g', 7500)],
-    [at('step h', 7600)],
-  ];
-  for (const [number, records] of messages.entries()) {
-    await bus.append({ ...place, bytes: recordsMessage(number, records), timeoutMs: 1000 });
-  }
-  for (const each of [place, other]) await bus.append({ ...each, bytes: sealMessage('taker'), timeoutMs: 1000 });
-  const { steps } = await readSteps({ bus, name: 'hub', incarnation: 'i' });
-  assert.deepEqual(
-    steps.map(({ step, keptByMs }) => [textOf(step.batch).slice(0, 1), keptByMs]),
-    [
-      ['a', 7010],
-      ['b', 7010],
-      ['c', 7010],
-      ['d', 7010],
-      ['e', 7500],
-      ['f', 7500],
-      ['g', Infinity],
-      ['h', Infinity],
-    ],
-  );
-});
-
-test('readSteps considers steps before a gap stored when they were made, since they are about to be trimmed', async (context) => {
-  const { cluster } = simulated(context);
-  const bus = cluster.bus('taker');
-  await up(bus);
-  await makeStreams(bus, 'hub', 'i');
-  const [place, other] = journalSubjects('hub', 'i');
-  const at = (text: string, nowMs: number): Uint8Array => record(text, 0, nowMs);
-  // The last message of a stream that is not appended to any more stays.
-  await bus.append({ ...other, bytes: recordsMessage(5, [at('step old', 100)]), timeoutMs: 1000 });
-  const messages = [[at('done 1000000000', 0)], [at('step a', 9000)], [at('step b', 9100)], [at('step c', 9200)]];
-  for (const [index, records] of messages.entries()) {
-    await bus.append({ ...place, bytes: recordsMessage(1e9 + index, records), timeoutMs: 1000 });
-  }
-  for (const each of [place, other]) await bus.append({ ...each, bytes: sealMessage('taker'), timeoutMs: 1000 });
-  const { earlier, steps } = await readSteps({ bus, name: 'hub', incarnation: 'i' });
-  assert.deepEqual(
-    [...earlier, ...steps].map(({ step, keptByMs }) => [textOf(step.batch), keptByMs]),
-    [
-      ['old', 100],
-      ['a', 9200],
-      ['b', Infinity],
-      ['c', Infinity],
-    ],
-  );
-  assert.equal(earlier.length, 1);
 });
 
 test('readSteps returns the configuration sequence of the last step, even if the state contains that step', async (context) => {

@@ -165,7 +165,6 @@ export class MotionHub implements EventSubscriber {
       ...common,
       fanout,
       announce: { proximity: unexpected, fenceEvent: unexpected, fenceEventAgain: unexpected },
-      protocol: () => 2,
     });
     this.motions = new ClusterMotions({
       ...common,

@@ -39,7 +39,6 @@ function hubOn(context: TestContext, bus: Bus, self: string) {
       fenceEvent: () => undefined,
       fenceEventAgain: () => undefined,
     },
-    protocol: () => 2,
     notice: assert.fail,
   });
   context.after(() => shared.close());

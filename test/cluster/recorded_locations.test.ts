@@ -15,7 +15,7 @@ const setBacks = [{ toMs: T0 - 1e6, byMs: 1234 }];
 
 function stepWith(items: readonly LaneItem[]): RecoveredStep {
   const batch = copied(packBatch({ nowMs: T0, flushBudget: 0, items }));
-  return { endMs: T0, keptByMs: T0, step: { batch, effects: new Uint8Array(), setBacks } };
+  return { endMs: T0, step: { batch, effects: new Uint8Array(), setBacks } };
 }
 
 test('Repeated locations of an ingress hub are left out if the previous owner has recorded them, and no others', () => {

@@ -5,8 +5,7 @@
  *   version   adds
  *   -------   ------------------------------------------------------------------------------------------------------
  *   1         one member owns everything
- *   2         several members own partitions, and hand them over: `regroup`, `arrived`, and snapshots that include both.
- *             Fence events are recorded with their steps, and redelivered after their owner has failed
+ *   2         several members own partitions, and hand them over: `regroup`, `arrived`, and snapshots that include both
  *
  * A cluster never goes back to an older version. The record that raises the version is written in the new one, as is
  * everything that older hubs cannot read. A hub that cannot read a record or a snapshot does not start, or leaves. So a hub
@@ -17,6 +16,3 @@ export const PROTOCOLS: readonly number[] = [1, 2];
 
 /** From this version on several members may own partitions. */
 export const SEVERAL_OWNERS = 2;
-
-/** From this version on owners record their fence events, so that these can be redelivered. */
-export const RECORDS_FENCE_EVENTS = 2;

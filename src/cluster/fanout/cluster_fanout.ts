@@ -1,13 +1,12 @@
-import { objectOfFenceEvent } from '../../core/fence/fence_event.ts';
 import type { EventBatch } from '../../model/event_batch.ts';
 import { SHARD_TOPICS, type Topic, type Variant } from '../../model/topics.ts';
 import type { Bus } from '../nats/bus.ts';
-import { type JournaledFenceEvent, packFenceEvents, readFenceEvents } from './fanout_message.ts';
+import type { FailedFenceEvent } from '../../wire/fence_events.ts';
+import { packFenceEvents, readFenceEvents } from './fanout_message.ts';
 import { FramesIn } from './frames_in.ts';
 import { FramesOut } from './frames_out.ts';
 import { Interest } from './interest.ts';
-import { eventIdOf, FenceEventDedup } from './fence_event_dedup.ts';
-import { RECORDS_FENCE_EVENTS } from '../config/protocols.ts';
+import { FenceEventWatermarks } from './fence_event_watermarks.ts';
 
 /**
  * Event fan-out between hubs: subscribers of each hub receive the events of all hubs as if these were one.
@@ -19,8 +18,8 @@ import { RECORDS_FENCE_EVENTS } from '../config/protocols.ts';
  * A subscription receives everything from the moment its confirmation is allowed (`acknowledged`), in the order of each sender; or it
  * is notified of a loss and closed. Messages lost in transit are sent again for some seconds. A hub that leaves has sent
  * everything before. Events that a failed hub had not sent are lost: all subscriptions to events of owners are notified, those
- * to announced events are not. Fence events of owners are not lost, since they are journaled: the successor redelivers the last
- * ones, and each hub drops those that its subscribers have.
+ * to announced events are not. Fence events of owners are not lost, since they are journaled: successors redeliver them, and each
+ * hub drops those that its subscribers have, by position (fence_event_watermarks.ts).
  *
  * Members, owners and sequences are those of the configuration log. For each record the calls come in this order: `joined` or
  * `gone`, `owners`, `applied`.
@@ -32,8 +31,6 @@ export interface ClusterFanoutOptions {
   /** Member id of this hub. */
   readonly self: string;
   readonly fanout: LocalFanout;
-  /** The version of what hubs say to each other, by the log. */
-  protocol(): number;
   readonly announce: Announcers;
   /** Logs a warning. */
   notice(text: string): void;
@@ -50,7 +47,7 @@ export interface Announcers {
    * Redelivers a fence event of a failed owner to the subscriptions of those variants that have not received it. Calls `isNew`
    * only for existing variants.
    */
-  fenceEventAgain(recorded: JournaledFenceEvent, isNew: (variant: Variant) => boolean): void;
+  fenceEventAgain(recorded: FailedFenceEvent, isNew: (variant: Variant) => boolean): void;
 }
 
 /** Fan-out of this hub. */
@@ -76,6 +73,8 @@ export interface SentBefore {
 }
 
 const BEAT_MS = 1000;
+/** Fence events of failed owners in a message. */
+const REDELIVERED_AT_ONCE = 500;
 
 const TOPICS_OF: Readonly<Record<'rendered' | 'announced' | 'ofGone', readonly Topic[]>> = {
   rendered: SHARD_TOPICS,
@@ -88,7 +87,7 @@ export class ClusterFanout {
   readonly #interest: Interest;
   readonly #out: FramesOut;
   readonly #in: FramesIn;
-  readonly #dedup = new FenceEventDedup();
+  readonly #watermarks = new FenceEventWatermarks();
   readonly #unwatch: () => void;
   #protocolErrors = 0;
   #losses = 0;
@@ -102,20 +101,19 @@ export class ClusterFanout {
     this.#in = new FramesIn({
       ...options,
       receive: (events, from) => {
-        if (fanout.topicOf(events.variant) === 'fence_events') this.#dedup.noteAll(from, events);
+        if (events.positions !== undefined) this.#watermarks.note(from, events.variant, events.positions);
         fanout.receive(events);
       },
-      announced: ([kind, text], from) => {
+      announced: ([kind, text]) => {
         if (kind === 'fenceEventsAgain') {
           // This hub has published its own events already, and does not know yet that it was expelled.
           const events = readFenceEvents(text).filter(({ of }) => of !== options.self);
-          this.#tellAgain(events, from);
+          this.#redeliver(events);
         } else announce[kind](text);
       },
       lost: (what, why) => {
         this.#losses++;
-        const isRecorded = options.protocol() >= RECORDS_FENCE_EVENTS;
-        fanout.missed(TOPICS_OF[what === 'ofGone' && !isRecorded ? 'rendered' : what], why);
+        fanout.missed(TOPICS_OF[what], why);
       },
       malformed,
     });
@@ -167,7 +165,7 @@ export class ClusterFanout {
     this.#in.gone(member);
     this.#interest.gone(member);
     this.#out.gone(member);
-    this.#dedup.gone(member);
+    this.#watermarks.gone(member);
   }
 
   /** Sets the owners of partitions and of the collision stage. */
@@ -224,16 +222,13 @@ export class ClusterFanout {
   }
 
   /**
-   * Redelivers the last journaled fence events of failed owners to all subscribers, those of this hub included, in order,
+   * Redelivers the journaled fence events of failed owners to all subscribers, those of this hub included, in order,
    * except to those that have them. Call it after `tookAfter`, and before this hub publishes events of the same objects.
    */
-  announceAgain(recorded: readonly JournaledFenceEvent[]): void {
-    const { protocol, self } = this.#options;
-    if (protocol() < RECORDS_FENCE_EVENTS) return;
-    for (const events of Map.groupBy(recorded, ({ event: [fields] }) =>
-      objectOfFenceEvent(fields).join(' '),
-    ).values()) {
-      this.#tellAgain(events, self);
+  announceAgain(recorded: readonly FailedFenceEvent[]): void {
+    for (let at = 0; at < recorded.length; at += REDELIVERED_AT_ONCE) {
+      const events = recorded.slice(at, at + REDELIVERED_AT_ONCE);
+      this.#redeliver(events);
       this.#out.announce('fenceEventsAgain', packFenceEvents(events));
     }
   }
@@ -265,24 +260,14 @@ export class ClusterFanout {
     this.#options.schedule(BEAT_MS, () => {
       if (this.#isClosed) return;
       this.#out.age();
-      this.#dedup.beat();
       this.#out.beat();
       this.#beat();
     });
   }
 
-  /**
-   * Redelivers the events of one object. Events arrive in order: a receiver that has one of them has the earlier ones, or did
-   * not want them.
-   */
-  #tellAgain(events: readonly JournaledFenceEvent[], from: string): void {
-    const ids = events.map(({ event: [, text] }) => eventIdOf(text));
-    for (const [i, event] of events.entries()) {
-      this.#options.announce.fenceEventAgain(event, ({ id: variant }) => {
-        const isNew = !ids.slice(i).some((id) => this.#dedup.has(variant, id));
-        if (isNew) this.#dedup.note(from, variant, ids[i] as string);
-        return isNew;
-      });
+  #redeliver(events: readonly FailedFenceEvent[]): void {
+    for (const each of events) {
+      this.#options.announce.fenceEventAgain(each, ({ id }) => this.#watermarks.redeliver(each.of, id, each));
     }
   }
 

@@ -1,27 +1,31 @@
 import { Packr } from 'msgpackr';
 import { type Borrowed, lend, look } from '../../model/borrowed.ts';
-import type { EventBatch } from '../../model/event_batch.ts';
+import type { EventBatch, EventPositions } from '../../model/event_batch.ts';
 import type { FilterFields } from '../../model/topics.ts';
 
 /**
  * Frame with the events that one hub has rendered for the subscribers of another, as the bytes that these get:
  *
  *     0  u8 version     1  u8 bytes of the sender's incarnation     2  u16 blocks
- *     4  u32 1 in the last frame of the sender
+ *     4  u16 1 in the last frame of the sender            6  u16 frames of other senders that must precede this one
  *     8  f64 number of the frame, from 1, per sender and receiver; without blocks, the number of the previous frame
  *    16  f64 messages of announced events that the sender has sent to all
  *    24  f64 sequence of the configuration record after which the sender publishes for objects of previous owners; 0 for none
  *    32  the incarnation, and the blocks: u32 the receiver's number of the variant, u32 events, u32 bytes of their JSON,
- *        u32 bytes of their fields, or 0; u32 end offset of each JSON string; the JSON strings, joined by commas; the fields
- *        in msgpack
- *     ..  of version 2, up to the end: u8 bytes of an incarnation, f64 number of the frame from it to the receiver that must
- *        precede this one; the incarnation
+ *        u32 bytes of their fields, or 0; u32 number of positions, as many as events for fence events, or 0; u32 end offset
+ *        of each JSON string; if it has positions: f64 number of the step, u32 shard, u32 index of each event; the JSON
+ *        strings, joined by commas; the fields in msgpack
+ *     ..  for each of these u8 bytes of the incarnation of its sender, f64 its number, and the incarnation
  *
- * Little-endian. A frame that has no such predecessor has version 1.
+ * Little-endian.
  */
-const [VERSION, VERSION_BEHIND] = [1, 2] as const;
-const [BLOCKS_AT, LAST_AT, NUMBER_AT, ANNOUNCED_AT, AFTER_AT, HEAD_BYTES] = [2, 4, 8, 16, 24, 32] as const;
-const BLOCK_HEAD_BYTES = 16;
+const VERSION = 3;
+const [BLOCKS_AT, LAST_AT, BEHIND_AT, NUMBER_AT, ANNOUNCED_AT, AFTER_AT, HEAD_BYTES] = [
+  2, 4, 6, 8, 16, 24, 32,
+] as const;
+const BLOCK_HEAD_BYTES = 20;
+/** Size of the step and the shard before the indices of events. */
+const STEP_BYTES = 12;
 const BEHIND_HEAD_BYTES = 9;
 const SENDER_BYTES_MAX = 255;
 const BLOCKS_MAX = 65_535;
@@ -62,11 +66,12 @@ export class BlockPacker {
   #bytes = Buffer.allocUnsafeSlow(BYTES_AT_FIRST);
 
   /** Returns bytes that are valid until the next call. Hot path. */
-  pack({ bytes, ends, fields }: EventBatch, from: number, to: number): Uint8Array {
+  pack({ bytes, ends, fields, positions }: EventBatch, from: number, to: number): Uint8Array {
     const start = from === 0 ? 0 : (ends[from - 1] as number) + 1;
     const textBytes = (ends[to - 1] as number) - start;
     const packed = fields && packr.pack(to - from === fields.length ? fields : fields.slice(from, to));
-    const textsAt = BLOCK_HEAD_BYTES + 4 * (to - from);
+    const positionsAt = BLOCK_HEAD_BYTES + 4 * (to - from);
+    const textsAt = positionsAt + (positions === undefined ? 0 : STEP_BYTES + 4 * (to - from));
     const length = textsAt + textBytes + (packed?.length ?? 0);
     if (length > this.#bytes.length || this.#bytes.length > BYTES_KEPT) {
       this.#bytes = Buffer.allocUnsafeSlow(Math.max(BYTES_AT_FIRST, 2 ** Math.ceil(Math.log2(length))));
@@ -75,7 +80,14 @@ export class BlockPacker {
     into.writeUInt32LE(to - from, 4);
     into.writeUInt32LE(textBytes, 8);
     into.writeUInt32LE(packed?.length ?? 0, 12);
+    into.writeUInt32LE(positions === undefined ? 0 : to - from, 16);
     for (let i = from; i < to; i++) into.writeUInt32LE((ends[i] as number) - start, BLOCK_HEAD_BYTES + 4 * (i - from));
+    if (positions !== undefined) {
+      into.writeDoubleLE(positions.step, positionsAt);
+      into.writeUInt32LE(positions.shard, positionsAt + 8);
+      for (let i = from; i < to; i++)
+        into.writeUInt32LE(positions.indices[i] as number, positionsAt + STEP_BYTES + 4 * (i - from));
+    }
     into.set(look(bytes).subarray(start, start + textBytes), textsAt);
     if (packed !== undefined) into.set(packed, textsAt + textBytes);
     return into.subarray(0, length);
@@ -122,10 +134,11 @@ export class FrameWriter {
   take({ number, announced, after, isLast, behind }: Omit<FrameHead, 'from'>): Uint8Array {
     for (const each of behind) this.#addBehind(each);
     const bytes = this.#bytes;
-    bytes.writeUInt8(behind.length === 0 ? VERSION : VERSION_BEHIND, 0);
+    bytes.writeUInt8(VERSION, 0);
     bytes.writeUInt8(this.#sender.length, 1);
     bytes.writeUInt16LE(this.#blocks, BLOCKS_AT);
-    bytes.writeUInt32LE(Number(isLast), LAST_AT);
+    bytes.writeUInt16LE(Number(isLast), LAST_AT);
+    bytes.writeUInt16LE(behind.length, BEHIND_AT);
     bytes.writeDoubleLE(number, NUMBER_AT);
     bytes.writeDoubleLE(announced, ANNOUNCED_AT);
     bytes.writeDoubleLE(after, AFTER_AT);
@@ -165,16 +178,14 @@ export function readFrame(borrowed: Borrowed): EventFrame {
   const bytes = Buffer.from(buffer, byteOffset, length);
   if (length < HEAD_BYTES) throw new FrameFormatError(`A frame of events has ${length} bytes`);
   const version = bytes.readUInt8(0);
-  if (version !== VERSION && version !== VERSION_BEHIND) {
-    throw new FrameFormatError(`A frame of events has version ${version}, not ${VERSION} or ${VERSION_BEHIND}`);
-  }
+  if (version !== VERSION) throw new FrameFormatError(`A frame of events has version ${version}, not ${VERSION}`);
   let at = HEAD_BYTES + bytes.readUInt8(1);
   const head: Omit<FrameHead, 'behind'> = {
     from: bytes.toString('utf8', HEAD_BYTES, at),
     number: count(bytes, 'number', NUMBER_AT),
     announced: count(bytes, 'announced', ANNOUNCED_AT),
     after: count(bytes, 'after', AFTER_AT),
-    isLast: bytes.readUInt32LE(LAST_AT) === 1,
+    isLast: bytes.readUInt16LE(LAST_AT) === 1,
   };
   const blocks: EventBatch[] = [];
   for (let left = bytes.readUInt16LE(BLOCKS_AT); left > 0; left--) {
@@ -183,14 +194,14 @@ export function readFrame(borrowed: Borrowed): EventFrame {
     at = end;
   }
   const behind: [incarnation: string, number: number][] = [];
-  while (version === VERSION_BEHIND && at + BEHIND_HEAD_BYTES <= length) {
+  for (let left = bytes.readUInt16LE(BEHIND_AT); left > 0 && at + BEHIND_HEAD_BYTES <= length; left--) {
     const nameAt = at + BEHIND_HEAD_BYTES;
     const number = count(bytes, 'number of another sender', at + 1);
     at = nameAt + bytes.readUInt8(at);
     behind.push([bytes.toString('utf8', nameAt, at), number]);
   }
-  const isWhole = at === length && (version === VERSION || behind.length > 0);
-  if (!isWhole) throw malformed(head, `has ${length} bytes, but its parts end at ${at}`);
+  if (at !== length || behind.length !== bytes.readUInt16LE(BEHIND_AT))
+    throw malformed(head, `has ${length} bytes, but its parts end at ${at}`);
   return { ...head, blocks, behind };
 }
 
@@ -200,7 +211,9 @@ function readBlock(bytes: Buffer, at: number, head: Named): [block: EventBatch, 
   const events = bytes.readUInt32LE(at + 4);
   const textBytes = bytes.readUInt32LE(at + 8);
   const fieldBytes = bytes.readUInt32LE(at + 12);
-  const endsAt = textsAt + 4 * events;
+  const isPositioned = bytes.readUInt32LE(at + 16) === events && events > 0;
+  const positionsAt = textsAt + 4 * events;
+  const endsAt = positionsAt + (isPositioned ? STEP_BYTES + 4 * events : 0);
   const end = endsAt + textBytes + fieldBytes;
   if (end > bytes.length) throw malformed(head, 'ends within a block');
   const ends = new Uint32Array(events);
@@ -214,7 +227,14 @@ function readBlock(bytes: Buffer, at: number, head: Named): [block: EventBatch, 
   if (last !== textBytes) throw malformed(head, `has ${textBytes} bytes of texts, but the last ends at ${last}`);
   const texts = lend(bytes.subarray(endsAt, endsAt + textBytes));
   const fields = fieldBytes === 0 ? undefined : readFields(bytes.subarray(end - fieldBytes, end), events, head);
-  return [{ variant: bytes.readUInt32LE(at), bytes: texts, ends, fields }, end];
+  const positions = isPositioned ? readPositions(bytes, positionsAt, events) : undefined;
+  return [{ variant: bytes.readUInt32LE(at), bytes: texts, ends, fields, positions }, end];
+}
+
+function readPositions(bytes: Buffer, at: number, events: number): EventPositions {
+  const indices = new Uint32Array(events);
+  for (let i = 0; i < events; i++) indices[i] = bytes.readUInt32LE(at + STEP_BYTES + 4 * i);
+  return { step: count(bytes, 'step', at), shard: bytes.readUInt32LE(at + 8), indices };
 }
 
 function readFields(bytes: Uint8Array, events: number, head: Named): readonly FilterFields[] {

@@ -1,5 +1,4 @@
 import { Packr } from 'msgpackr';
-import type { FenceEventJson } from '../../core/outcome.ts';
 import { type Borrowed, look } from '../../model/borrowed.ts';
 import {
   isRenderedByShards,
@@ -9,6 +8,7 @@ import {
   type Variant,
   type EventSelector,
 } from '../../model/topics.ts';
+import { type FailedFenceEvent, readRows, rowOf } from '../../wire/fence_events.ts';
 import { FrameFormatError } from './event_frame.ts';
 
 /**
@@ -36,15 +36,6 @@ export type AnnouncedKind = 'proximity' | 'fenceEvent' | 'fenceEventsAgain';
 export type AnnouncedEvent = readonly [kind: AnnouncedKind, text: string];
 
 const ANNOUNCED_KINDS: readonly unknown[] = ['proximity', 'fenceEvent', 'fenceEventsAgain'] satisfies AnnouncedKind[];
-
-/** A journaled fence event of a removed member. */
-export interface JournaledFenceEvent {
-  readonly event: FenceEventJson;
-  /** Wall-clock time at its hub. */
-  readonly recordedMs: number;
-  /** Member id of that hub. */
-  readonly of: string;
-}
 
 export interface InterestMessage {
   readonly from: string;
@@ -163,31 +154,23 @@ export function readAnnounced(bytes: Borrowed): AnnouncedMessage {
 }
 
 /** Packs the content of an announced event of the kind fenceEventsAgain: journaled fence events of other hubs. */
-export function packFenceEvents(events: readonly JournaledFenceEvent[]): string {
-  return JSON.stringify(events.map(({ event: [fields, text], recordedMs, of }) => [fields, text, recordedMs, of]));
+export function packFenceEvents(events: readonly FailedFenceEvent[]): string {
+  return JSON.stringify(events.map(rowOf));
 }
 
 /** Reads this content. Throws a FrameFormatError. */
-export function readFenceEvents(packed: string): readonly JournaledFenceEvent[] {
-  return parsed(packed).map((row) => {
-    const [fields, text, recordedMs, of] = Array.isArray(row) ? row : [];
-    if (!Array.isArray(fields)) throw malformed('announced', 'fields of a fence event', fields);
-    if (typeof text !== 'string') throw malformed('announced', 'text of a fence event', text);
-    if (typeof recordedMs !== 'number') throw malformed('announced', 'time of a fence event', recordedMs);
-    if (typeof of !== 'string') throw malformed('announced', 'hub of a fence event', of);
-    // JSON has no undefined.
-    return { event: [fields.map((field) => field ?? undefined), text], recordedMs, of };
-  });
+export function readFenceEvents(packed: string): readonly FailedFenceEvent[] {
+  const events = readRows(parsed(packed));
+  if (events === undefined) throw malformed('announced', 'fence events', packed);
+  return events;
 }
 
-function parsed(text: string): readonly unknown[] {
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    if (Array.isArray(value)) return value;
+    return JSON.parse(text);
   } catch {
-    // The error below reports it.
+    return undefined;
   }
-  throw malformed('announced', 'fence events', text);
 }
 
 export function packAgain({ from, of, first, last }: AgainMessage): Uint8Array {

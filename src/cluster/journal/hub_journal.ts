@@ -1,13 +1,6 @@
 import { copied } from '../../model/borrowed.ts';
 import { type Append, type Appended, type Bus, BusBusyError, BusError } from '../nats/bus.ts';
-import {
-  JournalFormatError,
-  type JournalRecords,
-  journalMessage,
-  messageSize,
-  RecordsMessage,
-  sealMessage,
-} from './journal_message.ts';
+import { JournalFormatError, journalMessage, RecordsMessage, sealMessage } from './journal_message.ts';
 
 /**
  * Journal of a hub: the changes of its steps, stored by a majority of the servers before they become visible.
@@ -79,11 +72,6 @@ const SPARE_MAX = 2;
 
 function hasRoom(size: number, bytes: number): boolean {
   return size + bytes <= MESSAGE_BYTES;
-}
-
-/** Whether a message was sent before the next one began: otherwise it would contain the next one's first record. */
-export function isSentBefore(message: JournalRecords | undefined, next: JournalRecords | undefined): boolean {
-  return message !== undefined && next !== undefined && hasRoom(messageSize(message), next[0]?.length ?? 0);
 }
 
 interface Barrier {

@@ -114,11 +114,6 @@ export function journalMessage(bytes: Uint8Array): JournalMessage {
   return { kind, number, records };
 }
 
-/** Size in bytes of a message with these records. */
-export function messageSize(records: JournalRecords): number {
-  return records.reduce<number>((size, { length }) => size + 4 + length, HEAD_BYTES);
-}
-
 /** Writes the head of a message. */
 function begin(bytes: Buffer, kind: JournalMessage['kind'], number: number, count: number): void {
   bytes.writeUInt8(VERSION, 0);

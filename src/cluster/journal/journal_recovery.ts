@@ -4,27 +4,20 @@ import { objectOfFenceEvent } from '../../core/fence/fence_event.ts';
 import type { ReceivedLocation } from '../../core/location/received.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import { wallClockOfEventTime } from '../../model/clock_steps.ts';
+import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import { type JournalRecord, type PackedStep, unpackJournalRecord } from '../../wire/journal_record.ts';
 import { asBuffer, locationsOf } from '../../wire/location_record.ts';
 import { locationsIn } from '../../wire/messages.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
 import type { Bus } from '../nats/bus.ts';
-import type { JournaledFenceEvent } from '../fanout/fanout_message.ts';
-import { isSentBefore, readJournal } from './hub_journal.ts';
-import { JournalFormatError, type JournalRecords } from './journal_message.ts';
+import { readJournal } from './hub_journal.ts';
+import { JournalFormatError } from './journal_message.ts';
 import { journalSubjects, journalStreams } from './journal_streams.ts';
 import { recordsIn } from './record_pieces.ts';
 
 /** A step in the journal of a removed member, or the state of objects released with one. */
 export type RecoveredStep = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
-  Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>> &
-  Dated;
-
-/** Latest wall-clock time at which a record was stored; long after the end of its step, if nothing could be stored. */
-interface Dated {
-  /** Infinity if the journal does not say. */
-  readonly keptByMs: number;
-}
+  Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>>;
 
 /** Contents of the journal of a removed member. */
 export interface RecoveredJournal {
@@ -67,17 +60,15 @@ export async function readSteps({ bus, name, incarnation }: JournalSource): Prom
     else before.push([number]);
     return before;
   }, []);
-  const all = runs.flatMap((run, i) => dated(run, messages, i === runs.length - 1));
+  const recordsFrom = (first: number) => (run: readonly number[]) =>
+    recordsIn(run.flatMap((number) => (number < first ? [] : [[number, messages.get(number) ?? []] as const])));
+  const all = runs.flatMap(recordsFrom(0)).map(({ record }) => unpacked(record));
   const upTo = all.reduce((most, record) => Math.max(most, record.kind === 'done' ? record.upTo : -1), -1);
   const last = numbers.at(-1) ?? -1;
   for (let number = upTo + 1; number <= last; number++) {
     if (!messages.has(number)) throw new JournalFormatError(`Message ${number} of journal "${journal}" is missing`);
   }
-  const behind = runs.map(
-    (run) =>
-      recordsIn(run.flatMap((number) => (number > upTo ? [[number, messages.get(number) ?? []] as const] : []))).length,
-  );
-  const earlier = all.length - behind.reduce((sum, count) => sum + count, 0);
+  const earlier = all.length - runs.flatMap(recordsFrom(upTo + 1)).length;
   return {
     steps: stepsIn(all.slice(earlier)),
     earlier: stepsIn(all.slice(0, earlier)),
@@ -92,33 +83,8 @@ export async function dropIncarnation(bus: Bus, name: string, incarnation: strin
   for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
 }
 
-/**
- * Reads the records of consecutive messages, and when they were stored at the latest. Messages are sent sequentially: a message
- * was stored before the next one was sent, and later steps are in messages after that one. `isLast`: if other ranges follow,
- * none of it is needed, and each record counts as stored when its step ended.
- */
-function dated(run: readonly number[], messages: JournalMessages, isLast: boolean): (JournalRecord & Dated)[] {
-  const kept = recordsIn(run.map((number) => [number, messages.get(number) ?? []]));
-  const records = kept.map(({ record, number }) => ({ number, ...unpacked(record) }));
-  const steps = Map.groupBy(records, ({ kind, number }) => (kind === 'step' ? number : undefined));
-  const keptByMs = new Map<number, number>();
-  let [nextMs, sentMs] = [Infinity, Infinity];
-  for (const at of isLast ? run.toReversed() : []) {
-    const [step] = steps.get(at) ?? [];
-    if (step?.kind === 'step') nextMs = step.endMs;
-    if (isSentBefore(messages.get(at - 1), messages.get(at))) sentMs = nextMs;
-    keptByMs.set(at - 2, sentMs);
-  }
-  return records.map(({ number, ...record }) => {
-    const atOnceMs = isLast || record.kind === 'done' ? Infinity : record.endMs;
-    return { ...record, keptByMs: keptByMs.get(number) ?? atOnceMs };
-  });
-}
-
-type JournalMessages = ReadonlyMap<number, JournalRecords>;
-
 /** Relayed state says nothing about the member's own objects. */
-function stepsIn(records: readonly (JournalRecord & Dated)[]): RecoveredStep[] {
+function stepsIn(records: readonly JournalRecord[]): RecoveredStep[] {
   return records.filter((record) => record.kind !== 'done').filter((step) => step.kind === 'step' || !step.isRelayed);
 }
 
@@ -159,24 +125,19 @@ function unpacked(record: Uint8Array): JournalRecord {
   return unpackJournalRecord(zstdDecompressSync(record));
 }
 
-/** Events that were journaled in the last seconds of an owner may not have reached all subscribers. */
-const UNTOLD_MS = 5000;
-
 /**
- * Last journaled fence events of a removed member, in order, for redelivery, since it is unknown which subscribers received
- * them. Before an object's new owner starts, every hub has received the old owner's events for it. `isPending`: whether an
- * object, as "kind id", that was released because of a record has not arrived.
+ * Fence events in the journal of a removed member, in order, for redelivery: it is unknown which of them the subscribers of
+ * each hub have received. Before an object's new owner starts, every hub has received the old owner's events for it.
+ * `isPending`: whether an object, as "kind id", that was released because of a record has not arrived.
  */
-export function lastFenceEvents(
+export function journaledFenceEvents(
   of: string,
   { earlier, steps, released }: Pick<RecoveredJournal, 'earlier' | 'steps' | 'released'>,
   isPending: (name: string, sequence: number) => boolean,
-): JournaledFenceEvent[] {
-  const all = [...earlier, ...steps];
-  const latestMs = all.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
+): FailedFenceEvent[] {
   const own = released.filter(({ isRelayed }) => !isRelayed);
   const sequences = new Map<unknown, number>(own.map((record) => [record, record.sequence]));
-  const left = new Set<JournaledFenceEvent>();
+  const left = new Set<FailedFenceEvent>();
   let arrived = new Set<string>();
   let leftMs = Number.NaN;
   const drop = (): void => {
@@ -184,7 +145,7 @@ export function lastFenceEvents(
     for (const each of left) if (arrived.has(objectOfFenceEvent(each.event[0]).join(' '))) left.delete(each);
     arrived = new Set();
   };
-  for (const record of all.filter(({ keptByMs }) => keptByMs >= latestMs - UNTOLD_MS)) {
+  for (const record of [...earlier, ...steps]) {
     const { endMs, step, fenceEvents = [] } = record;
     const sequence = sequences.get(record);
     // A release precedes the step that it belongs to, which ends at the same time, and has no record without changes.
@@ -196,7 +157,7 @@ export function lastFenceEvents(
       }
       continue;
     }
-    for (const event of fenceEvents) left.add({ event, recordedMs: endMs, of });
+    for (const each of fenceEvents) left.add({ ...each, of: each.of ?? of, recordedMs: each.recordedMs ?? endMs });
     drop();
   }
   drop();

@@ -1,7 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
-import type { FenceEventJson } from '../../core/outcome.ts';
 import { lend, look } from '../../model/borrowed.ts';
-import { withFenceEvents } from '../../wire/fence_events.ts';
+import { type FailedFenceEvent, withFailedFenceEvents } from '../../wire/fence_events.ts';
 import { packDone, packReleasedAgain, packStep } from '../../wire/journal_record.ts';
 import type { ShardReply } from '../../wire/messages.ts';
 import type { Bus } from '../nats/bus.ts';
@@ -139,13 +138,13 @@ export class StepJournal {
   }
 
   /**
-   * Records fence events that a failed owner had recorded, as if this hub had published them: if it fails before every hub has
-   * received them, its successor announces them again. `endMs`: wall-clock time.
+   * Records fence events that failed owners had recorded: if this hub fails before every hub has received them, its
+   * successor announces them again. `endMs`: wall-clock time.
    */
-  keepFenceEvents(events: readonly FenceEventJson[], endMs: number): Promise<void> {
+  keepFenceEvents(events: readonly FailedFenceEvent[], endMs: number): Promise<void> {
     const nothing = lend(new Uint8Array());
     const step = packStep({ config: 0, nowMs: endMs, setBacks: [], batch: nothing, effects: nothing });
-    return this.#append(zstdCompressSync(withFenceEvents(step, events)));
+    return this.#append(zstdCompressSync(withFailedFenceEvents(step, events)));
   }
 
   /** Retains the state of objects that are about to be released because of a record, until they have arrived. */

@@ -11,10 +11,10 @@ import {
   type ConfigState,
   type TakeOver,
 } from '../config/config_state.ts';
-import type { JournaledFenceEvent } from '../fanout/fanout_message.ts';
+import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import type { Notice } from '../notice.ts';
 import { namedBy, namesOf, objectsOf, type Released } from './release.ts';
-import { type RecoveredJournal, lastFenceEvents, statedIn } from '../journal/journal_recovery.ts';
+import { type RecoveredJournal, journaledFenceEvents, statedIn } from '../journal/journal_recovery.ts';
 
 /**
  * Acquisition of the partitions and objects that are assigned to this hub:
@@ -64,7 +64,7 @@ export interface AcquisitionOptions {
    * Records the last fence events of failed owners in the journal of this hub, then announces them, in order, to the
    * subscribers that have not received them.
    */
-  announceAgain(events: readonly JournaledFenceEvent[]): Promise<void>;
+  announceAgain(events: readonly FailedFenceEvent[]): Promise<void>;
   /** Has the shards adopt state. Resolves when they have it, and have flushed its rows. */
   adopt(left: RecoveredState): Promise<void>;
   /** The shards have objects that a record has reassigned: changes that it forces may act now. */
@@ -316,8 +316,8 @@ export class Acquisition {
     // A provider may have a location before the record that creates it: then only its owner knows it.
     const located = new Set(statedIn(leftBy(sources).flatMap(({ steps }) => steps)).provider);
     for (const { kind, id } of rows) if (kind === 'provider') located.add(id);
-    let undelivered: readonly JournaledFenceEvent[] = [...journals]
-      .flatMap(([of, journal]) => lastFenceEvents(of, journal, this.#pending()))
+    let undelivered: readonly FailedFenceEvent[] = [...journals]
+      .flatMap(([of, journal]) => journaledFenceEvents(of, journal, this.#pending()))
       .sort((one, other) => one.recordedMs - other.recordedMs);
     // Each source has evaluated another part of the log: records that one has evaluated must not be evaluated again for
     // another.
@@ -417,7 +417,7 @@ export class Acquisition {
   async #adopt(
     left: readonly SourceState[],
     what: (config: number) => Pick<RecoveredState, 'objects' | 'rows' | 'pairs' | 'isLate'> & {
-      readonly undelivered: readonly JournaledFenceEvent[];
+      readonly undelivered: readonly FailedFenceEvent[];
     },
   ): Promise<void> {
     const { allInterestReceived, announceAgain, adopt, configured } = this.#options;

@@ -5,7 +5,7 @@ import type { CountedRun } from '../../wire/received_run.ts';
 import type { Bus } from '../nats/bus.ts';
 import { type ConfigState, leftOf, toDelete } from '../config/config_state.ts';
 import { ANYBODY } from '../rpc/owner_protocol.ts';
-import type { JournaledFenceEvent } from '../fanout/fanout_message.ts';
+import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import { dropIncarnation, type RecoveredJournal, RecordedLocations, readSteps } from '../journal/journal_recovery.ts';
 
 export interface FailedMembersOptions {
@@ -76,7 +76,7 @@ export class FailedMembers {
    * Whether a journaled fence event concerns an object that this hub owns or passes on. A migrating object may have reached its
    * destination already when that failed.
    */
-  isOwnEvent({ event: [fields], of: dead }: JournaledFenceEvent): boolean {
+  isOwnEvent({ event: [fields], of: dead }: FailedFenceEvent): boolean {
     const { incarnation, state, isOwn } = this.#options;
     const { migrating, map } = state();
     const [kind, id] = objectOfFenceEvent(fields);

@@ -274,11 +274,7 @@ export class PartitionMigration {
       allInterestReceived: () => fanout.allInterestReceived(),
       announceAgain: async (events) => {
         const own = events.filter((event) => dead.isOwnEvent(event));
-        if (own.length > 0)
-          await journal.keepFenceEvents(
-            own.map(({ event }) => event),
-            now(),
-          );
+        if (own.length > 0) await journal.keepFenceEvents(own, now());
         fanout.announceAgain(own);
       },
       adopt: async (left) => {

@@ -70,7 +70,7 @@ export function publishMotion(context: ShardContext, trackable: TrackableState):
     shared ??= publishedMembersJson(fix, sentTime);
     const text = motionIn(trackable, variant, zones, shared);
     if (text === undefined) continue;
-    push(context, variant, fields, variant.geojson === true ? featureCollection([text]) : text);
+    push(context, variant, fields, { text: variant.geojson === true ? featureCollection([text]) : text });
   }
 }
 
@@ -126,6 +126,7 @@ function publish(
 function publishFenceEvent(context: ShardContext, variants: readonly FilteredVariant[], change: FenceChange): void {
   const { newId, providerInTrackableEvents: nameProvider } = context.options;
   const fields = fenceEventFields(change.fence.entity, change);
+  const index = context.draft.fenceEvents.length;
   let id = '';
   let text: string | undefined;
   for (const variant of variants) {
@@ -138,10 +139,16 @@ function publishFenceEvent(context: ShardContext, variants: readonly FilteredVar
     const { geojson, propertiesMax } = variant;
     const own = propertiesMax === undefined ? text : fenceEventJson(change, id, { nameProvider, propertiesMax });
     const rendered = geojson === true ? fenceFeature(change.fence.entity, text, variant, context.zones) : own;
-    if (rendered !== undefined) push(context, variant, fields, rendered);
+    if (rendered !== undefined) push(context, variant, fields, { text: rendered, index });
   }
 }
 
-function push(context: ShardContext, variant: Variant, fields: FilterFields | undefined, text: string): void {
-  context.events.text(variant.id, variant.unfiltered === true ? undefined : fields, text);
+/** `index`: of a fence event, among those of the step. */
+function push(
+  context: ShardContext,
+  variant: Variant,
+  fields: FilterFields | undefined,
+  { text, index }: { readonly text: string; readonly index?: number },
+): void {
+  context.events.text(variant.id, variant.unfiltered === true ? undefined : fields, text, index);
 }
