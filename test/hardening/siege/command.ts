@@ -85,6 +85,7 @@ const attackers = spawn(process.execPath, [ATTACKERS, String(bed.hub.port), valu
 });
 // They would be on other machines, so they run here at the lowest priority.
 setPriority(attackers.pid as number, constants.priority.PRIORITY_LOW);
+const attackersClosed = once(attackers, 'close');
 const report = text(attackers.stdout);
 const watch = watchMemory(bed.hub.pid);
 const honest = askHonestly(bed.hub.port);
@@ -96,8 +97,10 @@ const { rounds, statuses } = JSON.parse(await report) as {
   rounds: Record<string, number>;
   statuses: Record<string, number>;
 };
-await once(attackers, 'close').catch(() => undefined);
+await attackersClosed;
 
+const left = await deleteEntities();
+say(`deleted what attackers created: ${counted(left)}`);
 await delay(BACK_WITHIN_SECONDS * 1000);
 const afterwards = residentMb(bed.hub.pid);
 const { lost, accepted } = await bed.balance();
@@ -151,7 +154,18 @@ function p99({ latency }: Measured): number {
   return latency['location_updates']?.p99 ?? Number.NaN;
 }
 
-function counted(counts: Readonly<Record<string, number>>): string {
+/** Deletes all entities, which attackers created without end. Returns how many there were, by path. */
+async function deleteEntities(): Promise<Readonly<Record<string, string>>> {
+  const deleted: Record<string, string> = {};
+  for (const path of ['/trackables', '/fences', '/zones', '/providers']) {
+    const { text: listed } = await bed.rest.call('GET', path);
+    deleted[path] = `${(JSON.parse(listed) as unknown[]).length} of ${Math.round(listed.length / 1e6)} MB`;
+    await bed.rest.call('DELETE', path);
+  }
+  return deleted;
+}
+
+function counted(counts: Readonly<Record<string, number | string>>): string {
   return Object.entries(counts)
     .map(([key, count]) => `${key}: ${count}`)
     .join(', ');
