@@ -197,7 +197,7 @@ export class Cluster {
       state: () => this.#state,
       isOwn: (kind, id) => this.#isOwn(kind, id),
       forgotten: async (of) => {
-        await this.#log.append({ kind: 'took', by: incarnation, of, partitions: [], requests: [] });
+        await this.#log.append({ kind: 'took', by: incarnation, of, partitions: [] });
       },
       after: (delayMs, callback) => this.#after(delayMs, callback),
     });
@@ -435,7 +435,8 @@ export class Cluster {
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
       ownership: this.#ownership,
       isServing: () => this.#standing === 'member' && !this.#isRetiring,
-      unrecorded: (runs, by) => this.#dead.unrecorded(runs, by),
+      unrecorded: (request) => this.#dead.unrecorded(request),
+      requests: this.durability.journal.requests,
       released: (sequence) => this.#migration.released(sequence),
     });
     this.#migration.attach(handlers, this.#fanout);

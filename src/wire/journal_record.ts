@@ -1,3 +1,4 @@
+import { Packr } from 'msgpackr';
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
 import { type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
@@ -17,7 +18,8 @@ import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
  *         then the batch as sent, empty if it had no location, then the effects (core/effects.ts).
  *         For released state: f64 sequence of its record in the configuration log, then the effects. If a former owner
  *         had released it, RELAYED precedes the clock steps: no clock produces this step, and it changes no time for a
- *         reader that does not know it
+ *         reader that does not know it. For a done record: msgpack of [ingress hub, number] of each request whose locations
+ *         are all journaled
  *
  * Little-endian. Fence events may precede the record of a step: see fence_events.ts.
  */
@@ -25,6 +27,14 @@ const VERSION = 1;
 const KINDS = ['step', 'done', 'released'] as const;
 const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, SET_BACKS_AT, HEAD_BYTES] = [1, 2, 10, 18, 22, 23] as const;
 const SET_BACK_BYTES = 16;
+/** A request with locations of an ingress hub. */
+export interface NumberedRequest {
+  /** Member id of the ingress hub. */
+  readonly ingress: string;
+  readonly number: number;
+}
+
+const packr = new Packr({ useRecords: false, useToJSON: false });
 /** Marks state that a former owner had released: a step of zero length. */
 const RELAYED: ClockStep = { toMs: 0, byMs: 0 };
 
@@ -47,7 +57,7 @@ export type JournalRecord = RecordedWith &
         /** Absent if none were stored. */
         readonly fenceEvents?: readonly RecordedFenceEvent[];
       }
-    | { readonly kind: 'done'; readonly upTo: number }
+    | { readonly kind: 'done'; readonly upTo: number; readonly requests: readonly NumberedRequest[] }
     | {
         readonly kind: 'released';
         readonly endMs: number;
@@ -131,9 +141,29 @@ function packed(
   return bytes;
 }
 
-/** Packs a done record: the state contains all messages of the journal up to `upTo`. */
-export function packDone(upTo: number, config: number): Uint8Array<ArrayBuffer> {
-  return begun('done', upTo, { config, size: HEAD_BYTES }).bytes;
+/** Values of a done record. */
+export interface RecordedDone extends RecordedWith {
+  /** The state contains all messages of the journal up to this one. */
+  readonly upTo: number;
+  /** Requests whose locations are all journaled. */
+  readonly requests: readonly NumberedRequest[];
+}
+
+/** Packs a done record into its own bytes. */
+export function packDone({ upTo, config, requests }: RecordedDone): Uint8Array<ArrayBuffer> {
+  const rows = packr.pack(requests.map(({ ingress, number }) => [ingress, number]));
+  const { bytes } = begun('done', upTo, { config, size: HEAD_BYTES + rows.length });
+  bytes.set(rows, HEAD_BYTES);
+  return bytes;
+}
+
+function readRequests(bytes: Uint8Array): readonly NumberedRequest[] {
+  const rows: unknown = packr.unpack(bytes);
+  const isRow = (row: unknown): row is [string, number] =>
+    Array.isArray(row) && typeof row[0] === 'string' && typeof row[1] === 'number';
+  if (!Array.isArray(rows) || !rows.every(isRow))
+    throw new JournalRecordError('A journal record has malformed requests');
+  return rows.map(([ingress, number]) => ({ ingress, number }));
 }
 
 /** Reads a record; its step consists of parts of the bytes. Throws a JournalRecordError. */
@@ -152,7 +182,7 @@ function unpackRecord(bytes: Uint8Array): JournalRecord {
   if (kind === undefined) throw new JournalRecordError(`A journal record has kind ${view.getUint8(KIND_AT)}`);
   const number = view.getFloat64(NUMBER_AT, true);
   const config = view.getFloat64(CONFIG_AT, true);
-  if (kind === 'done') return { kind, config, upTo: number };
+  if (kind === 'done') return { kind, config, upTo: number, requests: readRequests(bytes.subarray(HEAD_BYTES)) };
   const batchAt = HEAD_BYTES + SET_BACK_BYTES * view.getUint8(SET_BACKS_AT);
   const batchEnd = batchAt + view.getUint32(BATCH_SIZE_AT, true);
   const effectsAt = batchEnd + (kind === 'released' ? 8 : 0);

@@ -37,7 +37,7 @@ const BODIES: readonly ConfigBody[] = [
   { kind: 'map', ...MAP, collisionOwner: -1 },
   { kind: 'expel', incarnation: 'y', ...MAP, collisionOwner: 0 },
   { kind: 'leave', incarnation: 'y', ...MAP, collisionOwner: 1 },
-  { kind: 'took', by: 'x', of: 'y', partitions: [0, 255], requests: [['x.0', 'y', 2 ** 40]] },
+  { kind: 'took', by: 'x', of: 'y', partitions: [0, 255] },
   PROTOCOL,
   { kind: 'protocol', version: 2 },
   {

@@ -41,7 +41,7 @@ const join = (incarnation: string): ConfigBody => {
 };
 const map = (map: PartitionMap): ConfigBody => ({ kind: 'map', ...mapFields(map) });
 const took = (by: string, of: string, partitions: readonly number[]): ConfigBody => {
-  return { kind: 'took', by, of, partitions, requests: [] };
+  return { kind: 'took', by, of, partitions };
 };
 const arrived = (by: string, sequence: number, partitions = ALL): ConfigBody => {
   return { kind: 'arrived', by, sequence, partitions };
@@ -548,7 +548,7 @@ const FIRST_VERSION: readonly [body: ConfigBody, sha256: string][] = [
   ],
   [{ kind: 'ensure', by: 'a', providers: [['p', '{"id":"p"}']] }, '68d7a1af53f45d5b'],
   [expel('a', afterLeave(OWNED, { gone: 'a', members: ['b'] })), '0b153323152e3e71'],
-  [took('b', 'a', [0, 1, 2]), 'a5da490d1a925234'],
+  [took('b', 'a', [0, 1, 2]), '782cb16a47a122c7'],
   [{ kind: 'protocol', version: 1 }, 'c15a48af2967ced6'],
   [leave('b'), '8149948b437831f3'],
 ];

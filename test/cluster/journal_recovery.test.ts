@@ -28,7 +28,9 @@ const SERVERS = ['n1', 'n2', 'n3'];
 function record(text: string, config = 0, nowMs = 0): Uint8Array {
   const [kind, ...rest] = text.split(' ');
   const step = { nowMs, config, setBacks: [], batch: lend(utf8(rest.join(' '))), effects: lend(new Uint8Array()) };
-  const [piece] = piecesOf(zstdCompressSync(kind === 'done' ? packDone(Number(rest[0]), config) : packStep(step)));
+  const [piece] = piecesOf(
+    zstdCompressSync(kind === 'done' ? packDone({ upTo: Number(rest[0]), config, requests: [] }) : packStep(step)),
+  );
   return Buffer.concat(piece ?? []);
 }
 

@@ -139,7 +139,7 @@ export class TestHub {
     const [first] = partitions;
     if (first !== undefined) {
       const { of } = first;
-      return { of, body: { kind: 'took', by, of, partitions: first.partitions, requests: [] } };
+      return { of, body: { kind: 'took', by, of, partitions: first.partitions } };
     }
     const { from, sequence = 0, objects: theirs = [] } = objects.find((each) => each.from !== undefined) ?? {};
     const arrived = theirs.map(([, , , to]) => to);

@@ -10,6 +10,7 @@ import {
   unpackForward,
   unpackReply,
 } from '../../src/cluster/rpc/owner_protocol.ts';
+import type { SentRequest } from '../../src/cluster/rpc/owner_protocol.ts';
 import { RequestBatch, BatchBuffers } from '../../src/cluster/rpc/request_buffer.ts';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
 import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
@@ -42,7 +43,7 @@ function request(
     number = 1,
     applied = 1,
     ingress = 'front',
-    triedBy = [] as readonly string[],
+    sentBefore = [] as readonly SentRequest[],
     version = 1 as number | undefined,
   } = {},
 ): Uint8Array {
@@ -50,7 +51,7 @@ function request(
   const run = (run: Parameters<RequestBatch['take']>[0]): void => void parcel.take(run, 0);
   const shards = new RemoteShards({ run } as unknown as OwnerClient);
   for (const text of texts) shards.location(locationOf('p', text), TIMES);
-  return Uint8Array.from(parcel.message({ applied, ingress, number, triedBy, version }));
+  return Uint8Array.from(parcel.message({ applied, ingress, number, sentBefore, version }));
 }
 
 async function replyTo({ door }: TestHub, bytes: Uint8Array): Promise<OwnerReply> {
@@ -110,6 +111,19 @@ test('A failure of shards is repeated to repeated requests, unless this hub is n
   assert.deepEqual(hub.taken, []);
 });
 
+test('A journaled request is noted, one that another hub is to repeat is not, and one that has failed is dropped', async (context) => {
+  const { clock, hub } = owner(context, { stepMs: () => 100 });
+  await replyTo(hub, request(['x'], { number: 4 }));
+  assert.deepEqual([hub.requests.numbers, hub.requests.neededFrom], [[{ ingress: 'front', number: 4 }], Infinity]);
+  const sent = replyTo(hub, request(['y'], { number: 5 }));
+  await clock.wait(50);
+  hub.isSealed = true;
+  await sent;
+  assert.deepEqual([hub.requests.numbers, hub.requests.neededFrom], [[], 1]);
+  hub.door.forgetIngress('front');
+  assert.equal(hub.requests.neededFrom, Infinity);
+});
+
 test('A request waits until the configuration that it names is applied', async (context) => {
   const { clock, hub } = owner(context);
   clock.schedule(500, () => hub.apply(9, 'a'));
@@ -131,11 +145,14 @@ test('Requests of a former member are rejected', async (context) => {
 test('Of a request that comes again from an owner before only that is taken which is not recorded', async (context) => {
   const { hub } = owner(context);
   const [whole] = unpackForward(request(['x', 'y', 'z'])).runs;
-  hub.unrecorded = async (runs) => {
+  hub.unrecorded = async ({ runs, sentBefore }) => {
+    assert.deepEqual(sentBefore, [{ owner: 'gone', number: 4 }]);
     assert.deepEqual(runs.flatMap(takenOf), takenOf(whole as CountedRun));
     return runs.map((run) => ({ ...run, bytes: run.bytes.subarray(run.bytes.length / 3), count: 2 }));
   };
-  assert.deepEqual(await replyTo(hub, request(['x', 'y', 'z'], { triedBy: ['gone'] })), { at: 'done' });
+  assert.deepEqual(await replyTo(hub, request(['x', 'y', 'z'], { sentBefore: [{ owner: 'gone', number: 4 }] })), {
+    at: 'done',
+  });
   assert.deepEqual(textsOf(hub), ['y', 'z']);
 });
 
@@ -158,10 +175,10 @@ function changed(bytes: Uint8Array, at: number, value: readonly number[]): Uint8
   return copy;
 }
 
-/** Replaces the tail of a message; if it is a list, marks it as a first attempt. */
+/** Replaces the tail of a message, which was not sent before unless the tail says so. */
 function withTail(bytes: Uint8Array, tail: unknown): Uint8Array {
   const end = 8 + new DataView(bytes.buffer).getUint32(4, true);
-  const whole = Array.isArray(tail) ? [...tail, false] : tail;
+  const whole = Array.isArray(tail) && tail.length === 4 ? [...tail, 1, []] : tail;
   return Uint8Array.of(...bytes.subarray(0, end), ...new Packr({ useRecords: false }).pack(whole));
 }
 
@@ -172,7 +189,7 @@ const f64 = (value: number): number[] => [...new Uint8Array(new Float64Array([va
 
 const MALFORMED: readonly [what: string, bytes: Uint8Array, message: RegExp][] = [
   ['that is empty', new Uint8Array(0), /: 0 bytes are no request$/],
-  ['of another version', changed(GOOD, 0, [9]), /: version must be 1, but is 9$/],
+  ['of another version', changed(GOOD, 0, [9]), /: version must be 2, but is 9$/],
   ['that ends within its records', GOOD.subarray(0, 50), /: 50 bytes end within the records$/],
   ['that ends behind its records', GOOD.subarray(0, SIZE), /: 0 bytes are not msgpack$/],
   ['with another tail', withTail(GOOD, 5), /: it must be a list, but is 5$/],
@@ -180,9 +197,9 @@ const MALFORMED: readonly [what: string, bytes: Uint8Array, message: RegExp][] =
   ['of nobody', withTail(GOOD, [1, '', 1, [ROW]]), /: ingress must be a string, but is ""$/],
   ['without a number', withTail(GOOD, [1, 'front', 1.5, [ROW]]), /: number must be a whole number, but is 1\.5$/],
   [
-    'that may be repeated or not',
-    withTail(GOOD, [1, 'front', 1, [ROW], 0]),
-    /: isRepeated must be true or false, but is 0$/,
+    'that was sent before by no number',
+    withTail(GOOD, [1, 'front', 1, [ROW], 1, [['gone', -1]]]),
+    /: sentBefore must be a list of owners and numbers, but is \[\["gone",-1\]\]$/,
   ],
   ['without runs', withTail(GOOD, [1, 'front', 1, null]), /: runs must be a list, but is null$/],
   [
@@ -335,12 +352,12 @@ test('An owner server holds 256 MiB of answers, and is then busy', async (contex
 
 test('A malformed request is rejected', async (context) => {
   const { hub } = owner(context);
-  const fit = [1, 1, 'front', 1, 0];
+  const fit = [2, 1, 'front', 1, 0];
   const view = { crs: 'EPSG:4326' };
   const cases: readonly [value: unknown, message: RegExp][] = [
     [5, /: it must be a list/],
-    [[2, 1, 'front', 1, 0, 'settle', null], /: version must be 1, but is 2$/],
-    [[1, 1, 'front', 1, -1, 'settle', null], /: part must be a whole number, but is -1$/],
+    [[1, 1, 'front', 1, 0, 'settle', null], /: version must be 2, but is 1$/],
+    [[2, 1, 'front', 1, -1, 'settle', null], /: part must be a whole number, but is -1$/],
     [[...fit, 'erase', null], /: argument must be what belongs to "erase", but is null$/],
     [[...fit, 'forget', [5]], /: argument must be what belongs to "forget"/],
     [[...fit, 'read', { ask: 'toString' }], /: argument must be what belongs to "read"/],
@@ -361,11 +378,11 @@ test('A malformed request is rejected', async (context) => {
 });
 
 for (const [what, value, message] of [
-  ['another version', [2, 'done'], /version must be 1, but is 2$/],
-  ['another word', [1, 'perhaps'], /at must be one of done, .*, but is "perhaps"$/],
-  ['no sequence', [1, 'moved', 'x'], /applied must be a whole number, but is "x"$/],
-  ['no bytes', [1, 'part', 1, 'x'], /part must be bytes, but is "x"$/],
-  ['no parts', [1, 'part', 0, new Uint8Array(1)], /parts must be a whole number from 1, but is 0$/],
+  ['another version', [1, 'done'], /version must be 2, but is 1$/],
+  ['another word', [2, 'perhaps'], /at must be one of done, .*, but is "perhaps"$/],
+  ['no sequence', [2, 'moved', 'x'], /applied must be a whole number, but is "x"$/],
+  ['no bytes', [2, 'part', 1, 'x'], /part must be bytes, but is "x"$/],
+  ['no parts', [2, 'part', 0, new Uint8Array(1)], /parts must be a whole number from 1, but is 0$/],
 ] as const) {
   test(`An answer with ${what} is rejected`, () => {
     const bytes = new Packr({ useRecords: false }).pack(value);
@@ -374,7 +391,7 @@ for (const [what, value, message] of [
 }
 
 test('An error that this version does not know is an internal one', () => {
-  const bytes = new Packr({ useRecords: false }).pack([1, 'failed', 'HUB_TIRED', 'Cannot go on']);
+  const bytes = new Packr({ useRecords: false }).pack([2, 'failed', 'HUB_TIRED', 'Cannot go on']);
   const reply = unpackReply(lend(bytes));
   assert.ok(reply.at === 'failed' && reply.error.code === 'HUB_INTERNAL' && reply.error.message === 'Cannot go on');
 });

@@ -1,4 +1,5 @@
 import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from '../../src/cluster/rpc/owner_server.ts';
+import { TakenRequests } from '../../src/cluster/journal/taken_requests.ts';
 import { Ownership } from '../../src/cluster/routing/ownership.ts';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
 import { openOwnerClient, type OwnerClient, type OwnerClientOptions } from '../../src/cluster/rpc/owner_client.ts';
@@ -93,7 +94,8 @@ export class TestHub {
   /** Number of locations in progress. */
   taking = 0;
   answer: (query: Query) => Promise<readonly QueryResult[]> = async ({ ask }) => [{ ids: [ask] }];
-  unrecorded: OwnerServerOptions['unrecorded'] = async (runs) => runs;
+  unrecorded: OwnerServerOptions['unrecorded'] = async ({ runs }) => runs;
+  readonly requests = new TakenRequests(() => this.taken.length);
   readonly #kept: Given['kept'];
   #last: Promise<void> = Promise.resolve();
   readonly #marks = new Set<() => void>();
@@ -111,7 +113,8 @@ export class TestHub {
     const { ownership } = this;
     const doorOptions: OwnerServerOptions = {
       ...{ ...shared, reached, ownership, isServing: () => !this.isSealed },
-      unrecorded: (runs, by) => this.unrecorded(runs, by),
+      unrecorded: (request) => this.unrecorded(request),
+      requests: this.requests,
       hasCapacity: () => !this.isFull,
       take: (runs) => this.#take(runs, stepMs()),
       ask: (query) => {

@@ -32,7 +32,10 @@ test('Repeated locations of an ingress hub are left out if the previous owner ha
       const [one, other] = [0, 1].map((part) => {
         return lane.filter((_, index) => locations[index]?.isRecorded && index % 2 === part);
       }) as [LaneItem[], LaneItem[]];
-      const left = new RecordedLocations([stepWith(one), stepWith(other)]).without(runs);
+      const journal = { earlier: [stepWith(one)], steps: [stepWith(other)], requests: new Map([['front', 6]]) };
+      const recorded = new RecordedLocations(journal);
+      assert.deepEqual(recorded.without(runs, { ingress: 'front', number: 6 }), [], 'all of this one were recorded');
+      const left = recorded.without(runs, { ingress: 'front', number: 7 });
       const speeds = left.flatMap((run) => {
         const found = locationsOf(run).map(({ sentSpeed }) => sentSpeed);
         assert.equal(found.length, run.count);

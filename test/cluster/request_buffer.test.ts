@@ -9,7 +9,13 @@ import type { CountedRun } from '../../src/wire/received_run.ts';
 import { locationOf, T0, takenOf } from './owner_server_world.ts';
 
 const STAMP = { seq: 0, receivedMs: T0, generatedMs: T0, source: 0, crs: 1 };
-const HEAD = { applied: 2 ** 33, ingress: 'front', number: 2 ** 40, triedBy: ['gone'], version: 7 };
+const HEAD = {
+  applied: 2 ** 33,
+  ingress: 'front',
+  number: 2 ** 40,
+  sentBefore: [{ owner: 'gone', number: 2 ** 39 }],
+  version: 7,
+};
 const PARCEL_BYTES = 4 << 20;
 
 interface Drawn {

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Packr } from 'msgpackr';
-import { unpackAsk, unpackForward, unpackReply } from '../../src/cluster/rpc/owner_protocol.ts';
-import { RequestBatch, BatchBuffers } from '../../src/cluster/rpc/request_buffer.ts';
-import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
-import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
 import { recordIdIn, recordSize } from '../../src/core/location/record.ts';
 import type { HubError } from '../../src/errors.ts';
-import { lend } from '../../src/model/borrowed.ts';
 import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
 import { type CountedRun, recordsIn } from '../../src/wire/received_run.ts';
 import { diceOf } from '../support/dice.ts';
@@ -56,7 +50,7 @@ function put(hub: TestHub, provider: string, text: string): { end: 'done' | 'fai
 /** Records the locations that arrive at a hub as repeated ones. */
 function repeatedAt(hub: TestHub): string[] {
   const texts: string[] = [];
-  hub.unrecorded = async (runs) => {
+  hub.unrecorded = async ({ runs }) => {
     texts.push(...runs.flatMap(takenOf).map(({ text }) => text));
     return runs;
   };
@@ -296,42 +290,6 @@ test('Reads of this hub only wait for changes that its shards have yet to receiv
   );
 });
 
-/** A request without an ownership version. */
-function earlierRequest(providers: readonly string[], number: number): Uint8Array {
-  const parcel = new RequestBatch(new BatchBuffers());
-  const run = (run: CountedRun): void => void parcel.take(run, 0);
-  const shards = new RemoteShards({ run } as unknown as OwnerClient);
-  for (const provider of providers) shards.location(locationOf(provider, provider), TIMES);
-  const bytes = parcel.message({ applied: 1, ingress: 'front', number, triedBy: [], version: 9 });
-  const end = 8 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
-  const packr = new Packr({ useRecords: false });
-  const tail = (packr.unpack(bytes.subarray(end)) as unknown[]).slice(0, -2);
-  return Uint8Array.of(...bytes.subarray(0, end), ...packr.pack(tail));
-}
-
-test('A hub of the previous release is served if that suffices', async (context) => {
-  const { a, applyAll } = await owners(context);
-  assert.equal(unpackForward(earlierRequest([OF_A], 1)).version, undefined);
-  const replyTo = async (bytes: Uint8Array) => unpackReply(lend(await a.door.forwarded(bytes))).at;
-  assert.deepEqual(
-    [await replyTo(earlierRequest([OF_A, OF_B], 1)), await replyTo(earlierRequest([OF_A], 2))],
-    ['moved', 'done'],
-  );
-  const question = (kind: string, argument: unknown) =>
-    new Packr({ useRecords: false }).pack([1, 1, 'front', 3, 0, kind, argument]);
-  assert.equal(unpackAsk(question('settle', null)).version, undefined);
-  const asked = async (kind: string, argument: unknown) =>
-    unpackReply(lend(await a.door.asked(question(kind, argument)))).at;
-  const list = { ask: 'provider_locations', view: VIEW };
-  assert.deepEqual(
-    [await asked('read', { ask: 'provider_location', id: OF_A, view: VIEW }), await asked('read', list)],
-    ['part', 'moved'],
-  );
-  assert.deepEqual([await asked('forget', [OF_A]), await asked('forget', [OF_A, OF_B])], ['part', 'moved']);
-  applyAll(2, { owners: ['a'] });
-  assert.deepEqual([await asked('read', list), await asked('settle', null)], ['part', 'part']);
-});
-
 /** A sent location and its outcome. */
 interface Sent {
   readonly door: string;
@@ -382,7 +340,7 @@ async function play(context: TestContext, seed: number) {
   const sent: Sent[] = [];
   const repeated: number[] = [];
   for (const hub of hubs) {
-    hub.unrecorded = async (runs) => {
+    hub.unrecorded = async ({ runs }) => {
       const recorded = new Set(hubs.filter((one) => gone.includes(one.hub)).flatMap(textsOf));
       return runs.flatMap((run) => {
         repeated.push(...takenOf(run).map(({ text }) => Number(text)));

@@ -54,6 +54,11 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
       const { steps } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
       return steps.map(({ step }) => textOf(step.batch));
     },
+    /** Requests that the journal names. */
+    async requests() {
+      const { requests } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
+      return [...requests];
+    },
     /** Those of them that are in the state and remain. */
     async earlier() {
       const { earlier } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
@@ -216,6 +221,29 @@ test('Unneeded messages remain for three seconds, and are distinguished from nee
   await journal.keep(0, step('d'));
   assert.deepEqual(await left(), ['step d']);
   assert.deepEqual(await earlier(), ['step b', 'step c']);
+});
+
+test('Steps with part of a request are retained until all of it is journaled, and then the journal names it', async (context) => {
+  for (const isWhole of [false, true]) {
+    const { clock, journal, left, requests } = await world(context);
+    const request = { ingress: 'front', number: 7 };
+    await journal.keep(0, step('before'));
+    journal.requests.begin(request);
+    await journal.keep(0, step('part'));
+    if (isWhole) journal.requests.journaled(request);
+    journal.requests.begin({ ingress: 'another', number: 1 });
+    journal.requests.forget('another');
+    for (let i = 0; i < 3; i++) {
+      await journal.roundOver(0, journal.roundBegun());
+      await clock.wait(3100);
+      await journal.keep(0, step(`later ${i}`));
+    }
+    assert.deepEqual(
+      await left(),
+      isWhole ? ['step later 2'] : ['part', 'later 0', 'later 1', 'later 2'].map((name) => `step ${name}`),
+    );
+    assert.deepEqual(await requests(), isWhole ? [['front', 7]] : []);
+  }
 });
 
 test('Steps that one shard has written are retained for another', async (context) => {

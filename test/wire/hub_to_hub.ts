@@ -34,7 +34,7 @@ export class Front {
   /** The runs that an owner unpacks, in bytes of its own. */
   sent(): CountedRun[] {
     const runs = this.#parcels.flatMap((parcel) => {
-      const message = parcel.message({ applied: 5, ingress: 'front', number: 1, triedBy: [], version: 7 });
+      const message = parcel.message({ applied: 5, ingress: 'front', number: 1, sentBefore: [], version: 7 });
       return unpackForward(Uint8Array.from(message)).runs;
     });
     for (const parcel of this.#parcels) parcel.end();

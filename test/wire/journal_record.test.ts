@@ -48,6 +48,7 @@ test('a record that is relayed says the same, and that it is, however often', ()
   }
 });
 
-test('a record that a journal is done with something says up to where', () => {
-  assert.deepEqual(unpackJournalRecord(packDone(12, 7)), { kind: 'done', config: 7, upTo: 12 });
+test('a record that a journal is done with something says up to where, and with which requests', () => {
+  const done = { upTo: 12, config: 7, requests: [{ ingress: 'front', number: 2 ** 40 }] };
+  assert.deepEqual(unpackJournalRecord(packDone(done)), { kind: 'done', ...done });
 });

@@ -37,9 +37,6 @@ export type ObjectMove = readonly [kind: ObjectKind, id: string, fromPartition: 
 /** A provider that a location has created, as JSON. */
 export type EnsuredProvider = readonly [id: string, text: string];
 
-/** Number of the last request of an ingress hub that a journal contains. */
-export type LastRequest = readonly [journal: string, ingress: string, number: number];
-
 const OBJECT_KINDS = ['provider', 'trackable'] as const satisfies ObjectKind[];
 const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies StoredKind[];
 
@@ -92,12 +89,7 @@ const FIELDS = {
   expel: { incarnation: TEXT, ...MAP },
   leave: { incarnation: TEXT, ...MAP },
   /** `by` has taken over partitions from `of`; both are member ids, and may be the same. */
-  took: {
-    by: TEXT,
-    of: TEXT,
-    partitions: listOf(PARTITION),
-    requests: listOf(rowOf<LastRequest>(TEXT, TEXT, COUNT)),
-  },
+  took: { by: TEXT, of: TEXT, partitions: listOf(PARTITION) },
   /** All hubs write this version from this record on. */
   protocol: { version: PROTOCOL },
 } as const;

@@ -5,7 +5,12 @@ import type { ReceivedLocation } from '../../core/location/received.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import { wallClockOfEventTime } from '../../model/clock_steps.ts';
 import type { FailedFenceEvent } from '../../wire/fence_events.ts';
-import { type JournalRecord, type PackedStep, unpackJournalRecord } from '../../wire/journal_record.ts';
+import {
+  type JournalRecord,
+  type NumberedRequest,
+  type PackedStep,
+  unpackJournalRecord,
+} from '../../wire/journal_record.ts';
 import { asBuffer, locationsOf } from '../../wire/location_record.ts';
 import { locationsIn } from '../../wire/messages.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
@@ -33,6 +38,8 @@ export interface RecoveredJournal {
   readonly released: readonly (JournalRecord & { readonly kind: 'released' })[];
   /** Last record of the configuration log that the steps and earlier ones reflect; 0 if unknown. */
   readonly config: number;
+  /** By ingress hub: the last request whose locations it had journaled before it trimmed the journal. */
+  readonly requests: ReadonlyMap<string, number>;
 }
 
 export interface JournalSource {
@@ -75,12 +82,22 @@ export async function readSteps({ bus, name, incarnation }: JournalSource): Prom
     ...departuresIn(all),
     released: all.filter((record) => record.kind === 'released'),
     config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
+    requests: requestsIn(all),
   };
 }
 
 /** Deletes the streams of a member; they may be deleted already. */
 export async function dropIncarnation(bus: Bus, name: string, incarnation: string): Promise<void> {
   for (const stream of journalStreams(name, incarnation)) await bus.deleteStream(stream.name);
+}
+
+function requestsIn(records: readonly JournalRecord[]): ReadonlyMap<string, number> {
+  const requests = new Map<string, number>();
+  for (const record of records) {
+    if (record.kind !== 'done') continue;
+    for (const { ingress, number } of record.requests) requests.set(ingress, number);
+  }
+  return requests;
 }
 
 /** Relayed state says nothing about the member's own objects. */
@@ -164,28 +181,30 @@ export function journaledFenceEvents(
   return [...left];
 }
 
-/** Unanswered locations were recorded in the last seconds of their owner, since requests are repeated until then. */
-const LATEST_MS = 10_000;
-
 /**
- * Locations that previous owners have recorded last. An ingress hub that got no answer sends them to the next owner, where they
- * count as processed.
+ * Locations that a previous owner has recorded. An ingress hub that got no answer to a request sends its locations to the next
+ * owner, where the recorded ones count as processed.
  *
- * A location is identified by its content and its event time. Of two that agree in all of that the second changes nothing, so
- * it does not matter which of them was recorded.
+ * The journal has them, or names the request: see taken_requests.ts. In the journal a location is identified by its content and
+ * its event time. Of two that agree in all of that the second changes nothing, so it does not matter which of them was recorded.
  */
 export class RecordedLocations {
   readonly #steps: readonly RecoveredStep[];
+  readonly #requests: ReadonlyMap<string, number>;
   /** Made at the first lookup, which is rare. */
   #keys: Set<string> | undefined;
 
-  constructor(steps: readonly RecoveredStep[]) {
-    const latestMs = steps.reduce((latest, { endMs }) => Math.max(latest, endMs), 0);
-    this.#steps = steps.filter(({ endMs }) => endMs >= latestMs - LATEST_MS);
+  constructor({ earlier, steps, requests }: Pick<RecoveredJournal, 'earlier' | 'steps' | 'requests'>) {
+    this.#steps = [...earlier, ...steps];
+    this.#requests = requests;
   }
 
-  /** Runs, in wall-clock time, without recorded locations. Unchanged runs are not copied. */
-  without(runs: readonly CountedRun[]): readonly CountedRun[] {
+  /** Runs of a request, in wall-clock time, without recorded locations. Unchanged runs are not copied. */
+  without(runs: readonly CountedRun[], { ingress, number }: NumberedRequest): readonly CountedRun[] {
+    return this.#requests.get(ingress) === number ? [] : this.#withoutRecorded(runs);
+  }
+
+  #withoutRecorded(runs: readonly CountedRun[]): readonly CountedRun[] {
     this.#keys ??= this.#keysOfAll();
     const keys = this.#keys;
     return runs.flatMap((run) => {

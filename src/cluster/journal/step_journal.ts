@@ -6,6 +6,7 @@ import type { ShardReply } from '../../wire/messages.ts';
 import type { Bus } from '../nats/bus.ts';
 import { HubJournal, type JournalClosed } from './hub_journal.ts';
 import { journalSubjects } from './journal_streams.ts';
+import { TakenRequests } from './taken_requests.ts';
 import { type PiecesOptions, piecesOf } from './record_pieces.ts';
 
 export interface StepJournalOptions {
@@ -57,6 +58,8 @@ export class StepJournal {
   readonly #options: StepJournalOptions;
   readonly #journal: HubJournal;
   readonly #shards: readonly ShardSteps[];
+  /** Requests of which the journal has locations. */
+  readonly requests = new TakenRequests(() => this.#journal.nextNumber);
   /** Number of the first needed message. */
   #doneFrom = 0;
   /** Ends of ranges that are no longer needed, and since when, as far as they are not trimmed yet. */
@@ -191,7 +194,8 @@ export class StepJournal {
       // An acquisition may have begun meanwhile.
       if (this.#options.isAcquiring()) return;
       steps.doneFrom = begunAt;
-      const before = Math.min(...this.#shards.map((each) => this.#neededFrom(each)), ...this.#held.values());
+      const needed = [...this.#shards.map((each) => this.#neededFrom(each)), ...this.#held.values()];
+      const before = Math.min(...needed, this.requests.neededFrom);
       if (before > this.#doneFrom) await this.#done(before);
       await this.#giveBackRoom();
     } finally {
@@ -203,7 +207,8 @@ export class StepJournal {
   async trimIdle(): Promise<void> {
     const next = this.#journal.nextNumber;
     const isHeld = [...this.#held.keys()].some((sequence) => !this.#arrived.has(sequence));
-    const isIdle = !isHeld && this.#shards.every((each) => this.#neededFrom(each) === next);
+    const isIdle =
+      !isHeld && this.requests.neededFrom >= next && this.#shards.every((each) => this.#neededFrom(each) === next);
     if (this.#isTrimming || this.#options.isAcquiring() || !isIdle || next < this.#doneFrom + IDLE_MESSAGES) return;
     this.#isTrimming = true;
     try {
@@ -269,7 +274,8 @@ export class StepJournal {
 
   #appendDone(before: number): Promise<void> {
     const config = Math.max(...this.#shards.map((each) => each.config));
-    return this.#append(zstdCompressSync(packDone(before - 1, config)));
+    const { numbers: requests } = this.requests;
+    return this.#append(zstdCompressSync(packDone({ upTo: before - 1, config, requests })));
   }
 
   async #appendStep(steps: ShardSteps, record: Uint8Array): Promise<void> {

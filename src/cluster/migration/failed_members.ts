@@ -4,7 +4,7 @@ import { PARTITIONS } from '../../shards/affinity.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
 import type { Bus } from '../nats/bus.ts';
 import { type ConfigState, leftOf, toDelete } from '../config/config_state.ts';
-import { ANYBODY } from '../rpc/owner_protocol.ts';
+import type { ForwardRequest } from '../rpc/owner_protocol.ts';
 import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import { dropIncarnation, type RecoveredJournal, RecordedLocations, readSteps } from '../journal/journal_recovery.ts';
 
@@ -61,15 +61,16 @@ export class FailedMembers {
     const { bus, name } = this.#options;
     const left = await readSteps({ bus, name, incarnation });
     if (!this.#recorded.has(incarnation)) this.#whenUnasked(() => void this.#recorded.delete(incarnation));
-    this.#recorded.set(incarnation, new RecordedLocations([...left.earlier, ...left.steps]));
+    this.#recorded.set(incarnation, new RecordedLocations(left));
     return left;
   }
 
-  /** Runs without the locations that these members have recorded. */
-  async unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[]> {
-    const known = by === ANYBODY ? [...this.#recorded.keys()] : by;
-    for (const incarnation of known) if (!this.#recorded.has(incarnation)) await this.leftBy(incarnation);
-    return known.reduce((left, incarnation) => this.#recorded.get(incarnation)?.without(left) ?? left, runs);
+  /** Runs of a request without the locations that removed members have recorded to which it was sent before. */
+  async unrecorded({ runs, ingress, sentBefore }: ForwardRequest): Promise<readonly CountedRun[]> {
+    for (const { owner } of sentBefore) if (!this.#recorded.has(owner)) await this.leftBy(owner);
+    return sentBefore.reduce((left, { owner, number }) => {
+      return this.#recorded.get(owner)?.without(left, { ingress, number }) ?? left;
+    }, runs);
   }
 
   /**

@@ -288,7 +288,7 @@ export class PartitionMigration {
         await noteConfig();
       },
       took: async (of, partitions) => {
-        await append({ kind: 'took', by: incarnation, of, partitions, requests: [] });
+        await append({ kind: 'took', by: incarnation, of, partitions });
       },
       tookObjects: async (sequence, partitions) => {
         await append({ kind: 'arrived', by: incarnation, sequence, partitions });

@@ -2,6 +2,7 @@ import { recordIdIn, recordSize } from '../../core/location/record.ts';
 import { HubError } from '../../errors.ts';
 import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
 import type { OwnerCalls, OwnerCallsOptions } from '../rpc/owner_calls.ts';
+import type { SentRequest } from '../rpc/owner_protocol.ts';
 import { RequestBatch, BatchBuffers } from '../rpc/request_buffer.ts';
 
 /**
@@ -20,8 +21,8 @@ import { RequestBatch, BatchBuffers } from '../rpc/request_buffer.ts';
  *                                                                      outcome of those in flight is known
  *
  * A request in flight is returned when its hub does not serve all of it, or is no member any more: then it is split and routed
- * again, ahead of the rest. A removed member may have recorded its locations, so the request names that member to the next hub,
- * which drops those that were recorded (journal_recovery.ts).
+ * again, ahead of the rest. A removed member may have recorded its locations, so the next request names the one to that member, and
+ * the next hub drops those that were recorded (journal_recovery.ts).
  */
 export interface LocationQueuesOptions extends OwnerCallsOptions {
   readonly calls: OwnerCalls;
@@ -41,13 +42,14 @@ const TOGETHER_MS = 500;
 const CANNOT_PROCESS = 'Cannot process locations';
 const SOME_PROCESSED = '; some of them are processed';
 const NOBODY = undefined;
+const NOT_SENT: readonly SentRequest[] = [];
 
 /** A request in a queue. */
 interface Waiting {
   readonly parcel: RequestBatch;
   readonly untilMs: number;
-  /** Removed members that may have recorded some of it, separated by spaces; empty for none. */
-  readonly triedBy: string;
+  /** Earlier requests with the same locations, to members that are removed now, and may have recorded some of them. */
+  readonly sentBefore: readonly SentRequest[];
   readonly done: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -77,7 +79,7 @@ interface InFlight {
 type End =
   | { readonly at: 'done' }
   | { readonly at: 'failed'; readonly error: unknown }
-  | { readonly at: 'returned'; readonly isInDoubt: boolean };
+  | { readonly at: 'returned'; readonly number: number; readonly isInDoubt: boolean };
 
 export class LocationQueues {
   readonly #options: LocationQueuesOptions;
@@ -178,13 +180,13 @@ export class LocationQueues {
   }
 
   /** Routes all requests that are not in flight again, and a returned one before them. */
-  #routeAll(returned?: Waiting, triedBy = ''): void {
+  #routeAll(returned?: Waiting, sentBefore = NOT_SENT): void {
     this.#version = this.#options.ownership.version;
     this.#held = this.#findHeld();
     // All requests are taken out first, so that no provider is in two queues.
     const others = this.#takeOut();
-    if (returned !== undefined) this.#route(returned, triedBy);
-    for (const waiting of others) this.#route(waiting, waiting.triedBy);
+    if (returned !== undefined) this.#route(returned, sentBefore);
+    for (const waiting of others) this.#route(waiting, waiting.sentBefore);
     for (const [server, { waiting, isSending }] of this.#queues) {
       if (waiting.length === 0 && !isSending) this.#queues.delete(server);
     }
@@ -240,7 +242,7 @@ export class LocationQueues {
   #put(server: string | undefined, run: CountedRun): void {
     const { elapsed, holdMs } = this.#options;
     const queue = this.#queueOf(server);
-    this.#fill(queue, run, { untilMs: elapsed() + holdMs, triedBy: '' }, this.#handedOver);
+    this.#fill(queue, run, { untilMs: elapsed() + holdMs, sentBefore: NOT_SENT }, this.#handedOver);
     this.#waiting += run.count;
     this.#waitingBytes += run.bytes.length;
     this.#wake(queue);
@@ -248,7 +250,7 @@ export class LocationQueues {
 
   /** Copies a run to the end of a queue. Adds the requests that now carry it to `filled`. */
   // hot
-  #fill(queue: Queue, run: CountedRun, kind: Pick<Waiting, 'untilMs' | 'triedBy'>, filled: Set<Waiting>): void {
+  #fill(queue: Queue, run: CountedRun, kind: Pick<Waiting, 'untilMs' | 'sentBefore'>, filled: Set<Waiting>): void {
     let left = run.count;
     let last = queue.waiting.at(-1);
     if (last === undefined || !this.#isOpen(queue, last, kind)) last = this.#add(queue, kind);
@@ -261,21 +263,21 @@ export class LocationQueues {
     }
   }
 
-  #isOpen({ waiting, inFlight }: Queue, last: Waiting, kind: Pick<Waiting, 'untilMs' | 'triedBy'>): boolean {
+  #isOpen({ waiting, inFlight }: Queue, last: Waiting, kind: Pick<Waiting, 'untilMs' | 'sentBefore'>): boolean {
     if (inFlight !== undefined && waiting.length === 1) return false;
     const soonerMs = kind.untilMs - last.untilMs;
-    const isAlike = last.triedBy === kind.triedBy && soonerMs >= 0 && soonerMs <= TOGETHER_MS;
+    const isAlike = last.sentBefore === kind.sentBefore && soonerMs >= 0 && soonerMs <= TOGETHER_MS;
     return isAlike && !last.parcel.isFull;
   }
 
-  #add(queue: Queue, { untilMs, triedBy }: Pick<Waiting, 'untilMs' | 'triedBy'>): Waiting {
+  #add(queue: Queue, { untilMs, sentBefore }: Pick<Waiting, 'untilMs' | 'sentBefore'>): Waiting {
     const { elapsed, schedule } = this.#options;
     const { promise: done, resolve, reject } = Promise.withResolvers<void>();
     // Each caller handles the rejection itself.
     done.catch(() => undefined);
     const stopExpiry = schedule(untilMs - elapsed(), () => this.#expire(waiting));
     const parcel = new RequestBatch(this.#buffers);
-    const waiting: Waiting = { parcel, untilMs, triedBy, done, resolve, reject, stopExpiry };
+    const waiting: Waiting = { parcel, untilMs, sentBefore, done, resolve, reject, stopExpiry };
     queue.waiting.push(waiting);
     return waiting;
   }
@@ -291,20 +293,20 @@ export class LocationQueues {
   }
 
   /** Puts a request that was taken out of a queue at the ends of the right queues. */
-  #route(from: Waiting, triedBy: string): void {
+  #route(from: Waiting, sentBefore: readonly SentRequest[]): void {
     const { parcel, untilMs } = from;
     if (this.#options.elapsed() >= untilMs) {
-      this.#fail(from, this.#late({ triedBy }));
+      this.#fail(from, this.#late({ sentBefore }));
       return;
     }
     const parts: [server: string | undefined, run: CountedRun][] = [];
     for (const run of parcel.runs()) this.#split(run, (server, part) => parts.push([server, part]));
     const servers = new Set(parts.map(([server]) => server));
     const [only] = servers;
-    if (servers.size === 1 && triedBy === from.triedBy) this.#queueOf(only).waiting.push(from);
+    if (servers.size === 1 && sentBefore === from.sentBefore) this.#queueOf(only).waiting.push(from);
     else {
       const all = new Set<Waiting>();
-      for (const [server, run] of parts) this.#fill(this.#queueOf(server), run, { untilMs, triedBy }, all);
+      for (const [server, run] of parts) this.#fill(this.#queueOf(server), run, { untilMs, sentBefore }, all);
       from.stopExpiry();
       parcel.end();
       // Its callers get the outcome of its parts.
@@ -339,31 +341,36 @@ export class LocationQueues {
       queue.waiting.shift();
       if (end.at === 'done') this.#succeed(first);
       if (end.at === 'failed') this.#fail(first, end.error);
-      if (end.at === 'returned')
-        this.#routeAll(first, end.isInDoubt ? `${first.triedBy} ${server}`.trim() : first.triedBy);
-      else if (inFlight.isTorn) this.#routeAll();
+      if (end.at === 'returned') {
+        const { number, isInDoubt } = end;
+        this.#routeAll(first, isInDoubt ? [...first.sentBefore, { owner: server, number }] : first.sentBefore);
+      } else if (inFlight.isTorn) this.#routeAll();
     }
     queue.isSending = false;
   }
 
   /** Sends a request until it has an outcome, or must be routed again. */
   async #send(
-    { parcel, untilMs, triedBy }: Waiting,
+    { parcel, untilMs, sentBefore }: Waiting,
     { server, inFlight }: { readonly server: string; readonly inFlight: InFlight },
   ): Promise<End> {
     const { calls, incarnation: ingress, applied, nextNumber } = this.#options;
     const number = nextNumber();
-    const hubs = triedBy === '' ? [] : triedBy.split(' ');
     let isInDoubt = false;
     const message = (): Uint8Array => {
-      return parcel.message({ applied: applied(), ingress, number, triedBy: hubs, version: inFlight.version });
+      return parcel.message({ applied: applied(), ingress, number, sentBefore, version: inFlight.version });
     };
     const handedOver = (): void => {
       inFlight.isHandedOver = true;
     };
     try {
       for (;;) {
-        const call = { subject: 'in', what: CANNOT_PROCESS, untilMs, isInDoubt: triedBy !== '' || isInDoubt } as const;
+        const call = {
+          subject: 'in',
+          what: CANNOT_PROCESS,
+          untilMs,
+          isInDoubt: sentBefore.length > 0 || isInDoubt,
+        } as const;
         const called = await calls.call(server, { ...call, message, handedOver });
         if (called.at === 'done') return { at: 'done' };
         if (called.at !== 'moved' && called.at !== 'lost') {
@@ -373,7 +380,7 @@ export class LocationQueues {
         isInDoubt = called.isInDoubt || (called.at === 'lost' && isInDoubt);
         await calls.follow(called, { version: inFlight.version, untilMs });
         this.changed();
-        if (called.at === 'lost' || inFlight.isTorn) return { at: 'returned', isInDoubt };
+        if (called.at === 'lost' || inFlight.isTorn) return { at: 'returned', number, isInDoubt };
       }
     } catch (error) {
       return { at: 'failed', error };
@@ -398,8 +405,8 @@ export class LocationQueues {
     parcel.end();
   }
 
-  #late({ triedBy }: Pick<Waiting, 'triedBy'>): HubError {
-    return this.#options.calls.late(CANNOT_PROCESS, { isInDoubt: triedBy !== '' });
+  #late({ sentBefore }: Pick<Waiting, 'sentBefore'>): HubError {
+    return this.#options.calls.late(CANNOT_PROCESS, { isInDoubt: sentBefore.length > 0 });
   }
 
   #lengthOf(server: string | undefined): number {

@@ -10,21 +10,18 @@ import type { CountedRun } from '../../wire/received_run.ts';
  * Locations, on `<name>.in.<incarnation of the owner>`:
  *
  *     0  u8 version      4  u32 bytes of the records      8  the records of all runs
- *        then msgpack of [applied, door, number, [[names, bytes, count] of each run], isRepeated, version,
- *        triedBy]
+ *        then msgpack of [applied, ingress, number, [[names, bytes, count] of each run], version,
+ *        [[owner, number] of each request with which they were sent before]]
  *
  * Little-endian. The metadata follows the records, so that these are sent from the buffer in which they were collected.
  *
- * Other requests, on `<name>.ask.<incarnation>`, are msgpack of [VERSION, applied, door, number, part, kind, argument,
+ * Other requests, on `<name>.ask.<incarnation>`, are msgpack of [VERSION, applied, ingress, number, part, kind, argument,
  * version]. If an answer is larger than a message, each of its parts is requested. Every answer is msgpack of
  * [VERSION, at, …]. Fields that the previous release does not send are at the end, and may be missing.
  */
-const VERSION = 1;
+const VERSION = 2;
 const RECORD_BYTES_AT = 4;
 export const RECORDS_AT = 8;
-
-/** Stands for any previous owner in a list of member ids. */
-export const ANYBODY: readonly string[] = ['*'];
 
 /** Head of every request. */
 export interface RequestHead {
@@ -40,8 +37,15 @@ export interface RequestHead {
 
 /** Head of a request with locations. */
 export interface ForwardHead extends RequestHead {
-  /** Former members that may have recorded some of the locations. */
-  readonly triedBy: readonly string[];
+  /** Earlier requests with the same locations, to members that are removed now, and may have recorded some of them. */
+  readonly sentBefore: readonly SentRequest[];
+}
+
+/** A request to an owner. */
+export interface SentRequest {
+  /** Member id. */
+  readonly owner: string;
+  readonly number: number;
 }
 
 /** Locations for their owner. */
@@ -89,11 +93,10 @@ export interface RunOutline extends Pick<CountedRun, 'names' | 'count'> {
 
 /** Packs the part after the records of a request. Valid until the next packing. */
 export function packTail(head: ForwardHead, runs: readonly RunOutline[]): Borrowed {
-  const { applied, ingress, number, triedBy, version } = head;
+  const { applied, ingress, number, sentBefore, version } = head;
   const outlines = runs.map(({ names, bytes, count }) => [names, bytes, count]);
-  return lend(
-    packr.pack([applied, ingress, number, outlines, triedBy.length > 0, version, triedBy], RESET_BUFFER_MODE),
-  );
+  const earlier = sentBefore.map((request) => [request.owner, request.number]);
+  return lend(packr.pack([applied, ingress, number, outlines, version, earlier], RESET_BUFFER_MODE));
 }
 
 /** Writes the part before the records. */
@@ -110,12 +113,10 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
   checkVersion(what, view.getUint8(0));
   const end = RECORDS_AT + view.getUint32(RECORD_BYTES_AT, true);
   if (end > bytes.length) throw new OwnerMessageError(`${what}: ${bytes.length} bytes end within the records`);
-  const [applied, ingress, number, outlines, isRepeated = false, version, triedBy] = unpacked(
-    what,
-    bytes.subarray(end),
-  );
-  if (typeof isRepeated !== 'boolean') throw malformed(what, 'isRepeated', isRepeated, 'true or false');
-  if (triedBy !== undefined && !isTexts(triedBy)) throw malformed(what, 'triedBy', triedBy, 'a list of strings');
+  const [applied, ingress, number, outlines, version, earlier] = unpacked(what, bytes.subarray(end));
+  if (!Array.isArray(earlier) || !earlier.every(isSentRequest)) {
+    throw malformed(what, 'sentBefore', earlier, 'a list of owners and numbers');
+  }
   const head = checkedHead(what, { applied, ingress, number, version });
   if (!Array.isArray(outlines)) throw malformed(what, 'runs', outlines, 'a list');
   let at = RECORDS_AT;
@@ -128,8 +129,8 @@ export function unpackForward(bytes: Uint8Array): ForwardRequest {
     return { names, bytes: bytes.subarray(start, at), count };
   });
   if (at !== end) throw malformed(what, 'bytes of all runs', at - RECORDS_AT, `${end - RECORDS_AT}`);
-  // A hub of the previous release does not send `triedBy`.
-  return { ...head, triedBy: isRepeated ? (triedBy ?? ANYBODY) : [], runs };
+  const sentBefore = earlier.map(([owner, before]) => ({ owner, number: before }));
+  return { ...head, sentBefore, runs };
 }
 
 export function packAsk({ applied, ingress, number, part, kind, argument, version }: AskRequest): Uint8Array {
@@ -229,6 +230,10 @@ function checkedHead(what: string, head: Record<keyof RequestHead, unknown>): Re
   if (version === undefined || version === null) return { applied, ingress, number, version: undefined };
   if (!isCount(version)) throw malformed(what, 'ownership version', version, 'a whole number');
   return { applied, ingress, number, version };
+}
+
+function isSentRequest(row: unknown): row is readonly [owner: string, number: number] {
+  return Array.isArray(row) && row.length === 2 && typeof row[0] === 'string' && isCount(row[1]);
 }
 
 function isRunRow(row: unknown): row is readonly [names: readonly string[], bytes: number, count: number] {

@@ -19,6 +19,7 @@ import {
 import { PendingAnswers } from './pending_answers.ts';
 import type { Ownership } from '../routing/ownership.ts';
 import { BatchBuffers } from './request_buffer.ts';
+import type { TakenRequests } from '../journal/taken_requests.ts';
 import type { Released } from '../migration/release.ts';
 
 /**
@@ -51,8 +52,9 @@ export interface OwnerServerOptions {
   readonly ownership: Ownership;
   /** Whether this hub has the state of what it serves, and is not shutting down. */
   isServing(): boolean;
-  /** Runs without the locations that these removed members have recorded. */
-  unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[]>;
+  /** Runs of a request without the locations that removed members have recorded to which it was sent before. */
+  unrecorded(request: ForwardRequest): Promise<readonly CountedRun[]>;
+  readonly requests: TakenRequests;
   /** Whether the shards can take that many more. */
   hasCapacity(count: number): boolean;
   /**
@@ -133,6 +135,7 @@ export class OwnerServer {
     this.#gone.add(incarnation);
     if (this.#gone.size > INGRESS_MAX) for (const oldest of [...this.#gone].slice(0, 1)) this.#gone.delete(oldest);
     this.#last.delete(incarnation);
+    this.#options.requests.forget(incarnation);
     this.#answers.forgetIngress(incarnation);
   }
 
@@ -186,11 +189,11 @@ export class OwnerServer {
   }
 
   async #take(request: ForwardRequest, last: Last, handedOver?: () => void): Promise<OwnerReply> {
-    const { applied, version, triedBy, runs: sent } = request;
-    const { hasCapacity, take } = this.#options;
+    const { applied, version, ingress, sentBefore, runs: sent } = request;
+    const { hasCapacity, take, requests } = this.#options;
     for (const run of sent) checkRun(run);
     if (!(await this.#hasReached(applied))) return { at: 'busy' };
-    const runs = triedBy.length === 0 ? sent : await this.#unrecorded(sent, triedBy);
+    const runs = sentBefore.length === 0 ? sent : await this.#unrecorded(request);
     if (runs === undefined) return { at: 'busy' };
     if (!this.#isServing || !(this.#isVersion(version) || this.#servesAll(providersOf(sent)))) {
       return this.#moved(!last.isTouched);
@@ -198,11 +201,17 @@ export class OwnerServer {
     const count = runs.reduce((sum, run) => sum + run.count, 0);
     if (!hasCapacity(count)) return { at: 'busy' };
     try {
+      requests.begin(request);
       const taken = take(runs);
       handedOver?.();
       await taken;
+      requests.journaled(request);
     } catch (error) {
-      if (this.#isServing) throw error;
+      if (this.#isServing) {
+        // The sender gets the error and does not repeat them.
+        requests.forget(ingress);
+        throw error;
+      }
       // The sender repeats them to the next owner.
       last.isTouched = true;
       return this.#moved(false);
@@ -211,11 +220,12 @@ export class OwnerServer {
   }
 
   /** Runs without the locations that removed members have recorded; undefined while that is unknown. */
-  async #unrecorded(runs: readonly CountedRun[], by: readonly string[]): Promise<readonly CountedRun[] | undefined> {
+  async #unrecorded(request: ForwardRequest): Promise<readonly CountedRun[] | undefined> {
     try {
-      return await this.#options.unrecorded(runs, by);
+      return await this.#options.unrecorded(request);
     } catch (error) {
-      this.#options.notice(`Cannot find out what ${by.join(' and ')} recorded: ${(error as Error).message}`);
+      const owners = request.sentBefore.map(({ owner }) => owner).join(' and ');
+      this.#options.notice(`Cannot find out what ${owners} recorded: ${(error as Error).message}`);
       return undefined;
     }
   }
