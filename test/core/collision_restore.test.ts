@@ -46,13 +46,17 @@ interface Again {
   readonly gone?: readonly string[];
   readonly done?: readonly Motion[];
   readonly unfinished?: readonly Motion[];
+  readonly publishedMs?: number;
 }
 
 /** The stage after another one, which has kept what `kept` says. */
-function again(kept: Kept, { nowMs, heldMs = 0, stands, gone = [], done = [], unfinished = [] }: Again): Kept {
+function again(
+  kept: Kept,
+  { nowMs, heldMs = 0, stands, gone = [], done = [], unfinished = [], publishedMs }: Again,
+): Kept {
   const stage = openStage();
   const ahead = [...unfinished, ...standing(stands)];
-  stage.restore({ nowMs, rows: [...kept.rows.values()], held: undefined, gone, heldMs, done, ahead });
+  stage.restore({ nowMs, rows: [...kept.rows.values()], held: undefined, gone, heldMs, done, ahead, publishedMs });
   return keeping(stage, new Map(kept.rows));
 }
 
@@ -217,6 +221,16 @@ suite('a collision stage after another one', () => {
     const stands = [disc('b', 21, 20), disc('c', 20, 2), disc('d', 22, 50)];
     const next = again(kept, { nowMs: 30, stands, done: [A, B, C], unfinished });
     assert.deepEqual(next.step(unfinished), ['start c a 20', 'start c b 20', 'end b a 21', 'end b c 21', 'end a c 23']);
+  });
+
+  test('publishes the start of a pair once when it repeats motions from before the pair met', () => {
+    const motions = [disc('b', 2, 30), disc('c', 3, 50), disc('a', 5, 29), disc('b', 6, 29), disc('b', 7, 50)];
+    const kept = keeping();
+    kept.step([disc('a', 1, 0), ...motions.slice(0, 4)]);
+    assert.deepEqual([...kept.rows.keys()], ['["a","b"]']);
+    const next = again(kept, { nowMs: 10, stands: [], unfinished: motions, publishedMs: 2 });
+    const events = next.step(motions);
+    assert.deepEqual(events, ['start a b 5', 'colliding b a 6', 'end b a 7', 'start b c 7']);
   });
 
   test('runs it as well where it does not know where they were before', () => {

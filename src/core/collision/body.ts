@@ -50,6 +50,8 @@ export interface Contact extends Scheduled {
    * Subscribers have also reconnected by that time. 0: released when due.
    */
   heldMs: number;
+  /** Whether it was restored from another stage. */
+  isRestored: boolean;
   /** Whether its row was emitted. */
   hasRow: boolean;
   hasEnded: boolean;
@@ -74,7 +76,7 @@ export function newBody(motion: TrackableMotion): Body {
 
 /** Returns a contact of two touching trackables. */
 export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'metBy' | 'mover'>): Contact {
-  return { ...begun, hold: TOUCHING, heldMs: 0, hasRow: false, hasEnded: false, heapIndex: -1 };
+  return { ...begun, hold: TOUCHING, heldMs: 0, isRestored: false, hasRow: false, hasEnded: false, heapIndex: -1 };
 }
 
 /** Returns when the contact ends without further motions. */

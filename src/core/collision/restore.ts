@@ -65,6 +65,7 @@ export function restore(state: CollisionState, restoration: Restoration): Restor
     const mover = moverOf(a.body, b.body);
     const contact = newContact({ a: a.body, b: b.body, startMs: row.startMs, metBy, mover });
     contact.hasRow = true;
+    contact.isRestored = true;
     contact.heldMs = heldMs;
     connect(contact);
     state.contacts++;

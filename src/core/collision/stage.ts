@@ -217,6 +217,10 @@ function reassess(run: Run, body: Body, search: number): void {
     const contact = contacts[index]!;
     const other = otherOf(contact, body);
     other.seenIn = search;
+    if (isEvaluated(contact, body.motion)) {
+      index++;
+      continue;
+    }
     contact.mover = body;
     if (!mayCollide(body, other)) {
       end(run, contact, body, eventTimeMs);
@@ -239,6 +243,14 @@ function reassess(run: Run, body: Body, search: number): void {
     run.colliding++;
     announce(run, contact, 'colliding', eventTimeMs);
   }
+}
+
+/**
+ * Whether the stage from which a collision was restored had evaluated a motion for it: this stage repeats motions up to
+ * the one that began the collision, and possibly later ones.
+ */
+function isEvaluated({ isRestored, metBy }: Contact, { receivedMs, seq }: TrackableMotion): boolean {
+  return isRestored && (receivedMs < metBy.receivedMs || (receivedMs === metBy.receivedMs && seq <= metBy.seq));
 }
 
 /** Starts collisions with the bodies that the body touches now. */
