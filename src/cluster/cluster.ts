@@ -35,7 +35,8 @@ import { openOwnerClient, type OwnerClient } from './rpc/owner_client.ts';
 import { LocationRouter, type LocationRouterOptions } from './routing/location_router.ts';
 
 /**
- * This hub as a member of a cluster: what it stores in NATS, and what it takes over from other members.
+ * This hub as a member of a cluster: what it stores in NATS, and what it takes over from other members. THEORY.md has the rules
+ * of all parts, and why the promises follow.
  *
  *   state       what it does                                         until
  *   ----------  ---------------------------------------------------  -----------------------------------------------

@@ -75,11 +75,11 @@ interface InFlight {
   isHandedOver: boolean;
 }
 
-/** Outcome of a request. `returned`: it must be routed again; `isInDoubt`: it may be processed nevertheless. */
+/** Outcome of a request. `returned`: it must be routed again; `sentBefore`: requests by which it may be processed. */
 type End =
   | { readonly at: 'done' }
   | { readonly at: 'failed'; readonly error: unknown }
-  | { readonly at: 'returned'; readonly number: number; readonly isInDoubt: boolean };
+  | { readonly at: 'returned'; readonly sentBefore: readonly SentRequest[] };
 
 export class LocationQueues {
   readonly #options: LocationQueuesOptions;
@@ -341,10 +341,8 @@ export class LocationQueues {
       queue.waiting.shift();
       if (end.at === 'done') this.#succeed(first);
       if (end.at === 'failed') this.#fail(first, end.error);
-      if (end.at === 'returned') {
-        const { number, isInDoubt } = end;
-        this.#routeAll(first, isInDoubt ? [...first.sentBefore, { owner: server, number }] : first.sentBefore);
-      } else if (inFlight.isTorn) this.#routeAll();
+      if (end.at === 'returned') this.#routeAll(first, end.sentBefore);
+      else if (inFlight.isTorn) this.#routeAll();
     }
     queue.isSending = false;
   }
@@ -355,32 +353,28 @@ export class LocationQueues {
     { server, inFlight }: { readonly server: string; readonly inFlight: InFlight },
   ): Promise<End> {
     const { calls, incarnation: ingress, applied, nextNumber } = this.#options;
-    const number = nextNumber();
-    let isInDoubt = false;
-    const message = (): Uint8Array => {
-      return parcel.message({ applied: applied(), ingress, number, sentBefore, version: inFlight.version });
-    };
+    const inDoubt = [...sentBefore];
     const handedOver = (): void => {
       inFlight.isHandedOver = true;
     };
     try {
       for (;;) {
-        const call = {
-          subject: 'in',
-          what: CANNOT_PROCESS,
-          untilMs,
-          isInDoubt: sentBefore.length > 0 || isInDoubt,
-        } as const;
+        const number = nextNumber();
+        const message = (): Uint8Array => {
+          return parcel.message({ applied: applied(), ingress, number, sentBefore, version: inFlight.version });
+        };
+        const call = { subject: 'in', what: CANNOT_PROCESS, untilMs, isInDoubt: inDoubt.length > 0 } as const;
         const called = await calls.call(server, { ...call, message, handedOver });
         if (called.at === 'done') return { at: 'done' };
         if (called.at !== 'moved' && called.at !== 'lost') {
           throw new HubError('HUB_INTERNAL', `${CANNOT_PROCESS}: their owner has answered "${called.at}"`);
         }
-        // A hub that has taken a request repeats its answer.
-        isInDoubt = called.isInDoubt || (called.at === 'lost' && isInDoubt);
+        if (called.isInDoubt) inDoubt.push({ owner: server, number });
         await calls.follow(called, { version: inFlight.version, untilMs });
         this.changed();
-        if (called.at === 'lost' || inFlight.isTorn) return { at: 'returned', number, isInDoubt };
+        if (called.at === 'lost' || inFlight.isTorn) {
+          return { at: 'returned', sentBefore: inDoubt.length > sentBefore.length ? inDoubt : sentBefore };
+        }
       }
     } catch (error) {
       return { at: 'failed', error };

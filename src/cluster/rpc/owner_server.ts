@@ -33,10 +33,13 @@ import type { Released } from '../migration/release.ts';
  * request that was taken identifies duplicates:
  *
  *     number          the last request was  this request
- *     higher          anything              is taken, or rejected as busy or moved; then it may be repeated
- *     the same        taken                 gets the same answer when it is there
- *     the same        rejected              is treated as a higher one
+ *     higher          anything              is taken, or rejected as busy or moved
+ *     the same        taken, or moved       gets the same answer when it is there
+ *     the same        busy                  is treated as a higher one
  *     lower           anything              is late: its ingress hub does not wait for it any more
+ *
+ * So an ingress hub that sends locations again after `moved` uses a new number: a late copy of the rejected request is never
+ * taken, even if this hub serves its objects by then.
  */
 export interface OwnerServerOptions {
   readonly bus: Bus;
@@ -91,7 +94,7 @@ export function openOwnerServer(options: OwnerServerOptions): OwnerServer {
 interface Last {
   readonly number: number;
   readonly reply: Promise<OwnerReply>;
-  /** Whether it was taken, or may still be. */
+  /** Whether it was taken, may still be, or was moved: it is not taken again. */
   isTaken: boolean;
   /** Whether part of it may be stored although it was not taken. */
   isTouched: boolean;
@@ -182,7 +185,7 @@ export class OwnerServer {
     void this.#take(request, now, handedOver)
       .catch((error) => this.#failed(error))
       .then((reply) => {
-        now.isTaken = reply.at === 'done' || reply.at === 'failed';
+        now.isTaken = reply.at !== 'busy';
         resolve(reply);
       });
     return promise;
