@@ -9,7 +9,15 @@ import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/aler
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Demo } from '../model/demo.ts';
 import type { Fence } from '../model/fence.ts';
-import type { HealthSource, HubIdentity, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
+import type {
+  ClusterOwners,
+  HealthSource,
+  HubIdentity,
+  MqttHealth,
+  ProviderOwner,
+  SocketHealth,
+  SystemHealth,
+} from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
 import type { LicenseLease, LicenseInfo } from '../model/license.ts';
 import type { RpcAvailable } from '../model/rpc.ts';
@@ -169,6 +177,9 @@ export interface HealthDeps {
   sources(): Soon<readonly HealthSource[]>;
   /** Undefined if nothing was received from it. */
   source(id: string): Soon<HealthSource | undefined>;
+  /** Owners of partitions. */
+  owners(): ClusterOwners;
+  ownerOf(providerId: string): ProviderOwner;
 }
 
 /** In a cluster the other hubs are queried. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ObjectIds } from '../core/item.ts';
 import { HubError } from '../errors.ts';
-import type { ClusterHealth } from '../model/health.ts';
+import type { ClusterHealth, ClusterOwners, ProviderOwner } from '../model/health.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { CarriedRpc } from '../rpc/carrier.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
@@ -357,6 +357,26 @@ export class Cluster {
         owns_collisions: map?.collisions === member.incarnation,
       })),
     };
+  }
+
+  /** Owners of all partitions, as in the API. */
+  owners(): ClusterOwners {
+    const { version, serverOfEach } = this.#ownership;
+    return { version, hash: 'fnv1a-32', owners: serverOfEach.map((of) => this.#nameOf(of)) };
+  }
+
+  /** Owner of a provider, as in the API. */
+  ownerOf(providerId: string): ProviderOwner {
+    return {
+      version: this.#ownership.version,
+      provider_id: providerId,
+      partition: this.#partitions.partitionOf('provider', providerId),
+      owner: this.#nameOf(this.#ownership.serverOf('provider', providerId)),
+    };
+  }
+
+  #nameOf(incarnation: string | undefined): string | null {
+    return (incarnation !== undefined && this.#state.members.get(incarnation)?.name) || null;
   }
 
   /** Values for metrics. */

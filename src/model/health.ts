@@ -82,6 +82,31 @@ export const ClusterHealth = Named('ClusterHealth', {
 });
 export type ClusterHealth = Static<typeof ClusterHealth>;
 
+/** Owners of objects in a cluster. */
+export const ClusterOwners = Named('ClusterOwners', {
+  version: Type.Integer({ minimum: 0, description: 'Rises with each change of an owner.' }),
+  hash: OneOf(['fnv1a-32'], {
+    title: 'PartitionHash',
+    description:
+      'The partition of an object is this hash of the UTF-8 bytes of its key, modulo the number of owners. The key of a provider without trackables is its id. That of linked objects is the smallest trackable id among them.',
+  }),
+  owners: Type.Array(Type.Union([Type.String(), Type.Null()]), {
+    description: 'Name of the hub that owns each partition; null while none does.',
+  }),
+});
+export type ClusterOwners = Static<typeof ClusterOwners>;
+
+/** Owner of a provider in a cluster. */
+export const ProviderOwner = Named('ProviderOwner', {
+  version: Type.Integer({ minimum: 0, description: 'Rises with each change of an owner.' }),
+  provider_id: Type.String({ description: 'Id of the provider, which need not exist.' }),
+  partition: Type.Integer({ minimum: 0, description: 'Partition of the provider.' }),
+  owner: Type.Union([Type.String(), Type.Null()], {
+    description: 'Name of the hub that owns the provider; null while none does.',
+  }),
+});
+export type ProviderOwner = Static<typeof ProviderOwner>;
+
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, description }));
 
 /** The hub as a client of an MQTT broker. Counts are since the start. */

@@ -215,6 +215,11 @@ export const SCHEMA_DESCRIPTIONS = {
   SystemHealth: { description: 'Health of the hub itself, since its start.' },
   ClusterHealth: { description: 'The hub as a member of a cluster.' },
   ClusterMember: { description: 'A hub of the cluster, as seen by the hub that replies.' },
+  ClusterOwners: {
+    description:
+      'Owners of the partitions of objects, so that clients can send the locations of a provider to the hub that processes them.',
+  },
+  ProviderOwner: { description: 'The hub of a cluster that owns a provider.' },
   MqttHealth: { description: 'Health of the hub as a client of an MQTT broker.' },
   UnsHealth: { description: 'The unified namespace on the MQTT broker.' },
   UnsRefusal: {

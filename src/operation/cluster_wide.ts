@@ -1,4 +1,11 @@
-import type { HealthSource, MqttHealth, SocketHealth, SystemHealth } from '../model/health.ts';
+import type {
+  ClusterOwners,
+  HealthSource,
+  MqttHealth,
+  ProviderOwner,
+  SocketHealth,
+  SystemHealth,
+} from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
 import { parseLossless } from '../model/lossless_numbers.ts';
 import { formatTime } from '../model/time.ts';
@@ -35,6 +42,14 @@ export class ClusterWideHealth {
 
   history(): HistoryHealth {
     return this.#own.history();
+  }
+
+  owners(): ClusterOwners {
+    return this.#own.owners();
+  }
+
+  ownerOf(providerId: string): ProviderOwner {
+    return this.#own.ownerOf(providerId);
   }
 
   async socket(): Promise<SocketHealth> {

@@ -2,6 +2,8 @@ import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type {
   ClusterHealth,
+  ClusterOwners,
+  ProviderOwner,
   DatabaseHealth,
   HealthSource,
   HubIdentity,
@@ -44,6 +46,8 @@ export interface ClusterState {
   /** Why this hub should receive no requests; undefined if it should. */
   readonly problem: string | undefined;
   health(): ClusterHealth;
+  owners(): ClusterOwners;
+  ownerOf(providerId: string): ProviderOwner;
 }
 
 /** Health of the hub, as returned by the API. */
@@ -72,6 +76,18 @@ export class Health {
       ...(history && { history: history.health() }),
       config: configText,
     };
+  }
+
+  /** Owners of partitions. A hub without a cluster owns the only one. */
+  owners(): ClusterOwners {
+    const { cluster, identity } = this.#options;
+    return cluster?.owners() ?? { version: 0, hash: 'fnv1a-32', owners: [identity.hub_name] };
+  }
+
+  ownerOf(providerId: string): ProviderOwner {
+    const { cluster, identity } = this.#options;
+    const alone = { version: 0, provider_id: providerId, partition: 0, owner: identity.hub_name };
+    return cluster?.ownerOf(providerId) ?? alone;
   }
 
   mqtt(): MqttHealth {

@@ -103,6 +103,33 @@ test('Both hubs return the same cluster-wide answers', { skip }, async (t) => {
   assert.deepEqual([config.locationproviders_no, config.locationproviders_no_active], [3, 3]);
 });
 
+test('A client finds the owner of a provider from either hub, by the partitions or by its id', { skip }, async (t) => {
+  const { a, b } = await twoHubs(t);
+  await shared(a);
+  await shared(b);
+  const trackable = { id: '00000000-0000-4000-8000-000000000001', type: 'omlox', location_providers: ['linked'] };
+  assert.equal((await a.post('/trackables', trackable)).status, 201);
+  const { status, body } = await a.get('/cluster/owners');
+  assert.deepEqual([status, body], [200, (await b.get('/cluster/owners')).body]);
+  assert.deepEqual([body.hash, new Set(body.owners)], ['fnv1a-32', new Set(['a', 'b'])]);
+  for (const [id, key] of [
+    ['tag', 'tag'],
+    ['Schlüssel', 'Schlüssel'],
+    ['linked', trackable.id],
+  ] as const) {
+    const partition = fnv1a32(key) % body.owners.length;
+    const expected = { version: body.version, provider_id: id, partition, owner: body.owners[partition] };
+    assert.deepEqual((await b.get(`/cluster/owners/${encodeURIComponent(id)}`)).body, expected);
+  }
+});
+
+/** FNV-1a with 32 bits, as a client computes it. */
+function fnv1a32(key: string): number {
+  let hash = 2_166_136_261n;
+  for (const byte of Buffer.from(key)) hash = ((hash ^ BigInt(byte)) * 16_777_619n) % 2n ** 32n;
+  return Number(hash);
+}
+
 test('Usage includes that of a removed hub', { skip }, async (t) => {
   const { a, b, open } = await twoHubs(t);
   assert.equal((await a.put('/providers/locations', [locationOf('tag', 1)])).status, 204);

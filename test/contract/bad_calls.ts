@@ -17,6 +17,7 @@ export interface BadCall {
 
 /** Endpoints at which an unknown id is no error, with the reason. */
 export const TAKES_UNKNOWN: Readonly<Record<string, string>> = {
+  'GET /cluster/owners/{provider_id}': 'any provider has an owner, also before its first location',
   'PUT /providers/{provider_id}/location': 'the location creates its provider',
   'PUT /providers/{provider_id}/proximity': 'the proximity creates its provider',
 };

@@ -62,6 +62,7 @@ const ALERT_REFUSALS: CoveredBy = [
   'e2e/alerts.test.ts',
   'a meaningless member of a rule or a view is rejected by its name',
 ];
+const OWNERS: CoveredBy = ['e2e/operation.test.ts', 'at /cluster/owners that it owns everything, without a cluster'];
 const DOCUMENTS: CoveredBy = [
   'contract/documents.test.ts',
   'openapi.json of v2 refers to nothing that it does not have',
@@ -152,6 +153,8 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/health/zones/{zone_id}': [ZONES_HEALTH],
   '/health/sources/summary': [SOURCES_HEALTH],
   '/health/sources/{source_id}': [SOURCES_HEALTH],
+  '/cluster/owners': [OWNERS],
+  '/cluster/owners/{provider_id}': [OWNERS],
   '/openapi.json': [DOCUMENTS],
   '/asyncapi.json': [SOCKET_WALK],
   '/docs': [PAGES],

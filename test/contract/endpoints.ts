@@ -132,6 +132,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/health/zones/{zone_id}', answers: { GET: 200 } },
   { path: '/health/sources/summary', answers: { GET: 200 } },
   { path: '/health/sources/{source_id}', answers: { GET: 200 } },
+  { path: '/cluster/owners', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/cluster/owners/{provider_id}', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/version', answers: { GET: 200 } },
   { path: '/openapi.json', answers: { GET: 200 } },
   { path: '/openapi-3.0.json', answers: { GET: 200 } },

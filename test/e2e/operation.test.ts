@@ -129,6 +129,14 @@ describe('a hub informs its operators', () => {
     assert.deepEqual((await hub.get('/health/mqtt')).body, { enabled: false });
   });
 
+  test('at /cluster/owners that it owns everything, without a cluster', async () => {
+    const { hub_name } = (await hub.get('/version')).body;
+    const owners = { version: 0, hash: 'fnv1a-32', owners: [hub_name] };
+    assert.deepEqual((await hub.get('/cluster/owners')).body, owners);
+    const owner = { version: 0, provider_id: 'a/ü', partition: 0, owner: hub_name };
+    assert.deepEqual((await hub.get('/cluster/owners/a%2F%C3%BC')).body, owner);
+  });
+
   test('at /health/ws of the subscribers, and the time of the last frame to each', async () => {
     const { body } = await hub.get('/health/ws');
     const { last_location_update_sent, last_trackable_motion_update_sent, ...rest } = body;

@@ -1,6 +1,14 @@
 import Type from 'typebox';
 import { HubError } from '../../errors.ts';
-import { HealthSource, HUB_IDENTITY, MqttHealth, SocketHealth, SystemHealth } from '../../model/health.ts';
+import {
+  ClusterOwners,
+  HealthSource,
+  HUB_IDENTITY,
+  MqttHealth,
+  ProviderOwner,
+  SocketHealth,
+  SystemHealth,
+} from '../../model/health.ts';
 import { HistoryHealth } from '../../model/history.ts';
 import { LicenseLease, LicenseInfo, LicenseKeyBody } from '../../model/license.ts';
 import { ArrayOf } from '../../model/schema.ts';
@@ -135,6 +143,29 @@ const HEALTH_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
+const CLUSTER_ROUTES: readonly ApiRoute[] = [
+  route({
+    method: 'GET',
+    path: '/cluster/owners',
+    versions: ['v2'],
+    summary: 'Hubs that own the partitions of objects, so that clients can send locations to the owner',
+    permission: { operation: 'READ' },
+    replies: {
+      200: { description: 'The owners. A hub without a cluster owns the only partition.', schema: ClusterOwners },
+    },
+    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.owners())),
+  }),
+  route({
+    method: 'GET',
+    path: '/cluster/owners/:provider_id',
+    versions: ['v2'],
+    summary: 'Hub that owns a provider',
+    permission: { operation: 'READ', resource: 'provider_id' },
+    replies: { 200: { description: 'The owner.', schema: ProviderOwner } },
+    handle: ({ id, reply }, { operation }) => reply.json(JSON.stringify(operation.health.ownerOf(id))),
+  }),
+];
+
 const MONTHS = ArrayOf(Consumption);
 
 const STATS_ROUTES: readonly ApiRoute[] = [
@@ -254,6 +285,7 @@ const METRICS_ROUTES: readonly ApiRoute[] = [
 export const OPERATION_ROUTES: readonly ApiRoute[] = [
   ...HUB_ROUTES,
   ...HEALTH_ROUTES,
+  ...CLUSTER_ROUTES,
   ...STATS_ROUTES,
   ...LICENSE_ROUTES,
   ...METRICS_ROUTES,

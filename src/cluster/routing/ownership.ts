@@ -63,6 +63,12 @@ export class Ownership {
     return this.#isWhole;
   }
 
+  /** Member id of the hub that serves each partition; undefined while none does. */
+  get serverOfEach(): readonly (string | undefined)[] {
+    const { map, open } = this.#serving;
+    return (map?.owners ?? []).map((owner, partition) => (open.has(partition) ? undefined : owner || undefined));
+  }
+
   /**
    * Member id of the hub that serves an object; undefined while none does. Hot path: with a single server nothing is looked up.
    */
