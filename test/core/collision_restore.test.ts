@@ -233,6 +233,18 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(events, ['start a b 5', 'colliding b a 6', 'end b a 7', 'start b c 7']);
   });
 
+  test('gives each start an id of its own, also beside a trackable whose next position alone is known', () => {
+    const kept = keeping();
+    kept.step([disc('a', 1, 0), disc('c', 1, 1)]);
+    // Until its motion is run, a is where that will bring it.
+    const unfinished = [disc('b', 2, 20), disc('b', 3, 40), disc('b', 4, 20), disc('a', 10, 20)];
+    const next = again(kept, { nowMs: 20, stands: [], unfinished });
+    const { events } = next.stage.step({ nowMs: 20, motions: unfinished });
+    const starts = events.map(read).filter(({ collision_type: type }) => type === 'collision_start');
+    assert.equal(starts.length, 2);
+    assert.equal(new Set(starts.map(({ id }) => id)).size, 2);
+  });
+
   test('runs it as well where it does not know where they were before', () => {
     const kept = before();
     const unfinished = [disc('b', 21, 20), gone('a', 23)];

@@ -168,7 +168,7 @@ function onMoved(run: Run, motion: TrackableMotion): void {
   body.hasMoved = true;
   const search = startSearch(state.grid, body);
   reassess(run, body, search);
-  if (motion.collides) meet(run, body);
+  if (motion.collides) meet(run, body, motion);
   else takeAway(state, body);
 }
 
@@ -253,8 +253,8 @@ function isEvaluated({ isRestored, metBy }: Contact, { receivedMs, seq }: Tracka
   return isRestored && (receivedMs < metBy.receivedMs || (receivedMs === metBy.receivedMs && seq <= metBy.seq));
 }
 
-/** Starts collisions with the bodies that the body touches now. */
-function meet(run: Run, body: Body): void {
+/** Starts collisions with the bodies that the body touches now. `moved`: the motion that has brought it there. */
+function meet(run: Run, body: Body, moved?: TrackableMotion): void {
   collect(run.state.grid, body, FOUND);
   if (FOUND.length === 0) return;
   const met = FOUND.filter((other) => mayCollide(body, other) && areaOf(body, other, 0) === 'touching');
@@ -262,14 +262,16 @@ function meet(run: Run, body: Body): void {
   met.sort((a, b) => (a.motion.id < b.motion.id ? -1 : 1));
   // Of two reported positions, the later one has moved to the other.
   for (const other of met) {
-    if (other.motion.receivedMs > body.motion.receivedMs) start(run, other, body);
-    else start(run, body, other);
+    const [mover, still] = other.motion.receivedMs > body.motion.receivedMs ? [other, body] : [body, other];
+    start(run, mover, still, moved);
   }
 }
 
-function start(run: Run, mover: Body, other: Body): void {
+/** `metBy`: the motion that has begun it; the last one of the mover when left out. */
+function start(run: Run, mover: Body, other: Body, metBy: TrackableMotion = mover.motion): void {
   const [a, b] = mover.motion.id < other.motion.id ? [mover, other] : [other, mover];
-  const { eventTimeMs: startMs, receivedMs, seq } = mover.motion;
+  const { eventTimeMs: startMs } = mover.motion;
+  const { receivedMs, seq } = metBy;
   const contact = newContact({ a, b, startMs, metBy: { receivedMs, seq }, mover });
   connect(contact);
   run.state.contacts++;
