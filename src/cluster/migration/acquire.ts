@@ -25,6 +25,8 @@ import { type RecoveredJournal, journaledFenceEvents, statedIn } from '../journa
  *   partitions                      a removed member             rows in the state, and the steps in its journal
  *   objects that were reassigned    the owner of their old       what it has released, on request. It may be this
  *                                   partition                    hub: then nothing moves
+ *                                   a removed member that had    its rows and steps, with the partitions that it had
+ *                                   acquired them
  *
  * The hub claims the partitions in the state, has the shards adopt everything, writes it to the state, and appends to the log
  * that it has it: from then on it serves these objects. If it fails before that, it is a source of them, too, since its shards
@@ -109,13 +111,12 @@ export interface MigratingObject {
   readonly isComing: boolean;
 }
 
-/** State of a removed member. */
-interface LateState {
-  readonly left: SourceState;
-  /** Its partitions that this hub has acquired. */
-  readonly partitions: readonly number[];
-  /** All partitions that it had. */
-  readonly all: ReadonlySet<number>;
+/** A migrating object that a removed member had. */
+interface FoundObject {
+  /** Of the record that has reassigned it. */
+  readonly sequence: number;
+  readonly object: ObjectMove;
+  readonly isAtOldPartition: boolean;
 }
 
 /** State of the objects at one source. */
@@ -123,8 +124,6 @@ interface SourceState {
   readonly steps: readonly PackedStep[];
   /** Objects, as "kind id", that it had released and that have arrived elsewhere: its state of them is outdated. */
   readonly departed: readonly string[];
-  /** All objects that it had released. */
-  readonly allDeparted: readonly string[];
   /** Objects that it has relayed, and that have arrived. */
   readonly relayed: readonly string[];
   readonly endMs: number;
@@ -132,7 +131,7 @@ interface SourceState {
   readonly config: number;
 }
 
-const NOTHING_LEFT: SourceState = { steps: [], departed: [], allDeparted: [], relayed: [], endMs: 0, config: 0 };
+const NOTHING_LEFT: SourceState = { steps: [], departed: [], relayed: [], endMs: 0, config: 0 };
 
 export class Acquisition {
   readonly #options: AcquisitionOptions;
@@ -140,8 +139,6 @@ export class Acquisition {
   readonly #adopted = new Set<string>();
   /** Objects, as "kind id", that the shards have of an adoption in several parts. */
   readonly #handed = new Set<string>();
-  /** State of removed members that were to get objects which are still migrating. */
-  #late: LateState[] = [];
   /** Partitions whose state this hub writes. */
   #claimed: ReadonlySet<number> = new Set();
   #hasStage = false;
@@ -210,12 +207,7 @@ export class Acquisition {
     if (partitions.length > 0 || this.#isStageDue || this.#unclaimed().length > 0)
       await this.#takePartitions(partitions);
     else if (objects.length > 0) await this.#takeObjects(objects);
-    else {
-      const { state, incarnation } = this.#options;
-      // Objects that still wait may have reached a member that was removed.
-      if (acquisitions(state(), incarnation).objects.length === 0) this.#late = [];
-      return false;
-    }
+    else return false;
     return true;
   }
 
@@ -258,7 +250,7 @@ export class Acquisition {
     this.#stage = 'waiting for other hubs to release partitions';
     const released = new Map<TakeOver, readonly SourceState[]>();
     for (const source of fresh) {
-      if (source.isMember) released.set(source, (await this.#releasedBy(source.of, source.released)).left);
+      if (source.isMember) released.set(source, await this.#releasedBy(source.of, source.released));
     }
     const { epoch = 0 } = state().map ?? {};
     const partitions = this.#unclaimed();
@@ -297,14 +289,14 @@ export class Acquisition {
     for (const [of, theirs] of dead) {
       const its = left.get(theirs[0] as TakeOver) as readonly SourceState[];
       const all = new Set([...hadAtItsEnd(of), ...theirs.flatMap(({ partitions }) => partitions)]);
-      const late = theirs.flatMap(({ partitions }) => its.map((each) => ({ left: each, partitions, all })));
-      this.#late = [...this.#late, ...late];
       releasedObjects.push({
         partitions: writtenBy(of, state()),
         objects: its.flatMap((each) => this.#releasedObjectsOf(each, all)),
       });
     }
-    const relayed = await this.#relay([...journals.values()]);
+    const found = gone.flatMap((source) => this.#migratingAt(source, journals.get(source.of) as RecoveredJournal));
+    const arrived = found.filter(({ isAtOldPartition }) => !isAtOldPartition);
+    const relayed = await this.#relay([...journals.values()], found);
     this.#stage = 'reading the state';
     const rows: LastKnownRow[] = [];
     const had = new Set(gone.flatMap(({ of, partitions }) => [...hadAtItsEnd(of), ...partitions]));
@@ -324,13 +316,19 @@ export class Acquisition {
     const groups = alike(sources);
     for (const [i, { partitions, from }] of groups.entries()) {
       const isLast = i === groups.length - 1;
+      const own = new Set(partitions);
+      const those = arrived.filter(({ object: [, , , to] }) => own.has(to));
       await this.#adopt(leftBy(from), (config) => ({
-        objects: without(objectsIn(new Set(partitions), config, located), relayed),
+        objects: joined(
+          without(objectsIn(own, config, located), relayed),
+          those.map(({ object }) => object),
+        ),
         // The collision stage resumes when all have arrived.
         ...{ rows, pairs: isLast ? pairs : undefined, undelivered, isLate: from.some(({ isMember }) => !isMember) },
       }));
       undelivered = [];
       for (const source of from) for (const each of partitions) this.#adopted.add(keyOf(source, each));
+      for (const { sequence, object } of those) this.#adopted.add(nameOf({ sequence }, object));
     }
   }
 
@@ -342,23 +340,54 @@ export class Acquisition {
   }
 
   /**
-   * Relays migrating state that removed members had released: it is not adopted, since its receiver may have it already.
-   * Returns these objects, as "kind id".
+   * Migrating objects that a removed member had: its journal has their state, which its successors take over with its partitions.
+   * It had acquired them although the log does not say so, or had their old partition as well; then they count as with that.
    */
-  async #relay(journals: readonly RecoveredJournal[]): Promise<ReadonlySet<string>> {
+  #migratingAt(
+    { of, partitions }: TakeOver,
+    { earlier, steps, departed, relayed }: RecoveredJournal,
+  ): readonly FoundObject[] {
+    const stated = statedIn([...earlier, ...steps].map(({ step }) => step));
+    const own = new Set(partitions);
+    const all = new Set([...this.#options.hadAtItsEnd(of), ...partitions]);
+    return this.#options.state().migrating.flatMap(({ sequence, objects }) =>
+      objects.flatMap((object) => {
+        const [kind, id, from, to] = object;
+        const name = objectName(object);
+        const isHere = stated[kind].has(id) && !departed.has(name) && !relayed.has(name);
+        const isAtOldPartition = all.has(from);
+        const isOwn = own.has(isAtOldPartition ? from : to);
+        const isNew = !this.#adopted.has(nameOf({ sequence }, object));
+        return isHere && isOwn && isNew ? [{ sequence, object, isAtOldPartition }] : [];
+      }),
+    );
+  }
+
+  /**
+   * Relays migrating state that removed members had released: it is not adopted, since its receiver may have it already.
+   * `found`: objects that a later owner had. Returns the objects, as "kind id", that are not adopted with their old partition.
+   */
+  async #relay(journals: readonly RecoveredJournal[], found: readonly FoundObject[]): Promise<ReadonlySet<string>> {
     const { state, relay } = this.#options;
+    const isAtOldPartition = new Map(found.map((each) => [objectName(each.object), each.isAtOldPartition]));
     const relayed = new Set<string>();
     for (const { sequence, objects } of state().migrating) {
-      const names = objects.map(([kind, id]) => `${kind} ${id}`);
       for (const { departed, relayed: again, released } of journals) {
-        const left = names.filter((name) => departed.get(name) === sequence || again.get(name) === sequence);
-        if (left.length === 0) continue;
+        const left = objects.filter((object) => {
+          const name = objectName(object);
+          const hasLeft = departed.get(name) === sequence || again.get(name) === sequence;
+          return hasLeft && isAtOldPartition.get(name) !== true;
+        });
+        for (const object of left) relayed.add(objectName(object));
+        const waiting = left.filter((object) => {
+          return !isAtOldPartition.has(objectName(object)) && !this.#adopted.has(nameOf({ sequence }, object));
+        });
+        if (waiting.length === 0) continue;
         await relay(
           sequence,
           released.filter((record) => record.sequence === sequence),
-          left,
+          waiting.map(objectName),
         );
-        for (const name of left) relayed.add(name);
       }
     }
     return relayed;
@@ -380,27 +409,9 @@ export class Acquisition {
     if (fresh.length > 0) {
       this.#stage = 'waiting for other hubs to release objects';
       const left: SourceState[] = [];
-      const relayed = new Set<string>();
-      for (const { from, sequence } of fresh) {
-        const found = await this.#releasedBy(from as string, sequence);
-        left.push(...found.left);
-        for (const name of found.relayed) relayed.add(name);
-      }
-      // A removed member that was to get them may have had them, and published events of them.
-      const arriving = fresh.flatMap((each) => each.objects);
-      const to = new Set(arriving.map(([, , , partition]) => partition));
-      const late = this.#late.filter(({ partitions }) => partitions.some((partition) => to.has(partition)));
-      for (const each of late) {
-        // It no longer has what it released before. Objects that moved within its partitions come from the successor of the old
-        // partition, which has its state; but not objects that had left that partition before, according to another member.
-        const own = arriving.flatMap(([kind, id, from]) => {
-          const name = `${kind} ${id}`;
-          return each.all.has(from) && !relayed.has(name) ? [name] : [];
-        });
-        left.push({ ...each.left, departed: [...each.left.allDeparted, ...own], endMs: 0 });
-      }
-      const [objects, isLate] = [objectsOf(arriving), late.length > 0];
-      await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate, undelivered: [] }));
+      for (const { from, sequence } of fresh) left.push(...(await this.#releasedBy(from as string, sequence)));
+      const objects = objectsOf(fresh.flatMap((each) => each.objects));
+      await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate: false, undelivered: [] }));
       for (const each of fresh) for (const object of each.objects) this.#adopted.add(nameOf(each, object));
     }
     const bySequence = Map.groupBy(arrivals, ({ sequence }) => sequence);
@@ -457,25 +468,21 @@ export class Acquisition {
     const endMs = steps.reduce((latest, step) => Math.max(latest, step.endMs), 0);
     const isReleased = released > 0 && released <= config;
     const evaluated = isReleased ? released - 1 : config;
-    const allDeparted = [...journal.departed.keys()];
-    return { steps: steps.map(({ step }) => step), departed, allDeparted, relayed, endMs, config: evaluated };
+    return { steps: steps.map(({ step }) => step), departed, relayed, endMs, config: evaluated };
   }
 
   /**
    * State that a member has released because of a record. Later owners have released and evaluated more since.
    */
-  async #releasedBy(
-    from: string,
-    sequence: number,
-  ): Promise<{ readonly left: readonly SourceState[]; readonly relayed: readonly string[] }> {
+  async #releasedBy(from: string, sequence: number): Promise<readonly SourceState[]> {
     const { released, follow, incarnation } = this.#options;
     const found = await released(from, sequence);
     if (from !== incarnation) await follow(from, found);
-    const { endMs, relayed } = found;
+    const { endMs } = found;
     // If nothing was released, only the record itself has to be evaluated.
-    if (found.steps.length === 0) return { left: [{ ...NOTHING_LEFT, endMs, config: sequence - 1 }], relayed };
+    if (found.steps.length === 0) return [{ ...NOTHING_LEFT, endMs, config: sequence - 1 }];
     const parts = Map.groupBy(found.steps, ({ config }) => config);
-    return { left: Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config })), relayed };
+    return Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config }));
   }
 
   /**
@@ -505,6 +512,18 @@ export class Acquisition {
       notice(`The clock of the hub that owned the objects is ahead by ${Math.round(aheadMs)} ms`);
     await new Promise<void>((resolve) => void schedule(Math.min(aheadMs, AHEAD_MS_MAX), resolve));
   }
+}
+
+function objectName([kind, id]: ObjectMove): string {
+  return `${kind} ${id}`;
+}
+
+function joined(objects: ObjectIds, more: readonly ObjectMove[]): ObjectIds {
+  const those = objectsOf(more);
+  return {
+    providers: [...new Set([...objects.providers, ...those.providers])],
+    trackables: [...new Set([...objects.trackables, ...those.trackables])],
+  };
 }
 
 function without(objects: ObjectIds, names: ReadonlySet<string>): ObjectIds {
