@@ -278,6 +278,18 @@ export class Acquisition {
     const journals = new Map<string, RecoveredJournal>();
     const left = new Map(released);
     for (const source of gone) left.set(source, [await this.#leftBy(source, journals)]);
+    const found = gone.flatMap((source) => this.#migratingAt(source, journals.get(source.of) as RecoveredJournal));
+    for (const source of gone) {
+      // What it had released has been with a later owner since.
+      const { departed, relayed } = journals.get(source.of) as RecoveredJournal;
+      const names = found.map(({ object }) => objectName(object));
+      const outdated = names.filter((name) => departed.has(name) || relayed.has(name));
+      const its = left.get(source) as readonly SourceState[];
+      left.set(
+        source,
+        its.map((each) => ({ ...each, departed: [...each.departed, ...outdated] })),
+      );
+    }
     const leftBy = (those: readonly TakeOver[]): readonly SourceState[] => {
       // A member that has lost partitions several times has one journal.
       const isFirst = ({ of, isMember }: TakeOver, i: number): boolean =>
@@ -294,7 +306,6 @@ export class Acquisition {
         objects: its.flatMap((each) => this.#releasedObjectsOf(each, all)),
       });
     }
-    const found = gone.flatMap((source) => this.#migratingAt(source, journals.get(source.of) as RecoveredJournal));
     const arrived = found.filter(({ isAtOldPartition }) => !isAtOldPartition);
     const relayed = await this.#relay([...journals.values()], found);
     this.#stage = 'reading the state';
