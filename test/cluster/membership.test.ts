@@ -6,7 +6,7 @@ import { MOVES_MAX, type PartitionMap } from '../../src/cluster/membership/parti
 import { openClock, schedule } from '../../src/time/clock.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { up, utf8 } from './contract.ts';
-import { changeBy, HubWorld, TestHub } from './membership_world.ts';
+import { HubWorld, PROTOCOL, TestHub } from './membership_world.ts';
 import { natsWorld, testNats } from './test_nats.ts';
 
 const nats = await testNats();
@@ -67,7 +67,7 @@ async function live(world: HubWorld, hub: TestHub, dice: Dice, counts: { all: nu
 }
 
 async function change(world: HubWorld, hub: TestHub, counts: { all: number; late: number }): Promise<void> {
-  const appended = await hub.log?.append(changeBy(hub)).catch(() => undefined);
+  const appended = await hub.log?.append(PROTOCOL).catch(() => undefined);
   if (appended?.at !== 'kept') return;
   const { sequence } = appended;
   try {
@@ -486,7 +486,7 @@ test('appliedByAll resolves some milliseconds after the record, and rejects in t
   const times: number[] = [];
   for (let i = 0; i < 20; i++) {
     await world.clock.wait(13);
-    const appended = await hub.log.append(changeBy(hub));
+    const appended = await hub.log.append(PROTOCOL);
     const fromMs = world.clock.nowMs;
     assert.ok(appended.at === 'kept');
     await hub.membership.appliedByAll(appended.sequence, 1000);
@@ -494,7 +494,7 @@ test('appliedByAll resolves some milliseconds after the record, and rejects in t
   }
   assert.ok(Math.max(...times) < 20, `${times.map(Math.round)} ms`);
   world.cluster.stop('h2');
-  const appended = await hub.log.append(changeBy(hub));
+  const appended = await hub.log.append(PROTOCOL);
   assert.ok(appended.at === 'kept');
   const fromMs = world.clock.nowMs;
   const { sequence } = appended;
@@ -640,7 +640,7 @@ test('Another hub takes over within 6 s when one is killed, on a NATS server', {
   await a.start();
   await b.start();
   await reached('a');
-  const appended = await a.log?.append(changeBy(a));
+  const appended = await a.log?.append(PROTOCOL);
   assert.ok(appended?.at === 'kept');
   const fromMs = clock.elapsed();
   await a.membership.appliedByAll(appended.sequence, 1000);

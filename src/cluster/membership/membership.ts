@@ -44,8 +44,7 @@ import {
  *   --------------------------------------  ----------------------  ---------------------------------------------------
  *   records of the configuration log        join, leave, expel, map
  *   `<name>.beat`, every 250 ms of each     beat                    sends heartbeats as well, while it is a member
- *   `<name>.applied.<incarnation>`          hasApplied              reports its last record, once a ms at most, to the
- *                                                                   hubs that have appended changes, since they wait
+ *   `<name>.applied`, after each record     hasApplied              reports its last record, once a ms at most
  *   `<name>.in.<incarnation>.ping`          beat and clock, or      queries each every 2 s, and silent ones after 500 ms;
  *                                           noResponders            answers with a heartbeat
  *   the connection, and standstills         up, down
@@ -171,8 +170,6 @@ export class ClusterMembership {
   #isKeeping = false;
   #imbalance: Imbalance | undefined;
   #isTelling = false;
-  /** Member ids of the hubs that wait until this one has applied their changes. */
-  #waitingHubs = new Set<string>();
   #beats = 0;
 
   /** Called by openMembership only. */
@@ -206,7 +203,6 @@ export class ClusterMembership {
     if (isOwn && signal.is === 'join') this.#begin();
     else if (isOwn) this.#leftBy(signal.is);
     if (this.#standing !== 'member') return;
-    this.#noteWaiting(record);
     this.#sayApplied();
     if (this.#members.map !== map || (isOwn && map !== undefined)) this.#sayMap();
   }
@@ -466,7 +462,7 @@ export class ClusterMembership {
         const beat = this.#readable(() => unpackHeartbeat(bytes));
         if (beat !== undefined) this.#tell({ is: 'beat', atMs: elapsed(), beat });
       }),
-      bus.subscribe(appliedSubject(name, incarnation), ({ bytes }) => {
+      bus.subscribe(`${name}.applied`, ({ bytes }) => {
         const applied = this.#readable(() => unpackApplied(bytes));
         if (applied !== undefined) this.#tell({ is: 'hasApplied', ...applied });
       }),
@@ -541,30 +537,18 @@ export class ClusterMembership {
     }
   }
 
-  /** The hub that has appended a change of entities answers its client when all hubs have applied it. */
-  #noteWaiting({ body }: AppliedRecord): void {
-    if (body.kind !== 'change' && body.kind !== 'regroup') return;
-    const { self, all } = this.#members;
-    for (const { name, incarnation } of all.values()) {
-      if (name === body.by && incarnation !== self) this.#waitingHubs.add(incarnation);
-    }
-  }
-
-  /** Reports the applied sequence at once, and later ones after a millisecond. Heartbeats repeat it, and reach all hubs. */
+  /** Reports the applied sequence at once, and later ones after a millisecond. Heartbeats repeat it in case of loss. */
   #sayApplied(): void {
-    if (this.#isTelling || this.#waitingHubs.size === 0) return;
+    if (this.#isTelling || this.#members.all.size < 2) return;
     this.#isTelling = true;
     // After the record is applied as a whole.
     queueMicrotask(() => {
       const { bus, name, schedule } = this.#options;
-      if (this.#standing !== 'member') return;
       const { self: incarnation, applied: sequence } = this.#members;
-      const waiting = this.#waitingHubs;
-      this.#waitingHubs = new Set();
-      for (const hub of waiting) bus.publish(appliedSubject(name, hub), packApplied({ incarnation, sequence }));
+      if (this.#standing === 'member') bus.publish(`${name}.applied`, packApplied({ incarnation, sequence }));
       schedule(APPLIED_MS, () => {
         this.#isTelling = false;
-        this.#sayApplied();
+        if (this.#members.applied > sequence && this.#standing === 'member') this.#sayApplied();
       });
     });
   }
@@ -722,11 +706,6 @@ function isFull({ bytes, bytesMax }: StreamState): boolean {
 function withRoom({ name, subjects, replicas, storage, ageMaxMs, bytesMax = 0 }: StreamState) {
   const settings = { name, subjects, replicas, storage, bytesMax: bytesMax + SEAL_BYTES };
   return ageMaxMs === undefined ? settings : { ...settings, ageMaxMs };
-}
-
-/** Subject of reports to a hub. */
-function appliedSubject(name: string, incarnation: string): string {
-  return `${name}.applied.${incarnation}`;
 }
 
 function signalOf({ sequence, body }: AppliedRecord, atMs: number): Signal {
