@@ -172,7 +172,7 @@ test('A new build replaces the cached one completely, or not at all', { skip }, 
   const openWithout = async (): Promise<string | null> => {
     const { files } = served;
     served.files = undefined;
-    await page.reload();
+    await page.reload({ timeout: 60_000 });
     const found = await shown();
     served.files = files;
     return found;
