@@ -88,7 +88,7 @@ export const ClusterOwners = Named('ClusterOwners', {
   hash: OneOf(['fnv1a-32'], {
     title: 'PartitionHash',
     description:
-      'The partition of an object is this hash of the UTF-8 bytes of its key, modulo the number of owners. The key of a provider without trackables is its id. That of linked objects is the smallest trackable id among them.',
+      'Partition of an object: this hash of the UTF-8 bytes of its key, modulo the length of owners. A provider without trackables has its id as its key. Linked objects have the smallest trackable id among them.',
   }),
   owners: Type.Array(Type.Union([Type.String(), Type.Null()]), {
     description: 'Name of the hub that owns each partition; null while none does.',

@@ -1,6 +1,6 @@
 /**
- * Model of takeovers and handovers in a cluster: every state of three hubs with two partitions that a few locations, a
- * handover and failures can lead to. The rules are those of src/cluster/THEORY.md. A rule can be left out, to see which
+ * Model of takeovers and handovers in a cluster: every state of three hubs with two partitions that a few locations lead
+ * to, with failures or with handovers. The rules do not cover both together: see the theory. The rules are those of src/cluster/THEORY.md. A rule can be left out, to see which
  * promise it holds up.
  *
  * One client hub owns nothing and never fails: it sends the locations, follows the log, and has the subscription. Owners
@@ -76,7 +76,7 @@ interface Hub {
   last: number;
   /** Positions of its journal that it has yet to publish, with the request to answer. */
   toPublish: (readonly [position: number, number: number])[];
-  /** By partition: what it has released, and the frames that it had sent. */
+  /** State that it has released, by partition, and the number of frames sent before. */
   released: ({ readonly places: readonly Place[]; readonly frames: number } | null)[];
   behind: (readonly FrameCount[])[];
 }
@@ -300,7 +300,7 @@ class TakeoverModel {
     hub.last = number;
     const isTooEarly = !this.#has('journal before publishing');
     if (journal.isSealed) {
-      // It has published it by then.
+      // The hub publishes before it finds the journal sealed.
       if (isTooEarly) this.#frame(state, to, { place, origin: [to, journal.entries.length], isAgain: false });
       hub.isOut = true;
       return true;

@@ -233,7 +233,7 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(events, ['start a b 5', 'colliding b a 6', 'end b a 7', 'start b c 7']);
   });
 
-  test('gives each start an id of its own, also beside a trackable whose next position alone is known', () => {
+  test('gives each start its own id, even if one of the trackables is restored at its next position', () => {
     const kept = keeping();
     kept.step([disc('a', 1, 0), disc('c', 1, 1)]);
     // Until its motion is run, a is where that will bring it.

@@ -280,7 +280,7 @@ export class Acquisition {
     for (const source of gone) left.set(source, [await this.#leftBy(source, journals)]);
     const found = gone.flatMap((source) => this.#migratingAt(source, journals.get(source.of) as RecoveredJournal));
     for (const source of gone) {
-      // What it had released has been with a later owner since.
+      // A later owner has acquired what this one had released.
       const { departed, relayed } = journals.get(source.of) as RecoveredJournal;
       const names = found.map(({ object }) => objectName(object));
       const outdated = names.filter((name) => departed.has(name) || relayed.has(name));

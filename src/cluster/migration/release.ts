@@ -15,8 +15,6 @@ export interface Released extends SentBefore {
   readonly steps: readonly ReleasedStep[];
   /** Wall-clock time of the last step. */
   readonly endMs: number;
-  /** Objects, as "kind id", that a previous owner has released: this hub's shards never had them. */
-  readonly relayed: readonly string[];
 }
 
 export interface ReleasesOptions {
@@ -125,7 +123,7 @@ export class Releases {
       const made = await steps;
       const endMs = now();
       await this.#releaseState(partitions);
-      return { steps: made, endMs, ...sentBefore(), relayed: [] };
+      return { steps: made, endMs, ...sentBefore() };
     };
     const released = finish();
     released.catch((error: unknown) => notice(`Cannot hand objects over: ${(error as Error).message}`));
@@ -141,7 +139,7 @@ export class Releases {
     const endMs = Math.max(0, ...released.map((each) => each.endMs));
     const relayed = {
       objects: objectsOf(names.map(namedBy)),
-      released: Promise.resolve({ steps, endMs, ...sentBefore(), relayed: names }),
+      released: Promise.resolve({ steps, endMs, ...sentBefore() }),
     };
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), relayed]);
     for (const name of names) this.#passedOn.add(`${sequence} ${name}`);
@@ -159,7 +157,6 @@ export class Releases {
       endMs: Math.max(0, ...all.map(({ endMs }) => endMs)),
       sent: Object.assign({}, ...all.map(({ sent }) => sent)),
       behind: Object.assign({}, ...all.map(({ behind }) => behind)),
-      relayed: all.flatMap(({ relayed }) => relayed),
     };
   }
 
@@ -200,12 +197,12 @@ export class Releases {
 
 /** Whether an answer of another hub contains released state. */
 export function isReleased(value: unknown): value is Released {
-  const { steps, endMs, sent, behind = {}, relayed } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
+  const { steps, endMs, sent, behind = {} } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
   const isStep = (step: unknown): boolean => {
     const { batch, effects, config } = (step ?? {}) as Partial<Record<keyof ReleasedStep, unknown>>;
     return batch instanceof Uint8Array && effects instanceof Uint8Array && typeof config === 'number';
   };
-  const isShaped = Array.isArray(steps) && Array.isArray(relayed) && typeof endMs === 'number';
+  const isShaped = Array.isArray(steps) && typeof endMs === 'number';
   return isShaped && steps.every(isStep) && typeof sent === 'object' && typeof behind === 'object';
 }
 

@@ -38,8 +38,8 @@ import type { Released } from '../migration/release.ts';
  *     the same        busy                  is treated as a higher one
  *     lower           anything              is late: its ingress hub does not wait for it any more
  *
- * So an ingress hub that sends locations again after `moved` uses a new number: a late copy of the rejected request is never
- * taken, even if this hub serves its objects by then.
+ * So an ingress hub that sends locations again after `moved` uses a new number: this hub never takes
+ * a late copy of the rejected request, even if it has acquired the objects.
  */
 export interface OwnerServerOptions {
   readonly bus: Bus;
