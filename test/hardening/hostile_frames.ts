@@ -12,7 +12,19 @@ interface Frame {
 }
 
 const TEXT = 1;
-const EVENTS = ['subscribe', 'message', 'message', 'message', 'unsubscribe', 'subscribed', 'error', '__proto__', ''];
+const EVENTS = [
+  'subscribe',
+  'subscribe',
+  'subscribe',
+  'message',
+  'message',
+  'message',
+  'unsubscribe',
+  'subscribed',
+  'error',
+  '__proto__',
+  '',
+];
 const TOPICS = [...TOPIC_NAMES, 'location_updates', 'proximity_updates', 'constructor', '__proto__', 'x'.repeat(5000)];
 
 /** The bytes of a frame that no honest client sends, or that one sends by mistake. Most leave the connection open. */
