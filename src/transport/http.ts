@@ -78,7 +78,10 @@ export class HttpSide {
       this.#refuse(exchange, this.#tooLarge(declaredBytes));
       return;
     }
-    if (declaredBytes > SMALL_BODY_BYTES) this.#askToAdmit(exchange);
+    if (declaredBytes > SMALL_BODY_BYTES) {
+      this.#askToAdmit(exchange);
+      if (exchange.admission === 'given') this.#awaitTurn(exchange);
+    }
     if (exchange.answered) return;
     response.onData((chunk, isLast) => this.#read(exchange, chunk, isLast));
   }
@@ -111,7 +114,11 @@ export class HttpSide {
   /** Yields between parts of large bodies: reading and copying all of them at once would block other clients. */
   #pace(exchange: HttpExchange, bytes: number): void {
     exchange.unpacedBytes += bytes;
-    if (exchange.unpacedBytes < READ_AT_ONCE_BYTES) return;
+    if (exchange.unpacedBytes >= READ_AT_ONCE_BYTES) this.#awaitTurn(exchange);
+  }
+
+  /** Pauses reading until a turn of the event loop in which no other large body is resumed. */
+  #awaitTurn(exchange: HttpExchange): void {
     exchange.unpacedBytes = 0;
     exchange.pause();
     void this.#options.turns.next().then(() => exchange.resume());
@@ -143,9 +150,10 @@ export class HttpSide {
   #admit(exchange: HttpExchange, answer: () => void): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.admission = 'given';
-    exchange.resume();
     answer();
-    if (!exchange.answered && exchange.isWhole) this.#finish(exchange);
+    if (exchange.answered) return;
+    if (exchange.isWhole) this.#finish(exchange);
+    else this.#awaitTurn(exchange);
   }
 
   #finish(exchange: HttpExchange): void {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { Agent, request } from 'undici';
 import { HubError } from '../../src/errors.ts';
 import { look } from '../../src/model/borrowed.ts';
+import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { describe, raw, serve } from './harness.ts';
 
 const BODIES: readonly [string, readonly string[], string][] = [
@@ -61,6 +63,36 @@ test('a long body that a handler has looked at stays as it is until the answer',
     const request = `PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`;
     assert.match(await raw(port, [request], />$/), new RegExp(`<${length} true>$`));
   }
+});
+
+test('a large body is read from its own turn on, while other requests are answered', async (t) => {
+  const [asked, given] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  class HeldTurns extends TaskScheduler {
+    override next(): Promise<void> {
+      asked.resolve();
+      return given.promise;
+    }
+  }
+  const handled: string[] = [];
+  const { port, url } = await serve(t, {
+    turns: new HeldTurns(),
+    handleHttp(request) {
+      handled.push(`${request.path} ${look(request.body).length}`);
+      return { status: 200, body: 'done>' };
+    },
+  });
+  // Large, but short enough that nothing else would end a turn.
+  const bytes = 100_000;
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write(`PUT /large HTTP/1.1\r\nHost: h\r\nContent-Length: ${bytes}\r\n\r\n`);
+  await asked.promise;
+  socket.write('x'.repeat(bytes));
+  for (let n = 0; n < 3; n++) await (await fetch(new URL('/small', url))).text();
+  assert.deepEqual(handled, ['/small 0', '/small 0', '/small 0']);
+  given.resolve();
+  await once(socket, 'data');
+  assert.equal(handled.at(-1), `/large ${bytes}`);
 });
 
 test('a body over the limit is answered 413 with an error body, and the connection goes on', async (t) => {
