@@ -392,9 +392,14 @@ export class Cluster {
       heldBytes: this.durability.journal.heldBytes,
       expelled: this.#expelled,
       framesLost: this.#fanout?.losses ?? 0,
-      rpcProtocolErrors: this.#rpc?.protocolErrors ?? 0,
+      protocolErrors: this.#protocolErrors,
       members: this.#membership.members,
     };
+  }
+
+  get #protocolErrors(): number {
+    const all = [this.#fanout, this.#motions, this.#rpc, this.#ownerServer];
+    return all.reduce((sum, part) => sum + (part?.protocolErrors ?? 0), 0);
   }
 
   /** Event fan-out to subscribers at other hubs; undefined before `attach`. */

@@ -21,8 +21,8 @@ export interface ClusterNumbers {
   readonly expelled: number;
   /** How often events of other hubs were lost. */
   readonly framesLost: number;
-  /** Malformed messages of other hubs about remote procedure calls. */
-  readonly rpcProtocolErrors: number;
+  /** Malformed messages of other hubs. */
+  readonly protocolErrors: number;
   readonly members: readonly {
     readonly name: string;
     readonly isSelf: boolean;
@@ -69,9 +69,9 @@ export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[]
       ({ framesLost }) => framesLost,
     ),
     counter(
-      'hub_cluster_rpc_refused_total',
-      'Rejected messages of other hubs about remote procedure calls.',
-      ({ rpcProtocolErrors }) => rpcProtocolErrors,
+      'hub_cluster_protocol_errors_total',
+      'Malformed messages of other hubs, which were skipped.',
+      ({ protocolErrors }) => protocolErrors,
     ),
     {
       name: 'hub_cluster_clock_difference_ms',

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
-import { BlockPacker, FrameFormatError, FrameWriter, readFrame } from '../../src/cluster/fanout/event_frame.ts';
-import type { AnnouncedEvent } from '../../src/cluster/fanout/fanout_message.ts';
-import { packAnnounced } from '../../src/cluster/fanout/fanout_message.ts';
+import { BlockPacker, FrameWriter, readFrame } from '../../src/cluster/fanout/event_frame.ts';
+import { MessageError } from '../../src/cluster/messages/codec.ts';
+import { ANNOUNCED, type AnnouncedEvent } from '../../src/cluster/messages/messages.ts';
 import { FramesIn } from '../../src/cluster/fanout/frames_in.ts';
 import { FramesOut } from '../../src/cluster/fanout/frames_out.ts';
 import { DeliveryBatch } from '../../src/fanout/batch.ts';
@@ -114,7 +114,7 @@ test('FrameWriter and readFrame carry events of any variants, with fields and po
   );
 });
 
-test('readFrame rejects malformed frames with a FrameFormatError', () => {
+test('readFrame rejects malformed frames with a MessageError', () => {
   const writer = new FrameWriter('a');
   writer.add(
     1,
@@ -132,7 +132,7 @@ test('readFrame rejects malformed frames with a FrameFormatError', () => {
   );
   const frame = Buffer.from(writer.take({ number: 1, announced: 0, after: 0, isLast: false, behind: [['b', 3]] }));
   for (let length = 0; length < frame.length; length++) {
-    assert.throws(() => readFrame(lend(frame.subarray(0, length))), FrameFormatError);
+    assert.throws(() => readFrame(lend(frame.subarray(0, length))), MessageError);
   }
   const dice = diceOf(5);
   for (let i = 0; i < 20_000; i++) {
@@ -141,7 +141,7 @@ test('readFrame rejects malformed frames with a FrameFormatError', () => {
     try {
       for (const block of readFrame(lend(broken)).blocks) assert.equal(textsOf(block).length, block.ends.length);
     } catch (error) {
-      assert.ok(error instanceof FrameFormatError, String(error));
+      assert.ok(error instanceof MessageError, String(error));
     }
   }
 });
@@ -314,7 +314,7 @@ test('FramesIn delivers each message once', async (context) => {
   const writer = new FrameWriter('a');
   writer.add(7, new BlockPacker().pack(batchOf(['1']), 0, 1));
   const frame = writer.take({ number: 1, announced: 0, after: 0, isLast: false, behind: [] });
-  const message = packAnnounced({ from: 'a', number: 1, events: [['proximity', 'p']], after: 0 });
+  const message = ANNOUNCED.pack({ from: 'a', number: 1, events: [['proximity', 'p']], after: 0 });
   for (let i = 0; i < 3; i++) {
     a.publish('hub.e.b', frame);
     a.publish('hub.f', message);
@@ -462,7 +462,7 @@ test('FramesIn skips malformed messages, and continues', async (context) => {
     utf8(''),
     utf8('what?'),
     utf8('x'.repeat(100)),
-    packAnnounced({ from: 'a', number: 1, events: [], after: 0 }),
+    ANNOUNCED.pack({ from: 'a', number: 1, events: [], after: 0 }),
   ]) {
     a.publish('hub.e.b', bytes);
   }
@@ -470,5 +470,5 @@ test('FramesIn skips malformed messages, and continues', async (context) => {
   send('1');
   await clock.wait(10);
   assert.deepEqual([got, protocolErrors.length, lost], [['1'], 7, []]);
-  assert.ok(protocolErrors.every((error) => error instanceof FrameFormatError));
+  assert.ok(protocolErrors.every((error) => error instanceof MessageError));
 });

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Packr } from 'msgpackr';
-import { type InterestMessage, packInterest, readInterest } from '../../src/cluster/fanout/fanout_message.ts';
 import { Interest } from '../../src/cluster/fanout/interest.ts';
-import { lend } from '../../src/model/borrowed.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import { up } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
@@ -41,56 +38,6 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
   );
   return { clock, cluster, received, hubs };
 }
-
-test('readInterest reads the messages of packInterest', () => {
-  const message: InterestMessage = {
-    from: 'a',
-    number: 2,
-    variants: [
-      VARIANT,
-      { id: 5, topic: 'location_updates', crs: 'EPSG:4326', zoneId: undefined, geojson: false, unfiltered: true },
-      { ...VARIANT, wanted: { keys: [{ at: 0, values: ['a', 2, true] }], limits: [{ at: 4, most: 1.5 }] } },
-    ],
-  };
-  assert.deepEqual(readInterest(lend(packInterest(message))), message);
-});
-
-test('readInterest rejects malformed messages', () => {
-  const pack = (...values: unknown[]) => lend(new Packr({ useRecords: false }).pack(values));
-  const row = [4, 'fence_events', 'local', 'z', true, true];
-  assert.deepEqual(readInterest(pack(1, 'a', 1, [row])).variants, [VARIANT]);
-  for (const wanted of [
-    1,
-    [],
-    [[]],
-    [[], [1]],
-    [[[0, 'a']], []],
-    [[['a', []]], []],
-    [[], [[0, 'a']]],
-    [[[0, [null]]], []],
-  ]) {
-    assert.throws(() => readInterest(pack(1, 'a', 1, [[...row, wanted]])), { name: 'FrameFormatError' });
-  }
-  const broken = [
-    [2, 'a', 1, []],
-    [1, 7, 1, []],
-    [1, 'a', -1, []],
-    [1, 'a', 1, {}],
-    [1, 'a', 1, [7]],
-  ];
-  for (const [at, value] of [
-    [0, 1.5],
-    [1, 'zone_changes'],
-    [1, 'toString'],
-    [2, 7],
-    [3, 7],
-    [4, 1],
-    [5, null],
-  ] as const) {
-    broken.push([1, 'a', 1, [row.with(at, value as string)]]);
-  }
-  for (const values of broken) assert.throws(() => readInterest(pack(...values)), { name: 'FrameFormatError' });
-});
 
 test('Interest is sent to every member, and acknowledged() waits for all of them', async (context) => {
   const { hubs, received, clock } = await hubsOf(context, ['a', 'b', 'c']);

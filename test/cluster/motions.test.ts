@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { pack as msgpack } from 'msgpackr';
-import {
-  MotionMessageError,
-  type MotionsMessage,
-  packMotionsMessage,
-  packStandRequest,
-  readMotionsMessage,
-  readStandRequest,
-} from '../../src/cluster/collisions/motion_message.ts';
+import { MOTIONS, type MotionsMessage } from '../../src/cluster/messages/messages.ts';
 import { MotionsIn, SILENT_MS } from '../../src/cluster/collisions/motions_in.ts';
 import { MotionsOut, type Passed } from '../../src/cluster/collisions/motions_out.ts';
 import { lend } from '../../src/model/borrowed.ts';
-import { type PackedMotions, pack, unpackMotions } from '../../src/wire/messages.ts';
+import { type PackedMotions, pack } from '../../src/wire/messages.ts';
 import { moved } from '../core/collision_motions.ts';
 
 const T0 = 1_700_000_000_000;
@@ -22,56 +14,12 @@ function motionsOf(...seqs: readonly number[]): PackedMotions {
   return { packed: lend(pack(motions)), lastSeq: seqs.at(-1) ?? 0 };
 }
 
-const MESSAGE: MotionsMessage = {
-  ...{ from: 'x', number: 3, watermark: 17, passedMs: T0 + 5, sentMs: T0 + 6.5, stood: 2 },
-  setBacks: [{ toMs: T0 - 100, byMs: -40 }],
-  motions: [motionsOf(8, 9), motionsOf(16)],
-};
-
-suite('messages about motions', () => {
-  test('are read as they were written', () => {
-    const { motions, ...rest } = readMotionsMessage(lend(packMotionsMessage(MESSAGE)));
-    const { motions: sent, ...head } = MESSAGE;
-    assert.deepEqual(rest, head);
-    const seqs = motions.map(({ packed, lastSeq }) => [
-      lastSeq,
-      ...unpackMotions(packed as unknown as Uint8Array).map(({ seq }) => seq),
-    ]);
-    assert.deepEqual(seqs, [
-      [9, 8, 9],
-      [16, 16],
-    ]);
-    assert.equal(sent.length, 2);
-    assert.deepEqual(readStandRequest(lend(packStandRequest({ from: 'x', number: 4 }))), { from: 'x', number: 4 });
-  });
-
-  const head = ['x', 3, 17, T0, T0, [], 0, []];
-  const protocolErrors: readonly (readonly [what: string, value: unknown, says: RegExp])[] = [
-    ['no list', 7, /version does not fit, found 7/],
-    ['a later version', [2, ...head], /version does not fit, found 2/],
-    ['nobody', [1, '', ...head.slice(1)], /from does not fit, found ""/],
-    ['a number below 0', [1, 'x', -1, ...head.slice(2)], /number does not fit, found -1/],
-    ['a watermark that is not a number', [1, 'x', 3, null, ...head.slice(3)], /watermark does not fit, found null/],
-    ['an invalid time', [1, 'x', 3, 17, 'now', ...head.slice(4)], /passed does not fit, found "now"/],
-    ['invalid clock steps', [1, ...head.slice(0, 5), [[1]], 0, []], /set backs does not fit, found \[\[1\]\]/],
-    ['motions that are not bytes', [1, ...head.slice(0, 7), [[1, 2]]], /motions does not fit/],
-  ];
-  for (const [what, value, says] of protocolErrors) {
-    test(`are refused with ${what}`, () => {
-      assert.throws(
-        () => readMotionsMessage(lend(msgpack(value))),
-        (error) => error instanceof MotionMessageError && says.test(error.message),
-      );
-    });
-  }
-});
-
 suite('what a hub sends of its motions', () => {
   function opened() {
     const sent: MotionsMessage[] = [];
     const passed = { seq: 1, receivedMs: T0 };
     const out = new MotionsOut({
-      bus: { publish: (_, bytes) => sent.push(readMotionsMessage(lend(Uint8Array.from(bytes)))) > 0 },
+      bus: { publish: (_, bytes) => sent.push(MOTIONS.read(lend(Uint8Array.from(bytes)))) > 0 },
       ...{ name: 'hub', self: 'x', passed: (): Passed => ({ ...passed }) },
       clock: { now: () => T0 + 100, wallClockTime: (ms) => ms, setBacks: [] },
     });

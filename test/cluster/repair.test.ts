@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { BusAnswer, RequestOptions } from '../../src/cluster/nats/bus.ts';
-import { packSentAgain, readAgain } from '../../src/cluster/fanout/fanout_message.ts';
+import { AGAIN, SENT_AGAIN } from '../../src/cluster/messages/messages.ts';
 import { Repair } from '../../src/cluster/fanout/repair.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { SimulatedClock } from './simulated_clock.ts';
@@ -23,12 +23,12 @@ function receiverOf(context: TestContext, { answerMs, hears = () => true }: Send
   const receiver = { clock, taken: [] as number[], losses: 0, come };
   async function request<Value>(_: string, bytes: Uint8Array, { timeoutMs, read }: RequestOptions<Value>) {
     const isReceived = hears(clock.nowMs);
-    const { first, last } = readAgain(lend(bytes));
+    const { first, last } = AGAIN.read(lend(bytes));
     await clock.wait(isReceived ? answerMs : timeoutMs);
     if (!isReceived) return { at: 'unanswered' } satisfies BusAnswer<Value>;
     const lost = clock.nowMs > KEPT_MS ? last : 0;
     for (let number = first; lost === 0 && number <= last; number++) come(number);
-    return { at: 'answered', value: read(lend(packSentAgain(lost))) } satisfies BusAnswer<Value>;
+    return { at: 'answered', value: read(lend(SENT_AGAIN.pack({ lost }))) } satisfies BusAnswer<Value>;
   }
   const repair = new Repair<number>({
     ...{ bus: { request }, name: 'hub', self: 'receiver', from: 'sender', of: 'rendered', first: 1 },

@@ -1,14 +1,8 @@
 import type { Clock } from '../../time/clock.ts';
 import type { EvaluatedMotions, PackedMotions } from '../../wire/messages.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
-import {
-  type PublishedMotions,
-  packPublishedMotions,
-  packStandRequest,
-  readMotionsMessage,
-  readPublishedMotions,
-  readStandRequest,
-} from './motion_message.ts';
+import { MOTIONS, PUBLISHED_MOTIONS, type PublishedMotions, STAND_REQUEST } from '../messages/messages.ts';
+import { ProtocolErrors } from '../messages/protocol_errors.ts';
 import { MotionsIn, type News } from './motions_in.ts';
 import { MotionsOut, type Passed } from './motions_out.ts';
 
@@ -86,27 +80,33 @@ export class ClusterMotions {
   #published: PublishedMotions | undefined;
   #publishedMs: number | undefined;
   #isStanding = false;
-  #protocolErrors = 0;
+  readonly #malformed: ProtocolErrors;
   #isClosed = false;
 
   constructor(options: ClusterMotionsOptions) {
     this.#options = options;
     const { bus, name, self, stage } = options;
+    this.#malformed = new ProtocolErrors('motions', options.notice);
     this.#out = new MotionsOut({ bus, name, self, clock: stage.clock, passed: () => stage.shards.passed });
     this.#in = new MotionsIn({
       clock: stage.clock,
-      ask: (hub, number) => void bus.publish(`${name}.ms.${hub}`, packStandRequest({ from: self, number })),
+      ask: (hub, number) => void bus.publish(`${name}.ms.${hub}`, STAND_REQUEST.pack({ from: self, number })),
     });
     this.#listening = [
-      bus.subscribe(`${name}.m.${self}`, (message) => this.#reading(() => this.#take(message))),
-      bus.subscribe(`${name}.ms.${self}`, (message) => this.#reading(() => this.#asked(message))),
-      bus.subscribe(`${name}.mp`, (message) => this.#reading(() => this.#confirmed(message))),
+      bus.subscribe(`${name}.m.${self}`, (message) => this.#malformed.reading(() => this.#take(message))),
+      bus.subscribe(`${name}.ms.${self}`, (message) => this.#malformed.reading(() => this.#asked(message))),
+      bus.subscribe(`${name}.mp`, (message) => this.#malformed.reading(() => this.#confirmed(message))),
     ];
   }
 
   /** Resolves when the subscriptions are active. Await it before this hub joins. */
   async ready(): Promise<void> {
     await Promise.all(this.#listening.map(({ ready }) => ready));
+  }
+
+  /** Number of malformed messages, which were skipped. */
+  get protocolErrors(): number {
+    return this.#malformed.count;
   }
 
   /** Number of missing messages. */
@@ -152,12 +152,12 @@ export class ClusterMotions {
   #reportPublished(): void {
     const { bus, name } = this.#options;
     if (this.#published === undefined || this.#isClosed) return;
-    bus.publish(`${name}.mp`, packPublishedMotions(this.#published));
+    bus.publish(`${name}.mp`, PUBLISHED_MOTIONS.pack(this.#published));
     this.#published = undefined;
   }
 
   #confirmed({ bytes }: Message): void {
-    const { from, beforeMs, others } = readPublishedMotions(bytes);
+    const { from, beforeMs, others } = PUBLISHED_MOTIONS.read(bytes);
     if (from !== this.#owner || from === this.#options.self) return;
     this.#publishedMs = beforeMs;
     for (const [hub, item] of others) if (hub === this.#options.self) this.#out.confirmed(item);
@@ -249,7 +249,7 @@ export class ClusterMotions {
   /** hot */
   #take({ bytes }: Message): void {
     if (this.#owner !== this.#options.self) return;
-    const message = readMotionsMessage(bytes);
+    const message = MOTIONS.read(bytes);
     const { stage } = this.#options;
     const isTooMuch = message.motions.length > 0 && !stage.collisions.hasCapacity;
     if (isTooMuch) this.#in.lost(message.from);
@@ -258,7 +258,7 @@ export class ClusterMotions {
   }
 
   #asked({ bytes }: Message): void {
-    const { from, number } = readStandRequest(bytes);
+    const { from, number } = STAND_REQUEST.read(bytes);
     if (from !== this.#owner || number <= this.#question) return;
     this.#question = number;
     if (!this.#isStanding) void this.#stand();
@@ -276,15 +276,5 @@ export class ClusterMotions {
       this.#out.stood(number);
     }
     this.#isStanding = false;
-  }
-
-  #reading(read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      this.#protocolErrors++;
-      if (this.#protocolErrors > 1) return;
-      this.#options.notice(`Skipped a malformed message about motions: ${String(error)}`);
-    }
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/clock.ts';
 import type { RemoteHubMotions, PackedMotions } from '../../wire/messages.ts';
-import type { MotionsMessage } from './motion_message.ts';
+import type { MotionsMessage } from '../messages/messages.ts';
 
 /**
  * State of the other hubs at the owner of the collision stage: the time up to which their motions have arrived, and whether the

@@ -1,8 +1,8 @@
-import { look } from '../../model/borrowed.ts';
+import { copied, lend, look } from '../../model/borrowed.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { PackedMotions } from '../../wire/messages.ts';
+import { type PackedMotions, pack, unpackMotions } from '../../wire/messages.ts';
 import { type Bus, PAYLOAD_BYTES_MAX } from '../nats/bus.ts';
-import { copiedInParts, packMotionsMessage } from './motion_message.ts';
+import { MOTIONS } from '../messages/messages.ts';
 
 /** Watermark of a hub: items before that number are done, and later motions are received then or later, in monotonic time. */
 export interface Passed {
@@ -168,7 +168,7 @@ export class MotionsOut {
     this.#pending = [];
     this.#pendingBytes = 0;
     if (this.#target === undefined) return;
-    const bytes = packMotionsMessage({
+    const bytes = MOTIONS.pack({
       from: self,
       number: ++this.#number,
       watermark: this.#reported.seq,
@@ -180,4 +180,18 @@ export class MotionsOut {
     });
     if (bytes.length <= PAYLOAD_BYTES_MAX) bus.publish(`${name}.m.${this.#target}`, bytes);
   }
+}
+
+/** Copies motions into their own memory, in parts of about that many bytes. */
+function copiedInParts({ packed, lastSeq }: PackedMotions, bytesMax: number): readonly PackedMotions[] {
+  const own = copied(packed);
+  if (own.length <= bytesMax) return [{ packed: lend(own), lastSeq }];
+  const motions = unpackMotions(own);
+  const count = Math.max(1, Math.floor((motions.length * bytesMax) / own.length));
+  const parts: PackedMotions[] = [];
+  for (let at = 0; at < motions.length; at += count) {
+    const part = motions.slice(at, at + count);
+    parts.push({ packed: lend(pack(part)), lastSeq: part.at(-1)?.seq ?? lastSeq });
+  }
+  return parts;
 }

@@ -1,8 +1,9 @@
 import type { EventBatch } from '../../model/event_batch.ts';
 import { SHARD_TOPICS, type Topic, type Variant } from '../../model/topics.ts';
 import type { Bus } from '../nats/bus.ts';
-import type { FailedFenceEvent } from '../../wire/fence_events.ts';
-import { packFenceEvents, readFenceEvents } from './fanout_message.ts';
+import { type FailedFenceEvent, readRows, rowOf } from '../../wire/fence_events.ts';
+import { malformed } from '../messages/codec.ts';
+import { ProtocolErrors } from '../messages/protocol_errors.ts';
 import { FramesIn } from './frames_in.ts';
 import { FramesOut } from './frames_out.ts';
 import { Interest } from './interest.ts';
@@ -89,14 +90,15 @@ export class ClusterFanout {
   readonly #in: FramesIn;
   readonly #watermarks = new FenceEventWatermarks();
   readonly #unwatch: () => void;
-  #protocolErrors = 0;
+  readonly #malformed: ProtocolErrors;
   #losses = 0;
   #isClosed = false;
 
   constructor(options: ClusterFanoutOptions) {
     this.#options = options;
     const { fanout, announce, bus } = options;
-    const malformed = (error: unknown): void => this.#malformed(error);
+    this.#malformed = new ProtocolErrors('events', options.notice);
+    const malformed = (error: unknown): void => this.#malformed.add(error);
     this.#out = new FramesOut({ ...options, malformed });
     this.#in = new FramesIn({
       ...options,
@@ -107,7 +109,7 @@ export class ClusterFanout {
       announced: ([kind, text]) => {
         if (kind === 'fenceEventsAgain') {
           // This hub has published its own events already, and does not know yet that it was expelled.
-          const events = readFenceEvents(text).filter(({ of }) => of !== options.self);
+          const events = fenceEventsIn(text).filter(({ of }) => of !== options.self);
           this.#redeliver(events);
         } else announce[kind](text);
       },
@@ -139,7 +141,7 @@ export class ClusterFanout {
 
   /** Number of malformed messages, which were skipped. */
   get protocolErrors(): number {
-    return this.#protocolErrors;
+    return this.#malformed.count;
   }
 
   /** Number of gaps that were closed by retransmission. */
@@ -229,7 +231,7 @@ export class ClusterFanout {
     for (let at = 0; at < recorded.length; at += REDELIVERED_AT_ONCE) {
       const events = recorded.slice(at, at + REDELIVERED_AT_ONCE);
       this.#redeliver(events);
-      this.#out.announce('fenceEventsAgain', packFenceEvents(events));
+      this.#out.announce('fenceEventsAgain', JSON.stringify(events.map(rowOf)));
     }
   }
 
@@ -270,10 +272,11 @@ export class ClusterFanout {
       this.#options.announce.fenceEventAgain(each, ({ id }) => this.#watermarks.redeliver(each.of, id, each));
     }
   }
+}
 
-  #malformed(error: unknown): void {
-    this.#protocolErrors++;
-    if (this.#protocolErrors > 1) return;
-    this.#options.notice(`Skipped a malformed message about events: ${String(error)}`);
-  }
+/** Journaled fence events of failed owners, in an announced event. Throws a MessageError. */
+function fenceEventsIn(text: string): readonly FailedFenceEvent[] {
+  const events = readRows(JSON.parse(text));
+  if (events === undefined) throw malformed('Cannot read announced events', 'fence events', text, 'rows');
+  return events;
 }

@@ -2,6 +2,7 @@ import { Packr } from 'msgpackr';
 import { type Borrowed, lend, look } from '../../model/borrowed.ts';
 import type { EventBatch, EventPositions } from '../../model/event_batch.ts';
 import type { FilterFields } from '../../model/topics.ts';
+import { MessageError } from '../messages/codec.ts';
 
 /**
  * Frame with the events that one hub has rendered for the subscribers of another, as the bytes that these get:
@@ -32,11 +33,6 @@ const BLOCKS_MAX = 65_535;
 const BYTES_AT_FIRST = 1 << 12;
 /** Size of memory that is retained for the next frame. */
 const BYTES_KEPT = 1 << 21;
-
-/** A message between hubs is malformed or of another version. */
-export class FrameFormatError extends Error {
-  override name = 'FrameFormatError';
-}
 
 /** Last frame of each other sender to the same receiver. */
 export type Behind = readonly (readonly [incarnation: string, number: number])[];
@@ -104,9 +100,7 @@ export class FrameWriter {
   constructor(from: string) {
     this.#sender = new TextEncoder().encode(from);
     if (this.#sender.length > SENDER_BYTES_MAX) {
-      throw new FrameFormatError(
-        `An incarnation may have ${SENDER_BYTES_MAX} bytes, this one has ${this.#sender.length}`,
-      );
+      throw new MessageError(`An incarnation may have ${SENDER_BYTES_MAX} bytes, this one has ${this.#sender.length}`);
     }
     this.#length = this.#begin;
   }
@@ -172,13 +166,13 @@ export class FrameWriter {
   }
 }
 
-/** Reads a frame. Throws a FrameFormatError if it is malformed. */
+/** Reads a frame. Throws a MessageError if it is malformed. */
 export function readFrame(borrowed: Borrowed): EventFrame {
   const { buffer, byteOffset, length } = look(borrowed);
   const bytes = Buffer.from(buffer, byteOffset, length);
-  if (length < HEAD_BYTES) throw new FrameFormatError(`A frame of events has ${length} bytes`);
+  if (length < HEAD_BYTES) throw new MessageError(`A frame of events has ${length} bytes`);
   const version = bytes.readUInt8(0);
-  if (version !== VERSION) throw new FrameFormatError(`A frame of events has version ${version}, not ${VERSION}`);
+  if (version !== VERSION) throw new MessageError(`A frame of events has version ${version}, not ${VERSION}`);
   let at = HEAD_BYTES + bytes.readUInt8(1);
   const head: Omit<FrameHead, 'behind'> = {
     from: bytes.toString('utf8', HEAD_BYTES, at),
@@ -261,9 +255,9 @@ function unpacked(bytes: Uint8Array): unknown {
 function count(bytes: Buffer, field: string, at: number): number {
   const value = bytes.readDoubleLE(at);
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new FrameFormatError(`A frame of events must have a whole ${field}, but has ${value}`);
+  throw new MessageError(`A frame of events must have a whole ${field}, but has ${value}`);
 }
 
-function malformed({ from, number }: Named, what: string): FrameFormatError {
-  return new FrameFormatError(`Frame ${number} of "${from}" ${what}`);
+function malformed({ from, number }: Named, what: string): MessageError {
+  return new MessageError(`Frame ${number} of "${from}" ${what}`);
 }

@@ -3,12 +3,12 @@ import type { EventBatch } from '../../model/event_batch.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import { type Behind, type EventFrame, readFrame } from './event_frame.ts';
 import {
+  ANNOUNCED,
   type AnnouncedEvent,
   type AnnouncedMessage,
   type Numbered,
-  readAnnounced,
   type SentSoFar,
-} from './fanout_message.ts';
+} from '../messages/messages.ts';
 import { Repair } from './repair.ts';
 
 /**
@@ -258,7 +258,7 @@ export class FramesIn {
   }
 
   #takeAnnounced({ bytes }: Message): void {
-    this.#takeInSequence(readAnnounced(bytes));
+    this.#takeInSequence(ANNOUNCED.read(bytes));
     this.#release();
   }
 

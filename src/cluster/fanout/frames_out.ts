@@ -3,13 +3,13 @@ import type { Variant } from '../../model/topics.ts';
 import { type Bus, type Message, PAYLOAD_BYTES_MAX, type Subscription } from '../nats/bus.ts';
 import { type Behind, BlockPacker, FrameWriter } from './event_frame.ts';
 import {
+  AGAIN,
+  ANNOUNCED,
   type AnnouncedEvent,
   type AnnouncedKind,
-  packAnnounced,
-  packSentAgain,
-  readAgain,
+  SENT_AGAIN,
   type SentSoFar,
-} from './fanout_message.ts';
+} from '../messages/messages.ts';
 import { SentBudget, SentMessages } from './sent_messages.ts';
 
 /**
@@ -194,14 +194,14 @@ export class FramesOut {
   #hear({ bytes, reply }: Message): void {
     const { bus, name, malformed } = this.#options;
     try {
-      const { from, of, first, last } = readAgain(bytes);
+      const { from, of, first, last } = AGAIN.read(bytes);
       const receiver = this.#receivers.get(from);
       if (receiver === undefined || reply === '') return;
       const isRendered = of === 'rendered';
       const sent = isRendered ? receiver.sent : this.#sentToAll;
       const again = sent.again(first, Math.min(last, isRendered ? receiver.frames : this.#announcements));
       for (const message of again.messages) bus.publish(isRendered ? receiver.subject : `${name}.f.${from}`, message);
-      bus.publish(reply, packSentAgain(again.lost));
+      bus.publish(reply, SENT_AGAIN.pack({ lost: again.lost }));
     } catch (error) {
       malformed(error);
     }
@@ -245,7 +245,7 @@ export class FramesOut {
 
   #sendAnnounced(): void {
     const { bus, name, self } = this.#options;
-    const bytes = packAnnounced({
+    const bytes = ANNOUNCED.pack({
       ...{ from: self, number: ++this.#announcements, events: this.#announced },
       after: this.#after,
     });

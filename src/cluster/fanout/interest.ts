@@ -1,8 +1,8 @@
 import { HubError } from '../../errors.ts';
 import type { Variant } from '../../model/topics.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
-import { FrameFormatError } from './event_frame.ts';
-import { packAnswer, packInterest, readAnswer, readInterest, type SentSoFar } from './fanout_message.ts';
+import { MessageError } from '../messages/codec.ts';
+import { INTEREST, INTEREST_ANSWER, type SentSoFar } from '../messages/messages.ts';
 
 /**
  * Exchange of interest: each hub publishes to all others the variants that its subscriptions need.
@@ -178,7 +178,7 @@ export class Interest {
     const { bus, name, self, wanted, schedule } = this.#options;
     member.isAsked = true;
     const number = this.#number;
-    this.#message ??= packInterest({ from: self, number, variants: wanted() });
+    this.#message ??= INTEREST.pack({ from: self, number, variants: wanted() });
     const subject = `${name}.interest.${member.incarnation}`;
     let isAcknowledged = false;
     try {
@@ -186,7 +186,7 @@ export class Interest {
         timeoutMs: ANSWER_MS,
         // At the moment of arrival: everything sent before the answer has arrived, and nothing that is sent after it.
         read: (bytes) => {
-          const sent = readAnswer(bytes);
+          const { sent } = INTEREST_ANSWER.read(bytes);
           if (sent === undefined || this.#members.get(member.incarnation) !== member) return;
           isAcknowledged = true;
           member.acknowledged = number;
@@ -195,7 +195,7 @@ export class Interest {
       });
     } catch (error) {
       // Any other error is a temporary failure of the bus.
-      if (error instanceof FrameFormatError) this.#options.malformed(error);
+      if (error instanceof MessageError) this.#options.malformed(error);
     }
     const goOn = (): void => {
       member.isAsked = false;
@@ -208,7 +208,7 @@ export class Interest {
 
   #hear({ bytes, reply }: Message): void {
     try {
-      const { from, number, variants } = readInterest(bytes);
+      const { from, number, variants } = INTEREST.read(bytes);
       const { bus, wants, sentTo } = this.#options;
       const member = this.#members.get(from);
       if (member !== undefined && number > member.received) {
@@ -216,7 +216,7 @@ export class Interest {
         wants(from, variants);
         this.#settle();
       }
-      if (reply !== '') bus.publish(reply, packAnswer(member && sentTo(from)));
+      if (reply !== '') bus.publish(reply, INTEREST_ANSWER.pack({ sent: member && sentTo(from) }));
     } catch (error) {
       this.#options.malformed(error);
     }

@@ -1,6 +1,6 @@
 import type { Bus } from '../nats/bus.ts';
-import { FrameFormatError } from './event_frame.ts';
-import { type Numbered, packAgain, readSentAgain } from './fanout_message.ts';
+import { MessageError } from '../messages/codec.ts';
+import { AGAIN, type Numbered, SENT_AGAIN } from '../messages/messages.ts';
 import { type Gap, ReorderBuffer } from './reorder_buffer.ts';
 
 export interface RepairOptions<Message> {
@@ -129,14 +129,14 @@ export class Repair<Message> {
   async #askFor(gap: Gap): Promise<void> {
     const { bus, name, self, from, of, malformed } = this.#options;
     try {
-      await bus.request(`${name}.again.${from}`, packAgain({ from: self, of, ...gap }), {
+      await bus.request(`${name}.again.${from}`, AGAIN.pack({ from: self, of, ...gap }), {
         timeoutMs: ANSWER_MS,
         // At the moment of arrival: the messages that were sent again have arrived before.
-        read: (bytes) => this.#answered(gap, readSentAgain(bytes)),
+        read: (bytes) => this.#answered(gap, SENT_AGAIN.read(bytes).lost),
       });
     } catch (error) {
       // Any other error is a temporary failure of the bus.
-      if (error instanceof FrameFormatError) malformed(error);
+      if (error instanceof MessageError) malformed(error);
     }
   }
 

@@ -1,8 +1,11 @@
 import type { Announced, CarriedRpc, CarrierPort, ForwardedRequest } from '../../rpc/carrier.ts';
 import { carriedText } from '../../rpc/carrier.ts';
+import type { Borrowed } from '../../model/borrowed.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import type { Notice } from '../notice.ts';
-import { packRpcMessage, type RpcMessage, readAnswerText, readRpcMessage } from './rpc_message.ts';
+import { MessageError } from '../messages/codec.ts';
+import { type MessageOf, RPC } from '../messages/messages.ts';
+import { ProtocolErrors } from '../messages/protocol_errors.ts';
 
 /**
  * Remote procedure calls between the hubs of a cluster: each hub publishes its handlers, and calls those of others.
@@ -43,12 +46,12 @@ export class ClusterRpc {
   #isUp = false;
   #isClosed = false;
   #stopAnnouncing = (): void => undefined;
-  /** Messages of other hubs that could not be read. */
-  #protocolErrors = 0;
+  readonly #malformed: ProtocolErrors;
 
   constructor(options: ClusterRpcOptions) {
     this.#options = options;
-    const { bus, name, self, rpc } = options;
+    const { bus, name, self, rpc, notice } = options;
+    this.#malformed = new ProtocolErrors('remote procedure calls', notice);
     this.#port = rpc.attach({
       name: 'cluster',
       isUp: () => this.#isUp,
@@ -75,7 +78,7 @@ export class ClusterRpc {
 
   /** Number of messages of other hubs that could not be read. */
   get protocolErrors(): number {
-    return this.#protocolErrors;
+    return this.#malformed.count;
   }
 
   /** Removes the handlers of a hub that was expelled or has left, unless another hub has registered the same id. */
@@ -129,9 +132,9 @@ export class ClusterRpc {
     this.#tell({ say: 'here', from: this.#options.self, handlers });
   }
 
-  #tell(message: RpcMessage): void {
+  #tell(message: MessageOf<typeof RPC>): void {
     const { bus, name } = this.#options;
-    if (this.#isUp && !this.#isClosed) bus.publish(`${name}.rpc`, packRpcMessage(message));
+    if (this.#isUp && !this.#isClosed) bus.publish(`${name}.rpc`, RPC.pack(message));
   }
 
   #send(request: ForwardedRequest): boolean {
@@ -141,18 +144,18 @@ export class ClusterRpc {
     const text = this.#isUp ? carriedText(request, rpc.hubId) : undefined;
     if (hub === undefined || text === undefined) return false;
     const subject = `${name}.rpc.${hub}`;
-    const bytes = packRpcMessage({ say: 'request', from: self, handlerId, text });
+    const bytes = RPC.pack({ say: 'request', from: self, handlerId, text });
     if (id === undefined) return bus.publish(subject, bytes);
     const lost = (): void => {
       if (this.#hubs.get(method)?.get(handlerId) === hub) this.#lost({ method, id: handlerId });
     };
-    bus.request(subject, bytes, { timeoutMs, read: readAnswerText }).then(
+    bus.request(subject, bytes, { timeoutMs, read: answerText }).then(
       (answer) => {
         if (this.#isClosed) return;
         if (answer.at === 'answered') this.#port.answered(answer.value, { method, handlerId });
         else if (answer.at === 'noResponders') lost();
       },
-      (error: Error) => this.#malformed(error),
+      (error: Error) => this.#malformed.add(error),
     );
     return true;
   }
@@ -176,7 +179,7 @@ export class ClusterRpc {
   /** Takes a message to all hubs. */
   #hear({ bytes }: Message): void {
     this.#reading(() => {
-      const message = readRpcMessage(bytes);
+      const message = RPC.read(bytes);
       if (message.say === 'who') this.#announceAll();
       else if (message.say === 'here') for (const handler of message.handlers) this.#here(handler, message.from);
       else if (message.say === 'gone') {
@@ -192,7 +195,7 @@ export class ClusterRpc {
     if (this.#options.rpc.isOwn(id)) return;
     const problem = this.#port.announced(handler);
     if (problem !== undefined) {
-      this.#malformed(new Error(problem));
+      this.#malformed.add(new MessageError(problem));
       return;
     }
     const hubs = this.#hubs.get(method) ?? new Map<string, string>();
@@ -202,7 +205,7 @@ export class ClusterRpc {
   /** Takes a request of another hub to a handler of this one. */
   #asked({ bytes, reply }: Message): void {
     this.#reading(() => {
-      const message = readRpcMessage(bytes);
+      const message = RPC.read(bytes);
       if (message.say !== 'request') return;
       const { handlerId, text } = message;
       this.#port.call({
@@ -210,25 +213,20 @@ export class ClusterRpc {
         handlerId,
         respond: (_, response) => {
           if (reply !== '' && !this.#isClosed)
-            this.#options.bus.publish(reply, packRpcMessage({ say: 'answer', text: response }));
+            this.#options.bus.publish(reply, RPC.pack({ say: 'answer', text: response }));
         },
       });
     });
   }
 
   #reading(read: () => void): void {
-    if (this.#isClosed) return;
-    try {
-      read();
-    } catch (error) {
-      this.#malformed(error as Error);
-    }
+    if (!this.#isClosed) this.#malformed.reading(read);
   }
+}
 
-  /** Counts a malformed message. Only the first one is logged, since others will be of the same kind. */
-  #malformed(error: Error): void {
-    this.#protocolErrors++;
-    if (this.#protocolErrors === 1)
-      this.#options.notice(`Rejected a remote procedure call of another hub: ${error.message}`);
-  }
+/** JSON of an answer. Throws a MessageError if it is no answer. */
+function answerText(bytes: Borrowed): string {
+  const message = RPC.read(bytes);
+  if (message.say === 'answer') return message.text;
+  throw new MessageError(`Cannot read an answer: it is "${message.say}"`);
 }

@@ -1,8 +1,8 @@
 import { HubError } from '../../errors.ts';
 import type { Borrowed } from '../../model/borrowed.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
-import { COUNT, check, packed, TEXT, unpacked } from '../config/field_checks.ts';
-import { packReply, unpackAnswer, unpackReply } from './owner_protocol.ts';
+import { QUESTION, REPLY } from '../messages/messages.ts';
+import { unpackAnswer } from './owner_protocol.ts';
 import { PendingAnswers } from './pending_answers.ts';
 import type { Notice } from '../notice.ts';
 
@@ -69,7 +69,6 @@ export interface QueryHandler {
   problem(question: MemberQuestion, value: unknown): string | undefined;
 }
 
-const VERSION = 1;
 const ANSWER_MS = 500;
 /** Time for one request of a query that may take longer. A member at work replies after half of that. */
 const REQUEST_MS = 1000;
@@ -247,10 +246,10 @@ export class MemberQueries {
     const number = ++this.#number;
     const parts: Uint8Array[] = [];
     for (let count = 1; parts.length < count; ) {
-      const bytes = packed([VERSION, incarnation, number, parts.length, question.ask, question.about]);
+      const bytes = QUESTION.pack({ ingress: incarnation, number, part: parts.length, question });
       const timeoutMs = Math.max(1, Math.min(REQUEST_MS, untilMs - elapsed()));
       const subject = `${name}.gather.${member.incarnation}`;
-      const answer = await bus.request(subject, bytes, { timeoutMs, read: unpackReply });
+      const answer = await bus.request(subject, bytes, { timeoutMs, read: REPLY.read });
       if (isOver()) return undefined;
       if (answer.at !== 'answered') throw new Error('does not answer');
       const reply = answer.value;
@@ -280,29 +279,11 @@ export class MemberQueries {
   /** Reply to a query. Never rejects. */
   async #reply(bytes: Borrowed): Promise<Uint8Array> {
     try {
-      const { question, ...head } = readQuestion(bytes);
+      const { question, ...head } = QUESTION.read(bytes);
       const make = async (): Promise<unknown> => this.#answersFor(question)?.answer(question);
-      return packReply(await this.#held.reply(head, make));
+      return REPLY.pack(await this.#held.reply(head, make));
     } catch (error) {
-      return packReply({ at: 'failed', error: new HubError('HUB_INTERNAL', (error as Error).message) });
+      return REPLY.pack({ at: 'failed', error: new HubError('HUB_INTERNAL', (error as Error).message) });
     }
   }
-}
-
-interface AskedPart {
-  readonly ingress: string;
-  readonly number: number;
-  readonly part: number;
-  readonly question: MemberQuestion;
-}
-
-/** Throws a ConfigRecordError if it is malformed or of another version. */
-function readQuestion(bytes: Borrowed): AskedPart {
-  const what = 'Cannot read a question';
-  const [version, ingress, number, part, ask, about] = unpacked(what, bytes);
-  check(what, 'version', version, { what: `${VERSION}`, fits: (value) => value === VERSION });
-  for (const [field, value] of Object.entries({ ingress, ask, about })) check(what, field, value, TEXT);
-  for (const [field, value] of Object.entries({ number, part })) check(what, field, value, COUNT);
-  const question = { ask: ask as string, about: about as string };
-  return { ingress: ingress as string, number: number as number, part: part as number, question };
 }

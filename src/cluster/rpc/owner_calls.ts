@@ -1,7 +1,8 @@
 import { HubError } from '../../errors.ts';
 import { lend } from '../../model/borrowed.ts';
 import { type Bus, BusBusyError, PAYLOAD_BYTES_MAX } from '../nats/bus.ts';
-import { type OwnerReply, unpackReply } from './owner_protocol.ts';
+import { REPLY } from '../messages/messages.ts';
+import type { OwnerReply } from './owner_protocol.ts';
 import type { Ownership } from '../routing/ownership.ts';
 
 /** Options of calls to owners. */
@@ -177,9 +178,9 @@ export class OwnerCalls {
       if (owner === incarnation) {
         const own = subject === 'in' ? localOwner.forwarded(bytes, handedOver) : localOwner.asked(bytes);
         const answer = await this.#unlessLost(owner, own, timeoutMs);
-        return answer === undefined ? { at: 'unanswered' } : unpackReply(lend(answer));
+        return answer === undefined ? { at: 'unanswered' } : REPLY.read(lend(answer));
       }
-      const request = bus.request(`${name}.${subject}.${owner}`, bytes, { timeoutMs, read: unpackReply });
+      const request = bus.request(`${name}.${subject}.${owner}`, bytes, { timeoutMs, read: REPLY.read });
       const answer = await this.#unlessLost(owner, request, Number.POSITIVE_INFINITY);
       if (answer === undefined) return { at: 'unanswered' };
       return answer.at === 'answered' ? answer.value : answer;

@@ -1,7 +1,8 @@
 import { queriedObject } from '../../core/item.ts';
 import type { QueryResult, Query } from '../../core/item.ts';
 import { HubError } from '../../errors.ts';
-import { type OwnerQuery, packAsk, unpackAnswer } from './owner_protocol.ts';
+import { ASK } from '../messages/messages.ts';
+import { type OwnerQuery, unpackAnswer } from './owner_protocol.ts';
 import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
 
 /**
@@ -183,7 +184,7 @@ export class OwnerQueries {
     let parts: Uint8Array[] = [];
     for (;;) {
       const message = (): Uint8Array => {
-        return packAsk({ applied: applied(), ingress, number, part: parts.length, version, ...asked });
+        return ASK.pack({ applied: applied(), ingress, number, part: parts.length, version, ...asked });
       };
       const untilMs = Math.min(question.untilMs, lastMs);
       const { isInDoubt } = question;

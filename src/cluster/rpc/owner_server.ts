@@ -2,18 +2,18 @@ import { queriedObject } from '../../core/item.ts';
 import type { QueryResult, Query } from '../../core/item.ts';
 import { recordIdIn, recordSize } from '../../core/location/record.ts';
 import { HubError } from '../../errors.ts';
-import { look } from '../../model/borrowed.ts';
+import { lend, look } from '../../model/borrowed.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import { type CountedRun, checkRun, RunError, recordsIn } from '../../wire/received_run.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
+import { MessageError } from '../messages/codec.ts';
+import { ASK, REPLY } from '../messages/messages.ts';
+import { ProtocolErrors } from '../messages/protocol_errors.ts';
 import {
   type AskRequest,
-  OwnerMessageError,
   type ForwardRequest,
-  packReply,
   type OwnerReply,
   type RequestHead,
-  unpackAsk,
   unpackForward,
 } from './owner_protocol.ts';
 import { PendingAnswers } from './pending_answers.ts';
@@ -111,6 +111,7 @@ export class OwnerServer {
   /** Ingress hubs that are no members any more, most recent last. */
   readonly #gone = new Set<string>();
   readonly #answers: PendingAnswers;
+  readonly #malformed: ProtocolErrors;
   #takingBytes = 0;
   #isClosed = false;
 
@@ -119,6 +120,7 @@ export class OwnerServer {
     this.#options = options;
     const { bus, name, incarnation, schedule } = options;
     this.#answers = new PendingAnswers({ schedule });
+    this.#malformed = new ProtocolErrors('objects that this hub owns', options.notice);
     this.#subscriptions = [
       bus.subscribe(`${name}.in.${incarnation}`, (message) => this.#answer(message, (bytes) => this.forwarded(bytes))),
       bus.subscribe(`${name}.ask.${incarnation}`, (message) => this.#answer(message, this.asked)),
@@ -128,10 +130,10 @@ export class OwnerServer {
 
   /** Takes a request with locations, which is valid until the call returns, and resolves with its answer: see LocalOwner. */
   readonly forwarded = async (bytes: Uint8Array, handedOver?: () => void): Promise<Uint8Array> =>
-    packReply(await this.#forward(bytes, handedOver));
+    REPLY.pack(await this.#forward(bytes, handedOver));
 
   /** The same with any other request. */
-  readonly asked = async (bytes: Uint8Array): Promise<Uint8Array> => packReply(await this.#ask(bytes));
+  readonly asked = async (bytes: Uint8Array): Promise<Uint8Array> => REPLY.pack(await this.#ask(bytes));
 
   /** Removes an ingress hub. Requests of it are rejected, since they may be duplicates; its other state is dropped. */
   forgetIngress(incarnation: string): void {
@@ -140,6 +142,11 @@ export class OwnerServer {
     this.#last.delete(incarnation);
     this.#options.requests.forget(incarnation);
     this.#answers.forgetIngress(incarnation);
+  }
+
+  /** Number of malformed requests. */
+  get protocolErrors(): number {
+    return this.#malformed.count;
   }
 
   /** Closes the server: later requests are not answered. */
@@ -235,7 +242,7 @@ export class OwnerServer {
 
   async #ask(bytes: Uint8Array): Promise<OwnerReply> {
     try {
-      const request = unpackAsk(bytes);
+      const request = ASK.read(lend(bytes));
       if (!(await this.#hasReached(request.applied))) return { at: 'busy' };
       // Requests for released state go to a hub that does not serve it any more.
       const isForServer = request.kind !== 'released';
@@ -313,9 +320,10 @@ export class OwnerServer {
 
   #failed(error: unknown): OwnerReply {
     if (error instanceof HubError) return { at: 'failed', error };
-    const isMalformed = error instanceof OwnerMessageError || error instanceof RunError;
+    const isMalformed = error instanceof MessageError || error instanceof RunError;
     const text = isMalformed ? error.message : `Cannot do what another hub asks: ${(error as Error).message}`;
-    this.#options.notice(text);
+    if (isMalformed) this.#malformed.add(error);
+    else this.#options.notice(text);
     return { at: 'failed', error: new HubError('HUB_INTERNAL', text, { cause: error }) };
   }
 }
