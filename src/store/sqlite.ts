@@ -39,6 +39,14 @@ interface Statements {
   readonly setSetting: Database.Statement;
   readonly deleteSetting: Database.Statement;
   readonly count: Database.Statement;
+  /** Length of SQLite's log, https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
+  readonly logPages: Database.Statement;
+}
+
+/** Pages in SQLite's log, and how many of them are in the file. */
+interface LogState {
+  readonly log: number;
+  readonly checkpointed: number;
 }
 
 /**
@@ -163,7 +171,7 @@ export class SqliteStore {
   /** Checkpoints SQLite's log if it has grown. */
   #checkpoint(): void {
     try {
-      const pages = this.#log('NOOP').log;
+      const { log: pages } = this.#statements.logPages.get() as LogState;
       if (pages < this.#checkpointAtPages) return;
       const { log, checkpointed } = this.#log(pages < CHECKPOINT_PAGES_MAX ? 'PASSIVE' : 'TRUNCATE');
       // A reader pins the log, so it keeps growing: the next attempt is when it has grown by the same amount.
@@ -209,9 +217,8 @@ export class SqliteStore {
     this.#opening.notice?.(leaveOut(this.#db, damaged));
   }
 
-  /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint; NOOP only returns the length, in 10 µs. */
-  #log(mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE'): { log: number; checkpointed: number } {
-    const [result] = this.#db.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[];
+  #log(mode: 'PASSIVE' | 'TRUNCATE'): LogState {
+    const [result] = this.#db.pragma(`wal_checkpoint(${mode})`) as LogState[];
     return result ?? { log: 0, checkpointed: 0 };
   }
 
@@ -242,5 +249,7 @@ function prepare(db: Database.Database): Statements {
       ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum`),
     deleteSetting: db.prepare('DELETE FROM setting WHERE name = ?'),
     count: db.prepare('UPDATE written SET commits = ?'),
+    // Prepared, as compiling it takes 10 µs.
+    logPages: db.prepare('PRAGMA wal_checkpoint(NOOP)'),
   };
 }
