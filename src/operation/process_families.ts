@@ -18,7 +18,7 @@ export interface ProcessOptions {
 
 /** Longest wait for a thread's answer. A busy thread is omitted. */
 const MEMORY_WAIT_MS = 500;
-const LOOP_RESOLUTION_MS = 20;
+const LOOP_RESOLUTION_MS = 500;
 const NANOSECONDS = 1e9;
 
 /** Metrics of the process: memory of its threads, and load of the main thread. */
