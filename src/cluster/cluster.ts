@@ -639,7 +639,6 @@ export class Cluster {
   #apply(record: AppliedRecord): void {
     const { sequence, body } = record;
     const before = this.#state;
-    console.error('REC', this.#options.incarnation, Math.round(this.#options.elapsed()), sequence, body.kind, JSON.stringify(body).includes('p6') ? JSON.stringify(body).slice(0, 1500) : JSON.stringify(body).slice(0,120));
     this.#state = applied(before, record);
     const changes = changesIn(body);
     this.#partitions.noteDeleted(changes, { sequence, nowMs: this.#options.elapsed() });

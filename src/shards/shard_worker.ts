@@ -5,7 +5,6 @@ import type { ObjectKind } from '../model/id.ts';
 import type { PackedStep } from '../wire/journal_record.ts';
 import { type LaneItem, lastSeqOf } from '../wire/location_record.ts';
 import { type LaneBatch, packBatch, type ShardReply, type ShardSettings, unpackShardReply } from '../wire/messages.ts';
-import { effectsIn } from '../core/effects.ts';
 import { FlushScheduler, type RoundWatch } from './flush_scheduler.ts';
 import { StateMirror } from './state_mirror.ts';
 
@@ -143,9 +142,7 @@ export class ShardWorker {
     // Omitted steps must stay omitted: the next worker could only replay later ones without them.
     if (known !== 'all') this.flush.stepLog.clear();
     const rows = known === 'nothing' ? [] : await this.#rows(failed);
-    const dbg = this.flush.stepLog.steps();
-    console.error('REVIVE shard', this.#options.shard, 'rows', JSON.stringify(rows.filter((r) => r.id === 'p6')), 'steps', dbg.length, dbg.map((s) => [...effectsIn(Buffer.from(s.effects) as never)].filter((e) => (e.id ?? 'loc') === 'p6' || e.place.at === 'location').map((e) => `${e.kind} ${e.id} ${e.place.at} ${JSON.stringify(e.members?.map((m) => [m.fenceId, m.membership.at, (m.membership as any).area]))}`).join(';')).filter((x) => x.includes('p6') ).join(' | '));
-    await this.#thread.run(packBatch(this.#recoveryBatch(rows, dbg)));
+    await this.#thread.run(packBatch(this.#recoveryBatch(rows, this.flush.stepLog.steps())));
   }
 
   /** Terminates the thread at once, as a crash would. */

@@ -214,7 +214,6 @@ export class StateSection {
     const key = keyOf(kind, id);
     const home = this.#homes.get(key);
     const isGone = isTombstone(place.buffer, place.at);
-    if (id === 'p6') console.error('PLACE', this.#options.by, isGone, 'home', home?.name, 'to', this.#options.subjectOf(kind, id), this.#subjects.has(this.#options.subjectOf(kind, id)), 'own', this.#options.isOwn(kind, id));
     if (isGone && home === undefined) return;
     const to = isGone ? home : this.#subjects.get(this.#options.subjectOf(kind, id));
     if (to === undefined) {
@@ -261,7 +260,6 @@ export class StateSection {
   }
 
   #compactLater(): void {
-    console.error('WROTE', this.#options.by);
     if (!this.#options.isSettled() || ![...this.#subjects.values()].some(({ isHeavy }) => isHeavy)) return;
     // The next caller gets the error.
     this.#inTurn(() => this.#compact()).catch(() => undefined);

@@ -167,7 +167,6 @@ function checkTexts(texts: readonly string[], ids: Map<string, string>, wrong: (
   const inside = new Map<string, string>();
   for (const text of texts) {
     const { id, what, type } = turnOf(text);
-    if (text.includes('p6')) console.error('EV', text.slice(0,400));
     if (own.has(id)) wrong(`event ${id} came twice`);
     own.add(id);
     if ((ids.get(id) ?? text) !== text) wrong(`two events have id ${id}: ${text} and ${ids.get(id)}`);
