@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 
 const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
@@ -56,7 +67,14 @@ async function finish(child: ChildProcess): Promise<{ code: number | null; out: 
 }
 
 function launch(root: string, ...args: string[]): ChildProcess {
-  return spawn(process.execPath, [join(root, 'src', 'launch.mjs'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return launchWith({}, root, ...args);
+}
+
+function launchWith(env: Readonly<Record<string, string>>, root: string, ...args: string[]): ChildProcess {
+  return spawn(process.execPath, [join(root, 'src', 'launch.mjs'), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 const INSTALLING =
@@ -158,6 +176,29 @@ test('launch.mjs installs once, runs the script with its arguments and keeps its
 
   const second = await finish(launch(root, 'script.ts'));
   assert.deepEqual(second, { code: 3, out: '[]\n', err: '' });
+});
+
+test('npm start in a new folder says what it installs, and how far it is', async (context) => {
+  const root = project(context, { 'node_modules/a': A, 'node_modules/b': A, 'node_modules/c': { ...A, dev: true } });
+  writeFileSync(join(root, 'src', 'main.ts'), "console.log('hub')");
+  // An npm that installs one package, and ends when the test lets it, or after 20 s.
+  const bin = join(root, 'bin');
+  mkdirSync(bin);
+  const npm = `#!/bin/sh
+echo "$@" > arguments
+mkdir -p node_modules/a && echo '{}' > node_modules/a/package.json
+for i in $(seq 200); do [ -e end ] && exit; sleep 0.1; done
+`;
+  writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 });
+  const child = launchWith({ PATH: `${bin}${delimiter}${process.env['PATH']}` }, root, 'src/main.ts');
+  const finished = finish(child);
+  const lines = createInterface({ input: child.stderr as Readable })[Symbol.asyncIterator]();
+  assert.match((await lines.next()).value, /^Installing the packages of the hub, .*: about \d+ MB in node_modules …$/);
+  assert.match((await lines.next()).value ?? '', /^ {2}1 of 2 packages after \d+ s$/);
+  writeFileSync(join(root, 'end'), '');
+  const { code, out } = await finished;
+  assert.deepEqual([code, out], [0, 'hub\n']);
+  assert.match(readFileSync(join(root, 'arguments'), 'utf8'), /^ci --omit=dev /);
 });
 
 test('launch.mjs shows why an install fails and does not start', async (context) => {

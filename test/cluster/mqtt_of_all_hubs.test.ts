@@ -5,7 +5,7 @@ import { HubProcess, newFolder } from '../durability/hub_process.ts';
 import { Broker, whyNo } from '../mqtt/brokers.ts';
 import { TestMqttClient, until } from '../mqtt/mqtt_client.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
-import type { Event } from '../support/socket_client.ts';
+import { type Event, SocketClient } from '../support/socket_client.ts';
 import { isShared } from './shared_objects.ts';
 import { testNats } from './test_nats.ts';
 
@@ -30,6 +30,15 @@ function locationAt(id: string, n: number) {
 
 /** The tick at which a location was made. */
 function tickOf({ timestamp_generated: time }: Event): number {
+  return tickAt(time);
+}
+
+/** The tick of the location that crossed the border of a fence. */
+function crossedAt({ entry_time: entered, exit_time: left }: Event): number {
+  return tickAt(left ?? entered);
+}
+
+function tickAt(time: string): number {
   return (Date.parse(time) - BEGIN_MS) / INTERVAL_MS;
 }
 
@@ -107,15 +116,31 @@ describe('MQTT in a cluster of three hubs', { skip }, () => {
 
 /** Hubs of the same name would have the objects of the cluster above. */
 const OTHER_CLUSTER = { cluster_name: 'mqtt_loss' };
+/** Halls, with a subscription each. */
+const HALLS = ['hall-1', 'hall-2', 'hall-3', 'hall-4'];
+const PER_HALL = HALLS.map((hall) => `location_updates/pub/${hall}/#`);
+/** Where every provider is at odd ticks; at even ones it is in it. So each location is a crossing, whose events no failure ends. */
+const GATE = { name: 'Gate', region: { type: 'Point', coordinates: [9, 50] }, radius: 10 };
+/** Providers of the halls that send with 20 Hz, and the number of their locations. */
+const STEADY = HALLS.flatMap((hall) => [`${hall}/tag-1`, `${hall}/tag-2`]);
+const STEADY_COUNT = 60;
+const BURST_COUNT = 400;
 
 describe('MQTT in a cluster that loses a hub', { skip }, () => {
   const ends: (() => void)[] = [];
+  const atEnd = (callback: () => void): void => void ends.push(callback);
   let broker: Broker;
   let source: TestMqttClient;
+  const hubs: HubProcess[] = [];
 
   before(async () => {
     broker = await Broker.start('mosquitto');
     source = await TestMqttClient.open(broker.port);
+    for (const name of ['a', 'b']) {
+      const settings = { ...settingsOf(name, broker, OTHER_CLUSTER), mqtt_subscriptions: JSON.stringify(PER_HALL) };
+      hubs.push(await HubProcess.start(newFolder(atEnd), { ...settings, port: await freePort() }, atEnd));
+    }
+    await until(async () => isShared((await hubs[0]?.get('/health/system'))?.body.cluster, 2));
   });
   after(async () => {
     for (const end of ends) end();
@@ -123,28 +148,53 @@ describe('MQTT in a cluster that loses a hub', { skip }, () => {
     await broker.close();
   });
 
-  test('another hub takes over messages for a failed subscriber, and nothing is lost', async () => {
-    const atEnd = (callback: () => void): void => void ends.push(callback);
-    const start = async (name: string): Promise<HubProcess> =>
-      HubProcess.start(newFolder(atEnd), { ...settingsOf(name, broker, OTHER_CLUSTER), port: await freePort() }, atEnd);
-    const hubs = [await start('a'), await start('b')];
-    const subscribed = async (): Promise<HubProcess | undefined> => {
-      for (const hub of hubs) {
-        const health = (await hub.get('/health/mqtt'))?.body;
-        if (health?.subscriptions?.some(({ connected }: Event) => connected) === true) return hub;
-      }
-      return undefined;
-    };
-    await until(async () => isShared((await hubs[0]?.get('/health/system'))?.body.cluster, 2));
-    await until(async () => (await subscribed()) !== undefined);
-    const victim = (await subscribed()) as HubProcess;
+  /** The hub that has the subscription of each hall. */
+  const subscribers = async (): Promise<readonly (HubProcess | undefined)[]> => {
+    const health = await Promise.all(hubs.map(async (hub) => (await hub.get('/health/mqtt'))?.body));
+    return HALLS.map((hall) => {
+      return hubs.find((_, index) =>
+        health[index]?.subscriptions?.some(({ connected, topics }: Event) => {
+          return connected && topics.some((topic: string) => topic.includes(`/${hall}/`));
+        }),
+      );
+    });
+  };
+
+  test('subscriptions by topic have one subscriber each, and no location is lost or out of order when a hub fails', async () => {
+    await until(async () => (await subscribers()).every((hub) => hub !== undefined));
+    const before = await subscribers();
+    const victim = before[0] as HubProcess;
     const other = hubs.find((hub) => hub !== victim) as HubProcess;
-    const publish = (n: number): Promise<void> => source.publish(`${PUB}/tag-${n}`, locationAt(`tag-${n}`, n));
-    for (const n of ticks(100)) await publish(n);
-    const rest = ticks(300).slice(100).map(publish);
+    assert.ok(before.includes(other), 'each hub has some of the subscriptions');
+    await other.post('/fences', GATE);
+    const client = await SocketClient.open(`${other.base.replace('http', 'ws')}/ws/socket`);
+    const crossings = await client.subscribe('fence_events');
+    const bursting = HALLS.map((hall) => `${hall}/burst`);
+    const publish = (id: string, n: number): Promise<void> => {
+      const position = { type: 'Point', coordinates: [n % 2 === 0 ? 9 : 9.001, 50] };
+      return source.publish(`${PUB}/${id}`, { ...locationAt(id, n), position });
+    };
+    const steady = async (from: number, to: number): Promise<void> => {
+      for (let n = from; n < to; n++) await Promise.all(STEADY.map((id) => publish(id, n)));
+    };
+
+    await steady(0, STEADY_COUNT / 2);
+    const burst = Promise.all(bursting.flatMap((id) => ticks(BURST_COUNT).map((n) => publish(id, n))));
     await victim.crash();
-    await Promise.all(rest);
-    const located = async (): Promise<number> => (await other.get('/providers/locations'))?.body?.length;
-    await until(async () => (await located()) === 300, PATIENCE_MS);
+    await Promise.all([burst, steady(STEADY_COUNT / 2, STEADY_COUNT)]);
+
+    for (const [id, count] of [
+      ...bursting.map((id) => [id, BURST_COUNT] as const),
+      ...STEADY.map((id) => [id, STEADY_COUNT] as const),
+    ]) {
+      await crossings.next((each) => each.provider_id === id && crossedAt(each) === count - 1, PATIENCE_MS);
+      const seen = crossings.events.filter(({ provider_id: of }) => of === id).map(crossedAt);
+      assert.deepEqual(seen, ticks(count), id);
+    }
+    assert.deepEqual(
+      await subscribers(),
+      HALLS.map(() => other),
+    );
+    await client.close();
   });
 });

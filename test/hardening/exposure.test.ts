@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from '../../src/hub/exposure.ts';
+import { testNats } from '../cluster/test_nats.ts';
+import { HubProcess, newFolder } from '../durability/hub_process.ts';
 import { openTestHub } from '../support/running_hub.ts';
 
 const OPEN = { require_authorization: false, public_key_path: null, force_https: false };
@@ -96,11 +98,23 @@ describe('warnOfMqttPassword', () => {
   }
 });
 
+const nats = await testNats();
+
 describe('a hub', () => {
-  it('warns at its start when it sends its MQTT password without TLS', async (t) => {
-    const hub = await openTestHub({ mqtt_address: '192.0.2.1', mqtt_user: 'hub', mqtt_password: 'secret' });
-    t.after(hub.close);
-    assert.ok(hub.logged.some(({ message }) => /^The password for the MQTT broker is sent without TLS/.test(message)));
+  it('warns at its start of NATS without TLS and credentials, and of an MQTT password without TLS', {
+    skip: nats.skip,
+  }, async () => {
+    // No messages are sent to these machines: their names have no addresses.
+    const settings = {
+      ...{ cluster_servers: [...nats.servers.addresses, 'nats://nats.invalid:4222'].join(), cluster_replicas: 1 },
+      ...{ mqtt_address: 'broker.invalid', mqtt_user: 'hub', mqtt_password: 'secret' },
+    };
+    const hub = await HubProcess.start(newFolder(), settings);
+    await hub.logged('The password for the MQTT broker is sent without TLS');
+    assert.match(hub.log, /"level":40[^\n]*"msg":"The hub reaches NATS without TLS/);
+    assert.match(hub.log, /"level":40[^\n]*"msg":"The hub signs in to NATS without credentials/);
+    assert.ok(!hub.log.includes('secret'));
+    await hub.crash();
   });
 
   it('listens on this machine only, and is silent about it', async (t) => {

@@ -5,7 +5,19 @@ import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { colorsAt, openPage, openUiHub, type PageOptions, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
-import { at, DAMAGED_MS, FORKLIFT, forkliftAt, GATE, openRecordedHub, START_MS, violationsOf } from './history_site.ts';
+import {
+  at,
+  CROWD,
+  CROWD_MS,
+  DAMAGED_MS,
+  FORKLIFT,
+  forkliftAt,
+  GATE,
+  openRecordedHub,
+  recordCrowd,
+  START_MS,
+  violationsOf,
+} from './history_site.ts';
 import { createSite, DOCK, earth, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
@@ -188,6 +200,24 @@ test('The panel of a fence shows its visits, their duration, and its occupancy',
   await history.getByRole('cell', { name: 'Forklift 7' }).waitFor();
   await history.getByRole('figure', { name: 'Inside, over time' }).waitFor();
   await history.getByText('Median stay').waitFor();
+});
+
+test('200 tags on 200 trackables are 200 objects in visits, dwell times, occupancy and flows', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  await recordCrowd(hub);
+  const page = await lookAt(
+    t,
+    hub,
+    [80, 20],
+    `&t=${at(60, CROWD_MS)}&until=${at(240, CROWD_MS)}&span=600&sel=fences:${GATE.id}`,
+  );
+  const history = page.getByRole('region', { name: 'History of the fence' });
+  await history.getByText(`${CROWD}, by ${CROWD} objects`).waitFor();
+  const occupancy = history.getByRole('figure', { name: 'Inside, over time' });
+  await occupancy.getByText(`${CROWD}`, { exact: true }).waitFor();
+  await page.goto(`${hub.origin}/hub-ui/flows?until=${at(240, CROWD_MS)}&span=600`);
+  const flows = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'Dock A' }) });
+  await flows.locator('strong').getByText(`${CROWD}`, { exact: true }).waitFor();
 });
 
 test('The heat map shows where time was spent, and its legend says how much', { skip }, async (t) => {

@@ -5,6 +5,10 @@ import { openUiHub } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { createSite, DOCK, FORKLIFT } from './ui_site.ts';
 
+/** Number of trackables with a tag each, which are in the hall in the hour of `CROWD_MS`. */
+export const CROWD = 200;
+/** A minute at the dock, then four at the gate, and away. */
+export const CROWD_MS = Date.parse('2026-03-03T08:00:00Z');
 /** Start of the recorded hour. */
 export const START_MS = Date.parse('2026-03-01T10:00:00Z');
 /** Another hour, of files that a test may damage. */
@@ -87,6 +91,20 @@ function locationOf(provider: string, coordinates: readonly number[], atMs: numb
     position: { type: 'Point', coordinates },
     timestamp_generated: new Date(atMs).toISOString(),
   };
+}
+
+/** Records `CROWD` trackables with a tag each. */
+export async function recordCrowd(hub: TestHub): Promise<void> {
+  const tags = Array.from({ length: CROWD }, (_, i) => `crowd-${i}`);
+  const type = 'virtual';
+  await Promise.all(tags.map((tag) => hub.post('/trackables', { type, name: tag, location_providers: [tag] })));
+  for (let seconds = 0; seconds <= 300; seconds += 60) {
+    const coordinates = seconds === 0 ? [20, 20] : [80, seconds === 300 ? 40 : 20];
+    const locations = tags.map((tag) => locationOf(tag, coordinates, CROWD_MS + seconds * 1_000));
+    const { status, text } = await hub.put('/providers/locations', locations);
+    if (status !== 204) throw new Error(text);
+  }
+  await hub.settle();
 }
 
 /** Violations that axe finds on a page: rules, and the elements that break them. */

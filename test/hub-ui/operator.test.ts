@@ -110,7 +110,9 @@ test('A text that is neither a position nor a name on the map is rejected with t
   await untilHolds(page, async () => (await field.getAttribute('aria-invalid')) === 'false');
 });
 
-test('The map goes to a position in either order, to a fence and to a city by name', { skip }, async (t) => {
+test('The map goes to a position in either order and with decimal commas, to a fence and to a city by name', {
+  skip,
+}, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
@@ -131,6 +133,11 @@ test('The map goes to a position in either order, to a fence and to a city by na
   await untilHolds(page, () => isAt([8.68, 50.11], 1e-5));
   await go(`52° 31' 12" N, 13° 24' 18" E`);
   await untilHolds(page, () => isAt([13.405, 52.52], 1e-5));
+  await go('8,6844; 50,1133');
+  await untilHolds(page, () => isAt([8.6844, 50.1133], 1e-5));
+  await go('50,1122 8,6833');
+  await page.getByRole('button', { name: 'Swap' }).click();
+  await untilHolds(page, () => isAt([8.6833, 50.1122], 1e-5));
   await go('dock a');
   await untilHolds(page, () => isAt(earth(20, 20), 1e-4));
   await go('Nairobi');
