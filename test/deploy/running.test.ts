@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -218,4 +218,24 @@ describe('The example for Kubernetes', { skip }, () => {
     assert.equal((await hub.put('/providers/tag-1/location', locationOf('tag-1', 12)))?.status, 204, hub.log);
     assert.equal((await hub.stop()).code, 0);
   });
+});
+
+/** A user without an account, as OpenShift gives one to a container, in group 0. */
+const ANY_USER = { uid: 1_000_660_000, gid: 0 };
+const hasAnyUser = process.getuid?.() === 0 && spawnSync(process.execPath, ['-v'], ANY_USER).status === 0;
+
+test('any user of group 0 runs a hub whose folder is that of the image', {
+  skip: !hasAnyUser && 'needs root, and files that others may read',
+}, async () => {
+  const place = newFolder();
+  const [, owner = '', mode = ''] = /chown (\w+):0 \/config && chmod (\d+) \/config$/m.exec(textOf('Dockerfile')) ?? [];
+  assert.equal(owner, 'node');
+  // The user "node" of the image.
+  chownSync(place, 1_000, 0);
+  chmodSync(place, Number.parseInt(mode, 8));
+  const hub = new HubProcess(place, {}, atEnd, { user: ANY_USER });
+  await hub.listening();
+  assert.equal((await hub.put('/providers/tag/location', locationOf('tag', 0)))?.status, 204);
+  assert.equal((await hub.stop()).code, 0);
+  assert.equal(statSync(join(place, 'data.dat')).uid, ANY_USER.uid);
 });

@@ -33,6 +33,14 @@ export function newFolder(atEnd: AtEnd = after): string {
   return folder;
 }
 
+interface HubProcessOptions {
+  readonly args?: readonly string[];
+  /** Folder of the hub's release, this one when left out. */
+  readonly checkout?: string;
+  /** Numbers of user and group, for tests that run as root. */
+  readonly user?: { readonly uid?: number; readonly gid?: number };
+}
+
 /** The real program in a process of its own. */
 export class HubProcess {
   readonly #child: ChildProcess;
@@ -42,16 +50,16 @@ export class HubProcess {
   /** `http://127.0.0.1:port/hub/v2`, or https */
   base = '';
 
-  /** `checkout`: the folder of the hub's release, this one when left out. */
   constructor(
     folder: string,
     settings: TestSettings = {},
     atEnd: AtEnd = after,
-    { args = [], checkout = ROOT }: { readonly args?: readonly string[]; readonly checkout?: string } = {},
+    { args = [], checkout = ROOT, user = {} }: HubProcessOptions = {},
   ) {
     const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '1' };
     for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = String(value);
     this.#child = spawn(process.execPath, [join(checkout, 'src/main.ts'), ...args], {
+      ...user,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
