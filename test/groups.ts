@@ -68,8 +68,12 @@ export const SLOW: Readonly<Record<string, string>> = {
     'plays crash rounds of a cluster; test/cluster/hub_processes.test.ts has one crash',
   'test/durability/wide_column.test.ts':
     'starts Cassandra, which is downloaded; crash.test.ts of that folder has the same rounds on SQLite',
+  'test/hardening/fence_memory.test.ts':
+    'fills hubs of eight shards with fences; test/core/kept_region.test.ts checks that polygons are kept as numbers',
   'test/hardening/hostile.test.ts':
     'sends thousands of hostile requests; bounds.test.ts and paths.test.ts of that folder send each kind',
+  'test/hardening/memory_back.test.ts':
+    'floods hubs, and waits for their memory; test/threads/memory_watch.test.ts collects garbage at the same moments',
   'test/history/demo_retention.test.ts':
     'records 26 hours of the demo; retention.test.ts of that folder checks the same warning of replay',
   'test/history/other_program.test.ts': 'downloads Python packages; whole_csv.test.ts of that folder reads the rows',

@@ -8,15 +8,50 @@ const SEEDS = [
   { from: 401, count: 600, faults: 2 },
 ];
 
-for (const { from, count, faults } of SEEDS) {
-  test(`Hubs act as one hub through the faults of ${count} seeds, ${faults} each`, async () => {
-    const wrongs: string[] = [];
-    await playSeeds({
-      ...{ from, count, options: { faults }, processes: 2 },
-      played: ({ seed, wrongs: found }) => {
-        if (found.length > 0) wrongs.push(`npm run simulate -- 1 ${seed} 1 ${faults}: ${found[0]?.slice(0, 300)}`);
-      },
-    });
-    assert.equal(wrongs.length, 0, wrongs.join('\n'));
+/** Seeds with all faults that have failed before, and the reasons. */
+const MENDED: readonly [seed: number, what: string, faults?: number][] = [
+  [5336, 'an exit due to new times of a fence followed an entry, when partitions moved to another hub'],
+  [4964, 'the departure of objects was stored without its step'],
+  [6005, 'a failed hub had evaluated a change without effect'],
+  [5196, 'a closing hub was queried as if it were serving'],
+  [2004, 'a server that was stopped for a moment lost subscriptions made in the meantime'],
+  [
+    2987,
+    'state that a hub had relayed was mistaken for state that it had released itself, although it had arrived from another hub',
+  ],
+  [
+    3313,
+    'state that a hub had relayed was mistaken for state that it had released itself, and its events were published again',
+  ],
+  [3587, 'state that a hub had relayed was mistaken for state that it had released itself, and its state was lost'],
+  [4032, 'state that a hub had relayed was mistaken for state that it had released itself, by the next owner but one'],
+  [4923, 'objects without a location were released before that was journaled, and a failure was not reported'],
+  [
+    7020,
+    'events of an object after its return were mistaken for events before its departure, of which there were none',
+  ],
+  [9158, 'an event that could not be stored for seconds was considered received by all hubs'],
+  [8536, 'a replaced worker did not get the row of an object that was created after its release as an unknown one'],
+  [903, 'a worker replaced while objects arrived did not get their rows', 2],
+  [1150, 'the first owner of a new cluster acknowledged locations before it stored them'],
+  [244, 'an owner failed after it had announced the events of another failed owner to a hub that was cut off'],
+];
+
+async function play(from: number, count: number, faults: number): Promise<void> {
+  const wrongs: string[] = [];
+  await playSeeds({
+    ...{ from, count, options: { faults }, processes: 2 },
+    played: ({ seed, wrongs: found }) => {
+      if (found.length > 0) wrongs.push(`npm run simulate -- 1 ${seed} 1 ${faults}: ${found[0]?.slice(0, 300)}`);
+    },
   });
+  assert.equal(wrongs.length, 0, wrongs.join('\n'));
+}
+
+for (const { from, count, faults } of SEEDS) {
+  test(`Hubs act as one hub through the faults of ${count} seeds, ${faults} each`, () => play(from, count, faults));
+}
+
+for (const [seed, what, faults = 5] of MENDED) {
+  test(`Hubs act as one hub in seed ${seed}, in which ${what}`, () => play(seed, 1, faults));
 }

@@ -119,11 +119,15 @@ export async function whileHubRuns<T>(
   }
 }
 
-/** This machine, whose shards are not warmed up: most of the hubs of the tests live for less than that would take. */
+/**
+ * This machine, whose shards are not warmed up, and whose garbage is not collected at the start: most of the hubs of the tests
+ * live for less than that would take.
+ */
 function coldMachine(): Machine {
   const machine = thisMachine();
   return {
     ...machine,
+    collectGarbage() {},
     openThread: (file, { workerData, ...rest } = {}) =>
       machine.openThread(file, { ...rest, workerData: { ...workerData, isCold: true } }),
   };
