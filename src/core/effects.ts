@@ -1,12 +1,13 @@
 import { type Borrowed, lend } from '../model/borrowed.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Zone } from '../model/zone.ts';
+import { DERIVED, MEMBER, OWN_TIMING, TIMERS } from './encoding/layouts.ts';
 import type { FenceMembership } from './fence/membership.ts';
-import { type OwnTiming, UNSET } from './fence/timing.ts';
+import { UNSET } from './fence/timing.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
-import { DERIVED_BYTES, type Derived, derivedIn, type Fix, type FixContext } from './location/fix.ts';
-import { type NewRecordBuffer, recordIdIn, type Utf8Bytes } from './location/record.ts';
+import { DERIVED_BYTES, type Derived, type Fix, type FixContext } from './location/fix.ts';
+import { type NewRecordBuffer, type RecordBuffer, recordIdIn, type Utf8Bytes } from './location/record.ts';
 import { CHANGED_SHARD, type FenceMember, type ProviderState, type TrackableState } from './state.ts';
 
 /**
@@ -28,10 +29,9 @@ import { CHANGED_SHARD, type FenceMember, type ProviderState, type TrackableStat
  *       SHARED     u32 offset of the effect of the provider at the same position
  *       otherwise  u8 FIXED, string source, string zone, context, u32 bytes, derived values and record;
  *                  or u8 NOWHERE; or u8 ELSEWHERE: in another shard
- *     if MEMBERS: u32 number of memberships, and for each
- *       string fence, u8 area, f64 seenMs, entryMs or sinceMs, timeoutAtMs, toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs
+ *     if MEMBERS: u32 number of memberships, and for each string fence, MEMBER, TIMERS
  *
- * The context is u8 flags, if TIMED seven f64 with NaN for unset, a u32 number of trackables and their ids as strings.
+ * The context is u8 flags, if TIMED OWN_TIMING, a u32 number of trackables and their ids as strings.
  */
 const [TRACKABLE, LOCATED, SHARED, MEMBERS, COLLIDING, SUPPRESSED, OBSERVED] = [1, 2, 4, 8, 16, 32, 64] as const;
 const [NOWHERE, FIXED, ELSEWHERE] = [0, 1, 2] as const;
@@ -41,7 +41,6 @@ const [NOWHERE, FIXED, ELSEWHERE] = [0, 1, 2] as const;
  */
 const [LOCAL, ZONED, ZONE_REMOVED, TIMED] = [1, 2, 4, 8] as const;
 const AREAS = ['entering', 'in', 'tolerance', 'out'] as const;
-const TIMING_NAMES = Object.keys(UNSET) as (keyof OwnTiming)[];
 
 const INITIAL_BYTES = 1 << 12;
 /** Upper bounds in bytes: all fixed-size members of an effect, and those of one membership. */
@@ -182,7 +181,10 @@ export class EffectWriter extends GrowingBuffer {
   // hot
   #context({ isLocal, timing, trackables }: Fix, ofZone: number): void {
     this.#u8(ofZone | (isLocal ? LOCAL : 0) | (timing === UNSET ? 0 : TIMED));
-    if (timing !== UNSET) for (const name of TIMING_NAMES) this.#f64(timing[name] ?? Number.NaN);
+    if (timing !== UNSET) {
+      OWN_TIMING.write(this, this.#at, timing);
+      this.#at += OWN_TIMING.bytes;
+    }
     this.#u32(trackables.length);
     for (const id of trackables) {
       this.reserve(this.#at + FIXED_MAX + UTF8_MAX * id.length, this.#at);
@@ -196,14 +198,11 @@ export class EffectWriter extends GrowingBuffer {
       this.reserve(this.#at + MEMBER_MAX + UTF8_MAX * fence.id.length, this.#at);
       const isInside = membership.at === 'inside';
       this.#string(fence.id);
-      this.#u8(isInside ? AREAS.indexOf(membership.area) : 0);
-      this.#f64(seenMs);
-      this.#f64(isInside ? membership.entryMs : membership.sinceMs);
-      this.#f64(isInside ? membership.timeoutAtMs : 0);
-      this.#f64(membership.toleranceFromMs);
-      this.#f64(membership.toleranceAtMs);
-      this.#f64(membership.delayFromMs);
-      this.#f64(membership.delayAtMs);
+      const area = isInside ? AREAS.indexOf(membership.area) : 0;
+      const fromMs = isInside ? membership.entryMs : membership.sinceMs;
+      MEMBER.write(this, this.#at, { area, seenMs, fromMs, timeoutAtMs: isInside ? membership.timeoutAtMs : 0 });
+      TIMERS.write(this, this.#at + MEMBER.bytes, membership);
+      this.#at += MEMBER.bytes + TIMERS.bytes;
     }
     this.reserve(this.#at + FIXED_MAX, this.#at);
   }
@@ -237,13 +236,11 @@ export function* effectsIn(bytes: Utf8Bytes): Generator<Effect> {
 }
 
 class EffectReader {
-  readonly #bytes: Utf8Bytes;
-  readonly #view: DataView;
+  readonly #buffer: RecordBuffer;
   at = 0;
 
   constructor(bytes: Utf8Bytes) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#buffer = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
   }
 
   effect(): Effect {
@@ -264,8 +261,7 @@ class EffectReader {
     if ((flags & SHARED) !== 0) return { at: 'shared', effect: this.#u32() };
     if ((flags & LOCATED) !== 0) {
       const seq = this.#f64();
-      const derived = derivedIn(this.#view, this.at);
-      this.at += DERIVED_BYTES;
+      const derived = DERIVED.read(this.#buffer, this.#after(DERIVED_BYTES) + DERIVED_BYTES);
       const { isZoneRemoved: _, ...context } = this.#context();
       return { at: 'location', seq, derived, ...context };
     }
@@ -274,39 +270,26 @@ class EffectReader {
     const source = this.#string();
     const name = this.#string();
     const { isZoneRemoved, ...context } = this.#context();
-    const size = this.#u32();
-    const start = this.at;
-    this.at += size;
-    const providerId = recordIdIn({ bytes: this.#bytes, view: this.#view }, start + DERIVED_BYTES);
+    const start = this.#after(this.#u32());
+    const providerId = recordIdIn(this.#buffer, start + DERIVED_BYTES);
     const zone = isZoneRemoved ? (JSON.parse(name) as Zone) : name;
-    return { at: 'fix', bytes: this.#bytes.subarray(start, this.at), providerId, source, zone, ...context };
+    return { at: 'fix', bytes: this.#buffer.bytes.subarray(start, this.at), providerId, source, zone, ...context };
   }
 
   #context(): PositionContext & { readonly isZoneRemoved: boolean } {
     const flags = this.#u8();
-    const timing = (flags & TIMED) === 0 ? UNSET : this.#timing();
+    const timing = (flags & TIMED) === 0 ? UNSET : OWN_TIMING.read(this.#buffer, this.#after(OWN_TIMING.bytes));
     const trackables = Array.from({ length: this.#u32() }, () => this.#string());
     const isZoneRemoved = (flags & ZONE_REMOVED) !== 0;
     return { isLocal: (flags & LOCAL) !== 0, isInZone: (flags & ZONED) !== 0, isZoneRemoved, timing, trackables };
   }
 
-  #timing(): OwnTiming {
-    const timing: { -readonly [K in keyof OwnTiming]: OwnTiming[K] } = { ...UNSET };
-    for (const name of TIMING_NAMES) {
-      const value = this.#f64();
-      timing[name] = Number.isNaN(value) ? undefined : value;
-    }
-    return timing;
-  }
-
   #members(): EffectMember[] {
     return Array.from({ length: this.#u32() }, () => {
       const fenceId = this.#string();
-      const area = AREAS[this.#u8()] as (typeof AREAS)[number];
-      const [seenMs, fromMs, timeoutAtMs] = [this.#f64(), this.#f64(), this.#f64()];
-      const [toleranceFromMs, toleranceAtMs] = [this.#f64(), this.#f64()];
-      const [delayFromMs, delayAtMs] = [this.#f64(), this.#f64()];
-      const timers = { toleranceFromMs, toleranceAtMs, delayFromMs, delayAtMs };
+      const { area: index, seenMs, fromMs, timeoutAtMs } = MEMBER.read(this.#buffer, this.#after(MEMBER.bytes));
+      const area = AREAS[index] as (typeof AREAS)[number];
+      const timers = TIMERS.read(this.#buffer, this.#after(TIMERS.bytes));
       const membership: FenceMembership =
         area === 'entering'
           ? { at: 'entering', sinceMs: fromMs, ...timers }
@@ -316,23 +299,26 @@ class EffectReader {
   }
 
   #u8(): number {
-    return this.#view.getUint8(this.at++);
+    return this.#buffer.view.getUint8(this.#after(1));
   }
 
   #u32(): number {
-    this.at += 4;
-    return this.#view.getUint32(this.at - 4, true);
+    return this.#buffer.view.getUint32(this.#after(4), true);
   }
 
   #f64(): number {
-    this.at += 8;
-    return this.#view.getFloat64(this.at - 8, true);
+    return this.#buffer.view.getFloat64(this.#after(8), true);
   }
 
   #string(): string {
-    const start = this.at + 4;
-    const end = start + this.#u32();
-    this.at = end;
-    return this.#bytes.toString('utf8', start, end);
+    const bytes = this.#u32();
+    const start = this.#after(bytes);
+    return this.#buffer.bytes.toString('utf8', start, start + bytes);
+  }
+
+  /** Skips bytes, and returns their offset. */
+  #after(bytes: number): number {
+    this.at += bytes;
+    return this.at - bytes;
   }
 }

@@ -1,5 +1,6 @@
 import { type Borrowed, lend } from '../model/borrowed.ts';
 import { wallClockOfEventTime, type ClockStep, wallClockTime } from '../model/clock_steps.ts';
+import { POSITIONS, TOPIC_POSITIONS } from './encoding/layouts.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import { UTF8_MAX } from './json_bytes.ts';
 import type { Fix } from './location/fix.ts';
@@ -13,14 +14,13 @@ import type { NewRecordBuffer } from './location/record.ts';
  *
  * The positions of a step, little-endian, from a multiple of 8, padded to one:
  *
- *     0  u32 number of names before the step     4  u32 bytes of the new names
- *     8  for each name: u32 bytes, UTF-8; then padding to a multiple of 8, and for each topic with positions:
+ *     POSITIONS
+ *     for each name: u32 bytes, UTF-8; then padding to a multiple of 8, and for each topic with positions:
  *
- *        0  u32 topic, as its index in POSITION_TOPICS   4  u32 number of positions
- *        8  u32 columns with any value: bits in the order of POSITION_NUMBERS, then POSITION_NAMES
- *       12  u32 bytes of all members
- *       16  each position: f64 each of POSITION_NUMBERS, NaN for unknown, u32 each of POSITION_NAMES, 0 for none
- *           u32 for each position: end offset of its members, if there are any; then these, as JSON (location/accepted.ts)
+ *       TOPIC_POSITIONS: `topic`, as its index in POSITION_TOPICS; `present`, the columns with any value as bits, in the
+ *       order of POSITION_NUMBERS, then POSITION_NAMES
+ *       each position: f64 each of POSITION_NUMBERS, NaN for unknown, u32 each of POSITION_NAMES, 0 for none
+ *       u32 for each position: end offset of its members, if there are any; then these, as JSON (location/accepted.ts)
  */
 
 export const POSITION_TOPICS = ['locations', 'motions'] as const;
@@ -44,8 +44,7 @@ const [TIME, SPEED, COURSE, RECEIVED, X, Y, Z, ACCURACY] = (
   ['time', 'speed', 'course', 'received', 'x', 'y', 'z', 'accuracy'] as const
 ).map((name) => POSITION_NUMBERS.indexOf(name)) as [number, number, number, number, number, number, number, number];
 
-const STEP_HEAD = 8;
-const TOPIC_HEAD = 16;
+const [STEP_HEAD, TOPIC_HEAD] = [POSITIONS.bytes, TOPIC_POSITIONS.bytes] as const;
 const INITIAL_BYTES = 1 << 12;
 const BYTES_RETAINED = 1 << 20;
 const [INITIAL_POSITIONS, POSITIONS_RETAINED] = [1 << 8, 1 << 13] as const;
@@ -219,8 +218,7 @@ export class PositionWriter extends GrowingBuffer {
       view.setUint32(at, written, true);
       at += 4 + written;
     }
-    view.setUint32(0, this.#numbers.size - names.length, true);
-    view.setUint32(4, at - STEP_HEAD, true);
+    POSITIONS.write(this, 0, { namesBefore: this.#numbers.size - names.length, newNamesBytes: at - STEP_HEAD });
     this.#newNames = [];
     return padded(at);
   }
@@ -245,10 +243,7 @@ export class PositionWriter extends GrowingBuffer {
       }
       at += membersSize;
     }
-    view.setUint32(start, topic, true);
-    view.setUint32(start + 4, count, true);
-    view.setUint32(start + 8, present, true);
-    view.setUint32(start + 12, membersSize, true);
+    TOPIC_POSITIONS.write(this, start, { topic, count, present, membersBytes: membersSize });
     positions.clear();
     return padded(at);
   }

@@ -1,4 +1,5 @@
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
+import { ROW } from './encoding/layouts.ts';
 import { GrowingBuffer } from './growing_buffer.ts';
 import type { StoredRow } from './item.ts';
 import { UTF8_MAX } from './json_bytes.ts';
@@ -7,16 +8,11 @@ import type { NewRecordBuffer, RecordBuffer } from './location/record.ts';
 /**
  * Rows as bytes: they are only copied between the shard and the disk, and never decoded on the way.
  *
- * A row, little-endian, at any offset:
- *
- *     0  u32 bytes of the row          4  u32 bytes of the id         8  u32 bytes of the memberships
- * 12 u8 kind, as its index in KINDS 13 u8 1: tombstone 16 f64 receivedMs, or startMs of a collision 24 f64 eventTimeMs
- * 32 the id, the memberships as JSON, the location or bodies, in UTF-8
+ * A row, at any offset: ROW, then the id, the memberships as JSON, the location or bodies, in UTF-8.
  *
  * Databases contain such rows (store/row_log.ts): later versions must read them.
  */
-const [SIZE, ID_SIZE, MEMBERS_SIZE, KIND, TOMBSTONE, FIRST_MS, SECOND_MS] = [0, 4, 8, 12, 13, 16, 24] as const;
-const HEAD_BYTES = 32;
+const { bytes: HEAD_BYTES, get, set } = ROW;
 /** Minimum size of a row. */
 export const ROW_BYTES_MIN = HEAD_BYTES;
 
@@ -75,25 +71,22 @@ export class PackedRows implements Iterable<StoredRow> {
 
   /** Throws a TypeError for the first row with a time that is not a number: not every store would reject it. */
   checkTimes(): void {
-    const { view } = this.#buffer;
+    const buffer = this.#buffer;
     for (const at of this.offsets()) {
-      if (!Number.isNaN(view.getFloat64(at + FIRST_MS, true) + view.getFloat64(at + SECOND_MS, true))) continue;
-      const { kind, id } = rowAt(this.#buffer, at);
+      if (!Number.isNaN(get.receivedMs(buffer, at) + get.eventTimeMs(buffer, at))) continue;
+      const { kind, id } = rowAt(buffer, at);
       throw new TypeError(`Cannot keep the row of ${kind} "${id}": a time is not a number`);
     }
   }
 }
 
 /** Returns the size of the row at `at` in bytes. */
-// hot
-export function rowSize({ view }: RecordBuffer, at: number): number {
-  return view.getUint32(at + SIZE, true);
-}
+export const rowSize = get.rowBytes;
 
 /** Whether the row is a tombstone. */
 // hot
-export function isTombstone({ view }: RecordBuffer, at: number): boolean {
-  return view.getUint8(at + TOMBSTONE) === 1;
+export function isTombstone(buffer: RecordBuffer, at: number): boolean {
+  return get.isTombstone(buffer, at) === 1;
 }
 
 /**
@@ -101,17 +94,18 @@ export function isTombstone({ view }: RecordBuffer, at: number): boolean {
  * two.
  */
 // hot
-export function rowHash({ bytes, view }: RecordBuffer, at: number): number {
-  let hash = 0x811c9dc5 ^ (bytes[at + KIND] as number);
-  const end = at + HEAD_BYTES + view.getUint32(at + ID_SIZE, true);
+export function rowHash(buffer: RecordBuffer, at: number): number {
+  const { bytes } = buffer;
+  let hash = 0x811c9dc5 ^ get.kind(buffer, at);
+  const end = at + HEAD_BYTES + get.idBytes(buffer, at);
   for (let i = at + HEAD_BYTES; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
 // hot
 export function isOfSameObject(a: RecordBuffer, atA: number, b: RecordBuffer, atB: number): boolean {
-  const size = a.view.getUint32(atA + ID_SIZE, true);
-  if (size !== b.view.getUint32(atB + ID_SIZE, true) || a.bytes[atA + KIND] !== b.bytes[atB + KIND]) return false;
+  const size = get.idBytes(a, atA);
+  if (size !== get.idBytes(b, atB) || get.kind(a, atA) !== get.kind(b, atB)) return false;
   for (let i = HEAD_BYTES; i < HEAD_BYTES + size; i++) if (a.bytes[atA + i] !== b.bytes[atB + i]) return false;
   return true;
 }
@@ -123,10 +117,10 @@ export function rowKey(buffer: RecordBuffer, at: number): string {
 }
 
 /** Returns kind and id of a row's object. */
-export function rowId({ bytes, view }: RecordBuffer, at: number): Pick<RowHead, 'kind' | 'id'> {
+export function rowId(buffer: RecordBuffer, at: number): Pick<RowHead, 'kind' | 'id'> {
   const start = at + HEAD_BYTES;
-  const id = bytes.toString('utf8', start, start + view.getUint32(at + ID_SIZE, true));
-  return { kind: KINDS[view.getUint8(at + KIND)] as StoredRow['kind'], id };
+  const id = buffer.bytes.toString('utf8', start, start + get.idBytes(buffer, at));
+  return { kind: KINDS[get.kind(buffer, at)] as StoredRow['kind'], id };
 }
 
 /** Returns the key of an object. */
@@ -141,17 +135,19 @@ export function ofKey(key: string): [kind: StoredRow['kind'], id: string] {
 }
 
 /** Returns the row at `at`, with its memberships as JSON and its last part as `text`. */
-export function decodeRow({ bytes, view }: RecordBuffer, at: number): DecodedRow {
-  const membersAt = at + HEAD_BYTES + view.getUint32(at + ID_SIZE, true);
-  const textAt = membersAt + view.getUint32(at + MEMBERS_SIZE, true);
+export function decodeRow(buffer: RecordBuffer, at: number): DecodedRow {
+  const { bytes } = buffer;
+  const { rowBytes, idBytes, membersBytes, kind, isTombstone, receivedMs, eventTimeMs } = ROW.read(buffer, at);
+  const membersAt = at + HEAD_BYTES + idBytes;
+  const textAt = membersAt + membersBytes;
   return {
-    kind: KINDS[view.getUint8(at + KIND)] as StoredRow['kind'],
+    kind: KINDS[kind] as StoredRow['kind'],
     id: bytes.toString('utf8', at + HEAD_BYTES, membersAt),
-    isTombstone: view.getUint8(at + TOMBSTONE) === 1,
-    receivedMs: view.getFloat64(at + FIRST_MS, true),
-    eventTimeMs: view.getFloat64(at + SECOND_MS, true),
+    isTombstone: isTombstone === 1,
+    receivedMs,
+    eventTimeMs,
     memberships: membersAt === textAt ? '[]' : bytes.toString('utf8', membersAt, textAt),
-    text: bytes.toString('utf8', textAt, at + rowSize({ bytes, view }, at)),
+    text: bytes.toString('utf8', textAt, at + rowBytes),
   };
 }
 
@@ -181,28 +177,27 @@ export class RowWriter extends GrowingBuffer {
   begin({ kind, id, receivedMs, eventTimeMs }: RowHead, bytesMax: number): number {
     const at = this.#start;
     this.reserve(at + HEAD_BYTES + UTF8_MAX * id.length + bytesMax, at);
-    const { bytes, view } = this;
-    const idBytes = bytes.write(id, at + HEAD_BYTES);
-    view.setUint32(at + ID_SIZE, idBytes, true);
-    view.setUint32(at + MEMBERS_SIZE, 0, true);
-    // Also clears the two bytes after it.
-    view.setUint32(at + KIND, KINDS.indexOf(kind), true);
-    view.setFloat64(at + FIRST_MS, receivedMs, true);
-    view.setFloat64(at + SECOND_MS, eventTimeMs, true);
+    const idBytes = this.bytes.write(id, at + HEAD_BYTES);
+    set.idBytes(this, at, idBytes);
+    set.membersBytes(this, at, 0);
+    // Also clears the three bytes after it.
+    this.view.setUint32(at + ROW.at.kind, KINDS.indexOf(kind), true);
+    set.receivedMs(this, at, receivedMs);
+    set.eventTimeMs(this, at, eventTimeMs);
     return at + HEAD_BYTES + idBytes;
   }
 
   /** Ends the memberships at offset `at`. */
   // hot
   endMembers(at: number): void {
-    const start = this.#start + HEAD_BYTES + this.view.getUint32(this.#start + ID_SIZE, true);
-    this.view.setUint32(this.#start + MEMBERS_SIZE, at - start, true);
+    const start = this.#start + HEAD_BYTES + get.idBytes(this, this.#start);
+    set.membersBytes(this, this.#start, at - start);
   }
 
   /** Finishes the row at offset `at`. */
   // hot
   end(at: number): void {
-    this.view.setUint32(this.#start + SIZE, at - this.#start, true);
+    set.rowBytes(this, this.#start, at - this.#start);
     this.#start = at;
     this.#count++;
   }
@@ -210,7 +205,7 @@ export class RowWriter extends GrowingBuffer {
   /** Writes a tombstone. */
   gone(kind: StoredRow['kind'], id: string): void {
     const at = this.begin({ kind, id, receivedMs: 0, eventTimeMs: 0 }, 0);
-    this.view.setUint8(this.#start + TOMBSTONE, 1);
+    set.isTombstone(this, this.#start, 1);
     this.end(at);
   }
 

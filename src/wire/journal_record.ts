@@ -1,4 +1,5 @@
 import { Packr } from 'msgpackr';
+import { CLOCK_STEP, JOURNAL_RECORD } from '../core/encoding/layouts.ts';
 import { type Borrowed, lend, look } from '../model/borrowed.ts';
 import { type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
@@ -7,26 +8,25 @@ import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
  * Records of a hub's journal: the changes of a step, the state released to another hub with a step, and how far the
  * journal is needed. Released state precedes the record of its step, which only contains that it is elsewhere.
  *
- *      0  u8  version            1  u8 kind, as its index in KINDS
- *      2  f64 for a step the wall-clock time of its end, for a done record the number of the message up to which the
- *             state contains everything
- *     10  f64 sequence of the last record of the configuration log that the shard has applied: by the end of the step,
- *             before the objects left, or by the last step so far
- *     18  u32 bytes of the batch
- *     22  u8 number of clock steps and suspensions of the hub
- *     23  for each f64 toMs, f64 byMs (model/clock_steps.ts), which convert the step's monotonic times for other hubs;
- *         then the batch as sent, empty if it had no location, then the effects (core/effects.ts).
- *         For released state: f64 sequence of its record in the configuration log, then the effects. If a former owner
- *         had released it, RELAYED precedes the clock steps: no clock produces this step, and it changes no time for a
- *         reader that does not know it. For a done record: msgpack of [ingress hub, number] of each request whose locations
- *         are all journaled
+ *     JOURNAL_RECORD
+ *       `kind`: its index in KINDS
+ *       `number`: for a step the wall-clock time of its end, for a done record the number of the message up to which the
+ *         state contains everything
+ *       `config`: sequence of the last record of the configuration log that the shard has applied: by the end of the
+ *         step, before the objects left, or by the last step so far
+ *       `setBacks`: number of clock steps and suspensions of the hub
+ *     for each of these CLOCK_STEP (model/clock_steps.ts), which convert the step's monotonic times for other hubs
+ *     for a step the batch as sent, empty if it had no location, then the effects (core/effects.ts)
+ *     for released state: f64 sequence of its record in the configuration log, then the effects. If a former owner had
+ *       released it, RELAYED precedes the clock steps: no clock produces this step, and it changes no time for a reader
+ *       that does not know it
+ *     for a done record: msgpack of [ingress hub, number] of each request whose locations are all journaled
  *
- * Little-endian. Fence events may precede the record of a step: see fence_events.ts.
+ * Fence events may precede the record of a step: see fence_events.ts.
  */
 const VERSION = 1;
 const KINDS = ['step', 'done', 'released'] as const;
-const [KIND_AT, NUMBER_AT, CONFIG_AT, BATCH_SIZE_AT, SET_BACKS_AT, HEAD_BYTES] = [1, 2, 10, 18, 22, 23] as const;
-const SET_BACK_BYTES = 16;
+const HEAD_BYTES = JOURNAL_RECORD.bytes;
 /** A request with locations of an ingress hub. */
 export interface NumberedRequest {
   /** Member id of the ingress hub. */
@@ -127,15 +127,12 @@ function packed(
   first: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
   const effectBytes = look(effects);
-  const firstAt = HEAD_BYTES + SET_BACK_BYTES * setBacks.length;
+  const firstAt = HEAD_BYTES + CLOCK_STEP.bytes * setBacks.length;
   const size = firstAt + first.length + effectBytes.length;
-  const { bytes, view } = begun(kind, wallClockTime(nowMs, setBacks), { config, size });
-  view.setUint32(BATCH_SIZE_AT, kind === 'step' ? first.length : 0, true);
-  view.setUint8(SET_BACKS_AT, setBacks.length);
-  for (const [index, { toMs, byMs }] of setBacks.entries()) {
-    view.setFloat64(HEAD_BYTES + SET_BACK_BYTES * index, toMs, true);
-    view.setFloat64(HEAD_BYTES + SET_BACK_BYTES * index + 8, byMs, true);
-  }
+  const batchBytes = kind === 'step' ? first.length : 0;
+  const number = wallClockTime(nowMs, setBacks);
+  const { bytes, view } = begun(kind, size, { number, config, batchBytes, setBacks: setBacks.length });
+  for (const [i, setBack] of setBacks.entries()) CLOCK_STEP.write({ view }, HEAD_BYTES + CLOCK_STEP.bytes * i, setBack);
   bytes.set(first, firstAt);
   bytes.set(effectBytes, firstAt + first.length);
   return bytes;
@@ -152,7 +149,7 @@ export interface RecordedDone extends RecordedWith {
 /** Packs a done record into its own bytes. */
 export function packDone({ upTo, config, requests }: RecordedDone): Uint8Array<ArrayBuffer> {
   const rows = packr.pack(requests.map(({ ingress, number }) => [ingress, number]));
-  const { bytes } = begun('done', upTo, { config, size: HEAD_BYTES + rows.length });
+  const { bytes } = begun('done', HEAD_BYTES + rows.length, { number: upTo, config, batchBytes: 0, setBacks: 0 });
   bytes.set(rows, HEAD_BYTES);
   return bytes;
 }
@@ -176,20 +173,18 @@ export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
 function unpackRecord(bytes: Uint8Array): JournalRecord {
   if (bytes.length < HEAD_BYTES) throw new JournalRecordError(`A journal record has ${bytes.length} bytes`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const version = view.getUint8(0);
+  const head = JOURNAL_RECORD.read({ view }, 0);
+  const { version, number, config } = head;
   if (version !== VERSION) throw new JournalRecordError(`A journal record has version ${version}, not ${VERSION}`);
-  const kind = KINDS[view.getUint8(KIND_AT)];
-  if (kind === undefined) throw new JournalRecordError(`A journal record has kind ${view.getUint8(KIND_AT)}`);
-  const number = view.getFloat64(NUMBER_AT, true);
-  const config = view.getFloat64(CONFIG_AT, true);
+  const kind = KINDS[head.kind];
+  if (kind === undefined) throw new JournalRecordError(`A journal record has kind ${head.kind}`);
   if (kind === 'done') return { kind, config, upTo: number, requests: readRequests(bytes.subarray(HEAD_BYTES)) };
-  const batchAt = HEAD_BYTES + SET_BACK_BYTES * view.getUint8(SET_BACKS_AT);
-  const batchEnd = batchAt + view.getUint32(BATCH_SIZE_AT, true);
+  const batchAt = HEAD_BYTES + CLOCK_STEP.bytes * head.setBacks;
+  const batchEnd = batchAt + head.batchBytes;
   const effectsAt = batchEnd + (kind === 'released' ? 8 : 0);
   if (effectsAt > bytes.length) throw new JournalRecordError(`A journal record ends before its effects`);
-  const setBacks = Array.from({ length: view.getUint8(SET_BACKS_AT) }, (_, index): ClockStep => {
-    const at = HEAD_BYTES + SET_BACK_BYTES * index;
-    return { toMs: view.getFloat64(at, true), byMs: view.getFloat64(at + 8, true) };
+  const setBacks: ClockStep[] = Array.from({ length: head.setBacks }, (_, i) => {
+    return CLOCK_STEP.read({ view }, HEAD_BYTES + CLOCK_STEP.bytes * i);
   });
   const isRelayed = kind === 'released' && setBacks[0]?.byMs === RELAYED.byMs;
   if (isRelayed) setBacks.shift();
@@ -200,14 +195,11 @@ function unpackRecord(bytes: Uint8Array): JournalRecord {
 
 function begun(
   kind: JournalRecord['kind'],
-  number: number,
-  { config, size }: RecordedWith & { readonly size: number },
+  size: number,
+  head: Omit<Parameters<typeof JOURNAL_RECORD.write>[2], 'version' | 'kind'>,
 ) {
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
-  view.setUint8(0, VERSION);
-  view.setUint8(KIND_AT, KINDS.indexOf(kind));
-  view.setFloat64(NUMBER_AT, number, true);
-  view.setFloat64(CONFIG_AT, config, true);
+  JOURNAL_RECORD.write({ view }, 0, { version: VERSION, kind: KINDS.indexOf(kind), ...head });
   return { bytes, view };
 }

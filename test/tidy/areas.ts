@@ -17,7 +17,9 @@ const INNER = ['src/model', 'src/core'];
 /**
  * Rooms of the core with values and rules only. Each may import those before it, and geodesy. None imports handlers.
  */
-const VALUES = ['rules', 'zone', 'fence', 'location', 'motion', 'collision'].map((room) => `src/core/${room}`);
+const VALUES = ['encoding', 'rules', 'zone', 'fence', 'location', 'motion', 'collision'].map(
+  (room) => `src/core/${room}`,
+);
 /** Files that they share. */
 const STATE = ['state', 'deadline_heap', 'variant_filter', 'json_bytes', 'event_writer'].map(
   (name) => `src/core/${name}.ts`,

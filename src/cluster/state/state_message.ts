@@ -70,7 +70,7 @@ export function unpackState(message: Uint8Array): StateMessage {
   const count = view.getUint32(COUNT_AT, true);
   let at = start;
   for (let left = count; left > 0; left--) {
-    const size = at + ROW_BYTES_MIN <= length ? rowSize({ bytes, view }, at) : Number.POSITIVE_INFINITY;
+    const size = at + ROW_BYTES_MIN <= length ? rowSize({ view }, at) : Number.POSITIVE_INFINITY;
     if (size < ROW_BYTES_MIN || at + size > length) {
       throw new StateFormatError(`Message ${head.number} of "${head.by}" in the state ends within a row`);
     }

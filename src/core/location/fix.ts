@@ -1,12 +1,13 @@
 import type { ElevationRef } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
+import { withFields } from '../encoding/layout.ts';
+import { DERIVED, RECORD } from '../encoding/layouts.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { ReceivedLocation } from './received.ts';
-import { LocationRecord, orUndefined, type RecordBuffer, type TimeConversion, shiftRecord } from './record.ts';
+import { LocationRecord, orUndefined, type RecordBuffer, shiftRecord, type TimeConversion } from './record.ts';
 
-/** Offsets before the record of the values derived from it, as f64: NaN for an unknown speed or course. */
-const [LON, LAT, FLOOR, EVENT_TIME, SPEED, COURSE] = [-48, -40, -32, -24, -16, -8] as const;
-export const DERIVED_BYTES = 48;
+/** Bytes of the values derived from it, before the record. */
+export const DERIVED_BYTES = DERIVED.bytes;
 
 const NO_TRACKABLES: readonly string[] = [];
 
@@ -38,25 +39,11 @@ export interface Derived {
   readonly course: number | undefined;
 }
 
-/** Reads derived values written by Fix.copyDerived. */
-export function derivedIn(view: DataView, at: number): Derived {
-  const value = (offset: number): number => view.getFloat64(at + DERIVED_BYTES + offset, true);
-  return {
-    lon: value(LON),
-    lat: value(LAT),
-    floor: value(FLOOR),
-    eventTimeMs: value(EVENT_TIME),
-    speed: orUndefined(value(SPEED)),
-    course: orUndefined(value(COURSE)),
-  };
-}
-
 /** Converts the times in `Fix.bytes`, in place. */
 export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, times: TimeConversion): void {
-  const view = new DataView(buffer, byteOffset, byteLength);
-  const at = DERIVED_BYTES + EVENT_TIME;
-  view.setFloat64(at, times.eventTime(view.getFloat64(at, true)), true);
-  shiftRecord({ view }, DERIVED_BYTES, times);
+  const fix = { view: new DataView(buffer, byteOffset, byteLength) };
+  DERIVED.set.eventTimeMs(fix, DERIVED_BYTES, times.eventTime(DERIVED.get.eventTimeMs(fix, DERIVED_BYTES)));
+  shiftRecord(fix, DERIVED_BYTES, times);
 }
 
 /**
@@ -64,7 +51,7 @@ export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, times: 
  * (fix_slab.ts). Apart from its provider's timing it is immutable while two objects hold it, or until the end of the
  * step in which one has left. A fix that only one object holds is reused for that object's next location.
  */
-export class Fix extends LocationRecord implements FixContext, Derived {
+export class Fix extends withFields(LocationRecord, DERIVED) implements FixContext, Derived {
   providerId = '';
   source = '';
   zone: Zone | undefined = undefined;
@@ -89,32 +76,8 @@ export class Fix extends LocationRecord implements FixContext, Derived {
     this.capacity = capacity;
   }
 
-  get lon(): number {
-    return this.buffer.view.getFloat64(this.at + LON, true);
-  }
-
-  get lat(): number {
-    return this.buffer.view.getFloat64(this.at + LAT, true);
-  }
-
   get z(): number | undefined {
     return orUndefined(this.sentZ);
-  }
-
-  get floor(): number {
-    return this.buffer.view.getFloat64(this.at + FLOOR, true);
-  }
-
-  get eventTimeMs(): number {
-    return this.buffer.view.getFloat64(this.at + EVENT_TIME, true);
-  }
-
-  get speed(): number | undefined {
-    return orUndefined(this.buffer.view.getFloat64(this.at + SPEED, true));
-  }
-
-  get course(): number | undefined {
-    return orUndefined(this.buffer.view.getFloat64(this.at + COURSE, true));
   }
 
   get elevationRef(): ElevationRef {
@@ -125,13 +88,7 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   // hot
   write(location: ReceivedLocation, derived: Derived, context: FixContext): void {
     location.copyTo(this.buffer, this.at);
-    const { view } = this.buffer;
-    view.setFloat64(this.at + LON, derived.lon, true);
-    view.setFloat64(this.at + LAT, derived.lat, true);
-    view.setFloat64(this.at + FLOOR, derived.floor, true);
-    view.setFloat64(this.at + EVENT_TIME, derived.eventTimeMs, true);
-    view.setFloat64(this.at + SPEED, derived.speed ?? Number.NaN, true);
-    view.setFloat64(this.at + COURSE, derived.course ?? Number.NaN, true);
+    DERIVED.write(this.buffer, this.at, derived);
     this.setContext(context);
   }
 
@@ -143,8 +100,8 @@ export class Fix extends LocationRecord implements FixContext, Derived {
 
   /** Sets another position on the earth, before an object holds the fix. */
   locate(lon: number, lat: number): void {
-    this.buffer.view.setFloat64(this.at + LON, lon, true);
-    this.buffer.view.setFloat64(this.at + LAT, lat, true);
+    DERIVED.set.lon(this.buffer, this.at, lon);
+    DERIVED.set.lat(this.buffer, this.at, lat);
   }
 
   /** The derived values and the record, in place. */
@@ -159,17 +116,20 @@ export class Fix extends LocationRecord implements FixContext, Derived {
   // hot
   copyNumbers(to: Float64Array, at: number): void {
     const { view } = this.buffer;
-    const from = this.at;
-    to[at] = view.getFloat64(from + LON, true);
-    to[at + 1] = view.getFloat64(from + LAT, true);
-    to[at + 2] = view.getFloat64(from + FLOOR, true);
-    to[at + 3] = view.getFloat64(from + EVENT_TIME, true);
-    to[at + 4] = view.getFloat64(from + SPEED, true);
-    to[at + 5] = view.getFloat64(from + COURSE, true);
-    this.copySent(to, at + 6);
+    to[at] = this.lon;
+    to[at + 1] = this.lat;
+    to[at + 2] = this.floor;
+    to[at + 3] = this.eventTimeMs;
+    to[at + 4] = view.getFloat64(this.at + DERIVED.at.speed, true);
+    to[at + 5] = view.getFloat64(this.at + DERIVED.at.course, true);
+    to[at + 6] = this.receivedMs;
+    to[at + 7] = this.sentX;
+    to[at + 8] = this.sentY;
+    to[at + 9] = this.sentZ;
+    to[at + 10] = view.getFloat64(this.at + RECORD.at.accuracy, true);
   }
 
-  /** Copies the derived values: see derivedIn. */
+  /** Copies the derived values. */
   // hot
   copyDerived(to: DataView, at: number): void {
     const { view } = this.buffer;
