@@ -1,7 +1,7 @@
 import { Server } from 'hyper-express';
 import { serve } from './process/remote.ts';
 
-/** The measure of all: hyper-express that parses each body as JSON and answers 204. Told to listen by its parent. */
+/** The measure of all: hyper-express that parses each body as JSON and answers 204. Its parent has it listen. */
 const commands = {
   /** Listens on a free port of the loopback interface and returns it. */
   async listen(): Promise<number> {

@@ -106,14 +106,14 @@ export class Watcher {
 
   /** Reads when objects were last seen. */
   async lastSeen(rules: readonly AlertRule[]): Promise<LastSeen> {
-    const answers = await this.#deps.read({ ask: 'heard', ...alsoProviders(rules) });
+    const answers = await this.#deps.read({ ask: 'lastSeen', ...alsoProviders(rules) });
     const nowMs = this.#deps.monotonicMs();
-    const found = answers.filter((answer) => 'heard' in answer);
+    const found = answers.filter((answer) => 'lastSeen' in answer);
     const timesOf = (ages: readonly (readonly [string, number])[]): ReadonlyMap<string, number> =>
       new Map(ages.map(([id, ageMs]) => [id, nowMs - ageMs]));
     return {
-      trackables: timesOf(found.flatMap(({ heard }) => heard)),
-      providers: timesOf(found.flatMap(({ heardProviders = [] }) => heardProviders)),
+      trackables: timesOf(found.flatMap(({ lastSeen }) => lastSeen)),
+      providers: timesOf(found.flatMap(({ lastSeenProviders = [] }) => lastSeenProviders)),
     };
   }
 

@@ -144,7 +144,7 @@ export type Query =
   /** Trackables that are members of these fences, or of any; also providers if requested. */
   | { readonly ask: 'stays'; readonly fences?: readonly string[]; readonly providers?: boolean }
   /** Time since each trackable was last located; also each provider if requested. */
-  | { readonly ask: 'heard'; readonly providers?: boolean };
+  | { readonly ask: 'lastSeen'; readonly providers?: boolean };
 
 /**
  * Result of a read. `texts` are locations or motions as JSON (GeoJSON Features if the view says so), `of` the ids of
@@ -163,8 +163,8 @@ export type QueryResult =
       readonly providerStays?: readonly (readonly [fenceId: string, providerId: string, ageMs: number])[];
     }
   | {
-      readonly heard: readonly (readonly [trackableId: string, ageMs: number])[];
-      readonly heardProviders?: readonly (readonly [providerId: string, ageMs: number])[];
+      readonly lastSeen: readonly (readonly [trackableId: string, ageMs: number])[];
+      readonly lastSeenProviders?: readonly (readonly [providerId: string, ageMs: number])[];
     };
 
 /**

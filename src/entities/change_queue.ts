@@ -147,7 +147,7 @@ export class ChangeQueue<Change> {
       }
     } while ((await group.commit()) === 'overtaken');
     if (isLong && group.hasUnreported) await this.#turns.next();
-    while (group.tell(TOLD_AT_ONCE)) await this.#turns.next();
+    while (group.tell(NOTIFIED_AT_ONCE)) await this.#turns.next();
     if (isLong) await this.#turns.next();
     if (group.failure !== undefined) throw group.failure.error;
   }
@@ -158,7 +158,7 @@ const OVERTAKEN_MAX = 3;
 /** Number of times an atomic group may be overtaken before it fails. */
 const PREPARED_MAX = 10;
 /** Number of changes per notification between yields. */
-const TOLD_AT_ONCE = 1000;
+const NOTIFIED_AT_ONCE = 1000;
 
 export interface ChangeQueueOptions {
   /** Maximum number of waiting steps; default: 100,000. */

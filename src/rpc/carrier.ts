@@ -6,7 +6,7 @@ import type { RpcParams } from './message.ts';
  *
  *   Carrier, implemented by the transport     CarrierPort, returned by Rpc.attach()
  *   ------------------------------------      ---------------------------------------------------------
- *   announce, withdraw: own methods      -->  heard, gone: methods of others
+ *   announce, withdraw: own methods      -->  announced, left: methods of others
  *   send: a request to one of them       -->  answered: the response
  *   respond (of a call): the response    <--  call: a request of others to a handler of this hub
  *

@@ -317,8 +317,8 @@ for (const { name, rule, steps } of CASES) {
   test(name, () => {
     const site = new Site([rule]);
     for (const [nowMs, events, changes, inside] of steps) {
-      const told = inside === undefined ? events : [site.inside(inside)];
-      assert.deepEqual(site.at(nowMs, ...told), changes, `at ${nowMs}`);
+      const reported = inside === undefined ? events : [site.inside(inside)];
+      assert.deepEqual(site.at(nowMs, ...reported), changes, `at ${nowMs}`);
     }
   });
 }

@@ -59,7 +59,7 @@ test('A call reaches the handler of another hub, and its answer the caller', asy
   other.answer({ error: { code: 3, message: 'busy' } });
   await clock.wait(100);
   assert.ok(call.isOver);
-  assert.match(JSON.stringify(call.told), /"handler_id":"a:1","result":1/);
+  assert.match(JSON.stringify(call.reported), /"handler_id":"a:1","result":1/);
   begin(b.rpc, { method: 'm', id: undefined });
   await clock.wait(100);
   assert.deepEqual(far.frames.at(-1), { jsonrpc: '2.0', method: 'm', params: {} });
@@ -73,7 +73,7 @@ test('Handlers of a removed member are removed, and their pending calls are answ
   const call = begin(b.rpc, { method: 'm', timeout: 60_000 });
   await clock.wait(100);
   b.carrier.gone('a');
-  assert.match(JSON.stringify(call.told), /"code":-32000/);
+  assert.match(JSON.stringify(call.reported), /"code":-32000/);
   assert.deepEqual([b.known('m'), b.known('com.omlox.ping')], [[], ['b']]);
 });
 
@@ -85,7 +85,7 @@ test('A member that was killed is found out by the first call, and one that is b
   cluster.kill('a');
   const call = begin(b.rpc, { method: 'm', timeout: 60_000 });
   await clock.wait(1000);
-  assert.match(JSON.stringify(call.told), /"code":-32000/);
+  assert.match(JSON.stringify(call.reported), /"code":-32000/);
   assert.deepEqual(b.known('m'), []);
   await open('a2', 'a');
   b.carrier.gone('a');
@@ -101,7 +101,7 @@ test('Without the bus calls fail at once, and changed handlers are published whe
   cluster.isolate('b');
   await down(b.bus);
   const call = begin(b.rpc, { method: 'm', timeout: 60_000 });
-  assert.match(JSON.stringify(call.told), /"code":-32000,.*cannot be reached/);
+  assert.match(JSON.stringify(call.reported), /"code":-32000,.*cannot be reached/);
   client(a.rpc, 'n');
   client(b.rpc, 'k');
   led.port.close();
@@ -112,7 +112,7 @@ test('Without the bus calls fail at once, and changed handlers are published whe
   // The removal was not published: the hub of the handler reports it.
   const late = begin(b.rpc, { method: 'm', timeout: 60_000 });
   await clock.wait(100);
-  assert.match(JSON.stringify(late.told), /"code":-32000/);
+  assert.match(JSON.stringify(late.reported), /"code":-32000/);
 });
 
 test('More handlers than fit into one message are published', async (t) => {

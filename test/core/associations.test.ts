@@ -19,7 +19,7 @@ describe('a provider', () => {
   test('without trackables has events of its own', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
-    assert.deepEqual(harness.heard.motions, []);
+    assert.deepEqual(harness.observed.motions, []);
     const [event, ...more] = harness.takeFenceEvents();
     assert.deepEqual(more, []);
     assert.deepEqual([event?.provider_id, event?.trackable_id, event?.trackables], ['tag', null, []]);
@@ -58,7 +58,7 @@ describe('a trackable', () => {
       const harness = await ShardHarness.open({ providerInTrackableEvents });
       harness.tell(0, zone(), fence(DOCK), trackable('cart', ['tag']));
       harness.tell(1, inHall(1, IN));
-      const ofCart = harness.heard.fenceEvents.find(({ trackable_id: id }) => id === 'cart');
+      const ofCart = harness.observed.fenceEvents.find(({ trackable_id: id }) => id === 'cart');
       assert.equal(ofCart?.provider_id, providerInTrackableEvents ? 'tag' : null);
     }
   });
@@ -100,8 +100,8 @@ describe('a trackable', () => {
     const location = harness.ask(3, { ask: 'trackable_location', id: 'cart', view });
     assert.deepEqual(JSON.parse((location as { texts: string[] }).texts[0] as string).trackables, ['cart']);
     assert.deepEqual(harness.ask(3, { ask: 'trackable_motion', id: 'cart', view }), { absent: true });
-    assert.deepEqual(harness.heard.motions, []);
-    assert.deepEqual(harness.heard.fenceEvents, []);
+    assert.deepEqual(harness.observed.motions, []);
+    assert.deepEqual(harness.observed.fenceEvents, []);
     harness.tell(4, inHall(4, IN));
     assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by tag of 4']);
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock cart 4']);
@@ -124,7 +124,7 @@ describe('a trackable', () => {
     harness.tell(2, inHall(2, IN), inHall(2, IN, OTHER));
     assert.deepEqual(briefMotions(harness.takeMotions()), ['lift by tag of 2']);
     assert.deepEqual(
-      harness.heard.locations.map(({ trackables }) => trackables),
+      harness.observed.locations.map(({ trackables }) => trackables),
       [['lift'], []],
     );
   });

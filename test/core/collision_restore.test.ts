@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type CollisionRow, motionsOf } from '../../src/core/collision/row.ts';
 import type { Motion, TrackableMotion } from '../../src/core/motion/motion.ts';
 import { gone, moved, placeAt, ringAt } from './collision_motions.ts';
-import { brief, disc, openStage, read, type Stage, type Told } from './collision_scene.ts';
+import { brief, disc, openStage, read, type Stage, type Reported } from './collision_scene.ts';
 
 const TOLERANT = { exitToleranceMetres: 2, toleranceTimeoutMs: 3000 };
 const DELAYED = { exitDelayMs: 100 };
@@ -28,7 +28,7 @@ function keeping(stage = openStage(), rows = new Map<string, CollisionRow>()): K
   };
 }
 
-function keep(rows: Map<string, CollisionRow>, outcome: Told): void {
+function keep(rows: Map<string, CollisionRow>, outcome: Reported): void {
   for (const row of outcome.rows) {
     if (row.gone === true) rows.delete(row.id);
     else rows.set(row.id, row);

@@ -13,10 +13,10 @@ const events = checker(CollisionEvent);
 
 /** A collision stage whose events come one by one. */
 export interface Stage extends Omit<CollisionStage, 'step'> {
-  step(...input: Parameters<CollisionStage['step']>): Told;
+  step(...input: Parameters<CollisionStage['step']>): Reported;
 }
 
-export interface Told extends Omit<CollisionOutcome, 'events'> {
+export interface Reported extends Omit<CollisionOutcome, 'events'> {
   readonly events: readonly SerializedEvent[];
 }
 

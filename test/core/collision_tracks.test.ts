@@ -29,25 +29,25 @@ suite('collision stage, over random tracks', () => {
 
   function motionsOf(changes: readonly Change[], plain = false): Motion[] {
     let nowMs = 1000;
-    return changes.map((told, seq): Motion => {
-      nowMs += told.pauseMs;
-      if (told.leaves) return { kind: 'gone', seq, id: told.id, receivedMs: nowMs };
-      const { east, north, floor, collides, exitToleranceMetres, toleranceTimeoutMs, exitDelayMs } = told;
+    return changes.map((reported, seq): Motion => {
+      nowMs += reported.pauseMs;
+      if (reported.leaves) return { kind: 'gone', seq, id: reported.id, receivedMs: nowMs };
+      const { east, north, floor, collides, exitToleranceMetres, toleranceTimeoutMs, exitDelayMs } = reported;
       const corners = [
         [east - 2, north - 1],
         [east + 2, north - 1],
         [east, north + 2],
       ] as const;
-      return moved(told.id, nowMs, {
+      return moved(reported.id, nowMs, {
         seq,
-        eventTimeMs: nowMs - told.lateMs,
+        eventTimeMs: nowMs - reported.lateMs,
         ...placeAt(east, north),
         floor,
         collides,
-        radiusMetres: { point: 0, disc: 1, large: 4, ring: 0 }[told.kind] ?? 0,
-        ring: told.kind === 'ring' ? ringAt(corners) : undefined,
+        radiusMetres: { point: 0, disc: 1, large: 4, ring: 0 }[reported.kind] ?? 0,
+        ring: reported.kind === 'ring' ? ringAt(corners) : undefined,
         ...(!plain && { exitToleranceMetres, toleranceTimeoutMs, exitDelayMs }),
-        ...(told.together && { providers: ['shared'] }),
+        ...(reported.together && { providers: ['shared'] }),
       });
     });
   }

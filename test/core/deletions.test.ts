@@ -4,7 +4,7 @@ import { HALL, square } from '../support/hall.ts';
 import {
   deleted,
   fence,
-  type HeardOutcome,
+  type ObservedOutcome,
   inHall,
   provider,
   ShardHarness,
@@ -29,7 +29,7 @@ async function open(): Promise<ShardHarness> {
   return harness;
 }
 
-function gone({ motions, rows }: HeardOutcome): string[] {
+function gone({ motions, rows }: ObservedOutcome): string[] {
   return [
     ...motions.map(({ kind, id }) => `motion ${kind} ${id}`),
     ...rows.map((row) => `row ${row.gone === true ? 'gone' : 'kept'} ${row.id}`),

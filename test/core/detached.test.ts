@@ -308,7 +308,7 @@ describe('a hub whose detached trackables leave', () => {
     harness.tell(1, inHall(0.5, OUT, OTHER), inHall(1, IN));
     news(harness);
     const { motions } = harness.tell(3, trackable('cart', ['other'], { radius: 1 }));
-    assert.deepEqual(harness.heard.motions[0]?.location.trackables, ['cart']);
+    assert.deepEqual(harness.observed.motions[0]?.location.trackables, ['cart']);
     assert.deepEqual(news(harness), [
       ...['cart by other of 0.5', 'box by other of 0.5'],
       ...['exit dock cart 1-3', 'exit dock box 1-3'],

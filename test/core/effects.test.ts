@@ -101,8 +101,8 @@ test('a shard that replays the effects of all steps knows what their shard knows
       const { harness, steps: made } = await play(timed, cut);
       // Replaying steps again changes nothing.
       const twice = [...made, ...made.slice(again % made.length)];
-      for (const told of [made, twice]) {
-        const recovered = await recover(entitiesAfter(timed), [], told);
+      for (const reported of [made, twice]) {
+        const recovered = await recover(entitiesAfter(timed), [], reported);
         assert.deepEqual(stateOf(recovered.shard.state, wholeFix), stateOf(harness.shard.state, wholeFix));
         assert.deepEqual(recovered.events, []);
       }
@@ -143,11 +143,11 @@ test('a shard made from rows of any moment and the effects since goes on as if n
       for (const { id, colliding } of harness.shard.state.trackables.values()) {
         (recovered.shard.state.trackables.get(id) as TrackableState).colliding = colliding;
       }
-      const [heard, expected] = [recovered, harness].map((one) => {
+      const [observed, expected] = [recovered, harness].map((one) => {
         const said = rest.map(({ second, command }) => one.tell(second, command));
         return saidOf([...said, one.step(endOf(timed) + LATER)]);
       }) as [Said, Said];
-      assert.deepEqual(inOrderOf(expected, heard), expected);
+      assert.deepEqual(inOrderOf(expected, observed), expected);
     }),
     RUNS,
   );
@@ -166,12 +166,12 @@ type Said = ReturnType<typeof saidOf>;
  * Returns the received events with members in the expected order: a location that comes from a row has them in
  * another. Only texts that differ are parsed.
  */
-function inOrderOf(expected: Said, heard: Said): Said {
+function inOrderOf(expected: Said, observed: Said): Said {
   const ordered = (text: string, wanted: string | undefined): string => {
     return wanted !== undefined && text !== wanted && isDeepStrictEqual(partsOf(text), partsOf(wanted)) ? wanted : text;
   };
   return Object.fromEntries(
-    Object.entries(heard).map(([object, texts]) => [
+    Object.entries(observed).map(([object, texts]) => [
       object,
       texts.map((text, index) => ordered(text, expected[object]?.[index])),
     ]),
@@ -284,12 +284,12 @@ test('an object that has left for another shard, and not arrived when its hub di
   ];
   const left = before.tell(3, { kind: 'exportState', id: 9, providers: ['p'], trackables: [] });
   steps.push({ locations: [], effects: Buffer.from(look(left.effects)) });
-  for (const [told, inside] of [
+  for (const [reported, inside] of [
     [takeOver({ steps, objects: { providers: ['p'], trackables: [] } }), ['f']],
     [{ kind: 'replay', steps }, undefined],
   ] as const) {
     const after = await ShardHarness.open();
-    after.tell(0, ...entities, told);
+    after.tell(0, ...entities, reported);
     const { fix, members } = after.shard.state.providers.get('p') ?? {};
     assert.deepEqual(fix && members?.map(({ fence: { id } }) => id), inside);
   }
@@ -306,11 +306,11 @@ const P = { provider_id: 'p' };
 const CASES: readonly {
   readonly what: string;
   /** Told one step each, at their seconds. */
-  readonly told: readonly (readonly [second: number, ...commands: ShardCommand[]])[];
+  readonly reported: readonly (readonly [second: number, ...commands: ShardCommand[]])[];
 }[] = [
   {
     what: 'a renamed zone',
-    told: [
+    reported: [
       [1, zone({ ...HALL, foreign_id: 'one', wgs84_height: 7 })],
       [2, inHall(2, [5, 5], { ...P, source: 'one' })],
       [3, zone({ ...HALL, foreign_id: 'two', wgs84_height: 7 })],
@@ -318,7 +318,7 @@ const CASES: readonly {
   },
   {
     what: 'a zone that is gone',
-    told: [
+    reported: [
       [1, zone({ ...HALL, wgs84_height: 7 })],
       [2, inHall(2, [5, 5], P)],
       [3, deleted('zone', HALL.id)],
@@ -326,7 +326,7 @@ const CASES: readonly {
   },
   {
     what: 'fences that have seen an object at different times',
-    told: [
+    reported: [
       [1, zone(), fence(square({ id: 'f', timeout: 10_000 })), fence(square({ id: 'g', timeout: 10_000 }))],
       [2, trackable('t', ['p']), inHall(2, [5, 5], P)],
       [
@@ -338,7 +338,7 @@ const CASES: readonly {
   },
   {
     what: 'what was put down where a provider is whose timeout changes',
-    told: [
+    reported: [
       [1, zone(), provider('p'), trackable('cart', ['p']), trackable('box', [], { parent: 'cart' })],
       [2, inHall(2, [5, 5], P)],
       [3, trackable('box', [])],
@@ -347,11 +347,11 @@ const CASES: readonly {
   },
 ];
 
-for (const { what, told } of CASES) {
+for (const { what, reported } of CASES) {
   test(`a shard that replays effects knows ${what}`, async () => {
     const harness = await ShardHarness.open();
     const timed: Timed[] = [];
-    const steps = told.map(([second, ...commands]): PastStep => {
+    const steps = reported.map(([second, ...commands]): PastStep => {
       timed.push(...commands.map((command) => ({ second, command })));
       const items = harness.items(second, ...commands);
       const effects = Buffer.from(look(harness.step(second, items).effects));

@@ -152,9 +152,11 @@ test('Events of several variants come apart in their order, also after memory ha
       events.text(variant, variant === 2 ? [n] : undefined, text);
       expected.push(`${variant} ${text} ${variant === 2 ? n : ''}`);
     }
-    const told = eventsOf({ events: events.take() }).map(({ variant, text, fields }) => `${variant} ${text} ${fields}`);
+    const reported = eventsOf({ events: events.take() }).map(
+      ({ variant, text, fields }) => `${variant} ${text} ${fields}`,
+    );
     assert.deepEqual(
-      told,
+      reported,
       expected.toSorted((a, b) => Number(a[0]) - Number(b[0])),
     );
   }

@@ -59,7 +59,7 @@ describe('events of one location come', () => {
     for (const id of ['ä', 'b', 'B', '10', '9', 'a']) harness.tell(0, fence(at(0, id)));
     harness.tell(1, inHall(1, HERE));
     assert.deepEqual(
-      harness.heard.fenceEvents.map(({ fence_id: id }) => id),
+      harness.observed.fenceEvents.map(({ fence_id: id }) => id),
       ['10', '9', 'B', 'a', 'b', 'ä'],
     );
   });

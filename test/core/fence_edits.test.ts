@@ -147,7 +147,7 @@ describe('a changed fence', () => {
     news(harness);
     harness.tell(3, fence({ ...DOCK, exit_delay: 5000, foreign_id: 'new', properties: { a: 1 } }));
     harness.step(7);
-    const [event] = harness.heard.fenceEvents;
+    const [event] = harness.observed.fenceEvents;
     assert.deepEqual([event?.foreign_id, event?.properties], ['new', { a: 1 }]);
     assert.deepEqual(news(harness), ['exit dock tag 1-7', 'exit dock cart 1-7']);
   });
@@ -166,13 +166,13 @@ describe('a fence in the plane of a zone', () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN), inHall(1, OUT, { provider_id: 'other' }));
     news(harness);
-    harness.heard.motions.length = 0;
-    harness.heard.locations.length = 0;
+    harness.observed.motions.length = 0;
+    harness.observed.locations.length = 0;
     harness.rows = 'all';
     const { motions, rows } = harness.tell(5, zone(hallMoved(20)));
-    assert.deepEqual([news(harness), harness.heard.locations], [[], []]);
-    assert.deepEqual(briefMotions(harness.heard.motions), ['cart by tag of 1']);
-    const [lon = 0, lat = 0] = harness.heard.motions[0]?.location.position.coordinates ?? [];
+    assert.deepEqual([news(harness), harness.observed.locations], [[], []]);
+    assert.deepEqual(briefMotions(harness.observed.motions), ['cart by tag of 1']);
+    const [lon = 0, lat = 0] = harness.observed.motions[0]?.location.position.coordinates ?? [];
     assert.ok(Math.abs(lon - (9 + (25 / 100) * 0.001394785)) < 1e-7 && lat > 50, `${lon} ${lat}`);
     assert.deepEqual(
       motions.map((motion) => motion.kind === 'moved' && [motion.id, motion.eventTimeMs]),

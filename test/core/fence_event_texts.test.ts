@@ -61,7 +61,11 @@ describe('a fence event', () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone(), fence(square({ id: 'dock' })), trackable('cart', ['tag']), trackable('box', ['tag']));
     harness.tell(1, inHall(1, [5, 5]));
-    const objects = harness.heard.fenceEvents.map((event) => [event.provider_id, event.trackable_id, event.trackables]);
+    const objects = harness.observed.fenceEvents.map((event) => [
+      event.provider_id,
+      event.trackable_id,
+      event.trackables,
+    ]);
     assert.deepEqual(objects, [
       ['tag', null, ['box', 'cart']],
       [null, 'box', ['box']],

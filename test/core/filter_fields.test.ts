@@ -59,7 +59,7 @@ describe('filter fields of', () => {
     harness.tell(1, inHall(1, [5, 5]));
     harness.tell(2, inHall(2, [50, 5], { provider_id: 'other' }));
     assert.ok(
-      harness.heard.fenceEvents.every(({ trackable_id: id, provider_id: of }) => (id === null) !== (of === null)),
+      harness.observed.fenceEvents.every(({ trackable_id: id, provider_id: of }) => (id === null) !== (of === null)),
     );
     const common = { fence_id: 'dock', foreign_id: 'gate' };
     assert.deepEqual(fieldsOf(harness, 'fence_events'), [

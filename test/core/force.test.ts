@@ -25,7 +25,7 @@ describe('a forced change of a trackable', () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
     harness.tell(5, forced(trackable('cart', ['tag'])));
-    assert.deepEqual(harness.heard.motions[0]?.location.trackables, ['cart']);
+    assert.deepEqual(harness.observed.motions[0]?.location.trackables, ['cart']);
     assert.deepEqual(news(harness), ['cart by tag of 1', 'entry dock cart 5']);
     const motion = harness.outcomes.at(-1)?.motions[0];
     assert.equal(motion?.kind === 'moved' && motion.eventTimeMs, Date.parse(iso(5)));
@@ -73,7 +73,7 @@ describe('a forced change of a trackable', () => {
     harness.tell(1, inHall(1, IN));
     news(harness);
     harness.tell(5, forced(trackable('cart', ['tag'], { name: 'Cart' })));
-    assert.equal(harness.heard.motions[0]?.name, 'Cart');
+    assert.equal(harness.observed.motions[0]?.name, 'Cart');
     assert.deepEqual(news(harness), ['cart by tag of 1']);
   });
 
@@ -106,7 +106,7 @@ describe('a change of a trackable that is not forced', () => {
     harness.tell(2, trackable('cart', ['tag'], { name: 'Cart' }));
     assert.deepEqual(news(harness), []);
     harness.tell(3, inHall(3, IN));
-    assert.equal(harness.heard.motions[0]?.name, 'Cart');
+    assert.equal(harness.observed.motions[0]?.name, 'Cart');
     assert.deepEqual(news(harness), ['cart by tag of 3']);
   });
 

@@ -16,11 +16,11 @@ import {
 
 /** The last published location. */
 function last(harness: ShardHarness): Location {
-  return harness.heard.locations.at(-1) as Location;
+  return harness.observed.locations.at(-1) as Location;
 }
 
 /** Returns the published form of one location, in a hall on the second floor. */
-async function heard(more: Partial<Location>): Promise<Location> {
+async function observed(more: Partial<Location>): Promise<Location> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone({ ...HALL, floor: 2 }));
   harness.tell(1, locationAt(1, 9, 50, more));
@@ -35,7 +35,7 @@ describe('a location is served', () => {
   });
 
   test('with its time as it was sent', async () => {
-    const found = await heard({ timestamp_generated: '2026-03-01T13:00:01+01:00' });
+    const found = await observed({ timestamp_generated: '2026-03-01T13:00:01+01:00' });
     assert.equal(found.timestamp_generated, '2026-03-01T13:00:01+01:00');
   });
 
@@ -48,7 +48,7 @@ describe('a location is served', () => {
     { name: '0 where its source is no zone', more: { source: 'gps' }, floor: 0 },
   ]) {
     test(`with a floor: ${name}`, async () => {
-      assert.equal((await heard(more)).floor, floor);
+      assert.equal((await observed(more)).floor, floor);
     });
   }
 
@@ -61,8 +61,8 @@ describe('a location is served', () => {
   });
 
   test('with heights from the floor unless it says otherwise', async () => {
-    assert.equal((await heard({})).elevation_ref, 'floor');
-    assert.equal((await heard({ elevation_ref: 'wgs84' })).elevation_ref, 'wgs84');
+    assert.equal((await observed({})).elevation_ref, 'floor');
+    assert.equal((await observed({ elevation_ref: 'wgs84' })).elevation_ref, 'wgs84');
   });
 
   test('with the trackables of its provider, in id order', async () => {
@@ -83,7 +83,7 @@ describe('a location is served', () => {
       course: 270,
       properties: { nested: { list: [1, 'two', null] }, empty: {} },
     };
-    const { position, ...rest } = await heard({ ...sent, source: 'anything', provider_type: 'ble-aoa' });
+    const { position, ...rest } = await observed({ ...sent, source: 'anything', provider_type: 'ble-aoa' });
     assert.deepEqual(position, { type: 'Point', coordinates: [9, 50] });
     assert.deepEqual(rest, {
       ...sent,
@@ -149,13 +149,13 @@ describe('the time at which a location is sent', () => {
       assert.deepEqual({ sent, properties }, { sent: ITS_OWN, properties: PROPERTIES });
     }
     after.tell(4, forced(trackable('other', ['tag'])));
-    assert.equal(after.heard.motions.at(-1)?.location.timestamp_sent, iso(4));
+    assert.equal(after.observed.motions.at(-1)?.location.timestamp_sent, iso(4));
   });
 });
 
 describe('speed and course are', () => {
   test('unknown for the first location', async () => {
-    const found = await heard({});
+    const found = await observed({});
     assert.equal(found.speed, undefined);
     assert.equal(found.course, undefined);
   });

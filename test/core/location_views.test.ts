@@ -29,13 +29,13 @@ async function openView(view: View): Promise<ShardHarness> {
   return harness;
 }
 
-function told(harness: ShardHarness): object[] {
+function reported(harness: ShardHarness): object[] {
   return harness.events.filter(({ variant }) => variant === 9).map(({ text }) => JSON.parse(text));
 }
 
 /** Coordinates of each location told, and their crs. */
 function places(harness: ShardHarness): [crs: string, coordinates: number[]][] {
-  return told(harness).map((location) => {
+  return reported(harness).map((location) => {
     const { crs, position } = location as { crs: string; position: { coordinates: number[] } };
     return [crs, position.coordinates];
   });
@@ -124,10 +124,10 @@ describe('a location goes out', () => {
   test('not at all in local without a zone, and in a plane that does not reach it', async () => {
     const harness = await openView({ crs: 'local' });
     harness.tell(1, locationAt(1, 9, 50, { source: 'gps' }));
-    assert.deepEqual(told(harness), []);
+    assert.deepEqual(reported(harness), []);
     const far = await openView({ crs: 'EPSG:32632' });
     far.tell(1, locationAt(1, 99, 0.5));
-    assert.deepEqual(told(far), []);
+    assert.deepEqual(reported(far), []);
   });
 
   test('to others when one cannot be served', async () => {
@@ -147,9 +147,9 @@ describe('a location goes out', () => {
       plain.tell(1, inHall(1, [5, 5, 1], { accuracy: 2, properties: { a: 1 } }));
       const geojson = await openView({ crs, geojson: true });
       geojson.tell(1, inHall(1, [5, 5, 1], { accuracy: 2, properties: { a: 1 } }));
-      const { position, ...properties } = told(plain)[0] as { position: object };
+      const { position, ...properties } = reported(plain)[0] as { position: object };
       const features = [{ type: 'Feature', geometry: position, properties }];
-      assert.deepEqual(told(geojson), [{ type: 'FeatureCollection', features }]);
+      assert.deepEqual(reported(geojson), [{ type: 'FeatureCollection', features }]);
     }
   });
 });

@@ -55,7 +55,7 @@ function modelled(setting: Setting, happens: readonly Happening[]): Crossing[] {
 }
 
 /** Returns the events of the tag and its cart in a shard. */
-async function heard(setting: Setting, happens: readonly Happening[]): Promise<[Crossing[], Crossing[]]> {
+async function observed(setting: Setting, happens: readonly Happening[]): Promise<[Crossing[], Crossing[]]> {
   const harness = await ShardHarness.open();
   const { timeout: ofProvider, ...providerValues } = setting.provider;
   const { timeout: ofTrackable, ...trackableValues } = setting.trackable;
@@ -89,7 +89,7 @@ test('providers and trackables cross a fence as the model says, whatever is set 
   await fc.assert(
     fc.asyncProperty(settings, fc.array(happenings, { minLength: 8, maxLength: 24 }), async (setting, happens) => {
       const expected = modelled(setting, happens);
-      assert.deepEqual(await heard(setting, happens), [expected, expected]);
+      assert.deepEqual(await observed(setting, happens), [expected, expected]);
       crossings += expected.length;
     }),
     { numRuns: 400, seed: 7 },

@@ -5,7 +5,7 @@ import { HALL } from '../support/hall.ts';
 import {
   deleted,
   forced,
-  type HeardOutcome,
+  type ObservedOutcome,
   inHall,
   locationAt,
   provider,
@@ -25,7 +25,7 @@ const byProviders = (...ids: unknown[]) => ({ properties: { [BY_PROVIDERS]: ids 
 const byTrackables = (...ids: unknown[]) => ({ properties: { [BY_TRACKABLES]: ids } });
 
 /** Returns the moves of zones: `zone to position, floor by object`. */
-function goals({ zoneMoves }: HeardOutcome): string[] {
+function goals({ zoneMoves }: ObservedOutcome): string[] {
   return zoneMoves.map(({ id, position, floor, by }) => `${id} to ${position}, ${floor} by ${by.kind} ${by.id}`);
 }
 

@@ -21,7 +21,7 @@ async function motionOf({ more = {}, view = { crs: 'local' }, course }: Setting)
   harness.tell(0, { kind: 'variants', variants: [{ ...view, id: 2, topic: 'trackable_motions' }] });
   harness.tell(0, zone(), trackable('cart', ['tag'], more));
   harness.tell(1, inHall(1, [50, 50], course === undefined ? {} : { course }));
-  return harness.heard.motions[0] as TrackableMotion;
+  return harness.observed.motions[0] as TrackableMotion;
 }
 
 /** Meters east and north of (50, 50), rounded to centimeters. */
@@ -86,7 +86,7 @@ describe('the shape of a motion is', () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone(), trackable('cart', ['tag']));
     harness.tell(1, inHall(1, [50, 50, 7]));
-    const { geometry, location } = harness.heard.motions[0] as TrackableMotion;
+    const { geometry, location } = harness.observed.motions[0] as TrackableMotion;
     assert.deepEqual(geometry, location.position);
     assert.equal(geometry?.coordinates[2], 7);
   });
@@ -129,7 +129,7 @@ describe('the shape of a motion is', () => {
     harness.tell(0, zone(), trackable('cart', ['tag'], { geometry: CART }));
     harness.tell(1, inHall(1, [45, 50]));
     harness.tell(2, inHall(2, [50, 50]));
-    const [, second] = harness.heard.motions;
+    const [, second] = harness.observed.motions;
     assert.deepEqual(ring(second as TrackableMotion).slice(0, 2), ['-1.00 0.50', '-1.00 -0.50']);
   });
 });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { square } from '../support/hall.ts';
 import {
   fence,
-  type HeardOutcome,
+  type ObservedOutcome,
   inHall,
   locationAt,
   provider,
@@ -23,7 +23,7 @@ async function openWithFence(): Promise<ShardHarness> {
   return harness;
 }
 
-function counted({ counts }: HeardOutcome): number[] {
+function counted({ counts }: ObservedOutcome): number[] {
   return [counts.processed, counts.outdated, counts.rejected];
 }
 
@@ -58,7 +58,7 @@ describe('a location', () => {
     const harness = await openWithFence();
     assert.deepEqual(counted(harness.tell(10, inHall(3600, OUT))), [1, 0, 0]);
     assert.deepEqual(counted(harness.tell(11, inHall(11, IN))), [1, 0, 0]);
-    assert.equal(harness.heard.locations[0]?.timestamp_generated, '2026-03-01T13:00:00.000Z');
+    assert.equal(harness.observed.locations[0]?.timestamp_generated, '2026-03-01T13:00:00.000Z');
   });
 
   test('from a clock ahead puts no event into the future', async () => {
@@ -93,7 +93,7 @@ describe('a location', () => {
     const epoch = { timestamp_generated: '1970-01-01T00:00:00Z' };
     const outcome = harness.tell(1, { ...locationAt(1, 9, 50, epoch), generatedMs: 0 });
     assert.deepEqual(counted(outcome), [1, 0, 0]);
-    assert.equal(harness.heard.locations[0]?.timestamp_generated, epoch.timestamp_generated);
+    assert.equal(harness.observed.locations[0]?.timestamp_generated, epoch.timestamp_generated);
     assert.deepEqual(counted(harness.tell(2, locationAt(1, 9, 50))), [1, 0, 0]);
   });
 

@@ -111,7 +111,7 @@ test('objects that arrive meet what has changed since as those do that are there
       const taker = await ShardHarness.open();
       taker.tell(change.second, ...entitiesAfter([...before, change]));
       const { rows, steps: past } = left;
-      const told = harness.outcomes.length;
+      const reported = harness.outcomes.length;
       harness.tell(change.second, change.command);
       const first = taker.outcomes.length;
       taker.tell(change.second, takeOver({ rows, steps: past, objects: EVERYBODY, ...(since && { since }) }));
@@ -119,10 +119,10 @@ test('objects that arrive meet what has changed since as those do that are there
         for (const { second, command } of after) one.tell(second, command);
         one.step(endOf(timed) + LATER);
       }
-      const [expected, heard] = [harness.outcomes.slice(told), taker.outcomes.slice(first)].map(fenceEvents);
-      assert.deepEqual(heard, expected);
+      const [expected, observed] = [harness.outcomes.slice(reported), taker.outcomes.slice(first)].map(fenceEvents);
+      assert.deepEqual(observed, expected);
       if (past.length === before.length) {
-        assert.deepEqual(saidOf(taker.outcomes.slice(first)), saidOf(harness.outcomes.slice(told)));
+        assert.deepEqual(saidOf(taker.outcomes.slice(first)), saidOf(harness.outcomes.slice(reported)));
       }
       changes++;
     }),

@@ -68,7 +68,7 @@ test('a restart repeats no entry and no exit, whatever was kept besides what is 
       const timed = commandsOf(steps);
       const alternation = new Alternation();
       const watch = (harness: ShardHarness, of?: Timed): void => {
-        for (const event of harness.takeFenceEvents()) alternation.heard(event);
+        for (const event of harness.takeFenceEvents()) alternation.observed(event);
         const command = of?.command;
         if (command?.kind === 'fence' && command.entity === undefined) alternation.fenceDeleted(command.id);
       };
@@ -125,8 +125,8 @@ function timeoutOf(timed: readonly Timed[], row: LastKnownRow & { gone?: false }
   type Timeouts = { fence_timeout?: number | null; timeout?: number | null; location_providers?: string[] };
   const entities = entitiesAfter(timed);
   const find = (kind: string, id: string): Timeouts | undefined => {
-    const told = entities.find((command) => command.kind === kind && 'id' in command && command.id === id);
-    return told !== undefined && 'entity' in told ? (told.entity as Timeouts) : undefined;
+    const reported = entities.find((command) => command.kind === kind && 'id' in command && command.id === id);
+    return reported !== undefined && 'entity' in reported ? (reported.entity as Timeouts) : undefined;
   };
   const fence = find('fence', fenceId);
   if (fence === undefined || (row.kind === 'trackable' && find('trackable', row.id) === undefined)) return undefined;

@@ -24,7 +24,7 @@ type Step = readonly [second: number, ...commands: ShardCommand[]];
 const dock = (more: Partial<Fence> = {}): ShardCommand => fence(square({ id: 'dock', ...more }));
 
 /** Events of the cart and its tag, which say the same unless a case is about one of them. */
-async function heard(first: Partial<Fence>, steps: readonly Step[]): Promise<{ tag: string[]; cart: string[] }> {
+async function observed(first: Partial<Fence>, steps: readonly Step[]): Promise<{ tag: string[]; cart: string[] }> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), dock(first), provider('tag'), trackable('cart', ['tag']));
   for (const [second, ...commands] of steps) harness.tell(second, ...commands);
@@ -153,13 +153,13 @@ const CASES: readonly Case[] = [
 describe('A changed timer of silent members:', () => {
   for (const { name, first = {}, steps, hears } of CASES) {
     test(name, async () => {
-      assert.deepEqual(await heard(first, steps), { tag: hears, cart: hears });
+      assert.deepEqual(await observed(first, steps), { tag: hears, cart: hears });
     });
   }
 
   test('a provider is timed by its trackable only as long as that is the only one', async () => {
     const timed = { fence_timeout: 5000 };
-    const { tag, cart } = await heard({}, [
+    const { tag, cart } = await observed({}, [
       [0, trackable('cart', ['tag'], timed), trackable('lift', [])],
       [1, inHall(1, IN)],
       [2, trackable('lift', ['tag'])],
@@ -167,7 +167,7 @@ describe('A changed timer of silent members:', () => {
     ]);
     assert.deepEqual([tag[0], tag.includes('exit 1-6')], ['entry 1', false]);
     assert.deepEqual(cart, ['entry 1', 'exit 1-6']);
-    const again = await heard({}, [
+    const again = await observed({}, [
       [0, trackable('cart', ['tag'], timed), trackable('lift', ['tag'])],
       [1, inHall(1, IN)],
       [10, deleted('trackable', 'lift')],

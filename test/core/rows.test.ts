@@ -6,7 +6,7 @@ import { square } from '../support/hall.ts';
 import {
   deleted,
   fence,
-  type HeardOutcome,
+  type ObservedOutcome,
   inHall,
   provider,
   ShardHarness,
@@ -25,7 +25,7 @@ async function open(rows: 'all' | 'urgent'): Promise<ShardHarness> {
   return harness;
 }
 
-function brief({ rows }: HeardOutcome): string[] {
+function brief({ rows }: ObservedOutcome): string[] {
   return rows.map((row) =>
     row.gone === true ? `-${row.id}` : [row.id, ...row.memberships.map(([id]) => id)].join(' '),
   );
@@ -39,8 +39,8 @@ describe('rows', () => {
     const { location, ...rest } = row;
     const expected = { kind: 'provider', id: 'tag', receivedMs: T0 + 5000, eventTimeMs: T0 + 2000 };
     assert.deepEqual(rest, { ...expected, memberships: [['dock', T0 + 2000]] });
-    const { timestamp_sent: _, ...heard } = harness.heard.locations[0] as Location;
-    assert.deepEqual(JSON.parse(location), { ...heard, local: [5, 5] });
+    const { timestamp_sent: _, ...observed } = harness.observed.locations[0] as Location;
+    assert.deepEqual(JSON.parse(location), { ...observed, local: [5, 5] });
   });
 
   test('that are urgent are those whose memberships have changed; the others follow when all are wanted', async () => {
@@ -77,13 +77,14 @@ describe('rows', () => {
   test('of those who are entering or leaving name their timers', async () => {
     const harness = await open('all');
     harness.tell(0, fence(square({ id: 'dock', entry_delay: 5000, exit_delay: 3000 })));
-    const told = (outcome: HeardOutcome): unknown => outcome.rows.map((row) => row.gone !== true && row.memberships);
+    const reported = (outcome: ObservedOutcome): unknown =>
+      outcome.rows.map((row) => row.gone !== true && row.memberships);
     const at = (second: number): number => T0 + second * 1000;
     const entering = ['dock', null, { seen: at(1), area: 'entering', since: at(1), tolerance: null, delay: at(1) }];
-    assert.deepEqual(told(harness.tell(1, inHall(1, IN))), [[entering], [entering]]);
+    assert.deepEqual(reported(harness.tell(1, inHall(1, IN))), [[entering], [entering]]);
     assert.deepEqual(brief(harness.step(6)), ['tag dock', 'cart dock']);
     const leaving = ['dock', at(1), { seen: at(7), area: 'out', tolerance: null, delay: at(7) }];
-    assert.deepEqual(told(harness.tell(7, inHall(7, [50, 5]))), [[leaving], [leaving]]);
+    assert.deepEqual(reported(harness.tell(7, inHall(7, [50, 5]))), [[leaving], [leaving]]);
   });
 
   test('of what is gone are gone, at once, and come again with it', async () => {

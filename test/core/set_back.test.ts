@@ -185,16 +185,16 @@ interface Sent {
 type Wrong = { readonly aheadMs: number; readonly rightAtMs: number } | undefined;
 
 /** Published events with their times. */
-async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
+async function reported(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
   const harness = await ShardHarness.open();
   const { set, clock } = settable();
   let seq = 0;
   const step = (items: Parameters<typeof harness.step>[1] = []): void => {
-    const told = harness.shard.step({ nowMs: clock.monotonic(), items, setBacks: clock.setBacks, flushBudget: 0 });
-    for (const { variant, text } of eventsOf(told))
-      if (variant === 3) heard.push({ atMs: set.elapsedMs, ...JSON.parse(text) });
+    const reported = harness.shard.step({ nowMs: clock.monotonic(), items, setBacks: clock.setBacks, flushBudget: 0 });
+    for (const { variant, text } of eventsOf(reported))
+      if (variant === 3) observed.push({ atMs: set.elapsedMs, ...JSON.parse(text) });
   };
-  const heard: { atMs: number; event_type: string; entry_time: string; exit_time?: string }[] = [];
+  const observed: { atMs: number; event_type: string; entry_time: string; exit_time?: string }[] = [];
   set.aheadMs = wrong?.aheadMs ?? 0;
   clock.now();
   const commands = [
@@ -219,7 +219,7 @@ async function told(script: readonly Sent[], isTimed: boolean, wrong: Wrong) {
     step([itemOf({ ...location, generatedMs }, ++seq, clock.monotonic())]);
   }
   pass(20_000);
-  return heard.map(({ atMs, event_type, entry_time, exit_time }) => {
+  return observed.map(({ atMs, event_type, entry_time, exit_time }) => {
     const times = [entry_time, exit_time].map((time) => {
       if (time === undefined) return undefined;
       const ms = Date.parse(time);
@@ -250,8 +250,8 @@ for (const [name, isTimed, ahead] of SENDERS) {
     const step = fc.integer({ min: 1, max: 80 });
     await fc.assert(
       fc.asyncProperty(scripts, fc.constantFrom(...ahead), step, async (script, aheadMs, step) => {
-        const expected = await told(script, isTimed, undefined);
-        assert.deepEqual(await told(script, isTimed, { aheadMs, rightAtMs: step * 500 }), expected);
+        const expected = await reported(script, isTimed, undefined);
+        assert.deepEqual(await reported(script, isTimed, { aheadMs, rightAtMs: step * 500 }), expected);
       }),
       { seed: 9, numRuns: 60 },
     );
@@ -262,9 +262,9 @@ test('A clock that is little ahead changes no event either, and no exit is befor
   const step = fc.integer({ min: 1, max: 80 });
   await fc.assert(
     fc.asyncProperty(scripts, fc.constantFrom(1500, 2500, 6000), step, async (script, aheadMs, step) => {
-      const events = await told(script, false, { aheadMs, rightAtMs: step * 500 });
+      const events = await reported(script, false, { aheadMs, rightAtMs: step * 500 });
       const kinds = (list: typeof events) => list.map(({ atMs, event_type }) => [atMs, event_type]);
-      assert.deepEqual(kinds(events), kinds(await told(script, false, undefined)));
+      assert.deepEqual(kinds(events), kinds(await reported(script, false, undefined)));
       for (const { times } of events) assert.ok((times[0] ?? 0) <= (times[1] ?? Number.POSITIVE_INFINITY));
     }),
     { seed: 9, numRuns: 60 },
@@ -338,17 +338,19 @@ test('Wall-clock times from before the clock went ahead stay', () => {
 test('A worker that is replaced after a standstill finds its objects silent for no longer than the hub has listened', () => {
   const { set, clock } = settable();
   clock.heartbeat();
-  const heard = { ...ROW, receivedMs: clock.monotonic(), eventTimeMs: clock.monotonic(), memberships: [] };
-  const [kept] = [...rowsToStore([heard], clock)] as LastKnownRow[];
+  const observed = { ...ROW, receivedMs: clock.monotonic(), eventTimeMs: clock.monotonic(), memberships: [] };
+  const [kept] = [...rowsToStore([observed], clock)] as LastKnownRow[];
   set.elapsedMs = 500;
   clock.now();
   // It stands still for a minute.
   set.elapsedMs += 60_000;
-  assert.deepEqual(ownRows([kept as LastKnownRow], clock), [heard]);
-  assert.deepEqual(remoteRows([kept as LastKnownRow], clock), [{ ...heard, receivedMs: heard.receivedMs - 59_999 }]);
+  assert.deepEqual(ownRows([kept as LastKnownRow], clock), [observed]);
+  assert.deepEqual(remoteRows([kept as LastKnownRow], clock), [
+    { ...observed, receivedMs: observed.receivedMs - 59_999 },
+  ]);
   // Then its clock, which is right, is found to have been an hour ahead.
   set.aheadMs = -HOUR_MS;
   clock.now();
-  const [again] = ownRows([...rowsToStore([heard], clock)] as LastKnownRow[], clock);
-  assert.equal(again?.gone !== true && again?.receivedMs, heard.receivedMs);
+  const [again] = ownRows([...rowsToStore([observed], clock)] as LastKnownRow[], clock);
+  assert.equal(again?.gone !== true && again?.receivedMs, observed.receivedMs);
 });

@@ -65,10 +65,10 @@ describe('rules', () => {
     harness.takeMotions();
     harness.takeFenceEvents();
     const outcome = harness.tell(2, inHall(2, OUT, { ...GPS, accuracy: 1 }));
-    assert.deepEqual(harness.heard.motions, []);
+    assert.deepEqual(harness.observed.motions, []);
     assert.deepEqual(outcome.motions, []);
-    assert.deepEqual(harness.heard.fenceEvents, []);
-    assert.equal(harness.heard.locations.length, 2);
+    assert.deepEqual(harness.observed.fenceEvents, []);
+    assert.equal(harness.observed.locations.length, 2);
   });
 
   test('are evaluated again with each location: an aged one loses', async () => {
@@ -76,7 +76,7 @@ describe('rules', () => {
     harness.tell(0, trackable('cart', BOTH, { locating_rules: FRESH_UWB_FIRST }));
     harness.tell(1, inHall(1, IN, UWB));
     harness.tell(10.999, inHall(10.999, OUT, { ...GPS, accuracy: 1 }));
-    assert.equal(harness.heard.motions.length, 1);
+    assert.equal(harness.observed.motions.length, 1);
     harness.tell(11, inHall(11, OUT, { ...GPS, accuracy: 1 }));
     assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by uwb of 1', 'cart by gps of 11']);
   });
@@ -87,7 +87,7 @@ describe('rules', () => {
     harness.tell(1, inHall(1, IN, UWB), inHall(1, OUT, { ...GPS, accuracy: 1 }));
     assert.equal(whose(harness, 10), 'uwb');
     assert.equal(whose(harness, 11), 'gps');
-    assert.equal(harness.heard.motions.length, 1);
+    assert.equal(harness.observed.motions.length, 1);
   });
 
   test('may make a third location win when one comes: then the trackable goes there', async () => {

@@ -24,7 +24,7 @@ test('whatever happens, entries and exits of an object and a fence alternate, an
       const alternation = new Alternation();
       const check = (second: number): void => {
         for (const event of harness.takeFenceEvents()) {
-          alternation.heard(event);
+          alternation.observed(event);
           crossings++;
           const [entry, exit] = [millis(event.entry_time), millis(event.exit_time ?? event.entry_time)];
           assert.ok(exit >= entry && exit <= T0 + second * 1000);
@@ -48,15 +48,15 @@ test('whatever happens, every location is processed, outdated or rejected, and e
   await fc.assert(
     fc.asyncProperty(randomSite(60), async (steps) => {
       const timed = commandsOf(steps);
-      const { outcomes, heard } = await play(timed);
+      const { outcomes, observed } = await play(timed);
       const sum = { processed: 0, outdated: 0, rejected: 0, entries: 0, exits: 0 };
       for (const { counts } of outcomes)
         for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += counts[name];
       const received = timed.filter(({ command }) => command.kind === 'location').length;
       assert.equal(received, sum.processed + sum.outdated + sum.rejected);
-      assert.equal(heard.locations.length, sum.processed);
-      const exits = heard.fenceEvents.filter(({ event_type: type }) => type === 'region_exit');
-      assert.deepEqual([heard.fenceEvents.length, exits.length], [sum.entries + sum.exits, sum.exits]);
+      assert.equal(observed.locations.length, sum.processed);
+      const exits = observed.fenceEvents.filter(({ event_type: type }) => type === 'region_exit');
+      assert.deepEqual([observed.fenceEvents.length, exits.length], [sum.entries + sum.exits, sum.exits]);
       for (const name of ['processed', 'outdated', 'rejected'] as const) total[name] += sum[name];
     }),
     RUNS,

@@ -52,10 +52,10 @@ function iso(second: number): string {
 describe('a fence', () => {
   for (const vector of VECTORS) {
     test(vector.name, async () => {
-      const { heard } = await run(vector);
-      const ofProvider = heard.fenceEvents.filter((event) => event.trackable_id === null);
+      const { observed } = await run(vector);
+      const ofProvider = observed.fenceEvents.filter((event) => event.trackable_id === null);
       assert.deepEqual(found(ofProvider), expected(vector.events));
-      const ofTrackable = heard.fenceEvents.filter((event) => event.trackable_id !== null);
+      const ofTrackable = observed.fenceEvents.filter((event) => event.trackable_id !== null);
       const same = vector.trackable === undefined ? [] : vector.events;
       assert.deepEqual(found(ofTrackable), expected(vector.trackableEvents ?? same));
       for (const event of ofTrackable) assert.equal(event.provider_id, null);

@@ -37,8 +37,8 @@ describe('transformationType', () => {
   ];
   for (const [zone, expected] of types) {
     const { type, transformation_type: says, surface_projection: surface } = zone;
-    const told = JSON.stringify({ type, says, surface, pairs: (zone.ground_control_points ?? []).length / 2 });
-    it(`of ${told} is ${expected}`, () => {
+    const reported = JSON.stringify({ type, says, surface, pairs: (zone.ground_control_points ?? []).length / 2 });
+    it(`of ${reported} is ${expected}`, () => {
       assert.equal(transformationType({ id: 'z', ...zone }), expected);
       assert.equal(isProximityZone({ id: 'z', ...zone }), expected === 'proximity');
     });

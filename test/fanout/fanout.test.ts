@@ -22,43 +22,43 @@ class Listener implements EventSubscriber {
 }
 
 function fanoutWithLog() {
-  const told: (readonly Variant[])[] = [];
-  const fanout = new Fanout({ variantsChanged: (variants) => told.push(variants) });
+  const reported: (readonly Variant[])[] = [];
+  const fanout = new Fanout({ variantsChanged: (variants) => reported.push(variants) });
   const variantOf = (topic: Topic, crs = 'EPSG:4326'): number =>
-    told.at(-1)?.find((variant) => variant.topic === topic && variant.crs === crs)?.id ?? assert.fail('no variant');
-  return { fanout, told, variantOf };
+    reported.at(-1)?.find((variant) => variant.topic === topic && variant.crs === crs)?.id ?? assert.fail('no variant');
+  return { fanout, reported, variantOf };
 }
 
 test('Fanout tells the shards of a variant before subscribe returns, and when its last subscription goes', () => {
-  const { fanout, told } = fanoutWithLog();
+  const { fanout, reported } = fanoutWithLog();
   const listener = new Listener();
   const first = fanout.subscribe(listener, { topic: 'fence_events', view: WGS84 });
-  assert.deepEqual(told.at(-1), [
+  assert.deepEqual(reported.at(-1), [
     { id: 1, topic: 'fence_events', crs: 'EPSG:4326', zoneId: undefined, geojson: false, unfiltered: false },
   ]);
   const second = fanout.subscribe(listener, { topic: 'fence_events', view: { ...WGS84, geojson: false } });
-  assert.equal(told.length, 1, 'the same view is the same variant');
+  assert.equal(reported.length, 1, 'the same view is the same variant');
   for (const view of [{ ...WGS84, geojson: true }, { crs: 'local' }, { crs: 'local', zoneId: 'z' }]) {
     fanout.subscribe(listener, { topic: 'fence_events', view });
   }
-  assert.equal(told.at(-1)?.length, 4);
+  assert.equal(reported.at(-1)?.length, 4);
   assert.equal(fanout.unsubscribe(first), true);
-  assert.equal(told.length, 4);
+  assert.equal(reported.length, 4);
   assert.equal(fanout.unsubscribe(second), true);
   assert.deepEqual(
-    told.at(-1)?.map(({ id }) => id),
+    reported.at(-1)?.map(({ id }) => id),
     [2, 3, 4],
   );
   assert.equal(fanout.unsubscribe(second), false);
 });
 
 test('Fanout does not tell the shards of topics that they do not render', () => {
-  const { fanout, told } = fanoutWithLog();
+  const { fanout, reported } = fanoutWithLog();
   const id = fanout.subscribe(new Listener(), { topic: 'zone_changes', view: WGS84 });
   fanout.subscribe(new Listener(), { topic: 'location_updates', view: WGS84 });
   fanout.unsubscribe(id);
   assert.deepEqual(
-    told.map((variants) => variants.map(({ topic }) => topic)),
+    reported.map((variants) => variants.map(({ topic }) => topic)),
     [['location_updates']],
   );
 });
@@ -100,17 +100,17 @@ test('Fanout publishes by variant and filter, one batch per subscription, in ord
 });
 
 test('Fanout tells the shards whether anybody filters the events of a variant', () => {
-  const { fanout, told, variantOf } = fanoutWithLog();
+  const { fanout, reported, variantOf } = fanoutWithLog();
   const [all, some] = [new Listener(), new Listener()];
   const topic = 'location_updates';
   const filter = compileFilter(topic, { provider_id: 'a' });
-  const unfiltered = () => told.at(-1)?.map((variant) => variant.unfiltered);
+  const unfiltered = () => reported.at(-1)?.map((variant) => variant.unfiltered);
   fanout.subscribe(all, { topic, view: WGS84 });
   assert.deepEqual(unfiltered(), [true]);
   const variant = variantOf(topic);
   const first = fanout.subscribe(some, { topic, view: WGS84, filter });
   const second = fanout.subscribe(some, { topic, view: WGS84, filter });
-  assert.deepEqual([told.length, unfiltered()], [2, [false]]);
+  assert.deepEqual([reported.length, unfiltered()], [2, [false]]);
   // Rendered before the shards knew the filter.
   fanout.publish(batchesOf([{ variant, fields: NO_FIELDS, text: 'early' }]));
   fanout.publish(batchesOf([{ variant, fields: ['a'], text: 'late' }]));
@@ -123,9 +123,9 @@ test('Fanout tells the shards whether anybody filters the events of a variant', 
     [['early'], ['late']],
   );
   fanout.unsubscribe(first);
-  assert.equal(told.length, 2);
+  assert.equal(reported.length, 2);
   fanout.unsubscribe(second);
-  assert.deepEqual([told.length, unfiltered()], [3, [true]]);
+  assert.deepEqual([reported.length, unfiltered()], [3, [true]]);
 });
 
 test('Fanout gives subscriptions with the same events the same batch, so that it is joined once', () => {

@@ -31,11 +31,11 @@ class Listener implements EventSubscriber {
 }
 
 function fanoutAmongHubs() {
-  const told: (readonly Variant[])[] = [];
+  const reported: (readonly Variant[])[] = [];
   const forwarded: string[] = [];
   const interests: (readonly Variant[])[] = [];
   const fanout: Fanout = new Fanout({
-    variantsChanged: (variants) => told.push(variants),
+    variantsChanged: (variants) => reported.push(variants),
     interestChanged: () => interests.push(fanout.interest()),
     forward({ ends }, to) {
       forwarded.push(`${ends.length} to ${Array.from(to, ([hub, { id }]) => `${hub} ${id}`).join()}`);
@@ -43,16 +43,16 @@ function fanoutAmongHubs() {
   });
   const publish = (variant: number, text: string, fields: FilterFields = NO_FIELDS): void =>
     fanout.publish(batchesOf([{ variant, fields, text }]));
-  return { fanout, told, forwarded, interests, publish };
+  return { fanout, reported, forwarded, interests, publish };
 }
 
 test('Fanout has rendered what other hubs want, once, and hands it on under their numbers', () => {
-  const { fanout, told, forwarded, publish } = fanoutAmongHubs();
+  const { fanout, reported, forwarded, publish } = fanoutAmongHubs();
   fanout.setRemoteInterest('b', [wanted(7), wanted(8, { geojson: true })]);
-  assert.equal(told.length, 1, 'all at once');
+  assert.equal(reported.length, 1, 'all at once');
   fanout.setRemoteInterest('c', [wanted(3)]);
   assert.deepEqual(
-    told.at(-1)?.map(({ id, geojson, unfiltered }) => [id, geojson, unfiltered]),
+    reported.at(-1)?.map(({ id, geojson, unfiltered }) => [id, geojson, unfiltered]),
     [
       [1, false, true],
       [2, true, true],
@@ -65,20 +65,20 @@ test('Fanout has rendered what other hubs want, once, and hands it on under thei
   fanout.setRemoteInterest('b', [wanted(7)]);
   fanout.setRemoteInterest('c', []);
   assert.deepEqual(
-    told.at(-1)?.map(({ id }) => id),
+    reported.at(-1)?.map(({ id }) => id),
     [1],
   );
   fanout.setRemoteInterest('b', []);
-  assert.deepEqual(told.at(-1), []);
+  assert.deepEqual(reported.at(-1), []);
 });
 
 test('Fanout has one number for what its own subscriptions and other hubs want', () => {
-  const { fanout, told, forwarded, publish } = fanoutAmongHubs();
+  const { fanout, reported, forwarded, publish } = fanoutAmongHubs();
   const listener = new Listener();
   const id = fanout.subscribe(listener, { topic: TOPIC, view: WGS84 });
   fanout.setRemoteInterest('b', [wanted(7)]);
   assert.deepEqual(
-    told.at(-1)?.map((variant) => variant.id),
+    reported.at(-1)?.map((variant) => variant.id),
     [1],
   );
   publish(1, 'x');
@@ -94,14 +94,14 @@ test('Fanout has one number for what its own subscriptions and other hubs want',
 });
 
 test('Fanout has all events rendered for other hubs, with fields where they filter', () => {
-  const { fanout, told } = fanoutAmongHubs();
+  const { fanout, reported } = fanoutAmongHubs();
   fanout.subscribe(new Listener(), { topic: TOPIC, view: WGS84, filter: FILTER });
-  assert.deepEqual(told.at(-1)?.[0]?.wanted, { keys: [{ at: 0, values: ['p'] }], limits: [] });
+  assert.deepEqual(reported.at(-1)?.[0]?.wanted, { keys: [{ at: 0, values: ['p'] }], limits: [] });
   fanout.setRemoteInterest('b', [wanted(7)]);
-  assert.equal(told.at(-1)?.[0]?.wanted, undefined);
+  assert.equal(reported.at(-1)?.[0]?.wanted, undefined);
   fanout.setRemoteInterest('b', [wanted(7), wanted(8, { crs: 'local', unfiltered: false })]);
   assert.deepEqual(
-    told.at(-1)?.map(({ crs, unfiltered }) => [crs, unfiltered]),
+    reported.at(-1)?.map(({ crs, unfiltered }) => [crs, unfiltered]),
     [
       ['EPSG:4326', false],
       ['local', false],
@@ -109,7 +109,7 @@ test('Fanout has all events rendered for other hubs, with fields where they filt
   );
   fanout.setRemoteInterest('b', [wanted(8, { crs: 'local' })]);
   assert.deepEqual(
-    told.at(-1)?.map(({ crs, unfiltered, wanted: keys }) => [crs, unfiltered, keys !== undefined]),
+    reported.at(-1)?.map(({ crs, unfiltered, wanted: keys }) => [crs, unfiltered, keys !== undefined]),
     [
       ['EPSG:4326', false, true],
       ['local', true, false],
@@ -182,10 +182,10 @@ test('Fanout tells which events its own subscriptions want, by a thousand values
 });
 
 test('Fanout hands other hubs what they want alone, and has nothing else rendered as long as it is little', () => {
-  const told: (readonly Variant[])[] = [];
+  const reported: (readonly Variant[])[] = [];
   const got = new Map<string, string[]>();
   const own: Fanout = new Fanout({
-    variantsChanged: (variants) => told.push(variants),
+    variantsChanged: (variants) => reported.push(variants),
     forward({ bytes, ends, fields }, to) {
       const texts = new DeliveryBatch(look(bytes), ends).strings;
       assert.deepEqual(
@@ -201,7 +201,7 @@ test('Fanout hands other hubs what they want alone, and has nothing else rendere
   });
   own.setRemoteInterest('b', [wanted(7, of('p', 'é'))]);
   own.setRemoteInterest('c', [wanted(7, of('q'))]);
-  assert.deepEqual(told.at(-1)?.[0]?.wanted?.keys, [{ at: 0, values: ['p', 'é', 'q'] }]);
+  assert.deepEqual(reported.at(-1)?.[0]?.wanted?.keys, [{ at: 0, values: ['p', 'é', 'q'] }]);
   own.setRemoteInterest('d', [wanted(7, of('none'))]);
   const publish = (): void => {
     const events = ['p', 'q', 'x', 'é', 'p'].map((name) => ({ variant: 1, fields: [name, 's'], text: name }));
@@ -210,7 +210,7 @@ test('Fanout hands other hubs what they want alone, and has nothing else rendere
   publish();
   assert.deepEqual(Object.fromEntries(got), { b: ['p', 'é', 'p'], c: ['q'] });
   own.setRemoteInterest('e', [wanted(7, { unfiltered: false })]);
-  assert.equal(told.at(-1)?.[0]?.wanted, undefined);
+  assert.equal(reported.at(-1)?.[0]?.wanted, undefined);
   publish();
   assert.deepEqual(
     [got.get('e'), got.get('c')],
@@ -221,7 +221,7 @@ test('Fanout hands other hubs what they want alone, and has nothing else rendere
   );
   own.setRemoteInterest('e', []);
   own.setRemoteInterest('c', [wanted(7, of(...Array.from({ length: 70 }, (_, i) => `${i}`), 'x'))]);
-  assert.equal(told.at(-1)?.[0]?.wanted, undefined, 'too much to tell the shards of');
+  assert.equal(reported.at(-1)?.[0]?.wanted, undefined, 'too much to tell the shards of');
   publish();
   assert.deepEqual(got.get('c'), ['q', 'q', 'x']);
 });

@@ -132,13 +132,13 @@ test('Nothing is rendered for filters that let nothing through, however many the
 });
 
 test('With many different filters everything is rendered, and the shards are notified once', () => {
-  const told: (readonly Variant[])[] = [];
-  const fanout = new Fanout({ variantsChanged: (variants) => told.push(variants) });
+  const reported: (readonly Variant[])[] = [];
+  const fanout = new Fanout({ variantsChanged: (variants) => reported.push(variants) });
   for (let i = 0; i < 1000; i++) {
     const filter = compileFilter('location_updates', { provider_id: `tag ${i}` });
     fanout.subscribe(new Listener(), { topic: 'location_updates', view: { crs: 'EPSG:4326' }, filter });
   }
-  assert.equal(told.length, 65);
-  assert.equal(told[63]?.[0]?.wanted?.keys[0]?.values.length, 64);
-  assert.equal(told[64]?.[0]?.wanted, undefined);
+  assert.equal(reported.length, 65);
+  assert.equal(reported[63]?.[0]?.wanted?.keys[0]?.values.length, 64);
+  assert.equal(reported[64]?.[0]?.wanted, undefined);
 });

@@ -12,7 +12,7 @@ const listener: EventSubscriber = { deliver: () => undefined };
 function openFanout() {
   let variants: readonly Variant[] = [];
   let nowMs = 0;
-  const fanout = new Fanout({ now: () => nowMs, variantsChanged: (told) => (variants = told) });
+  const fanout = new Fanout({ now: () => nowMs, variantsChanged: (reported) => (variants = reported) });
   const publish = (atMs: number, topic: Topic, ...fields: readonly (readonly (string | undefined)[])[]): void => {
     nowMs = atMs;
     for (const { id, topic: of } of variants) {

@@ -15,7 +15,7 @@ const FOLDERS =
   /^(alerts|api|auth|cluster|core\/(rules|zone)|entities|fence_index|history\/queries|hub|lane|model|operation|transport)\//;
 
 /** Files whose messages are never sent to a page, with the reason. */
-const NOT_TOLD: Readonly<Record<string, string>> = {
+const NOT_REPORTED: Readonly<Record<string, string>> = {
   'api/docs/': 'writes the documents of the API',
   'api/routes/adapters.ts': 'is sent by other systems',
   'api/routes/locations.ts': 'the page sends no locations',
@@ -42,7 +42,7 @@ export async function reasonsInSources(): Promise<readonly HubReason[]> {
   const paths = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).sort();
   const published = paths.filter((path) => {
     return (
-      /(?<!\.d)\.ts$/.test(path) && FOLDERS.test(path) && !Object.keys(NOT_TOLD).some((not) => path.startsWith(not))
+      /(?<!\.d)\.ts$/.test(path) && FOLDERS.test(path) && !Object.keys(NOT_REPORTED).some((not) => path.startsWith(not))
     );
   });
   const found = await Promise.all(

@@ -14,7 +14,7 @@ const skip = WITHOUT_BROWSER ?? false;
 const MOST_SINGLE = 1_500;
 const NOW_MS = 1_000_000;
 /** Tolerance of thin edges, of 255: overlapping edges are blended in another order. */
-const TOLD_APART = 32;
+const DISTINCT = 32;
 const MAP = new URL('../../src/hub-ui/map/objects/', import.meta.url).pathname;
 const PARTS = { moving_draw: 'drawMoving, newScreen', moving_objects: 'MovingObjects' };
 
@@ -128,7 +128,7 @@ function compare(page: Page, scene: Scene): Promise<Compared> {
         most = Math.max(most, Math.abs(color - crowd.pixels[at + k]));
       }
       covered += Number(isCovered);
-      others += Number(most > ${TOLD_APART});
+      others += Number(most > ${DISTINCT});
       worst = Math.max(worst, most);
     }
     return { covered, worst, others, seen: [single.seen, crowd.seen] };
@@ -149,9 +149,9 @@ test('Crowd rendering matches single rendering where objects do not overlap', { 
   const size = { width: (columns - 1) * apart, height: (MOST_SINGLE / columns - 1) * apart };
   for (const [symbol, isAlarmed, most] of [
     ['trackable', false, 5],
-    ['trackable', true, TOLD_APART],
+    ['trackable', true, DISTINCT],
     ['provider', false, 5],
-    ['provider', true, TOLD_APART],
+    ['provider', true, DISTINCT],
   ] as const) {
     const { covered, worst, seen } = await compare(page, { objects, symbol, isAlarmed, ...size });
     assert.deepEqual(seen, [MOST_SINGLE, MOST_SINGLE + 1]);

@@ -14,7 +14,7 @@ const PROXIMITY = { source: 'reader', provider_type: 'rfid', provider_id: 'card'
 function openIngest(more: { room?: number; kept?: () => Promise<void> | undefined } = {}) {
   const zones = new ZoneTable();
   zones.set(READER.id, { ...READER, radius: 3, floor: 2, position: { type: 'Point', coordinates: [9, 50] } });
-  const told: string[] = [];
+  const reported: string[] = [];
   const locations: object[] = [];
   const ingest = new Ingest({
     now: () => 1000,
@@ -23,57 +23,57 @@ function openIngest(more: { room?: number; kept?: () => Promise<void> | undefine
     hasCapacity: (count) => count <= (more.room ?? Number.POSITIVE_INFINITY),
     location(location, times) {
       locations.push(location);
-      told.push(`location ${location.provider_id} ${times.generatedMs} ${times.receivedMs}`);
+      reported.push(`location ${location.provider_id} ${times.generatedMs} ${times.receivedMs}`);
     },
     ensureProvider(id, type) {
-      told.push(`provider ${id} ${type}`);
+      reported.push(`provider ${id} ${type}`);
       return undefined;
     },
-    publishProximity: ({ provider_id: id, source }) => void told.push(`proximity ${id} ${source}`),
+    publishProximity: ({ provider_id: id, source }) => void reported.push(`proximity ${id} ${source}`),
     kept: more.kept ?? (() => undefined),
   });
-  return { ingest, told, locations };
+  return { ingest, reported, locations };
 }
 
 describe('Ingest', () => {
   test('makes sure of the provider before it hands on a location', () => {
-    const { ingest, told } = openIngest();
+    const { ingest, reported } = openIngest();
     const timed = { ...GOOD_LOCATION, timestamp_generated: '1970-01-01T00:00:00.5Z' };
     assert.equal(ingest.locations([timed], LIST), undefined);
-    assert.deepEqual(told, ['provider bad-input uwb', 'location bad-input 500 1000']);
+    assert.deepEqual(reported, ['provider bad-input uwb', 'location bad-input 500 1000']);
   });
 
   test('takes all locations of a list or none, and names the bad one by its index', () => {
-    const { ingest, told } = openIngest();
+    const { ingest, reported } = openIngest();
     const values = [GOOD_LOCATION, GOOD_LOCATION, { ...GOOD_LOCATION, floor: 'top' }];
     assert.throws(
       () => ingest.locations(values, LIST),
       badRequest('locations[2].floor: must be a number, found "top"'),
     );
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
     assert.deepEqual(ingest.counts, { received: 3, rejected: 3 });
   });
 
   test('takes each location that it can, and names every bad one by its index', () => {
-    const { ingest, told } = openIngest();
+    const { ingest, reported } = openIngest();
     const values = [{ ...GOOD_LOCATION, floor: 'top' }, GOOD_LOCATION, null];
     const { problems } = ingest.locationsEach(values);
     assert.deepEqual(problems, [
       'payload[0].floor: must be a number, found "top"',
       'payload[2]: must be an object, found null',
     ]);
-    assert.deepEqual(told, ['provider bad-input uwb', 'location bad-input 1000 1000']);
+    assert.deepEqual(reported, ['provider bad-input uwb', 'location bad-input 1000 1000']);
     assert.deepEqual(ingest.counts, { received: 3, rejected: 2 });
   });
 
   test('takes nothing when there is no room for all, and says so', () => {
-    const { ingest, told } = openIngest({ room: 1 });
+    const { ingest, reported } = openIngest({ room: 1 });
     const unavailable = (error: unknown) => error instanceof HubError && error.status === 503;
     assert.throws(() => ingest.locations([GOOD_LOCATION, GOOD_LOCATION], LIST), unavailable);
     assert.throws(() => ingest.locationsEach([GOOD_LOCATION, GOOD_LOCATION]), unavailable);
     assert.throws(() => ingest.publishedProximities([PROXIMITY, PROXIMITY]), unavailable);
     assert.throws(() => ingest.proximities([PROXIMITY, PROXIMITY], { root: 'proximities' }), unavailable);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
     assert.deepEqual(ingest.counts, { received: 8, rejected: 8 });
   });
 
@@ -87,9 +87,9 @@ describe('Ingest', () => {
   });
 
   test('converts a proximity to a location at its zone, and publishes it as received', () => {
-    const { ingest, told, locations } = openIngest();
+    const { ingest, reported, locations } = openIngest();
     ingest.proximities([{ ...PROXIMITY, properties: { battery: 7 } }], { root: 'proximities' });
-    assert.deepEqual(told, ['provider card rfid', 'location card 1000 1000', 'proximity card reader']);
+    assert.deepEqual(reported, ['provider card rfid', 'location card 1000 1000', 'proximity card reader']);
     const [location] = locations as unknown as readonly [AcceptedLocation];
     assert.equal(location.source, 'reader');
     assert.deepEqual(location.coordinates, [9, 50]);
@@ -98,11 +98,11 @@ describe('Ingest', () => {
   });
 
   test('publishes no proximity of a rejected list', () => {
-    const { ingest, told } = openIngest();
+    const { ingest, reported } = openIngest();
     const values = [PROXIMITY, { ...PROXIMITY, source: 'door' }];
     const message = 'proximities[1].source: must name a proximity zone, found "door"';
     assert.throws(() => ingest.proximities(values, { root: 'proximities' }), badRequest(message));
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
   });
 
   test('counts every value once, whatever it is', () => {

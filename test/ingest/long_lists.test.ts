@@ -10,13 +10,13 @@ const BAD = { ...GOOD_LOCATION, floor: 'top' };
 /** An Ingest whose clock ticks with each turn of the event loop, and a limited capacity. */
 function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
   let nowMs = 1000;
-  const told: { readonly id: string; readonly receivedMs: number }[] = [];
+  const reported: { readonly id: string; readonly receivedMs: number }[] = [];
   const ingest = new Ingest({
     now: () => nowMs,
     providerId: (id) => id,
     zone: () => undefined,
-    hasCapacity: (count) => told.length + count <= room,
-    location: ({ provider_id: id }, { receivedMs }) => void told.push({ id, receivedMs }),
+    hasCapacity: (count) => reported.length + count <= room,
+    location: ({ provider_id: id }, { receivedMs }) => void reported.push({ id, receivedMs }),
     ensureProvider: () => undefined,
     publishProximity: () => undefined,
     kept: () => undefined,
@@ -26,7 +26,7 @@ function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
     ticking = setImmediate(tick);
   });
   let ticking = clock;
-  return { ingest, told, stop: () => clearImmediate(ticking) };
+  return { ingest, reported, stop: () => clearImmediate(ticking) };
 }
 
 const listOf = (count: number, name = 'p') =>
@@ -35,25 +35,25 @@ const unavailable = (error: unknown) => error instanceof HubError && error.statu
 
 describe('A long list', () => {
   test('is taken whole, in its order, each part as received when it is passed on', async (t) => {
-    const { ingest, told, stop } = openIngest();
+    const { ingest, reported, stop } = openIngest();
     t.after(stop);
     await ingest.locations(listOf(4500), LIST);
     assert.deepEqual(
-      told.map(({ id }) => id),
+      reported.map(({ id }) => id),
       listOf(4500).map(({ provider_id: id }) => id),
     );
-    const times = told.map(({ receivedMs }) => receivedMs);
+    const times = reported.map(({ receivedMs }) => receivedMs);
     assert.deepEqual(times, times.toSorted());
     assert.equal(new Set(times).size, 5);
     assert.deepEqual(ingest.counts, { received: 4500, rejected: 0 });
   });
 
   test('is rejected as a whole if one location is invalid, whose index is named', async (t) => {
-    const { ingest, told, stop } = openIngest();
+    const { ingest, reported, stop } = openIngest();
     t.after(stop);
     const taking = ingest.locations([...listOf(3210), BAD], LIST);
     await assert.rejects(taking ?? assert.fail(), /locations\[3210\]\.floor: must be a number, found "top"/);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
     assert.deepEqual(ingest.counts, { received: 3211, rejected: 3211 });
     assert.deepEqual(
       [...ingest.rejections()],
@@ -65,32 +65,32 @@ describe('A long list', () => {
   });
 
   test('of a message is taken but for the bad ones', async (t) => {
-    const { ingest, told, stop } = openIngest();
+    const { ingest, reported, stop } = openIngest();
     t.after(stop);
     const { problems } = await ingest.publishedLocations([...listOf(2000), BAD, ...listOf(500, 'q')]);
     assert.deepEqual(problems, ['payload[2000].floor: must be a number, found "top"']);
-    assert.equal(told.length, 2500);
+    assert.equal(reported.length, 2500);
     assert.deepEqual(ingest.counts, { received: 2501, rejected: 1 });
   });
 
   test('yields to others, and keeps its promised capacity', async (t) => {
-    const { ingest, told, stop } = openIngest({ room: 4000 });
+    const { ingest, reported, stop } = openIngest({ room: 4000 });
     t.after(stop);
     const long = ingest.locations(listOf(3000), LIST);
-    while (told.length === 0) await new Promise(setImmediate);
+    while (reported.length === 0) await new Promise(setImmediate);
     // A thousand are passed on, and two thousand have been promised their room.
     ingest.locations(listOf(900, 'other'), LIST);
     assert.throws(() => ingest.locations(listOf(900, 'more'), LIST), unavailable);
     await long;
-    assert.equal(told.length, 3900);
-    assert.ok(told.findIndex(({ id }) => id === 'other0') < 3000, 'others are passed on in between');
+    assert.equal(reported.length, 3900);
+    assert.ok(reported.findIndex(({ id }) => id === 'other0') < 3000, 'others are passed on in between');
   });
 
   test('is refused where there is no room for all of it', async (t) => {
-    const { ingest, told, stop } = openIngest({ room: 2000 });
+    const { ingest, reported, stop } = openIngest({ room: 2000 });
     t.after(stop);
     await assert.rejects(ingest.locations(listOf(2001), LIST) ?? assert.fail(), unavailable);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
     assert.equal(ingest.counts.rejected, 2001);
   });
 });

@@ -41,7 +41,7 @@ function openIngest({
   isWaiting = () => false,
   pieceBytes,
 }: Scene = {}) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const arrivals = new Arrivals(() => undefined);
   scanner.forgetNames();
   const ingest = new Ingest({
@@ -51,13 +51,13 @@ function openIngest({
     hasCapacity: (count) => count <= capacity,
     scanner,
     canTakeScanned: () => !isMoving,
-    location: (location, times) => told.push(`${shown(location)} ${times.generatedMs} ${times.receivedMs}`),
-    scanned: (body) => told.push(...shownScanned(body)),
+    location: (location, times) => reported.push(`${shown(location)} ${times.generatedMs} ${times.receivedMs}`),
+    scanned: (body) => reported.push(...shownScanned(body)),
     accepted: (location, receivedMs, via) => arrivals.arrived(location, receivedMs, via),
     located: (id) => arrivals.markActive(id),
     countConsecutive: (count, from) => arrivals.came(count, from),
     ensureProvider(id, type) {
-      told.push(`provider ${id} ${type}`);
+      reported.push(`provider ${id} ${type}`);
       return isWaiting(id) ? Promise.resolve() : undefined;
     },
     ...(providersChanged && { providersChanged }),
@@ -65,7 +65,7 @@ function openIngest({
     publishProximity: () => undefined,
     kept: () => undefined,
   });
-  return { ingest, told, arrivals };
+  return { ingest, reported, arrivals };
 }
 
 function shown({ provider_id, source, positionText, text }: AcceptedLocation): string {
@@ -88,16 +88,16 @@ function shownScanned({ records, start, end, receivedMs, nameOf }: ScannedBody):
 }
 
 /** The providers of a body may be seen to before any of its locations is passed on. */
-function ordered(told: readonly string[]): string[] {
-  const ofKind = (kind: string) => told.filter((line) => line.startsWith(kind));
+function ordered(reported: readonly string[]): string[] {
+  const ofKind = (kind: string) => reported.filter((line) => line.startsWith(kind));
   const found = [...ofKind('provider'), ...ofKind('location')];
-  assert.equal(found.length, told.length);
+  assert.equal(found.length, reported.length);
   return found;
 }
 
 /** Returns the result of a body: calls and counts, or the error. */
 function outcomeOf(act: (ingest: Ingest) => unknown, scene: Scene = {}) {
-  const { ingest, told, arrivals } = openIngest(scene);
+  const { ingest, reported, arrivals } = openIngest(scene);
   let error: string | undefined;
   try {
     act(ingest);
@@ -105,8 +105,8 @@ function outcomeOf(act: (ingest: Ingest) => unknown, scene: Scene = {}) {
     assert.ok(cause instanceof HubError, String(cause));
     error = cause.message;
   }
-  const heard = { active: [...arrivals.active], sources: arrivals.sources() };
-  return { told: ordered(told), heard, error, counts: ingest.counts, rejections: [...ingest.rejections()] };
+  const observed = { active: [...arrivals.active], sources: arrivals.sources() };
+  return { reported: ordered(reported), observed, error, counts: ingest.counts, rejections: [...ingest.rejections()] };
 }
 
 const parsed = (body: Uint8Array) => (ingest: Ingest) => {
@@ -162,11 +162,11 @@ describe('The locations of a body', () => {
     for (let seed = 1; seed < 3000; seed++) {
       const dice = diceOf(seed);
       const frame = wildMessage(dice);
-      const { ingest, told } = openIngest();
+      const { ingest, reported } = openIngest();
       const result = ingest.message(lend(frame));
       const wanted = publishedOf(frame);
       if (result === UNUSUAL) {
-        assert.deepEqual([told, ingest.counts.received], [[], 0]);
+        assert.deepEqual([reported, ingest.counts.received], [[], 0]);
         if (wanted !== undefined) both++;
         continue;
       }
@@ -175,19 +175,22 @@ describe('The locations of a body', () => {
       assert.ok(wanted, Buffer.from(frame).toString());
       const read = openIngest();
       assert.deepEqual(read.ingest.locationsEach(wanted).problems, []);
-      assert.deepEqual([ordered(told), ingest.counts], [ordered(read.told), read.ingest.counts]);
+      assert.deepEqual([ordered(reported), ingest.counts], [ordered(read.reported), read.ingest.counts]);
     }
     assert.ok(taken > 300 && taken > both / 2, `${taken} of ${both}`);
   });
 
   test('are refused together when the shards are full', () => {
-    const { told, error, counts, rejections } = outcomeOf((ingest) => ingest.body(lend(bodyOf('a', 'b', 'c')), {}), {
-      capacity: 2,
-    });
+    const { reported, error, counts, rejections } = outcomeOf(
+      (ingest) => ingest.body(lend(bodyOf('a', 'b', 'c')), {}),
+      {
+        capacity: 2,
+      },
+    );
     assert.match(String(error), /too many are waiting/);
     assert.deepEqual(
-      { told, counts, rejections },
-      { told: [], counts: { received: 3, rejected: 3 }, rejections: [['full', 3]] },
+      { reported, counts, rejections },
+      { reported: [], counts: { received: 3, rejected: 3 }, rejections: [['full', 3]] },
     );
   });
 
@@ -197,16 +200,16 @@ describe('The locations of a body', () => {
     const knownId = (id: string) => id.toLowerCase();
     const other = openIngest({ knownId });
     assert.equal(other.ingest.body(lend(bodyOf('a', UUID.toUpperCase())), {}), UNUSUAL);
-    assert.deepEqual(other.told, []);
+    assert.deepEqual(other.reported, []);
     assert.equal(other.ingest.body(lend(bodyOf('a', UUID)), {}), undefined);
-    assert.equal(other.told.length, 4);
+    assert.equal(other.reported.length, 4);
   });
 
   test('ask for a provider that is kept once, and again when one has gone', () => {
     let gone = 0;
     const waiting = new Set<string>();
-    const { ingest, told } = openIngest({ providersChanged: () => gone, isWaiting: (id) => waiting.has(id) });
-    const asked = () => told.splice(0).filter((line) => line.startsWith('provider'));
+    const { ingest, reported } = openIngest({ providersChanged: () => gone, isWaiting: (id) => waiting.has(id) });
+    const asked = () => reported.splice(0).filter((line) => line.startsWith('provider'));
     const send = (...ids: string[]) => void ingest.body(lend(bodyOf(...ids)), {});
     send('a', 'b', 'a');
     assert.deepEqual(asked(), ['provider a uwb', 'provider b uwb']);
@@ -224,14 +227,14 @@ describe('The locations of a body', () => {
   });
 
   test('may name any number of providers', () => {
-    const { ingest, told } = openIngest();
+    const { ingest, reported } = openIngest();
     let unusual = 0;
     for (let from = 0; from < 200_000; from += 1000) {
-      told.length = 0;
+      reported.length = 0;
       const ids = Array.from({ length: 1000 }, (_, i) => `provider ${from + i}`);
       const body = bodyOf(...ids);
       if (ingest.body(lend(body), {}) === UNUSUAL) unusual++;
-      else assert.match(told.at(-1) as string, new RegExp(`^location ${ids.at(-1)} of ${ids.at(-1)}: `));
+      else assert.match(reported.at(-1) as string, new RegExp(`^location ${ids.at(-1)} of ${ids.at(-1)}: `));
     }
     assert.ok(unusual <= 1, `${unusual} bodies were left to the parser`);
   });
@@ -250,7 +253,7 @@ describe('The locations of a body', () => {
 describe('The locations of a long body', () => {
   /** Returns the result, read in pieces of `pieceBytes`; without it, parsed as a whole. */
   async function outcomeOfLong(body: Uint8Array, { pieceBytes, ...scene }: Scene) {
-    const { ingest, told } = openIngest({ ...scene, ...(pieceBytes && { pieceBytes }) });
+    const { ingest, reported } = openIngest({ ...scene, ...(pieceBytes && { pieceBytes }) });
     const whole = async () => {
       const values = await parseLongBody(body, { everywhere: false, textMax: body.length, turns });
       if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', 'no list');
@@ -263,7 +266,12 @@ describe('The locations of a long body', () => {
       assert.ok(refusal instanceof HubError, String(cause));
       error = refusal;
     });
-    return { told: ordered(told), error: error?.message, counts: ingest.counts, rejections: [...ingest.rejections()] };
+    return {
+      reported: ordered(reported),
+      error: error?.message,
+      counts: ingest.counts,
+      rejections: [...ingest.rejections()],
+    };
   }
   const LIST = { root: 'locations' };
   const turns = new TaskScheduler();
@@ -279,7 +287,7 @@ describe('The locations of a long body', () => {
       // The first problem is reported: in truncated JSON that may be a location.
       const isJson = wanted.error === undefined || /locations\[|capacity|waiting|no list/.test(wanted.error);
       if (isJson) assert.deepEqual(found, wanted, `${seed} ${body}`);
-      else assert.deepEqual([found.told, found.error === undefined], [[], false], `${seed} ${body}`);
+      else assert.deepEqual([found.reported, found.error === undefined], [[], false], `${seed} ${body}`);
       seen[wanted.error === undefined ? 'taken' : isJson ? 'refused' : 'noJson']++;
     }
     t.diagnostic(JSON.stringify(seen));
@@ -306,27 +314,31 @@ describe('The locations of a long body', () => {
     ]) {
       const wanted = await outcomeOfLong(Buffer.from(body), {});
       const found = await outcomeOfLong(Buffer.from(body), { pieceBytes: 1000 });
-      assert.deepEqual([found.told, found.error === undefined], [wanted.told, wanted.error === undefined], body);
+      assert.deepEqual(
+        [found.reported, found.error === undefined],
+        [wanted.reported, wanted.error === undefined],
+        body,
+      );
     }
-    const { ingest, told } = openIngest({ pieceBytes: 100 });
+    const { ingest, reported } = openIngest({ pieceBytes: 100 });
     assert.equal(await ingest.longBody(bodyOf('x'.repeat(1000)), LIST), UNUSUAL);
-    assert.deepEqual([told, ingest.counts], [[], { received: 0, rejected: 0 }]);
+    assert.deepEqual([reported, ingest.counts], [[], { received: 0, rejected: 0 }]);
   });
 
   test('are checked before one of them is taken, and take their turns', async () => {
-    const { ingest, told } = openIngest({ pieceBytes: 300 });
+    const { ingest, reported } = openIngest({ pieceBytes: 300 });
     const ids = Array.from({ length: 100 }, (_, n) => `p${n}`);
     const reading = ingest.longBody(bodyOf(...ids), LIST);
     let turnsTaken = 0;
-    while (told.length === 0) {
+    while (reported.length === 0) {
       await new Promise(setImmediate);
       turnsTaken++;
     }
     assert.ok(turnsTaken > 30, `${turnsTaken} turns before the first was taken`);
-    assert.ok(told.length < 30, `${told.length} at once`);
+    assert.ok(reported.length < 30, `${reported.length} at once`);
     await reading;
     assert.deepEqual(
-      told.filter((line) => line.startsWith('provider')),
+      reported.filter((line) => line.startsWith('provider')),
       ids.map((id) => `provider ${id} uwb`),
     );
   });

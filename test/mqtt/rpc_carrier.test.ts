@@ -150,7 +150,7 @@ describe('RpcCarrier', () => {
     receive(`${RPC}/available/nobody`, '');
     assert.deepEqual(rpc.available()['m'], { handler_id: ['a', 'b'] });
     assert.equal(rpc.available()['n'], undefined);
-    assert.match(JSON.stringify(call.told), /"code":-32000,.*has left before it answered/);
+    assert.match(JSON.stringify(call.reported), /"code":-32000,.*has left before it answered/);
   });
 
   test('removes only the handlers of a hub that reports itself as offline', () => {
@@ -186,8 +186,8 @@ describe('RpcCarrier', () => {
     assert.deepEqual(JSON.parse(notified?.text ?? ''), { jsonrpc: '2.0', method: 'm', params: {} });
     receive(`${RPC}/m/response/hub-1`, '{"jsonrpc":"2.0","id":10000,"result":12345678901234567890}');
     receive(`${PLAIN}/m/response/hub-1`, { jsonrpc: '2.0', id: 10_001, result: 'on' });
-    assert.match(JSON.stringify(call.told), /12345678901234567890/);
-    assert.deepEqual(bare.told, [{ result: 'on' }]);
+    assert.match(JSON.stringify(call.reported), /12345678901234567890/);
+    assert.deepEqual(bare.reported, [{ result: 'on' }]);
   });
 
   test('calls each handler once if both styles are published, in the style of its announcement', () => {
@@ -212,7 +212,7 @@ describe('RpcCarrier', () => {
     hear('m', 'a');
     carrier.connected(false);
     const call = begin(rpc, { method: 'm' });
-    assert.match(JSON.stringify(call.told), /"code":-32000,.*cannot be reached/);
+    assert.match(JSON.stringify(call.reported), /"code":-32000,.*cannot be reached/);
   });
 
   test('accepts requests to all handlers and to one, and answers the caller with the id of the request', () => {

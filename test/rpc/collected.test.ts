@@ -53,13 +53,13 @@ for (const [collecting, said, before, after] of CASES) {
   });
 }
 
-for (const [collecting, told] of [
+for (const [collecting, reported] of [
   ['all', '+'],
   ['firstError', '+'],
   ['list', 'list 1'],
 ] as const) {
-  test(`The only handler of a call that collects ${collecting} makes it ${told}`, () => {
-    assert.equal(word(outcomeOf(standing(collecting, '+', { asked: 1 }))), told);
+  test(`The only handler of a call that collects ${collecting} makes it ${reported}`, () => {
+    assert.equal(word(outcomeOf(standing(collecting, '+', { asked: 1 }))), reported);
   });
 }
 

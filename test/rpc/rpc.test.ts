@@ -10,8 +10,8 @@ const errorOf = ([answer]: readonly RpcAnswer[]): string =>
 test('The hub itself answers ping and identify, and is listed first', () => {
   const { rpc } = openRpc();
   client(rpc, 'Blink LED');
-  assert.deepEqual(begin(rpc, { method: 'com.omlox.ping' }).told, [{ result: 'Pong' }]);
-  assert.deepEqual(begin(rpc, { method: 'com.omlox.identify' }).told, [
+  assert.deepEqual(begin(rpc, { method: 'com.omlox.ping' }).reported, [{ result: 'Pong' }]);
+  assert.deepEqual(begin(rpc, { method: 'com.omlox.identify' }).reported, [
     {
       result: {
         id: 'hub-1',
@@ -34,9 +34,9 @@ test('A call goes to the handler with an id of the hub, and its answer to the ca
   const led = client(rpc, 'Blink LED');
   const call = begin(rpc, { method: 'Blink LED', params: { _timeout: 10, times: 3 } });
   assert.deepEqual(led.frames, [{ jsonrpc: '2.0', id: 10_000, method: 'Blink LED', params: { times: 3 } }]);
-  assert.deepEqual([call.told, call.isOver, clock.timers], [[], false, 1]);
+  assert.deepEqual([call.reported, call.isOver, clock.timers], [[], false, 1]);
   assert.equal(led.answer({ result: 'on' }), true);
-  assert.deepEqual([call.told, call.isOver, clock.timers], [[{ result: 'on' }], true, 0]);
+  assert.deepEqual([call.reported, call.isOver, clock.timers], [[{ result: 'on' }], true, 0]);
   assert.equal(led.answer({ result: 'again' }), false);
   assert.deepEqual([rpc.counts.calls.success, rpc.counts.responses, rpc.counts.late], [1, 1, 1]);
 });
@@ -47,7 +47,7 @@ test('Nobody but the handler that was asked answers a call', () => {
   const other = client(rpc, 'other');
   const call = begin(rpc, { method: 'm' });
   assert.equal(other.port.answered({ id: led.frames[0]?.['id'], result: 'forged' }, 0), false);
-  assert.deepEqual([call.told, rpc.counts.late], [[], 1]);
+  assert.deepEqual([call.reported, rpc.counts.late], [[], 1]);
 });
 
 test('A request without an id goes to all handlers without an id', () => {
@@ -55,7 +55,7 @@ test('A request without an id goes to all handlers without an id', () => {
   const handlers = [client(rpc, 'm'), client(rpc, 'm')];
   const call = begin(rpc, { id: undefined, method: 'm' });
   for (const { frames } of handlers) assert.deepEqual(frames, [{ jsonrpc: '2.0', method: 'm' }]);
-  assert.deepEqual([call.told, clock.timers, rpc.counts.calls.notification], [[], 0, 1]);
+  assert.deepEqual([call.reported, clock.timers, rpc.counts.calls.notification], [[], 0, 1]);
 });
 
 test('_all_within_timeout ends when every handler that was known at its start has answered', () => {
@@ -68,7 +68,7 @@ test('_all_within_timeout ends when every handler that was known at its start ha
   assert.equal(call.isOver, false);
   first.answer({ result: 1 });
   assert.deepEqual(late.frames, []);
-  assert.deepEqual(call.told, [
+  assert.deepEqual(call.reported, [
     {
       result: {
         responses: [
@@ -87,7 +87,10 @@ test('A call without answers closes at its timeout, to the millisecond', () => {
   clock.advance(499);
   assert.equal(call.isOver, false);
   clock.advance(1);
-  assert.equal(errorOf(call.told), '-32001 Cannot finish the call of "m": 0 of 1 handlers have answered within 500 ms');
+  assert.equal(
+    errorOf(call.reported),
+    '-32001 Cannot finish the call of "m": 0 of 1 handlers have answered within 500 ms',
+  );
   assert.deepEqual([rpc.counts.calls.timeout, rpc.counts.open], [1, 0]);
 });
 
@@ -96,13 +99,13 @@ test('A stream receives each answer, or only that there was none', () => {
   const [first, second] = [client(rpc, 'm'), client(rpc, 'm')];
   const call = begin(rpc, { method: 'm', stream: true, timeout: 100 });
   second.answer({ result: 2 });
-  assert.deepEqual([call.told, call.isOver], [[{ result: 2 }], false]);
+  assert.deepEqual([call.reported, call.isOver], [[{ result: 2 }], false]);
   clock.advance(100);
-  assert.deepEqual([call.told.length, call.isOver], [1, true]);
+  assert.deepEqual([call.reported.length, call.isOver], [1, true]);
   assert.equal(first.answer({ result: 1 }), false);
   const silent = begin(rpc, { method: 'm', stream: true, timeout: 100 });
   clock.advance(100);
-  assert.match(errorOf(silent.told), /^-32001 /);
+  assert.match(errorOf(silent.reported), /^-32001 /);
 });
 
 for (const [what, request, refusal] of [
@@ -154,9 +157,9 @@ test('A client handles a registered method until it is unregistered or the conne
   const calls = ['m', 'n'].map((method) => begin(rpc, { method }));
   led.port.unregister('m');
   const gone = '-32000 handler "hub-1:1" of "m" has left before it answered';
-  assert.deepEqual([errorOf(calls[0]?.told ?? []), calls[1]?.isOver], [gone, false]);
+  assert.deepEqual([errorOf(calls[0]?.reported ?? []), calls[1]?.isOver], [gone, false]);
   led.port.close();
-  assert.equal(errorOf(calls[1]?.told ?? []), gone.replace('"m"', '"n"'));
+  assert.equal(errorOf(calls[1]?.reported ?? []), gone.replace('"m"', '"n"'));
   assert.deepEqual([Object.keys(rpc.available()), clock.timers], [['com.omlox.ping', 'com.omlox.identify'], 0]);
 });
 
@@ -179,7 +182,7 @@ test('The handler that has announced xcmd receives it', () => {
   const core = client(rpc, 'com.omlox.core.xcmd');
   const call = begin(rpc, { method: 'com.omlox.core.xcmd' });
   core.answer({ result: 'done' });
-  assert.deepEqual(call.told, [{ result: 'done' }]);
+  assert.deepEqual(call.reported, [{ result: 'done' }]);
 });
 
 test('A caller that is gone leaves nothing behind', () => {
@@ -188,7 +191,7 @@ test('A caller that is gone leaves nothing behind', () => {
   const call = begin(rpc, { method: 'm' });
   call.open.cancel();
   call.open.cancel();
-  assert.deepEqual([call.told, clock.timers, rpc.counts.open, rpc.counts.calls.cancelled], [[], 0, 0, 1]);
+  assert.deepEqual([call.reported, clock.timers, rpc.counts.open, rpc.counts.calls.cancelled], [[], 0, 0, 1]);
   assert.equal(led.answer({ result: 1 }), false);
 });
 
@@ -197,7 +200,10 @@ test('An answer that is not a response becomes an error of the hub', () => {
   const led = client(rpc, 'm');
   const call = begin(rpc, { method: 'm' });
   led.answer({ ok: true });
-  assert.equal(errorOf(call.told), '-32603 handler "hub-1:1" of "m" has answered what is no response of JSON-RPC 2.0');
+  assert.equal(
+    errorOf(call.reported),
+    '-32603 handler "hub-1:1" of "m" has answered what is no response of JSON-RPC 2.0',
+  );
 });
 
 test('Closing the hub answers waiting callers with an error', () => {
@@ -205,7 +211,10 @@ test('Closing the hub answers waiting callers with an error', () => {
   client(rpc, 'm');
   const call = begin(rpc, { method: 'm' });
   rpc.close();
-  assert.deepEqual([errorOf(call.told), clock.timers], ['-32603 Cannot finish the call: the hub is shutting down', 0]);
+  assert.deepEqual(
+    [errorOf(call.reported), clock.timers],
+    ['-32603 Cannot finish the call: the hub is shutting down', 0],
+  );
 });
 
 const BOUNDS: readonly [
@@ -280,7 +289,7 @@ test('A response counts for the method and the handler that were asked, where it
   assert.equal(far.port.answered(response(5e9), { method: 'm', handlerId: 'near' }), false);
   assert.equal(far.port.answered(response(5e9), { method: 'm', handlerId: 'far' }), true);
   assert.equal(far.port.answered(response(6e9), { method: 'n' }), true);
-  assert.deepEqual([m.told, n.told, rpc.counts.late], [[{ result: 5e9 }], [{ result: 6e9 }], 2]);
+  assert.deepEqual([m.reported, n.reported, rpc.counts.late], [[{ result: 5e9 }], [{ result: 6e9 }], 2]);
 });
 
 for (const [what, bounds, act, message] of BOUNDS) {
@@ -300,7 +309,7 @@ for (const [what, bounds, refusal] of [
     for (let round = 0; round < 2; round++) {
       const call = begin(rpc, { method: 'm', aggregate: true });
       for (const { port, frames } of handlers) port.answered({ id: frames.at(-1)?.['id'], result: 1 }, 10);
-      assert.equal(errorOf(call.told), refusal);
+      assert.equal(errorOf(call.reported), refusal);
       assert.deepEqual([clock.timers, rpc.counts.open, rpc.counts.refused.get('tooMuch')], [0, 0, round + 1]);
     }
   });
@@ -311,8 +320,8 @@ test('A response that is too long becomes an error of its handler', () => {
   const led = client(rpc, 'm');
   const call = begin(rpc, { method: 'm' });
   led.port.answered({ id: led.frames[0]?.['id'], result: 1 }, 300_000);
-  const told = '-32010 response of handler "hub-1:1" of "m": must have at most 262,144 bytes, found 300,000';
-  assert.equal(errorOf(call.told), told);
+  const reported = '-32010 response of handler "hub-1:1" of "m": must have at most 262,144 bytes, found 300,000';
+  assert.equal(errorOf(call.reported), reported);
 });
 
 test('A carrier is notified of all methods of this hub, including those of clients that connect and leave', () => {
@@ -367,7 +376,7 @@ test('Handlers of clients and of carriers are asked together, each once', () => 
   assert.equal(bus.port.answered(`{"jsonrpc":"2.0","id":${id},"result":2}`), true);
   led.answer({ result: 1 });
   assert.deepEqual(
-    call.told.map(
+    call.reported.map(
       (answer) => 'result' in answer && (answer.result as { result: number }[]).map(({ result }) => result),
     ),
     [[2, 1]],
@@ -401,16 +410,16 @@ test('What a carrier cannot reach, or has lost, is answered with an error', () =
   const { rpc } = openRpc();
   const away = carrier(rpc, { reaches: false });
   away.port.announced({ method: 'm', id: 'a' });
-  assert.equal(errorOf(begin(rpc, { method: 'm' }).told), '-32000 handler "a" of "m" cannot be reached');
+  assert.equal(errorOf(begin(rpc, { method: 'm' }).reported), '-32000 handler "a" of "m" cannot be reached');
   const mqtt = carrier(rpc);
   mqtt.port.announced({ method: 'n', id: 'b' });
   const call = begin(rpc, { method: 'n' });
   mqtt.port.left({ method: 'n', id: 'b' });
-  assert.equal(errorOf(call.told), '-32000 handler "b" of "n" has left before it answered');
+  assert.equal(errorOf(call.reported), '-32000 handler "b" of "n" has left before it answered');
   mqtt.port.announced({ method: 'n', id: 'c' });
   const another = begin(rpc, { method: 'n' });
   mqtt.port.close();
-  assert.match(errorOf(another.told), /^-32000 /);
+  assert.match(errorOf(another.reported), /^-32000 /);
   assert.equal(rpc.available()['n'], undefined);
 });
 
@@ -419,8 +428,8 @@ test('A call that a carrier brings goes to handlers of this hub alone, each of w
   const mqtt = carrier(rpc);
   const handlers = [client(rpc, 'm'), client(rpc, 'm')];
   mqtt.port.announced({ method: 'm', id: 'far' });
-  const told: string[] = [];
-  const respond = (callerId: string, text: string) => void told.push(`${callerId} ${text}`);
+  const reported: string[] = [];
+  const respond = (callerId: string, text: string) => void reported.push(`${callerId} ${text}`);
   const request = {
     jsonrpc: '2.0',
     id: 'q',
@@ -431,7 +440,7 @@ test('A call that a carrier brings goes to handlers of this hub alone, each of w
   assert.deepEqual(mqtt.sent, []);
   handlers[0]?.answer({ result: 0 });
   handlers[1]?.answer({ result: 1 });
-  assert.deepEqual(told, ['c {"jsonrpc":"2.0","id":"q","result":0}', 'c {"jsonrpc":"2.0","id":"q","result":1}']);
+  assert.deepEqual(reported, ['c {"jsonrpc":"2.0","id":"q","result":0}', 'c {"jsonrpc":"2.0","id":"q","result":1}']);
   mqtt.port.call({ text: JSON.stringify(request), handlerId: 'hub-1:2', respond });
   assert.deepEqual(
     handlers.map(({ frames }) => frames.length),

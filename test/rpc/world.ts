@@ -69,15 +69,15 @@ export function client(rpc: Rpc, ...methods: readonly string[]) {
 
 /** A call of a client, and the answers to it. */
 export function begin(rpc: Rpc, request: object, client?: string) {
-  const told: RpcAnswer[] = [];
+  const reported: RpcAnswer[] = [];
   let isOver = false;
   const call = readSocketCall({ jsonrpc: '2.0', id: 7, ...request });
   const over = (): void => {
     isOver = true;
   };
-  const open = rpc.begin(call, { respond: (answer) => void told.push(answer), over }, client);
+  const open = rpc.begin(call, { respond: (answer) => void reported.push(answer), over }, client);
   return {
-    told,
+    reported,
     open,
     get isOver() {
       return isOver;

@@ -11,7 +11,7 @@ function longFrame(bytes: number): string {
 }
 
 const BEFORE_TOKEN = 65_536;
-const TOLD = [1009, 'A frame may have 65536 bytes until a valid access token was shown'];
+const CLOSE = [1009, 'A frame may have 65536 bytes until a valid access token was shown'];
 
 test('A frame of at most 64 KiB may come before a token; a longer one closes with 1009', async (t) => {
   // Rights of guests do not count as a token, whatever the frame contains.
@@ -20,11 +20,11 @@ test('A frame of at most 64 KiB may come before a token; a longer one closes wit
   client.send(longFrame(BEFORE_TOKEN));
   client.send({ ...location(1), params: { token: 'a' } });
   client.send(longFrame(BEFORE_TOKEN + 1));
-  assert.deepEqual(await client.closed(), TOLD);
+  assert.deepEqual(await client.closed(), CLOSE);
   assert.equal(published.length, 2);
   const other = await connect({}, '?token=unknown');
   other.send(`"${'ß'.repeat(BEFORE_TOKEN / 2)}"`);
-  assert.deepEqual(await other.closed(), TOLD, 'characters were counted');
+  assert.deepEqual(await other.closed(), CLOSE, 'characters were counted');
 });
 
 test('A longer frame may come behind one with a token, while that is verified as well', async (t) => {
@@ -38,7 +38,7 @@ test('A longer frame may come behind one with a token, while that is verified as
     if (isGood) first.resolve({ ...FULL_ACCESS, expiresMs: 1e12 });
     else first.reject(new HubError('HUB_NOT_AUTHENTICATED', 'The access token is not valid'));
     assert.equal((await client.next())['event'], isGood ? 'subscribed' : 'error');
-    if (!isGood) assert.deepEqual(await client.closed(), TOLD);
+    if (!isGood) assert.deepEqual(await client.closed(), CLOSE);
     else {
       (await next()).resolve(FULL_ACCESS);
       assert.equal((await client.ask('no JSON'))['code'], 10000);

@@ -205,9 +205,9 @@ for (const [name, ingestLocations, description] of FAILURES) {
     client.send({ event: 'message', topic: 'location_updates', payload: [{}] });
     const text = await client.nextText();
     assert.ok(Buffer.byteLength(text) <= 32_768);
-    const { event, code, description: told } = JSON.parse(text);
+    const { event, code, description: answer } = JSON.parse(text);
     assert.deepEqual([event, code], ['error', 10005]);
-    assert.match(told, description);
+    assert.match(answer, description);
     assert.equal((await client.ask({ event: 'nothing' }))['code'], 10000, 'there was one error frame');
   });
 }

@@ -77,12 +77,12 @@ test('Frames are run in order, also where the token of the first has to be verif
   );
 });
 
-for (const [code, told] of [
+for (const [code, expected] of [
   ['HUB_NOT_AUTHENTICATED', -32011],
   ['HUB_NOT_AUTHORIZED', -32012],
   ['HUB_UNAVAILABLE', -32011],
 ] as const) {
-  test(`What is refused with ${code} is answered ${told}, whether at once or later`, async () => {
+  test(`What is refused with ${code} is answered ${expected}, whether at once or later`, async () => {
     const error = new HubError(code, 'Cannot call it');
     for (const isLate of [false, true]) {
       const { connect, rpc } = world({
@@ -94,7 +94,7 @@ for (const [code, told] of [
       const client = connect();
       client.send({ id: 1, method: 'com.omlox.ping' });
       await new Promise(setImmediate);
-      assert.deepEqual(client.sent, [{ jsonrpc: '2.0', id: 1, error: { code: told, message: 'Cannot call it' } }]);
+      assert.deepEqual(client.sent, [{ jsonrpc: '2.0', id: 1, error: { code: expected, message: 'Cannot call it' } }]);
       assert.deepEqual([...rpc.counts.refused.values()], [1]);
     }
   });

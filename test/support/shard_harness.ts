@@ -36,14 +36,14 @@ export const VARIANTS: readonly Variant[] = [
   { id: 4, topic: 'collision_events', crs: 'EPSG:4326' },
 ];
 
-export interface Heard {
+export interface ObservedEvents {
   readonly locations: Location[];
   readonly motions: TrackableMotion[];
   readonly fenceEvents: FenceEvent[];
 }
 
 /** Outcome with copies of its rows: those that a caller waits for, then the others. */
-export type HeardOutcome = Omit<Outcome, 'rows'> & { readonly rows: readonly LastKnownRow[] };
+export type ObservedOutcome = Omit<Outcome, 'rows'> & { readonly rows: readonly LastKnownRow[] };
 
 export interface HarnessOptions {
   readonly providerInTrackableEvents?: boolean;
@@ -68,10 +68,10 @@ export function eventsOf({ events }: Pick<Outcome, 'events'>): SerializedEvent[]
 
 /** An isolated shard with simulated time, whose outcomes are collected. */
 export class ShardHarness {
-  readonly outcomes: HeardOutcome[] = [];
+  readonly outcomes: ObservedOutcome[] = [];
   readonly #events: SerializedEvent[] = [];
-  readonly #heard: Heard = { locations: [], motions: [], fenceEvents: [] };
-  /** Number of outcomes that are included in the events, and number of events that are included in `heard`. */
+  readonly #observed: ObservedEvents = { locations: [], motions: [], fenceEvents: [] };
+  /** Number of outcomes that are included in the events, and number of events that are included in `observed`. */
   #outcomesRead = 0;
   #eventsRead = 0;
   readonly shard: Shard;
@@ -110,15 +110,15 @@ export class ShardHarness {
   }
 
   /** All events so far, parsed, but for those that were taken. */
-  get heard(): Heard {
+  get observed(): ObservedEvents {
     for (const { variant, text } of this.events.slice(this.#eventsRead)) {
       const event = JSON.parse(text);
-      if (variant === 1) this.#heard.locations.push(event);
-      if (variant === 2) this.#heard.motions.push(event);
-      if (variant === 3) this.#heard.fenceEvents.push(event);
+      if (variant === 1) this.#observed.locations.push(event);
+      if (variant === 2) this.#observed.motions.push(event);
+      if (variant === 3) this.#observed.fenceEvents.push(event);
     }
     this.#eventsRead = this.#events.length;
-    return this.#heard;
+    return this.#observed;
   }
 
   /** Numbers commands that are received `second` seconds after T0. */
@@ -127,7 +127,7 @@ export class ShardHarness {
   }
 
   /** One step. */
-  step(second: number, items: readonly Item[] = []): HeardOutcome {
+  step(second: number, items: readonly Item[] = []): ObservedOutcome {
     const { setBacks } = this;
     const flushBudget = this.rows === 'all' ? Infinity : 0;
     const all = this.shard.step({ nowMs: T0 + second * 1000, items, setBacks, flushBudget });
@@ -140,7 +140,7 @@ export class ShardHarness {
   }
 
   /** Tells at a time, in one step. */
-  tell(second: number, ...commands: readonly ShardCommand[]): HeardOutcome {
+  tell(second: number, ...commands: readonly ShardCommand[]): ObservedOutcome {
     return this.step(second, this.items(second, ...commands));
   }
 
@@ -153,12 +153,12 @@ export class ShardHarness {
 
   /** Fence events so far, and forgets them. */
   takeFenceEvents(): FenceEvent[] {
-    return this.heard.fenceEvents.splice(0);
+    return this.observed.fenceEvents.splice(0);
   }
 
   /** Motions so far, and forgets them. */
   takeMotions(): TrackableMotion[] {
-    return this.heard.motions.splice(0);
+    return this.observed.motions.splice(0);
   }
 }
 

@@ -9,8 +9,8 @@ const CARTS = 6;
 
 /** Collisions so far, as `colliding cart 1 cart 2 since <start> at <time>`. */
 function collisionsOf(running: RunningShards): string[] {
-  const told = running.events.filter(({ topic }) => topic === 'collision_events');
-  return told.map(({ collision_type: type, collisions, start_time, collision_time, end_time }) => {
+  const reported = running.events.filter(({ topic }) => topic === 'collision_events');
+  return reported.map(({ collision_type: type, collisions, start_time, collision_time, end_time }) => {
     const ids = (collisions as readonly { readonly id: string }[]).map(({ id }) => id).join(' ');
     return `${type} ${ids} since ${start_time} at ${end_time ?? collision_time ?? start_time}`;
   });
@@ -100,14 +100,14 @@ async function assertSameCollisions(
   let fromSecond = 0;
   const property = fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 60 }), async (steps) => {
     const dying = open(2, { carts: 0 });
-    const [expected, told] = await Promise.all([
+    const [expected, reported] = await Promise.all([
       play(living, { steps, fromSecond, kills: false, more }),
       play(dying, { steps, fromSecond, kills: true, more }),
     ]);
     await Promise.all([dying.close(), clear(living)]);
     fromSecond += 1000;
     assert.ok(expected.length > 0);
-    assert.deepEqual(told, expected);
+    assert.deepEqual(reported, expected);
   });
   await fc.assert(property, { ...runs, endOnFailure: true });
 }

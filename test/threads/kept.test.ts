@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { StoredRow } from '../../src/core/item.ts';
 import type { Topic } from '../../src/model/topics.ts';
 import { T0 } from '../support/shard_harness.ts';
-import { fenceAround, meters, RunningShards, type Told, trackable } from './running_shards.ts';
+import { fenceAround, meters, RunningShards, type Reported, trackable } from './running_shards.ts';
 
 test('kept resolves when the rows of all that came before it are kept, however many batches that takes', async (t) => {
   const kept = new Map<string, StoredRow>();
@@ -68,7 +68,7 @@ test('What a new shard says of an object waits for what the old one has said of 
     running.second++;
     running.location(id, meters(1, 0));
   }
-  const of = (topic: Topic): readonly Told[] => running.events.filter((event) => event.topic === topic);
+  const of = (topic: Topic): readonly Reported[] => running.events.filter((event) => event.topic === topic);
   const settled = running.settle();
   await Promise.race([settled, until(() => commits.length >= 2)]);
   assert.deepEqual(of('fence_events'), [], 'both shards wait for their first commit');
@@ -76,7 +76,7 @@ test('What a new shard says of an object waits for what the old one has said of 
   for (const commit of commits) commit();
   await settled;
   for (const id of ids) {
-    const isOwn = (event: Told): boolean => event['provider_id'] === id && event['trackable_id'] == null;
+    const isOwn = (event: Reported): boolean => event['provider_id'] === id && event['trackable_id'] == null;
     const places = of('location_updates').filter(isOwn);
     assert.deepEqual(
       places.map(({ position }) => (position as { coordinates: unknown }).coordinates),

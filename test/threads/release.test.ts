@@ -99,8 +99,8 @@ test('objects that go to and fro between hubs cross fences as in a hub alone, al
         }
         for (const { running } of all) running.second += 25;
         await Promise.all(all.map(({ running }) => running.settle()));
-        const told = hubs.flatMap(({ running }) => crossingsOf(running)).sort();
-        assert.deepEqual(told, crossingsOf(alone.running));
+        const reported = hubs.flatMap(({ running }) => crossingsOf(running)).sort();
+        assert.deepEqual(reported, crossingsOf(alone.running));
       } finally {
         await Promise.all(all.map(({ running }) => running.close()));
       }

@@ -22,7 +22,7 @@ import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { T0, VARIANTS } from '../support/shard_harness.ts';
 
 /** An event as a test looks at it. */
-export type Told = Readonly<Record<string, unknown>> & { readonly topic: Topic };
+export type Reported = Readonly<Record<string, unknown>> & { readonly topic: Topic };
 
 export interface RunningOptions {
   readonly shards: number;
@@ -47,7 +47,7 @@ export class RunningShards {
   readonly shards: Shards;
   readonly collisions: CollisionLane;
   readonly counts = newCounts();
-  readonly events: Told[] = [];
+  readonly events: Reported[] = [];
   readonly zoneMoves: ZoneMove[] = [];
   readonly lost: LaneItem[] = [];
   /** Locations sent. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
-import { fenceAround, meters, provider, RunningShards, type Told, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, RunningShards, type Reported, trackable } from './running_shards.ts';
 
 /**
  * The same random input for one, two and three shards: whatever the number, the events of every object must be the
@@ -95,7 +95,7 @@ async function play(running: RunningShards, steps: readonly Step[], prefix: stri
 }
 
 /** Events of each object and collisions, without event ids and sending times. */
-function storyOf(events: readonly Told[], prefix: string): Record<string, unknown[]> {
+function storyOf(events: readonly Reported[], prefix: string): Record<string, unknown[]> {
   const story: Record<string, unknown[]> = {};
   for (const { topic, ...event } of events) {
     const isMotion = topic === 'trackable_motions';
@@ -103,9 +103,9 @@ function storyOf(events: readonly Told[], prefix: string): Record<string, unknow
     const of = `${topic} ${topic === 'collision_events' ? '' : object}`;
     const { id: _made, ...rest } = event;
     const text = JSON.stringify(isMotion ? event : rest).replaceAll(/,"timestamp_sent":"[^"]*"/g, '');
-    const told = JSON.parse(text.replaceAll(`${prefix} `, '')) as object;
+    const reported = JSON.parse(text.replaceAll(`${prefix} `, '')) as object;
     story[of.replaceAll(`${prefix} `, '')] ??= [];
-    story[of.replaceAll(`${prefix} `, '')]?.push(told);
+    story[of.replaceAll(`${prefix} `, '')]?.push(reported);
   }
   return story;
 }

@@ -99,9 +99,9 @@ test('shards that take over from those of another hub, fewer or more, go on as t
         const left = { rows: rows as LastKnownRow[], steps: old.steps(), config: 0, objects: EVERYBODY };
         await taker.running.shards.adopt(left, 0);
         await taker.running.settle();
-        const told = old.running.events.length;
+        const reported = old.running.events.length;
         await Promise.all([run(old.running, then), run(taker.running, then)]);
-        const rest = old.running.events.splice(told);
+        const rest = old.running.events.splice(reported);
         old.running.events.splice(0, Number.POSITIVE_INFINITY, ...rest);
         assert.deepEqual(crossingsOf(taker.running), crossingsOf(old.running));
       } finally {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fenceAround, meters, provider, RunningShards, type Told, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, RunningShards, type Reported, trackable } from './running_shards.ts';
 
 const INSIDE = meters(0, 0);
 const OUTSIDE = meters(100, 0);
@@ -150,7 +150,7 @@ test('A new worker goes on with all timers, of those who are entering and of tho
   await die(13);
   running.second = 100;
   await running.settle();
-  const timeOf = ({ event_type: type, exit_time: exit, entry_time: entry }: Told): unknown =>
+  const timeOf = ({ event_type: type, exit_time: exit, entry_time: entry }: Reported): unknown =>
     (type === 'region_exit' ? exit : entry)?.toString().slice(14, 19);
   assert.deepEqual(
     running.events

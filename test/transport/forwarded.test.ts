@@ -10,7 +10,7 @@ import { makeCertificate, writeCertificate } from '../support/certificates.ts';
 import { echo, SOCKET_PATH, serve } from './harness.ts';
 
 const LOCAL = ['127.0.0.1'];
-const told = ({ path, prefix }: HttpRequest) => ({ status: 200, body: JSON.stringify([prefix, path]) });
+const reported = ({ path, prefix }: HttpRequest) => ({ status: 200, body: JSON.stringify([prefix, path]) });
 
 /** The base path, the path and X-Forwarded-Prefix of a request, and the prefix and path that the hub makes of them. */
 const PREFIXES: readonly (readonly [
@@ -42,14 +42,14 @@ const PREFIXES: readonly (readonly [
 
 for (const [basePath, path, header, found] of PREFIXES) {
   test(`With base_path ${basePath || 'none'} and X-Forwarded-Prefix ${header}, ${path} is ${found.join(' + ')}`, async (t) => {
-    const { url } = await serve(t, { forwarded: { proxies: LOCAL, basePath }, handleHttp: told });
+    const { url } = await serve(t, { forwarded: { proxies: LOCAL, basePath }, handleHttp: reported });
     const headers: Record<string, string> = header === undefined ? {} : { 'X-Forwarded-Prefix': header };
     assert.deepEqual(await (await fetch(url + path, { headers })).json(), found);
   });
 }
 
 test('X-Forwarded-Prefix of others than trusted proxies counts for nothing', async (t) => {
-  const { url } = await serve(t, { forwarded: { proxies: ['10.0.0.0/8'], basePath: '/base' }, handleHttp: told });
+  const { url } = await serve(t, { forwarded: { proxies: ['10.0.0.0/8'], basePath: '/base' }, handleHttp: reported });
   const headers = { 'X-Forwarded-Prefix': '/rtls' };
   assert.deepEqual(await (await fetch(`${url}/x`, { headers })).json(), ['/base', '/x']);
 });
@@ -63,7 +63,7 @@ test('A proxy is known by its own address behind TLS, too', async (t) => {
     [LOCAL, '/rtls'],
     [['10.0.0.0/8'], ''],
   ] as const) {
-    const { port } = await serve(t, { tls, forwarded: { proxies, basePath: '' }, handleHttp: told });
+    const { port } = await serve(t, { tls, forwarded: { proxies, basePath: '' }, handleHttp: reported });
     const options = { host: '127.0.0.1', port, servername: 'localhost', ca: made.certificate, path: '/x' };
     const text = await new Promise<string>((resolve, reject) => {
       get({ ...options, headers: { 'X-Forwarded-Prefix': '/rtls' } }, (answer) => {

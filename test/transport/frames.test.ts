@@ -66,9 +66,9 @@ async function boundOf(socket: WebSocket): Promise<number> {
     socket.send('x'.repeat(bytes));
     assert.equal(await answer(socket), String(bytes));
     socket.send('x'.repeat(bytes + 1));
-    const told = await Promise.race([answer(socket), closing(socket)]);
-    if (typeof told === 'string') continue;
-    assert.deepEqual(told, [1009, `A frame of this connection may have ${bytes} bytes`]);
+    const reported = await Promise.race([answer(socket), closing(socket)]);
+    if (typeof reported === 'string') continue;
+    assert.deepEqual(reported, [1009, `A frame of this connection may have ${bytes} bytes`]);
     return bytes;
   }
   return assert.fail('there is no bound');

@@ -192,7 +192,7 @@ const QUERIES: Readonly<Record<Query['ask'], readonly (keyof typeof QUERY_MEMBER
   provider_fences: ['id', 'spatial'],
   trackable_fences: ['id', 'spatial'],
   stays: [],
-  heard: [],
+  lastSeen: [],
 };
 const QUERY_MEMBERS = {
   id: TEXT.fits,

@@ -68,10 +68,10 @@ function answer(context: ShardContext, query: Query, nowMs: number): QueryResult
         stays: staysIn(state.trackables, fencesIn(state, query), nowMs),
         ...(query.providers === true && { providerStays: staysIn(state.providers, fencesIn(state, query), nowMs) }),
       };
-    case 'heard':
+    case 'lastSeen':
       return {
-        heard: lastSeenAges(state, nowMs),
-        ...(query.providers === true && { heardProviders: providerLastSeenAges(state, nowMs) }),
+        lastSeen: lastSeenAges(state, nowMs),
+        ...(query.providers === true && { lastSeenProviders: providerLastSeenAges(state, nowMs) }),
       };
   }
 }

@@ -44,7 +44,7 @@ export function newestFirst(all: ReadonlyMap<string, Alert>): readonly Alert[] {
   return [...all.values()].sort((one, other) => (one.raised_at < other.raised_at ? 1 : -1));
 }
 
-/** Told of each alert that is raised, or raised once more, while the page is open. */
+/** Called with each alert that is raised, or raised once more, while the page is open. */
 export type Hearer = (alert: Alert) => void;
 
 /** Follows the alerts of the hub; once, when the page starts. */

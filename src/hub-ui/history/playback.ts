@@ -55,7 +55,7 @@ class Playback {
   #speed = 1;
   #frame = 0;
   #lastMs = Number.NaN;
-  #toldMs = 0;
+  #publishedMs = 0;
 
   /** Adds a layer; returns a function that removes it. */
   add(played: Played): () => void {
@@ -140,8 +140,8 @@ class Playback {
       this.#exactMs = nextMs;
       for (const played of this.#played) played.show(nextMs, this.#speed);
     }
-    if (frameMs - this.#toldMs < PUBLISH_MS) return;
-    this.#toldMs = frameMs;
+    if (frameMs - this.#publishedMs < PUBLISH_MS) return;
+    this.#publishedMs = frameMs;
     this.atMs.value = this.#exactMs;
     this.#publish();
   }

@@ -46,7 +46,7 @@ export function readParams(text: string): { readonly params?: object; readonly p
 
 /**
  * Calls a method. For the answer of each handler every one is called by itself, so that it is known how long each took.
- * `told` is called for each answer as it comes. Never rejects.
+ * `onAnswer` is called with each answer as it arrives. Never rejects.
  */
 export async function call(
   draft: CallDraft,

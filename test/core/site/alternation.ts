@@ -10,7 +10,7 @@ export class Alternation {
     for (const key of this.#inside.keys()) if (key.startsWith(`${id} `)) this.#inside.delete(key);
   }
 
-  heard(event: FenceEvent): void {
+  observed(event: FenceEvent): void {
     const key = `${event.fence_id} ${event.trackable_id ?? event.provider_id}`;
     if (event.event_type === 'region_entry') {
       assert.equal(this.#inside.has(key), false, `${key} enters twice`);

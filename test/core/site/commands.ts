@@ -68,7 +68,7 @@ function tellingOf(
     case 'trackable':
       return { kind: 'trackable', id: step.id, entity: step.entity, force: step.force };
     case 'zone':
-      return step.eastMeters === undefined ? deleted('zone', HALL.id) : hallTold(step.eastMeters);
+      return step.eastMeters === undefined ? deleted('zone', HALL.id) : hallUpdate(step.eastMeters);
     case 'rules':
       return { kind: 'rules', rules: step.rules };
     case 'wait':
@@ -81,7 +81,7 @@ function within(meters: number): number {
   return Math.max(-10, Math.min(50, meters));
 }
 
-function hallTold(eastMeters: number): ShardCommand {
+function hallUpdate(eastMeters: number): ShardCommand {
   // About a meter of longitude at 50 degrees north.
   const degrees = eastMeters * 1.394785e-5;
   const rows = (HALL.ground_control_points as number[][]).map((row, i) =>

@@ -5,7 +5,7 @@ import type { ObjectKind } from '../../../src/model/id.ts';
 import type { ConfigCommand } from '../../../src/shards/shard_commands.ts';
 import { RecentChanges } from '../../../src/shards/recent_changes.ts';
 import { SharedObjects } from '../../../src/shards/shared_objects.ts';
-import { type HeardOutcome, itemOf, type ShardCommand, ShardHarness, T0 } from '../../support/shard_harness.ts';
+import { type ObservedOutcome, itemOf, type ShardCommand, ShardHarness, T0 } from '../../support/shard_harness.ts';
 import type { Timed } from './commands.ts';
 import { takeOver } from './take_over.ts';
 
@@ -23,7 +23,7 @@ export interface Left {
 export class Hubs {
   readonly hubs: readonly ShardHarness[];
   /** Of all hubs, as they came. */
-  readonly outcomes: HeardOutcome[] = [];
+  readonly outcomes: ObservedOutcome[] = [];
   /** How often objects with a state have gone from one to another. */
   moves = 0;
   readonly #partitions = new ObjectPartitions();
@@ -115,7 +115,7 @@ export class Hubs {
     return this.#ownerOf(this.#partitions.partitionOf(kind, id));
   }
 
-  #tellOne(hub: number, second: number, command: ShardCommand): HeardOutcome {
+  #tellOne(hub: number, second: number, command: ShardCommand): ObservedOutcome {
     this.#seq++;
     const item = itemOf(command, this.#seq, T0 + second * 1000);
     const outcome = (this.hubs[hub] as ShardHarness).step(second, [item]);

@@ -3,7 +3,7 @@ import { type Rebalance, ShardDirectory } from '../../../src/shards/shard_direct
 import {
   eventsOf,
   type HarnessOptions,
-  type HeardOutcome,
+  type ObservedOutcome,
   itemOf,
   type ShardCommand,
   ShardHarness,
@@ -23,7 +23,7 @@ export async function play(timed: readonly Timed[], options: HarnessOptions = {}
 export class SharedSite {
   readonly benches: readonly ShardHarness[];
   /** Of all shards, as they came. */
-  readonly outcomes: HeardOutcome[] = [];
+  readonly outcomes: ObservedOutcome[] = [];
   readonly #directory: ShardDirectory;
   /** Items are numbered across all shards. */
   #seq = 0;
@@ -69,7 +69,7 @@ export class SharedSite {
     this.#tellOne(to, second, { kind: 'importState', state: structuredClone(answer?.[1] as ExportedState) });
   }
 
-  #tellOne(shard: number, second: number, command: ShardCommand): HeardOutcome {
+  #tellOne(shard: number, second: number, command: ShardCommand): ObservedOutcome {
     this.#seq++;
     const item = itemOf(command, this.#seq, T0 + second * 1000);
     const outcome = (this.benches[shard] as ShardHarness).step(second, [item]);
@@ -79,7 +79,7 @@ export class SharedSite {
 }
 
 /** All that was said of each object, by variant and in order: events without their ids, and motions for the collision stage. */
-export function saidOf(outcomes: readonly HeardOutcome[]): Record<string, string[]> {
+export function saidOf(outcomes: readonly ObservedOutcome[]): Record<string, string[]> {
   const said: Record<string, string[]> = {};
   const add = (object: string, text: string): void => {
     said[object] ??= [];

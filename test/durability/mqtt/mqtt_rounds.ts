@@ -54,7 +54,7 @@ const LOOK_MS = 50;
 /** A broker that has lost a message sends nothing for this time. A busy hub acknowledges sooner. */
 const QUIET_MS = 8000;
 const SETTLE_MS = 60_000;
-const TOLD_MS = 10_000;
+const REPORT_MS = 10_000;
 /**
  * Number of changes after which mosquitto saves its state. Saving after each one would leave it no time to read what the hub
  * acknowledges, and send most of it again; a broker that is killed forgets what came after it last did.
@@ -254,7 +254,7 @@ class World {
   /** Resolves when the hub has published all locations that it acknowledged in this life. */
   async #allPublished(): Promise<void> {
     let missing: readonly string[] = [];
-    for (const untilMs = performance.now() + TOLD_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
+    for (const untilMs = performance.now() + REPORT_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
       this.#checkPublished();
       missing = [...this.#proxy.deliveries].flatMap(([provider, all]) => {
         const from = Math.max(this.#born.get(provider) ?? 0, this.#looked.get(provider)?.deliveries ?? 0);

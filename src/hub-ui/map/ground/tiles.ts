@@ -31,7 +31,7 @@ export interface Tiles {
   paint(colors: Palette): void;
 }
 
-/** Told whenever a tile was read, or why it could not be. */
+/** Called after each tile that was read, or with the error. */
 export type ReportHealth = (problem: string | undefined) => void;
 
 /** Most servers have vector tiles up to this level of zoom, which hold all that there is. */

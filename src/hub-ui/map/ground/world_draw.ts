@@ -20,7 +20,7 @@ const RETRY_MS = 5_000;
 
 const loaded = new Map<string, WorldPicture>();
 const loading = new Set<string>();
-/** Told once of whatever comes next. */
+/** Callbacks of the next load. */
 const waiting = new Set<() => void>();
 
 /**
@@ -47,9 +47,9 @@ async function load(url: string): Promise<void> {
     setTimeout(() => loading.delete(url), RETRY_MS);
     return;
   }
-  const told = [...waiting];
+  const called = [...waiting];
   waiting.clear();
-  for (const onLoaded of told) onLoaded();
+  for (const onLoaded of called) onLoaded();
 }
 
 /** Points of a line that are nearer to the last one add nothing to see, in pixels. */

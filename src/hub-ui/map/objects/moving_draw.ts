@@ -98,7 +98,7 @@ export function drawMoving(
 function place(frame: CanvasFrame, objects: MovingObjects, look: MovingLook, screen: OnScreen, nowMs: number): void {
   const { toPixel, width, height } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
-  const { count, x, y, removed: gone, marked, floor, lastSeenMs: heardMs } = objects;
+  const { count, x, y, removed: gone, marked, floor, lastSeenMs } = objects;
   const isOnlyMarked = look.marked?.isOnly === true;
   if (screen.x.length < count) {
     Object.assign(screen, columns(x.length));
@@ -115,7 +115,7 @@ function place(frame: CanvasFrame, objects: MovingObjects, look: MovingLook, scr
     screen.x[i] = px;
     screen.y[i] = py;
     screen.indices[seen++] = i;
-    if (nowMs - heardMs[i]! > STALE_MS) stale++;
+    if (nowMs - lastSeenMs[i]! > STALE_MS) stale++;
   }
   screen.drawn = seen;
   screen.seen = seen;

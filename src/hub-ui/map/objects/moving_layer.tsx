@@ -45,7 +45,7 @@ export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'sy
   readonly followedId: string | undefined;
   /** Which objects are marked; what it is made of has changed where it is another function. */
   readonly isMarked?: ((id: string) => boolean) | undefined;
-  /** Told after every batch. */
+  /** Called after each batch. */
   readonly onMoved?: (moving: MovingLayerState) => void;
   readonly holder: { current: MovingLayerState | undefined };
   readonly seen: Signal<Seen>;
@@ -105,8 +105,8 @@ export function MovingLayer({
 }: LayerOptions & { readonly onRejected?: (description: string) => void }) {
   const { plane } = useMap();
   const { symbol, floor, onMoved } = options;
-  const told = useRef({ onMoved, onRejected: onRejected });
-  told.current = { onMoved, onRejected: onRejected };
+  const callbacks = useRef({ onMoved, onRejected: onRejected });
+  callbacks.current = { onMoved, onRejected: onRejected };
   const { moving, layer } = useMovingCanvas(options, Date.now);
   useEffect(() => {
     // Redraws once a second, because objects without new locations fade.
@@ -126,11 +126,11 @@ export function MovingLayer({
         cancelAnimationFrame(frame);
         frame = requestAnimationFrame(() => {
           layer.redraw();
-          told.current.onMoved?.(moving);
+          callbacks.current.onMoved?.(moving);
           next();
         });
       },
-      (description) => told.current.onRejected?.(description),
+      (description) => callbacks.current.onRejected?.(description),
     );
     const endChanges = subscribe(
       changes,

@@ -30,7 +30,7 @@ export function useGroups(
   { symbol, colorBy }: { readonly symbol: LayerSymbol; readonly colorBy: ColorBy },
 ): void {
   useEffect(() => {
-    const told = groupCounts[symbol];
+    const published = groupCounts[symbol];
     if (colorBy === 'state') {
       objects.group.fill(0);
       layer.redraw();
@@ -40,15 +40,15 @@ export function useGroups(
     const group = (): void => {
       const counts = countGroups(objects, { symbol, colorBy, before: colors });
       colors = counts.colors;
-      if (JSON.stringify(counts.groups) === JSON.stringify(told.peek())) return;
-      told.value = counts.groups;
+      if (JSON.stringify(counts.groups) === JSON.stringify(published.peek())) return;
+      published.value = counts.groups;
       layer.redraw();
     };
     group();
     const timer = setInterval(group, GROUP_MS);
     return () => {
       clearInterval(timer);
-      told.value = NO_GROUPS;
+      published.value = NO_GROUPS;
     };
   }, [objects, layer, symbol, colorBy]);
 }

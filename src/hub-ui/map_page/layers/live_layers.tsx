@@ -39,7 +39,7 @@ export interface LiveLayersProps {
   readonly labels: { current: { redraw(): void } | undefined };
   /** Whether the map shows the past, which other layers draw. */
   readonly isPast: boolean;
-  /** Told after every batch. */
+  /** Called after each batch. */
   readonly onMoved: (kind: 'trackables' | 'providers', moving: MovingLayerState) => void;
 }
 
