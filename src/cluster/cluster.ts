@@ -7,8 +7,10 @@ import type { CarriedRpc } from '../rpc/carrier.ts';
 import { PARTITIONS } from '../shards/affinity.ts';
 import { checkMembers, reached, startupError } from './membership/admission.ts';
 import type { BusStatus } from './nats/bus.ts';
+import { Channel } from './channel/channel.ts';
 import { ClusterFanout, type ClusterFanoutOptions } from './fanout/cluster_fanout.ts';
 import { ClusterMotions, type LocalStage } from './collisions/cluster_motions.ts';
+import { ProtocolErrors } from './messages/protocol_errors.ts';
 import { ClusterRpc } from './rpc/cluster_rpc.ts';
 import { changesIn, type ForeignChange, settingsIn } from './config/config_changes.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config/config_log.ts';
@@ -129,6 +131,7 @@ export class Cluster {
   readonly #migration: PartitionMigration;
   readonly #loads: PartitionLoads;
   #ownerServer: OwnerServer | undefined;
+  #channel: Channel | undefined;
   #fanout: ClusterFanout | undefined;
   #motions: ClusterMotions | undefined;
   #rpc: ClusterRpc | undefined;
@@ -398,7 +401,7 @@ export class Cluster {
   }
 
   get #protocolErrors(): number {
-    const all = [this.#fanout, this.#motions, this.#rpc, this.#ownerServer];
+    const all = [this.#channel, this.#fanout, this.#motions, this.#rpc, this.#ownerServer];
     return all.reduce((sum, part) => sum + (part?.protocolErrors ?? 0), 0);
   }
 
@@ -447,10 +450,12 @@ export class Cluster {
     this.#configured = (recent[0]?.sequence ?? this.applied + 1) - 1;
     this.#handlers = handlers;
     const { bus, name, incarnation: self, notice, schedule } = this.#options;
-    this.#fanout = new ClusterFanout({
-      ...{ bus, name, self, notice, schedule, ...handlers },
-    });
-    this.#motions = new ClusterMotions({ bus, name, self, notice, schedule, stage: handlers.stage });
+    const malformed = new ProtocolErrors('events and motions', notice);
+    const channel = new Channel({ bus, name, self, malformed, schedule });
+    const common = { bus, channel, name, self, notice, schedule };
+    this.#channel = channel;
+    this.#fanout = new ClusterFanout({ ...common, ...handlers });
+    this.#motions = new ClusterMotions({ ...common, stage: handlers.stage });
     this.#ownerServer = openOwnerServer({
       ...{ bus, name, incarnation: self, notice, schedule, ...handlers.owned },
       take: (runs) => {
@@ -466,7 +471,7 @@ export class Cluster {
       released: (sequence) => this.#migration.released(sequence),
     });
     this.#migration.attach(handlers, this.#fanout);
-    for (const member of this.#state.members.keys()) this.#fanout.joined(member, { isNew: false });
+    for (const member of this.#state.members.keys()) this.#fanout.joined(member);
     this.#tellOwners();
     this.#standing = 'attached';
     const catchUp = (): void => {
@@ -588,7 +593,7 @@ export class Cluster {
       if (this.standing === 'owner') await this.durability.checkpoints.write();
       // Everything journaled has been published, and nothing more is journaled.
       const sealed = (): void => {
-        if (this.#standing !== 'out' && this.durability.journal.isIdle) this.#fanout?.leaving();
+        if (this.#standing !== 'out' && this.durability.journal.isIdle) this.#channel?.leaving();
       };
       await this.#membership.leave({ sealed });
     } catch (error) {
@@ -603,6 +608,7 @@ export class Cluster {
     this.durability.journal.close();
     this.#ownerClient.close();
     this.#ownerServer?.close();
+    this.#channel?.close();
     this.#fanout?.close();
     this.#motions?.close();
     this.#rpc?.close();
@@ -705,9 +711,9 @@ export class Cluster {
     if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') {
       this.#tellOwners();
       const { partitions } = acquisitions(this.#state, this.#options.incarnation);
-      if (partitions.some(({ isMember }) => !isMember)) this.#fanout?.tookAfter(sequence);
+      if (partitions.some(({ isMember }) => !isMember)) this.#channel?.tookAfter(sequence);
     }
-    this.#fanout?.applied(sequence);
+    this.#channel?.applied(sequence);
   }
 
   #tellOwners(): void {
@@ -757,6 +763,7 @@ export class Cluster {
     this.durability.journal.close();
     this.#ownerClient.close();
     this.durability.checkpoints.close();
+    this.#channel?.close();
     this.#fanout?.close();
     this.#motions?.close();
     this.#rpc?.close();

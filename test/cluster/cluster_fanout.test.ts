@@ -179,7 +179,7 @@ test('ClusterFanout retransmits lost messages', async (context) => {
   world.cluster.restore(one.name);
   await clock.wait(3000);
   assert.equal(states(), 'open open open open');
-  assert.deepEqual([one.shared.losses, one.shared.repairs >= 4], [0, true]);
+  assert.deepEqual([one.shared.losses, one.channel.repairs >= 4], [0, true]);
   check(world);
 });
 

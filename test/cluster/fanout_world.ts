@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
-import { ClusterFanout, type SentBefore } from '../../src/cluster/fanout/cluster_fanout.ts';
+import { Channel, type SentBefore } from '../../src/cluster/channel/channel.ts';
+import { ClusterFanout } from '../../src/cluster/fanout/cluster_fanout.ts';
+import { ProtocolErrors } from '../../src/cluster/messages/protocol_errors.ts';
 import { filteredVariant } from '../../src/core/variant_filter.ts';
 import type { DeliveryBatch, EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
@@ -92,6 +94,7 @@ export class TestHub {
   readonly world: FanOutWorld;
   readonly bus: Bus;
   readonly fanout: Fanout;
+  readonly channel: Channel;
   readonly shared: ClusterFanout;
   readonly listeners: Listener[] = [];
   readonly notices: string[] = [];
@@ -119,10 +122,13 @@ export class TestHub {
       const { of } = JSON.parse(text) as { of: string };
       this.fanout.announce('proximity_updates', [of], () => text);
     };
+    const notice = (text: string): void => void this.notices.push(text);
+    const schedule = (delayMs: number, callback: () => void) => cluster.schedule(name, delayMs, callback);
+    const common = { bus: this.bus, name: 'hub', self: name, schedule };
+    this.channel = new Channel({ ...common, malformed: new ProtocolErrors('events', notice) });
     this.shared = new ClusterFanout({
-      bus: this.bus,
-      name: 'hub',
-      self: name,
+      ...common,
+      channel: this.channel,
       fanout: this.fanout,
       announce: {
         proximity,
@@ -130,8 +136,7 @@ export class TestHub {
         fenceEventAgain: (recorded, isNew) =>
           redeliverFenceEvent(this.fanout, { ...recorded, fence: undefined, zones: () => undefined }, isNew),
       },
-      notice: (text) => this.notices.push(text),
-      schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
+      notice,
     });
   }
 
@@ -184,6 +189,7 @@ export class TestHub {
 
   /** Publishes a proximity as the ingress hub. */
   announce(): void {
+    if (!this.#isMember) return;
     const { announced } = this.world;
     const n = (announced.get(this.name) ?? 0) + 1;
     announced.set(this.name, n);
@@ -205,13 +211,15 @@ export class TestHub {
     if (this.isOver) return;
     this.isOver = true;
     this.isOwner = false;
+    this.channel.close();
     this.shared.close();
     this.world.cluster.kill(this.name);
   }
 
   #apply(entry: Entry, sequence: number): void {
     if (this.isOver) return;
-    if (entry.is === 'join') this.#join(entry.hub);
+    if (entry.is === 'join') this.shared.joined(entry.hub);
+    this.#isMember ||= entry.is === 'join' && entry.hub === this.name;
     const gone = entry.is === 'gone' ? entry.hub : entry.is === 'owner' ? entry.gone : undefined;
     if (gone === this.name) {
       this.end();
@@ -220,18 +228,13 @@ export class TestHub {
     if (gone !== undefined) this.shared.gone(gone);
     if (entry.is === 'owner') this.#own([entry.hub], sequence);
     if (entry.is === 'owners') this.#own(entry.hubs, sequence);
-    this.shared.applied(sequence);
-  }
-
-  #join(hub: string): void {
-    this.shared.joined(hub, { isNew: this.#isMember });
-    this.#isMember ||= hub === this.name;
+    this.channel.applied(sequence);
   }
 
   #own(owners: readonly string[], sequence: number): void {
     this.shared.owners(owners);
     if (!owners.includes(this.name)) return;
-    this.shared.tookAfter(sequence);
+    this.channel.tookAfter(sequence);
     this.shared.allInterestReceived().then(
       () => {
         this.isOwner = !this.isOver;
@@ -323,14 +326,14 @@ export class FanOutWorld {
     if (from === undefined || from === to) return;
     homes.delete(object);
     const adopt = async (before: SentBefore): Promise<void> => {
-      await to.shared.tookBehind(from.name, before);
+      await to.channel.tookBehind(from.name, before);
       homes.set(object, to.name);
       // As early as possible, or not at all.
       if (this.dice(3) > 0) this.step([object]);
       else this.move(object, this.living[this.dice(this.living.length)] as TestHub);
     };
     this.cluster.schedule(from.name, 0, () => {
-      const before = from.shared.sentBefore();
+      const before = from.channel.sentBefore();
       this.cluster.schedule(to.name, this.dice(3), () => void adopt(before));
     });
   }
@@ -350,7 +353,7 @@ export class FanOutWorld {
     const next = others[this.dice(others.length)];
     if (leaving === undefined || next === undefined) return;
     this.owner = undefined;
-    this.cluster.schedule(leaving.name, 0, () => leaving.isOver || leaving.shared.leaving());
+    this.cluster.schedule(leaving.name, 0, () => leaving.isOver || leaving.channel.leaving());
     await this.cluster.clock.wait(10);
     await this.own(next, leaving);
   }

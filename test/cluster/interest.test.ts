@@ -24,9 +24,9 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
         self: name,
         wanted: () => [{ ...VARIANT, id: hub.id }],
         wants: (member, variants) => received.push(`${name}: ${member} wants ${variants.map(({ id }) => id).join()}`),
-        sentTo: () => ({ frames: 3, announced: 4 }),
-        acknowledgedBy: (member, { frames, announced }) =>
-          assert.deepEqual([member !== name, frames, announced], [true, 3, 4]),
+        sentTo: () => ({ number: 3, lastOf: [1, 2, 3] }),
+        acknowledgedBy: (member, sent) =>
+          assert.deepEqual([member !== name, sent], [true, { number: 3, lastOf: [1, 2, 3] }]),
         malformed: () => {
           hub.protocolErrors++;
         },

@@ -4,7 +4,6 @@ import { Packr, unpack } from 'msgpackr';
 import { type Codec, MessageError } from '../../src/cluster/messages/codec.ts';
 import {
   AGAIN,
-  ANNOUNCED,
   ASK,
   INTEREST,
   INTEREST_ANSWER,
@@ -29,7 +28,7 @@ const HANDLERS = [
   { method: 'n', id: 'y', zoneId: 'hall' },
 ];
 const MOTIONS_OF_A_HUB = {
-  ...{ from: 'x', number: 3, watermark: 17, passedMs: 5, sentMs: 6.5, stood: 2, setBacks: [{ toMs: -100, byMs: -40 }] },
+  ...{ watermark: 17, passedMs: 5, sentMs: 6.5, stood: 2, setBacks: [{ toMs: -100, byMs: -40 }] },
   motions: [{ lastSeq: 9, packed: lend(Buffer.from([1, 2])) }],
 };
 
@@ -74,39 +73,30 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   INTEREST_ANSWER: {
     codec: INTEREST_ANSWER,
-    messages: [{ sent: undefined }, { sent: { frames: 2, announced: 3 } }],
+    messages: [{ sent: undefined }, { sent: { number: 2, lastOf: [0, 1, 2] } }],
     bad: [
       [1, [1, 0], -1, /sent/],
-      [1, [1, 1], 'x', /sent/],
+      [1, [1, 1], [0, 1], /sent/],
+      [1, [1, 1, 2], 'x', /sent/],
     ],
   },
-  ANNOUNCED: {
-    codec: ANNOUNCED,
-    messages: [{ from: 'a', number: 2, after: 5, events: [['proximity', '{}']] }],
-    bad: [
-      [0, [3], 1, /events must be a list/],
-      [0, [3, 0, 0], 'other', /events/],
-      [0, [3, 0, 1], 5, /events/],
-    ],
-  },
-  AGAIN: {
-    codec: AGAIN,
-    messages: [{ from: 'a', of: 'rendered', first: 1, last: 2 }],
-    bad: [[0, [2], 'x', /of must be one of rendered, announced, but is "x"/]],
-  },
+  AGAIN: { codec: AGAIN, messages: [{ from: 'a', first: 1, last: 2 }] },
   SENT_AGAIN: { codec: SENT_AGAIN, messages: [{ lost: 5 }] },
   MOTIONS: {
     codec: MOTIONS,
     messages: [MOTIONS_OF_A_HUB, { ...MOTIONS_OF_A_HUB, setBacks: [], motions: [] }],
     bad: [
-      [0, [1], '', /from must be a string that is not empty, but is ""$/],
-      [0, [3], null, /watermark must be a whole number, but is null$/],
-      [0, [4], 'now', /passedMs must be a number, but is "now"$/],
-      [0, [6], [[1]], /setBacks must be a list, .*, but is \[\[1\]\]$/],
-      [0, [8], [[1, 2]], /motions must be a list/],
+      [0, [1], null, /watermark must be a whole number, but is null$/],
+      [0, [2], 'now', /passedMs must be a number, but is "now"$/],
+      [0, [4], [[1]], /setBacks must be a list, .*, but is \[\[1\]\]$/],
+      [0, [6], [[1, 2]], /motions must be a list/],
     ],
   },
-  STAND_REQUEST: { codec: STAND_REQUEST, messages: [{ from: 'x', number: 4 }] },
+  STAND_REQUEST: {
+    codec: STAND_REQUEST,
+    messages: [{ from: 'x', number: 4 }],
+    bad: [[0, [1], '', /from must be a string that is not empty, but is ""$/]],
+  },
   PUBLISHED_MOTIONS: {
     codec: PUBLISHED_MOTIONS,
     messages: [{ from: 'x', beforeMs: 1.5, others: [['y', 3]] }],

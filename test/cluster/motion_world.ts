@@ -1,6 +1,8 @@
 import type { Cluster } from '../../src/cluster/cluster.ts';
+import { Channel } from '../../src/cluster/channel/channel.ts';
 import { ClusterFanout } from '../../src/cluster/fanout/cluster_fanout.ts';
 import { ClusterMotions } from '../../src/cluster/collisions/cluster_motions.ts';
+import { ProtocolErrors } from '../../src/cluster/messages/protocol_errors.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CollisionRow } from '../../src/core/collision/row.ts';
 import { accept } from '../../src/core/location/accepted.ts';
@@ -49,7 +51,7 @@ export class MotionWorld {
       this.hubs.set(hub.name, hub);
       await Promise.all([hub.fanout.ready(), hub.motions.ready()]);
     }
-    for (const hub of hubs) for (const name of names) hub.fanout.joined(name, { isNew: true });
+    for (const hub of hubs) for (const name of names) hub.fanout.joined(name);
     this.own(names[0] as string);
     await this.clock.wait(500);
     return hubs;
@@ -74,6 +76,7 @@ export class MotionHub implements EventSubscriber {
   readonly name: string;
   readonly clock: Clock;
   readonly stages: Stages;
+  readonly channel: Channel;
   readonly fanout: ClusterFanout;
   readonly motions: ClusterMotions;
   /** Collision events that its subscriber received, as `start a b`. */
@@ -156,7 +159,9 @@ export class MotionHub implements EventSubscriber {
       trackable: (id) => ({ id, type: 'omlox', location_providers: [`provider of ${id}`] }),
       moveZones: () => undefined,
     });
-    const common = { bus: network.bus(name), name: 'hub', self: name, notice, schedule };
+    const carrier = { bus: network.bus(name), name: 'hub', self: name, schedule };
+    this.channel = new Channel({ ...carrier, malformed: new ProtocolErrors('motions', notice) });
+    const common = { ...carrier, channel: this.channel, notice };
     const { shards, collisions, fanout } = this.stages;
     const unexpected = (): never => {
       throw new Error('Nobody has announced anything');
@@ -207,7 +212,7 @@ export class MotionHub implements EventSubscriber {
     this.fanout.owners(record.owners);
     this.motions.stageOwner(record.stageOwner);
     this.motions.owners(record.owners);
-    this.fanout.applied(++this.#records);
+    this.channel.applied(++this.#records);
     if (record.stageOwner !== this.name || this.#hadStage) return;
     this.#hadStage = true;
     this.#world.network.schedule(this.name, 100, () => {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
+import { Channel } from '../../src/cluster/channel/channel.ts';
+import { readMessage } from '../../src/cluster/channel/channel_message.ts';
 import { ClusterFanout } from '../../src/cluster/fanout/cluster_fanout.ts';
-import { readFrame } from '../../src/cluster/fanout/event_frame.ts';
+import { ProtocolErrors } from '../../src/cluster/messages/protocol_errors.ts';
 import type { EventSubscriber } from '../../src/fanout/batch.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { compileFilter } from '../../src/fanout/filter.ts';
@@ -32,8 +34,10 @@ function hubOn(context: TestContext, bus: Bus, self: string) {
     interestChanged: () => shared.interestChanged(),
     forward: (events, to) => shared.forward(events, to),
   });
+  const common = { bus, name: 'fan', self, schedule };
+  const channel = new Channel({ ...common, malformed: new ProtocolErrors('events', assert.fail) });
   const shared = new ClusterFanout({
-    ...{ bus, name: 'fan', self, fanout, schedule },
+    ...{ ...common, channel, fanout },
     announce: {
       proximity: (text) => hub.proximities.push(text),
       fenceEvent: () => undefined,
@@ -41,8 +45,11 @@ function hubOn(context: TestContext, bus: Bus, self: string) {
     },
     notice: assert.fail,
   });
-  context.after(() => shared.close());
-  return Object.assign(hub, { fanout, shared });
+  context.after(() => {
+    channel.close();
+    shared.close();
+  });
+  return Object.assign(hub, { fanout, channel, shared });
 }
 
 /** A bus that loses some of the frames it is to send, none so often that it has to be given up. */
@@ -51,7 +58,7 @@ function lossy(bus: Bus): Bus {
   const losses = new Map<number, number>();
   const publish = (subject: string, bytes: Uint8Array): boolean => {
     if (!subject.startsWith('fan.e.')) return bus.publish(subject, bytes);
-    const { number } = readFrame(lend(bytes));
+    const { number } = readMessage(lend(bytes));
     const lost = losses.get(number) ?? 0;
     if (lost === LOSSES_MAX || dice(4) !== 0) return bus.publish(subject, bytes);
     losses.set(number, lost + 1);
@@ -92,7 +99,7 @@ test('ClusterFanout retransmits lost messages over NATS', { skip }, async (conte
   }
   await done;
   assert.deepEqual(got, strings);
-  assert.deepEqual([other.shared.losses, other.shared.repairs > 0], [0, true]);
+  assert.deepEqual([other.shared.losses, other.channel.repairs > 0], [0, true]);
 });
 
 test('ClusterFanout carries 20,000 events over NATS to the subscribers of another hub', { skip }, async (context) => {

@@ -5,7 +5,7 @@
  *
  * One client hub owns nothing and never fails: it sends the locations, follows the log, and has the subscription. Owners
  * fail, or only seem to: a hub that others have expelled goes on until it applies the record or an append is refused.
- * Messages of one hub to the client come in order and are not lost, as frames_in.ts ensures; requests come any number of
+ * Messages of one hub to the client come in order and are not lost, as the channel ensures; requests come any number of
  * times, and late.
  */
 

@@ -1,5 +1,7 @@
 import type { Clock } from '../../time/clock.ts';
 import type { EvaluatedMotions, PackedMotions } from '../../wire/messages.ts';
+import type { Channel } from '../channel/channel.ts';
+import type { Part } from '../channel/channel_message.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import { MOTIONS, PUBLISHED_MOTIONS, type PublishedMotions, STAND_REQUEST } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -26,6 +28,7 @@ import { MotionsOut, type Passed } from './motions_out.ts';
  */
 export interface ClusterMotionsOptions {
   readonly bus: Bus;
+  readonly channel: Channel;
   /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
   /** Member id of this hub. */
@@ -85,15 +88,22 @@ export class ClusterMotions {
 
   constructor(options: ClusterMotionsOptions) {
     this.#options = options;
-    const { bus, name, self, stage } = options;
+    const { bus, channel, name, self, stage } = options;
     this.#malformed = new ProtocolErrors('motions', options.notice);
-    this.#out = new MotionsOut({ bus, name, self, clock: stage.clock, passed: () => stage.shards.passed });
+    this.#out = new MotionsOut({
+      send: (target, message) => channel.send(target, 'motions', 0, message),
+      clock: stage.clock,
+      passed: () => stage.shards.passed,
+    });
     this.#in = new MotionsIn({
       clock: stage.clock,
       ask: (hub, number) => void bus.publish(`${name}.ms.${hub}`, STAND_REQUEST.pack({ from: self, number })),
     });
+    channel.serve('motions', {
+      take: (part, from, isLate) => this.#take(part, from, isLate),
+      lost: (from) => this.#in.lost(from),
+    });
     this.#listening = [
-      bus.subscribe(`${name}.m.${self}`, (message) => this.#malformed.reading(() => this.#take(message))),
       bus.subscribe(`${name}.ms.${self}`, (message) => this.#malformed.reading(() => this.#asked(message))),
       bus.subscribe(`${name}.mp`, (message) => this.#malformed.reading(() => this.#confirmed(message))),
     ];
@@ -109,7 +119,7 @@ export class ClusterMotions {
     return this.#malformed.count;
   }
 
-  /** Number of missing messages. */
+  /** Number of times that messages were lost. */
   get gaps(): number {
     return this.#in.gaps;
   }
@@ -247,13 +257,13 @@ export class ClusterMotions {
   }
 
   /** hot */
-  #take({ bytes }: Message): void {
+  #take({ bytes }: Part, from: string, isLate: boolean): void {
     if (this.#owner !== this.#options.self) return;
     const message = MOTIONS.read(bytes);
     const { stage } = this.#options;
     const isTooMuch = message.motions.length > 0 && !stage.collisions.hasCapacity;
-    if (isTooMuch) this.#in.lost(message.from);
-    const news = this.#in.take(isTooMuch ? { ...message, motions: [], stood: 0 } : message);
+    if (isTooMuch) this.#in.lost(from);
+    const news = this.#in.take(from, isTooMuch ? { ...message, motions: [], stood: 0 } : message, isLate);
     if (news !== undefined) stage.collisions.addRemoteMotions(news);
   }
 

@@ -9,7 +9,7 @@ import type { MotionsMessage } from '../messages/messages.ts';
  *   a hub is    | when                                  | its trackables       | the stage waits for it
  *   ------------+---------------------------------------+----------------------+----------------------------------------
  *   requested   | it starts to own objects; this hub    | their positions are  | up to its watermark; not while it has
- *               | gets the stage; a message is missing; | requested until it   | been silent for SILENT_MS, and not
+ *               | gets the stage; a message is lost;    | requested until it   | been silent for SILENT_MS, and not
  *               | the worker was replaced               | has sent all         | beyond that lag
  *   known       | it has sent all positions             | are known            | the same
  *   without any | it owns nothing any more; its         | are owned by others  | not at all
@@ -17,7 +17,7 @@ import type { MotionsMessage } from '../messages/messages.ts';
  *   removed     | it was expelled, or has left          | go to its successors | not at all
  *
  * Times of the other hub are converted to monotonic times of this one. Clocks must agree within some milliseconds; one that is
- * wrong by more than CLOCK_MS counts as right at the arrival of its message.
+ * wrong by more than CLOCK_MS counts as right at the arrival of a message.
  */
 export interface MotionsInOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'monotonicTime'>;
@@ -37,11 +37,11 @@ export interface News extends Omit<RemoteHubMotions, 'motions'> {
 }
 
 interface Sender {
-  /** Number of its next message; undefined before the first. */
-  next: number | undefined;
   /** Monotonic times of this hub. */
   passedMs: number;
   lastSeenMs: number;
+  /** See RemoteHubMotions. */
+  behindMs: number;
   isOwner: boolean;
   isKnown: boolean;
   /** Undefined if there was no request since the positions were known, or at all. */
@@ -64,7 +64,7 @@ export class MotionsIn {
     return this.#senders.size > 0;
   }
 
-  /** Number of times that a message was missing. */
+  /** Number of times that messages were lost. */
   get gaps(): number {
     return this.#gaps;
   }
@@ -76,9 +76,8 @@ export class MotionsIn {
     for (const hub of owners) {
       const known = this.#senders.get(hub);
       if (known?.isOwner === true) continue;
-      const { next } = known ?? {};
-      const times = { passedMs: nowMs, lastSeenMs: nowMs };
-      this.#senders.set(hub, { next, ...times, isOwner: true, isKnown: false, asked: undefined });
+      const times = { passedMs: nowMs, lastSeenMs: nowMs, behindMs: known?.behindMs ?? 0 };
+      this.#senders.set(hub, { ...times, isOwner: true, isKnown: false, asked: undefined });
     }
     this.askDue();
     this.#tell();
@@ -90,19 +89,17 @@ export class MotionsIn {
     this.#tell();
   }
 
-  /** Takes a message; undefined if it is unusable. */
-  take(message: MotionsMessage): News | undefined {
-    const { from: hub, number, watermark, setBacks, stood, motions } = message;
+  /** Takes a message; undefined if it is unusable. `isLate`: it had to wait for earlier ones of its sender. */
+  take(hub: string, message: MotionsMessage, isLate = false): News | undefined {
+    const { watermark, setBacks, stood, motions } = message;
     const sender = this.#senders.get(hub);
     if (sender === undefined) return undefined;
-    const { next = number } = sender;
-    if (number < next) return undefined;
-    if (number > next) this.lost(hub);
-    sender.next = number + 1;
     const { clock } = this.#options;
     const nowMs = clock.monotonic();
     const offMs = nowMs - clock.monotonicTime(message.sentMs);
-    const behindMs = Math.abs(offMs) > CLOCK_MS ? offMs : 0;
+    // The clocks are compared by messages that arrive at once.
+    if (!isLate) sender.behindMs = Math.abs(offMs) > CLOCK_MS ? offMs : 0;
+    const { behindMs } = sender;
     sender.lastSeenMs = nowMs;
     sender.passedMs = Math.min(nowMs, clock.monotonicTime(message.passedMs) + behindMs);
     // An answer to an earlier request may precede what is missing.
@@ -112,7 +109,7 @@ export class MotionsIn {
     return { hub, watermark, passedMs: sender.passedMs, setBacks, isStood, behindMs, motions };
   }
 
-  /** Messages of a hub are missing. */
+  /** Messages of a hub are lost. */
   lost(hub: string): void {
     const sender = this.#senders.get(hub);
     if (sender === undefined) return;

@@ -1,7 +1,6 @@
 import { copied, lend, look } from '../../model/borrowed.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type PackedMotions, pack, unpackMotions } from '../../wire/messages.ts';
-import { type Bus, PAYLOAD_BYTES_MAX } from '../nats/bus.ts';
 import { MOTIONS } from '../messages/messages.ts';
 
 /** Watermark of a hub: items before that number are done, and later motions are received then or later, in monotonic time. */
@@ -11,11 +10,8 @@ export interface Passed {
 }
 
 export interface MotionsOutOptions {
-  readonly bus: Pick<Bus, 'publish'>;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly self: string;
+  /** Sends a message to the owner of the stage. */
+  send(target: string, message: Uint8Array): void;
   readonly clock: Pick<Clock, 'now' | 'wallClockTime' | 'setBacks'>;
   /** Watermark of the shards. */
   passed(): Passed;
@@ -36,9 +32,8 @@ interface Held {
 /**
  * Sends the motions of this hub to the owner of the collision stage, those of a step once it is journaled.
  *
- * Motions released in one turn leave together, in messages of about a megabyte. Each message takes a number even if it cannot
- * be sent: then the receiver sees a gap. It also states the watermark of this hub. Steps that are not journaled yet hold that
- * back: it stays at the watermark before the earliest of them.
+ * Motions released in one turn leave together, in messages of about a megabyte. Each states the watermark of this hub. Steps
+ * that are not journaled yet hold that back: it stays at the watermark before the earliest of them.
  *
  * Motions are retained until the owner of the stage confirms that their events are published. They are sent again before the
  * positions of the trackables: to an owner that has missed a message, and to a new owner, which so evaluates every motion since
@@ -47,7 +42,6 @@ interface Held {
 export class MotionsOut {
   readonly #options: MotionsOutOptions;
   #target: string | undefined;
-  #number = 0;
   readonly #held = new Map<PackedMotions, Held>();
   #pending: PackedMotions[] = [];
   #pendingBytes = 0;
@@ -71,7 +65,6 @@ export class MotionsOut {
   /** Sends to another hub from now on. */
   to(target: string): void {
     this.#target = target;
-    this.#number = 0;
     this.#pending = [];
     this.#pendingBytes = 0;
     this.#stood = 0;
@@ -163,14 +156,12 @@ export class MotionsOut {
   }
 
   #send(): void {
-    const { bus, name, self, clock } = this.#options;
+    const { send, clock } = this.#options;
     const motions = this.#pending;
     this.#pending = [];
     this.#pendingBytes = 0;
     if (this.#target === undefined) return;
-    const bytes = MOTIONS.pack({
-      from: self,
-      number: ++this.#number,
+    const message = MOTIONS.pack({
       watermark: this.#reported.seq,
       passedMs: clock.wallClockTime(this.#reported.receivedMs),
       sentMs: clock.now(),
@@ -178,7 +169,7 @@ export class MotionsOut {
       stood: this.#stood,
       motions,
     });
-    if (bytes.length <= PAYLOAD_BYTES_MAX) bus.publish(`${name}.m.${this.#target}`, bytes);
+    send(this.#target, message);
   }
 }
 

@@ -1,11 +1,14 @@
+import { look } from '../../model/borrowed.ts';
 import type { EventBatch } from '../../model/event_batch.ts';
 import { SHARD_TOPICS, type Topic, type Variant } from '../../model/topics.ts';
+import type { Channel } from '../channel/channel.ts';
+import type { Part } from '../channel/channel_message.ts';
+import { MESSAGE_BYTES } from '../channel/channel_sender.ts';
 import type { Bus } from '../nats/bus.ts';
 import { type FailedFenceEvent, readRows, rowOf } from '../../wire/fence_events.ts';
 import { malformed } from '../messages/codec.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
-import { FramesIn } from './frames_in.ts';
-import { FramesOut } from './frames_out.ts';
+import { BlockPacker, readBlock } from './event_block.ts';
 import { Interest } from './interest.ts';
 import { FenceEventWatermarks } from './fence_event_watermarks.ts';
 
@@ -13,20 +16,22 @@ import { FenceEventWatermarks } from './fence_event_watermarks.ts';
  * Event fan-out between hubs: subscribers of each hub receive the events of all hubs as if these were one.
  *
  *   wants of its subscribers      --interest-->   every other hub, whose shards render them
- *   events of its shards          --frames---->   the hubs that want them, each under its own variant number
- *   events that it announces      --announced-->  every other hub, as JSON
+ *   events of its shards          --channel--->   the hubs that want them, each under its own variant number
+ *   events that it announces      --channel--->   every other hub, as JSON
  *
- * A subscription receives everything from the moment its confirmation is allowed (`acknowledged`), in the order of each sender; or it
- * is notified of a loss and closed. Messages lost in transit are sent again for some seconds. A hub that leaves has sent
- * everything before. Events that a failed hub had not sent are lost: all subscriptions to events of owners are notified, those
- * to announced events are not. Fence events of owners are not lost, since they are journaled: successors redeliver them, and each
- * hub drops those that its subscribers have, by position (fence_event_watermarks.ts).
+ * A subscription receives everything from the moment its confirmation is allowed (`acknowledged`), in the order of each sender;
+ * or it is notified of a loss and closed. A hub that leaves has sent everything before. Events that a failed hub had not sent
+ * are lost: all subscriptions to events of owners are notified, those to announced events are not. Fence events of owners are
+ * not lost, since they are journaled: successors redeliver them, and each hub drops those that its subscribers have, by position
+ * (fence_event_watermarks.ts).
  *
- * Members, owners and sequences are those of the configuration log. For each record the calls come in this order: `joined` or
- * `gone`, `owners`, `applied`.
+ * Members and owners are those of the configuration log. For each record the calls come in this order: `joined` or `gone`,
+ * `owners`, `Channel.applied`.
  */
 export interface ClusterFanoutOptions {
   readonly bus: Bus;
+  /** Events go through it; this sets its members. */
+  readonly channel: Channel;
   /** Name of the cluster, with which all subjects begin. */
   readonly name: string;
   /** Member id of this hub. */
@@ -65,17 +70,9 @@ export interface LocalFanout {
   missed(topics: readonly Topic[], why: string): void;
 }
 
-/** Number of the last frame sent to each member, before objects moved to another owner. */
-export interface SentBefore {
-  /** Frames of the previous owner. */
-  readonly sent: Readonly<Record<string, number>>;
-  /** Frames of earlier owners, by sender. */
-  readonly behind?: Readonly<Record<string, Readonly<Record<string, number>>>>;
-}
-
-const BEAT_MS = 1000;
-/** Fence events of failed owners in a message. */
+/** Fence events of failed owners in a part. */
 const REDELIVERED_AT_ONCE = 500;
+const BLOCK_EVENTS = 8192;
 
 const TOPICS_OF: Readonly<Record<'rendered' | 'announced' | 'ofGone', readonly Topic[]>> = {
   rendered: SHARD_TOPICS,
@@ -83,60 +80,53 @@ const TOPICS_OF: Readonly<Record<'rendered' | 'announced' | 'ofGone', readonly T
   ofGone: SHARD_TOPICS.filter((topic) => topic !== 'fence_events'),
 };
 
+/**
+ * Announced events: of proximities, and fence events of third parties. Or the fence events of a failed owner, which it may not
+ * have published. A part is about the index of its kind.
+ */
+const ANNOUNCED = ['proximity', 'fenceEvent', 'fenceEventsAgain'] as const;
+
 export class ClusterFanout {
   readonly #options: ClusterFanoutOptions;
   readonly #interest: Interest;
-  readonly #out: FramesOut;
-  readonly #in: FramesIn;
+  readonly #packer = new BlockPacker();
   readonly #watermarks = new FenceEventWatermarks();
-  readonly #unwatch: () => void;
   readonly #malformed: ProtocolErrors;
+  readonly #unwatch: () => void;
+  #owners: ReadonlySet<string> = new Set();
   #losses = 0;
-  #isClosed = false;
 
   constructor(options: ClusterFanoutOptions) {
     this.#options = options;
-    const { fanout, announce, bus } = options;
-    this.#malformed = new ProtocolErrors('events', options.notice);
-    const malformed = (error: unknown): void => this.#malformed.add(error);
-    this.#out = new FramesOut({ ...options, malformed });
-    this.#in = new FramesIn({
-      ...options,
-      receive: (events, from) => {
-        if (events.positions !== undefined) this.#watermarks.note(from, events.variant, events.positions);
-        fanout.receive(events);
-      },
-      announced: ([kind, text]) => {
-        if (kind === 'fenceEventsAgain') {
-          // This hub has published its own events already, and does not know yet that it was expelled.
-          const events = fenceEventsIn(text).filter(({ of }) => of !== options.self);
-          this.#redeliver(events);
-        } else announce[kind](text);
-      },
-      lost: (what, why) => {
-        this.#losses++;
-        fanout.missed(TOPICS_OF[what], why);
-      },
-      malformed,
+    const { fanout, bus, channel } = options;
+    this.#malformed = new ProtocolErrors('interest in events', options.notice);
+    channel.serve('events', {
+      take: (part, from) => this.#receive(part, from),
+      lost: (_, why) => this.#missed('rendered', why),
+    });
+    channel.serve('announced', {
+      take: (part) => this.#receiveAnnounced(part),
+      lost: (_, why) => this.#missed('announced', why),
     });
     this.#interest = new Interest({
       ...options,
       wanted: () => fanout.interest(),
       wants: (member, variants) => fanout.setRemoteInterest(member, variants),
-      sentTo: (member) => this.#out.sentTo(member),
-      acknowledgedBy: (member, sent) => this.#in.sentUpTo(member, sent),
-      malformed,
+      sentTo: (member) => channel.sentTo(member),
+      acknowledgedBy: (member, sent) => channel.sentUpTo(member, sent),
+      malformed: (error) => this.#malformed.add(error),
     });
-    this.#unwatch = bus.watch(({ at }) => {
-      if (at === 'up') this.#out.beat();
-      else this.#interest.down();
-    });
-    this.#beat();
+    this.#unwatch = bus.watch(({ at }) => at === 'down' && this.#interest.down());
+  }
+
+  /** The channel that carries the events. */
+  get channel(): Channel {
+    return this.#options.channel;
   }
 
   /** Resolves when the subscriptions are active. Await it before this hub joins. */
   async ready(): Promise<void> {
-    await Promise.all([this.#in.ready(), this.#out.ready, this.#interest.ready]);
+    await Promise.all([this.#options.channel.ready(), this.#interest.ready]);
   }
 
   /** Number of malformed messages, which were skipped. */
@@ -144,68 +134,33 @@ export class ClusterFanout {
     return this.#malformed.count;
   }
 
-  /** Number of gaps that were closed by retransmission. */
-  get repairs(): number {
-    return this.#in.repaired;
-  }
-
   /** Number of times that events were lost. */
   get losses(): number {
     return this.#losses;
   }
 
-  /** Adds a member. `isNew`: it joined after this hub; otherwise it was a member before. */
-  joined(member: string, { isNew = true } = {}): void {
+  /** Adds a member. */
+  joined(member: string): void {
     if (member === this.#options.self) return;
-    this.#out.joined(member);
-    this.#in.joined(member, { isNew });
+    this.#options.channel.joined(member);
     this.#interest.joined(member);
   }
 
   /** Removes a member that was expelled or has left. */
   gone(member: string): void {
-    this.#in.gone(member);
+    const { isOver, lost } = this.#options.channel.gone(member);
+    const why = 'The hub that made the events was removed';
+    const isOwner = this.#owners.has(member);
+    if (lost.includes('announced')) this.#missed('announced', why);
+    if (isOwner && (!isOver || lost.includes('events'))) this.#missed('ofGone', why);
+    else if (lost.includes('events')) this.#missed('rendered', why);
     this.#interest.gone(member);
-    this.#out.gone(member);
     this.#watermarks.gone(member);
   }
 
-  /** Sets the owners of partitions and of the collision stage. */
+  /** Sets the owners of partitions and of the collision stage. Call it after `gone`. */
   owners(owners: Iterable<string>): void {
-    this.#in.owners(owners);
-  }
-
-  /** This hub has applied the configuration up to that sequence. */
-  applied(sequence: number): void {
-    this.#in.applied(sequence);
-  }
-
-  /**
-   * This hub owns, since the record of that sequence, what failed members had owned: other hubs hold back its events until they
-   * have applied the record. Call it before it publishes any.
-   */
-  tookAfter(sequence: number): void {
-    this.#out.tookAfter(sequence);
-  }
-
-  /**
-   * Numbers of the last frames sent to each member. A hub that releases objects sends them to the next owner, after it has
-   * published all events of these objects.
-   */
-  sentBefore(): SentBefore {
-    return { sent: this.#out.sentToAll(), behind: this.#out.behindToAll() };
-  }
-
-  /**
-   * Orders the events of this hub after those of a previous owner that are numbered in `sent`. So no subscriber gets an event
-   * of this hub before an earlier one of the previous owner. Resolves when subscribers of this hub have received those, or were
-   * notified that they are lost, after a second at the latest. Await it before this hub publishes events of the objects.
-   */
-  async tookBehind(from: string, { sent, behind = {} }: SentBefore): Promise<void> {
-    const { self } = this.#options;
-    const all = [...Object.entries(behind), [from, sent] as const].filter(([sender]) => sender !== self);
-    for (const [sender, numbers] of all) this.#out.tookBehind(sender, numbers);
-    await Promise.all(all.map(([sender, numbers]) => this.#in.reachedFrom(sender, numbers[self] ?? 0)));
+    this.#owners = new Set(owners);
   }
 
   /** `interest` of the fan-out returns something else. */
@@ -213,14 +168,22 @@ export class ClusterFanout {
     this.#interest.changed();
   }
 
-  /** Sends events to other hubs. Hot path. */
+  /** Sends events to the hubs that want them, each under its own variant number. Hot path. */
   forward(events: EventBatch, to: ReadonlyMap<string, Variant>): void {
-    this.#out.forward(events, to);
+    const { channel } = this.#options;
+    const { ends } = events;
+    let from = 0;
+    while (from < ends.length) {
+      const end = blockEnd(ends, from);
+      const block = this.#packer.pack(events, from, end);
+      for (const [member, { id }] of to) channel.send(member, 'events', id, block);
+      from = end;
+    }
   }
 
   /** Sends an event that this hub has announced, as JSON, to all other hubs. */
-  announce(kind: 'proximity' | 'fenceEvent', text: string): void {
-    this.#out.announce(kind, text);
+  announce(kind: (typeof ANNOUNCED)[number], text: string): void {
+    this.#options.channel.sendToAll('announced', ANNOUNCED.indexOf(kind), new TextEncoder().encode(text));
   }
 
   /**
@@ -231,13 +194,8 @@ export class ClusterFanout {
     for (let at = 0; at < recorded.length; at += REDELIVERED_AT_ONCE) {
       const events = recorded.slice(at, at + REDELIVERED_AT_ONCE);
       this.#redeliver(events);
-      this.#out.announce('fenceEventsAgain', JSON.stringify(events.map(rowOf)));
+      this.announce('fenceEventsAgain', JSON.stringify(events.map(rowOf)));
     }
-  }
-
-  /** This hub publishes nothing more and is about to leave, so that others do not report a loss. */
-  leaving(): void {
-    this.#out.beat({ isLast: true });
   }
 
   /** See Interest.acknowledged: the confirmation of a subscription waits for it. */
@@ -251,20 +209,33 @@ export class ClusterFanout {
   }
 
   close(): void {
-    this.#isClosed = true;
     this.#unwatch();
     this.#interest.close();
-    this.#in.close();
-    this.#out.close();
   }
 
-  #beat(): void {
-    this.#options.schedule(BEAT_MS, () => {
-      if (this.#isClosed) return;
-      this.#out.age();
-      this.#out.beat();
-      this.#beat();
-    });
+  #receive({ about, bytes }: Part, from: string): void {
+    const events = readBlock(bytes, about);
+    if (events.positions !== undefined) this.#watermarks.note(from, about, events.positions);
+    this.#options.fanout.receive(events);
+  }
+
+  #receiveAnnounced({ about, bytes }: Part): void {
+    const { announce, self } = this.#options;
+    const text = new TextDecoder().decode(look(bytes));
+    switch (ANNOUNCED[about]) {
+      case 'proximity':
+        announce.proximity(text);
+        return;
+      case 'fenceEvent':
+        announce.fenceEvent(text);
+        return;
+      case 'fenceEventsAgain':
+        // This hub has published its own events already, and does not know yet that it was expelled.
+        this.#redeliver(fenceEventsIn(text).filter(({ of }) => of !== self));
+        return;
+      default:
+        throw malformed('Cannot read announced events', 'kind', about, `below ${ANNOUNCED.length}`);
+    }
   }
 
   #redeliver(events: readonly FailedFenceEvent[]): void {
@@ -272,6 +243,20 @@ export class ClusterFanout {
       this.#options.announce.fenceEventAgain(each, ({ id }) => this.#watermarks.redeliver(each.of, id, each));
     }
   }
+
+  #missed(what: keyof typeof TOPICS_OF, why: string): void {
+    this.#losses++;
+    this.#options.fanout.missed(TOPICS_OF[what], why);
+  }
+}
+
+/** End of the block that begins with event `from`; it has at least that event. Hot path. */
+function blockEnd(ends: Uint32Array, from: number): number {
+  const start = from === 0 ? 0 : (ends[from - 1] as number) + 1;
+  const most = Math.min(ends.length, from + BLOCK_EVENTS);
+  let end = from + 1;
+  while (end < most && (ends[end] as number) - start <= MESSAGE_BYTES) end++;
+  return end;
 }
 
 /** Journaled fence events of failed owners, in an announced event. Throws a MessageError. */

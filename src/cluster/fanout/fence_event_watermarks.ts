@@ -22,9 +22,9 @@ interface OfMember {
  * Deduplication of fence events by position: which fence events of each member the subscribers of this hub have received.
  * A successor redelivers the fence events in the journal of a failed member, and this hub drops those that it has.
  *
- * A member sends the fence events of a shard in the order of their positions, and frames are delivered in order and without
+ * A member sends the fence events of a shard in the order of their positions, and messages are delivered in order and without
  * gaps. So with one event of a step, each variant has all earlier steps, as far as it wants them; and of that step the events
- * up to its own last one. A hub drops the frames of a removed member: from then on its watermarks stay as they are, and its
+ * up to its own last one. A hub drops the messages of a removed member: from then on its watermarks stay as they are, and its
  * successors redeliver the rest. They do so in any order, since each has another part of its objects, and again if one of
  * them fails. So each redelivered event is noted by itself.
  */

@@ -2,7 +2,8 @@ import { HubError } from '../../errors.ts';
 import type { Variant } from '../../model/topics.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import { MessageError } from '../messages/codec.ts';
-import { INTEREST, INTEREST_ANSWER, type SentSoFar } from '../messages/messages.ts';
+import type { SentSoFar } from '../channel/channel_message.ts';
+import { INTEREST, INTEREST_ANSWER } from '../messages/messages.ts';
 
 /**
  * Exchange of interest: each hub publishes to all others the variants that its subscriptions need.
@@ -11,7 +12,7 @@ import { INTEREST, INTEREST_ANSWER, type SentSoFar } from '../messages/messages.
  * at a time and at most every TELL_EVERY_MS, until the member has acknowledged the last number. It is repeated after a change,
  * after a missing answer, and after a lost connection. So lost messages do no harm, and a new member is handled like any other.
  *
- * An acknowledgement states how much its sender has sent to this hub, and to all, before it.
+ * An acknowledgement states how much its sender has sent to this hub before it.
  */
 export interface InterestOptions {
   readonly bus: Bus;

@@ -2,6 +2,7 @@ import type { Query } from '../../core/item.ts';
 import { type ErrorCode, HubError, isErrorCode } from '../../errors.ts';
 import type { ClockStep } from '../../model/clock_steps.ts';
 import { isRenderedByShards, type KeyValue, TOPICS, type Topic, type Variant } from '../../model/topics.ts';
+import { KINDS, type SentSoFar } from '../channel/channel_message.ts';
 import {
   BYTES,
   type Codec,
@@ -17,7 +18,6 @@ import {
   messageOf,
   messagesOf,
   NUMBER,
-  oneOf,
   optional,
   orNone,
   partOf,
@@ -27,15 +27,14 @@ import {
 } from './codec.ts';
 
 /**
- * The messages between hubs, as tables. Two that carry most of the data have layouts of their own: frames of events
- * (fanout/event_frame.ts), and the records of locations in a request (rpc/owner_protocol.ts).
+ * The messages between hubs, as tables. Two that carry most of the data have layouts of their own: messages of the
+ * channel (channel/channel_message.ts) with blocks of events (fanout/event_block.ts), and the records of locations in a request (rpc/owner_protocol.ts).
  *
  * `from` and `ingress` are the member id of the sender. A message gets the next version when its fields change.
  */
 
 /** Content of a message. */
 export type MessageOf<Of> = Of extends Codec<infer Value> ? Value : never;
-type ValueOf<Of> = Of extends Field<infer Value> ? Value : never;
 
 // Events.
 
@@ -62,9 +61,7 @@ const VARIANT = recordOf({
   wanted: optional(SELECTOR),
 }) as Field<Variant>;
 
-/** Numbers of the last messages that a hub has sent to another one: frames to it, messages of announced events to all. */
-const SENT_SO_FAR = recordOf({ frames: COUNT, announced: COUNT });
-export type SentSoFar = ValueOf<typeof SENT_SO_FAR>;
+const SENT_SO_FAR: Field<SentSoFar> = recordOf({ number: COUNT, lastOf: listOf(COUNT, KINDS.length) });
 
 /** The variants that the subscriptions of a hub need, each by its number there. Replaces the previous message. */
 export const INTEREST = messageOf(
@@ -72,36 +69,16 @@ export const INTEREST = messageOf(
   { from: ID, /** Rises with each change. */ number: COUNT, variants: listOf(VARIANT) },
 );
 
-/** Acknowledges interest, with the messages sent before. Without these it is not received: the sender is no member yet. */
+/** Acknowledges interest, with how much was sent before. Without these it is not received: the sender is no member yet. */
 export const INTEREST_ANSWER = messageOf(
   { what: 'an answer to the interest of this hub', version: 2 },
   { sent: orNone(SENT_SO_FAR) },
 );
 
-/**
- * Events that come from no shard: of proximities, and fence events of third parties. Or the fence events of a failed owner,
- * which it may not have published.
- */
-export type AnnouncedKind = 'proximity' | 'fenceEvent' | 'fenceEventsAgain';
-export type AnnouncedEvent = readonly [kind: AnnouncedKind, text: string];
-
-const ANNOUNCED_KIND = oneOf<AnnouncedKind>('proximity', 'fenceEvent', 'fenceEventsAgain');
-
-/** Events that come from no shard, as JSON. `after`: the configuration sequence after which they come. */
-export const ANNOUNCED = messageOf(
-  { what: 'announced events of another hub', version: 1 },
-  { from: ID, number: COUNT, events: listOf(rowOf<AnnouncedEvent>(ANNOUNCED_KIND, TEXT)), after: COUNT },
-);
-
-export type AnnouncedMessage = MessageOf<typeof ANNOUNCED>;
-
-/** Numbered sequences: frames of rendered events, per receiver; messages of announced events, the same for all. */
-export type Numbered = 'rendered' | 'announced';
-
 /** Requests missing messages with these numbers. */
 export const AGAIN = messageOf(
-  { what: 'a request for missing messages', version: 1 },
-  { from: ID, of: oneOf<Numbered>('rendered', 'announced'), first: COUNT, last: COUNT },
+  { what: 'a request for missing messages', version: 2 },
+  { from: ID, first: COUNT, last: COUNT },
 );
 
 /** All requested messages were sent again but those up to that number; 0: all of them. */
@@ -118,11 +95,8 @@ const CLOCK_STEP: Field<ClockStep> = recordOf({ toMs: NUMBER, byMs: NUMBER });
  * Motions of a hub, for the owner of the collision stage. Times are wall-clock times, except in motions and clock steps.
  */
 export const MOTIONS = messageOf(
-  { what: 'motions of another hub', version: 1 },
+  { what: 'motions of another hub', version: 2 },
   {
-    from: ID,
-    /** Number of the message from this sender to this owner of the stage, from 1. */
-    number: COUNT,
     /** Number of the earliest item that may still have motions. */
     watermark: COUNT,
     /** Lower bound of the times of receipt of later motions. */

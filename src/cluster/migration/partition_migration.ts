@@ -248,7 +248,7 @@ export class PartitionMigration {
         await handlers.writeAnew(objects);
         await writeState();
       },
-      sentBefore: () => fanout.sentBefore(),
+      sentBefore: () => fanout.channel.sentBefore(),
       changed: () => change(),
     });
   }
@@ -270,7 +270,7 @@ export class PartitionMigration {
         from === incarnation ? this.released(sequence) : releasedElsewhere(from, sequence),
       isReleased: (sequence, kind, id) => releases.isReleased(sequence, kind, id),
       relay: (sequence, released, names) => releases.relay(sequence, released, names),
-      follow: (from, released) => fanout.tookBehind(from, released),
+      follow: (from, released) => fanout.channel.tookBehind(from, released),
       allInterestReceived: () => fanout.allInterestReceived(),
       announceAgain: async (events) => {
         const own = events.filter((event) => dead.isOwnEvent(event));

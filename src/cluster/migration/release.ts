@@ -2,7 +2,7 @@ import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { ReleasedStep } from '../../wire/journal_record.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
-import type { SentBefore } from '../fanout/cluster_fanout.ts';
+import type { SentBefore } from '../channel/channel.ts';
 import type { ConfigRecord, ObjectMove } from '../config/config_record.ts';
 import type { ConfigState } from '../config/config_state.ts';
 import type { Notice } from '../notice.ts';

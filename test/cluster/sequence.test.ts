@@ -1,65 +1,46 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ReorderBuffer } from '../../src/cluster/fanout/reorder_buffer.ts';
-import { SentBudget, SentMessages } from '../../src/cluster/fanout/sent_messages.ts';
+import { SentBudget, SentMessages } from '../../src/cluster/channel/sent_messages.ts';
+import { Sequence } from '../../src/cluster/channel/sequence.ts';
 
-test('InOrder delivers every message in order and once, for any order and number of arrivals', () => {
+test('Sequence delivers every message in order and once, for any order and number of arrivals', () => {
   const coming = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 60 });
   fc.assert(
     fc.property(coming, fc.nat(12), (numbers, skipped) => {
-      const order = new ReorderBuffer<number>(1);
+      const sequence = new Sequence<number>();
       const got: number[] = [];
       const take = (): void => {
-        for (let next = order.takeNext(); next !== undefined; next = order.takeNext()) got.push(next);
+        for (let { first } = sequence; first !== undefined; { first } = sequence) {
+          got.push(first);
+          sequence.advance();
+        }
       };
-      for (const number of numbers) {
-        const came = order.come(number);
-        if (came === 'inTurn') got.push(number);
-        if (came === 'early') order.keep(number, number);
-        take();
-      }
+      for (const number of numbers) if (!sequence.has(number)) sequence.hold(number, number);
+      take();
       const seen = new Set(numbers);
-      const gap = Array.from({ length: 12 }, (_, i) => i + 1).find((number) => !seen.has(number)) ?? 13;
+      const upTo = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1);
+      const gap = upTo(13).find((number) => !seen.has(number)) ?? 13;
+      const last = Math.max(0, ...numbers);
+      assert.deepEqual(got, upTo(gap - 1));
+      assert.deepEqual([sequence.next, sequence.sent, sequence.isComplete], [gap, last, gap > last]);
+      const missing = sequence.gaps(100);
       assert.deepEqual(
-        got,
-        Array.from({ length: gap - 1 }, (_, i) => i + 1),
+        missing.flatMap((range) => upTo(range.last).slice(range.first - 1)),
+        upTo(last).filter((number) => !seen.has(number)),
       );
-      const { missing } = order;
+      assert.deepEqual([sequence.gaps(1), sequence.hasGaps], [missing.slice(0, 1), missing.length > 0]);
+      const dropped = sequence.skip(skipped);
       assert.deepEqual(
-        order.gaps(100).flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, i) => first + i)),
-        Array.from({ length: Math.max(0, ...numbers) }, (_, i) => i + 1).filter((number) => !seen.has(number)),
+        [...dropped].sort((a, b) => a - b),
+        upTo(skipped).filter((number) => number > gap && seen.has(number)),
       );
-      assert.deepEqual(order.gaps(1), missing === undefined ? [] : [missing]);
-      assert.equal(missing?.first, Math.max(0, ...numbers) > gap ? gap : undefined);
-      for (let { missing: next } = order; next !== undefined && next.first <= skipped; { missing: next } = order) {
-        for (let number = next.first; number <= next.last; number++) assert.ok(!seen.has(number), `${number}`);
-        order.skip(Math.min(next.last, skipped));
-        take();
-      }
-      assert.deepEqual(
-        got,
-        [...got].sort((a, b) => a - b),
-      );
-      const upTo = Math.max(...got, order.missing === undefined ? 0 : Math.max(skipped, gap - 1));
-      assert.deepEqual(
-        got,
-        [...seen].filter((number) => number <= upTo).sort((a, b) => a - b),
-      );
+      take();
+      const next = upTo(13).find((number) => number > skipped && number >= gap && !seen.has(number)) ?? 13;
+      assert.deepEqual([sequence.next, got.at(-1) ?? 0], [next, Math.max(gap - 1, next - 1 > skipped ? next - 1 : 0)]);
     }),
     { seed: 7, numRuns: 2000 },
   );
-});
-
-test('InOrder starts with the first message by default', () => {
-  const order = new ReorderBuffer<number>(undefined);
-  assert.deepEqual([order.missing, order.has(5)], [undefined, true]);
-  assert.deepEqual([order.come(7), order.come(6), order.missing], ['inTurn', 'again', undefined]);
-  order.reach(9);
-  assert.deepEqual([order.missing, order.has(7), order.has(8)], [{ first: 8, last: 9 }, true, false]);
-  const other = new ReorderBuffer<number>(undefined);
-  other.reach(3);
-  assert.deepEqual([other.missing, other.come(3), other.come(4)], [undefined, 'again', 'inTurn']);
 });
 
 const message = (number: number, length: number): Uint8Array => new Uint8Array(length).fill(number % 251);

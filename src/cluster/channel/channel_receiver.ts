@@ -1,0 +1,361 @@
+import type { Message, Subscription } from '../nats/bus.ts';
+import { MessageError } from '../messages/codec.ts';
+import { AGAIN, SENT_AGAIN } from '../messages/messages.ts';
+import {
+  type ChannelMessage,
+  type Kind,
+  KINDS,
+  ownMessage,
+  type Part,
+  readMessage,
+  type SentSoFar,
+} from './channel_message.ts';
+import type { ChannelOptions } from './channel_sender.ts';
+import { type Gap, Sequence } from './sequence.ts';
+
+/** Receiver of the parts of a kind. */
+export interface PartHandler {
+  /** Takes a part. `isLate`: it had to wait. An error that it throws counts as a malformed message, and as a loss. */
+  take(part: Part, from: string, isLate: boolean): void;
+  /** Parts of a sender are lost. Called before later ones are taken. */
+  lost(from: string, why: string): void;
+}
+
+/** Time that a message may wait for others, and total size of waiting messages. */
+const HELD_MS = 1000;
+const HELD_BYTES_MAX = 8 << 20;
+/** Upper bound, in most cases, of the difference in transit time between two senders. */
+const OTHERS_MS = 100;
+const ANSWER_MS = 200;
+/** Pause before a missing message is requested again. */
+const AGAIN_MS = 50;
+/** Most gaps that are requested at the same time. */
+const GAPS_MAX = 64;
+/** Most removed senders that are remembered. */
+const GONE_MAX = 100;
+
+const LOST = 'Messages of another hub were lost';
+const LATE = 'Messages of another hub waited too long for earlier ones';
+const GONE = 'The hub that made the events was removed, and other hubs own its objects';
+
+type HeldMessage = ReturnType<typeof ownMessage>;
+
+interface Sender {
+  readonly from: string;
+  readonly numbers: Sequence<HeldMessage>;
+  /** What it has sent, as far as it has reported that: numbers above may have parts of any kind. */
+  reported: SentSoFar;
+  /** The next message is missing or has to wait: a function that stops its deadline, and whether that is over. */
+  blocked:
+    | { readonly number: number; readonly isGap: boolean; readonly cancel: () => void; isLate: boolean }
+    | undefined;
+  isAsking: boolean;
+  /** Whether it has sent its last message. */
+  isOver: boolean;
+}
+
+/** A caller that waits for messages of a sender. */
+interface Waiter {
+  readonly from: string;
+  readonly number: number;
+  readonly resolve: () => void;
+}
+
+/**
+ * Receiving side of the channel. Requests for missing messages are sent at once and repeated. All gaps are requested together,
+ * since the sender retains messages for two seconds. Messages that the sender has dropped are given up at once, others after a
+ * second. The last request is awaited: after a stop of this process its answer may be there unread.
+ */
+export class ChannelReceiver {
+  /** Resolves when all messages that are sent arrive. */
+  readonly ready: Promise<void>;
+  readonly #options: ChannelOptions;
+  readonly #listening: Subscription;
+  readonly #handlers = new Map<Kind, PartHandler>();
+  readonly #senders = new Map<string, Sender>();
+  /** Last message delivered of each removed sender. */
+  readonly #lastOfGone = new Map<string, number>();
+  readonly #waiters = new Set<Waiter>();
+  #applied = 0;
+  #heldBytes = 0;
+  #isReleasing = false;
+  #repairs = 0;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+    const { bus, name, self, malformed } = options;
+    const take = (message: Message): void => malformed.reading(() => this.#take(message));
+    this.#listening = bus.subscribe(`${name}.e.${self}`, take);
+    this.ready = this.#listening.ready;
+  }
+
+  get repairs(): number {
+    return this.#repairs;
+  }
+
+  serve(kind: Kind, handler: PartHandler): void {
+    this.#handlers.set(kind, handler);
+  }
+
+  joined(from: string): void {
+    const numbers = new Sequence<HeldMessage>();
+    const reported = { number: 0, lastOf: KINDS.map(() => 0) };
+    this.#senders.set(from, { from, numbers, reported, blocked: undefined, isAsking: false, isOver: false });
+  }
+
+  /** See Channel.gone. */
+  gone(member: string): { readonly isOver: boolean; readonly lost: readonly Kind[] } {
+    const sender = this.#senders.get(member);
+    if (sender === undefined) return { isOver: true, lost: [] };
+    const lost = undelivered(sender);
+    this.#lastOfGone.set(member, sender.numbers.next - 1);
+    for (const [oldest] of this.#lastOfGone) if (this.#lastOfGone.size > GONE_MAX) this.#lastOfGone.delete(oldest);
+    this.#end(sender);
+    this.#release();
+    return { isOver: sender.isOver, lost };
+  }
+
+  /** See Channel.applied. */
+  applied(sequence: number): void {
+    this.#applied = sequence;
+    this.#release();
+  }
+
+  /** See Channel.sentUpTo. */
+  sentUpTo(member: string, sent: SentSoFar): void {
+    const sender = this.#senders.get(member);
+    if (sender === undefined) return;
+    note(sender, sent);
+    this.#check(sender);
+    this.#release();
+  }
+
+  /**
+   * Resolves when the messages of a sender up to a number are delivered, or it is removed. After a second the others are
+   * reported as lost first, so that none is delivered after later events of this hub.
+   */
+  async reachedFrom(from: string, number: number): Promise<void> {
+    if (this.#hasCome(from, number)) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter: Waiter = { from, number, resolve };
+    this.#waiters.add(waiter);
+    const { schedule } = this.#options;
+    const cancels = [
+      schedule(OTHERS_MS, () => this.#expect([[from, number]])),
+      schedule(HELD_MS, () => this.#giveUp(this.#senders.get(from), LATE, number)),
+    ];
+    await promise;
+    this.#waiters.delete(waiter);
+    for (const cancel of cancels) cancel();
+  }
+
+  close(): void {
+    this.#listening.end();
+    for (const sender of this.#senders.values()) this.#end(sender);
+    this.#settle();
+  }
+
+  #end(sender: Sender): void {
+    this.#senders.delete(sender.from);
+    sender.blocked?.cancel();
+    sender.blocked = undefined;
+    this.#drop(sender.numbers.skip(sender.numbers.sent));
+  }
+
+  #drop(messages: readonly HeldMessage[]): void {
+    for (const { size } of messages) this.#heldBytes -= size;
+  }
+
+  /** Hot path. */
+  #take({ bytes }: Message): void {
+    const message = readMessage(bytes);
+    const sender = this.#senders.get(message.from);
+    // It has left, or its record is not applied here yet: then its first message is requested again.
+    if (sender === undefined) return;
+    const { numbers } = sender;
+    note(sender, message);
+    sender.isOver = message.isLast;
+    const { number } = message;
+    if (message.parts.length > 0 && !numbers.has(number)) {
+      if (number === numbers.next && this.#isDue(message)) {
+        const isLate = sender.blocked !== undefined;
+        numbers.advance();
+        this.#deliver(message, isLate);
+      } else this.#hold(sender, message);
+    }
+    this.#check(sender);
+    this.#release();
+  }
+
+  #hold(sender: Sender, message: ChannelMessage): void {
+    const held = ownMessage(message);
+    this.#heldBytes += held.size;
+    sender.numbers.hold(message.number, held);
+    const { behind } = message;
+    if (behind.length > 0) this.#options.schedule(OTHERS_MS, () => this.#expect(behind));
+    if (this.#heldBytes <= HELD_BYTES_MAX) return;
+    for (const each of [...this.#senders.values()]) this.#giveUp(each, LATE);
+  }
+
+  #deliver({ from, parts, behind }: ChannelMessage, isLate: boolean): void {
+    for (const [other, number] of behind) this.#checkGone(other, number);
+    for (const part of parts) {
+      const handler = this.#handlers.get(part.kind);
+      try {
+        handler?.take(part, from, isLate);
+      } catch (error) {
+        this.#options.malformed.add(error);
+        handler?.lost(from, LOST);
+      }
+    }
+  }
+
+  /** Reports messages of a removed sender that should precede the one being delivered. */
+  #checkGone(other: string, number: number): void {
+    const last = this.#lastOfGone.get(other);
+    if (last === undefined || last >= number) return;
+    this.#lastOfGone.set(other, number);
+    this.#handlers.get('events')?.lost(other, GONE);
+  }
+
+  /** Whether a message waits for nothing but earlier ones of its sender. */
+  #isDue({ after, behind }: ChannelMessage): boolean {
+    if (after > this.#applied) return false;
+    return behind.length === 0 || behind.every(([from, number]) => this.#hasCome(from, number));
+  }
+
+  /** Whether the messages of a sender up to a number are delivered. A removed sender sends nothing more. */
+  #hasCome(from: string, number: number): boolean {
+    const sender = this.#senders.get(from);
+    return sender === undefined || sender.numbers.next > number;
+  }
+
+  /** Other senders must have sent these messages: requests the missing ones. */
+  #expect(behind: ChannelMessage['behind']): void {
+    for (const [from, number] of behind) {
+      const sender = this.#senders.get(from);
+      if (sender === undefined) continue;
+      sender.numbers.reach(number);
+      this.#check(sender);
+    }
+    this.#release();
+  }
+
+  /** Delivers messages that have nothing left to wait for. A delivery for one sender may release those of another. */
+  #release(): void {
+    if (this.#heldBytes > 0 && !this.#isReleasing) {
+      this.#isReleasing = true;
+      while ([...this.#senders.values()].filter((sender) => this.#releaseOf(sender)).length > 0);
+      this.#isReleasing = false;
+    }
+    this.#settle();
+  }
+
+  /** Returns whether there were any. */
+  #releaseOf(sender: Sender): boolean {
+    const { numbers } = sender;
+    const before = numbers.next;
+    for (let { first } = numbers; first !== undefined && this.#isDue(first); { first } = numbers) {
+      this.#heldBytes -= first.size;
+      numbers.advance();
+      this.#deliver(first, true);
+    }
+    if (numbers.next === before) return false;
+    this.#check(sender);
+    return true;
+  }
+
+  #settle(): void {
+    for (const { from, number, resolve } of this.#waiters) if (this.#hasCome(from, number)) resolve();
+  }
+
+  /** Requests missing messages, and sets the deadline of the next message. */
+  #check(sender: Sender): void {
+    const { numbers, blocked } = sender;
+    if (blocked?.number !== (numbers.isComplete ? undefined : numbers.next)) {
+      blocked?.cancel();
+      sender.blocked = undefined;
+      if (blocked?.isGap === true && (numbers.isComplete || numbers.first !== undefined)) this.#repairs++;
+      if (!numbers.isComplete) this.#block(sender);
+    }
+    if (numbers.hasGaps && !sender.isAsking) void this.#ask(sender);
+  }
+
+  #block(sender: Sender): void {
+    const { numbers } = sender;
+    const isGap = numbers.first === undefined;
+    const cancel = this.#options.schedule(HELD_MS, () => {
+      blocked.isLate = true;
+      if (numbers.first !== undefined) this.#giveUp(sender, LATE);
+    });
+    const blocked: NonNullable<Sender['blocked']> = { number: numbers.next, isGap, cancel, isLate: false };
+    sender.blocked = blocked;
+  }
+
+  /** Requests each gap once, and after a moment what is still missing, or at once if some of it has arrived. Never rejects. */
+  async #ask(sender: Sender): Promise<void> {
+    const { numbers } = sender;
+    const isMember = (): boolean => this.#senders.get(sender.from) === sender;
+    if (!numbers.hasGaps || !isMember()) return;
+    const gaps = numbers.gaps(GAPS_MAX);
+    sender.isAsking = true;
+    const isLast = sender.blocked?.isLate === true;
+    await Promise.all(gaps.map((gap) => this.#askFor(sender, gap)));
+    const isStill = numbers.gaps(1)[0]?.first === gaps[0]?.first;
+    if (isStill && isLast && isMember()) this.#giveUp(sender, LOST);
+    const goOn = (): void => {
+      sender.isAsking = false;
+      void this.#ask(sender);
+    };
+    if (isStill && !isLast) this.#options.schedule(AGAIN_MS, goOn);
+    else goOn();
+  }
+
+  /** Never rejects. */
+  async #askFor(sender: Sender, gap: Gap): Promise<void> {
+    const { bus, name, self, malformed } = this.#options;
+    try {
+      await bus.request(`${name}.again.${sender.from}`, AGAIN.pack({ from: self, ...gap }), {
+        timeoutMs: ANSWER_MS,
+        // At the moment of arrival: the messages that were sent again have arrived before.
+        read: (bytes) => this.#answered(sender, gap, SENT_AGAIN.read(bytes).lost),
+      });
+    } catch (error) {
+      // Any other error is a temporary failure of the bus.
+      if (error instanceof MessageError) malformed.add(error);
+    }
+  }
+
+  /** The sender has dropped messages up to a number. Numbers before the gap were requested too, and may still arrive. */
+  #answered(sender: Sender, { first }: Gap, lost: number): void {
+    const [missing] = sender.numbers.gaps(1);
+    const isNext = missing !== undefined && missing.first === sender.numbers.next;
+    if (!isNext || missing.first < first || missing.first > lost) return;
+    this.#giveUp(sender, LOST, Math.min(missing.last, lost));
+  }
+
+  /** Gives up what is not delivered, up to a number; left out: all of it. */
+  #giveUp(sender: Sender | undefined, why: string, upTo = sender?.numbers.sent ?? 0): void {
+    if (sender === undefined || upTo < sender.numbers.next || this.#senders.get(sender.from) !== sender) return;
+    const lost = undelivered(sender);
+    this.#drop(sender.numbers.skip(upTo));
+    sender.blocked?.cancel();
+    sender.blocked = undefined;
+    for (const kind of lost) this.#handlers.get(kind)?.lost(sender.from, why);
+    this.#check(sender);
+    this.#release();
+  }
+}
+
+/** Notes how much a sender has sent. Hot path. */
+function note(sender: Sender, { number, lastOf }: SentSoFar): void {
+  sender.numbers.reach(number);
+  if (number > sender.reported.number) sender.reported = { number, lastOf };
+}
+
+/** Kinds of which parts may be among what is not delivered. */
+function undelivered({ numbers, reported }: Sender): readonly Kind[] {
+  if (numbers.isComplete) return [];
+  const isUnknown = numbers.sent > reported.number;
+  return KINDS.filter((_, i) => isUnknown || (reported.lastOf[i] as number) >= numbers.next);
+}
