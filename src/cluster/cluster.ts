@@ -401,7 +401,7 @@ export class Cluster {
   }
 
   get #protocolErrors(): number {
-    const all = [this.#channel, this.#fanout, this.#motions, this.#rpc, this.#ownerServer];
+    const all = [this.#membership, this.#channel, this.#fanout, this.#motions, this.#rpc, this.#ownerServer];
     return all.reduce((sum, part) => sum + (part?.protocolErrors ?? 0), 0);
   }
 

@@ -6,7 +6,6 @@ import {
   accusation,
   appliedByAll,
   HEARTBEAT_MS,
-  type Heartbeat,
   clockDifferences,
   firstMember,
   loads,
@@ -20,6 +19,7 @@ import {
   suspects,
   advance,
 } from '../../src/cluster/membership/members.ts';
+import type { Heartbeat } from '../../src/cluster/messages/messages.ts';
 
 const SUSPECT_MS = 2000;
 

@@ -612,7 +612,9 @@ test('A malformed heartbeat is ignored, and logged once', async (context) => {
     stranger.publish('hub.applied', bytes);
   }
   await world.clock.wait(1000);
-  assert.deepEqual(hub?.notices, ['Cannot read a beat: 1 bytes are not msgpack']);
+  assert.deepEqual(hub?.notices, [
+    'Skipped a malformed message about members: Cannot read a heartbeat: 1 bytes are not msgpack',
+  ]);
   assert.ok(hub?.isLiving);
 });
 

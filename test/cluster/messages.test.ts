@@ -4,7 +4,9 @@ import { Packr, unpack } from 'msgpackr';
 import { type Codec, MessageError } from '../../src/cluster/messages/codec.ts';
 import {
   AGAIN,
+  APPLIED,
   ASK,
+  HEARTBEAT,
   INTEREST,
   INTEREST_ANSWER,
   MOTIONS,
@@ -39,7 +41,22 @@ interface Row {
   readonly bad?: readonly (readonly [message: number, path: readonly number[], value: unknown, says: RegExp])[];
 }
 
+const BEAT = { incarnation: 'x', applied: 1, clockMs: -1, room: 2.5, loads: new Map([[3, 0.5]]) };
+
 const ROWS: Readonly<Record<string, Row>> = {
+  HEARTBEAT: {
+    codec: HEARTBEAT,
+    messages: [BEAT, { ...BEAT, loads: new Map() }],
+    bad: [
+      [0, [1], 7, /incarnation must be a string that is not empty, but is 7$/],
+      [0, [2], 1.5, /applied must be a whole number, but is 1.5$/],
+      [0, [3], NaN, /clockMs must be a number, but is null$/],
+      [0, [4], -1, /room must be a number from 0, but is -1$/],
+      [0, [5], [[3]], /loads must be a list of partitions, each with its load, but is \[\[3\]\]$/],
+      [0, [5, 0, 0], 256, /loads/],
+    ],
+  },
+  APPLIED: { codec: APPLIED, messages: [{ incarnation: 'x', sequence: 5 }] },
   INTEREST: {
     codec: INTEREST,
     messages: [
@@ -211,6 +228,12 @@ for (const [name, { codec, messages, bad = [] }] of Object.entries(ROWS)) {
     }
   });
 }
+
+test('A heartbeat leaves out invalid measurements, so that it arrives nevertheless', () => {
+  const loads = new Map([...[NaN, 5, -1, Infinity].entries(), [256, 1]]);
+  const packed = HEARTBEAT.pack({ ...BEAT, room: -Infinity, loads });
+  assert.deepEqual(HEARTBEAT.read(lend(packed)), { ...BEAT, room: 0, loads: new Map([[1, 5]]) });
+});
 
 test('An error that this version does not know is an internal one', () => {
   const reply = REPLY.read(lend(packr.pack([3, 'failed', ['HUB_TIRED', 'Cannot go on']])));

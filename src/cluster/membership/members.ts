@@ -1,4 +1,5 @@
 import { PARTITIONS } from '../../shards/affinity.ts';
+import type { Heartbeat } from '../messages/messages.ts';
 import { afterLeave, type PartitionMap } from './partition_map.ts';
 import { SEVERAL_OWNERS } from '../config/protocols.ts';
 
@@ -96,19 +97,6 @@ type MemberState =
   | { readonly at: 'member' }
   | { readonly at: 'sealing'; readonly askAtMs: number }
   | { readonly at: 'sealed'; readonly askAtMs: number };
-
-/** Report that each member sends every BEAT_MS. */
-export interface Heartbeat {
-  readonly incarnation: string;
-  /** Last configuration record that it has applied. It never decreases. */
-  readonly applied: number;
-  /** Its wall-clock time when it sent this. */
-  readonly clockMs: number;
-  /** Number of locations that it can accept. */
-  readonly room: number;
-  /** Locations per second in each partition that it owns. */
-  readonly loads: ReadonlyMap<number, number>;
-}
 
 /** Events of the state machine. Records come in order, each exactly once; those of other kinds come as `applied`. */
 export type Signal =

@@ -1,8 +1,8 @@
 import { HubError } from '../../errors.ts';
-import type { Borrowed } from '../../model/borrowed.ts';
 import { PARTITIONS } from '../../shards/affinity.ts';
 import { pingSubject } from './admission.ts';
-import { packApplied, packHeartbeat, unpackApplied, unpackHeartbeat } from './heartbeat.ts';
+import { APPLIED, HEARTBEAT, type Heartbeat } from '../messages/messages.ts';
+import { ProtocolErrors } from '../messages/protocol_errors.ts';
 import type { Bus, StreamState, Subscription } from '../nats/bus.ts';
 import type { AppliedRecord, ConfigLog } from '../config/config_log.ts';
 import { type ConfigState, isSettled, mapFields, partitionMap } from '../config/config_state.ts';
@@ -14,7 +14,6 @@ import {
   accusation,
   appliedByAll,
   HEARTBEAT_MS,
-  type Heartbeat,
   clockDifferences,
   firstMember,
   look,
@@ -166,6 +165,7 @@ export class ClusterMembership {
   /** Members with a pending ping. */
   readonly #asked = new Set<string>();
   readonly #notices: Notices;
+  readonly #malformed: ProtocolErrors;
   #isProving = false;
   #isKeeping = false;
   #imbalance: Imbalance | undefined;
@@ -178,6 +178,7 @@ export class ClusterMembership {
     this.#options = options;
     this.#members = openMembers(incarnation, { suspectMs, ownersMax });
     this.#notices = new Notices(notice);
+    this.#malformed = new ProtocolErrors('members', notice);
     this.#unwatch = bus.watch(({ at }) => this.#tell(at === 'up' ? { is: at, atMs: elapsed() } : { is: at }));
   }
 
@@ -295,6 +296,11 @@ export class ClusterMembership {
   /** Member id of the owner of a partition; undefined while it is unowned. */
   ownerOf(partition: number): string | undefined {
     return this.#members.map?.owners[partition] || undefined;
+  }
+
+  /** Number of malformed messages, which were skipped. */
+  get protocolErrors(): number {
+    return this.#malformed.count;
   }
 
   /** All members, in the order of their joins. */
@@ -459,26 +465,17 @@ export class ClusterMembership {
     const { bus, name, incarnation, elapsed } = this.#options;
     this.#subscriptions = [
       bus.subscribe(`${name}.beat`, ({ bytes }) => {
-        const beat = this.#readable(() => unpackHeartbeat(bytes));
+        const beat = this.#malformed.reading(() => HEARTBEAT.read(bytes));
         if (beat !== undefined) this.#tell({ is: 'beat', atMs: elapsed(), beat });
       }),
       bus.subscribe(`${name}.applied`, ({ bytes }) => {
-        const applied = this.#readable(() => unpackApplied(bytes));
+        const applied = this.#malformed.reading(() => APPLIED.read(bytes));
         if (applied !== undefined) this.#tell({ is: 'hasApplied', ...applied });
       }),
       bus.subscribe(pingSubject(name, incarnation), ({ reply }) => {
-        if (reply !== '') bus.publish(reply, packHeartbeat(this.#beat()));
+        if (reply !== '') bus.publish(reply, HEARTBEAT.pack(this.#beat()));
       }),
     ];
-  }
-
-  #readable<Value>(read: () => Value): Value | undefined {
-    try {
-      return read();
-    } catch (error) {
-      this.#notices.once('unreadable', (error as Error).message);
-      return undefined;
-    }
   }
 
   /** Its own join is applied. */
@@ -494,7 +491,7 @@ export class ClusterMembership {
     const { bus, name, schedule, elapsed } = this.#options;
     this.#cancelTick = schedule(HEARTBEAT_MS, () => this.#tick());
     const beat = this.#beat();
-    bus.publish(`${name}.beat`, packHeartbeat(beat));
+    bus.publish(`${name}.beat`, HEARTBEAT.pack(beat));
     this.#members = advance(this.#members, { is: 'measured', loads: beat.loads });
     this.#imbalance = imbalancedSince(this.#members, elapsed(), this.#imbalance);
     this.#look();
@@ -522,7 +519,7 @@ export class ClusterMembership {
     const [atMs, askedMs] = [elapsed(), now()];
     this.#asked.add(incarnation);
     try {
-      const asking = { timeoutMs: PING_MS, read: (bytes: Borrowed) => unpackHeartbeat(bytes) };
+      const asking = { timeoutMs: PING_MS, read: HEARTBEAT.read };
       const answer = await bus.request(pingSubject(name, incarnation), new Uint8Array(), asking);
       if (answer.at === 'noResponders') this.#tell({ is: 'noResponders', atMs, incarnation });
       if (answer.at === 'answered') {
@@ -545,7 +542,7 @@ export class ClusterMembership {
     queueMicrotask(() => {
       const { bus, name, schedule } = this.#options;
       const { self: incarnation, applied: sequence } = this.#members;
-      if (this.#standing === 'member') bus.publish(`${name}.applied`, packApplied({ incarnation, sequence }));
+      if (this.#standing === 'member') bus.publish(`${name}.applied`, APPLIED.pack({ incarnation, sequence }));
       schedule(APPLIED_MS, () => {
         this.#isTelling = false;
         if (this.#members.applied > sequence && this.#standing === 'member') this.#sayApplied();

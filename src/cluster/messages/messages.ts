@@ -2,6 +2,7 @@ import type { Query } from '../../core/item.ts';
 import { type ErrorCode, HubError, isErrorCode } from '../../errors.ts';
 import type { ClockStep } from '../../model/clock_steps.ts';
 import { isRenderedByShards, type KeyValue, TOPICS, type Topic, type Variant } from '../../model/topics.ts';
+import { PARTITIONS } from '../../shards/affinity.ts';
 import { KINDS, type SentSoFar } from '../channel/channel_message.ts';
 import {
   BYTES,
@@ -35,6 +36,45 @@ import {
 
 /** Content of a message. */
 export type MessageOf<Of> = Of extends Codec<infer Value> ? Value : never;
+
+// Members. These messages only decide when a member is suspected.
+
+const AMOUNT: Field<number> = checked('a number from 0', isAmount);
+
+/** Locations per second in partitions. Leaves out invalid values: a heartbeat must arrive whatever a hub measures. */
+const LOADS: Field<ReadonlyMap<number, number>> = {
+  what: 'a list of partitions, each with its load',
+  fits: (value) => Array.isArray(value) && value.every((pair) => Array.isArray(pair) && isLoad(pair)),
+  write: (loads) => [...loads].filter(isLoad),
+  read: (pairs) => new Map(pairs as [number, number][]),
+};
+
+function isLoad([partition, load]: readonly unknown[]): boolean {
+  return isCount(partition) && partition < PARTITIONS && isAmount(load);
+}
+
+function isAmount(value: unknown): boolean {
+  return Number.isFinite(value) && (value as number) >= 0;
+}
+
+export const HEARTBEAT = messageOf(
+  { what: 'a heartbeat', version: 2 },
+  {
+    incarnation: ID,
+    /** Last configuration record that the member has applied. It never decreases. */
+    applied: COUNT,
+    /** Its wall-clock time when it sent this. */
+    clockMs: NUMBER,
+    /** Number of locations that it can accept. */
+    room: { ...AMOUNT, write: (room: number) => (isAmount(room) ? room : 0) },
+    /** Locations per second in each partition that it owns. */
+    loads: LOADS,
+  },
+);
+export type Heartbeat = MessageOf<typeof HEARTBEAT>;
+
+/** Configuration sequence that a member has applied, sent between its heartbeats. */
+export const APPLIED = messageOf({ what: 'an applied sequence', version: 1 }, { incarnation: ID, sequence: COUNT });
 
 // Events.
 
