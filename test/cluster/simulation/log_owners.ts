@@ -29,13 +29,20 @@ export class LogOwners {
     return isSettled(this.#state);
   }
 
+  /** Owner of the partition of an object that no earlier owner has the state of; empty if there is none. */
+  serverOf(kind: ObjectKind, id: string): string {
+    const partition = this.#partitions.partitionOf(kind, id);
+    const isOpen = this.#state.sources.some(({ partitions }) => partitions.includes(partition));
+    return isOpen ? '' : this.ownerOf(kind, id);
+  }
+
   /** Owner of the partition of an object; empty if it is unowned. */
   ownerOf(kind: ObjectKind, id: string): string {
     return this.#state.map?.owners[this.#partitions.partitionOf(kind, id)] ?? '';
   }
 }
 
-/** The owner of an object by the configuration as of a record. */
+/** The owner of an object by the configuration as of a record; empty while its partition has yet to arrive there. */
 export type OwnerAt = (sequence: number, kind: ObjectKind, id: string) => string;
 
 /** Looks up who owned these objects at any record of a log. */
@@ -44,8 +51,8 @@ export function ownersAt(config: readonly ConfigBody[], { providers, trackables 
   const owners = config.map((body) => {
     owning.apply(body);
     return new Map([
-      ...providers.map((id) => [`provider ${id}`, owning.ownerOf('provider', id)] as const),
-      ...trackables.map((id) => [`trackable ${id}`, owning.ownerOf('trackable', id)] as const),
+      ...providers.map((id) => [`provider ${id}`, owning.serverOf('provider', id)] as const),
+      ...trackables.map((id) => [`trackable ${id}`, owning.serverOf('trackable', id)] as const),
     ]);
   });
   return (sequence, kind, id) => owners[sequence - 1]?.get(`${kind} ${id}`) ?? '';

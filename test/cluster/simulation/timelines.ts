@@ -18,7 +18,8 @@ import type { OwnerAt } from './log_owners.ts';
  *   takes over the object                                     that hub
  *   releases the object, which it owns                        none
  *   receives the entity of an object that never had an        that hub
- *   owner, and owns it by the record that created it
+ *   owner, and serves its partition at the record that
+ *   created it
  *   contains a location of an object that it does not own     that hub: there was no state to take over
  */
 export interface Takeover {
