@@ -62,6 +62,15 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.deepEqual((await loaded(open)).entities, [zone('c'), zone('a')]);
   });
 
+  testStore('replaces and deletes settings', async (open) => {
+    const setting = (id: string, text: string | undefined): EntityWrite => ({ kind: 'setting', id, text });
+    await useThenReopen(open, async (store) => {
+      await store.commit(batch({ entities: [setting('a', '1'), setting('b', '2')] }));
+      await store.commit(batch({ entities: [setting('a', undefined), setting('b', '3'), setting('c', undefined)] }));
+    });
+    assert.deepEqual((await loaded(open)).entities, [setting('b', '3')]);
+  });
+
   testStore('keeps the row of a deleted entity until the batch deletes it', async (open) => {
     const provider: EntityWrite = { kind: 'provider', id: 'tag-2', text: '{}' };
     await useThenReopen(open, async (store) => {
