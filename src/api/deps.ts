@@ -173,10 +173,8 @@ export interface HealthDeps {
   socket(): Soon<SocketHealth>;
   /** One for each zone. */
   zones(zones: readonly Zone[]): Soon<readonly HealthSource[]>;
-  zone(zone: Zone): Soon<HealthSource>;
-  sources(): Soon<readonly HealthSource[]>;
-  /** Undefined if nothing was received from it. */
-  source(id: string): Soon<HealthSource | undefined>;
+  /** Sources that have sent a location: all, or the one of that id. */
+  sources(id?: string): Soon<readonly HealthSource[]>;
   /** Owners of partitions. */
   owners(): ClusterOwners;
   ownerOf(providerId: string): ProviderOwner;
@@ -188,9 +186,6 @@ type Soon<Value> = Value | Promise<Value>;
 export interface UsageDeps {
   /** Months, earliest first; the last one is still running. */
   all(): Soon<readonly Consumption[]>;
-  current(): Soon<Consumption>;
-  /** Undefined for an unknown month. */
-  month(year: number, month: number): Soon<Consumption | undefined>;
 }
 
 /** Rejects with, or throws, HUB_LICENSE_INVALID, HUB_LICENSE_EXPIRED and HUB_LICENSE_NOT_STARTED. */

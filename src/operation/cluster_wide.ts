@@ -1,12 +1,4 @@
-import type {
-  ClusterOwners,
-  HealthSource,
-  MqttHealth,
-  ProviderOwner,
-  SocketHealth,
-  SystemHealth,
-} from '../model/health.ts';
-import type { HistoryHealth } from '../model/history.ts';
+import type { HealthSource, SocketHealth } from '../model/health.ts';
 import { parseLossless } from '../model/lossless_numbers.ts';
 import { formatTime } from '../model/time.ts';
 import type { Consumption } from '../model/usage.ts';
@@ -17,70 +9,28 @@ import { type HubMonth, joinedMonths, joinedSockets, joinedSources } from './mer
 import { monthOf } from './month.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, MONTHS_MAX, statisticsOf, withAllCounters } from './usage.ts';
 
-/** Health of a cluster: the merged answers of all hubs. `system`, `mqtt` and `history` are those of this hub. */
-export class ClusterWideHealth {
-  readonly #own: Health;
-  readonly #hubs: Pick<AllHubs, 'ask'>;
-
-  constructor(own: Health, hubs: Pick<AllHubs, 'ask'>) {
-    this.#own = own;
-    this.#hubs = hubs;
-  }
-
-  /** Why this hub should receive no requests; undefined if it should. */
-  get problem(): string | undefined {
-    return this.#own.problem;
-  }
-
-  system(): SystemHealth {
-    return this.#own.system();
-  }
-
-  mqtt(): MqttHealth {
-    return this.#own.mqtt();
-  }
-
-  history(): HistoryHealth {
-    return this.#own.history();
-  }
-
-  owners(): ClusterOwners {
-    return this.#own.owners();
-  }
-
-  ownerOf(providerId: string): ProviderOwner {
-    return this.#own.ownerOf(providerId);
-  }
-
-  async socket(): Promise<SocketHealth> {
-    const answered = await this.#hubs.ask({ ask: 'socket', about: '' });
-    return joinedSockets(answered.map(({ value }) => value as SocketHealth));
-  }
-
-  async zones(zones: readonly Zone[]): Promise<readonly HealthSource[]> {
-    const sources = new Map((await this.#sources('zones')).map((source) => [source.id, source]));
-    return zones.map((zone) => ofZone(zone, sources.get(zone.id)));
-  }
-
-  async zone(zone: Zone): Promise<HealthSource> {
-    const [source] = await this.#sources('zone', zone.id);
-    return ofZone(zone, source);
-  }
-
-  sources(): Promise<readonly HealthSource[]> {
-    return this.#sources('sources');
-  }
-
-  /** Undefined if it has sent nothing. */
-  async source(id: string): Promise<HealthSource | undefined> {
-    const [source] = await this.#sources('source', id);
-    return source;
-  }
-
-  async #sources(ask: HubQuery['ask'], about = ''): Promise<readonly HealthSource[]> {
-    const answered = await this.#hubs.ask({ ask, about });
-    return joinedSources(answered.map(({ value }) => value as readonly HealthSource[]));
-  }
+/** Health of a cluster: the merged answers of all hubs. The rest of `own` stays that of this hub. */
+export function clusterWideHealth(own: Health, hubs: Pick<AllHubs, 'ask'>) {
+  const answers = async <Answer>(query: HubQuery) => (await hubs.ask(query)).map(({ value }) => value as Answer);
+  const sources = async (ask: 'zones' | 'sources', about = ''): Promise<readonly HealthSource[]> =>
+    joinedSources(await answers<readonly HealthSource[]>({ ask, about }));
+  return {
+    get problem() {
+      return own.problem;
+    },
+    system: () => own.system(),
+    mqtt: () => own.mqtt(),
+    history: () => own.history(),
+    owners: () => own.owners(),
+    ownerOf: (providerId: string) => own.ownerOf(providerId),
+    socket: async () => joinedSockets(await answers<SocketHealth>({ ask: 'socket', about: '' })),
+    async zones(zones: readonly Zone[]): Promise<readonly HealthSource[]> {
+      const only = zones.length === 1 ? zones[0]?.id : undefined;
+      const found = new Map((await sources('zones', only)).map((source) => [source.id, source]));
+      return zones.map((zone) => ofZone(zone, found.get(zone.id)));
+    },
+    sources: (id?: string) => sources('sources', id),
+  };
 }
 
 function ofZone({ id, type }: Zone, source: HealthSource | undefined): HealthSource {
@@ -125,16 +75,6 @@ export class ClusterWideUsage {
     const active = new Set([...shares.values()].flatMap((share) => share.active));
     const joined = joinedMonths(months, { timestamp_generated: formatTime(now()), config: config(active) });
     return joined.slice(-MONTHS_MAX - 1);
-  }
-
-  /** The current month, up to now. */
-  async current(): Promise<Consumption> {
-    return (await this.all()).at(-1) as Consumption;
-  }
-
-  /** One month; undefined if there is no usage of it. */
-  async month(year: number, month: number): Promise<Consumption | undefined> {
-    return (await this.all()).find((each) => each.year === year && each.month === month);
   }
 
   /** Months of a hub: from its answer, else from its stored usage. */

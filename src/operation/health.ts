@@ -133,22 +133,18 @@ export class Health {
     };
   }
 
-  zone(zone: Zone): HealthSource {
-    const { arrivals, connections, now } = this.#options;
-    const connection = connections().find(({ zoneId }) => zoneId === zone.id);
-    return arrivals.ofZone(zone, connection && { connection, nowMs: now() });
-  }
-
   zones(zones: readonly Zone[]): readonly HealthSource[] {
-    return zones.map((zone) => this.zone(zone));
+    const { arrivals, connections, now } = this.#options;
+    return zones.map((zone) => {
+      const connection = connections().find(({ zoneId }) => zoneId === zone.id);
+      return arrivals.ofZone(zone, connection && { connection, nowMs: now() });
+    });
   }
 
-  sources(): readonly HealthSource[] {
-    return this.#options.arrivals.sources();
-  }
-
-  source(id: string): HealthSource | undefined {
-    return this.#options.arrivals.source(id);
+  /** All sources that have sent a location, or the one of that id. */
+  sources(id?: string): readonly HealthSource[] {
+    const { arrivals } = this.#options;
+    return id === undefined ? arrivals.sources() : [arrivals.source(id) ?? []].flat();
   }
 
   #lastSent(name: keyof SocketHealth, topic: Topic): Partial<SocketHealth> {

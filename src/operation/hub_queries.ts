@@ -9,20 +9,18 @@ import type { Usage } from './usage.ts';
 /**
  * Queries between the hubs of a cluster:
  *
- *   query     about         answer of each hub
- *   --------  ------------  --------------------------------------------------------------------------
- *   socket                  health of its WebSocket
- *   zones                   locations received from zones; zones without any are omitted
- *   zone      id of a zone  the same of one
- *   sources                 locations received from sources
- *   source    a source      the same of one
- *   usage                   counters that are not stored yet, and active providers
+ *   query     answer of each hub
+ *   --------  ----------------------------------------------------------------------------------------
+ *   socket    health of its WebSocket
+ *   zones     locations received from zones, or from one; zones without any are omitted
+ *   sources   locations received from sources, or from one
+ *   usage     counters that are not stored yet, and active providers
  */
-export const HUB_QUERIES = ['socket', 'zones', 'zone', 'sources', 'source', 'usage'] as const;
+export const HUB_QUERIES = ['socket', 'zones', 'sources', 'usage'] as const;
 
 export interface HubQuery {
   readonly ask: (typeof HUB_QUERIES)[number];
-  /** Empty if the query has no subject. */
+  /** Id of the only zone, or the only source; empty for all. */
   readonly about: string;
 }
 
@@ -64,9 +62,7 @@ const SOURCES = checker(Type.Array(HealthSource));
 const SHAPES: Readonly<Record<HubQuery['ask'], Checker<unknown>>> = {
   socket: checker(SocketHealth),
   zones: SOURCES,
-  zone: SOURCES,
   sources: SOURCES,
-  source: SOURCES,
   usage: checker(UsageShare),
 };
 
@@ -86,17 +82,11 @@ export function ownAnswer({ ask, about }: { readonly ask: string; readonly about
     case 'socket':
       return { ...health.socket(), hubs: [health.hubSockets(hub)] };
     case 'zones':
-      return own.zones.list('zone').flatMap((zone) => ownSources(health.zone(zone), hub));
-    case 'zone': {
-      const zone = own.zones.zoneBy(about);
-      return zone === undefined ? [] : ownSources(health.zone(zone), hub);
-    }
+      return health
+        .zones(about === '' ? own.zones.list('zone') : [own.zones.zoneBy(about) ?? []].flat())
+        .flatMap((source) => ownSources(source, hub));
     case 'sources':
-      return health.sources();
-    case 'source': {
-      const source = health.source(about);
-      return source === undefined ? [] : [source];
-    }
+      return health.sources(about === '' ? undefined : about);
     case 'usage':
       return usageShare(own);
     default:

@@ -29,7 +29,7 @@ import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { monthOf, startOf } from './month.ts';
 import { type MeasuredMqtt, mqttFamilies } from './mqtt_families.ts';
-import { ClusterWideHealth, ClusterWideUsage } from './cluster_wide.ts';
+import { ClusterWideUsage, clusterWideHealth } from './cluster_wide.ts';
 import { ProcessFamilies } from './process_families.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, Saving, Usage } from './usage.ts';
 
@@ -80,7 +80,7 @@ export interface OperationOptions {
 
 /** Health, usage, license and metrics of a hub. In a cluster, health and usage are those of all hubs. */
 export interface HubOperation {
-  readonly health: Health | ClusterWideHealth;
+  readonly health: Health | ReturnType<typeof clusterWideHealth>;
   readonly usage: Usage | ClusterWideUsage;
   readonly license: License;
   readonly metrics: Metrics;
@@ -190,7 +190,7 @@ function ofAll(
   });
   const config = (activeAnywhere: ReadonlySet<string>) => snapshotOf(configuredIn(entities), activeAnywhere);
   return {
-    health: new ClusterWideHealth(own.health, gather),
+    health: clusterWideHealth(own.health, gather),
     usage: new ClusterWideUsage({ hubs: gather, hubId, kept: keptByHub, config, now }),
   };
 }

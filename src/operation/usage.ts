@@ -121,11 +121,6 @@ export class Usage {
     return this.#consumption(this.#month);
   }
 
-  /** One month; undefined if there is no usage of it. */
-  month(year: number, month: number): Consumption | undefined {
-    return this.all().find((each) => each.year === year && each.month === month);
-  }
-
   /** All months, earliest first. */
   all(): Consumption[] {
     const current = this.current();

@@ -114,7 +114,8 @@ const HEALTH_ROUTES: readonly ApiRoute[] = [
     replies: HEALTH_OF_ONE,
     async handle({ id, reply }, { entities, operation }) {
       const zone = entities.zoneBy(id);
-      if (zone !== undefined) return reply.json(JSON.stringify(await operation.health.zone(zone)));
+      const [health] = zone === undefined ? [] : await operation.health.zones([zone]);
+      if (health !== undefined) return reply.json(JSON.stringify(health));
       throw new HubError('HUB_NOT_FOUND', `Cannot find zone ${show(id)}: no zone has that id`);
     },
   }),
@@ -136,7 +137,7 @@ const HEALTH_ROUTES: readonly ApiRoute[] = [
     notes: { path: { source_id: 'Name of the source in locations.' } },
     replies: HEALTH_OF_ONE,
     async handle({ id, reply }, { operation }) {
-      const source = await operation.health.source(id);
+      const [source] = await operation.health.sources(id);
       if (source !== undefined) return reply.json(JSON.stringify(source));
       throw new HubError('HUB_NOT_FOUND', `Cannot find source ${show(id)}: no location has come from it`);
     },
@@ -183,7 +184,7 @@ const STATS_ROUTES: readonly ApiRoute[] = [
     summary: 'Usage of the current month',
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The month.', schema: Consumption } },
-    handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.usage.current())),
+    handle: async ({ reply }, { operation }) => reply.json(JSON.stringify((await operation.usage.all()).at(-1))),
   }),
   route({
     method: 'GET',
@@ -194,7 +195,8 @@ const STATS_ROUTES: readonly ApiRoute[] = [
     replies: { 200: { description: 'A list of that month.', schema: MONTHS } },
     async handle({ id: year, path, reply }, { operation }) {
       const month = path.slice(path.lastIndexOf('/') + 1);
-      const found = isMonth(year, month) ? await operation.usage.month(Number(year), Number(month)) : undefined;
+      const months = isMonth(year, month) ? await operation.usage.all() : [];
+      const found = months.find((each) => each.year === Number(year) && each.month === Number(month));
       if (found !== undefined) return reply.json(JSON.stringify([found]));
       throw new HubError('HUB_NOT_FOUND', `Cannot find the month ${show(`${year}/${month}`)}: nothing is known of it`);
     },
