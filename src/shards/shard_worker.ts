@@ -58,8 +58,6 @@ export class ShardWorker {
   #steps = 0;
   /** Whether the next step restarts the numbering of names in its positions. */
   #namesAnew = false;
-  /** Whether it has adopted objects; before that, rows of another hub do not concern it. */
-  #hasAdopted = false;
 
   constructor(options: ShardWorkerOptions) {
     this.#options = options;
@@ -104,7 +102,6 @@ export class ShardWorker {
     this.flush.stepLog.hold(isHeld ? batch : NOTHING);
     const reply = unpackShardReply(await this.#thread.run(batch));
     this.#mirror.apply(items);
-    this.#hasAdopted ||= items.some(isAdoption);
     this.#recordDone(items);
     this.flush.note({ ...reply.outcome, record: reply.record }, this.#doneTo);
     return { ...reply, config };
@@ -161,7 +158,6 @@ export class ShardWorker {
   /** Returns the last-known rows of the shard's objects; none if the store fails: the shard must run anyway. */
   async #rows(failed: (error: unknown) => void): Promise<readonly LastKnownRow[]> {
     let rows: readonly LastKnownRow[] = [];
-    if (this.#options.recordsSteps === true && !this.#hasAdopted) return rows;
     try {
       rows = await this.#options.rows((kind, id) => this.#mirror.hasAdopted(kind, id));
     } catch (error) {
@@ -183,8 +179,4 @@ export class ShardWorker {
     ];
     return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };
   }
-}
-
-function isAdoption({ kind }: LaneItem): boolean {
-  return kind === 'adopt';
 }

@@ -222,3 +222,17 @@ test('Objects that have moved to another shard survive the death of both workers
   assertAlternate(running.crossings());
   assert.equal(running.crossings().length, 4 * ids.length);
 });
+
+test('A worker that journals its steps and has adopted nothing recovers its flushed state', async (t) => {
+  const running = new RunningShards({ shards: 1, keepSteps: async () => undefined });
+  t.after(() => running.close());
+  running.tell(fenceAround('fence', [0, 0], 20), provider('tag'));
+  running.location('tag', INSIDE);
+  await running.shards.settled();
+  await running.shards.kept();
+  await running.shards.lanes[0]?.kill();
+  running.second++;
+  running.location('tag', OUTSIDE);
+  await running.settle();
+  assert.deepEqual(running.crossings(), ['entry provider tag fence', 'exit provider tag fence']);
+});
