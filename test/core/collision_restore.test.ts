@@ -245,6 +245,31 @@ suite('a collision stage after another one', () => {
     assert.equal(new Set(starts.map(({ id }) => id)).size, 2);
   });
 
+  test('gives each start an id of its own, also when two hubs have numbered motions alike', () => {
+    const motions = [
+      disc('a', 1, 0, { seq: 1 }),
+      disc('b', 2, 1, { seq: 9 }),
+      disc('a', 2, 40, { seq: 8 }),
+      disc('a', 2, 1, { seq: 9 }),
+    ];
+    const events = openStage().step({ nowMs: 3, motions }).events;
+    assert.deepEqual(events.map(brief), ['start b a 2', 'end a b 2', 'start a b 2']);
+    assert.equal(new Set(events.map((event) => read(event).id)).size, 3);
+  });
+
+  test('does not end what a reported position has begun by the motions of others before it', () => {
+    const stage = openStage();
+    stage.step({ nowMs: 1, motions: [disc('a', 1, 0, { seq: 1 }), disc('b', 1, 20, { seq: 2 })] });
+    const motions = [
+      ...standing([disc('b', 5, 0, { seq: 7 })]),
+      disc('a', 5, 40, { seq: 5 }),
+      disc('a', 5, 0, { seq: 7 }),
+      disc('a', 6, 40, { seq: 8 }),
+    ];
+    const { events } = stage.step({ nowMs: 6, motions, areStandsExact: true });
+    assert.deepEqual(events.map(brief), ['start b a 5', 'end a b 6']);
+  });
+
   test('runs it as well where it does not know where they were before', () => {
     const kept = before();
     const unfinished = [disc('b', 21, 20), gone('a', 23)];

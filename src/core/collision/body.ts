@@ -25,9 +25,11 @@ export interface Body extends Celled {
 
 /**
  * Identity of the motion that began a collision of two trackables; event time and time of receipt may be those of other
- * motions.
+ * motions. Motions of several trackables may have the same item, and hubs number their items independently.
  */
 export interface MetBy {
+  /** The trackable that moved. */
+  readonly id: string;
   readonly receivedMs: number;
   /** Number of its item. */
   readonly seq: number;
@@ -50,7 +52,7 @@ export interface Contact extends Scheduled {
    * Subscribers have also reconnected by that time. 0: released when due.
    */
   heldMs: number;
-  /** Whether it was restored from another stage. */
+  /** Whether it includes motions that this stage has not evaluated yet: it was restored, or begun by a reported position. */
   isRestored: boolean;
   /** Whether its row was emitted. */
   hasRow: boolean;
@@ -75,8 +77,8 @@ export function newBody(motion: TrackableMotion): Body {
 }
 
 /** Returns a contact of two touching trackables. */
-export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'metBy' | 'mover'>): Contact {
-  return { ...begun, hold: TOUCHING, heldMs: 0, isRestored: false, hasRow: false, hasEnded: false, heapIndex: -1 };
+export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'metBy' | 'mover' | 'isRestored'>): Contact {
+  return { ...begun, hold: TOUCHING, heldMs: 0, hasRow: false, hasEnded: false, heapIndex: -1 };
 }
 
 /** Returns when the contact ends without further motions. */

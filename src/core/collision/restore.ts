@@ -63,9 +63,8 @@ export function restore(state: CollisionState, restoration: Restoration): Restor
     const [a, b] = stored.map((each) => bodyOf(state, each, { first, gone })) as [RestoredBody, RestoredBody];
     const metBy = metByOf(row);
     const mover = moverOf(a.body, b.body);
-    const contact = newContact({ a: a.body, b: b.body, startMs: row.startMs, metBy, mover });
+    const contact = newContact({ a: a.body, b: b.body, startMs: row.startMs, metBy, mover, isRestored: true });
     contact.hasRow = true;
-    contact.isRestored = true;
     contact.heldMs = heldMs;
     connect(contact);
     state.contacts++;

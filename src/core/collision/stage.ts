@@ -246,8 +246,9 @@ function reassess(run: Run, body: Body, search: number): void {
 }
 
 /**
- * Whether the stage from which a collision was restored had evaluated a motion for it: this stage repeats motions up to
- * the one that began the collision, and possibly later ones.
+ * Whether a collision includes a motion that comes now. The stage from which it was restored had evaluated it: this stage
+ * repeats motions up to the one that began the collision, and possibly later ones. A reported position comes before earlier
+ * motions.
  */
 function isEvaluated({ isRestored, metBy }: Contact, { receivedMs, seq }: TrackableMotion): boolean {
   return isRestored && (receivedMs < metBy.receivedMs || (receivedMs === metBy.receivedMs && seq <= metBy.seq));
@@ -267,12 +268,12 @@ function meet(run: Run, body: Body, moved?: TrackableMotion): void {
   }
 }
 
-/** `metBy`: the motion that has begun it; the last one of the mover when left out. */
-function start(run: Run, mover: Body, other: Body, metBy: TrackableMotion = mover.motion): void {
+/** `moved`: the motion that has begun it; when left out, a reported position has, and the last motion of the mover counts. */
+function start(run: Run, mover: Body, other: Body, moved?: TrackableMotion): void {
   const [a, b] = mover.motion.id < other.motion.id ? [mover, other] : [other, mover];
   const { eventTimeMs: startMs } = mover.motion;
-  const { receivedMs, seq } = metBy;
-  const contact = newContact({ a, b, startMs, metBy: { receivedMs, seq }, mover });
+  const { id, receivedMs, seq } = moved ?? mover.motion;
+  const contact = newContact({ a, b, startMs, metBy: { id, receivedMs, seq }, mover, isRestored: moved === undefined });
   connect(contact);
   run.state.contacts++;
   run.met.push(contact);
@@ -331,7 +332,7 @@ function announce(run: Run, contact: Contact, type: CollisionEvent['collision_ty
  */
 function nameOf({ type, contact, mover, timeMs }: Omit<Announcement, 'id'>): string {
   const { a, b, metBy } = contact;
-  const name = [type, a.motion.id, b.motion.id, metBy.receivedMs, metBy.seq];
+  const name = [type, a.motion.id, b.motion.id, metBy.id, metBy.receivedMs, metBy.seq];
   if (type === 'collision_start') return JSON.stringify(name);
   const positions = [a, b].map(({ motion: { lon, lat, z, floor } }) => [lon, lat, z, floor]);
   return JSON.stringify([...name, timeMs, mover.motion.id, positions]);
