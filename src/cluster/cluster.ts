@@ -154,7 +154,7 @@ export class Cluster {
     this.#ownership = new Ownership(partitionOf);
     this.#loads = new PartitionLoads({ partitionOf, elapsed });
     this.durability = new Durability(options, {
-      partitionOf,
+      partitionOf: (kind, id) => this.#migration.leavingFrom(kind, id) ?? partitionOf(kind, id),
       isOwn: (kind, id) => this.#isOwn(kind, id),
       isSettled: () => isSettled(this.#state),
       isServing: () => this.#standing === 'member',

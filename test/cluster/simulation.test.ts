@@ -350,6 +350,52 @@ test('Half of the objects of a hub with all the load move to the other hub, and 
   assert.deepEqual([busy.cluster.standing, idle.cluster.standing], ['owner', 'owner']);
 });
 
+test('An object that is reassigned while its last row waits to be written keeps its state if its worker dies', async (context) => {
+  const { clock, network: net, open, observed } = await network(context);
+  let room = Promise.resolve();
+  const bus = net.bus.bind(net);
+  context.mock.method(net, 'bus', (name: string) => {
+    const own = bus(name);
+    const append = own.append.bind(own);
+    own.append = async (message) => {
+      if (message.stream === 'hub_STATE') await room;
+      return append(message);
+    };
+    return own;
+  });
+  const hubs = [await open('a', { ownersMax: 2 }), await open('b', { ownersMax: 2 })];
+  while (net.owning.owners.size < 2 || !net.owning.isWhole) await clock.wait(100);
+  await clock.wait(20_000);
+  const to = net.owning.ownerOf('trackable', CART);
+  const [receiver, owner] = hubs.toSorted((hub) => (hub.incarnation === to ? -1 : 1)) as [SimulatedHub, SimulatedHub];
+  const named = Array.from({ length: 100 }, (_, number) => `p${number}`);
+  const tag = named.find((id) => net.owning.ownerOf('provider', id) !== to) as string;
+  await receiver.parts.entities.create('fence', { ...fenceAt(0), id: 'f' });
+  new Listener(receiver, 'fence_events', observed);
+  await receiver.put([located(tag, 0, clock)]);
+  await clock.wait(3000);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  room = promise;
+  await receiver.put([located(tag, 0.1, clock)]);
+  await clock.wait(2000);
+  await receiver.put([located(tag, 1, clock)]);
+  await clock.wait(2000);
+  void owner.cluster.durability.writeState();
+  await owner.killWorker();
+  const cart = { id: CART, type: 'omlox', location_providers: [tag] };
+  const created = receiver.parts.entities.create('trackable', cart);
+  while (net.owning.isWhole || owner.cluster.applied < net.config.length) await clock.wait(1);
+  resolve();
+  await created;
+  await clock.wait(2000);
+  assert.deepEqual(await inFence(receiver), []);
+  await receiver.put([located(tag, 0, clock)]);
+  await clock.wait(1000);
+  const events = observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text)));
+  const crossed = events.filter(({ of }) => of === tag).map(({ what }) => what);
+  assert.deepEqual(crossed, ['f region_entry', 'f region_exit', 'f region_entry']);
+});
+
 /** Number of partition maps in the configuration log. */
 function mapsIn({ config }: WitnessedCluster): number {
   return config.filter(({ kind }) => kind === 'map').length;

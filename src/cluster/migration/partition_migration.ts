@@ -140,6 +140,11 @@ export class PartitionMigration {
     return migrating && ((id) => migrating.get(`trackable ${id}`)?.isComing === true);
   }
 
+  /** See Releases. */
+  leavingFrom(kind: ObjectKind, id: string): number | undefined {
+    return this.#attached?.releases.leavingFrom(kind, id);
+  }
+
   /** State that this hub has released because of a record, once it is complete. Rejects if it never will be. */
   async released(sequence: number): Promise<Released> {
     await this.#options.applied(sequence);

@@ -69,8 +69,10 @@ export class Releases {
   readonly #options: ReleasesOptions;
   /** By the sequence of the record. */
   readonly #begun = new Map<number, Begun[]>();
-  /** Migrating objects that this hub has released, as "sequence kind id". */
-  readonly #passedOn = new Set<string>();
+  /** Migrating objects that this hub releases, as "sequence kind id", and whether the journal has that. */
+  readonly #passedOn = new Map<string, boolean>();
+  /** Migrating objects from partitions of this hub, as "kind id", in the state of that version. */
+  #leaving = { version: 0, objects: new Map<string, readonly [sequence: number, from: number]>() };
 
   constructor(options: ReleasesOptions) {
     this.#options = options;
@@ -79,6 +81,24 @@ export class Releases {
   /** Whether an object was released because of a record, by this hub or by a removed one that it succeeds. */
   isReleased(sequence: number, kind: ObjectKind, id: string): boolean {
     return this.#passedOn.has(`${sequence} ${kind} ${id}`);
+  }
+
+  /**
+   * Partition that an object is leaving, if this hub has it until its release is journaled; undefined otherwise. Until then its
+   * rows are part of the state of that partition.
+   */
+  leavingFrom(kind: ObjectKind, id: string): number | undefined {
+    const { incarnation, state } = this.#options;
+    const { version, map, migrating } = state();
+    if (version !== this.#leaving.version) {
+      const all = migrating.flatMap(({ sequence, objects }) =>
+        objects.map(([of, its, from]) => [`${of} ${its}`, [sequence, from]] as const),
+      );
+      const objects = new Map(all.filter(([, [, from]]) => map?.owners[from] === incarnation));
+      this.#leaving = { version, objects };
+    }
+    const [sequence, from] = this.#leaving.objects.get(`${kind} ${id}`) ?? [];
+    return this.#passedOn.get(`${sequence} ${kind} ${id}`) === true ? undefined : from;
   }
 
   /** Has the shards release the objects that a record takes from this hub, before they are notified of it. */
@@ -110,17 +130,24 @@ export class Releases {
       return isLeaving && !this.isReleased(sequence, kind, id);
     });
     if (leaving.length === 0 || !isServing()) return;
-    for (const [kind, id] of leaving) this.#passedOn.add(`${sequence} ${kind} ${id}`);
-    this.#begin(sequence, objectsOf(leaving), []);
+    const mark = (isJournaled: boolean): void => {
+      for (const [kind, id] of leaving) this.#passedOn.set(`${sequence} ${kind} ${id}`, isJournaled);
+    };
+    mark(false);
+    this.#begin(sequence, objectsOf(leaving), [], () => mark(true));
   }
 
-  /** The shards release objects after all earlier input. `partitions`: those that are handed over as a whole. */
-  #begin(sequence: number, objects: ObjectIds, partitions: readonly number[]): void {
+  /**
+   * The shards release objects after all earlier input. `partitions`: those that are handed over as a whole. `journaled` is
+   * called when the journal has that.
+   */
+  #begin(sequence: number, objects: ObjectIds, partitions: readonly number[], journaled?: () => void): void {
     const { journal, release, sentBefore, now, notice } = this.#options;
     journal.hold(sequence);
     const steps = release(objects, sequence);
     const finish = async (): Promise<Released> => {
       const made = await steps;
+      journaled?.();
       const endMs = now();
       await this.#releaseState(partitions);
       return { steps: made, endMs, ...sentBefore() };
@@ -142,7 +169,7 @@ export class Releases {
       released: Promise.resolve({ steps, endMs, ...sentBefore() }),
     };
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), relayed]);
-    for (const name of names) this.#passedOn.add(`${sequence} ${name}`);
+    for (const name of names) this.#passedOn.set(`${sequence} ${name}`, true);
   }
 
   /**

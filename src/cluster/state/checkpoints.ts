@@ -22,7 +22,10 @@ export interface CheckpointsOptions extends Pick<StreamSettings, 'replicas' | 's
   /** Member id of this hub. */
   readonly incarnation: string;
   readonly turns: TaskScheduler;
-  /** Partition of an object by the applied configuration. Its rows move there with the next write. */
+  /**
+   * Partition of an object by the applied configuration, or the one that it leaves until its release is journaled. Its rows move
+   * there with the next write.
+   */
   partitionOf(kind: LastKnownRow['kind'], id: string): number;
   /** Whether this hub owns an object; when left out, it owns all. */
   isOwn?(kind: LastKnownRow['kind'], id: string): boolean;
