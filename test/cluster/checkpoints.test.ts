@@ -583,6 +583,33 @@ for (const isRead of [true, false]) {
   });
 }
 
+test('An object that returns with the partition of a removed hub remains there when strays are erased', async (context) => {
+  const { enter } = simulated(context);
+  const partitions = new Map([
+    ['returns', 0],
+    ['other', 0],
+  ]);
+  const partitionOf = (_: unknown, id: string): number => partitions.get(id) as number;
+  let isSettled = true;
+  const a = await enter('a', { partitionOf, isSettled: () => isSettled });
+  await a.claim({ partitions: [0], collisions: false, epoch: 1 });
+  a.note([objectRow('returns', '1')]);
+  await a.write();
+  partitions.set('returns', 1);
+  isSettled = false;
+  const dead = await enter('dead', { partitionOf });
+  await dead.claim({ partitions: [1], collisions: false, epoch: 1 });
+  dead.note([objectRow('returns', '2')]);
+  await dead.write();
+  await a.claim({ partitions: [1], collisions: false, epoch: 2 });
+  a.note([objectRow('returns', '3')]);
+  await a.write();
+  isSettled = true;
+  a.note([objectRow('other', '1')]);
+  await a.write();
+  assert.equal(versionOf((await allRows(a)).get('returns')), '3');
+});
+
 test('A compaction leaves out objects that lie elsewhere', async (context) => {
   const { cluster, enter } = simulated(context);
   const a = await enter('a', { partitionOf: () => 1, compactBytes: 100 });

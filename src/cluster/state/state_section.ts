@@ -35,7 +35,7 @@ export class StateSection {
   /** Home of each stored object, by the key of its rows. */
   #homes = new Map<string, StateSubject>();
   /** Subjects with rows of objects whose home is elsewhere. */
-  #strays = new Map<StateSubject, string[]>();
+  #strays = new Map<StateSubject, Set<string>>();
   /** Subjects that were not read since their claim. */
   readonly #unread = new Set<StateSubject>();
   #noted = new RowBuffer();
@@ -177,7 +177,11 @@ export class StateSection {
     await each([...plan.rows], ([subject, rows]) => subject.append(rows));
     for (const [key, subject] of plan.homes) {
       if (subject === undefined) this.#homes.delete(key);
-      else this.#homes.set(key, subject);
+      else {
+        this.#homes.set(key, subject);
+        // It may have lain there before, while its home was still another one here.
+        this.#strays.get(subject)?.delete(key);
+      }
     }
     await this.#erase(plan.left);
     noted.clear();
@@ -225,7 +229,7 @@ export class StateSection {
     if (home !== undefined && home !== to) push(plan.left, home, key);
   }
 
-  async #erase(left: ReadonlyMap<StateSubject, readonly string[]>): Promise<void> {
+  async #erase(left: ReadonlyMap<StateSubject, Iterable<string>>): Promise<void> {
     await each([...left], ([subject, keys]) => subject.append(goneRows(keys)));
   }
 
@@ -304,9 +308,9 @@ export class StateSection {
     const subjects = [...this.#unread];
     const merged = await this.#readAll(subjects);
     merged.weigh(subjects);
-    for (const [subject, keys] of merged.strays()) for (const key of keys) push(this.#strays, subject, key);
+    for (const [subject, keys] of merged.strays()) for (const key of keys) addTo(this.#strays, subject, key);
     for (const [key, subject] of merged.homes()) {
-      if (this.#homes.has(key)) push(this.#strays, subject, key);
+      if (this.#homes.has(key)) addTo(this.#strays, subject, key);
       else this.#homes.set(key, subject);
     }
     this.#unread.clear();
@@ -468,8 +472,8 @@ class MergedRows<Subject> {
     return new Map(Array.from(this.lying, ([key, { subject }]) => [key, subject]));
   }
 
-  strays(): Map<Subject, string[]> {
-    return new Map(Array.from(this.#strays, ([subject, keys]) => [subject, [...keys]]));
+  strays(): Map<Subject, Set<string>> {
+    return new Map(Array.from(this.#strays, ([subject, keys]) => [subject, new Set(keys)]));
   }
 
   /** Sets the sizes of subjects. */
@@ -485,12 +489,11 @@ class MergedRows<Subject> {
   }
 
   #addStray(subject: Subject, key: string): void {
-    const strays = this.#strays.get(subject) ?? new Set();
-    this.#strays.set(subject, strays.add(key));
+    addTo(this.#strays, subject, key);
   }
 }
 
-function goneRows(keys: readonly string[]): RowLocation[] {
+function goneRows(keys: Iterable<string>): RowLocation[] {
   const writer = new RowWriter(newRecordBuffer);
   for (const key of keys) writer.gone(...ofKey(key));
   return Array.from(writer.take().offsets(), (at) => ({ buffer: writer, at }));
@@ -500,6 +503,10 @@ function push<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): voi
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
+}
+
+function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {
+  sets.set(key, (sets.get(key) ?? new Set()).add(value));
 }
 
 /** Does work for all items, some at a time. Rejects with the first error, and then starts no more. */
