@@ -381,7 +381,7 @@ test('Messages are held for no removed sender, and for none longer than a second
   assert.deepEqual(got, ['1', '2']);
 });
 
-test('A removed sender is not heard any more, and what is missing of it is known by its kinds', async (context) => {
+test('Messages of a removed sender are dropped, and the kinds of its missing parts are known', async (context) => {
   const { clock, a, b, send, losing, got } = await opened(context);
   send('1');
   await clock.wait(10);

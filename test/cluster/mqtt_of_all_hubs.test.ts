@@ -119,7 +119,7 @@ const OTHER_CLUSTER = { cluster_name: 'mqtt_loss' };
 /** Halls, with a subscription each. */
 const HALLS = ['hall-1', 'hall-2', 'hall-3', 'hall-4'];
 const PER_HALL = HALLS.map((hall) => `location_updates/pub/${hall}/#`);
-/** Where every provider is at odd ticks; at even ones it is in it. So each location is a crossing, whose events no failure ends. */
+/** Each provider is inside at even ticks and outside at odd ones. So each location causes a fence event. */
 const GATE = { name: 'Gate', region: { type: 'Point', coordinates: [9, 50] }, radius: 10 };
 /** Providers of the halls that send with 20 Hz, and the number of their locations. */
 const STEADY = HALLS.flatMap((hall) => [`${hall}/tag-1`, `${hall}/tag-2`]);

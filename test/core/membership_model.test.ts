@@ -35,9 +35,9 @@ const happenings = fc.record({
   metresOutside: fc.constantFrom(undefined, -4.5, -2.5, -1.5, -0.5, -0.5, 0.5, 0.5, 2.5, 2.5, 20),
 });
 
-type Happening = { afterMs: number; lagMs: number; metresOutside: number | undefined };
+type Fix = { afterMs: number; lagMs: number; metresOutside: number | undefined };
 
-function modelled(setting: Setting, happens: readonly Happening[]): Crossing[] {
+function modelled(setting: Setting, happens: readonly Fix[]): Crossing[] {
   const model = new MembershipModel(setting);
   let nowMs = T0 + 1000;
   let lastKeyMs = 0;
@@ -55,7 +55,7 @@ function modelled(setting: Setting, happens: readonly Happening[]): Crossing[] {
 }
 
 /** Returns the events of the tag and its cart in a shard. */
-async function observed(setting: Setting, happens: readonly Happening[]): Promise<[Crossing[], Crossing[]]> {
+async function observed(setting: Setting, happens: readonly Fix[]): Promise<[Crossing[], Crossing[]]> {
   const harness = await ShardHarness.open();
   const { timeout: ofProvider, ...providerValues } = setting.provider;
   const { timeout: ofTrackable, ...trackableValues } = setting.trackable;

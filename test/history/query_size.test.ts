@@ -6,7 +6,7 @@ import { answer } from '../../src/history/queries/answer.ts';
 import { Unanswerable, type DwellQuery } from '../../src/history/queries/query.ts';
 
 const HOUR_MS = 3_600_000;
-/** What reaches it fails, and counts as a damaged file. */
+/** A query that reaches it fails, and counts its files as damaged. */
 const NO_DUCK = undefined as unknown as Duck;
 
 /** Files of consecutive hours, each with that many rows. */

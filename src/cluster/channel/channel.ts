@@ -21,8 +21,8 @@ const BEAT_MS = 1000;
  *   motions     of trackables, for the owner of the collision stage                           collisions/
  *
  * Messages are numbered per sender and receiver. Duplicates are dropped; after a gap, later messages wait until the missing ones
- * are sent again. What does not arrive within a second is given up, with everything that waits for it, and reported to the
- * handlers of the kinds that are concerned. A lost connection needs no other care: its messages are missing.
+ * are sent again. The receiver gives up messages that do not arrive within a second, and all that wait for them, and reports
+ * the loss to the handlers of these kinds. A lost connection needs no other care: its messages are missing.
  *
  * The receiver knows what was sent when a message arrives, when the sender acknowledges the interest of this hub, and with each
  * of its heartbeats.
@@ -111,7 +111,7 @@ export class Channel {
   }
 
   /**
-   * Orders what this hub sends after what previous owners have sent by then. So no hub gets an event of this hub before an
+   * Orders messages of this hub after those that previous owners have sent by then. So no hub gets an event of this hub before an
    * earlier one of the previous owner. Resolves when this hub has delivered those, or has reported them as lost, after a second
    * at the latest. Await it before this hub publishes events of the objects.
    */

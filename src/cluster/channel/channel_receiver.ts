@@ -43,7 +43,7 @@ type HeldMessage = ReturnType<typeof ownMessage>;
 interface Sender {
   readonly from: string;
   readonly numbers: Sequence<HeldMessage>;
-  /** What it has sent, as far as it has reported that: numbers above may have parts of any kind. */
+  /** Its last report of sent messages: those with greater numbers may have parts of any kind. */
   reported: SentSoFar;
   /** The next message is missing or has to wait: a function that stops its deadline, and whether that is over. */
   blocked:

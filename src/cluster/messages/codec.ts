@@ -184,7 +184,7 @@ export function partOf<Of extends Fields>(fields: Of): PartCodec<Valued<Of>> {
 interface Table {
   /** Returns the head and the values of the fields. */
   write(value: object): unknown[];
-  /** Index of the first field with an invalid value; -1 if there is none. */
+  /** Index of the first field with an invalid value, or -1. */
   misfit(values: readonly unknown[]): number;
   /** Returns the members for valid values. */
   read(values: readonly unknown[]): object;

@@ -183,7 +183,7 @@ const REQUEST_HEAD = {
   version: orNone(COUNT),
 };
 
-/** What follows the records of a request with locations. */
+/** The part of a request with locations that follows their records. */
 export const FORWARD_TAIL = partOf({
   ...REQUEST_HEAD,
   /** Earlier requests with the same locations, to members that are removed now, and may have recorded some of them. */

@@ -29,7 +29,7 @@ export class LogOwners {
     return isSettled(this.#state);
   }
 
-  /** Owner of the partition of an object that no earlier owner has the state of; empty if there is none. */
+  /** Owner of the partition of an object whose state no earlier owner has; empty without an owner. */
   serverOf(kind: ObjectKind, id: string): string {
     const partition = this.#partitions.partitionOf(kind, id);
     const isOpen = this.#state.sources.some(({ partitions }) => partitions.includes(partition));
