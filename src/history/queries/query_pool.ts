@@ -46,8 +46,8 @@ const WAIT_TIMES = 2;
 const START_MS = 10_000;
 /** A process that was idle for that long ends: its database and its heap take a hundred megabytes and more. */
 export const IDLE_MS = 20_000;
-/** Characters of the last output of a process, which says why it has failed. */
-const OUTPUT_MAX = 2000;
+/** Characters of the last output of a process. They reach the reason of a crash, which precedes up to 10,000 of stack trace. */
+const OUTPUT_MAX = 16_000;
 
 interface PendingQuery {
   readonly question: PoolQuery;
