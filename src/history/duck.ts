@@ -109,6 +109,8 @@ export class Duck {
         threads: '1',
         memory_limit: `${memoryMb}MiB`,
         temp_directory: spillFolder ?? '',
+        // Its allocator returns freed memory within seconds. By default it retains 200 MB and more until the next statement.
+        allocator_background_threads: 'true',
         // It loads no extensions, and accesses only the files it is given.
         autoinstall_known_extensions: 'false',
         autoload_known_extensions: 'false',

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../exchange.ts';
 import { type Borrowed, lend } from '../model/borrowed.ts';
 import { saysClose } from './answer.ts';
-import type { BodyMemory } from './body_memory.ts';
+import type { BodyMemory, StoredBody } from './body_memory.ts';
 import { withoutMark } from './byte_order_mark.ts';
 import type { ForwardedHeaders } from './forwarded.ts';
 import type { Guard, GuardedRequest } from './guard.ts';
@@ -55,10 +55,8 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
   readonly #headers: string[] = [];
   readonly #memory: BodyMemory;
   readonly #guard: Pick<Guard, 'addressOf'>;
-  /** Pieces of a body that is longer than one chunk. */
-  #pieces: Uint8Array[] = [];
-  /** Bytes that the body has reserved in the memory for bodies. */
-  #takenBytes = 0;
+  /** Body that is longer than one chunk. */
+  #stored: StoredBody | undefined;
   #isBorrowed = false;
   #isPaused = false;
 
@@ -120,6 +118,7 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
     this.response.resume();
   }
 
+  /** Whole body, which is valid until the request is answered. */
   get body(): Borrowed {
     return lend(withoutMark(this.#body));
   }
@@ -155,25 +154,19 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
   append(chunk: ArrayBuffer): boolean {
     this.bodyBytes += chunk.byteLength;
     if (chunk.byteLength === 0) return true;
-    const piece = this.#memory.copy(chunk);
-    if (piece === undefined) return false;
-    this.#takenBytes += chunk.byteLength;
-    this.#pieces.push(piece);
-    return true;
+    this.#stored ??= this.#memory.open();
+    return this.#stored.append(chunk);
   }
 
-  /** Joins the pieces of the body. */
+  /** Joins the chunks of the body. */
   finish(): void {
-    if (this.#pieces.length === 0) return;
-    this.#body = this.#memory.join(this.#pieces, this.bodyBytes);
-    this.#pieces = [];
+    if (this.#stored !== undefined) this.#body = this.#stored.join();
   }
 
   /** Frees the body, which is not read any more. */
   release(): void {
-    this.#memory.give(this.#pieces, this.#takenBytes);
-    this.#takenBytes = 0;
-    this.#pieces = [];
+    this.#stored?.release();
+    this.#stored = undefined;
     this.#body = NO_BYTES;
   }
 }

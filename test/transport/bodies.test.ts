@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { Agent, request } from 'undici';
 import { HubError } from '../../src/errors.ts';
-import { look } from '../../src/model/borrowed.ts';
+import { copied, look } from '../../src/model/borrowed.ts';
 import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { describe, raw, serve } from './harness.ts';
 
@@ -31,7 +31,7 @@ test('a body stays readable after the handler has waited', async (t) => {
   const { url } = await serve(t, {
     async handleHttp({ body }) {
       await new Promise(setImmediate);
-      return { status: 200, body: look(body) };
+      return { status: 200, body: copied(body) };
     },
   });
   const bytes = new Uint8Array(300_000).map((_, i) => i % 251);
@@ -44,7 +44,7 @@ test('a short body that a handler has dropped is not copied for it', async (t) =
     async handleHttp(request) {
       if (request.path === '/dropped') request.dropBody?.();
       await new Promise(setImmediate);
-      return { status: 200, body: look(request.body) };
+      return { status: 200, body: copied(request.body) };
     },
   });
   const textOf = async (path: string) => (await fetch(new URL(path, url), { method: 'PUT', body: 'body' })).text();

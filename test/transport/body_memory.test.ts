@@ -1,72 +1,90 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BodyMemory } from '../../src/transport/body_memory.ts';
+import fc from 'fast-check';
+import { BodyMemory, type StoredBody } from '../../src/transport/body_memory.ts';
 
 const KIB = 1024;
 
-/** A piece of a body as the native server hands it over: it is filled with something else afterwards. */
-function pieceOf(bytes: number, fill: number): ArrayBuffer {
-  return new Uint8Array(bytes).fill(fill).buffer;
+/** Appends pieces as the native server passes them: each is filled with something else afterwards. */
+function append(body: StoredBody, ...pieces: readonly (readonly [bytes: number, fill: number])[]): boolean {
+  return pieces.every(([bytes, fill]) => {
+    const piece = new Uint8Array(bytes).fill(fill);
+    const isTaken = body.append(piece.buffer);
+    piece.fill(255);
+    return isTaken;
+  });
 }
 
-function copyOf(memory: BodyMemory, bytes: number, fill: number): Uint8Array {
-  const piece = pieceOf(bytes, fill);
-  const copy = memory.copy(piece);
-  assert.ok(copy);
-  new Uint8Array(piece).fill(255);
-  return copy;
+function bodyOf(memory: BodyMemory, bytes: number, fill = 1): StoredBody {
+  const body = memory.open();
+  assert.ok(append(body, [bytes, fill]));
+  return body;
 }
 
 test('A body is what its pieces were, in memory that no later body changes', () => {
-  const memory = new BodyMemory(100_000 * KIB);
-  const sizes = [512 * KIB, 300 * KIB, 64 * KIB, 1, 512 * KIB];
-  const bodies = Array.from({ length: 4 }, (_, round) => {
-    const pieces = sizes.map((bytes, i) => copyOf(memory, bytes, round * 10 + i));
-    return memory.join(
-      pieces,
-      sizes.reduce((sum, bytes) => sum + bytes),
-    );
-  });
-  for (const [round, body] of bodies.entries()) {
-    let at = 0;
-    for (const [i, bytes] of sizes.entries()) {
-      assert.ok(body.subarray(at, at + bytes).every((byte) => byte === round * 10 + i));
-      at += bytes;
-    }
-    assert.equal(body.byteLength, at);
-  }
+  const pieces = fc.array(fc.integer({ min: 1, max: 700 * KIB }), { minLength: 1, maxLength: 6 });
+  const early = fc.array(fc.integer({ min: 1, max: 40 * KIB }), { maxLength: 3 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(early, pieces), { minLength: 2, maxLength: 4 }), (bodies) => {
+      const memory = new BodyMemory(100_000 * KIB);
+      const joined = bodies.map(([first, then], round) => {
+        const stored = memory.open();
+        const sizes = [...first, ...then];
+        assert.ok(append(stored, ...sizes.map((bytes, n) => [bytes, round * 10 + n] as const)));
+        return { sizes, body: stored.join() };
+      });
+      for (const [round, { sizes, body }] of joined.entries()) {
+        const expected = Buffer.concat(sizes.map((bytes, n) => Buffer.alloc(bytes, round * 10 + n)));
+        assert.ok(expected.equals(body));
+      }
+    }),
+    { seed: 35, numRuns: 20 },
+  );
 });
 
-test('Bytes that are taken must be given back before more come', () => {
+test('Bodies share a bound, and a body returns what it reserved', () => {
+  const memory = new BodyMemory(1024 * KIB);
+  const [one, two] = [bodyOf(memory, 500 * KIB), bodyOf(memory, 500 * KIB)];
+  assert.equal(append(memory.open(), [1, 3]), false);
+  one.release();
+  assert.equal(append(memory.open(), [513 * KIB, 3]), false);
+  assert.ok(append(two, [500 * KIB, 3]));
+  // A joined body reserves its bytes alone.
+  assert.equal(two.join().byteLength, 1000 * KIB);
+  assert.equal(append(memory.open(), [25 * KIB, 4]), false);
+  assert.ok(append(memory.open(), [24 * KIB, 4]));
+});
+
+test('A body as long as the bound has room', () => {
+  assert.equal(bodyOf(new BodyMemory(1000 * KIB), 1000 * KIB).join().byteLength, 1000 * KIB);
+});
+
+test('Many short bodies at once reserve no blocks', () => {
   const memory = new BodyMemory(1000 * KIB);
-  const [one, two] = [copyOf(memory, 500 * KIB, 1), copyOf(memory, 500 * KIB, 2)];
-  assert.equal(memory.copy(pieceOf(1, 3)), undefined);
-  memory.give([one], 500 * KIB);
-  assert.equal(memory.copy(pieceOf(500 * KIB + 1, 3)), undefined);
-  const body = memory.join([two, copyOf(memory, 500 * KIB, 3)], 1000 * KIB);
-  // The body has what its pieces had.
-  assert.equal(memory.copy(pieceOf(1, 4)), undefined);
-  memory.give([], body.byteLength);
-  assert.ok(memory.copy(pieceOf(1, 4)));
+  for (let n = 0; n < 500; n++) bodyOf(memory, 2 * KIB);
 });
 
 test('Blocks are reused, and released when they were not needed for a while', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const memory = new BodyMemory(100_000 * KIB);
-  const copies = Array.from({ length: 6 }, (_, i) => copyOf(memory, 512 * KIB, i));
-  memory.give(copies, 6 * 512 * KIB);
+  bodyOf(memory, 6 * 512 * KIB).release();
   assert.equal(memory.freeBlocks, 6);
-  const again = [copyOf(memory, 512 * KIB, 7), copyOf(memory, 300 * KIB, 8)];
+  const again = bodyOf(memory, 812 * KIB);
   assert.equal(memory.freeBlocks, 4);
-  assert.ok(again.every(({ buffer }) => copies.some((copy) => copy.buffer === buffer)));
-  memory.give(again, 812 * KIB);
-  // Two of them were needed since they were given back.
+  again.release();
+  // Two of them were needed since they were returned.
   t.mock.timers.tick(10_000);
   assert.equal(memory.freeBlocks, 6);
-  const last = copyOf(memory, 512 * KIB, 9);
-  memory.give([last], 512 * KIB);
+  bodyOf(memory, 512 * KIB).release();
   t.mock.timers.tick(10_000);
   assert.equal(memory.freeBlocks, 1);
   t.mock.timers.tick(10_000);
   assert.equal(memory.freeBlocks, 0);
+});
+
+test('The memory of a long body is freed when the body is released', () => {
+  const stored = bodyOf(new BodyMemory(1000 * KIB), 300 * KIB);
+  const body = stored.join();
+  stored.release();
+  assert.equal(body.byteLength, 0);
 });

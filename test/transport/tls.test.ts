@@ -10,7 +10,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import { freePort } from '../../bench/process/free_port.ts';
 import type { HubError } from '../../src/errors.ts';
-import { look } from '../../src/model/borrowed.ts';
+import { copied } from '../../src/model/borrowed.ts';
 import { makeCertificate, type TestCertificate, writeCertificate } from '../support/certificates.ts';
 import { listening } from '../support/listening.ts';
 import { echo, raw, SOCKET_PATH, serve } from './harness.ts';
@@ -82,7 +82,7 @@ for (const { only, name } of MODES) {
     test('carries long bodies both ways, whole and in order', async (t) => {
       const { port, made } = await serveTls(t, only, {
         bodyMaxBytes: 5_000_000,
-        handleHttp: ({ body }) => ({ status: 200, body: look(body) }),
+        handleHttp: ({ body }) => ({ status: 200, body: copied(body) }),
       });
       const body = Buffer.from(Uint32Array.from({ length: 1_000_000 }, (_, i) => i).buffer).toString('latin1');
       const { text } = await ask(port, { made, method: 'PUT', body: Buffer.from(body.slice(0, 2_000_000), 'latin1') });
