@@ -46,6 +46,7 @@ test('FenceEventWatermarks know what each variant has received of the last step 
   const watermarks = new FenceEventWatermarks();
   watermarks.note('x', 1, positions(7, [0, 2]));
   watermarks.note('x', 2, positions(7, [1]));
+  for (const member of ['x', 'y']) watermarks.gone(member, new Set([1, 2, 3]));
   const isNew = (variant: number, step: number, index: number, { of = 'x', shard = 0 } = {}): boolean =>
     watermarks.redeliver(of, variant, { shard, step, index });
   assert.deepEqual(
@@ -59,6 +60,18 @@ test('FenceEventWatermarks know what each variant has received of the last step 
   );
   assert.deepEqual([isNew(3, 6, 9), isNew(1, 8, 0)], [false, true]);
   assert.deepEqual([isNew(1, 6, 9, { of: 'y' }), isNew(1, 6, 9, { shard: 1 })], [true, true], 'not the same events');
+});
+
+test('A variant that a removed member had not acknowledged receives none of its events', () => {
+  const watermarks = new FenceEventWatermarks();
+  watermarks.note('x', 1, positions(7, [0]));
+  watermarks.gone('x', new Set([1]));
+  const next = { shard: 0, step: 8, index: 0 };
+  assert.deepEqual(
+    [1, 2].map((variant) => watermarks.redeliver('x', variant, next)),
+    [true, false],
+  );
+  assert.equal(watermarks.redeliver('from before this hub', 1, next), false);
 });
 
 test('Subscribers receive each fence event of a failed hub exactly once, wherever it fails', () => {
@@ -83,7 +96,7 @@ test('Subscribers receive each fence event of a failed hub exactly once, whereve
         watermarks.note('x', variant, positions(step, part));
         received.push(...part.map((index) => `${variant} ${step} ${index}`));
       }
-      watermarks.gone('x');
+      watermarks.gone('x', new Set([1, 2, 3]));
       // Several successors redeliver it, in any order, and some of them again.
       for (const order of [0, ...orders]) {
         const rotated = [...all.slice(order % (all.length + 1)), ...all.slice(0, order % (all.length + 1))];
@@ -103,12 +116,12 @@ test('Subscribers receive each fence event of a failed hub exactly once, whereve
 
 test('FenceEventWatermarks of the last hundred removed members remain', () => {
   const watermarks = new FenceEventWatermarks();
-  const first = { shard: 0, step: 0, index: 0 };
+  const next = { shard: 0, step: 1, index: 0 };
   for (let i = 0; i <= 100; i++) {
     watermarks.note(`m${i}`, 1, positions(0, [0]));
-    watermarks.gone(`m${i}`);
+    watermarks.gone(`m${i}`, new Set([1]));
   }
-  assert.deepEqual([watermarks.redeliver('m1', 1, first), watermarks.redeliver('m0', 1, first)], [false, true]);
+  assert.deepEqual([watermarks.redeliver('m1', 1, next), watermarks.redeliver('m0', 1, next)], [true, false]);
 });
 
 test('withFenceEvents keeps the events of a step with its record', () => {

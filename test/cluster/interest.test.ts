@@ -56,6 +56,28 @@ test('Interest is sent to every member, and acknowledged() waits for all of them
   assert.deepEqual(received.filter((line) => line.includes('a wants 2')).sort(), ['b: a wants 2', 'c: a wants 2']);
 });
 
+test('Interest knows the variants that a member has known since it acknowledged them', async (context) => {
+  const { hubs, clock, cluster } = await hubsOf(context, ['a', 'b']);
+  const [a, b] = hubs;
+  assert.ok(a && b);
+  a.interest.joined('b');
+  assert.deepEqual([...a.interest.knownTo('b')], [], 'not acknowledged');
+  b.interest.joined('a');
+  await a.interest.acknowledged();
+  assert.deepEqual([...a.interest.knownTo('b')], [1]);
+  // It may receive that it no longer needs the variant, although no answer arrives.
+  cluster.mishaps.dropped = 1000;
+  a.id = 2;
+  a.interest.changed();
+  await clock.wait(100);
+  assert.deepEqual([...a.interest.knownTo('b')], []);
+  cluster.mishaps.dropped = 0;
+  await a.interest.acknowledged();
+  assert.deepEqual([...a.interest.knownTo('b')], [2]);
+  a.interest.gone('b');
+  assert.deepEqual([...a.interest.knownTo('b')], []);
+});
+
 test('Interest combines many changes in one message, and includes the last one', async (context) => {
   const { hubs, received, clock } = await hubsOf(context, ['a', 'b']);
   const [a, b] = hubs;

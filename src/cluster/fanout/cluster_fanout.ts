@@ -154,8 +154,8 @@ export class ClusterFanout {
     if (lost.includes('announced')) this.#missed('announced', why);
     if (isOwner && (!isOver || lost.includes('events'))) this.#missed('ofGone', why);
     else if (lost.includes('events')) this.#missed('rendered', why);
+    this.#watermarks.gone(member, this.#interest.knownTo(member));
     this.#interest.gone(member);
-    this.#watermarks.gone(member);
   }
 
   /** Sets the owners of partitions and of the collision stage. Call it after `gone`. */

@@ -16,6 +16,8 @@ interface OfMember {
   readonly watermarks: Map<number, Watermark>;
   /** Redelivered events beyond the watermarks, by variant. */
   readonly redelivered: Set<string>;
+  /** Variants that it had acknowledged when it was removed. */
+  variants: ReadonlySet<number>;
 }
 
 /**
@@ -24,7 +26,8 @@ interface OfMember {
  *
  * A member sends the fence events of a shard in the order of their positions, and messages are delivered in order and without
  * gaps. So with one event of a step, each variant has all earlier steps, as far as it wants them; and of that step the events
- * up to its own last one. A hub drops the messages of a removed member: from then on its watermarks stay as they are, and its
+ * up to its own last one. A variant that the member had not acknowledged has had no subscription before the removal: it needs
+ * none of the member's events, which are earlier and may have gaps. A hub drops the messages of a removed member: from then on its watermarks stay as they are, and its
  * successors redeliver the rest. They do so in any order, since each has another part of its objects, and again if one of
  * them fails. So each redelivered event is noted by itself.
  */
@@ -33,9 +36,9 @@ export class FenceEventWatermarks {
   /** Removed members, in the order of their removal. */
   readonly #gone: string[] = [];
 
-  /** Marks a member as removed. */
-  gone(member: string): void {
-    this.#of(member);
+  /** Marks a member as removed, which had acknowledged these variants. */
+  gone(member: string, variants: ReadonlySet<number>): void {
+    this.#of(member).variants = variants;
     this.#gone.push(member);
     while (this.#gone.length > GONE_MAX) this.#members.delete(this.#gone.shift() as string);
   }
@@ -53,7 +56,8 @@ export class FenceEventWatermarks {
 
   /** Notes a redelivered event of a failed member. Returns whether the subscribers of a variant lack it. */
   redeliver(member: string, variant: number, position: FenceEventPosition): boolean {
-    const { watermarks, redelivered } = this.#of(member);
+    const { watermarks, redelivered, variants } = this.#of(member);
+    if (!variants.has(variant)) return false;
     const { shard, step, index } = position;
     const watermark = watermarks.get(shard);
     if (watermark !== undefined && step < watermark.step) return false;
@@ -65,7 +69,8 @@ export class FenceEventWatermarks {
   }
 
   #of(member: string): OfMember {
-    const found = this.#members.get(member) ?? { watermarks: new Map(), redelivered: new Set() };
+    const nothing = { watermarks: new Map(), redelivered: new Set<string>(), variants: new Set<number>() };
+    const found = this.#members.get(member) ?? nothing;
     this.#members.set(member, found);
     return found;
   }

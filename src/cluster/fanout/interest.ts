@@ -42,6 +42,8 @@ const ACKNOWLEDGED_MS = 6000;
 
 interface Member {
   readonly incarnation: string;
+  /** Ids of the variants that it has known since it acknowledged them. */
+  known: ReadonlySet<number>;
   /** Last number of this hub that it has acknowledged; 0 for none, or none that still counts. */
   acknowledged: number;
   isAsked: boolean;
@@ -61,7 +63,7 @@ export class Interest {
   readonly #members = new Map<string, Member>();
   readonly #waiters = new Set<Waiter>();
   #number = 1;
-  #message: Uint8Array | undefined;
+  #message: { readonly bytes: Uint8Array; readonly ids: ReadonlySet<number> } | undefined;
   /** Set while the interest was sent a moment ago: whether it must be sent again. */
   #pause: { isDue: boolean } | undefined;
   #isClosed = false;
@@ -86,8 +88,14 @@ export class Interest {
 
   /** Adds a member. */
   joined(incarnation: string): void {
-    this.#members.set(incarnation, { incarnation, acknowledged: 0, isAsked: false, received: 0 });
+    const nothing = { known: new Set<number>(), acknowledged: 0, isAsked: false, received: 0 };
+    this.#members.set(incarnation, { incarnation, ...nothing });
     this.#tell();
+  }
+
+  /** Ids of the variants of this hub for which a member publishes all fence events, and has since it acknowledged them. */
+  knownTo(incarnation: string): ReadonlySet<number> {
+    return this.#members.get(incarnation)?.known ?? new Set();
   }
 
   gone(incarnation: string): void {
@@ -176,14 +184,17 @@ export class Interest {
 
   /** Never rejects. */
   async #ask(member: Member): Promise<void> {
-    const { bus, name, self, wanted, schedule } = this.#options;
+    const { bus, name, wanted, schedule } = this.#options;
     member.isAsked = true;
     const number = this.#number;
-    this.#message ??= INTEREST.pack({ from: self, number, variants: wanted() });
+    this.#message ??= this.#pack(wanted());
+    const { bytes: message, ids } = this.#message;
+    // It may take this message although its answer is lost.
+    member.known = member.known.intersection(ids);
     const subject = `${name}.interest.${member.incarnation}`;
     let isAcknowledged = false;
     try {
-      await bus.request(subject, this.#message, {
+      await bus.request(subject, message, {
         timeoutMs: ANSWER_MS,
         // At the moment of arrival: everything sent before the answer has arrived, and nothing that is sent after it.
         read: (bytes) => {
@@ -191,6 +202,7 @@ export class Interest {
           if (sent === undefined || this.#members.get(member.incarnation) !== member) return;
           isAcknowledged = true;
           member.acknowledged = number;
+          member.known = ids;
           this.#options.acknowledgedBy(member.incarnation, sent);
         },
       });
@@ -205,6 +217,11 @@ export class Interest {
     if (isAcknowledged) goOn();
     else if (!this.#isClosed && this.#members.get(member.incarnation) === member) schedule(AGAIN_MS, goOn);
     this.#settle();
+  }
+
+  #pack(variants: readonly Variant[]): { readonly bytes: Uint8Array; readonly ids: ReadonlySet<number> } {
+    const bytes = INTEREST.pack({ from: this.#options.self, number: this.#number, variants });
+    return { bytes, ids: new Set(variants.map(({ id }) => id)) };
   }
 
   #hear({ bytes, reply }: Message): void {
