@@ -27,7 +27,7 @@ interface Other {
   /** Merges the motions of its shards, which run at their own pace. */
   readonly merge: WatermarkMerge;
   watermark: number;
-  /** Motions of items before this one were run by the former worker. The hub may send them again. */
+  /** Motions of items before this one were run by a former worker. The hub may send them again. */
   fromSeq: number;
 }
 
@@ -51,7 +51,7 @@ export class Collisions {
 
   step(batch: CollisionBatch): CollisionReply {
     for (const [id, zone] of batch.zones) this.#zones.set(id, zone);
-    const { nowMs, variants, setBacks, watermark, others, areStandsExact } = batch;
+    const { nowMs, variants, setBacks, watermark, others, isShared, step } = batch;
     if (batch.restore === undefined) for (const packed of batch.motions) this.#merge.add(unpackMotions(packed));
     const timed = (other: RemoteHubMotions) => timesOf(other, others?.clockMs ?? nowMs, setBacks ?? []);
     const news = (others?.hubs ?? []).map((other) => ({ ...other, motions: unpacked(other.motions, timed(other)) }));
@@ -59,11 +59,11 @@ export class Collisions {
     else this.#restore(batch, batch.restore, news);
     const own = this.#merge.take(watermark);
     if (others === undefined && this.#hubs.waiting === 0) {
-      const outcome = this.#stage.step({ nowMs, motions: own, setBacks, variants, areStandsExact });
+      const outcome = this.#stage.step({ nowMs, motions: own, setBacks, variants, isShared, step });
       return { ...outcome, waiting: this.#merge.waiting };
     }
     const motions = this.#ofAll(own, others);
-    const outcome = this.#stage.step({ nowMs, motions, setBacks, variants, areStandsExact });
+    const outcome = this.#stage.step({ nowMs, motions, setBacks, variants, isShared, step });
     return { ...outcome, waiting: this.#waiting, finished: this.#finished(watermark) };
   }
 
@@ -90,7 +90,7 @@ export class Collisions {
   #finished(watermark: number): CollisionReply['finished'] {
     const others: (readonly [string, number])[] = [];
     for (const [hub, other] of this.#others) {
-      others.push([hub, this.#hubs.firstOf(hub) ?? other.watermark]);
+      others.push([hub, Math.max(other.fromSeq, this.#hubs.firstOf(hub) ?? other.watermark)]);
       if (other.watermark !== Number.MAX_SAFE_INTEGER || this.#hubs.firstOf(hub) !== undefined) continue;
       this.#others.delete(hub);
       this.#hubs.forget(hub);
@@ -124,12 +124,12 @@ export class Collisions {
       this.#merge.add(own.filter(({ seq }) => seq >= fromSeq));
     }
     const ahead = [...this.#merge.motions];
+    for (const { hub, fromSeq: from } of ofOthers) this.#otherOf(hub).fromSeq = from;
     for (const other of news) {
-      const { fromSeq: from, done: before } = ofOthers.find(({ hub }) => hub === other.hub) ?? { fromSeq: 0, done: [] };
-      finished.push(...unpacked(before, timesOf(other, others?.clockMs ?? nowMs, setBacks ?? [])));
-      finished.push(...other.motions.filter(({ seq }) => seq < from));
       const known = this.#otherOf(other.hub);
-      known.fromSeq = from;
+      const before = ofOthers.find(({ hub }) => hub === other.hub)?.done ?? [];
+      finished.push(...unpacked(before, timesOf(other, others?.clockMs ?? nowMs, setBacks ?? [])));
+      finished.push(...other.motions.filter(({ seq }) => seq < known.fromSeq));
       this.#add(known, other.motions);
       ahead.push(...known.merge.motions);
     }

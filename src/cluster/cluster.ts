@@ -261,6 +261,10 @@ export class Cluster {
   }
 
   /** Name of this hub, the same after a restart. */
+  get memberId(): string {
+    return this.#options.incarnation;
+  }
+
   get hubName(): string {
     return this.#options.hubName;
   }

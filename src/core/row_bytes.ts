@@ -155,7 +155,10 @@ export function decodeRow(buffer: RecordBuffer, at: number): DecodedRow {
 export function rowAt(buffer: RecordBuffer, at: number): StoredRow {
   const { kind, id, isTombstone, receivedMs, eventTimeMs, memberships, text } = decodeRow(buffer, at);
   if (isTombstone) return { kind, id, gone: true };
-  if (kind === 'collision') return { kind, id, startMs: receivedMs, bodies: text };
+  if (kind === 'collision') {
+    const end = eventTimeMs === 0 ? {} : { endMs: eventTimeMs };
+    return { kind, id, startMs: receivedMs, ...end, bodies: text };
+  }
   return { kind, id, receivedMs, eventTimeMs, location: text, memberships: JSON.parse(memberships) };
 }
 
@@ -218,7 +221,7 @@ export class RowWriter extends GrowingBuffer {
     const isCollision = row.kind === 'collision';
     const text = isCollision ? row.bodies : row.location;
     const members = isCollision || row.memberships.length === 0 ? '' : JSON.stringify(row.memberships);
-    const head = isCollision ? { ...row, receivedMs: row.startMs, eventTimeMs: 0 } : row;
+    const head = isCollision ? { ...row, receivedMs: row.startMs, eventTimeMs: row.endMs ?? 0 } : row;
     let at = this.begin(head, UTF8_MAX * (members.length + text.length));
     if (members !== '') at += this.bytes.write(members, at);
     this.endMembers(at);

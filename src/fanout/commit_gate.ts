@@ -4,7 +4,7 @@ import type { EventBatch } from '../model/event_batch.ts';
 interface Held {
   readonly events: readonly EventBatch[];
   readonly published: (() => void) | undefined;
-  done: boolean;
+  state: 'waits' | 'ready' | 'failed';
 }
 
 /**
@@ -13,11 +13,14 @@ interface Held {
  */
 export class CommitGate {
   readonly #publish: (events: readonly EventBatch[]) => void;
+  readonly #dropsFailed: boolean;
   #held: Held[] = [];
   #heldEvents = 0;
 
-  constructor(publish: (events: readonly EventBatch[]) => void) {
+  /** `dropsFailed`: drops events whose wait fails, which another hub publishes then; by default they are published. */
+  constructor(publish: (events: readonly EventBatch[]) => void, { dropsFailed = false } = {}) {
     this.#publish = publish;
+    this.#dropsFailed = dropsFailed;
   }
 
   /** Number of events that wait. */
@@ -33,21 +36,25 @@ export class CommitGate {
       return;
     }
     const own = events.map((block) => ({ ...block, bytes: lend(copied(block.bytes)) }));
-    const held: Held = { events: own, published, done: after === undefined };
+    const held: Held = { events: own, published, state: after === undefined ? 'ready' : 'waits' };
     this.#held.push(held);
     this.#heldEvents += countOf(events);
-    const done = (): void => {
-      held.done = true;
+    const settle = (state: Held['state']): void => {
+      held.state = state;
       this.#release();
     };
-    after?.then(done, done);
+    after?.then(
+      () => settle('ready'),
+      () => settle(this.#dropsFailed ? 'failed' : 'ready'),
+    );
   }
 
   #release(): void {
     let ready = 0;
-    while (this.#held[ready]?.done === true) ready++;
-    for (const { events, published } of this.#held.splice(0, ready)) {
+    while (ready < this.#held.length && this.#held[ready]?.state !== 'waits') ready++;
+    for (const { events, published, state } of this.#held.splice(0, ready)) {
       this.#heldEvents -= countOf(events);
+      if (state === 'failed') continue;
       this.#publish(events);
       published?.();
     }

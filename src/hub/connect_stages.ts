@@ -110,7 +110,7 @@ export function connectStages(deps: StageDeps): Stages {
     setBacks,
     firstUndone: () => shards.firstUndone,
     standing: () => cluster?.motions?.standing() ?? shards.standing(),
-    ...(cluster && { others: () => cluster.motions?.others(), areStandsExact: true }),
+    ...(cluster && { others: () => cluster.motions?.others(), isShared: true }),
     takesPart(id) {
       const found = trackable(id);
       if (found === undefined || isNowhere(found)) return false;

@@ -1,11 +1,12 @@
 import type { RecoveredState } from '../cluster/migration/acquire.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
+import { storedStage } from '../core/collision/progress.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { announceFenceEvent, redeliverFenceEvent, announceProximity } from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';
-import { remoteRows } from '../shards/row_times.ts';
+import { remotePairs, remoteRows } from '../shards/row_times.ts';
 import { startWorkers, loadEntities } from './load_state.ts';
 import type { Parts } from './parts.ts';
 
@@ -32,7 +33,7 @@ export async function loadClusterState(
     },
     kept: () => entities.kept(),
     entities: () => entities.written(),
-    adopt: (left) => adopt(parts, left, config.restart_event_delay),
+    adopt: (left) => adopt(parts, left, { self: cluster.memberId, delayMs: config.restart_event_delay }),
     release: (objects, sequence) => shards.release(objects, sequence),
     objects: () => shards.objects(),
     async writeAnew(objects) {
@@ -98,7 +99,11 @@ export async function loadClusterState(
 }
 
 /** Passes recovered objects to the shards, and pairs to the collision stage. */
-async function adopt(parts: Parts, left: RecoveredState, delayMs: number): Promise<void> {
+async function adopt(
+  parts: Parts,
+  left: RecoveredState,
+  { self, delayMs }: { readonly self: string; readonly delayMs: number },
+): Promise<void> {
   const { clock, machine, shards, collisions, outcomes } = parts;
   const { objects, rows, pairs, steps, config, isLate } = left;
   const wanted = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
@@ -110,7 +115,10 @@ async function adopt(parts: Parts, left: RecoveredState, delayMs: number): Promi
   if (pairs !== undefined) {
     // Subscribers that lost their hub have reconnected in the meantime.
     if (isLate) outcomes.holdCollisions(new Promise((resolve) => void machine.schedule(delayMs, resolve)));
-    collisions.restore(pairs, delayMs, parts.cluster?.motions?.publishedMs);
+    const stored = storedStage(pairs);
+    const from = { progress: stored.progress, self };
+    outcomes.continueStage(stored);
+    collisions.restore(remotePairs(stored.pairs, clock), delayMs, from);
   }
   await shards.kept();
 }

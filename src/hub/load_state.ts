@@ -61,7 +61,10 @@ async function bringRows(parts: Parts, reading: StoreReading, config: Config): P
     // In bulk they would all be alive in the shard at once, and copied by each garbage collection.
     await shards.settled();
   }
-  collisions.restore(pairs, delayMs);
+  // If the clock was ahead, a start may be in the future.
+  const nowMs = parts.clock.monotonic();
+  const past = pairs.map((row) => (row.gone === true ? row : { ...row, startMs: Math.min(row.startMs, nowMs) }));
+  collisions.restore(past, delayMs);
 }
 
 async function settled({ shards, collisions }: Parts): Promise<void> {

@@ -1,4 +1,5 @@
-import type { CollisionRow } from '../core/collision/row.ts';
+import { NO_PROGRESS, progressRow, type StageProgress, type StoredStage } from '../core/collision/progress.ts';
+import { type CollisionRow, goneRow } from '../core/collision/row.ts';
 import type { StoredRow } from '../core/item.ts';
 import type { PackedPositions } from '../core/history_rows.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
@@ -40,15 +41,19 @@ export class OutcomeDispatcher {
   readonly #sinks: Sinks;
   readonly #gates: readonly CommitGate[];
   readonly #collisions: CommitGate;
-  /** Rows of separated pairs by id, until their collision ends are published. */
-  readonly #parted = new Map<string, CollisionRow>();
+  /** Progress of the stage of a cluster, as passed to the store. */
+  #progress: StageProgress = NO_PROGRESS;
+  /** See StoredStage. */
+  #undone: CollisionRow[] = [];
+  /** Resolves when the rows of earlier steps of the stage are passed to the store. */
+  #passed: Promise<unknown> = Promise.resolve();
   #record: ((shard: number, places: PackedPositions) => void) | undefined;
 
   constructor(sinks: Sinks) {
     this.#sinks = sinks;
-    const newGate = () => new CommitGate((events) => sinks.publish(events));
-    this.#gates = Array.from({ length: sinks.shards }, newGate);
-    this.#collisions = newGate();
+    const newGate = (dropsFailed = false) => new CommitGate((events) => sinks.publish(events), { dropsFailed });
+    this.#gates = Array.from({ length: sinks.shards }, () => newGate());
+    this.#collisions = newGate(sinks.collisionsPublished !== undefined);
   }
 
   /** Passes positions to the history from now on. */
@@ -104,7 +109,9 @@ export class OutcomeDispatcher {
     this.#sinks.counts.collisionsColliding += colliding;
     this.#sinks.counts.collisionsEnded += ended;
     this.#sinks.wakeAt('collisions', nextDeadlineMs);
-    if (this.#sinks.collisionsPublished !== undefined) return this.#ofSharedCollisions(reply, evaluated);
+    if (this.#sinks.collisionsPublished !== undefined) {
+      return this.#ofSharedCollisions(reply, evaluated)?.catch(() => undefined);
+    }
     // Most batches find no collision, and need not wait: many arrive while nothing can be stored.
     if (rows.length === 0 && events.length === 0) return undefined;
     // Motions reach the stage before their shards' steps are committed; its results are held until then.
@@ -114,41 +121,40 @@ export class OutcomeDispatcher {
   }
 
   /**
-   * The same if another hub may take over the stage. A start is published after its row is stored, and a row is erased
-   * after its end is published. So the next owner finds the row of every collision with a missing event, and publishes
-   * it again.
+   * The same if another hub may take over the stage. What a step has found is published when the rows of its starts and ends
+   * are stored, together with the motions that it has evaluated. So the next owner of the stage publishes these alike, and
+   * evaluates each motion after them. Then the rows of ended pairs are erased.
    */
   #ofSharedCollisions({ rows, events }: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined {
     const hasEvents = rows.length > 0 || events.length > 0;
-    const published = (): void => this.#sinks.collisionsPublished?.(evaluated, hasEvents);
-    if (!hasEvents) {
-      this.#collisions.publish([], undefined, published);
-      return undefined;
+    const report = (): void => this.#sinks.collisionsPublished?.(evaluated, hasEvents);
+    if (rows.length === 0) {
+      const released = events.length === 0 ? undefined : this.#sinks.released?.();
+      this.#collisions.publish(events, released, report);
+      return released;
     }
-    const met: CollisionRow[] = [];
-    for (const row of rows) {
-      if (row.gone === true) this.#parted.set(row.id, row);
-      else {
-        // It replaces the previous row.
-        this.#parted.delete(row.id);
-        met.push(row);
-      }
-    }
-    const stored = both(this.#sinks.released?.(), met.length === 0 ? undefined : this.#sinks.keepPairs(met));
-    const parted = rows.filter((row) => this.#parted.get(row.id) === row);
-    this.#collisions.publish(events, stored, () => {
-      const erased = this.#eraseParted(parted);
-      if (erased === undefined) published();
-      else void erased.then(published, () => undefined);
+    const ready = Promise.all([this.#passed, this.#sinks.released?.()]);
+    this.#passed = ready;
+    const stored = ready.then(() => {
+      this.#progress = { ...this.#progress, ...evaluated };
+      return this.#sinks.keepPairs([...this.#undone.splice(0), ...rows, progressRow(this.#progress)]);
     });
-    return stored?.catch(() => undefined);
+    const ended = rows.flatMap((row) => (row.gone !== true && row.endMs !== undefined ? [goneRow(row.id)] : []));
+    const { promise: published, resolve } = Promise.withResolvers<void>();
+    this.#collisions.publish(events, stored, () => {
+      report();
+      resolve();
+    });
+    return Promise.all([stored, published]).then(() => {
+      this.#progress = { ...this.#progress, published: evaluated.step };
+      return this.#sinks.keepPairs([...ended, progressRow(this.#progress)]);
+    });
   }
 
-  /** Erases the rows of pairs that have not collided again in the meantime. */
-  #eraseParted(rows: readonly CollisionRow[]): Promise<void> | undefined {
-    const due = rows.filter((row) => this.#parted.get(row.id) === row);
-    for (const { id } of due) this.#parted.delete(id);
-    return due.length === 0 ? undefined : this.#sinks.keepPairs(due);
+  /** Continues the collision stage of another hub. */
+  continueStage({ progress, undone }: StoredStage): void {
+    this.#progress = progress;
+    this.#undone = [...undone];
   }
 
   /** Delays collision events until a promise settles: subscribers may still be reconnecting to this hub. */

@@ -1,3 +1,4 @@
+import type { StageProgress } from '../core/collision/progress.ts';
 import { type CollisionRow, type HeldPair, idsOf } from '../core/collision/row.ts';
 import { Lane } from '../lane/lane.ts';
 import { type OpenThread, openThread, type Thread, type ThreadMemory } from '../lane/thread.ts';
@@ -41,13 +42,20 @@ export interface CollisionLaneOptions {
   /** Processes the outcome of a batch. `settled` also waits for the promise. */
   outcome(reply: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined;
   /** See CollisionInput; default false. */
-  readonly areStandsExact?: boolean;
+  readonly isShared?: boolean;
   /** Starts the thread; default openThread. */
   readonly openThread?: OpenThread | undefined;
   /** Reports that the worker has failed and is being restarted. */
   restarted(error: unknown): void;
   /** Id of this hub, and the monotonic time that the other owners have passed. Undefined for a single hub. */
   others?(): { readonly self: string; readonly untilMs: number } | undefined;
+}
+
+/** Stage of another hub. */
+export interface ContinuedStage {
+  readonly progress: StageProgress;
+  /** Id of this hub in it. */
+  readonly self: string;
 }
 
 /** Commands of a batch besides the pending motions. */
@@ -78,9 +86,9 @@ export class CollisionLane {
   /** Time until which pairs of a former run are held. */
   #heldMs = 0;
   /** See Restoration. */
-  #publishedMs: number | undefined;
-  /** The running batch evaluates motions received before this time. */
-  #beforeMs: number | undefined;
+  #publishedStep: number | undefined;
+  /** Number of the last step of this stage, or of the one that it continues. */
+  #number = 0;
   #variants: readonly Variant[] = [];
   /** The worker has failed, and its state is unknown. */
   #hasFailed = false;
@@ -152,19 +160,25 @@ export class CollisionLane {
 
   /**
    * Restores the pairs that collided when the former hub stopped, after the shards have restored positions. A pair that
-   * has separated is released `delayMs` from now, or with the next motions of both. `publishedMs`: see Restoration.
+   * has separated is released `delayMs` from now, or with the next motions of both. `from`: the stage of another hub,
+   * which this one continues.
    */
-  restore(rows: readonly CollisionRow[], delayMs: number, publishedMs?: number): void {
+  restore(rows: readonly CollisionRow[], delayMs: number, from?: ContinuedStage): void {
     if (rows.length === 0 && !this.#isPaused) return;
-    const nowMs = this.#options.now();
-    for (const row of rows) {
-      // If the clock was ahead, the start may be in the future.
-      this.#pairs.set(row.id, row.gone === true ? row : { ...row, startMs: Math.min(row.startMs, nowMs) });
-    }
-    this.#heldMs = nowMs + delayMs;
-    this.#publishedMs = publishedMs;
+    for (const row of rows) this.#pairs.set(row.id, row);
+    this.#heldMs = this.#options.now() + delayMs;
+    if (from !== undefined) this.#continue(from);
     this.#isHeldComplete = false;
     this.lane.push({ kind: 'pairs' });
+  }
+
+  #continue({ self, progress: { step, published, others } }: ContinuedStage): void {
+    this.#number = Math.max(this.#number, step);
+    this.#publishedStep = published;
+    for (const [hub, item] of others) {
+      if (hub === self) this.#unfinished.finish(item);
+      else this.#others.finishedBefore(hub, item);
+    }
   }
 
   /** Bytes of unfinished motions, as packed. */
@@ -267,11 +281,11 @@ export class CollisionLane {
       else arePairsDue ||= command.kind === 'pairs';
     }
     const beforeMs = Math.min(ownMs, others?.untilMs ?? ownMs);
-    this.#beforeMs = this.#isPaused ? undefined : beforeMs;
     const bytes = packForNow({
       nowMs: beforeMs,
       watermark,
-      areStandsExact: this.#options.areStandsExact === true,
+      isShared: this.#options.isShared === true,
+      step: ++this.#number,
       motions: this.#isPaused ? [] : this.#unfinished.send(),
       variants,
       setBacks: this.#options.setBacks?.(),
@@ -284,7 +298,7 @@ export class CollisionLane {
     if (!isPaused) this.#unfinished.finish(reply.finished?.own ?? watermark);
     if (reply.finished !== undefined) this.#others.finish(reply.finished);
     this.#isHeldComplete ||= arePairsDue;
-    if (arePairsDue) this.#publishedMs = undefined;
+    if (arePairsDue) this.#publishedStep = undefined;
     return reply;
   }
 
@@ -305,7 +319,7 @@ export class CollisionLane {
       held: this.#isHeldComplete ? [...this.#held.values()] : undefined,
       gone: [...ids].filter((id) => !this.#options.takesPart(id)),
       heldMs: this.#heldMs > nowMs ? this.#heldMs : 0,
-      publishedMs: this.#publishedMs,
+      publishedStep: this.#publishedStep,
       fromSeq: this.#unfinished.finishedTo,
       done: this.#hasFailed ? this.#unfinished.done : [],
       others: this.#others.restoration(this.#hasFailed),
@@ -320,7 +334,7 @@ export class CollisionLane {
     for (const row of reply.rows) {
       // The pair has met again and touches.
       this.#held.delete(row.id);
-      if (row.gone === true) this.#pairs.delete(row.id);
+      if (row.gone === true || row.endMs !== undefined) this.#pairs.delete(row.id);
       else this.#pairs.set(row.id, row);
     }
     for (const pair of reply.held) {
@@ -330,7 +344,7 @@ export class CollisionLane {
     const { nextDeadlineMs } = reply;
     // A due deadline waits for other hubs: retrying with every batch would be useless.
     const soonMs = reply.finished === undefined ? 0 : this.#options.now() + OTHERS_WAIT_MS;
-    const evaluated = { beforeMs: this.#beforeMs, others: reply.finished?.others ?? [] };
+    const evaluated = { step: this.#number, others: reply.finished?.others ?? [] };
     return this.#options.outcome(nextDeadlineMs < soonMs ? { ...reply, nextDeadlineMs: soonMs } : reply, evaluated);
   }
 }

@@ -25,14 +25,13 @@ export class RemoteMotions {
     return bytes;
   }
 
+  /** Another stage has finished the motions of a hub from items before this one. */
+  finishedBefore(hub: string, item: number): void {
+    this.#of(hub).unfinished.finish(item);
+  }
+
   add({ motions, ...progress }: RemoteMotionsUpdate): void {
-    const other = this.#others.get(progress.hub) ?? {
-      unfinished: new UnfinishedMotions(),
-      progress,
-      hasLeft: false,
-      isSent: false,
-    };
-    this.#others.set(progress.hub, other);
+    const other = this.#of(progress.hub);
     // Unsent progress is not lost.
     const isStood = progress.isStood || (other.progress.isStood && !other.isSent);
     other.progress = { ...progress, isStood };
@@ -84,6 +83,16 @@ export class RemoteMotions {
       other.unfinished.giveUp();
       other.isSent = false;
     }
+  }
+
+  #of(hub: string): RemoteHub {
+    const found = this.#others.get(hub);
+    if (found !== undefined) return found;
+    const progress = { hub, watermark: 0, passedMs: 0, setBacks: [], isStood: false, behindMs: 0 };
+    // The worker needs nothing before the hub has sent something.
+    const other = { unfinished: new UnfinishedMotions(), progress, hasLeft: false, isSent: true };
+    this.#others.set(hub, other);
+    return other;
   }
 
   restoration(withDone: boolean): readonly RemoteRestore[] {

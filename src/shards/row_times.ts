@@ -1,3 +1,4 @@
+import type { PairRow } from '../core/collision/row.ts';
 import type { StoredTimers } from '../core/fence/membership.ts';
 import type { StoredMembership, StoredRow, LastKnownRow } from '../core/item.ts';
 import { lastSeenTime, type ClockStep } from '../model/clock_steps.ts';
@@ -25,9 +26,20 @@ export function rowsToStore(rows: Iterable<StoredRow>, clock: RowClock): Iterabl
   if (clock.setBacks.length === 0) return rows;
   return Array.from(rows, (row) => {
     if (row.gone === true) return row;
-    if (row.kind === 'collision') return { ...row, startMs: clock.wallClockOfEventTime(row.startMs) };
+    if (row.kind === 'collision') return pairIn(row, clock.wallClockOfEventTime);
     return converted(row, clock.wallClockOfEventTime, clock.wallClockTime);
   });
+}
+
+/** Converts stored rows of pairs to event times of this hub. */
+export function remotePairs(rows: readonly PairRow[], clock: RowClock): readonly PairRow[] {
+  if (clock.setBacks.length === 0) return rows;
+  return rows.map((row) => pairIn(row, clock.eventTime));
+}
+
+function pairIn(row: PairRow, converted: (ms: number) => number): PairRow {
+  const { startMs, endMs } = row;
+  return { ...row, startMs: converted(startMs), ...(endMs !== undefined && { endMs: converted(endMs) }) };
 }
 
 /**

@@ -169,7 +169,7 @@ function collisionOddities(db: Database.Database): readonly string[] {
     .prepare(`
       SELECT count(*) FROM pair WHERE json_valid(pair.id) AND EXISTS (
         SELECT 1 FROM json_each(pair.id) AS one
-        WHERE NOT EXISTS (SELECT 1 FROM entity WHERE entity.kind = 'trackable' AND entity.id = one.value))`)
+        WHERE one.key < 2 AND NOT EXISTS (SELECT 1 FROM entity WHERE entity.kind = 'trackable' AND entity.id = one.value))`)
     .pluck()
     .get() as number;
   return orphans > 0 ? [`${orphans} collisions are of trackables that are not there`] : [];

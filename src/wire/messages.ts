@@ -89,7 +89,7 @@ export interface ReleasedRecord {
 }
 
 /** Input of a collision stage that does not have the colliding pairs. */
-export interface CollisionRestore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'heldMs' | 'publishedMs'> {
+export interface CollisionRestore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'heldMs' | 'publishedStep'> {
   /** Motions of items before this one were run by another worker. */
   readonly fromSeq: number;
   /** The last of these, packed. */
@@ -142,7 +142,8 @@ export interface CollisionBatch {
   /** See CollisionInput. */
   readonly setBacks: readonly ClockStep[] | undefined;
   /** See CollisionInput. */
-  readonly areStandsExact: boolean;
+  readonly isShared: boolean;
+  readonly step: number;
   /** For a stage that does not have the colliding pairs. */
   readonly restore: CollisionRestore | undefined;
   /** Changed zones, for views in their coordinates. */
@@ -163,8 +164,8 @@ export interface CollisionReply extends CollisionOutcome {
 
 /** Motions that the stage has evaluated. */
 export interface EvaluatedMotions {
-  /** All received before this monotonic time; undefined while the stage is paused. */
-  readonly beforeMs: number | undefined;
+  /** Number of the last step that has evaluated some. */
+  readonly step: number;
   /** For each other hub, those of items before a number. */
   readonly others: readonly (readonly [hub: string, item: number])[];
 }

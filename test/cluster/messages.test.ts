@@ -116,8 +116,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   PUBLISHED_MOTIONS: {
     codec: PUBLISHED_MOTIONS,
-    messages: [{ from: 'x', beforeMs: 1.5, others: [['y', 3]] }],
-    bad: [[0, [3, 0, 1], -3, /others/]],
+    messages: [{ from: 'x', others: [['y', 3]] }],
+    bad: [[0, [2, 0, 1], -3, /others/]],
   },
   ASK: {
     codec: ASK,

@@ -4,7 +4,8 @@ import { ClusterFanout } from '../../src/cluster/fanout/cluster_fanout.ts';
 import { ClusterMotions } from '../../src/cluster/collisions/cluster_motions.ts';
 import { ProtocolErrors } from '../../src/cluster/messages/protocol_errors.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { CollisionRow } from '../../src/core/collision/row.ts';
+import { storedStage } from '../../src/core/collision/progress.ts';
+import { type CollisionRow, idsOf } from '../../src/core/collision/row.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { DeliveryBatch, EventSubscriber } from '../../src/fanout/batch.ts';
 import { openFenceIndex } from '../../src/fence_index/fence_index.ts';
@@ -27,8 +28,8 @@ const VIEW = { crs: 'EPSG:4326' };
 /** Hubs that own trackables, and share one collision stage, without the rest of a cluster. */
 export class MotionWorld {
   readonly network: SimulatedCluster;
-  /** Stored colliding pairs. */
-  readonly pairs = new Map<string, CollisionRow>();
+  /** Stored rows of collisions. */
+  readonly rows = new Map<string, CollisionRow>();
   readonly hubs = new Map<string, MotionHub>();
   stageOwner = '';
   /** Delay before restored pairs are passed to the stage. */
@@ -36,6 +37,11 @@ export class MotionWorld {
 
   constructor(clock: SimulatedClock, seed = 1) {
     this.network = new SimulatedCluster({ clock, seed });
+  }
+
+  /** Ids of the trackables of the stored pairs. */
+  get pairs(): string[] {
+    return storedStage([...this.rows.values()]).pairs.map(({ id }) => idsOf(id).join(' '));
   }
 
   get clock(): SimulatedClock {
@@ -81,8 +87,8 @@ export class MotionHub implements EventSubscriber {
   readonly motions: ClusterMotions;
   /** Collision events that its subscriber received, as `start a b`. */
   readonly published: string[] = [];
-  /** The same with their ids. */
-  readonly all: { readonly id: string; readonly what: string }[] = [];
+  /** The same with their ids and JSON. */
+  readonly all: { readonly id: string; readonly what: string; readonly text: string }[] = [];
   readonly notices: string[] = [];
   /** Lead of its clock over others. */
   aheadMs = 0;
@@ -93,7 +99,7 @@ export class MotionHub implements EventSubscriber {
   constructor(world: MotionWorld, name: string, cores: number) {
     this.#world = world;
     this.name = name;
-    const { network, pairs } = world;
+    const { network, rows: stored } = world;
     const schedule = (delayMs: number, callback: () => void) => network.schedule(name, delayMs, callback);
     const later = (then?: () => void): Promise<void> =>
       new Promise((resolve) => {
@@ -123,8 +129,8 @@ export class MotionHub implements EventSubscriber {
         await later(() => {
           if (world.stageOwner !== name) throw new Error('The pairs are claimed by another hub');
           for (const row of kept) {
-            if (row.gone === true) pairs.delete(row.id);
-            else pairs.set(row.id, row);
+            if (row.gone === true) stored.delete(row.id);
+            else stored.set(row.id, row);
           }
         });
       },
@@ -195,7 +201,7 @@ export class MotionHub implements EventSubscriber {
       const ids = collisions.map(({ id }) => id).toSorted();
       const what = [type.replace('collision_', ''), ...ids].join(' ');
       this.published.push(what);
-      this.all.push({ id, what });
+      this.all.push({ id, what, text });
     }
   }
 
@@ -216,8 +222,10 @@ export class MotionHub implements EventSubscriber {
     if (record.stageOwner !== this.name || this.#hadStage) return;
     this.#hadStage = true;
     this.#world.network.schedule(this.name, 100, () => {
-      const pairs = [...this.#world.pairs.values()];
-      this.stages.collisions.restore(pairs, this.#world.delayMs, this.motions.publishedMs);
+      const stored = storedStage([...this.#world.rows.values()]);
+      const { pairs, progress } = stored;
+      this.stages.outcomes.continueStage(stored);
+      this.stages.collisions.restore(pairs, this.#world.delayMs, { progress, self: this.name });
     });
   }
 

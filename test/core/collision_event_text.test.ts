@@ -32,7 +32,7 @@ suite('collision events', () => {
       'collision_area',
       'center_distance',
     ]);
-    assert.equal(event.id, '["collision_start","a","b","b",2000,0]');
+    assert.equal(event.id, 'collision_start ["a","b",2000,1,0]');
     assert.equal(event.start_time, '1970-01-01T00:00:02.000Z');
     assert.equal(event.center_distance, 1.2);
     assert.equal(event.collision_area?.type, 'LineString');

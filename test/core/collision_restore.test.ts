@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { type CollisionRow, motionsOf } from '../../src/core/collision/row.ts';
+import { progressRow, storedStage } from '../../src/core/collision/progress.ts';
+import { type CollisionRow, idsOf, type PairRow, storedCollision } from '../../src/core/collision/row.ts';
 import type { Motion, TrackableMotion } from '../../src/core/motion/motion.ts';
 import { gone, moved, placeAt, ringAt } from './collision_motions.ts';
 import { brief, disc, openStage, read, type Stage, type Reported } from './collision_scene.ts';
@@ -35,6 +36,10 @@ function keep(rows: Map<string, CollisionRow>, outcome: Reported): void {
   }
 }
 
+function pairsOf({ rows }: Kept): string[] {
+  return [...rows.keys()].map((id) => idsOf(id).join(' '));
+}
+
 function standing(motions: readonly TrackableMotion[]): TrackableMotion[] {
   return motions.map((motion) => ({ ...motion, kind: 'stands' }));
 }
@@ -46,17 +51,17 @@ interface Again {
   readonly gone?: readonly string[];
   readonly done?: readonly Motion[];
   readonly unfinished?: readonly Motion[];
-  readonly publishedMs?: number;
+  readonly publishedStep?: number;
 }
 
 /** The stage after another one, which has kept what `kept` says. */
 function again(
   kept: Kept,
-  { nowMs, heldMs = 0, stands, gone = [], done = [], unfinished = [], publishedMs }: Again,
+  { nowMs, heldMs = 0, stands, gone = [], done = [], unfinished = [], publishedStep }: Again,
 ): Kept {
   const stage = openStage();
   const ahead = [...unfinished, ...standing(stands)];
-  stage.restore({ nowMs, rows: [...kept.rows.values()], held: undefined, gone, heldMs, done, ahead, publishedMs });
+  stage.restore({ nowMs, rows: [...kept.rows.values()], held: undefined, gone, heldMs, done, ahead, publishedStep });
   return keeping(stage, new Map(kept.rows));
 }
 
@@ -64,9 +69,9 @@ suite('rows of collisions', () => {
   test('come with a start and go with an end', () => {
     const kept = keeping();
     kept.step([disc('a', 1, 0), disc('b', 2, 1)]);
-    assert.deepEqual([...kept.rows.keys()], ['["a","b"]']);
+    assert.deepEqual(pairsOf(kept), ['a b']);
     kept.step([disc('b', 3, 9)]);
-    assert.deepEqual([...kept.rows.keys()], []);
+    assert.deepEqual(pairsOf(kept), []);
   });
 
   test('hold the start, and where both were, ring and all', () => {
@@ -78,9 +83,9 @@ suite('rows of collisions', () => {
     ] as const;
     const box = moved('a', 1, { ring: ringAt(square), z: 1.5, extrusion: 2, providers: ['x', 'y'] });
     const { rows } = openStage().step({ nowMs: 2, motions: [box, disc('b', 2, 1)] });
-    const [row] = JSON.parse(JSON.stringify(rows)) as [CollisionRow & { gone?: false }];
-    assert.equal(row.startMs, 2);
-    assert.deepEqual(motionsOf(row), [box, disc('b', 2, 1)]);
+    const [row] = JSON.parse(JSON.stringify(rows)) as [PairRow];
+    const { a, b, timeMs } = storedCollision(row).begun;
+    assert.deepEqual([a, b, timeMs], [box, disc('b', 2, 1), 2]);
   });
 
   test('are not made of pairs that meet and part in one step', () => {
@@ -118,7 +123,7 @@ suite('a collision stage after another one', () => {
       'start d c 12',
       'end b a 13',
     ]);
-    assert.deepEqual([...next.rows.keys()], ['["c","d"]']);
+    assert.deepEqual(pairsOf(next), ['c d']);
   });
 
   test('keeps the start of a pair', () => {
@@ -223,14 +228,56 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(next.step(unfinished), ['start c a 20', 'start c b 20', 'end b a 21', 'end b c 21', 'end a c 23']);
   });
 
-  test('publishes the start of a pair once when it repeats motions from before the pair met', () => {
-    const motions = [disc('b', 2, 30), disc('c', 3, 50), disc('a', 5, 29), disc('b', 6, 29), disc('b', 7, 50)];
-    const kept = keeping();
-    kept.step([disc('a', 1, 0), ...motions.slice(0, 4)]);
-    assert.deepEqual([...kept.rows.keys()], ['["a","b"]']);
-    const next = again(kept, { nowMs: 10, stands: [], unfinished: motions, publishedMs: 2 });
-    const events = next.step(motions);
-    assert.deepEqual(events, ['start a b 5', 'colliding b a 6', 'end b a 7', 'start b c 7']);
+  test('publishes starts and ends that were stored as the other stage has', () => {
+    const stage = openStage();
+    const [met, parted] = [
+      { step: 3, nowMs: 3, motions: [A, B, C] },
+      { step: 4, nowMs: 5, motions: [disc('c', 4, 1), disc('b', 5, 9)] },
+    ].map((input) => stage.step({ ...input, isShared: true })) as [Reported, Reported];
+    const rows = new Map<string, CollisionRow>();
+    for (const { id, ...row } of [...met.rows, ...parted.rows]) rows.set(id, { id, ...row });
+    const wanted = [...met.events, ...parted.events]
+      .map(({ text }) => text)
+      .filter((text) => !text.includes('"colliding"'));
+    for (const [publishedStep, from] of [
+      [2, 0],
+      [3, 1],
+      [4, wanted.length],
+    ] as const) {
+      const next = openStage();
+      const ahead = standing([disc('a', 6, 0.5), disc('b', 7, 40), disc('c', 8, 0.7)]);
+      const known = { rows: [...rows.values()], held: undefined, gone: [], heldMs: 0, done: [], ahead };
+      next.restore({ nowMs: 10, ...known, publishedStep });
+      const first = next.step({ step: 5, nowMs: 10, motions: ahead, isShared: true });
+      assert.deepEqual(
+        first.events.map(({ text }) => text),
+        wanted.slice(from),
+      );
+      const stored = first.rows.filter((row) => row.gone !== true && row.endMs !== undefined);
+      assert.deepEqual(stored.length, 2, 'ended pairs are to be erased');
+      assert.deepEqual(next.step({ step: 6, nowMs: 11, motions: [], isShared: true }).rows, []);
+    }
+  });
+
+  test('undoes what a step has stored without its progress', () => {
+    const stage = openStage();
+    const rows = [
+      stage.step({ step: 3, nowMs: 3, motions: [A, B], isShared: true }).rows,
+      stage.step({ step: 4, nowMs: 5, motions: [disc('b', 4, 9), disc('c', 5, 1)], isShared: true }).rows,
+    ];
+    const [[started], [ended, other]] = rows as [[PairRow], [PairRow, PairRow]];
+    const progress = { step: 3, published: 2, others: [] };
+    assert.deepEqual(storedStage([ended, other, progressRow(progress)]), {
+      progress,
+      pairs: [started],
+      undone: [started, { kind: 'collision', id: other.id, gone: true }],
+    });
+    const whole = { ...progress, step: 4 };
+    assert.deepEqual(storedStage([progressRow(whole), ended, other]), {
+      progress: whole,
+      pairs: [ended, other],
+      undone: [],
+    });
   });
 
   test('gives each start its own id, even if one of the trackables is restored at its next position', () => {
@@ -266,7 +313,7 @@ suite('a collision stage after another one', () => {
       disc('a', 5, 0, { seq: 7 }),
       disc('a', 6, 40, { seq: 8 }),
     ];
-    const { events } = stage.step({ nowMs: 6, motions, areStandsExact: true });
+    const { events } = stage.step({ nowMs: 6, motions, isShared: true });
     assert.deepEqual(events.map(brief), ['start b a 5', 'end a b 6']);
   });
 

@@ -21,7 +21,7 @@ export interface Reported extends Omit<CollisionOutcome, 'events'> {
 }
 
 export function openStage(variants: readonly Variant[] = [WGS84], zones: ReadonlyMap<string, Zone> = new Map()): Stage {
-  let count = 0;
+  let [count, steps] = [0, 0];
   const stage = openCollisionStage({
     newId: () => `event ${++count}`,
     namedId: (name) => name,
@@ -32,7 +32,7 @@ export function openStage(variants: readonly Variant[] = [WGS84], zones: Readonl
   return {
     ...stage,
     step(input) {
-      const outcome = stage.step(input);
+      const outcome = stage.step({ step: ++steps, ...input });
       return { ...outcome, events: eventsOf(outcome) };
     },
   };

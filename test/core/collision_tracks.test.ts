@@ -52,7 +52,7 @@ suite('collision stage, over random tracks', () => {
     });
   }
 
-  test('splitting motions into steps changes no event', () => {
+  test('splitting motions into steps changes no event but its id', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), fc.infiniteStream(fc.nat(5)), (changes, sizes) => {
         const motions = motionsOf(changes);
@@ -67,7 +67,7 @@ suite('collision stage, over random tracks', () => {
           parts.push(...stage.step({ nowMs, motions: batch }).events);
         }
         parts.push(...stage.step({ nowMs: endMs, motions: [] }).events);
-        assert.deepEqual(parts, whole.events);
+        assert.deepEqual(parts.map(withoutId), whole.events.map(withoutId));
         for (const { text } of parts) assert.equal(text, JSON.stringify(JSON.parse(text)));
       }),
       { seed: 17, numRuns: 150 },
@@ -133,4 +133,8 @@ function allPairs(bodies: readonly Body[]): string[] {
     }
   }
   return found.sort();
+}
+
+function withoutId({ text, ...rest }: SerializedEvent): object {
+  return { ...rest, event: { ...JSON.parse(text), id: undefined } };
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PROGRESS_ID, type StageProgress } from '../../src/core/collision/progress.ts';
+import type { CollisionRow } from '../../src/core/collision/row.ts';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { OutcomeDispatcher } from '../../src/hub/outcome_dispatcher.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -57,7 +59,55 @@ test('only the outcomes of the collision stage wait for its commits', () => {
     wakeAt: () => undefined,
   });
   const found = { started: 0, colliding: 0, ended: 0, nextDeadlineMs: Infinity, waiting: 0, held: [] };
-  const evaluated = { beforeMs: 0, others: [] };
+  const evaluated = { step: 1, others: [] };
   assert.equal(outcomes.ofCollisions({ ...found, rows: [], events: [] }, evaluated), undefined);
   assert.notEqual(outcomes.ofCollisions({ ...found, rows: [row('pair')], events: [] } as never, evaluated), undefined);
 });
+
+test('in a cluster, a start is published after the steps before it and its row are stored, and an end erased after that', async () => {
+  const log: string[] = [];
+  let release = (): void => undefined;
+  let isFull = false;
+  const outcomes = new OutcomeDispatcher({
+    shards: 1,
+    counts: newCounts(),
+    publish: (events) => void log.push(`publish ${events.length}`),
+    tellsOfMemberships: () => false,
+    keep: () => undefined,
+    async keepPairs(rows) {
+      log.push(`store ${Array.from(rows as Iterable<CollisionRow>, described).join(', ')}`);
+      if (isFull) throw new Error('the state is lost');
+    },
+    released: () => new Promise((resolve) => (release = resolve)),
+    collisionsPublished: ({ step }) => void log.push(`report ${step}`),
+    motions: () => undefined,
+    moveZones: () => undefined,
+    wakeAt: () => undefined,
+  });
+  const found = { started: 0, colliding: 0, ended: 0, nextDeadlineMs: Infinity, waiting: 0, held: [] };
+  const events = [{ variant: 1, bytes: lend(Buffer.alloc(0)), ends: new Uint32Array(0) }] as never;
+  const pair = (id: string, endMs?: number): CollisionRow => ({ kind: 'collision', id, startMs: 1, endMs, bodies: '' });
+  const stepped = (step: number, ...rows: CollisionRow[]) => {
+    return outcomes.ofCollisions({ ...found, rows, events }, { step, others: [['y', 10 * step]] });
+  };
+  outcomes.continueStage({ progress: { step: 4, published: 3, others: [] }, pairs: [], undone: [pair('undone')] });
+  const first = stepped(5, pair('a'), pair('b', 2));
+  await Promise.resolve();
+  assert.deepEqual(log.splice(0), [], 'no step is stored yet');
+  release();
+  await first;
+  const whole = ['store undone, a, b ends, 5/3 y 50', 'publish 1', 'report 5', 'store b gone, 5/5 y 50'];
+  assert.deepEqual(log.splice(0), whole);
+  isFull = true;
+  const second = stepped(6, pair('c'));
+  release();
+  await second;
+  assert.deepEqual(log, ['store c, 6/5 y 60'], 'the next owner of the stage publishes it');
+});
+
+function described(row: CollisionRow): string {
+  if (row.gone === true) return `${row.id} gone`;
+  if (row.id !== PROGRESS_ID) return row.endMs === undefined ? row.id : `${row.id} ends`;
+  const { step, published, others } = JSON.parse(row.bodies) as StageProgress;
+  return `${step}/${published} ${others.join().replace(',', ' ')}`;
+}

@@ -19,9 +19,8 @@ import { MotionsOut, type Passed } from './motions_out.ts';
  *   another hub                  | there, once the step is journaled, with | reports its watermark, and the positions
  *                                | its watermark                           | of its trackables on request
  *
- * The owner of the stage reports for which motions it has published the events. The others retain the rest (motions_out.ts). So
- * its successor evaluates every motion since the last one whose events are published, and publishes the starts and ends that
- * are not. An event published without a report is published twice, with the same id.
+ * The owner of the stage reports for which motions it has stored the starts and ends. The others retain the rest
+ * (motions_out.ts). So its successor evaluates every motion since the last stored step (core/collision/progress.ts).
  *
  * A hub that gets the stage holds it until it has the colliding pairs. The owners are those of the configuration log. For each
  * record the calls come in this order: `gone`, `stageOwner`, `owners`.
@@ -81,7 +80,6 @@ export class ClusterMotions {
   #question = 0;
   /** What this hub has published as the owner of the stage, until it is reported. */
   #published: PublishedMotions | undefined;
-  #publishedMs: number | undefined;
   #isStanding = false;
   readonly #malformed: ProtocolErrors;
   #isClosed = false;
@@ -141,19 +139,11 @@ export class ClusterMotions {
     this.#question = 0;
   }
 
-  /**
-   * Time before which the last other owner of the stage has published the events of all motions, by this hub's monotonic time
-   * of receipt; undefined if it has reported none.
-   */
-  get publishedMs(): number | undefined {
-    return this.#publishedMs;
-  }
-
   /** The events of motions that the stage of this hub has evaluated are published. Reports that at once if there are any. */
-  published({ beforeMs, others }: EvaluatedMotions, hasEvents: boolean): void {
+  published({ others }: EvaluatedMotions, hasEvents: boolean): void {
     const { self } = this.#options;
-    if (this.#owner !== self || beforeMs === undefined) return;
-    this.#published = { from: self, beforeMs, others };
+    if (this.#owner !== self) return;
+    this.#published = { from: self, others };
     // The events leave at the end of this turn, and the report after them.
     if (hasEvents) queueMicrotask(() => this.#reportPublished());
     else this.#beatSoon();
@@ -167,9 +157,8 @@ export class ClusterMotions {
   }
 
   #confirmed({ bytes }: Message): void {
-    const { from, beforeMs, others } = PUBLISHED_MOTIONS.read(bytes);
+    const { from, others } = PUBLISHED_MOTIONS.read(bytes);
     if (from !== this.#owner || from === this.#options.self) return;
-    this.#publishedMs = beforeMs;
     for (const [hub, item] of others) if (hub === this.#options.self) this.#out.confirmed(item);
   }
 

@@ -158,11 +158,9 @@ export type MotionsMessage = MessageOf<typeof MOTIONS>;
 
 /** The owner of the stage has published the events of all these motions. */
 export const PUBLISHED_MOTIONS = messageOf(
-  { what: 'a report of published motions', version: 1 },
+  { what: 'a report of published motions', version: 2 },
   {
     from: ID,
-    /** Monotonic time of this owner before which they were received, as in the rows of its pairs. */
-    beforeMs: NUMBER,
     /** For each other hub, the number of the first item that is not included. */
     others: listOf(rowOf<readonly [hub: string, item: number]>(TEXT, COUNT)),
   },

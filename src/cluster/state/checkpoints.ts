@@ -1,3 +1,4 @@
+import { PROGRESS_ID } from '../../core/collision/progress.ts';
 import type { CollisionRow } from '../../core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../../core/item.ts';
 import { keyOf, type PackedRows, rowAt } from '../../core/row_bytes.ts';
@@ -105,7 +106,8 @@ export class Checkpoints {
       return kind === 'collision' || options.isOwn?.(kind, id) !== false;
     };
     this.#objects = new StateSection({ ...common, subjectOf, isOwn });
-    this.#pairs = new StateSection({ ...common, subjectOf: () => `${name}.s.collisions`, isOwn });
+    const pairs = { subjectOf: () => `${name}.s.collisions`, lastId: PROGRESS_ID };
+    this.#pairs = new StateSection({ ...common, ...pairs, isOwn });
   }
 
   /** Error that stopped all writes; undefined while they go on. */

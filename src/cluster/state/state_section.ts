@@ -199,10 +199,17 @@ export class StateSection {
     }
     const plan: Plan = { rows: new Map(), homes: new Map(), left: new Map() };
     const waiting = new RowWriter(newRecordBuffer, 0);
+    const { lastId } = this.#options;
+    let last: RowLocation | undefined;
     for (let from = 0; from < newest.size; from += TURN_ROWS) {
-      for (let i = from; i < Math.min(from + TURN_ROWS, newest.size); i++) this.#place(newest.place(i), plan, waiting);
+      for (let i = from; i < Math.min(from + TURN_ROWS, newest.size); i++) {
+        const place = newest.place(i);
+        if (lastId !== undefined && rowId(place.buffer, place.at).id === lastId) last = place;
+        else this.#place(place, plan, waiting);
+      }
       await this.#options.turns.next();
     }
+    if (last !== undefined) this.#place(last, plan, waiting);
     if (waiting.size > 0) {
       // Rows that were buffered meanwhile are newer.
       const later = this.#noted;
@@ -393,6 +400,8 @@ export interface StateSectionOptions extends StateSubjectOptions {
   readonly pattern: string;
   /** Current subject of an object's rows. */
   subjectOf(kind: StoredRow['kind'], id: string): string;
+  /** Id of the row that each round writes last, if it has it. */
+  readonly lastId?: string;
   /** Whether this hub owns an object. */
   isOwn(kind: StoredRow['kind'], id: string): boolean;
   /** Whether all members have taken the state of removed members. */

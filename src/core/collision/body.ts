@@ -5,6 +5,7 @@ import { toEcef } from '../geo/ecef.ts';
 import type { TrackableMotion } from '../motion/motion.ts';
 import type { Celled } from './grid.ts';
 import { type CollisionHold, releaseMs, TOUCHING } from './hold.ts';
+import type { Transition } from './row.ts';
 
 /** Last position of a trackable that takes separate in collisions. */
 export interface Body extends Celled {
@@ -23,26 +24,16 @@ export interface Body extends Celled {
   jsonRound: number;
 }
 
-/**
- * Identity of the motion that began a collision of two trackables; event time and time of receipt may be those of other
- * motions. Motions of several trackables may have the same item, and hubs number their items independently.
- */
-export interface MetBy {
-  /** The trackable that moved. */
-  readonly id: string;
-  readonly receivedMs: number;
-  /** Number of its item. */
-  readonly seq: number;
-}
-
 /** Two trackables in collision, from the first contact until their release. */
 export interface Contact extends Scheduled {
   /** `a` has the smaller id. */
   readonly a: Body;
   readonly b: Body;
-  readonly startMs: number;
-  /** The motion that began it. */
-  readonly metBy: MetBy;
+  /** Id of its row. */
+  readonly rowId: string;
+  readonly begun: Transition;
+  /** Undefined while it goes on. */
+  ended: Transition | undefined;
   /** The trackable that moved last. */
   mover: Body;
   hold: CollisionHold;
@@ -52,11 +43,10 @@ export interface Contact extends Scheduled {
    * Subscribers have also reconnected by that time. 0: released when due.
    */
   heldMs: number;
-  /** Whether it includes motions that this stage has not evaluated yet: it was restored, or begun by a reported position. */
-  isRestored: boolean;
+  /** The reported position that has begun it: it includes earlier motions, which this stage has not evaluated yet. */
+  readonly reportedBy: Pick<TrackableMotion, 'receivedMs' | 'seq'> | undefined;
   /** Whether its row was emitted. */
   hasRow: boolean;
-  hasEnded: boolean;
 }
 
 export function newBody(motion: TrackableMotion): Body {
@@ -77,8 +67,16 @@ export function newBody(motion: TrackableMotion): Body {
 }
 
 /** Returns a contact of two touching trackables. */
-export function newContact(begun: Pick<Contact, 'a' | 'b' | 'startMs' | 'metBy' | 'mover' | 'isRestored'>): Contact {
-  return { ...begun, hold: TOUCHING, heldMs: 0, hasRow: false, hasEnded: false, heapIndex: -1 };
+export function newContact(known: Pick<Contact, 'a' | 'b' | 'rowId' | 'begun' | 'mover' | 'reportedBy'>): Contact {
+  return { ...known, ended: undefined, hold: TOUCHING, heldMs: 0, hasRow: false, heapIndex: -1 };
+}
+
+/** Returns a body at a position that is part of no grid, for an event of the past. */
+export function bodyAt(motion: TrackableMotion): Body {
+  const site = newSite();
+  locate(motion, undefined, site);
+  const [x, y, z] = site.space as unknown as readonly [number, number, number];
+  return { ...newBody(motion), x, y, z, reachMeters: site.reachMeters, ring: site.ring };
 }
 
 /** Returns when the contact ends without further motions. */

@@ -8,19 +8,20 @@ import { roundDegrees, roundMeters } from '../geo/rounding.ts';
 import { asciiBytes, NUMBER_BYTES_MAX, put, putNumber, UTF8_MAX } from '../json_bytes.ts';
 import type { RecordBuffer } from '../location/record.ts';
 import { OUT_OF_PLANE, type OutputPlane, POINT_BYTES_MAX, putPoint, putPosition } from '../motion/shape_bytes.ts';
-import { type Body, type Contact, otherOf } from './body.ts';
+import type { Body } from './body.ts';
 import { areaOf } from './pairing.ts';
 import { overlap } from './shapes.ts';
 import type { CollisionState } from './state.ts';
 
-/** A start, update or end of a contact to publish. */
+/** A start, update or end of a collision to publish. */
 export interface Announcement {
   readonly id: string;
   readonly type: CollisionEvent['collision_type'];
-  readonly contact: Contact;
-  /** The trackable that caused the event. */
+  /** The trackable that caused the event, and the other one. */
   readonly mover: Body;
-  /** Event time. */
+  readonly other: Body;
+  /** Event times of the start, and of this event. */
+  readonly startMs: number;
   readonly timeMs: number;
 }
 
@@ -39,8 +40,7 @@ export function writeCollision(
   { renderings, texts, setBacks }: Pick<CollisionState, 'renderings' | 'texts' | 'setBacks'>,
   events: EventWriter,
 ): void {
-  const { mover, contact } = announcement;
-  const other = otherOf(contact, mover);
+  const { mover, other } = announcement;
   const fields: FilterFields = [
     mover.motion.id,
     other.motion.id,
@@ -71,8 +71,8 @@ export function writeCollision(
 }
 
 /** Returns the members that all renderings share, without the closing brace. */
-function headOf({ id, type, contact, timeMs }: Announcement, format: (ms: number) => string): string {
-  const start = `{"id":${JSON.stringify(id)},"collision_type":"${type}","start_time":"${format(contact.startMs)}"`;
+function headOf({ id, type, startMs, timeMs }: Announcement, format: (ms: number) => string): string {
+  const start = `{"id":${JSON.stringify(id)},"collision_type":"${type}","start_time":"${format(startMs)}"`;
   if (type === 'collision_start') return start;
   const member = type === 'colliding' ? 'collision_time' : 'end_time';
   return `${start},"${member}":"${format(timeMs)}"`;

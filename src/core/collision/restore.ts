@@ -2,20 +2,28 @@ import type { Motion, TrackableMotion } from '../motion/motion.ts';
 import { type Body, type Contact, dueMs, connect, newContact } from './body.ts';
 import { holdingOf, type CollisionHold, observe, TOUCHING } from './hold.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { type CollisionRow, type HeldPair, metByOf, motionsOf } from './row.ts';
+import {
+  byPosition,
+  type CollisionRow,
+  type HeldPair,
+  type PairRow,
+  type StoredCollision,
+  storedCollision,
+  type Transition,
+} from './row.ts';
 import { type CollisionState, putAt } from './state.ts';
 
 /**
  * State that a stage restores from another one, which has stopped with its hub or only with its worker.
  *
- * Every trackable is at its last position. Every pair whose start was published is colliding, since then. If only the
+ * Every trackable is at its last position. Every pair with a row is colliding, unless that has an end. If only the
  * worker has failed, the hold of each pair is known, with its deadlines, which continue. After a restart of the hub,
  * positions decide whether a pair touches; if not, its tolerance timeout and exit delay start again. A pair that
  * touches and has no row begins to collide with the next motion of either trackable.
  */
 export interface Restoration {
   readonly nowMs: number;
-  /** The colliding pairs. */
+  /** The colliding pairs, and those that have ended, if their ends may not be published. */
   readonly rows: readonly CollisionRow[];
   /** Holds of the pairs that do not touch; undefined after a restart, when they are unknown. */
   readonly held: readonly HeldPair[] | undefined;
@@ -24,10 +32,10 @@ export interface Restoration {
   /** Time before which no pair is released by a motion of one trackable: see Contact. */
   readonly heldMs: number;
   /**
-   * The other stage has evaluated and published all motions received before this time, and its rows contain that. The
-   * start of a pair that met later may not be published: it is published again, with the same id. Undefined if all are.
+   * The other stage has published what its steps up to this one had found. What later ones have stored may not be
+   * published: it is published again, with the same ids. Undefined if all is.
    */
-  readonly publishedMs?: number | undefined;
+  readonly publishedStep?: number | undefined;
   /** Last motions that the other stage has finished, as far as known. */
   readonly done: readonly Motion[];
   /**
@@ -37,18 +45,20 @@ export interface Restoration {
   readonly ahead: readonly Motion[];
 }
 
-/** RestoredContacts contacts that the stage must report. */
-export interface RestoredContacts {
+/** What the stage must report of the restored state. */
+export interface Restored {
   /** Contacts held by deadlines. */
   readonly held: readonly Contact[];
-  /** Contacts whose start may not have been published. */
-  readonly unannounced: readonly Contact[];
+  /** Starts and ends that may not be published, in order, and their collisions. */
+  readonly unpublished: readonly (readonly [Transition, StoredCollision])[];
+  /** Rows of all ended pairs, and of those with unpublished starts. */
+  readonly rows: readonly PairRow[];
 }
 
 /** Restores the state of another stage. */
-export function restore(state: CollisionState, restoration: Restoration): RestoredContacts {
-  const { nowMs, rows, held, gone, heldMs, publishedMs = Number.POSITIVE_INFINITY, done, ahead } = restoration;
-  const found = { held: [] as Contact[], unannounced: [] as Contact[] };
+export function restore(state: CollisionState, restoration: Restoration): Restored {
+  const { nowMs, rows, held, gone, heldMs, publishedStep = Number.POSITIVE_INFINITY, done, ahead } = restoration;
+  const found = { held: [] as Contact[], unpublished: [] as [Transition, StoredCollision][], rows: [] as PairRow[] };
   const first = firstOf(ahead);
   const last = new Map(done.map((motion) => [motion.id, motion]));
   for (const motion of first.values()) {
@@ -59,11 +69,20 @@ export function restore(state: CollisionState, restoration: Restoration): Restor
   const holds = held && new Map(held.map((pair) => [pair.id, pair]));
   for (const row of rows) {
     if (row.gone === true) continue;
-    const stored = motionsOf(row);
-    const [a, b] = stored.map((each) => bodyOf(state, each, { first, gone })) as [RestoredBody, RestoredBody];
-    const metBy = metByOf(row);
+    const stored = storedCollision(row);
+    const { rowId, begun, ended } = stored;
+    const unpublished = [begun, ended].filter(
+      (each) => each !== undefined && each.at[0] > publishedStep,
+    ) as Transition[];
+    found.unpublished.push(...unpublished.map((each): [Transition, StoredCollision] => [each, stored]));
+    if (ended !== undefined || unpublished.length > 0) found.rows.push(row);
+    if (ended !== undefined) continue;
+    const [a, b] = [begun.a, begun.b].map((each) => bodyOf(state, each, { first, gone })) as [
+      RestoredBody,
+      RestoredBody,
+    ];
     const mover = moverOf(a.body, b.body);
-    const contact = newContact({ a: a.body, b: b.body, startMs: row.startMs, metBy, mover, isRestored: true });
+    const contact = newContact({ a: a.body, b: b.body, rowId, begun, mover, reportedBy: undefined });
     contact.hasRow = true;
     contact.heldMs = heldMs;
     connect(contact);
@@ -73,8 +92,8 @@ export function restore(state: CollisionState, restoration: Restoration): Restor
     if (!a.isExact || !b.isExact) contact.heldMs = Math.max(heldMs, nowMs);
     state.deadlines.push(dueMs(contact), contact);
     if (contact.hold !== TOUCHING) found.held.push(contact);
-    if (metBy.receivedMs >= publishedMs) found.unannounced.push(contact);
   }
+  found.unpublished.sort(([one], [other]) => byPosition(one, other));
   return found;
 }
 

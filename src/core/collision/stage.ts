@@ -15,13 +15,22 @@ import { EventWriter } from '../event_writer.ts';
 import type { NewRecordBuffer } from '../location/record.ts';
 import type { TrackableRemoved, Motion, TrackableMotion } from '../motion/motion.ts';
 import type { ZoneLookup } from '../zone/zone_table.ts';
-import { type Body, type Contact, dueMs, connect, newContact, otherOf, separate } from './body.ts';
-import { type Announcement, writeCollision } from './event_json.ts';
+import { type Body, bodyAt, type Contact, dueMs, connect, newContact, otherOf, separate } from './body.ts';
+import { writeCollision } from './event_json.ts';
 import { collect, startSearch } from './grid.ts';
 import { holdingOf, observe, releaseMs } from './hold.ts';
 import { areaOf, mayCollide } from './pairing.ts';
-import { type Restoration, type RestoredContacts, restore } from './restore.ts';
-import { type CollisionRow, goneRowOf, type HeldPair, heldPair, rowOf } from './row.ts';
+import { type Restoration, type Restored, restore } from './restore.ts';
+import {
+  type CollisionRow,
+  goneRow,
+  type HeldPair,
+  type PairRow,
+  rowIdOf,
+  rowOf,
+  type StoredCollision,
+  type Transition,
+} from './row.ts';
 import { type CollisionState, newCollisionState, putAt, refreshRenderings, takeAway } from './state.ts';
 
 export interface CollisionOptions {
@@ -45,10 +54,13 @@ export interface CollisionInput {
   /** Clock steps that convert monotonic times and event times to wall-clock times; by default the times are equal. */
   readonly setBacks?: readonly ClockStep[] | undefined;
   /**
-   * Whether reported positions are exactly those of the last motions. Then a pair that touches without colliding has
-   * met unnoticed, and starts to collide. False after the restart of a single hub, whose rows may be older.
+   * Whether another hub may continue this stage. Then it stores ends as well. Reported positions are exactly those of
+   * the last motions: a pair that touches without colliding has met unnoticed, and starts to collide. The rows of a
+   * single hub may be older than its last motions.
    */
-  readonly areStandsExact?: boolean | undefined;
+  readonly isShared?: boolean | undefined;
+  /** Number of the step, which rises, also from one stage to the next; by default 0. */
+  readonly step?: number | undefined;
 }
 
 export interface CollisionOutcome {
@@ -58,7 +70,7 @@ export interface CollisionOutcome {
   readonly started: number;
   readonly colliding: number;
   readonly ended: number;
-  /** Rows of pairs that have begun or ceased to collide, to be stored before these events are published: see row.ts. */
+  /** Rows of pairs that have begun or ended, to be stored before these events are published: see row.ts. */
   readonly rows: readonly CollisionRow[];
   /** Colliding pairs whose hold has changed: touching, or other deadlines. */
   readonly held: readonly HeldPair[];
@@ -77,22 +89,24 @@ export interface CollisionStage {
 export function openCollisionStage(options: CollisionOptions): CollisionStage {
   const state = newCollisionState(options.newBuffer);
   const events = new EventWriter(options.newBuffer);
-  let restored: RestoredContacts = { held: [], unannounced: [] };
-  const begin = (): Run => {
-    const { held, unannounced } = restored;
-    restored = { held: [], unannounced: [] };
-    const changes = { met: [], goneRows: [], held: new Set(held), started: 0, colliding: 0, ended: 0 };
-    return { state, options, events, unannounced, ...changes };
+  let restored: Restored = NOTHING_RESTORED;
+  const begin = (input: CollisionInput): Run => {
+    const { held, unpublished, rows } = restored;
+    restored = NOTHING_RESTORED;
+    const { step: number = 0, isShared = false } = input;
+    const changes = { changed: new Set<Contact>(), transitions: 0, started: 0, colliding: 0, ended: 0 };
+    return { state, options, events, unpublished, rows, number, isShared, held: new Set(held), ...changes };
   };
   return {
     state,
-    step: (input) => step(begin(), input),
+    step: (input) => step(begin(input), input),
     restore(restoration) {
       restored = restore(state, restoration);
     },
   };
 }
 
+const NOTHING_RESTORED: Restored = { held: [], unpublished: [], rows: [] };
 /** Event memory of each variant that is retained for the next step. */
 const EVENT_BYTES_RETAINED = 16 << 20;
 
@@ -101,12 +115,16 @@ interface Run {
   readonly state: CollisionState;
   readonly options: CollisionOptions;
   readonly events: EventWriter;
-  /** Restored contacts whose start may not have been published. */
-  readonly unannounced: readonly Contact[];
-  /** Contacts that have begun. */
-  readonly met: Contact[];
-  /** Tombstones of contacts that had rows and have ended. */
-  readonly goneRows: CollisionRow[];
+  /** See Restored. */
+  readonly unpublished: Restored['unpublished'];
+  readonly rows: readonly PairRow[];
+  /** See CollisionInput. */
+  readonly number: number;
+  readonly isShared: boolean;
+  /** Contacts that have begun or ended. */
+  readonly changed: Set<Contact>;
+  /** Number of starts and ends so far. */
+  transitions: number;
   /** Contacts whose hold has changed. */
   readonly held: Set<Contact>;
   started: number;
@@ -115,18 +133,18 @@ interface Run {
 }
 
 function step(run: Run, input: CollisionInput): CollisionOutcome {
-  const { nowMs, motions, variants, setBacks, areStandsExact = false } = input;
+  const { nowMs, motions, variants, setBacks } = input;
   const { state, events } = run;
   state.setBacks = setBacks ?? NO_CLOCK_STEPS;
   events.tidy(EVENT_BYTES_RETAINED);
   if (variants !== undefined) events.retain(variants);
   refreshRenderings(state, variants, run.options.zones);
-  for (const contact of run.unannounced) announce(run, contact, 'collision_start', contact.startMs);
+  for (const [transition, collision] of run.unpublished) announceStored(run, transition, collision);
   for (const motion of motions) {
     if (motion.kind !== 'stands') releaseDue(run, motion.receivedMs);
     if (motion.kind === 'gone') onGone(run, motion);
     else if (motion.kind === 'moved') onMoved(run, motion);
-    else onStands(run, motion, areStandsExact);
+    else onStands(run, motion);
   }
   releaseDue(run, nowMs);
   const { started, colliding, ended } = run;
@@ -141,21 +159,20 @@ function step(run: Run, input: CollisionInput): CollisionOutcome {
   };
 }
 
-/** Returns the rows of the whole run: a pair that has met and separated again needs none. */
-function rowsOf({ met, goneRows }: Run): readonly CollisionRow[] {
-  const rows = goneRows;
-  for (const contact of met) {
-    if (contact.hasEnded) continue;
+/** Returns the rows of the whole run. In a single hub, a pair that has met and separated again needs none. */
+function rowsOf({ rows: restored, changed, isShared }: Run): readonly CollisionRow[] {
+  const rows: CollisionRow[] = [...restored];
+  for (const contact of changed) {
+    if (contact.ended === undefined || isShared) rows.push(rowOf(contact));
+    else if (contact.hasRow) rows.push(goneRow(contact.rowId));
     contact.hasRow = true;
-    // After the tombstone of the same pair.
-    rows.push(rowOf(contact));
   }
   return rows;
 }
 
 function heldOf({ held }: Run): readonly HeldPair[] {
   const pairs: HeldPair[] = [];
-  for (const contact of held) if (!contact.hasEnded) pairs.push(heldPair(contact));
+  for (const contact of held) if (contact.ended === undefined) pairs.push({ id: contact.rowId, hold: contact.hold });
   return pairs;
 }
 
@@ -168,7 +185,7 @@ function onMoved(run: Run, motion: TrackableMotion): void {
   body.hasMoved = true;
   const search = startSearch(state.grid, body);
   reassess(run, body, search);
-  if (motion.collides) meet(run, body, motion);
+  if (motion.collides) meet(run, body);
   else takeAway(state, body);
 }
 
@@ -176,14 +193,14 @@ function onMoved(run: Run, motion: TrackableMotion): void {
  * Handles a reported position, which is not an event. A stage that has missed the motion before it updates its
  * collisions.
  */
-function onStands(run: Run, motion: TrackableMotion, isExact: boolean): void {
+function onStands(run: Run, motion: TrackableMotion): void {
   const known = run.state.bodies.get(motion.id);
   if (known !== undefined && known.motion.receivedMs > motion.receivedMs) return;
   const body = known?.motion.receivedMs === motion.receivedMs ? known : standAt(run, motion);
-  if (!isExact || !body.motion.collides) return;
+  if (!run.isShared || !body.motion.collides) return;
   const search = startSearch(run.state.grid, body);
   for (const contact of body.contacts) otherOf(contact, body).seenIn = search;
-  meet(run, body);
+  meet(run, body, motion);
 }
 
 function standAt(run: Run, motion: TrackableMotion): Body {
@@ -245,17 +262,14 @@ function reassess(run: Run, body: Body, search: number): void {
   }
 }
 
-/**
- * Whether a collision includes a motion that comes now. The stage from which it was restored had evaluated it: this stage
- * repeats motions up to the one that began the collision, and possibly later ones. A reported position comes before earlier
- * motions.
- */
-function isEvaluated({ isRestored, metBy }: Contact, { receivedMs, seq }: TrackableMotion): boolean {
-  return isRestored && (receivedMs < metBy.receivedMs || (receivedMs === metBy.receivedMs && seq <= metBy.seq));
+/** Whether a collision includes a motion that comes now: a reported position comes before earlier motions. */
+function isEvaluated({ reportedBy }: Contact, { receivedMs, seq }: TrackableMotion): boolean {
+  if (reportedBy === undefined || receivedMs > reportedBy.receivedMs) return false;
+  return receivedMs < reportedBy.receivedMs || seq <= reportedBy.seq;
 }
 
-/** Starts collisions with the bodies that the body touches now. `moved`: the motion that has brought it there. */
-function meet(run: Run, body: Body, moved?: TrackableMotion): void {
+/** Starts collisions with the bodies that the body touches now. `reported`: the reported position that has brought it there. */
+function meet(run: Run, body: Body, reported?: TrackableMotion): void {
   collect(run.state.grid, body, FOUND);
   if (FOUND.length === 0) return;
   const met = FOUND.filter((other) => mayCollide(body, other) && areaOf(body, other, 0) === 'touching');
@@ -264,33 +278,40 @@ function meet(run: Run, body: Body, moved?: TrackableMotion): void {
   // Of two reported positions, the later one has moved to the other.
   for (const other of met) {
     const [mover, still] = other.motion.receivedMs > body.motion.receivedMs ? [other, body] : [body, other];
-    start(run, mover, still, moved);
+    start(run, mover, still, reported);
   }
 }
 
-/** `moved`: the motion that has begun it; when left out, a reported position has, and the last motion of the mover counts. */
-function start(run: Run, mover: Body, other: Body, moved?: TrackableMotion): void {
+function start(run: Run, mover: Body, other: Body, reportedBy: Contact['reportedBy']): void {
   const [a, b] = mover.motion.id < other.motion.id ? [mover, other] : [other, mover];
-  const { eventTimeMs: startMs } = mover.motion;
-  const { id, receivedMs, seq } = moved ?? mover.motion;
-  const contact = newContact({ a, b, startMs, metBy: { id, receivedMs, seq }, mover, isRestored: moved === undefined });
+  const begun = transition(run, { type: 'collision_start', timeMs: mover.motion.eventTimeMs, a, b, mover });
+  const contact = newContact({ a, b, rowId: rowIdOf(begun), begun, mover, reportedBy });
   connect(contact);
   run.state.contacts++;
-  run.met.push(contact);
+  run.changed.add(contact);
   run.started++;
-  announce(run, contact, 'collision_start', contact.startMs);
+  announce(run, contact, 'collision_start', begun.timeMs);
+}
+
+function transition(
+  run: Run,
+  { a, b, mover, ...rest }: Pick<Transition, 'type' | 'timeMs'> & Pick<Contact, 'a' | 'b' | 'mover'>,
+): Transition {
+  return { ...rest, a: a.motion, b: b.motion, moverId: mover.motion.id, at: [run.number, run.transitions++] };
 }
 
 function end(run: Run, contact: Contact, mover: Body, timeMs: number): void {
   const { a, b } = contact;
   contact.mover = mover;
-  contact.hasEnded = true;
+  // A backward clock step, or a late location, must not end a collision before it began.
+  const endMs = Math.max(timeMs, contact.begun.timeMs);
+  contact.ended = transition(run, { type: 'collision_end', timeMs: endMs, a, b, mover });
   separate(contact);
-  if (contact.hasRow) run.goneRows.push(goneRowOf(contact));
+  run.changed.add(contact);
   run.state.deadlines.remove(contact);
   run.state.contacts--;
   run.ended++;
-  announce(run, contact, 'collision_end', timeMs);
+  announce(run, contact, 'collision_end', endMs);
   for (const body of [a, b]) {
     // It was restored only for this end.
     if (body.contacts.length === 0 && !body.motion.collides) takeAway(run.state, body);
@@ -317,23 +338,24 @@ function byIds(one: Contact, other: Contact): number {
   return one.b.motion.id < other.b.motion.id ? -1 : 1;
 }
 
-function announce(run: Run, contact: Contact, type: CollisionEvent['collision_type'], timeMs: number): void {
-  const { renderings } = run.state;
-  if (renderings.length === 0) return;
-  // A backward clock step, or a late location, must not end a collision before it began.
-  const announcement = { type, contact, mover: contact.mover, timeMs: Math.max(timeMs, contact.startMs) };
-  const id = type === 'colliding' ? run.options.newId() : run.options.namedId(nameOf(announcement));
-  writeCollision({ id, ...announcement }, run.state, run.events);
+function announce(run: Run, contact: Contact, type: CollisionEvent['collision_type'], atMs: number): void {
+  if (run.state.renderings.length === 0) return;
+  const { mover, begun, rowId } = contact;
+  const id = type === 'colliding' ? run.options.newId() : run.options.namedId(nameOf(type, rowId));
+  const timeMs = Math.max(atMs, begun.timeMs);
+  const event = { id, type, mover, other: otherOf(contact, mover), startMs: begun.timeMs, timeMs };
+  writeCollision(event, run.state, run.events);
 }
 
-/**
- * A start is identified by its pair and the motion that began the collision; an end by its start and its reported
- * values. Two stages, one of which has lost motions of the pair, may end the same collision differently, as two events.
- */
-function nameOf({ type, contact, mover, timeMs }: Omit<Announcement, 'id'>): string {
-  const { a, b, metBy } = contact;
-  const name = [type, a.motion.id, b.motion.id, metBy.id, metBy.receivedMs, metBy.seq];
-  if (type === 'collision_start') return JSON.stringify(name);
-  const positions = [a, b].map(({ motion: { lon, lat, z, floor } }) => [lon, lat, z, floor]);
-  return JSON.stringify([...name, timeMs, mover.motion.id, positions]);
+/** Publishes a start or an end that another stage has stored, as that has published it or would have. */
+function announceStored(run: Run, { type, timeMs, a, b, moverId }: Transition, collision: StoredCollision): void {
+  const { rowId, begun } = collision;
+  const [mover, other] = (a.id === moverId ? [a, b] : [b, a]).map(bodyAt) as [Body, Body];
+  const id = run.options.namedId(nameOf(type, rowId));
+  writeCollision({ id, type, mover, other, startMs: begun.timeMs, timeMs }, run.state, run.events);
+}
+
+/** A start or an end is identified by its row. */
+function nameOf(type: Transition['type'], rowId: string): string {
+  return `${type} ${rowId}`;
 }
