@@ -149,6 +149,9 @@ export const HUB_ENV = {
   MALLOC_TRIM_THRESHOLD_: '262144',
 };
 
+/** Output of src/bundle.mjs that starts the hub. */
+export const HUB_BUNDLE = '.hub/main.js';
+
 /** Folder of Node's compile cache: each thread of the hub loads a hundred files when it starts. */
 const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'compiled') };
 
@@ -156,16 +159,18 @@ const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'com
 const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
 /**
- * Runs the separate build script, which detects by itself whether a build is needed. A hub runs without a page, too.
+ * Runs a separate build script, which detects by itself whether a build is needed. Returns whether its output is complete.
+ * Checks end if it fails, and a hub starts without.
  */
-function buildUi(forWhat) {
-  const build = join(ROOT, 'src', 'build_ui.mjs');
+function build(script, forWhat, without) {
+  const file = join(ROOT, 'src', script);
   const node = findNode(ROOT);
-  if (node === undefined || !existsSync(build)) return;
-  const { status, signal } = spawnSync(node, [build], { stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status === 0) return;
+  if (node === undefined || !existsSync(file)) return false;
+  const { status, signal } = spawnSync(node, [file], { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status === 0) return true;
   if (forWhat === CHECKS || signal !== null) process.exit(status ?? 1);
-  console.error('The hub starts without its web UI');
+  console.error(without);
+  return false;
 }
 
 /** npm must not run on the Node below node_modules, which it is about to remove. */
@@ -206,7 +211,7 @@ async function main(args) {
   const needed = args[0].startsWith('src/') ? HUB_PACKAGES : ALL_PACKAGES;
   if (!isInstalled(ROOT, needed)) await install(needed);
   const what = args[0] === '--run' ? args[1] : args[0];
-  if (what === HUB || what === CHECKS) buildUi(what);
+  if (what === HUB || what === CHECKS) build('build_ui.mjs', what, 'The hub starts without its web UI');
   if (args[0] === '--run') {
     const bin = join(ROOT, 'node_modules', '.bin');
     const env = { ...COMPILED, ...process.env, PATH: bin + delimiter + pathWithoutModules() };
@@ -220,7 +225,10 @@ async function main(args) {
     );
   }
   const [nodeArgs, env] = what === HUB ? [HUB_NODE_ARGS, HUB_ENV] : [[], {}];
-  run(node, [...nodeArgs, join(ROOT, args[0]), ...args.slice(1)], { env: { ...COMPILED, ...env, ...process.env } });
+  const isBundled = what === HUB && build('bundle.mjs', what, 'The hub starts from its sources, which takes longer');
+  run(node, [...nodeArgs, join(ROOT, isBundled ? HUB_BUNDLE : args[0]), ...args.slice(1)], {
+    env: { ...COMPILED, ...env, ...process.env },
+  });
 }
 
 function readOr(path, otherwise) {

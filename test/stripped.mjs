@@ -11,6 +11,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleOf, ensureBundled, entriesIn } from '../src/bundle.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'node_modules', '.cache', 'stripped');
@@ -129,8 +130,16 @@ function entriesOf(folder) {
 }
 
 function resolve(specifier, context, next) {
+  const bundle = bundleFor(specifier);
+  if (bundle !== undefined) return next(bundle, context);
   const place = context.parentURL?.endsWith('.ts') ? PLACES.get(specifier) : undefined;
   return next(place !== undefined && existsSync(place) ? pathToFileURL(place).href : specifier, context);
+}
+
+/** The bundle of a file that starts a process or a thread: tests start what users start. */
+function bundleFor(specifier) {
+  const file = BUNDLES.get(specifier);
+  return file !== undefined && existsSync(file) ? pathToFileURL(file).href : undefined;
 }
 
 function load(url, context, next) {
@@ -144,6 +153,7 @@ function load(url, context, next) {
 }
 
 const JOINED_FOLDER = joinedFolder();
+const BUNDLES = new Map(entriesIn(ROOT).map((entry) => [pathToFileURL(join(ROOT, entry)).href, bundleOf(entry, ROOT)]));
 /** Of packages, by what imports name. */
 const PLACES = new Map([
   ...NAMED_ONCE.map((name) => [name, join(FOLDER, `${name}.mjs`)]),
@@ -153,6 +163,7 @@ const PLACES = new Map([
 if (!process.env.NODE_OPTIONS?.includes(OWN_OPTION)) {
   fill();
   await joinModules();
+  await ensureBundled(ROOT);
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${OWN_OPTION}`.trim();
 }
 // An older Node, which tests of the start run, has no such hooks.

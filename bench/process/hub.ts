@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundleOf, ensureBundled } from '../../src/bundle.mjs';
 import { HUB_ENV, HUB_NODE_ARGS } from '../../src/launch.mjs';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const MAIN = bundleOf('src/main.ts');
 const RUNNING = /API +http:\/\/\S+:(\d+)\/hub\/v2/;
 
 /** Settings of the hub by their names in hub_config.yaml. */
@@ -35,6 +36,7 @@ export class BenchHub {
 
   /** Starts a hub and waits until it listens. A given folder is used, and not deleted when the hub is stopped. */
   static async start(options: StartOptions = {}): Promise<BenchHub> {
+    await ensureBundled();
     const hub = new BenchHub(options.folder, options);
     await hub.#listening();
     return hub;

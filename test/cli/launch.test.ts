@@ -262,3 +262,20 @@ test('launch.mjs starts the hub without its page when that cannot be built, and 
   const checks = await finish(launch(root, '--run', 'ok'));
   assert.deepEqual(checks, { code: 1, out: '', err: 'no page\n' });
 });
+
+test('launch.mjs starts the hub from its bundle, or else from its sources', async (context) => {
+  const root = project(context);
+  record(root, {});
+  mkdirSync(join(root, '.hub'));
+  writeFileSync(join(root, '.hub', 'main.js'), "console.log('bundle')");
+  writeFileSync(join(root, 'src', 'main.ts'), "console.log('sources')");
+
+  writeFileSync(join(root, 'src', 'bundle.mjs'), '');
+  assert.deepEqual(await finish(launch(root, 'src/main.ts')), { code: 0, out: 'bundle\n', err: '' });
+  writeFileSync(join(root, 'src', 'bundle.mjs'), "console.error('no bundle'); process.exit(1)");
+  assert.deepEqual(await finish(launch(root, 'src/main.ts')), {
+    code: 0,
+    out: 'sources\n',
+    err: 'no bundle\nThe hub starts from its sources, which takes longer\n',
+  });
+});

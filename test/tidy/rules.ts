@@ -35,6 +35,7 @@ const ENTRIES = [
   'src/cli/cli.ts',
   'src/launch.mjs',
   'src/build_ui.mjs',
+  'src/bundle.mjs',
   'src/hub-ui/main.tsx',
   'src/hub-ui/shell/service_worker.ts',
 ];
