@@ -28,7 +28,7 @@ import { ObjectPartitions, type Repartitioned } from './config/object_partitions
 import { BootstrapEntities } from './config/bootstrap.ts';
 import { Ownership } from './routing/ownership.ts';
 import { PartitionLoads } from './routing/partition_loads.ts';
-import { PROTOCOLS } from './config/protocols.ts';
+import { checkProtocol, PROTOCOLS } from './config/protocols.ts';
 import { JournalProbe } from './membership/journal_probe.ts';
 import { changeRecord } from './config/repartition.ts';
 import { objectsOf } from './migration/release.ts';
@@ -238,12 +238,13 @@ export class Cluster {
     this.#log = await openConfigLog({
       ...{ bus, name, replicas, storage, notice, elapsed, schedule },
       newId: randomUUID,
-      restore: (parts, sequence) => this.#restore(parts, sequence),
+      restore: (parts) => this.#restore(parts),
       apply: (record) => this.#apply(record),
       snapshot: () => snapshotParts(this.#state, this.#handlers?.entities() ?? []),
       shouldSnapshot: () => this.#membership.isFirst,
       stopped: (error) => this.#out(error),
     });
+    checkProtocol('Cannot follow the configuration', this.#state.protocol, PROTOCOLS);
     await checkMembers(this.#state.members.values(), this.#options);
     if (this.#state.settings.has(HUB_ID_SETTING)) return;
     const changes: EntityChange[] = [['setting', HUB_ID_SETTING, JSON.stringify(randomUUID()), false]];
@@ -637,8 +638,8 @@ export class Cluster {
     return cancel;
   }
 
-  #restore(parts: readonly Uint8Array[], sequence: number): void {
-    const { state, entities } = restored(parts, sequence);
+  #restore(parts: readonly Uint8Array[]): void {
+    const { state, entities } = restored(parts);
     this.#state = state;
     this.#opening.restore(entities);
     this.#partitions.apply(entities);

@@ -41,7 +41,7 @@ export async function followCluster(
       ...{ bus, name: 'hub', replicas, storage: 'file', schedule, newId: randomUUID },
       elapsed: () => performance.now(),
       restore: (parts, sequence) => {
-        ({ state } = restored(parts, sequence));
+        ({ state } = restored(parts));
       },
       apply(record) {
         state = applied(state, record);

@@ -97,7 +97,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
       for (const [, text] of settingsIn(record.body)) rules.apply(JSON.parse(text ?? '[]'));
     },
     restore(parts, sequence) {
-      const snapshot = restored(parts, sequence);
+      const snapshot = restored(parts);
       state = snapshot.state;
       entities.load(storedByKind(snapshot.entities));
       const text = state.settings.get(RULES_SETTING);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { Packr } from 'msgpackr';
 import { type EntityText, restored, snapshotParts } from '../../src/cluster/config/snapshot_messages.ts';
@@ -30,14 +29,13 @@ import { type Dice, diceOf } from '../support/dice.ts';
 
 const NO_MAP = mapFields(undefined);
 const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-const SEVERAL: ConfigBody = { kind: 'protocol', version: 2 };
 
 function stateAfter(bodies: readonly ConfigBody[], from = EMPTY_STATE, first = 1): ConfigState {
   return bodies.reduce((state, body, i) => applied(state, { sequence: first + i, id: `${first + i}`, body }), from);
 }
 
 const join = (incarnation: string): ConfigBody => {
-  return { kind: 'join', incarnation, name: `hub ${incarnation}`, protocols: [1, 2], digest: 'd' };
+  return { kind: 'join', incarnation, name: `hub ${incarnation}`, protocols: [1], digest: 'd' };
 };
 const map = (map: PartitionMap): ConfigBody => ({ kind: 'map', ...mapFields(map) });
 const took = (by: string, of: string, partitions: readonly number[]): ConfigBody => {
@@ -126,7 +124,7 @@ function anyMap(dice: Dice, { map, members }: ConfigState): PartitionMap | undef
   return { epoch, owners: map.owners.map((owner, at) => (isOwned(owner, at) ? owner : one())), collisions: one() };
 }
 
-const SEEN = { handed: 0, chains: 0, back: 0, away: 0, old: 0 };
+const SEEN = { handed: 0, chains: 0, back: 0, away: 0 };
 
 for (let seed = 1; seed <= 40; seed++) {
   test(`A snapshot and later records result in the same state as all records, seed ${seed}`, () => {
@@ -135,14 +133,10 @@ for (let seed = 1; seed <= 40; seed++) {
     const whole = stateAfter(bodies);
     for (let at = 0; at <= bodies.length; at += 1 + dice(6)) {
       const before = stateAfter(bodies.slice(0, at));
-      const { state, entities } = restored(snapshotParts(before, []), at);
+      const { state, entities } = restored(snapshotParts(before, []), [1, 2]);
       assert.deepEqual(entities, []);
       const end = stateAfter(bodies.slice(at), state, at + 1);
-      // State of the previous release has no ownership version.
-      if (before.protocol > 1) assert.equal(end.version, whole.version);
-      else SEEN.old++;
-      assert.ok(end.version >= whole.version && end.version <= Math.max(at, whole.version));
-      assert.deepEqual({ ...end, version: 0 }, { ...whole, version: 0 });
+      assert.deepEqual(end, whole);
       // In the same order too.
       for (const field of ['settings', 'members', 'dead'] as const) {
         assert.deepEqual([...end[field].keys()], [...whole[field].keys()]);
@@ -202,9 +196,9 @@ for (let seed = 1; seed <= 40; seed++) {
     let state = EMPTY_STATE;
     let away: (readonly [sequence: number, object: ObjectMove])[] = [];
     for (const [i, body] of bodies.entries()) {
-      const { protocol, members, map } = state;
+      const { members, map } = state;
       state = applied(state, { sequence: i + 1, id: 'x', body });
-      if (body.kind === 'regroup' && protocol > 1) away.push(...body.objects.map((each) => [i + 1, each] as const));
+      if (body.kind === 'regroup') away.push(...body.objects.map((each) => [i + 1, each] as const));
       if (body.kind === 'arrived' && members.has(body.by)) {
         away = away.filter(([at, [, , , to]]) => {
           return at !== body.sequence || map?.owners[to] !== body.by || !body.partitions.includes(to);
@@ -244,11 +238,9 @@ class Chains {
   readonly #ended = new Set<string>();
   #owners: readonly string[] = [];
   #epoch = 0;
-  #protocol = 1;
 
   apply(body: ConfigBody): void {
     if (body.kind === 'join' && !this.#ended.has(body.incarnation)) this.#members.add(body.incarnation);
-    if (body.kind === 'protocol') this.#protocol = Math.max(this.#protocol, body.version);
     if ((body.kind === 'expel' || body.kind === 'leave') && this.#members.delete(body.incarnation)) {
       this.#ended.add(body.incarnation);
       for (const partition of ALL) {
@@ -262,7 +254,7 @@ class Chains {
   #map(next: PartitionMap | undefined): void {
     if (next === undefined || next.epoch <= this.#epoch) return;
     for (const [partition, owner] of this.#owners.entries()) {
-      if (this.#protocol < 2 || next.owners[partition] === owner || !this.#members.has(owner)) continue;
+      if (next.owners[partition] === owner || !this.#members.has(owner)) continue;
       this.#lose(partition, owner);
     }
     this.#owners = next.owners;
@@ -363,7 +355,7 @@ test('The partitions of the last member wait until there is a map with a new one
 /** a owns everything, b and c nothing; then a must hand 3 and 4 over to b. */
 const OWNED = firstMap({ members: ['a'] });
 const MOVED = given(OWNED, [3, 4], 'b');
-const HANDING = stateAfter([SEVERAL, join('a'), join('b'), join('c'), map(OWNED), map(MOVED)]);
+const HANDING = stateAfter([join('a'), join('b'), join('c'), map(OWNED), map(MOVED)]);
 
 const HANDED: readonly [
   name: string,
@@ -411,12 +403,6 @@ for (const [name, bodies, wanted, open] of HANDED) {
     assert.equal(isSettled(state), open.length === 0);
   });
 }
-
-test('While one member owns everything, nothing is handed off and nothing is migrating', () => {
-  const bodies = [join('a'), join('b'), map(OWNED), map(MOVED), regroup(['provider', 'p', 0, 3])];
-  const state = stateAfter(bodies);
-  assert.deepEqual([state.sources, state.migrating, isSettled(state)], [[], [], true]);
-});
 
 test('A migrating object is unserved until the owner of its new partition has it', () => {
   const settled = stateAfter([took('b', 'a', [3, 4])], HANDING, 7);
@@ -491,7 +477,7 @@ test('A snapshot has all entities in order, in messages below 4 MB, however long
   ]);
   const parts = snapshotParts(state, entities.values());
   for (const { length } of parts) assert.ok(length > 0 && length < 4_000_000, `${length}`);
-  assert.deepEqual(restored(parts, 2), { state: { ...state, version: 2 }, entities });
+  assert.deepEqual(restored(parts), { state, entities });
   assert.ok(parts.length < 20, `${parts.length}`);
 });
 
@@ -507,11 +493,15 @@ const texts = (...rows: unknown[]): Uint8Array => packr.pack([1, 'texts', rows])
 
 const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: string | RegExp][] = [
   ['no messages', [], /message 1 of the configuration's snapshot: it is missing$/],
-  ['a later version', head([0, 3]), /version must be one of 1, 2, but is 3$/],
-  ['fewer fields than its version has', head([0, 2]), /message 1 .*: sources must be a list, .*, but is missing$/],
+  [
+    'a later version',
+    head([0, 2]),
+    /message 1 .*: the cluster uses version 2 of its protocol, but this hub supports 1$/,
+  ],
+  ['fewer fields', [packr.pack([1, 'state', 1, []])], /message 1 .*: dead must be a list, .*, but is missing$/],
   ['texts in the place of the state', [texts()], /message 1 .*: kind must be state, but is "texts"$/],
   ['a wrong member', head([3, [['a']]]), /: joined must be a list, each of them .*, but is \[\["a"\]\]$/],
-  ['a wrong partition', head([4, [['a', 1, 1, [256]]]]), /: dead must be a list, .*a number below 256/],
+  ['a wrong partition', head([9, [['a', 1, [256]]]]), /: sources must be a list, .*a number below 256/],
   ['a short map', head([7, [0]]), /: owners must be a list of 256/],
   ['an owner that is no member', head([5, 1], [7, ALL]), /owners\[0\] must be -1 or below 0, but is 0$/],
   ['the state twice', [...HEAD, ...HEAD], `${PART}: kind must be texts, but is "state"`],
@@ -527,49 +517,20 @@ const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: st
 
 for (const [what, parts, message] of DAMAGED) {
   test(`A snapshot with ${what} is not restored, and the error has the reason`, () => {
-    assert.throws(() => restored(parts, 1), { name: 'ConfigRecordError', message });
+    assert.throws(() => restored(parts), { name: 'ConfigRecordError', message });
   });
 }
 
-// Records that the previous release writes and reads.
-const FIRST_VERSION: readonly [body: ConfigBody, sha256: string][] = [
-  [join('a'), '862792082077c451'],
-  [join('b'), 'ee57c47724285424'],
-  [map(OWNED), '37235a854f90b94e'],
-  [
-    {
-      ...{ kind: 'change', by: 'a' },
-      changes: [
-        ['setting', 's', '1', false],
-        ['zone', 'z', '{"id":"z"}', false],
-      ],
-    },
-    '980f942c59041a1e',
-  ],
-  [{ kind: 'ensure', by: 'a', providers: [['p', '{"id":"p"}']] }, '68d7a1af53f45d5b'],
-  [expel('a', afterLeave(OWNED, { gone: 'a', members: ['b'] })), '0b153323152e3e71'],
-  [took('b', 'a', [0, 1, 2]), '782cb16a47a122c7'],
-  [{ kind: 'protocol', version: 1 }, 'c15a48af2967ced6'],
-  [leave('b'), '8149948b437831f3'],
-];
-
-test('While the release before is a member all is written as it did, byte for byte', () => {
-  const bodies = FIRST_VERSION.map(([body]) => body);
-  const shortSum = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  assert.deepEqual(
-    bodies.map((body, i) => shortSum(packRecord(`${i + 1}`, body))),
-    FIRST_VERSION.map(([, sum]) => sum),
-  );
-  const parts = snapshotParts(stateAfter(bodies), [{ kind: 'zone', id: 'z', text: '{"id":"z"}' }]);
-  assert.deepEqual(parts.map(shortSum), ['6f51725a6d812219', '27d5643ca3fce555']);
-});
-
-test('A hub of the previous release reads neither the record that raises the version nor a later snapshot', () => {
+test('The record that switches to the next version is written in it, and so are later snapshots', () => {
   const versionOf = (bytes: Uint8Array | undefined): unknown => packr.unpack(bytes ?? new Uint8Array())[0];
-  const bodies = [SEVERAL, regroup(['provider', 'p', 0, 1]), arrived('a', 1)];
+  const next: ConfigBody = { kind: 'protocol', version: 2 };
+  const bodies = [join('a'), next, regroup(['provider', 'p', 0, 1])];
   assert.deepEqual(
     bodies.map((body) => versionOf(packRecord('1', body))),
-    [2, 2, 2],
+    [1, 2, 1],
   );
-  assert.equal(versionOf(snapshotParts(stateAfter([SEVERAL]), [])[0]), 2);
+  assert.equal(versionOf(snapshotParts(stateAfter([next]), [])[0]), 2);
+  const message = /record 2: the cluster uses version 2 of its protocol, but this hub supports 1$/;
+  assert.throws(() => unpackRecord(lend(packRecord('1', next)), 2), { name: 'ConfigRecordError', message });
+  assert.deepEqual(unpackRecord(lend(packRecord('1', next)), 2, [1, 2]).body, next);
 });

@@ -24,7 +24,7 @@ import type { Heartbeat } from '../../src/cluster/messages/messages.ts';
 const SUSPECT_MS = 2000;
 
 function join(sequence: number, incarnation: string, atMs = 0): Signal {
-  return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}`, protocols: [1, 2] };
+  return { is: 'join', sequence, atMs, incarnation, name: `hub ${incarnation}`, protocols: [1] };
 }
 
 function beat(incarnation: string, atMs: number, more: Partial<Heartbeat> = {}): Signal {
@@ -48,7 +48,7 @@ function play(signals: readonly Signal[], from = openMembers('me', { suspectMs: 
 /** This hub, and others that joined after it, up since -10,000 and silent since 0, with an append stored at `keptAtMs`. */
 function cluster(others: readonly string[], { keptAtMs = 1_000_000 }: { readonly keptAtMs?: number } = {}): Members {
   const joined = ['me', ...others].map((incarnation, i) => join(i + 1, incarnation));
-  const state: Signal = { is: 'state', protocol: 2, isSettled: true };
+  const state: Signal = { is: 'state', protocol: 1, isSettled: true };
   return play([up(-10_000), ...joined, state, kept(keptAtMs)]);
 }
 
@@ -349,7 +349,7 @@ describe('look', () => {
   });
 
   test('gives everything to one while one may own', () => {
-    const open = openMembers('me', { suspectMs: SUSPECT_MS });
+    const open = openMembers('me', { suspectMs: SUSPECT_MS, ownersMax: 1 });
     const map = firstMap({ members: ['a', 'b', 'me'], ownersMax: 1 });
     const joined = [up(-9000), join(1, 'a'), join(2, 'b'), join(3, 'me'), { is: 'map', sequence: 4, map } as const];
     const sealing = look(play([...joined, ...well(2000)], open), 2000).members;
@@ -381,12 +381,12 @@ describe('Records', () => {
 
   test('may have begun with a snapshot', () => {
     const map = firstMap({ members: ['a'] });
-    const protocols = [1, 2];
+    const protocols = [1];
     const all = [
       { incarnation: 'b', name: 'hub b', protocols, index: 8 },
       { incarnation: 'a', name: 'hub a', protocols, index: 5 },
     ];
-    const state = { protocol: 2, isSettled: true };
+    const state = { protocol: 1, isSettled: true };
     const members = restored(openMembers('me', { suspectMs: SUSPECT_MS }), { members: all, map, ...state }, 70);
     const joins = [join(5, 'a', 70), join(8, 'b', 70)];
     const advance = play([...joins, { is: 'state', ...state }, { is: 'map', sequence: 9, map }]);

@@ -30,7 +30,6 @@ function names(hubs: readonly TestHub[]): string[] {
 /** Nothing is migrating, and each owner has its share, give or take one. */
 function assertEven(living: readonly TestHub[], ownersMax = Number.POSITIVE_INFINITY): void {
   for (const { state, membership } of living) {
-    assert.equal(state.protocol, 2);
     assert.ok(isSettled(state), JSON.stringify([state.sources, state.migrating]));
     assert.deepEqual(state.map, membership.map);
     const counts = [...Map.groupBy(state.map?.owners ?? [], (owner) => owner).values()].map(({ length }) => length);
@@ -133,8 +132,8 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const world = new HubWorld(context, seed);
     const dice = diceOf(seed + 500);
     // In a third of the seeds several may own partitions.
-    const more = seed % 3 === 0 ? { protocols: [1, 2], ownersMax: 4 } : {};
-    const { ownersMax = 1 } = more;
+    const more = { ownersMax: seed % 3 === 0 ? 4 : 1 };
+    const { ownersMax } = more;
     world.cluster.mishaps.unanswered = dice(2) * 100;
     const failures: unknown[] = [];
     const start = (): void => {
@@ -251,19 +250,14 @@ describe('A takeover', () => {
 });
 
 describe('Members that may all own partitions', () => {
-  const SEVERAL = { protocols: [1, 2], ownersMax: 256 };
+  const SEVERAL = { ownersMax: 256 };
   /** Whether all live hubs have the same even map, and nothing is migrating. */
   const isEven = ({ living }: HubWorld): boolean =>
     living.every(({ state }) => {
       const counts = living.map(
         ({ incarnation }) => state.map?.owners.filter((each) => each === incarnation).length ?? 0,
       );
-      return (
-        isSettled(state) &&
-        state.protocol === 2 &&
-        state.members.size === living.length &&
-        Math.max(...counts) - Math.min(...counts) <= 1
-      );
+      return isSettled(state) && state.members.size === living.length && Math.max(...counts) - Math.min(...counts) <= 1;
     });
 
   test('share them evenly within seconds after each join', async (context) => {
@@ -331,18 +325,38 @@ describe('Members that may all own partitions', () => {
     const behind = kinds.slice(kinds.indexOf('regroup'), kinds.lastIndexOf('arrived'));
     assert.ok(!behind.includes('map'), `${behind}`);
   });
+});
 
-  test('are but one owner while one of them does not know of several', async (context) => {
+describe('An upgrade to the next version of the protocol', () => {
+  const [OLD, NEW] = [{ protocols: [1] }, { protocols: [1, 2] }];
+  const protocolsOf = ({ living }: HubWorld): readonly number[] => living.map(({ state }) => state.protocol);
+
+  test('takes effect once the last hub of the older release has left', async (context) => {
     const world = new HubWorld(context, 1);
-    const old = world.add({ protocols: [1] });
-    await old.start();
-    for (let count = 0; count < 2; count++) await world.add(SEVERAL).start();
-    await world.clock.wait(10_000);
-    assert.deepEqual([ownersAt(old), old.state.protocol], [['h1'], 1]);
-    await old.membership.leave();
-    old.end();
-    await world.until(() => isEven(world), 5000);
-    assertEven(world.living);
+    for (const release of [OLD, OLD, NEW]) await world.add(release).start();
+    for (const old of world.hubs.slice(0, 2)) {
+      await world.clock.wait(10_000);
+      assert.ok(protocolsOf(world).every((version) => version === 1));
+      await world.add(NEW).start();
+      await old.membership.leave();
+      old.end();
+    }
+    await world.until(() => protocolsOf(world).every((version) => version === 2), 1000);
+    assert.equal(world.living.length, 3);
+    await world.add(NEW).start();
+    await world.until(() => protocolsOf(world).length === 4, 1000);
+  });
+
+  test('keeps hubs of the older release out from then on', async (context) => {
+    const world = new HubWorld(context, 2);
+    const hub = world.add(NEW);
+    await hub.start();
+    await world.until(() => hub.state.protocol === 2, 1000);
+    const old = world.add(OLD);
+    await assert.rejects(old.start(), {
+      message: /record \d+: the cluster uses version 2 of its protocol, but this hub supports 1$/,
+    });
+    assert.deepEqual(old.notices, []);
   });
 });
 
@@ -602,7 +616,7 @@ test('The log has each suspicion and its end, and the reason against expelling, 
   );
 });
 
-test('A malformed heartbeat is ignored, and logged once', async (context) => {
+test('A malformed heartbeat, and one of another version, is skipped, counted and logged once', async (context) => {
   const world = new HubWorld(context, 1);
   const [hub] = await world.start(1);
   const stranger = world.cluster.bus('stranger');
@@ -612,9 +626,8 @@ test('A malformed heartbeat is ignored, and logged once', async (context) => {
     stranger.publish('hub.applied', bytes);
   }
   await world.clock.wait(1000);
-  assert.deepEqual(hub?.notices, [
-    'Skipped a malformed message about members: Cannot read a heartbeat: 1 bytes are not msgpack',
-  ]);
+  const skipped = 'Skipped a malformed message about members: Cannot read a heartbeat: 1 bytes are not msgpack';
+  assert.deepEqual([hub?.notices, hub?.membership.protocolErrors], [[skipped], 6]);
   assert.ok(hub?.isLiving);
 });
 

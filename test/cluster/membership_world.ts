@@ -4,6 +4,7 @@ import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { type ConfigLog, openConfigLog } from '../../src/cluster/config/config_log.ts';
 import type { ConfigBody } from '../../src/cluster/config/config_record.ts';
 import { acquisitions, applied, type ConfigState, EMPTY_STATE } from '../../src/cluster/config/config_state.ts';
+import { PROTOCOLS } from '../../src/cluster/config/protocols.ts';
 import { HubJournal } from '../../src/cluster/journal/hub_journal.ts';
 import { journalMessage } from '../../src/cluster/journal/journal_message.ts';
 import { journalSubjects, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
@@ -43,6 +44,7 @@ export class TestHub {
   readonly stops: Error[] = [];
   readonly records: ConfigBody[] = [];
   readonly #place: HubPlace;
+  readonly #protocols: readonly number[];
   log: ConfigLog | undefined;
   applied = 0;
   state: ConfigState = EMPTY_STATE;
@@ -56,13 +58,14 @@ export class TestHub {
   constructor(place: HubPlace, more: Partial<ClusterMembershipOptions> = {}) {
     const { bus, name, incarnation, schedule, elapsed } = place;
     this.#place = place;
+    this.#protocols = more.protocols ?? PROTOCOLS;
     this.incarnation = incarnation;
     this.bus = bus;
     const places = journalSubjects(name, incarnation);
     this.journal = new HubJournal({ bus, places, schedule, ended: ({ isSealed }) => isSealed && this.#end() });
     this.membership = openMembership({
       ...place,
-      ...{ hubName: `hub ${incarnation}`, digest: 'd', protocols: [1], ownersMax: 1 },
+      ...{ hubName: `hub ${incarnation}`, digest: 'd', protocols: PROTOCOLS, ownersMax: 1 },
       makeJournal: (of) => this.#makeJournal(of),
       room: () => 100,
       loads: () => new Map([[3, 40]]),
@@ -93,6 +96,7 @@ export class TestHub {
       },
       stopped: (error) => this.stops.push(error),
       notice: (text) => this.notices.push(text),
+      protocols: this.#protocols,
       newId: () => `${incarnation} ${++this.#ids}`,
     });
     this.log = log;

@@ -42,6 +42,8 @@ export interface ConfigLogOptions extends Pick<StreamSettings, 'replicas' | 'sto
   shouldSnapshot(): boolean;
   /** Called when an error has stopped the log, so that this hub no longer follows the configuration. */
   stopped(error: Error): void;
+  /** Versions of the protocol that this hub supports; PROTOCOLS if left out. */
+  readonly protocols?: readonly number[];
   /** Logs a warning. */
   notice(text: string): void;
   /** A new id, unique across all hubs. */
@@ -223,7 +225,7 @@ export class ConfigLog {
     let own: Waiting | undefined;
     try {
       if (sequence !== this.#applied + 1) throw gapError(this.#applied, sequence);
-      const record = unpackRecord(message.bytes, sequence);
+      const record = unpackRecord(message.bytes, sequence, this.#options.protocols);
       own = first?.isOpen && first.id === record.id ? first : undefined;
       this.#options.apply({ ...record, isOwn: own !== undefined });
     } catch (error) {

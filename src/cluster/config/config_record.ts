@@ -16,14 +16,14 @@ import {
   unpacked,
   type Valued,
 } from './field_checks.ts';
-import { PROTOCOLS, SEVERAL_OWNERS } from './protocols.ts';
+import { checkProtocol, PROTOCOLS } from './protocols.ts';
 
 /**
  * Records of the configuration log: msgpack of `[version, kind, id, …]`, with the fields of the kind in the order of FIELDS.
  * The id is unique, so that the writer recognizes its record in the log.
  *
  * All hubs must apply the same records, so an unreadable record must not be skipped: reading it is an error, and so is writing
- * it. The version is the lowest one that lets hubs follow the log from the record on, see protocols.ts.
+ * it. The version is the lowest one that lets hubs follow the log from the record on: see protocols.ts.
  */
 
 const SNAPSHOT_END_VERSION = 1;
@@ -54,10 +54,6 @@ const OBJECT_KIND: FieldCheck<ObjectKind> = {
   fits: (value): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind),
 };
 export const OBJECT_MOVES = listOf(rowOf<ObjectMove>(OBJECT_KIND, TEXT, PARTITION, PARTITION));
-export const PROTOCOL: FieldCheck<number> = {
-  what: `one of ${PROTOCOLS.join(', ')}`,
-  fits: (value): value is number => PROTOCOLS.includes(value as number),
-};
 const OWNER: FieldCheck<number> = {
   what: 'a whole number, or -1',
   fits: (value): value is number => value === -1 || COUNT.fits(value),
@@ -91,7 +87,7 @@ const FIELDS = {
   /** `by` has taken over partitions from `of`; both are member ids, and may be the same. */
   took: { by: TEXT, of: TEXT, partitions: listOf(PARTITION) },
   /** All hubs write this version from this record on. */
-  protocol: { version: PROTOCOL },
+  protocol: { version: COUNT },
 } as const;
 
 export type ConfigKind = keyof typeof FIELDS;
@@ -116,15 +112,19 @@ export function packRecord(id: string, body: ConfigBody): Uint8Array {
     check(`Cannot write a configuration record (${body.kind})`, field, value, shape);
     return value;
   });
-  return packed([versionOf(body), body.kind, id, ...values]);
+  // All hubs support the version after the record that raises it, so other records need no higher version.
+  return packed([body.kind === 'protocol' ? body.version : 1, body.kind, id, ...values]);
 }
 
-/** Unpacks the record of a sequence. Throws a ConfigRecordError that names the sequence if it is malformed. */
-export function unpackRecord(bytes: Borrowed, sequence: number): ConfigRecord {
+/**
+ * Unpacks the record of a sequence. Throws a ConfigRecordError that names the sequence if it is malformed, or if its version is
+ * not supported.
+ */
+export function unpackRecord(bytes: Borrowed, sequence: number, supported = PROTOCOLS): ConfigRecord {
   const what = `Cannot read configuration record ${sequence}`;
   const list = unpacked(what, bytes);
   const [version, kind, id, ...values] = list;
-  check(what, 'version', version, PROTOCOL);
+  checkProtocol(what, version, supported);
   if (!isKind(kind)) throw malformed(what, 'kind', kind, `one of ${Object.keys(FIELDS).join(', ')}`);
   const ofKind = `${what} (${kind})`;
   check(ofKind, 'id', id, TEXT);
@@ -159,12 +159,6 @@ export function unpackSnapshotEnd(bytes: Borrowed, at: number): SnapshotEnd {
   check(what, 'sequence', sequence, COUNT);
   check(what, 'parts', parts, COUNT);
   return { sequence: sequence as number, parts: parts as number };
-}
-
-/** All hubs support the version after the record that raises it, so other records need no higher version. */
-function versionOf(body: ConfigBody): number {
-  if (body.kind === 'protocol') return body.version;
-  return body.kind === 'regroup' || body.kind === 'arrived' ? SEVERAL_OWNERS : 1;
 }
 
 function isKind(kind: unknown): kind is ConfigKind {

@@ -4,7 +4,6 @@ import type { ConfigBody, ConfigRecord, MAP, ObjectMove } from './config_record.
 import { malformed, type Valued } from './field_checks.ts';
 import type { PartitionMap } from '../membership/partition_map.ts';
 import type { Serving } from '../routing/ownership.ts';
-import { SEVERAL_OWNERS } from './protocols.ts';
 
 /**
  * State that all hubs derive from the configuration log, besides entities. It depends on the records alone, so it is the
@@ -43,8 +42,6 @@ import { SEVERAL_OWNERS } from './protocols.ts';
  *
  * A migrating object moves from the owner of its old partition to the owner of its new one. If a partition changes hands in
  * the meantime, its new owner takes that role.
- *
- * With version 1 of the protocol one member owns all partitions. Members do not hand over partitions, and no object migrates.
  */
 export interface ConfigState {
   /** JSON by name. */
@@ -60,10 +57,7 @@ export interface ConfigState {
   readonly migrating: readonly MigratingObjects[];
   /** Protocol version that all members write. */
   readonly protocol: number;
-  /**
-   * Sequence of the last record that changed ownership. A snapshot of version 1 does not include it. Then it is the sequence of
-   * the snapshot until the next change, and may be higher than on other hubs, but never higher than the applied sequence.
-   */
+  /** Sequence of the last record that changed ownership. */
   readonly version: number;
 }
 
@@ -249,7 +243,7 @@ function withSettings(state: ConfigState, body: ConfigBody): ConfigState {
 }
 
 function onRegroup(state: ConfigState, { objects }: ConfigBody<'regroup'>, sequence: number): ConfigState {
-  if (objects.length === 0 || state.protocol < SEVERAL_OWNERS) return state;
+  if (objects.length === 0) return state;
   return { ...state, migrating: [...state.migrating, { sequence, objects }] };
 }
 
@@ -285,7 +279,6 @@ function mapped(state: ConfigState, fields: MapFields, sequence: number): Config
   const map = partitionMap(fields);
   if (map === undefined || map.epoch <= (state.map?.epoch ?? 0)) return state;
   const next: ConfigState = { ...state, map };
-  if (state.protocol < SEVERAL_OWNERS) return next;
   const lost = partitionsIn(state.map, (owner, partition) => owner !== map.owners[partition]);
   const byLoser = Map.groupBy(lost, (partition) => state.map?.owners[partition] ?? NOBODY);
   return [...byLoser]

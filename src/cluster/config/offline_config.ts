@@ -75,8 +75,8 @@ export class OfflineConfig {
     const { name, replicas, storage, elapsed } = this.#options;
     this.#log = await openConfigLog({
       ...{ bus: this.#bus, name, replicas, storage, schedule, elapsed, newId: randomUUID },
-      restore: (parts, sequence) => {
-        const { state, entities } = restored(parts, sequence);
+      restore: (parts) => {
+        const { state, entities } = restored(parts);
         this.#state = state;
         this.#partitions.apply(entities);
         for (const [id, text] of state.settings) this.#set({ kind: 'setting', id, text });

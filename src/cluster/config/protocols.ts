@@ -1,18 +1,21 @@
-/**
- * Protocol versions of messages between hubs. The `join` of a hub lists the versions that it reads and writes. A cluster starts
- * with version 1. As soon as all members support the next version, the first member appends a record that switches to it.
- *
- *   version   adds
- *   -------   ------------------------------------------------------------------------------------------------------
- *   1         one member owns everything
- *   2         several members own partitions, and hand them over: `regroup`, `arrived`, and snapshots that include both
- *
- * A cluster never goes back to an older version. The record that raises the version is written in the new one, as is
- * everything that older hubs cannot read. A hub that cannot read a record or a snapshot does not start, or leaves. So a hub
- * of a release with only version 1 never joins a cluster with several owners: before it joins it finds that record, or a later
- * snapshot. If it joined before that record, the record is not written.
- */
-export const PROTOCOLS: readonly number[] = [1, 2];
+import { ConfigRecordError } from './field_checks.ts';
 
-/** From this version on several members may own partitions. */
-export const SEVERAL_OWNERS = 2;
+/**
+ * Versions of the protocol between hubs that this release reads and writes. The `join` of a hub lists them. A cluster starts with
+ * version 1. As soon as all members support the next version, the first member appends the record that switches to it, and the
+ * cluster never goes back. That record is written in the new version, as are later snapshots. A hub that does not support the
+ * version of the cluster does not start; so a release that can no longer read the older version does not join before the switch.
+ *
+ * To add a version: list it here, next to the one before, and write what that cannot read only while `ConfigState.protocol` is
+ * high enough. The release after that drops the older one.
+ */
+export const PROTOCOLS: readonly number[] = [1];
+
+/** Throws a ConfigRecordError that begins with `what` unless the version of the cluster is one of the supported ones. */
+export function checkProtocol(what: string, version: unknown, supported: readonly number[]): void {
+  if (supported.includes(version as number)) return;
+  const found = JSON.stringify(version);
+  throw new ConfigRecordError(
+    `${what}: the cluster uses version ${found} of its protocol, but this hub supports ${supported.join(', ')}`,
+  );
+}

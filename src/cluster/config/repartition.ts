@@ -1,7 +1,6 @@
 import type { ConfigBody, EntityChange, ObjectMove } from './config_record.ts';
 import { type ConfigState, isSettled } from './config_state.ts';
 import type { ObjectPartitions } from './object_partitions.ts';
-import { SEVERAL_OWNERS } from './protocols.ts';
 
 /** Configuration that changes apply to. */
 export interface Configured {
@@ -20,7 +19,7 @@ export function changeRecord(
 ): ConfigBody<'change' | 'regroup'> | undefined {
   const plain: ConfigBody<'change'> = { kind: 'change', by, changes };
   // Without running hubs, the next hub takes everything over in its final state.
-  if (state.protocol < SEVERAL_OWNERS || state.members.size === 0) return plain;
+  if (state.members.size === 0) return plain;
   const repartitioned = partitions.preview(changes.map(([kind, id, text]) => ({ kind, id, text })));
   if (repartitioned.length === 0) return plain;
   if (!isSettled(state)) return undefined;

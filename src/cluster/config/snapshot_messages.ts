@@ -1,6 +1,6 @@
 import type { StoredKind } from '../../core/entity_write.ts';
 import { lend } from '../../model/borrowed.ts';
-import { ENTITY_KIND, MAP, OBJECT_MOVES, type ObjectMove, PROTOCOL } from './config_record.ts';
+import { ENTITY_KIND, MAP, OBJECT_MOVES, type ObjectMove } from './config_record.ts';
 import {
   COUNT,
   ConfigRecordError,
@@ -16,8 +16,8 @@ import {
   unpacked,
   type Valued,
 } from './field_checks.ts';
-import { type ConfigState, leftOf, mapFields, partitionMap, type Source } from './config_state.ts';
-import { SEVERAL_OWNERS } from './protocols.ts';
+import { type ConfigState, mapFields, partitionMap, type Source } from './config_state.ts';
+import { checkProtocol, PROTOCOLS } from './protocols.ts';
 
 /** An entity as JSON. */
 export interface EntityText {
@@ -30,18 +30,11 @@ export interface EntityText {
  * Encodes the state and all entities as messages of less than 4 MB: msgpack of `[version, 'state', …]`, and then of
  * `[version, 'texts', rows]`, settings first, each kind of entity in the order of creation. A text that is too long for one
  * row continues in the next. The version is that of the protocol. Readers reject a version that they do not support.
- *
- *   version   the fields of the state
- *   -------   ------------------------------------------------------------------------------------------------------
- *   1         STATE, with the removed members in the order of their removal, and the partitions that each is a source of
- *   2         these, but without the partitions of removed members, and LATER: sources including members, migrating
- *             objects, and the ownership version
  */
 export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>): readonly Uint8Array[] {
   const version = state.protocol;
-  const shapes: Readonly<Record<string, FieldCheck<unknown>>> = shapesOf(version);
   const fields: Readonly<Record<string, unknown>> = fieldsOf(state);
-  const parts = [packed([version, 'state', ...Object.keys(shapes).map((field) => fields[field])])];
+  const parts = [packed([version, 'state', ...Object.keys(STATE).map((field) => fields[field])])];
   let rows: TextRow[] = [];
   let bytes = 0;
   for (const row of textRows(state.settings, entities)) {
@@ -60,20 +53,20 @@ export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>
 
 /**
  * Restores the state from the messages of `snapshotParts`. Throws a ConfigRecordError that names the malformed message.
- * `sequence`: the last record that they include.
+ * `supported`: versions of the protocol that this hub reads.
  */
 export function restored(
   parts: readonly Uint8Array[],
-  sequence: number,
+  supported = PROTOCOLS,
 ): { readonly state: ConfigState; readonly entities: readonly EntityText[] } {
-  const fields = stateFields(parts[0]);
+  const fields = stateFields(parts[0], supported);
   const settings = new Map<string, string>();
   const entities: EntityText[] = [];
   let begun: TextRow | undefined;
   for (const [place, part] of parts.entries()) {
     if (place === 0) continue;
     const what = whatOf(place);
-    for (const [kind, id, piece, goesOn] of textsOf(part, what)) {
+    for (const [kind, id, piece, goesOn] of textsOf(part, { what, supported })) {
       if (begun !== undefined && (begun[0] !== kind || begun[1] !== id)) throw incomplete(what, begun);
       const text: string = (begun?.[2] ?? '') + piece;
       begun = goesOn ? [kind, id, text, true] : undefined;
@@ -83,7 +76,7 @@ export function restored(
     }
   }
   if (begun !== undefined) throw incomplete(whatOf(parts.length - 1), begun);
-  return { state: { ...stateOf(fields, sequence), settings }, entities };
+  return { state: { ...stateOf(fields), settings }, entities };
 }
 
 /** Size of the rows of a message, which has some bytes more. */
@@ -100,7 +93,7 @@ type MemberRow = readonly [
   digest: string,
   index: number,
 ];
-type DeadRow = readonly [incarnation: string, index: number, left: readonly number[]];
+type DeadRow = readonly [incarnation: string, index: number];
 type SourceRow = readonly [of: string, released: number, partitions: readonly number[]];
 type RegroupedRow = readonly [sequence: number, objects: readonly ObjectMove[]];
 type TextRow = readonly [kind: StoredKind, id: string, piece: string, goesOn: boolean];
@@ -108,10 +101,8 @@ type TextRow = readonly [kind: StoredKind, id: string, piece: string, goesOn: bo
 const STATE = {
   protocol: COUNT,
   joined: listOf(rowOf<MemberRow>(TEXT, TEXT, listOf(COUNT), TEXT, COUNT)),
-  dead: listOf(rowOf<DeadRow>(TEXT, COUNT, listOf(PARTITION))),
+  dead: listOf(rowOf<DeadRow>(TEXT, COUNT)),
   ...MAP,
-} as const;
-const LATER = {
   sources: listOf(rowOf<SourceRow>(TEXT, COUNT, listOf(PARTITION))),
   migrating: listOf(rowOf<RegroupedRow>(COUNT, OBJECT_MOVES)),
   version: COUNT,
@@ -139,32 +130,24 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00;
 }
 
-type StateFields = Valued<typeof STATE> & Partial<Valued<typeof LATER>>;
+type StateFields = Valued<typeof STATE>;
 
-function shapesOf(version: number): typeof STATE | (typeof STATE & typeof LATER) {
-  return version < SEVERAL_OWNERS ? STATE : { ...STATE, ...LATER };
-}
-
-function fieldsOf(state: ConfigState): Required<StateFields> {
-  const { members, dead, protocol, sources, migrating, version } = state;
-  const isOld = protocol < SEVERAL_OWNERS;
+function fieldsOf({ members, dead, protocol, map, sources, migrating, version }: ConfigState): StateFields {
   return {
     protocol,
     joined: [...members.values()].map(({ incarnation, name, protocols, digest, index }) => {
       return [incarnation, name, protocols, digest, index];
     }),
-    dead: [...dead.values()].map(({ incarnation, index }) => {
-      return [incarnation, index, isOld ? leftOf(state, incarnation) : []];
-    }),
-    ...mapFields(state.map),
+    dead: [...dead.values()].map(({ incarnation, index }) => [incarnation, index]),
+    ...mapFields(map),
     sources: sources.map(({ of, released, partitions }) => [of, released, partitions]),
     migrating: migrating.map((each) => [each.sequence, each.objects]),
     version,
   };
 }
 
-function stateOf(fields: StateFields, snapshotAt: number): Omit<ConfigState, 'settings'> {
-  const { joined, dead, sources = sourcesOf(dead), migrating = [], version = snapshotAt } = fields;
+function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
+  const { joined, dead, sources, migrating, version } = fields;
   const members = joined.map(([incarnation, name, protocols, digest, index]) => {
     return { incarnation, name, protocols, digest, index };
   });
@@ -179,39 +162,35 @@ function stateOf(fields: StateFields, snapshotAt: number): Omit<ConfigState, 'se
   };
 }
 
-function sourcesOf(dead: readonly DeadRow[]): readonly SourceRow[] {
-  return dead.filter(([, , left]) => left.length > 0).map(([incarnation, , left]) => [incarnation, 0, left]);
-}
-
-function stateFields(part: Uint8Array | undefined): StateFields {
+function stateFields(part: Uint8Array | undefined, supported: readonly number[]): StateFields {
   const what = whatOf(0);
   if (part === undefined) throw new ConfigRecordError(`${what}: it is missing`);
-  const { version, values } = contentOf(part, what, 'state');
+  const values = contentOf(part, 'state', { what, supported });
   const fields: Record<string, unknown> = {};
-  for (const [place, [field, shape]] of Object.entries<FieldCheck<unknown>>(shapesOf(version)).entries()) {
+  for (const [place, [field, shape]] of Object.entries<FieldCheck<unknown>>(STATE).entries()) {
     check(what, field, values[place], shape);
     fields[field] = values[place];
   }
   return fields as unknown as StateFields;
 }
 
-function textsOf(part: Uint8Array, what: string): readonly TextRow[] {
-  const [rows] = contentOf(part, what, 'texts').values;
-  check(what, 'rows', rows, TEXTS);
+function textsOf(part: Uint8Array, reading: Reading): readonly TextRow[] {
+  const [rows] = contentOf(part, 'texts', reading);
+  check(reading.what, 'rows', rows, TEXTS);
   return rows as readonly TextRow[];
 }
 
-interface Content {
-  readonly version: number;
-  /** Values after version and kind. */
-  readonly values: readonly unknown[];
+interface Reading {
+  readonly what: string;
+  readonly supported: readonly number[];
 }
 
-function contentOf(part: Uint8Array, what: string, wanted: 'state' | 'texts'): Content {
+/** Values after version and kind. */
+function contentOf(part: Uint8Array, wanted: 'state' | 'texts', { what, supported }: Reading): readonly unknown[] {
   const [version, kind, ...values] = unpacked(what, lend(part));
-  check(what, 'version', version, PROTOCOL);
+  checkProtocol(what, version, supported);
   if (kind !== wanted) throw malformed(what, 'kind', kind, wanted);
-  return { version: version as number, values };
+  return values;
 }
 
 function whatOf(place: number): string {

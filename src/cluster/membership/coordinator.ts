@@ -1,6 +1,5 @@
 import { afterImbalance, afterJoin, afterLeave, firstMap, type PartitionMap } from './partition_map.ts';
-import { firstMember, successors, loads, type Members, ownersMaxOf, suspects } from './members.ts';
-import { PROTOCOLS } from '../config/protocols.ts';
+import { firstMember, successors, loads, type Members, suspects } from './members.ts';
 
 /**
  * Records that the coordinator appends for the cluster. The coordinator is the first member that is no suspect, as each hub
@@ -15,8 +14,7 @@ import { PROTOCOLS } from '../config/protocols.ts';
  *   balancing map    loads have differed by more than a fifth for a minute, and are      8 partitions
  *                    1,000 locations a second in all
  *
- * The last two wait until several members may own partitions, all members are heard, and all earlier moves have completed. So
- * few partitions wait for their new owner, and only one hub moves them at a time. Each map restarts the minute.
+ * The last two wait until all members are heard, and all earlier moves have completed. So few partitions wait for their new owner, and only one hub moves them at a time. Each map restarts the minute.
  */
 export type CoordinatorRecord =
   | { readonly is: 'map'; readonly map: PartitionMap }
@@ -51,7 +49,7 @@ export function coordinatorRecord(
 /** Whether loads differ now, and since when; `before`: the previous result. Call it with each heartbeat. */
 export function imbalancedSince(members: Members, nowMs: number, before: Imbalance | undefined): Imbalance | undefined {
   const { self, map } = members;
-  const isWatching = firstMember(members)?.incarnation === self && ownersMaxOf(members) > 1;
+  const isWatching = firstMember(members)?.incarnation === self && members.ownersMax > 1;
   if (map === undefined || !isWatching || balanced(members) === undefined) return undefined;
   return before?.epoch === map.epoch ? before : { epoch: map.epoch, sinceMs: nowMs };
 }
@@ -61,12 +59,12 @@ export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | 
   const { self, map } = members;
   const others = successors(members, suspects(members, nowMs)).filter((incarnation) => incarnation !== self);
   if (map === undefined || others.length === 0) return undefined;
-  return afterLeave(map, { gone: self, members: others, ownersMax: ownersMaxOf(members) });
+  return afterLeave(map, { gone: self, members: others, ownersMax: members.ownersMax });
 }
 
 function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
   const { map, all } = members;
-  const candidates = { members: successors(members, suspects(members, nowMs)), ownersMax: ownersMaxOf(members) };
+  const candidates = { members: successors(members, suspects(members, nowMs)), ownersMax: members.ownersMax };
   if (map === undefined) return firstMap(candidates);
   const gone = [...new Set([...map.owners, map.collisions])].filter((owner) => !all.has(owner));
   if (gone.length === 0) return undefined;
@@ -77,14 +75,13 @@ function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
 /** Next protocol version, if all members support it. */
 function nextProtocol({ all, protocol }: Members): number | undefined {
   const next = protocol + 1;
-  const isSpoken = PROTOCOLS.includes(next) && [...all.values()].every(({ protocols }) => protocols.includes(next));
-  return isSpoken ? next : undefined;
+  return [...all.values()].every(({ protocols }) => protocols.includes(next)) ? next : undefined;
 }
 
 /** Whether partitions may be moved between live members. */
 function isQuiet(members: Members, nowMs: number): boolean {
   const { all, isSettled } = members;
-  return isSettled && ownersMaxOf(members) > 1 && successors(members, suspects(members, nowMs)).length === all.size;
+  return isSettled && members.ownersMax > 1 && successors(members, suspects(members, nowMs)).length === all.size;
 }
 
 /** The member with fewest partitions is first, so that members that fill at the same time do so evenly. */
@@ -95,7 +92,7 @@ function fillingMap(members: Members): PartitionMap | undefined {
   const countOf = (incarnation: string): number => counts.get(incarnation)?.length ?? 0;
   const filling = [...all.values()].filter(({ isFilling }) => isFilling).map(({ incarnation }) => incarnation);
   for (const joined of filling.toSorted((one, other) => countOf(one) - countOf(other))) {
-    const next = afterJoin(map, { joined, members: all.keys(), ownersMax: ownersMaxOf(members) });
+    const next = afterJoin(map, { joined, members: all.keys(), ownersMax: members.ownersMax });
     if (next !== undefined) return next;
   }
   return undefined;
@@ -112,5 +109,5 @@ function balanced(members: Members): PartitionMap | undefined {
   const { map, all } = members;
   const measured = loads(members);
   if (map === undefined || measured.reduce((sum, load) => sum + load, 0) < LOAD_MIN) return undefined;
-  return afterImbalance(map, { loads: measured, members: all.keys(), ownersMax: ownersMaxOf(members) });
+  return afterImbalance(map, { loads: measured, members: all.keys(), ownersMax: members.ownersMax });
 }

@@ -274,6 +274,11 @@ export class ClusterMembership {
     return promise;
   }
 
+  /** Number of skipped messages, which were malformed or of another version. */
+  get protocolErrors(): number {
+    return this.#malformed.count;
+  }
+
   /** Whether this hub is a member. */
   get isMember(): boolean {
     return this.#standing === 'member';
@@ -296,11 +301,6 @@ export class ClusterMembership {
   /** Member id of the owner of a partition; undefined while it is unowned. */
   ownerOf(partition: number): string | undefined {
     return this.#members.map?.owners[partition] || undefined;
-  }
-
-  /** Number of malformed messages, which were skipped. */
-  get protocolErrors(): number {
-    return this.#malformed.count;
   }
 
   /** All members, in the order of their joins. */
