@@ -4,7 +4,6 @@ import { HubError } from '../errors.ts';
 import type { ClusterHealth, ClusterOwners, ProviderOwner } from '../model/health.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { CarriedRpc } from '../rpc/carrier.ts';
-import { PARTITIONS } from '../shards/affinity.ts';
 import { checkMembers, reached, startupError } from './membership/admission.ts';
 import type { BusStatus } from './nats/bus.ts';
 import { Channel } from './channel/channel.ts';
@@ -58,6 +57,8 @@ import { LocationRouter, type LocationRouterOptions } from './routing/location_r
  */
 export interface ClusterOptions extends DurabilityOptions {
   readonly suspectMs: number;
+  /** Number of partitions if this hub creates the cluster. */
+  readonly partitions: number;
   /** Most hubs that may own objects at the same time; all of them when left out. */
   readonly ownersMax?: number;
   /** Time that a request waits for an owner. */
@@ -176,6 +177,7 @@ export class Cluster {
       digest: options.digest,
       protocols: PROTOCOLS,
       suspectMs: options.suspectMs,
+      partitions: options.partitions,
       ...(options.ownersMax !== undefined && { ownersMax: options.ownersMax }),
       makeJournal: (of) => makeJournal(options, of),
       loads: () => this.#loads.measured(),
@@ -246,10 +248,21 @@ export class Cluster {
     });
     checkProtocol('Cannot follow the configuration', this.#state.protocol, PROTOCOLS);
     await checkMembers(this.#state.members.values(), this.#options);
+    this.#comparePartitions();
     if (this.#state.settings.has(HUB_ID_SETTING)) return;
     const changes: EntityChange[] = [['setting', HUB_ID_SETTING, JSON.stringify(randomUUID()), false]];
     // If two hubs find none, the first one creates it.
     await this.#log.append({ kind: 'change', by: this.#options.hubName, changes }, this.#log.applied);
+  }
+
+  #comparePartitions(): void {
+    const { partitions, notice } = this.#options;
+    const count = this.#state.map?.owners.length ?? partitions;
+    if (count === partitions) return;
+    notice(
+      `cluster_partitions: this cluster has had ${count} since it was created, so ${partitions} has no effect`,
+      'info',
+    );
   }
 
   /** Role of this hub, as the API names it. */
@@ -286,9 +299,10 @@ export class Cluster {
     return this.#ownership.servers;
   }
 
-  /** Whether this hub serves the objects of a partition. `servesOther` is called when that may have changed. */
-  serves(partition: number): boolean {
+  /** Whether this hub serves the partition of a name. `servesOther` is called when that may have changed. */
+  serves(name: string): boolean {
     const { map } = this.#state;
+    const partition = this.#partitions.partitionOfKey(name);
     const { incarnation } = this.#options;
     return (
       this.#standing === 'member' && map?.owners[partition] === incarnation && !serving(this.#state).open.has(partition)
@@ -340,7 +354,7 @@ export class Cluster {
     const { members, map } = this.#membership;
     const { problem } = this;
     const { count: takeovers, lastMs } = this.#migration.takeovers;
-    const ownerName = members.find((member) => partitionsOf(map, member.incarnation) === PARTITIONS)?.name;
+    const ownerName = members.find((member) => partitionsOf(map, member.incarnation) === map?.owners.length)?.name;
     return {
       name,
       hub_name: hubName,
@@ -352,6 +366,7 @@ export class Cluster {
       nats_connected: bus.isUp,
       applied_sequence: this.applied,
       journal_waiting_bytes: this.durability.journal.heldBytes,
+      ...(map !== undefined && { partitions: map.owners.length }),
       takeovers,
       ...(takeovers > 0 && { last_takeover_duration: Math.round(lastMs) }),
       members: members.map((member) => ({
@@ -641,6 +656,7 @@ export class Cluster {
   #restore(parts: readonly Uint8Array[]): void {
     const { state, entities } = restored(parts);
     this.#state = state;
+    this.#partitions.follow(state.map);
     this.#opening.restore(entities);
     this.#partitions.apply(entities);
     this.#membership.restore(state);
@@ -651,6 +667,7 @@ export class Cluster {
     const { sequence, body } = record;
     const before = this.#state;
     this.#state = applied(before, record);
+    this.#partitions.follow(this.#state.map);
     const changes = changesIn(body);
     this.#partitions.noteDeleted(changes, { sequence, nowMs: this.#options.elapsed() });
     const repartitioned = this.#partitions.apply(changes);

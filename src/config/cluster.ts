@@ -32,6 +32,12 @@ export const ClusterProperties = {
     default: 3,
     description: 'NATS servers that have a copy of each stream: 1, 3 or 5.',
   }),
+  cluster_partitions: Type.Integer({
+    minimum: 256,
+    maximum: 4096,
+    default: 256,
+    description: 'Partitions of all objects, a power of two. The hub that creates the cluster fixes the number.',
+  }),
   cluster_storage: Word(['file', 'memory'], {
     default: 'file',
     description: 'Where NATS keeps the streams: file, or memory, which a restart of all its servers empties.',
@@ -83,6 +89,10 @@ export function clusterProblems(values: ReadonlyMap<string, unknown>): string[] 
     .map(([name, why]) => `${name}: cannot be set with cluster_servers: ${why}`);
   const replicas = values.get('cluster_replicas');
   if (replicas === 2 || replicas === 4) problems.push(`cluster_replicas: must be 1, 3 or 5, found ${replicas}`);
+  const partitions = values.get('cluster_partitions');
+  if (typeof partitions === 'number' && !Number.isInteger(Math.log2(partitions))) {
+    problems.push(`cluster_partitions: must be 256, 512, 1024, 2048 or 4096, found ${partitions}`);
+  }
   if (values.has('cluster_username') !== values.has('cluster_password')) {
     const [is, isNot] = values.has('cluster_username') ? ['username', 'password'] : ['password', 'username'];
     problems.push(`cluster_${is}: needs cluster_${isNot}, which is not set`);

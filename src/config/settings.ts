@@ -148,6 +148,7 @@ export function clusterSettings(config: Config, machine: string) {
     hubName,
     replicas: config.cluster_replicas,
     storage: config.cluster_storage,
+    partitions: config.cluster_partitions,
     suspectMs: config.cluster_suspect,
     holdMs: config.cluster_hold,
     reads: config.cluster_reads,

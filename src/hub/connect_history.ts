@@ -6,7 +6,6 @@ import type { Postgres } from '../history/postgres.ts';
 import type { HistoryAnswer, QueryPool } from '../history/queries/query_pool.ts';
 import type { HistoryQuery } from '../history/queries/query.ts';
 import { CURRENT } from '../operation/usage.ts';
-import { partitionOf } from '../shards/affinity.ts';
 import { settingsByHub } from './connect_cluster.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
@@ -36,7 +35,7 @@ export async function connectHistory(
     ...{ fanout, log, schedule: machine.schedule, now: parts.now },
     fenceProperties: (id) => parts.entities.get('fence', id)?.properties ?? undefined,
     forgetNames: (shard) => shards.forgetNames(shard),
-    announces: (id) => cluster === undefined || cluster.serves(partitionOf(id)),
+    announces: (id) => cluster === undefined || cluster.serves(id),
   });
   // Positions computed by a hub that is out of its cluster are discarded.
   outcomes.recordTo((shard, places) => cluster?.isOut !== true && history.take(shard, places));

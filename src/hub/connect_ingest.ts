@@ -11,7 +11,6 @@ import { announceProximity } from '../fanout/front_events.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { recordedSince } from '../model/history.ts';
 import type { Arrivals } from '../operation/arrivals.ts';
-import { partitionOf } from '../shards/affinity.ts';
 import type { Clock } from '../time/clock.ts';
 import type { LocationTimes } from '../wire/location_record.ts';
 import type { Database } from './connect_database.ts';
@@ -140,7 +139,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
     ...{ streams: config.iso_24730_connections, ingest, log, now: clock.monotonic, timeOfDay, schedule },
     random: Math.random,
     zoneId: (name) => zones.find(name)?.id,
-    ...(cluster && { opens: (zoneId) => cluster.serves(partitionOf(zoneId)) }),
+    ...(cluster && { opens: (zoneId) => cluster.serves(zoneId) }),
   });
   const canTake = (more: number): boolean => canKeep() && places.hasCapacity(more);
   return { ingest, hasCapacity, canTake, sources };

@@ -5,7 +5,6 @@ import type { StoredState } from '../core/entity_write.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import type { Mqtt, MqttDeps } from '../mqtt/mqtt.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { partitionOf } from '../shards/affinity.ts';
 import { definedWrites } from '../store/entity_json.ts';
 import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
@@ -25,7 +24,7 @@ export async function connectMqtt(
   if (settings === undefined) return undefined;
   const { Mqtt } = await import('../mqtt/mqtt.ts');
   const { ingest, fanout, entities, cluster, clock, machine, canTake } = parts;
-  const announces = (name: string): boolean => cluster === undefined || cluster.serves(partitionOf(name));
+  const announces = (name: string): boolean => cluster === undefined || cluster.serves(name);
   return new Mqtt(settings, {
     ...{ ingest, fanout, rpc, log, announces, schedule: machine.schedule, elapsedMs: clock.elapsed },
     hasCapacity: canTake,
@@ -33,7 +32,7 @@ export async function connectMqtt(
     trackable: (id) => entities.get('trackable', id),
     trackables: () => entities.list('trackable'),
     unsOwners: unsOwners(parts, { announces, log }),
-    isElected: cluster && ((subscription) => cluster.serves(partitionOf(`mqtt ${subscription}`))),
+    isElected: cluster && ((subscription) => cluster.serves(`mqtt ${subscription}`)),
   });
 }
 

@@ -48,9 +48,7 @@ const ClusterMember = Named('ClusterMember', {
   clock_difference: Type.Optional(
     Type.Integer({ description: 'Offset of its clock in milliseconds; negative if it is behind.' }),
   ),
-  partitions: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Number of the 256 object partitions that it owns.' }),
-  ),
+  partitions: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of object partitions that it owns.' })),
   owns_collisions: Type.Optional(Type.Boolean({ description: 'Whether it computes the collisions of all objects.' })),
 });
 
@@ -74,6 +72,9 @@ export const ClusterHealth = Named('ClusterHealth', {
   nats_connected: Type.Boolean({ description: 'Whether NATS can be reached.' }),
   applied_sequence: Type.Integer({ minimum: 0, description: 'Sequence of the last configuration record applied.' }),
   journal_waiting_bytes: Type.Integer({ minimum: 0, description: 'Bytes waiting to be committed to the journal.' }),
+  partitions: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Number of object partitions, fixed when the cluster was created.' }),
+  ),
   takeovers: Type.Integer({ minimum: 0, description: 'Number of takeovers by this hub.' }),
   last_takeover_duration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Duration of the last takeover in milliseconds.' }),

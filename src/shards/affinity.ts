@@ -3,10 +3,16 @@ import type { Trackable } from '../model/trackable.ts';
 /**
  * Assignment of providers and trackables to shards. Objects connected by assignments or as parent and child belong
  * together, so one shard has every update that can move a trackable, and all its ancestors. Their affinity key is the
- * smallest trackable id among them; for an unassigned provider, its own id. The key selects one of 256 partitions, the
- * partition a shard.
+ * smallest trackable id among them; for an unassigned provider, its own id. The key selects a partition, the partition a
+ * shard. Their number is a power of two, and 256 for a hub alone. A cluster chooses it when it is created.
  */
 export const PARTITIONS = 256;
+export const PARTITIONS_MAX = 4096;
+
+/** Whether there may be that many partitions. */
+export function isPartitionCount(count: number): boolean {
+  return count >= PARTITIONS && count <= PARTITIONS_MAX && Number.isInteger(Math.log2(count));
+}
 
 /** Objects that a trackable is linked to. */
 export interface Links {
@@ -28,21 +34,26 @@ export interface Component {
   readonly trackables: ReadonlySet<string>;
 }
 
-/** Returns the partition of an affinity key: FNV-1a with 32 bits over the key's UTF-8 bytes. */
+/** Returns the partition of an affinity key in a hub alone. */
 export function partitionOf(key: string): number {
+  return hashOf(key) % PARTITIONS;
+}
+
+/** Returns the hash of an affinity key: FNV-1a with 32 bits over its UTF-8 bytes. Its partition is that modulo their number. */
+export function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) {
     const code = key.charCodeAt(i);
-    if (code > 0x7f) return partitionOfBytes(new TextEncoder().encode(key));
+    if (code > 0x7f) return hashOfBytes(new TextEncoder().encode(key));
     hash = Math.imul(hash ^ code, 0x01000193);
   }
-  return (hash >>> 0) % PARTITIONS;
+  return hash >>> 0;
 }
 
-function partitionOfBytes(bytes: Uint8Array): number {
+function hashOfBytes(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
-  return (hash >>> 0) % PARTITIONS;
+  return hash >>> 0;
 }
 
 const UNLINKED: Links = { providers: [], parent: undefined };
@@ -90,12 +101,12 @@ export class Affinity {
     return this.#links.get(id);
   }
 
-  partitionOfProvider(id: string): number {
-    return partitionOf(this.#keys.providers.get(id) ?? id);
+  partitionOfProvider(id: string, count = PARTITIONS): number {
+    return hashOf(this.#keys.providers.get(id) ?? id) % count;
   }
 
-  partitionOfTrackable(id: string): number {
-    return partitionOf(this.#keys.trackables.get(id) ?? id);
+  partitionOfTrackable(id: string, count = PARTITIONS): number {
+    return hashOf(this.#keys.trackables.get(id) ?? id) % count;
   }
 
   #link(id: string, links: Links | undefined): void {

@@ -719,10 +719,10 @@ test('Closed checkpoints reject waiting and new calls', async (context) => {
 test('Checkpoints reject invalid partitions, pairs that are not claimed, and pairs among objects', async (context) => {
   const { enter } = simulated(context);
   const checkpoints = await enter('a');
-  for (const partition of [-1, 256, 0.5]) {
+  for (const partition of [-1, 4096, 0.5]) {
     await assert.rejects(checkpoints.claim({ partitions: [partition], collisions: false, epoch: 1 }), {
       name: 'RangeError',
-      message: `Cannot claim partition ${partition}: partitions are 0 to 255`,
+      message: `Cannot claim partition ${partition}: partitions are 0 to 4095`,
     });
   }
   await assert.rejects(checkpoints.noteCollisions([pairRow('p', '1')]), /they are not claimed/);

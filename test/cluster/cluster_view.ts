@@ -40,7 +40,7 @@ export async function followCluster(
     const log = await openConfigLog({
       ...{ bus, name: 'hub', replicas, storage: 'file', schedule, newId: randomUUID },
       elapsed: () => performance.now(),
-      restore: (parts, sequence) => {
+      restore: (parts) => {
         ({ state } = restored(parts));
       },
       apply(record) {

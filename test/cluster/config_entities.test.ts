@@ -96,7 +96,7 @@ async function openHub(name: string, { cluster, dice }: { cluster: SimulatedClus
       else entities.applyForeign(foreign);
       for (const [, text] of settingsIn(record.body)) rules.apply(JSON.parse(text ?? '[]'));
     },
-    restore(parts, sequence) {
+    restore(parts) {
       const snapshot = restored(parts);
       state = snapshot.state;
       entities.load(storedByKind(snapshot.entities));

@@ -315,6 +315,15 @@ test('A map that was made without knowing the last one is ignored', () => {
   assert.deepEqual(stateAfter([map(first), map({ ...second, epoch: 1 })]).map, first);
 });
 
+test('The first map fixes the number of partitions, and one with another number is ignored', () => {
+  const first = firstMap({ members: ['a'], partitions: 1024 });
+  assert.deepEqual(stateAfter([join('a'), map(first), map({ ...firstMap({ members: ['a'] }), epoch: 2 })]).map, first);
+  const next = given(first, [1000], 'b');
+  const state = stateAfter([join('a'), join('b'), map(first), map(next)]);
+  assert.deepEqual([state.map, toTake(state, 'b')], [next, ['1000 of a, a member']]);
+  assert.deepEqual(restored(snapshotParts(state, [])).state, state);
+});
+
 test('The successor of a member acquires all its partitions, and then its streams are deleted', () => {
   const owned = firstMap({ members: ['a', 'b'], ownersMax: 1 });
   const next = afterLeave(owned, { gone: 'a', members: ['b'], ownersMax: 1 });
@@ -501,7 +510,7 @@ const DAMAGED: readonly [what: string, parts: readonly Uint8Array[], message: st
   ['fewer fields', [packr.pack([1, 'state', 1, []])], /message 1 .*: dead must be a list, .*, but is missing$/],
   ['texts in the place of the state', [texts()], /message 1 .*: kind must be state, but is "texts"$/],
   ['a wrong member', head([3, [['a']]]), /: joined must be a list, each of them .*, but is \[\["a"\]\]$/],
-  ['a wrong partition', head([9, [['a', 1, [256]]]]), /: sources must be a list, .*a number below 256/],
+  ['a wrong partition', head([9, [['a', 1, [4096]]]]), /: sources must be a list, .*a number below 4096/],
   ['a short map', head([7, [0]]), /: owners must be a list of 256/],
   ['an owner that is no member', head([5, 1], [7, ALL]), /owners\[0\] must be -1 or below 0, but is 0$/],
   ['the state twice', [...HEAD, ...HEAD], `${PART}: kind must be texts, but is "state"`],

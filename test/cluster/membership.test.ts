@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { applied, EMPTY_STATE, isSettled } from '../../src/cluster/config/config_state.ts';
-import { MOVES_MAX, type PartitionMap } from '../../src/cluster/membership/partition_map.ts';
+import { MOVED_SHARE, type PartitionMap } from '../../src/cluster/membership/partition_map.ts';
 import { openClock, schedule } from '../../src/time/clock.ts';
 import { type Dice, diceOf } from '../support/dice.ts';
 import { up, utf8 } from './contract.ts';
@@ -49,7 +49,7 @@ function assertOrderly({ records }: TestHub): void {
     );
     if (body.kind === 'map' && moved.length > 0) {
       assert.ok(isSettled(state), `record ${i + 1} moves ${moved.length} while an earlier change is in progress`);
-      assert.ok(moved.length <= MOVES_MAX, `${moved.length}`);
+      assert.ok(moved.length <= owners.length * MOVED_SHARE, `${moved.length}`);
     }
     state = next;
   }
@@ -307,6 +307,15 @@ describe('Members that may all own partitions', () => {
       assert.ok(world.living.length >= 2);
     }
     assert.ok(open > 4, `${open}`);
+  });
+
+  test('have as many partitions as the hub with which the cluster began has set, whatever others have set', async (context) => {
+    const world = new HubWorld(context, 3);
+    for (const partitions of [1024, 256, 4096]) await world.add({ ...SEVERAL, partitions }).start();
+    await world.until(() => isEven(world), 10_000);
+    assertEven(world.living);
+    for (const { state } of world.living) assert.equal(state.map?.owners.length, 1024);
+    for (const hub of world.hubs) assertOrderly(hub);
   });
 
   test('move nothing while an object is migrating', async (context) => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ObjectPartitions } from '../../src/cluster/config/object_partitions.ts';
-import { partitionOf } from '../../src/shards/affinity.ts';
+import { firstMap } from '../../src/cluster/membership/partition_map.ts';
+import { hashOf, partitionOf } from '../../src/shards/affinity.ts';
 
 const TRACKABLES = ['t0', 't1', 't2', 't3', 't4'];
 const PROVIDERS = ['p0', 'p1', 'p2', 'p3'];
@@ -77,4 +78,17 @@ test('A preview returns the result of applying, and changes nothing', () => {
     }),
     { seed: 7, numRuns: 300 },
   );
+});
+
+test('Partitions follow the number in the map', () => {
+  const partitions = new ObjectPartitions();
+  partitions.apply([trackable('t1', ['p0'])]);
+  partitions.follow(firstMap({ members: ['a'], partitions: 4096 }));
+  partitions.follow(undefined);
+  assert.equal(partitions.partitionOf('provider', 'p0'), hashOf('t1') % 4096);
+  assert.equal(partitions.partitionOfKey('zone'), hashOf('zone') % 4096);
+  const names = Array.from({ length: 1000 }, (_, i) => `p${i}`);
+  assert.ok(names.some((name) => partitions.partitionOf('provider', name) > 4000));
+  const others = names.slice(1);
+  assert.ok(others.every((name) => partitions.partitionOf('provider', name) % 256 === partitionOf(name)));
 });

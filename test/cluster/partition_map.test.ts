@@ -6,11 +6,13 @@ import {
   afterJoin,
   afterLeave,
   firstMap,
-  MOVES_MAX,
+  MOVED_SHARE,
   type PartitionMap,
   partitionsOf,
 } from '../../src/cluster/membership/partition_map.ts';
 import { PARTITIONS } from '../../src/shards/affinity.ts';
+
+const MOVES_MAX = PARTITIONS * MOVED_SHARE;
 
 /** Some incarnations, in any order. */
 const someMembers = fc.uniqueArray(fc.stringMatching(/^[a-z]{3}$/), { minLength: 1, maxLength: 12 });
@@ -90,6 +92,20 @@ describe('firstMap', () => {
       }),
       { seed: 301, numRuns: 200 },
     );
+  });
+
+  test('with more partitions gives 48 members almost the same share', () => {
+    const members = Array.from({ length: 48 }, (_, i) => `m${i}`);
+    const sharesOf = (partitions: number) => {
+      const counts = countsOf(firstMap({ members, partitions }), members);
+      return [Math.min(...counts), Math.max(...counts)];
+    };
+    assert.deepEqual([256, 1024, 4096].map(sharesOf), [
+      [5, 6],
+      [21, 22],
+      [85, 86],
+    ]);
+    for (const partitions of [0, 128, 300, 8192]) assert.throws(() => sharesOf(partitions), { name: 'RangeError' });
   });
 
   test('gives everything to one member where one may own', () => {

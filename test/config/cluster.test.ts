@@ -45,6 +45,7 @@ test('A cluster has usual settings for everything but its servers', () => {
     hubName: 'machine',
     replicas: 3,
     storage: 'file',
+    partitions: 256,
     suspectMs: 2000,
     holdMs: 6000,
     reads: 'latest',
@@ -95,6 +96,11 @@ const refused: [name: string, given: Given, ...found: RegExp[]][] = [
   ],
   ['two copies', inCluster('cluster_replicas: 2'), /^cluster_replicas: must be 1, 3 or 5, found 2$/],
   ['four copies', inCluster('cluster_replicas: 4'), /^cluster_replicas: must be 1, 3 or 5, found 4$/],
+  [
+    'partitions that are no power of two',
+    inCluster('cluster_partitions: 300'),
+    /^cluster_partitions: must be 256, 512, 1024, 2048 or 4096, found 300$/,
+  ],
   ['no copy', inCluster('cluster_replicas: 0'), /^hub_config.yaml:2: cluster_replicas: must be .* found 0$/],
   ['seven copies', inCluster('cluster_replicas: 7'), /^hub_config.yaml:2: cluster_replicas: must be .* found 7$/],
   [

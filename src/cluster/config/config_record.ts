@@ -1,7 +1,7 @@
 import type { StoredKind } from '../../core/entity_write.ts';
 import type { Borrowed } from '../../model/borrowed.ts';
 import type { ObjectKind } from '../../model/id.ts';
-import { PARTITIONS } from '../../shards/affinity.ts';
+import { isPartitionCount } from '../../shards/affinity.ts';
 import {
   COUNT,
   check,
@@ -59,13 +59,20 @@ const OWNER: FieldCheck<number> = {
   fits: (value): value is number => value === -1 || COUNT.fits(value),
 };
 
+const OWNERS: FieldCheck<readonly number[]> = {
+  what: `a list of 256, 512, 1024, 2048 or 4096, each of them ${OWNER.what}, or an empty one`,
+  fits: (value): value is readonly number[] => {
+    return listOf(OWNER).fits(value) && (value.length === 0 || isPartitionCount(value.length));
+  },
+};
+
 /** Assignment of partitions from this record on. */
 export const MAP = {
   epoch: COUNT,
   /** Member ids of the owners. */
   members: listOf(TEXT),
   /** Index in `members` of the owner of each partition; -1 if it is unowned. */
-  owners: listOf(OWNER, PARTITIONS),
+  owners: OWNERS,
   /** Index in `members` of the owner of the collision stage. */
   collisionOwner: OWNER,
 } as const;

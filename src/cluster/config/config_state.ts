@@ -1,8 +1,7 @@
-import { PARTITIONS } from '../../shards/affinity.ts';
 import { settingsIn } from './config_changes.ts';
 import type { ConfigBody, ConfigRecord, MAP, ObjectMove } from './config_record.ts';
 import { malformed, type Valued } from './field_checks.ts';
-import type { PartitionMap } from '../membership/partition_map.ts';
+import { type PartitionMap, replaces } from '../membership/partition_map.ts';
 import type { Serving } from '../routing/ownership.ts';
 
 /**
@@ -16,8 +15,8 @@ import type { Serving } from '../routing/ownership.ts';
  *   arrived         the objects of that `regroup` stop migrating if the record names their new partitions and the sender
  *                   owns these by the map
  *   join            the member is added as the last one
- *   map             the map, unless it was made from an outdated one: its epoch must be higher. Members that lose a
- *                   partition become a source of it
+ *   map             the map, unless it was made from an outdated one: see `replaces`. The first one fixes the number of
+ *                   partitions. Members that lose a partition become a source of it
  *   expel, leave    the member is removed, and becomes a source of the partitions that it owned; the map, as above
  *   took            the partitions that were acquired, and that the acquirer owns by the map, are removed from the source
  *   took (nothing)  a removed member that is no source is deleted
@@ -205,7 +204,7 @@ export function partitionMap({ epoch, members, owners, collisionOwner }: MapFiel
 }
 
 const NOBODY = '';
-const NO_MAP: PartitionMap = { epoch: 0, owners: new Array<string>(PARTITIONS).fill(NOBODY), collisions: NOBODY };
+const NO_MAP: PartitionMap = { epoch: 0, owners: [], collisions: NOBODY };
 
 function after(state: ConfigState, { sequence, body }: ConfigRecord): ConfigState {
   switch (body.kind) {
@@ -277,7 +276,7 @@ function onEnd(state: ConfigState, incarnation: string): ConfigState {
 
 function mapped(state: ConfigState, fields: MapFields, sequence: number): ConfigState {
   const map = partitionMap(fields);
-  if (map === undefined || map.epoch <= (state.map?.epoch ?? 0)) return state;
+  if (!replaces(map, state.map)) return state;
   const next: ConfigState = { ...state, map };
   const lost = partitionsIn(state.map, (owner, partition) => owner !== map.owners[partition]);
   const byLoser = Map.groupBy(lost, (partition) => state.map?.owners[partition] ?? NOBODY);

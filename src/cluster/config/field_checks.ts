@@ -1,6 +1,6 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import { type Borrowed, look } from '../../model/borrowed.ts';
-import { PARTITIONS } from '../../shards/affinity.ts';
+import { PARTITIONS_MAX } from '../../shards/affinity.ts';
 
 /**
  * Encoding of the configuration: lists of msgpack, with a check for each value. All hubs must read the same values, so both
@@ -18,8 +18,8 @@ export const TEXT: FieldCheck<string> = { what: 'a string', fits: (value) => typ
 export const COUNT: FieldCheck<number> = { what: 'a whole number', fits: isCount };
 export const FLAG: FieldCheck<boolean> = { what: 'true or false', fits: (value) => typeof value === 'boolean' };
 export const PARTITION: FieldCheck<number> = {
-  what: `a number below ${PARTITIONS}`,
-  fits: (value): value is number => isCount(value) && value < PARTITIONS,
+  what: `a number below ${PARTITIONS_MAX}`,
+  fits: (value): value is number => isCount(value) && value < PARTITIONS_MAX,
 };
 /** Values of fields with these checks. */
 export type Valued<Shapes> = {
@@ -72,11 +72,10 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-export function listOf<Value>(each: FieldCheck<Value>, length?: number): FieldCheck<readonly Value[]> {
+export function listOf<Value>(each: FieldCheck<Value>): FieldCheck<readonly Value[]> {
   return {
-    what: `a list${length === undefined ? '' : ` of ${length}`}, each of them ${each.what}`,
-    fits: (value): value is readonly Value[] =>
-      Array.isArray(value) && (length ?? value.length) === value.length && value.every((one) => each.fits(one)),
+    what: `a list, each of them ${each.what}`,
+    fits: (value): value is readonly Value[] => Array.isArray(value) && value.every((one) => each.fits(one)),
   };
 }
 

@@ -2,7 +2,8 @@ import { dequal } from 'dequal';
 import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { Trackable } from '../../model/trackable.ts';
-import { Affinity, type Links, linksOf } from '../../shards/affinity.ts';
+import { Affinity, hashOf, type Links, linksOf, PARTITIONS } from '../../shards/affinity.ts';
+import type { PartitionMap } from '../membership/partition_map.ts';
 import type { ObjectMove } from './config_record.ts';
 
 /** Change of an entity of any kind in a record: its JSON, or null if it is deleted. */
@@ -57,11 +58,24 @@ interface ChangedLinks {
  */
 export class ObjectPartitions {
   readonly #affinity = new Affinity();
+  /** Number of partitions; it matters only once a map assigns them, and never changes from then on. */
+  #count = PARTITIONS;
   /** In the order of the records. */
   readonly #deleted: Deleted[] = [];
 
   partitionOf(kind: ObjectKind, id: string): number {
-    return kind === 'provider' ? this.#affinity.partitionOfProvider(id) : this.#affinity.partitionOfTrackable(id);
+    if (kind === 'provider') return this.#affinity.partitionOfProvider(id, this.#count);
+    return this.#affinity.partitionOfTrackable(id, this.#count);
+  }
+
+  /** Partition of something that is linked to no object. */
+  partitionOfKey(key: string): number {
+    return hashOf(key) % this.#count;
+  }
+
+  /** Follows the map, which has the number of partitions. */
+  follow(map: PartitionMap | undefined): void {
+    if (map !== undefined) this.#count = map.owners.length;
   }
 
   /** Applies the changes of a record. Returns the objects whose partition has changed, except deleted ones. */

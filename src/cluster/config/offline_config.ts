@@ -78,6 +78,7 @@ export class OfflineConfig {
       restore: (parts) => {
         const { state, entities } = restored(parts);
         this.#state = state;
+        this.#partitions.follow(state.map);
         this.#partitions.apply(entities);
         for (const [id, text] of state.settings) this.#set({ kind: 'setting', id, text });
         for (const entity of entities) this.#set(entity);
@@ -158,6 +159,7 @@ export class OfflineConfig {
   #apply(record: AppliedRecord): void {
     const { body } = record;
     this.#state = applied(this.#state, record);
+    this.#partitions.follow(this.#state.map);
     this.#partitions.apply(changesIn(body));
     if (changesIn(body).length > 0 || settingsIn(body).length > 0) this.#changedAt = record.sequence;
     for (const watcher of [...this.#watchers]) watcher();

@@ -10,8 +10,8 @@ import { firstMember, successors, loads, type Members, suspects } from './member
  *   ---------------  ------------------------------------------------------------------  -----------------------------------
  *   missing map      there is no map, or it names a hub that is not a member             all partitions without an owner
  *   protocol         all members support the next version                                one version
- *   filling map      a member has had less than its share since a join or a removal      8 partitions to one member
- *   balancing map    loads have differed by more than a fifth for a minute, and are      8 partitions
+ *   filling map      a member has had less than its share since a join or a removal      1/32 of them to one member
+ *   balancing map    loads have differed by more than a fifth for a minute, and are      1/32 of them
  *                    1,000 locations a second in all
  *
  * The last two wait until all members are heard, and all earlier moves have completed. So few partitions wait for their new owner, and only one hub moves them at a time. Each map restarts the minute.
@@ -65,7 +65,7 @@ export function mapWithoutSelf(members: Members, nowMs: number): PartitionMap | 
 function missingMap(members: Members, nowMs: number): PartitionMap | undefined {
   const { map, all } = members;
   const candidates = { members: successors(members, suspects(members, nowMs)), ownersMax: members.ownersMax };
-  if (map === undefined) return firstMap(candidates);
+  if (map === undefined) return firstMap({ ...candidates, partitions: members.partitions });
   const gone = [...new Set([...map.owners, map.collisions])].filter((owner) => !all.has(owner));
   if (gone.length === 0) return undefined;
   const next = gone.reduce((before, each) => afterLeave(before, { gone: each, ...candidates }), map);

@@ -1,6 +1,6 @@
-import { PARTITIONS } from '../../shards/affinity.ts';
+import { PARTITIONS, PARTITIONS_MAX } from '../../shards/affinity.ts';
 import type { Heartbeat } from '../messages/messages.ts';
-import { afterLeave, type PartitionMap } from './partition_map.ts';
+import { afterLeave, type PartitionMap, replaces } from './partition_map.ts';
 
 /**
  * State machine of membership: the members of the cluster, the suspects, and the actions of this hub. The configuration log
@@ -55,6 +55,8 @@ export interface Members {
   readonly suspectMs: number;
   /** How many members may own partitions. */
   readonly ownersMax: number;
+  /** Number of partitions of a first map that this hub makes. */
+  readonly partitions: number;
   /** Protocol version that all members write. */
   readonly protocol: number;
   /** Whether everything that the log has moved has arrived. */
@@ -201,15 +203,31 @@ const CLOCK_WARNING_MS = 100;
 const CLOCKS_MAX = 8;
 const NEVER = Number.POSITIVE_INFINITY;
 
+interface MembersSettings {
+  readonly suspectMs: number;
+  readonly ownersMax?: number;
+  readonly partitions?: number;
+}
+
 /** Initial state. Throws a RangeError unless `suspectMs` is above 0. `ownersMax`: see partition_map.ts. */
 export function openMembers(
   self: string,
-  { suspectMs, ownersMax = PARTITIONS }: { readonly suspectMs: number; readonly ownersMax?: number },
+  { suspectMs, ownersMax = PARTITIONS_MAX, partitions = PARTITIONS }: MembersSettings,
 ): Members {
   if (!(suspectMs > 0)) throw new RangeError(`Cannot watch members: suspectMs must be above 0, found ${suspectMs}`);
   const connection: BusState = { at: 'down' };
   return {
-    ...{ self, suspectMs, ownersMax, protocol: 1, isSettled: false, applied: 0, map: undefined, connection },
+    ...{
+      self,
+      suspectMs,
+      ownersMax,
+      partitions,
+      protocol: 1,
+      isSettled: false,
+      applied: 0,
+      map: undefined,
+      connection,
+    },
     ...{ keptAtMs: -NEVER, ownLoads: new Map(), all: new Map() },
   };
 }
@@ -354,8 +372,7 @@ export function appliedByAll(members: Members): number {
 
 /** Locations per second in each partition, as reported by its owner; 0 if unknown. */
 export function loads({ self, all, map, ownLoads }: Members): readonly number[] {
-  return Array.from({ length: PARTITIONS }, (_, partition) => {
-    const owner = map?.owners[partition] ?? '';
+  return (map?.owners ?? []).map((owner, partition) => {
     return (owner === self ? ownLoads : all.get(owner)?.beat?.loads)?.get(partition) ?? 0;
   });
 }
@@ -474,15 +491,15 @@ function applied(members: Members, sequence: number): Members {
 
 /** All hubs see the same records in the same order, so all of them ignore a map that was made from an outdated one. */
 function mapped(members: Members, map: PartitionMap | undefined): Members {
-  if (map === undefined || map.epoch <= (members.map?.epoch ?? 0)) return members;
-  return { ...members, map };
+  return replaces(map, members.map) ? { ...members, map } : members;
 }
 
 /** Ends filling for members that have their share. */
 function filled(members: Members): Members {
   const { all, map, ownersMax } = members;
-  const share = Math.floor(PARTITIONS / Math.min(all.size, ownersMax));
-  const counts = Map.groupBy(map?.owners ?? [], (owner) => owner);
+  if (map === undefined) return members;
+  const share = Math.floor(map.owners.length / Math.min(all.size, ownersMax));
+  const counts = Map.groupBy(map.owners, (owner) => owner);
   const isFull = ([incarnation, { isFilling }]: [string, Member]): boolean => {
     return isFilling && (counts.get(incarnation)?.length ?? 0) >= share;
   };

@@ -1,5 +1,4 @@
 import { HubError } from '../../errors.ts';
-import { PARTITIONS } from '../../shards/affinity.ts';
 import { pingSubject } from './admission.ts';
 import { APPLIED, HEARTBEAT, type Heartbeat } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -73,6 +72,8 @@ export interface ClusterMembershipOptions {
   readonly protocols: readonly number[];
   /** How many members may own partitions once all of them know of several; all of them when left out. */
   readonly ownersMax?: number;
+  /** Number of partitions of a new cluster; 256 when left out. */
+  readonly partitions?: number;
   /** Silence after which a member is suspected; 2,000 when left out. */
   readonly suspectMs?: number;
   /** Creates the journal streams of a member, as each hub does with its own before it joins. */
@@ -174,9 +175,9 @@ export class ClusterMembership {
 
   /** Called by openMembership only. */
   constructor(options: ClusterMembershipOptions) {
-    const { incarnation, suspectMs = SUSPECT_MS, ownersMax = PARTITIONS, bus, elapsed, notice } = options;
+    const { incarnation, suspectMs = SUSPECT_MS, bus, elapsed, notice } = options;
     this.#options = options;
-    this.#members = openMembers(incarnation, { suspectMs, ownersMax });
+    this.#members = openMembers(incarnation, { ...options, suspectMs });
     this.#notices = new Notices(notice);
     this.#malformed = new ProtocolErrors('members', notice);
     this.#unwatch = bus.watch(({ at }) => this.#tell(at === 'up' ? { is: at, atMs: elapsed() } : { is: at }));

@@ -1,4 +1,4 @@
-import { PARTITIONS } from '../../shards/affinity.ts';
+import { isPartitionCount, PARTITIONS, PARTITIONS_MAX } from '../../shards/affinity.ts';
 
 /**
  * Partition map: the owner of each partition. A map is always replaced as a whole, by one with the next epoch. The functions
@@ -7,28 +7,30 @@ import { PARTITIONS } from '../../shards/affinity.ts';
  *
  *   event                   moves partitions from            to                  at a time
  *   ----------------------  -------------------------------  ------------------  ---------
- *   a member has joined     the member with most of them     the new member      8
+ *   a member has joined     the member with most of them     the new member      1/32
  *   a member was removed    that member                      the member with     all
  *                                                            fewest
- *   loads differ by more    the member with most load,       the member with     8
+ *   loads differ by more    the member with most load,       the member with     1/32
  *   than a fifth            choosing the best balance        least load
  *
  * Nothing else moves. The number of partitions matters only when a member joins or leaves: partitions moved because of their
  * load are not moved back to even out the numbers.
+ *
+ * The first map fixes the number of partitions. All later ones have as many.
  *
  * At most `ownersMax` members own anything. With 1, one member owns everything, and another takes over when it is removed.
  */
 export interface PartitionMap {
   /** Rises by one with each map, beginning with 1. */
   readonly epoch: number;
-  /** Member id of the owner of each of the PARTITIONS. */
+  /** Member id of the owner of each partition. */
   readonly owners: readonly string[];
   /** Member id of the owner of the collision stage, which moves only when that member is removed. */
   readonly collisions: string;
 }
 
-/** Most partitions that move at a time. All of them wait while they do. */
-export const MOVES_MAX = 8;
+/** Share of the partitions that move at a time. All of them wait while they do. */
+export const MOVED_SHARE = 1 / 32;
 
 /** Members that may own partitions. */
 export interface Candidates {
@@ -38,17 +40,30 @@ export interface Candidates {
   readonly ownersMax?: number;
 }
 
+/** Whether a map replaces another one. It does not if it was made from an outdated one, or has other partitions. */
+export function replaces(map: PartitionMap | undefined, before: PartitionMap | undefined): map is PartitionMap {
+  if (map === undefined || before === undefined) return map !== undefined;
+  return map.epoch > before.epoch && map.owners.length === before.owners.length;
+}
+
 /**
  * First map of a cluster: all members own the same number of partitions, give or take one. Throws a RangeError if there are no
- * members.
+ * members, or for a number of partitions that is not allowed.
  */
-export function firstMap({ members, ownersMax }: Candidates): PartitionMap {
+export function firstMap({
+  members,
+  ownersMax,
+  partitions = PARTITIONS,
+}: Candidates & { readonly partitions?: number }): PartitionMap {
+  if (!isPartitionCount(partitions)) {
+    throw new RangeError(`Cannot make a partition map: partitions must be 256, 512, … or 4096, found ${partitions}`);
+  }
   const owners = inOrder(members).slice(0, checkedOwnersMax(ownersMax));
   const [first] = owners;
   if (first === undefined) throw new RangeError(NOBODY);
   return {
     epoch: 1,
-    owners: Array.from({ length: PARTITIONS }, (_, partition) => owners[partition % owners.length] ?? first),
+    owners: Array.from({ length: partitions }, (_, partition) => owners[partition % owners.length] ?? first),
     collisions: first,
   };
 }
@@ -68,7 +83,7 @@ export function afterJoin(
   const to = successorsOf(holdings, candidates.ownersMax).find(({ member }) => member === joined);
   if (to === undefined) return undefined;
   const owners = [...map.owners];
-  for (let moved = 0; moved < MOVES_MAX; moved++) {
+  for (let moved = 0; moved < owners.length * MOVED_SHARE; moved++) {
     const from = highest([...holdings.values()], countOf);
     if (from === undefined || countOf(from) - countOf(to) <= 1) break;
     give(owners, { from, to, partition: from.partitions.at(-1) });
@@ -110,13 +125,13 @@ export function afterImbalance(
   map: PartitionMap,
   { loads, ...candidates }: Candidates & { readonly loads: readonly number[] },
 ): PartitionMap | undefined {
-  checkLoads(loads);
+  checkLoads(loads, map.owners.length);
   const loadOf = ({ partitions }: Holding): number => {
     return partitions.reduce((sum, partition) => sum + (loads[partition] ?? 0), 0);
   };
   const successors = successorsOf(holdingsOf(map, candidates.members), candidates.ownersMax);
   const owners = [...map.owners];
-  for (let moved = 0; moved < MOVES_MAX; moved++) {
+  for (let moved = 0; moved < owners.length * MOVED_SHARE; moved++) {
     const from = highest(successors, loadOf);
     const to = lowest(successors, loadOf);
     if (from === undefined || to === undefined || loadOf(from) * 5 <= loadOf(to) * 6) break;
@@ -202,15 +217,15 @@ function isBetween(value: number, above: number, below: number): boolean {
   return value > above && value < below;
 }
 
-function checkedOwnersMax(ownersMax = PARTITIONS): number {
+function checkedOwnersMax(ownersMax = PARTITIONS_MAX): number {
   if (Number.isInteger(ownersMax) && ownersMax >= 1) return ownersMax;
   throw new RangeError(`Cannot make a partition map: ownersMax must be an integer of at least 1, found ${ownersMax}`);
 }
 
-function checkLoads(loads: readonly number[]): void {
-  if (loads.length !== PARTITIONS) {
+function checkLoads(loads: readonly number[], count: number): void {
+  if (loads.length !== count) {
     throw new RangeError(
-      `Cannot balance loads: loads must have one number for each of ${PARTITIONS} partitions, found ${loads.length}`,
+      `Cannot balance loads: loads must have one number for each of ${count} partitions, found ${loads.length}`,
     );
   }
   for (const [partition, load] of loads.entries()) {

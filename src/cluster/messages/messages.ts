@@ -2,7 +2,7 @@ import type { Query } from '../../core/item.ts';
 import { type ErrorCode, HubError, isErrorCode } from '../../errors.ts';
 import type { ClockStep } from '../../model/clock_steps.ts';
 import { isRenderedByShards, type KeyValue, TOPICS, type Topic, type Variant } from '../../model/topics.ts';
-import { PARTITIONS } from '../../shards/affinity.ts';
+import { PARTITIONS_MAX } from '../../shards/affinity.ts';
 import { KINDS, type SentSoFar } from '../channel/channel_message.ts';
 import {
   BYTES,
@@ -50,7 +50,7 @@ const LOADS: Field<ReadonlyMap<number, number>> = {
 };
 
 function isLoad([partition, load]: readonly unknown[]): boolean {
-  return isCount(partition) && partition < PARTITIONS && isAmount(load);
+  return isCount(partition) && partition < PARTITIONS_MAX && isAmount(load);
 }
 
 function isAmount(value: unknown): boolean {

@@ -1,6 +1,5 @@
 import { objectOfFenceEvent } from '../../core/fence/fence_event.ts';
 import type { ObjectKind } from '../../model/id.ts';
-import { PARTITIONS } from '../../shards/affinity.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
 import type { Bus } from '../nats/bus.ts';
 import { type ConfigState, leftOf, toDelete } from '../config/config_state.ts';
@@ -26,7 +25,6 @@ export interface FailedMembersOptions {
   after(delayMs: number, callback: () => void): void;
 }
 
-const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 /** Recorded locations of previous owners are remembered for this multiple of the time that a request waits. */
 const REPEATED_HOLDS = 2;
 
@@ -53,7 +51,7 @@ export class FailedMembers {
 
   /** Partitions that a member had when it was removed; all of them if that is unknown. */
   hadAtItsEnd(incarnation: string): readonly number[] {
-    return this.#had.get(incarnation) ?? ALL_PARTITIONS;
+    return this.#had.get(incarnation) ?? [...(this.#options.state().map?.owners.keys() ?? [])];
   }
 
   /** Reads the journal of a removed member. */

@@ -1,6 +1,5 @@
 import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
-import { PARTITIONS } from '../../shards/affinity.ts';
 import type { ReleasedStep } from '../../wire/journal_record.ts';
 import { Acquisition, type AcquisitionOptions, type RecoveredState } from './acquire.ts';
 import type { ClusterFanout } from '../fanout/cluster_fanout.ts';
@@ -205,7 +204,7 @@ export class PartitionMigration {
     if (isTakeover) {
       this.#takeovers++;
       this.#lastTakeoverMs = elapsed() - begunMs;
-      notice(`Taken over in ${Math.round(this.#lastTakeoverMs)} ms: ${countOf(sources)}`, 'info');
+      notice(`Taken over in ${Math.round(this.#lastTakeoverMs)} ms: ${countOf(sources, state())}`, 'info');
     }
     dead.forgetLater((error) => notice(`Cannot delete journals: ${String(error)}`));
     this.acquireSoon();
@@ -302,7 +301,7 @@ export class PartitionMigration {
   }
 }
 
-function countOf(sources: readonly { readonly partitions: readonly number[] }[]): string {
+function countOf(sources: readonly { readonly partitions: readonly number[] }[], { map }: ConfigState): string {
   const { size } = new Set(sources.flatMap(({ partitions }) => partitions));
-  return `${size} of ${PARTITIONS} partitions`;
+  return `${size} of ${map?.owners.length ?? 0} partitions`;
 }

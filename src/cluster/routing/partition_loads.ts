@@ -1,5 +1,5 @@
 import { recordIdIn, recordSize } from '../../core/location/record.ts';
-import { PARTITIONS } from '../../shards/affinity.ts';
+import { PARTITIONS_MAX } from '../../shards/affinity.ts';
 import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
 
 export interface PartitionLoadsOptions {
@@ -20,8 +20,8 @@ const SMOOTHED_MS = 10_000;
  */
 export class PartitionLoads {
   readonly #options: PartitionLoadsOptions;
-  readonly #counts = new Float64Array(PARTITIONS);
-  readonly #rates = new Float64Array(PARTITIONS);
+  readonly #counts = new Float64Array(PARTITIONS_MAX);
+  readonly #rates = new Float64Array(PARTITIONS_MAX);
   #left = STRIDE;
   #lookedMs: number;
 

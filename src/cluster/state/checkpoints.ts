@@ -2,7 +2,7 @@ import { PROGRESS_ID } from '../../core/collision/progress.ts';
 import type { CollisionRow } from '../../core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../../core/item.ts';
 import { keyOf, type PackedRows, rowAt } from '../../core/row_bytes.ts';
-import { PARTITIONS } from '../../shards/affinity.ts';
+import { PARTITIONS_MAX } from '../../shards/affinity.ts';
 import type { RowLocation } from '../../store/newest_rows.ts';
 import type { TaskScheduler } from '../../time/task_scheduler.ts';
 import { packedRows } from '../../wire/store_messages.ts';
@@ -121,8 +121,8 @@ export class Checkpoints {
    */
   async claim({ partitions, collisions, epoch }: Claim): Promise<void> {
     for (const partition of partitions) {
-      if (Number.isInteger(partition) && partition >= 0 && partition < PARTITIONS) continue;
-      throw new RangeError(`Cannot claim partition ${partition}: partitions are 0 to ${PARTITIONS - 1}`);
+      if (Number.isInteger(partition) && partition >= 0 && partition < PARTITIONS_MAX) continue;
+      throw new RangeError(`Cannot claim partition ${partition}: partitions are 0 to ${PARTITIONS_MAX - 1}`);
     }
     await Promise.all([
       this.#objects.claim(

@@ -96,9 +96,6 @@ function ClusterSummary(cluster: ClusterHealth) {
   );
 }
 
-/** Number of partitions; hubs of earlier releases do not report how many each member owns. */
-const PARTITIONS = 256;
-
 function ownedBy({ members }: ClusterHealth, incarnation: string): number | undefined {
   return members.find((member) => member.incarnation === incarnation)?.partitions;
 }
@@ -110,15 +107,15 @@ function ownersText({ owner, members }: ClusterHealth): string {
 }
 
 function meaningOf(cluster: ClusterHealth): string {
-  const { standing, owner, incarnation, members } = cluster;
+  const { standing, owner, incarnation, members, partitions: all = 0 } = cluster;
   switch (standing) {
     case 'owner': {
-      const owned = ownedBy(cluster, incarnation) ?? PARTITIONS;
-      return owned === PARTITIONS
+      const owned = ownedBy(cluster, incarnation) ?? all;
+      return owned === all
         ? t('This hub owns all objects: it processes all locations.')
         : t('This hub owns {owned} of {partitions} partitions of the objects, and processes their locations.', {
             owned,
-            partitions: PARTITIONS,
+            partitions: all,
           });
     }
     case 'taking_over':
@@ -150,6 +147,7 @@ interface Row {
   readonly isOwner: boolean;
   /** Number of owned partitions; undefined if a hub of an earlier release answers. */
   readonly partitions: number | undefined;
+  readonly allPartitions: number;
   readonly ownsCollisions: boolean;
   /** Whether this member has answered. */
   readonly isAnswering: boolean;
@@ -170,6 +168,7 @@ function rowsOf(cluster: ClusterHealth, answers: readonly MemberAnswer[]): reado
     incarnation: member.incarnation,
     isOwner: member.partitions === undefined ? member.name === cluster.owner : member.partitions > 0,
     partitions: member.partitions,
+    allPartitions: cluster.partitions ?? 0,
     ownsCollisions: member.owns_collisions === true,
     isAnswering: member.incarnation === cluster.incarnation,
     isSuspected: member.suspected,
@@ -198,8 +197,8 @@ const COLUMNS: readonly Column<Row>[] = [
     key: 'partitions',
     title: t('Partitions'),
     isNumber: true,
-    cell: ({ partitions }) =>
-      partitions === undefined ? UNKNOWN : t('{count} of {total}', { count: partitions, total: PARTITIONS }),
+    cell: ({ partitions, allPartitions: total }) =>
+      partitions === undefined ? UNKNOWN : t('{count} of {total}', { count: partitions, total }),
   },
   {
     key: 'silence',

@@ -31,6 +31,8 @@ export interface HubPlace {
   readonly shards: number;
   /** How many hubs may own objects; all of them when left out. */
   readonly ownersMax?: number;
+  /** Number of partitions if it creates the cluster. */
+  readonly partitions?: number;
   /** How far its clock is ahead of others, in milliseconds. */
   aheadMs: number;
   /** Called after each step of its shards. */
@@ -128,6 +130,7 @@ export class SimulatedHub {
       ...{ bus, incarnation, turns, notice, schedule, now: clock.now, elapsed: clock.elapsed },
       digest: settings.alike.join(),
       capacity: config.lane_capacity,
+      partitions: place.partitions ?? settings.partitions,
       ...(place.ownersMax !== undefined && { ownersMax: place.ownersMax }),
     });
     let ids = 0;

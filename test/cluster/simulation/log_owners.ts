@@ -15,6 +15,7 @@ export class LogOwners {
 
   apply(body: ConfigBody): void {
     this.#state = applied(this.#state, { sequence: ++this.#sequence, id: '', body });
+    this.#partitions.follow(this.#state.map);
     this.#partitions.apply(changesIn(body));
     this.areSeveral ||= this.owners.size > 1;
   }

@@ -40,6 +40,8 @@ const START_MS = 30_000;
 const SETTLE_MS = 60_000;
 const RESTART_MS = 3000;
 const FAULTS = 5;
+/** Each seed has one of these numbers of partitions. */
+const PARTITION_COUNTS = [256, 256, 256, 1024];
 /** Maximum time between two faults, and maximum duration of each. */
 const BETWEEN_MS = 2500;
 const LASTS_MS = 6000;
@@ -182,6 +184,7 @@ class Simulation {
     return {
       ...{ network: this.#network, dice: this.#dice, shapes: SHAPES, hubName, incarnation, shards: this.#shards },
       aheadMs: this.#dice(20),
+      partitions: PARTITION_COUNTS[this.#seed % PARTITION_COUNTS.length] as number,
       ran: (shard, ran) => {
         const key = `${incarnation} ${shard}`;
         const rans = this.#rans.get(key) ?? [];
