@@ -53,7 +53,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       [0, [3], NaN, /clockMs must be a number, but is null$/],
       [0, [4], -1, /room must be a number from 0, but is -1$/],
       [0, [5], [[3]], /loads must be a list of partitions, each with its load, but is \[\[3\]\]$/],
-      [0, [5, 0, 0], 256, /loads/],
+      [0, [5, 0, 0], 4096, /loads/],
     ],
   },
   APPLIED: { codec: APPLIED, messages: [{ incarnation: 'x', sequence: 5 }] },
@@ -230,7 +230,7 @@ for (const [name, { codec, messages, bad = [] }] of Object.entries(ROWS)) {
 }
 
 test('A heartbeat leaves out invalid measurements, so that it arrives nevertheless', () => {
-  const loads = new Map([...[NaN, 5, -1, Infinity].entries(), [256, 1]]);
+  const loads = new Map([...[NaN, 5, -1, Infinity].entries(), [4096, 1]]);
   const packed = HEARTBEAT.pack({ ...BEAT, room: -Infinity, loads });
   assert.deepEqual(HEARTBEAT.read(lend(packed)), { ...BEAT, room: 0, loads: new Map([[1, 5]]) });
 });
