@@ -274,11 +274,12 @@ export class Cluster {
     return this.#state.map?.owners.includes(incarnation) === true ? 'taking_over' : 'standby';
   }
 
-  /** Name of this hub, the same after a restart. */
+  /** Id of this member, a new one with each start of the hub. */
   get memberId(): string {
     return this.#options.incarnation;
   }
 
+  /** Name of this hub, the same after a restart. */
   get hubName(): string {
     return this.#options.hubName;
   }
