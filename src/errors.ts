@@ -1,8 +1,11 @@
+import { Problem } from './problem.ts';
+import { codeOf, type ErrorCode, type ErrorReason, type ParamsGiven, type Reason } from './reasons.ts';
+
 /**
- * Error codes with HTTP status and wire type. api/ adds the configured prefix (default `com.flowcate`) to the wire
- * type, or replaces it by the plain word of the status.
+ * HTTP status and wire type of each code. api/ adds the configured prefix (default `com.flowcate`) to the wire type, or
+ * replaces it by the plain word of the status.
  */
-const CATALOGUE = {
+const CODES: Readonly<Record<ErrorCode, { readonly status: number; readonly type: string }>> = {
   HUB_BAD_REQUEST: { status: 400, type: '.http.bad_request' },
   HUB_NOT_AUTHENTICATED: { status: 401, type: '.auth.authenticated' },
   HUB_NOT_AUTHORIZED: { status: 403, type: '.auth.permission' },
@@ -20,42 +23,91 @@ const CATALOGUE = {
   HUB_LICENSE_EXPIRED: { status: 400, type: '.license.expired' },
   HUB_LICENSE_NOT_STARTED: { status: 404, type: '.license.not_started' },
   HUB_UNAVAILABLE: { status: 503, type: '.http.unavailable' },
-} as const;
+};
 
-export type ErrorCode = keyof typeof CATALOGUE;
+interface GivenError extends ErrorOptions {
+  readonly message?: string;
+  readonly code?: ErrorCode;
+}
 
-/** Whether a string from outside is an error code. */
-export function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(CATALOGUE, text);
+interface HubErrorOptions extends ErrorOptions {
+  /** Text of a library for the message. */
+  readonly detail?: string;
 }
 
 /** A failure that is returned to a client. The message says which operation failed, on what, and why. */
-export class HubError extends Error {
+export class HubError extends Error implements ErrorReason {
   readonly code: ErrorCode;
+  readonly reason: Reason;
+  readonly params: ErrorReason['params'];
 
-  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  /** `message` and `code`: those of the problem if absent. */
+  constructor(problem: ErrorReason, { message, code, cause }: GivenError = {}) {
+    super(message ?? String(problem), { cause });
     this.name = 'HubError';
-    this.code = code;
+    this.code = code ?? codeOf(problem.reason);
+    this.reason = problem.reason;
+    this.params = problem.params;
   }
 
   /** HTTP status of the response. */
   get status(): number {
-    return CATALOGUE[this.code].status;
+    return CODES[this.code].status;
   }
 
   /**
-   * Returns the body of the response: {type, code, message}. The type has a reverse-domain prefix, or is a plain word
-   * without one.
+   * Returns the body of the response. The type has a reverse-domain prefix, or is a plain word without one.
    */
-  body(typePrefix: string | undefined): { type: string; code: number; message: string } {
-    const { status, type } = CATALOGUE[this.code];
+  body(typePrefix: string | undefined) {
+    const { status, type } = CODES[this.code];
     return {
       type: typePrefix === undefined ? plainType(status) : typePrefix + type,
       code: status,
       message: this.message,
+      reason: this.reason,
+      params: this.params,
     };
   }
+}
+
+/** The error of that reason. */
+export function hubError<R extends Reason>(
+  reason: R,
+  ...[params, options]: [...ParamsGiven<R>, options?: HubErrorOptions]
+): HubError {
+  const { detail, ...more } = (options ?? {}) as HubErrorOptions;
+  return new HubError(new Problem({ reason, params: (params ?? {}) as ErrorReason['params'] }, detail), more);
+}
+
+/** An error as another hub of the cluster, maybe of a later version, has sent it. */
+export interface SentError extends ErrorReason {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** The error for another hub, which passes it on with its reason. */
+export function sentError({ code, message, reason, params }: HubError): SentError {
+  return { code, message, reason, params };
+}
+
+export function isSentError(value: unknown): value is SentError {
+  if (typeof value !== 'object' || value === null) return false;
+  const { code, message, reason, params } = value as Partial<Record<keyof SentError, unknown>>;
+  return (
+    [code, message, reason].every((text) => typeof text === 'string') && typeof params === 'object' && params !== null
+  );
+}
+
+/** Later versions may have more codes. */
+export function receivedError({ code, ...sent }: SentError): HubError {
+  return new HubError(sent, { message: sent.message, code: Object.hasOwn(CODES, code) ? code : 'HUB_INTERNAL' });
+}
+
+/** The error of several problems: the reason is that of the first one, and the message lists at most `shown` of them. */
+export function errorOfAll(problems: readonly Problem[], shown: number): HubError {
+  const [first = new Problem({ reason: 'schema_mismatch', params: {} })] = problems;
+  const more = problems.length > shown ? [`and ${problems.length - shown} more`] : [];
+  return new HubError(first, { message: [...problems.slice(0, shown), ...more].join('; ') });
 }
 
 /** Returns the v1 error type of a status: clients compare these words, so v1's spelling is preserved. */

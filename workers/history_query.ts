@@ -29,7 +29,7 @@ async function reply({ id, question, files }: ToQueryProcess & { readonly say: '
     send({ say: 'answer', id, bytes, next, damaged });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    send({ say: 'failure', id, why, isAsked: error instanceof Unanswerable });
+    send({ say: 'failure', id, why, ...(error instanceof Unanswerable && { problem: error.problem }) });
   } finally {
     underWay = undefined;
   }

@@ -1,3 +1,4 @@
+import { Problem } from '../../src/problem.ts';
 import { parseBody } from '../../src/api/body.ts';
 import type { Item } from '../../src/core/item.ts';
 import { type CheckedLocation, checkLocation } from '../../src/ingest/check_location.ts';
@@ -62,7 +63,7 @@ export class Bodies {
   check(value: unknown): CheckedLocation {
     const { nowMs } = this;
     const found = checkLocation(value, { at: '', receivedMs: nowMs, zone: () => undefined, knownId: (id) => id });
-    if (typeof found === 'string') throw new Error(`The benchmark has made a bad location: ${found}`);
+    if (found instanceof Problem) throw new Error(`The benchmark has made a bad location: ${found}`);
     return found;
   }
 }

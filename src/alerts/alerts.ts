@@ -1,7 +1,7 @@
+import { hubError } from '../errors.ts';
 import type { QueryResult, Query } from '../core/item.ts';
 import { ALERT_RULES } from '../entities/alert_rules.ts';
 import { type DefinedWrite, Documents, type DocumentsDeps } from '../entities/documents.ts';
-import { HubError } from '../errors.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import {
   type Alert,
@@ -157,7 +157,7 @@ export class Alerts {
   get(id: string): Alert {
     const alert = this.#stored.get(id);
     if (alert !== undefined) return this.#current(alert);
-    throw new HubError('HUB_NOT_FOUND', `Cannot find alert "${id}": none has that id`);
+    throw hubError('not_found', { kind: 'alert', id: `"${id}"` });
   }
 
   /** Acknowledges or clears alerts; all open ones without `ids`. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */

@@ -1,7 +1,7 @@
+import { hubError, HubError } from '../errors.ts';
 import { type Access, bearerToken, FULL_ACCESS } from '../auth/authorizer.ts';
 import type { Target } from '../auth/policy.ts';
 import { Visibility } from '../auth/visibility.ts';
-import { HubError } from '../errors.ts';
 import type { AdmitBody, HandleHttp, HttpHead, HttpReply, HttpRequest } from '../exchange.ts';
 import { lend, look } from '../model/borrowed.ts';
 import { show } from '../model/error_value_text.ts';
@@ -95,7 +95,7 @@ function answer(request: HttpRequest, api: Api): HttpReply | Promise<HttpReply> 
   const { hub, router, reply } = api;
   const { authorization } = hub;
   const match = router.find(request.path);
-  if (match === undefined) throw new HubError('HUB_NOT_FOUND', `Cannot ${named(request)}: there is no such path`);
+  if (match === undefined) throw hubError('unknown_path', { request: named(request) });
   if (request.method === 'OPTIONS') return reply.options(allowed(match));
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const route = match.methods.get(method as Method);
@@ -172,7 +172,7 @@ function mayNameAnything(readable: Access['readable'], { entities }: ApiDeps): b
 
 function notAllowed(request: HttpRequest, match: Match, reply: ReplyFactory): HttpReply {
   const allow = allowed(match);
-  const error = new HubError('HUB_METHOD_NOT_ALLOWED', `Cannot ${named(request)}: the path allows ${allow}`);
+  const error = hubError('method_not_allowed', { request: named(request), allowed: allow });
   return reply.error(error, request.path, { Allow: allow });
 }
 

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
 import { parseExactJson, parseJson, UnsupportedJson, unsupportedReason } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
@@ -18,7 +18,7 @@ export const LONG_BODY_BYTES = 256 * 1024;
 /** Parses a JSON body, regardless of its Content-Type. Throws HUB_BAD_REQUEST. */
 export function parseBody(bytes: Uint8Array, { depthMax }: BodyLimits = {}, parse: Parse = parseJson): unknown {
   // hot: once per PUT of locations
-  if (bytes.length === 0) throw new HubError('HUB_BAD_REQUEST', 'body: must be JSON, found nothing');
+  if (bytes.length === 0) throw hubError('empty_body', { path: 'body' });
   try {
     return parse(utf8.decode(bytes), depthMax);
   } catch (cause) {
@@ -54,9 +54,9 @@ export function asRefusal(cause: unknown): unknown {
 }
 
 function refusal(cause: unknown): HubError {
-  if (cause instanceof UnsupportedJson) return new HubError('HUB_BAD_REQUEST', cause.message, { cause });
-  const reason = cause instanceof SyntaxError ? cause.message : 'bytes that are not UTF-8';
-  return new HubError('HUB_BAD_REQUEST', `body: must be JSON, found ${reason}`, { cause });
+  if (cause instanceof UnsupportedJson) return new HubError(cause.problem, { cause });
+  if (!(cause instanceof SyntaxError)) return hubError('not_utf8', { path: 'body' }, { cause });
+  return hubError('not_json', { path: 'body' }, { cause, detail: cause.message });
 }
 
 /** Like parseBody, with exact numbers. */
@@ -69,18 +69,18 @@ export function textOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw new HubError('HUB_BAD_REQUEST', 'body: must be text, found bytes that are not UTF-8', { cause });
+    throw hubError('not_text', { path: 'body' }, { cause });
   }
 }
 
 /** Throws HUB_BAD_REQUEST for a value that cannot be stored. */
 export function checkStorable(value: unknown, { depthMax }: BodyLimits): void {
   const problem = unsupportedReason(value, depthMax === undefined ? {} : { depthMax });
-  if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
+  if (problem !== undefined) throw new HubError(problem);
 }
 
 /** Throws HUB_PAYLOAD_TOO_LARGE. */
 export function checkSize({ byteLength }: Uint8Array, maxBytes: number): void {
   if (byteLength <= maxBytes) return;
-  throw new HubError('HUB_PAYLOAD_TOO_LARGE', `body: must have at most ${maxBytes} bytes, found ${byteLength}`);
+  throw hubError('body_too_large', { path: 'body', limit: maxBytes, found: byteLength });
 }

@@ -1,3 +1,4 @@
+import type { Problem } from '../problem.ts';
 import type { QueryResult, Query } from '../core/item.ts';
 import type { Documents } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
@@ -166,7 +167,7 @@ export interface HistoryApi {
 
 export interface HealthDeps {
   /** Reason why a load balancer should use other hubs; undefined if there is no reason. */
-  readonly problem: string | undefined;
+  readonly problem: Problem | undefined;
   system(): SystemHealth;
   mqtt(): MqttHealth;
   history(): HistoryHealth;

@@ -1,6 +1,6 @@
+import { hubError, HubError } from '../errors.ts';
 import Type from 'typebox';
 import type { Entities } from '../entities/entities.ts';
-import { HubError } from '../errors.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { announceFenceEvent } from '../fanout/front_events.ts';
 import { checker } from '../model/check.ts';
@@ -67,7 +67,7 @@ function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackables
   const sent = schema.parse(body);
   if (!isUnset(sent.fence_id) && idKey(sent.fence_id) !== idKey(fence.id)) {
     const found = show(sent.fence_id);
-    throw new HubError('HUB_BAD_REQUEST', `fence_id: must be that of the path, ${show(fence.id)}, found ${found}`);
+    throw hubError('not_id_of_path', { path: 'fence_id', expected: fence.id, found });
   }
   const provider = isUnset(sent.provider_id) ? null : sent.provider_id;
   const trackable = isUnset(sent.trackable_id) ? null : sent.trackable_id;
@@ -92,16 +92,18 @@ function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackables
 function checkIds(ids: Readonly<Record<string, readonly string[]>>): void {
   for (const [member, found] of Object.entries(ids)) {
     const bad = found.find((id) => !isId(id));
-    if (bad !== undefined) throw new HubError('HUB_BAD_REQUEST', badId(member, bad));
+    if (bad !== undefined) throw new HubError(badId(member, bad));
   }
 }
 
 function noOneObject(provider: string | null, trackable: string | null): HubError {
-  const found = provider === null ? 'neither' : `${show(provider)} and ${show(trackable)}`;
-  return new HubError(
-    'HUB_BAD_REQUEST',
-    `provider_id: exactly one of provider_id and trackable_id is required, found ${found}`,
-  );
+  const found = provider === null ? 'nothing' : show([provider, trackable]);
+  return hubError('not_exactly_one', {
+    path: 'provider_id',
+    member: 'provider_id',
+    other_member: 'trackable_id',
+    found,
+  });
 }
 
 type Times = Pick<FenceEvent, 'entry_time' | 'exit_time'>;
@@ -116,7 +118,7 @@ function timesOf(
   const entered = entry == null ? undefined : readableTime(entry);
   if (type === 'region_entry') return { entry_time: entered ?? now };
   if (entryMs > exitMs || (exit == null && entryMs > nowMs)) {
-    throw new HubError('HUB_BAD_REQUEST', `exit_time: must not be before entry_time, found ${show(exit ?? now)}`);
+    throw hubError('exit_before_entry', { path: 'exit_time', found: show(exit ?? now) });
   }
   const left = exit == null ? now : readableTime(exit);
   return { entry_time: entered ?? left, exit_time: left };
@@ -127,5 +129,5 @@ function timeOf(field: string, text: string | null | undefined): number {
   if (text == null) return Number.NaN;
   const timeMs = parseTime(text);
   if (!Number.isNaN(timeMs)) return timeMs;
-  throw new HubError('HUB_BAD_REQUEST', `${field}: must be an RFC 3339 date and time, found ${show(text)}`);
+  throw hubError('not_a_time', { path: field, found: show(text) });
 }

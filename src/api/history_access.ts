@@ -1,10 +1,9 @@
+import { hubError } from '../errors.ts';
 import { timingOfFence, timingOfObject } from '../core/fence/timing.ts';
-import { HubError } from '../errors.ts';
 import type { ReplyBody, HttpReply } from '../exchange.ts';
 import { type Cursor, cursorOf } from '../history/queries/cursor.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { PositionsQuery, HistoryQuery, Timeouts } from '../history/queries/query.ts';
-import { show } from '../model/error_value_text.ts';
 import type { ApiDeps, HistoryApi } from './deps.ts';
 import type { ApiCall } from './route.ts';
 
@@ -18,7 +17,7 @@ export const NOT_RECORDED = { refusals: { 404: 'The hub records no history, or n
 /** The history. Throws HUB_NOT_FOUND if it is off. */
 export function recorded({ history }: ApiDeps): HistoryApi {
   if (history !== undefined) return history;
-  throw new HubError('HUB_NOT_FOUND', 'Cannot look into the past: the hub records no history, see the setting history');
+  throw hubError('no_history');
 }
 
 type Recorded = 'trackable' | 'provider' | 'fence';
@@ -38,10 +37,7 @@ export async function knownId(kind: Recorded, { id, client }: ApiCall, api: ApiD
   const { bytes, missingHubs = [] } = await recorded(api).ask({ ask: 'known', kind, id }, client.gone?.());
   // A hub that did not reply may have records: the reply says that its rows are missing.
   if (Buffer.from(bytes).toString() === 'true' || missingHubs.length > 0) return id;
-  throw new HubError(
-    'HUB_NOT_FOUND',
-    `Cannot find ${kind} ${show(id)}: there is neither such a ${kind} nor its history`,
-  );
+  throw hubError('not_recorded', { kind, id });
 }
 
 /** Current fence timeouts of entities, which end visits without an exit. */

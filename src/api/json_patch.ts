@@ -1,5 +1,6 @@
+import { hubError, HubError } from '../errors.ts';
+import { problemOf, type Problem } from '../problem.ts';
 import Type, { type Static } from 'typebox';
-import { HubError } from '../errors.ts';
 import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { clone, insert, isSame, lookUp, parsePointer, remove, weigh } from '../model/json_tree.ts';
@@ -62,12 +63,12 @@ export function patched(value: unknown, patch: unknown): unknown {
   const single = !Array.isArray(patch);
   const operations: readonly unknown[] = single ? [patch] : patch;
   if (operations.length > OPERATIONS_MAX) {
-    throw bad(`patch: must have at most ${OPERATIONS_MAX} operations, found ${operations.length}`);
+    throw hubError('too_many', { path: 'patch', limit: OPERATIONS_MAX, unit: 'operations', found: operations.length });
   }
   const work: Work = { document: clone(value), weight: 0 };
   for (const [i, given] of operations.entries()) {
     const root = single ? '' : pathOf('patch', [String(i)]);
-    apply(work, operation.parse(given, root), (member, problem) => bad(`${pathOf(root, [member])}: ${problem}`));
+    apply(work, operation.parse(given, root), (member, problem) => new HubError(problem.at(pathOf(root, [member]))));
   }
   return work.document;
 }
@@ -78,7 +79,7 @@ interface Work {
   weight: number;
 }
 
-type Refuse = (member: keyof Operation, problem: string) => HubError;
+type Refuse = (member: keyof Operation, problem: Problem) => HubError;
 
 function apply(work: Work, { op, path, from, value }: Operation, refuse: Refuse): void {
   const at = pointer('path', path, refuse);
@@ -98,7 +99,8 @@ function apply(work: Work, { op, path, from, value }: Operation, refuse: Refuse)
     case 'test': {
       const wanted = given(value, refuse);
       const found = find(work, 'path', at, refuse);
-      if (!isSame(found, wanted)) throw refuse('value', `must equal the value at ${show(path)}, found ${show(found)}`);
+      if (!isSame(found, wanted))
+        throw refuse('value', problemOf('patch_differs', { pointer: path, found: show(found) }));
       return;
     }
     case 'copy': {
@@ -109,7 +111,7 @@ function apply(work: Work, { op, path, from, value }: Operation, refuse: Refuse)
     case 'move': {
       const origin = source(from, refuse);
       if (origin.length < at.length && origin.every((segment, i) => segment === at[i])) {
-        throw refuse('from', `must not be moved into itself, found ${show(from)}`);
+        throw refuse('from', problemOf('patch_into_itself', { found: show(from) }));
       }
       put(work, at, take(work, 'from', origin, refuse), refuse);
       return;
@@ -120,9 +122,9 @@ function apply(work: Work, { op, path, from, value }: Operation, refuse: Refuse)
 /** Inserted values are cloned: the patch and copied values are not modified. */
 function put(work: Work, at: readonly string[], value: unknown, refuse: Refuse): void {
   const weight = weigh(value, DEPTH_MAX - at.length);
-  if (weight === undefined) throw refuse('path', `must not lead deeper than ${DEPTH_MAX} levels`);
+  if (weight === undefined) throw refuse('path', problemOf('patch_too_deep', { limit: DEPTH_MAX }));
   work.weight += weight;
-  if (work.weight > WEIGHT_MAX) throw refuse('value', 'must not add more to the operations before it');
+  if (work.weight > WEIGHT_MAX) throw refuse('value', problemOf('patch_too_large'));
   const own = clone(value);
   if (at.length === 0) {
     work.document = own;
@@ -144,25 +146,21 @@ function find(work: Work, member: 'path' | 'from', at: readonly string[], refuse
   const found = lookUp(work.document, at);
   if (found !== undefined) return found;
   const deepest = at.findIndex((_, i) => lookUp(work.document, at.slice(0, i + 1)) === undefined);
-  throw refuse(member, `must lead to a value, found none at ${show(at[deepest] ?? '')}`);
+  throw refuse(member, problemOf('patch_leads_nowhere', { pointer: at[deepest] ?? '' }));
 }
 
 function pointer(member: 'path' | 'from', text: string, refuse: Refuse): readonly string[] {
   const parsed = parsePointer(text);
-  if (parsed === undefined) throw refuse(member, `must be a JSON Pointer, found ${show(text)}`);
+  if (parsed === undefined) throw refuse(member, problemOf('not_a_json_pointer', { found: show(text) }));
   return parsed;
 }
 
 function source(from: string | undefined, refuse: Refuse): readonly string[] {
-  if (from === undefined) throw refuse('from', 'is required, but is missing');
+  if (from === undefined) throw refuse('from', problemOf('missing'));
   return pointer('from', from, refuse);
 }
 
 function given(value: unknown, refuse: Refuse): unknown {
-  if (value === undefined) throw refuse('value', 'is required, but is missing');
+  if (value === undefined) throw refuse('value', problemOf('missing'));
   return value;
-}
-
-function bad(message: string): HubError {
-  return new HubError('HUB_BAD_REQUEST', message);
 }

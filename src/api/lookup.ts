@@ -1,13 +1,12 @@
+import { hubError } from '../errors.ts';
 import type { EntityMap, EntityKindName } from '../entities/entity_lookup.ts';
-import { HubError } from '../errors.ts';
-import { show } from '../model/error_value_text.ts';
 import type { ApiDeps } from './deps.ts';
 
 /** The entity of a path. Throws HUB_NOT_FOUND if it does not exist. */
 export function requireEntity<K extends EntityKindName>(kind: K, id: string, { entities }: ApiDeps): EntityMap[K] {
   const entity = entities.get(kind, id);
   if (entity !== undefined) return entity;
-  throw new HubError('HUB_NOT_FOUND', `Cannot find ${kind} ${show(id)}: no ${kind} has that id`);
+  throw hubError('not_found', { kind, id });
 }
 
 /** The existing entities of these ids, in order. */

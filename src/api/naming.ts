@@ -1,10 +1,10 @@
+import { hubError, HubError } from '../errors.ts';
 import { checkNewNames } from '../auth/reference_check.ts';
 import type { ReferenceSource } from '../auth/names.ts';
 import { redactor, withHidden } from '../auth/redaction.ts';
 import type { Visibility, EntityIndex } from '../auth/visibility.ts';
 import type { QueryResult, Query } from '../core/item.ts';
 import type { Entities, EntityMap, Kind, ReplaceOptions } from '../entities/entities.ts';
-import { HubError } from '../errors.ts';
 import type { Resource } from '../model/permission.ts';
 import type { Zone } from '../model/zone.ts';
 import type { ApiDeps } from './deps.ts';
@@ -72,9 +72,9 @@ export async function editSeen<K extends Kind>(
     return await entities.edit(kind, id, reviseSeen, options);
   } catch (error) {
     if (!(error instanceof HubError) || error.code !== 'HUB_BAD_REQUEST') throw error;
-    const field = /^\w+/.exec(error.message)?.[0] ?? '';
+    const field = /^\w+/.exec(String(error.params['path']))?.[0] ?? '';
     if (!kept.includes(field)) throw error;
-    throw new HubError('HUB_BAD_REQUEST', `${field}: must fit what was sent, found what the access token may not read`);
+    throw hubError('unreadable_change', { path: field });
   }
 }
 

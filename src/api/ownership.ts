@@ -1,6 +1,6 @@
+import { hubError } from '../errors.ts';
 import type { OwnedEntities } from '../auth/ownership.ts';
 import type { Visibility } from '../auth/visibility.ts';
-import { HubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Resource } from '../model/permission.ts';
 import { show } from '../model/error_value_text.ts';
@@ -21,9 +21,9 @@ interface Asked {
 export function checkPathOwned({ permission, method }: ApiRoute, { match, owned }: Asked, hub: ApiDeps): void {
   if (permission === 'public') return;
   const { resource } = permission;
-  if (resource === undefined) throw notOwned(method, match, 'it is no matter of ownership');
+  if (resource === undefined) throw hubError('never_owned', { request: named(method, match) });
   if (permission.owned !== undefined || owned.has(resource, meant(resource, match.id, hub))) return;
-  throw notOwned(method, match, 'it is not owned');
+  throw hubError('not_owned', { request: named(method, match) });
 }
 
 /**
@@ -36,12 +36,12 @@ export function checkBodyOwned({ permission, method }: ApiRoute, { match, owned 
   if (permission.owned === 'body') {
     const isGenerated = replacesIds(match.version, KINDS[resource]);
     if (isGenerated || !owns(owned, resource, textIn(body, 'id'))) {
-      throw notOwned(method, match, `the ${resource} of the body is not owned`);
+      throw hubError('body_not_owned', { request: named(method, match), member: resource });
     }
   }
   if (permission.owned !== 'items' || !Array.isArray(body)) return;
   if (body.every((item) => owns(owned, resource, textIn(item, resource)))) return;
-  throw notOwned(method, match, `not every ${resource} of the body is owned`);
+  throw hubError('items_not_owned', { request: named(method, match), member: resource });
 }
 
 /** Filters a list to owned entities, if lists are limited to them. */
@@ -95,9 +95,6 @@ function textIn(value: unknown, name: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[name];
 }
 
-function notOwned(method: string, { path }: Match, reason: string): HubError {
-  return new HubError(
-    'HUB_NOT_AUTHORIZED',
-    `Cannot ${method} ${show(path)}: the access token permits what its holder owns alone, and ${reason}`,
-  );
+function named(method: string, { path }: Match): string {
+  return `${method} ${show(path)}`;
 }

@@ -1,5 +1,5 @@
+import { hubError } from '../errors.ts';
 import Type from 'typebox';
-import { HubError } from '../errors.ts';
 import type { HttpReply } from '../exchange.ts';
 import { show } from '../model/error_value_text.ts';
 import type { ApiCall } from './route.ts';
@@ -50,7 +50,7 @@ export function leadingOn(reply: HttpReply, { next }: Page<unknown>): HttpReply 
 function limitOf(text: string): number {
   const limit = /^\d{1,15}$/.test(text) ? Number(text) : 0;
   if (limit >= 1) return limit;
-  throw new HubError('HUB_BAD_REQUEST', `limit: must be an integer from 1, found ${show(text)}`);
+  throw hubError('not_a_count', { path: 'limit', minimum: 1, found: show(text) });
 }
 
 function nextOf({ path, query }: ApiCall, cursor: string): string {

@@ -1,3 +1,4 @@
+import { hubError } from '../errors.ts';
 import Type, { type TObject } from 'typebox';
 import { fenceIn, fenceRangeProblem } from '../core/fence/fence_view.ts';
 import { roundDegrees } from '../core/geo/rounding.ts';
@@ -5,11 +6,9 @@ import { feature } from '../core/zone/view.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
 import { publicForms, publicForm } from '../entities/public_form.ts';
 import type { EntityMap, EntityKindName } from '../entities/entity_lookup.ts';
-import { HubError } from '../errors.ts';
 import type { ReplyBody } from '../exchange.ts';
 import type { Anchor } from '../model/anchor.ts';
 import { type Fence, type StoredFence, publicFence } from '../model/fence.ts';
-import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
@@ -72,9 +71,11 @@ const fences: Presenter<'fence'> = {
     const view = fenceViewOf(call, hub);
     const shown = shownIn(view, fence, zonesSeen(call, hub));
     if (shown !== undefined) return fenceText(view, shown);
-    const found = `found a region in ${fence.crs ?? 'EPSG:4326'} of zone ${show(fence.zone_id)}`;
-    const why = fenceRangeProblem(view, fence, zonesSeen(call, hub)) ?? found;
-    throw new HubError('HUB_BAD_REQUEST', `crs: fence ${show(fence.id)} cannot be shown in ${view.crs}: ${why}`);
+    const what = { path: 'crs', kind: 'fence', id: fence.id, crs: view.crs } as const;
+    const range = fenceRangeProblem(view, fence, zonesSeen(call, hub));
+    if (range !== undefined) throw hubError('out_of_crs_range', { ...what, ...range });
+    const { crs = 'EPSG:4326', zone_id: zoneId = '' } = fence;
+    throw hubError('fence_not_in_crs', { ...what, fence_crs: crs ?? 'EPSG:4326', zone_id: zoneId ?? '' });
   },
   many(list, call, hub) {
     const view = fenceViewOf(call, hub);
@@ -133,7 +134,7 @@ function fenceViewOf(call: ApiCall, hub: ApiDeps): FenceView {
   const query = call.query as ViewQuery;
   const view = viewOf({ ...call, query }, hub);
   if (view.crs === 'local' && view.zoneId === undefined) {
-    throw new HubError('HUB_BAD_REQUEST', 'zone_id: is required for fences in crs local, found nothing');
+    throw hubError('missing_for_local_fences', { path: 'zone_id', found: 'nothing' });
   }
   return { ...view, asked: query.crs !== undefined };
 }

@@ -1,5 +1,5 @@
+import { hubError, type HubError } from '../errors.ts';
 import type { TObject, TSchema } from 'typebox';
-import { HubError } from '../errors.ts';
 import { booleanOf } from '../model/boolean.ts';
 import { show } from '../model/error_value_text.ts';
 
@@ -30,7 +30,7 @@ export function parseQuery(
 
 function unknownParameter(name: string, { properties }: TObject): HubError {
   const known = Object.keys(properties).join(', ') || 'none';
-  return new HubError('HUB_BAD_REQUEST', `${show(name)}: is no parameter of this path, which has ${known}`);
+  return hubError('unknown_parameter', { path: show(name), allowed: known });
 }
 
 function isBoolean(schema: TSchema | undefined): boolean {
@@ -40,7 +40,7 @@ function isBoolean(schema: TSchema | undefined): boolean {
 function toBoolean(name: string, value: string): boolean {
   const read = value === '' ? true : booleanOf(value);
   if (read !== undefined) return read;
-  throw new HubError('HUB_BAD_REQUEST', `${name}: must be true or false, found ${show(value)}`);
+  throw hubError('not_true_or_false', { path: name, found: show(value) });
 }
 
 function decode(text: string): string {
@@ -48,6 +48,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch (cause) {
-    throw new HubError('HUB_BAD_REQUEST', `query: must be percent-encoded UTF-8, found ${show(text)}`, { cause });
+    throw hubError('not_percent_encoded', { path: 'query', found: show(text) }, { cause });
   }
 }

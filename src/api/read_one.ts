@@ -1,6 +1,5 @@
 import type { HttpReply } from '../exchange.ts';
 import type { ObjectKind } from '../model/id.ts';
-import { show } from '../model/error_value_text.ts';
 import { oneText } from './responses.ts';
 import type { ApiDeps } from './deps.ts';
 import { requireEntity } from './lookup.ts';
@@ -14,6 +13,5 @@ type AskOne = 'provider_location' | 'trackable_location' | 'trackable_motion';
 export async function oneOf(kind: ObjectKind, ask: AskOne, call: ApiCall<ViewQuery>, hub: ApiDeps): Promise<HttpReply> {
   const { id } = requireEntity(kind, call.id, hub);
   const view = viewOf(call, hub);
-  const what = `${ask.endsWith('motion') ? 'motion' : 'location'} of ${kind} ${show(id)}`;
-  return call.reply.json(oneText(await answersTo({ ask, id, view }, call, hub), what, view));
+  return call.reply.json(oneText(await answersTo({ ask, id, view }, call, hub), { kind: ask, id }, view));
 }

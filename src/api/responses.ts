@@ -1,7 +1,6 @@
+import { hubError } from '../errors.ts';
 import type { QueryResult } from '../core/item.ts';
-import { HubError } from '../errors.ts';
 import type { ReplyBody } from '../exchange.ts';
-import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
 import { shownCollection, shownList } from './list_body.ts';
 
@@ -9,17 +8,22 @@ import { shownCollection, shownList } from './list_body.ts';
  * The single JSON string among the answers. Throws HUB_NOT_FOUND without one, HUB_BAD_REQUEST if it cannot be
  * expressed in the view.
  */
-export function oneText(answers: readonly QueryResult[], what: string, view: View): string {
+export function oneText(
+  answers: readonly QueryResult[],
+  what: { readonly kind: 'provider_location' | 'trackable_location' | 'trackable_motion'; readonly id: string },
+  view: View,
+): string {
   for (const answer of answers) {
     const text = 'texts' in answer ? answer.texts[0] : undefined;
     if (text !== undefined) return text;
   }
   for (const answer of answers) {
     if (!('unplaced' in answer)) continue;
-    const why = answer.outOfRange ?? `found source ${show(answer.unplaced)}`;
-    throw new HubError('HUB_BAD_REQUEST', `crs: ${what} cannot be shown in ${view.crs}: ${why}`);
+    const where = { path: 'crs', ...what, crs: view.crs } as const;
+    if (answer.outOfRange !== undefined) throw hubError('out_of_crs_range', { ...where, ...answer.outOfRange });
+    throw hubError('source_not_in_crs', { ...where, source: answer.unplaced });
   }
-  throw new HubError('HUB_NOT_FOUND', `Cannot get ${what}: there is none`);
+  throw hubError('no_value', what);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
 import { badId, isId } from '../model/id.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Method, ApiRoute } from './route.ts';
@@ -101,7 +101,7 @@ function found(
   const decoded = segments.slice(start).map((segment) => decode(segment, path));
   const hit = descend(root, decoded, 0);
   const id = hit?.id ?? '';
-  if (!isId(id)) throw new HubError('HUB_BAD_REQUEST', badId('path', id));
+  if (!isId(id)) throw new HubError(badId('path', id));
   return hit && { version, versioned, path, id, methods: hit.at.methods };
 }
 
@@ -123,6 +123,6 @@ function decode(segment: string, path: string): string {
   try {
     return decodeURIComponent(segment);
   } catch (cause) {
-    throw new HubError('HUB_BAD_REQUEST', `path: must be percent-encoded UTF-8, found ${show(path)}`, { cause });
+    throw hubError('not_percent_encoded', { path: 'path', found: show(path) }, { cause });
   }
 }

@@ -1,5 +1,5 @@
+import { hubError, HubError } from '../errors.ts';
 import Type from 'typebox';
-import { HubError } from '../errors.ts';
 import { type CursorList, cursorOf } from '../history/queries/cursor.ts';
 import type { AreaFilter, Page, Span } from '../history/queries/query.ts';
 import { badId, isId } from '../model/id.ts';
@@ -45,10 +45,7 @@ export function spanOf(query: QueryParameters, nowMs: number): Span {
   const toMs = to ?? (from === undefined ? nowMs : Math.max(nowMs, from));
   const fromMs = from ?? toMs - HOUR_MS;
   if (fromMs < toMs) return { fromMs, toMs };
-  throw new HubError(
-    'HUB_BAD_REQUEST',
-    `from: must be before to, found ${show(query.from)} and ${show(query.to ?? 'now')}`,
-  );
+  throw hubError('not_before', { path: 'from', from: String(query.from), to: String(query.to ?? 'now') });
 }
 
 export function timeIn(query: QueryParameters, name: string): number | undefined {
@@ -56,7 +53,7 @@ export function timeIn(query: QueryParameters, name: string): number | undefined
   if (text === undefined) return undefined;
   const ms = parseTime(String(text));
   if (Number.isFinite(ms)) return ms;
-  throw new HubError('HUB_BAD_REQUEST', `${name}: must be an RFC 3339 date and time, found ${show(text)}`);
+  throw hubError('not_a_time', { path: name, found: show(text) });
 }
 
 /** The requested page of a list. Throws HUB_BAD_REQUEST for an invalid cursor. */
@@ -65,10 +62,7 @@ export function partOf(query: QueryParameters, list: CursorList): Page {
   if (query.cursor === undefined) return { limit, cursor: undefined };
   const cursor = cursorOf(list, String(query.cursor));
   if (cursor !== undefined) return { limit, cursor };
-  throw new HubError(
-    'HUB_BAD_REQUEST',
-    `cursor: must be the next_cursor of another reply, found ${show(query.cursor)}`,
-  );
+  throw hubError('bad_cursor', { path: 'cursor', found: show(query.cursor) });
 }
 
 /** An integer parameter. */
@@ -79,7 +73,7 @@ export function integerIn(
 ): number | undefined {
   const value = numberIn(query, name, { least, most });
   if (value === undefined || Number.isInteger(value)) return value;
-  throw new HubError('HUB_BAD_REQUEST', `${name}: must be a whole number, found ${show(query[name])}`);
+  throw hubError('not_whole', { path: name, found: show(query[name]) });
 }
 
 export function numberIn(
@@ -91,8 +85,7 @@ export function numberIn(
   if (text === undefined) return undefined;
   const value = typeof text === 'string' && text.trim() !== '' ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
-  const bounds = `from ${least.toLocaleString('en-US')} to ${most.toLocaleString('en-US')}`;
-  throw new HubError('HUB_BAD_REQUEST', `${name}: must be a number ${bounds}, found ${show(text)}`);
+  throw hubError('not_in_range', { path: name, minimum: least, maximum: most, found: show(text) });
 }
 
 /** An enum parameter. */
@@ -105,7 +98,7 @@ export function wordIn<const Word extends string>(
   if (text === undefined) return undefined;
   const found = words.find((word) => word === text);
   if (found !== undefined) return found;
-  throw new HubError('HUB_BAD_REQUEST', `${name}: must be one of ${words.join(', ')}, found ${show(text)}`);
+  throw hubError('out_of_choices', { path: name, allowed: words, found: show(text) });
 }
 
 /** Ids, separated by commas. Throws HUB_BAD_REQUEST for an invalid id. */
@@ -116,7 +109,7 @@ export function idsIn(query: QueryParameters, name: string): readonly string[] |
     .split(',')
     .filter((id) => id !== '');
   const bad = ids.find((id) => !isId(id));
-  if (bad !== undefined) throw new HubError('HUB_BAD_REQUEST', badId(name, bad));
+  if (bad !== undefined) throw new HubError(badId(name, bad));
   return ids;
 }
 
@@ -131,8 +124,5 @@ export function areaOf(query: QueryParameters): AreaFilter {
   const isBox =
     numbers.length === 4 && [west, east].every((lon) => Math.abs(lon) <= 180) && south >= -90 && north <= 90;
   if (isBox && south <= north) return { bbox: [west, south, east, north], floor };
-  throw new HubError(
-    'HUB_BAD_REQUEST',
-    `bbox: must be west,south,east,north in degrees with south up to north, found ${show(bbox)}`,
-  );
+  throw hubError('not_a_bbox', { path: 'bbox', found: show(bbox) });
 }

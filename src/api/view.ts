@@ -1,9 +1,9 @@
+import { hubError } from '../errors.ts';
 import Type from 'typebox';
 import { checkZonePlace } from '../auth/reference_check.ts';
 import type { Visibility } from '../auth/visibility.ts';
 import { CRS_CHOICES, isCrs } from '../core/geo/crs.ts';
 import type { Entities } from '../entities/entities.ts';
-import { HubError } from '../errors.ts';
 import { Crs } from '../model/schema.ts';
 import { show } from '../model/error_value_text.ts';
 import type { View } from '../model/topics.ts';
@@ -49,13 +49,13 @@ interface Viewing {
  */
 export function viewOf({ query, sight }: Viewing, { entities }: { readonly entities: Entities }): View {
   const crs = query.crs ?? 'EPSG:4326';
-  if (!isCrs(crs)) throw new HubError('HUB_BAD_REQUEST', `crs: must be one of ${CRS_CHOICES}, found ${show(crs)}`);
+  if (!isCrs(crs)) throw hubError('not_a_crs', { path: 'crs', found: show(crs) });
   const view = { crs, geojson: query.geojson === true };
   const { zone_id: name } = query;
   if (crs !== 'local' || name === undefined) return view;
   const zone = entities.zoneBy(name);
   if (zone === undefined) {
-    throw new HubError('HUB_BAD_REQUEST', `zone_id: must be the id or foreign id of a zone, found ${show(name)}`);
+    throw hubError('unknown_zone', { path: 'zone_id', found: show(name) });
   }
   checkZonePlace('zone_id', zone.id, sight);
   return { ...view, zoneId: zone.id };

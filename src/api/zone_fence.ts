@@ -1,10 +1,10 @@
+import { hubError, HubError } from '../errors.ts';
 import { fenceIn } from '../core/fence/fence_view.ts';
 import { normalizeFence } from '../core/fence/region_normal.ts';
 import { zoneOutline } from '../core/zone/outline.ts';
 import { transformationType } from '../core/zone/zone_type.ts';
 import type { Entities } from '../entities/entities.ts';
 import { validateFence } from '../entities/validate.ts';
-import { HubError } from '../errors.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Point } from '../model/geojson.ts';
 import { show } from '../model/error_value_text.ts';
@@ -27,23 +27,24 @@ export function fenceAround(zone: Zone, entities: Entities): Fence {
     return { id, region, radius, ...common };
   }
   const ring = zoneOutline(zone);
-  if (ring === undefined) throw bad(`ground_control_points: must outline an area, found ${pointsOf(zone)}`);
+  if (ring === undefined) throw noOutline(zone);
   const fence = normalizeFence({ id, region: { type: 'Polygon', coordinates: [ring] }, ...common });
   const problem = entities.shapes.regionProblem(fence);
-  if (problem !== undefined) throw bad(`ground_control_points: must outline an area, found that ${problem}`);
+  if (problem !== undefined) throw new HubError(problem.at('ground_control_points'));
   return fence;
 }
 
-function pointsOf(zone: Zone): string {
+function noOutline(zone: Zone): HubError {
+  const path = 'ground_control_points';
   const count = (zone.ground_control_points ?? []).length / 2;
   const isPlaced = transformationType(zone) === 'gcp' && count > 1;
-  return isPlaced ? `${count} pairs of rows on one line` : `that zone ${show(zone.id)} is not placed by them`;
+  return isPlaced ? hubError('collinear', { path, count }) : hubError('no_outline', { path, zone_id: zone.id });
 }
 
 function circleOf({ position, radius }: Zone): { readonly region: Point; readonly radius: number } {
-  if (position == null) throw bad('position: is required to make a fence of a proximity zone, found nothing');
+  if (position == null) throw hubError('missing_for_zone_fence', { path: 'position', found: 'nothing' });
   if (radius != null && radius > 0) return { region: position, radius };
-  throw bad(`radius: must be greater than 0 to make a fence of a proximity zone, found ${show(radius ?? undefined)}`);
+  throw hubError('not_positive_for_fence', { path: 'radius', found: show(radius ?? undefined) });
 }
 
 /**
@@ -52,19 +53,14 @@ function circleOf({ position, radius }: Zone): { readonly region: Point; readonl
  */
 export function fenceFromZone(zone: Zone, sent: Readonly<Record<string, unknown>>, entities: Entities): object {
   const { crs = null, zone_id: zoneId = null } = sent;
-  if (crs !== null && crs !== 'local') throw bad(`crs: must be local or absent, found ${show(crs)}`);
+  if (crs !== null && crs !== 'local') throw hubError('not_local', { path: 'crs', found: show(crs) });
   if (zoneId !== null && entities.zoneBy(String(zoneId))?.id !== zone.id) {
-    throw bad(`zone_id: must be the zone of the path, ${show(zone.id)}, found ${show(zoneId)}`);
+    throw hubError('not_zone_of_path', { path: 'zone_id', expected: zone.id, found: show(zoneId) });
   }
   // The id of the body is checked when the fence is created.
   const local = validateFence({ ...sent, id: 'local', crs: 'local', zone_id: zone.id }, entities);
   const placed = fenceIn({ crs: 'EPSG:4326' }, local, (id) => entities.zoneBy(id));
-  if (placed === undefined)
-    throw bad(`region: must lie within reach of zone ${show(zone.id)}, found a place that does not`);
+  if (placed === undefined) throw hubError('out_of_named_zone', { path: 'region', zone_id: zone.id });
   const { crs: _crs, ...rest } = sent;
   return { ...rest, region: placed.region };
-}
-
-function bad(message: string): HubError {
-  return new HubError('HUB_BAD_REQUEST', message);
 }

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
 import { RESOURCES, type Reach, type Resource } from '../model/permission.ts';
 import type { OwnedEntities } from './ownership.ts';
 import type { Policy, Target } from './policy.ts';
@@ -55,7 +55,7 @@ export class Authorizer {
   admit(target: Target, token: string | undefined): Access | Promise<Access> {
     if (this.#policy.reach([], target) === 'ANY') return FULL_ACCESS;
     if (token === undefined) {
-      throw new HubError('HUB_NOT_AUTHENTICATED', `Cannot ${target.name}: there is no access token`);
+      throw hubError('no_token', { request: target.name });
     }
     const verified = this.#tokens.verified(token);
     if (!(verified instanceof Promise)) return this.#accessOf(verified, target);
@@ -76,7 +76,7 @@ export class Authorizer {
     const { roles, owned, expiresMs, subject } = token;
     const reach = this.#policy.reach(roles, target);
     if (reach === undefined) {
-      throw new HubError('HUB_NOT_AUTHORIZED', `Cannot ${target.name}: the access token does not permit it`);
+      throw hubError('not_permitted', { request: target.name });
     }
     if (reach === 'ANY') return { owned: undefined, readable: undefined, expiresMs, subject };
     return { owned, readable: this.#readableBy(token), expiresMs, subject };

@@ -1,3 +1,4 @@
+import { problemOf, type Problem } from '../problem.ts';
 import type { JWTPayload } from 'jose';
 import { type ClaimPath, namesOfClaim } from '../model/claim_path.ts';
 import { show } from '../model/error_value_text.ts';
@@ -34,15 +35,16 @@ export function ownedOf(payload: JWTPayload, { ownedResources }: ClaimNames): Ow
  * or `cid`. Cognito leaves `aud` out. `client_id` and `appid` name the sender of any token, so they count only without
  * `aud`.
  */
-export function whyNotFor(payload: JWTPayload, client: string): string | undefined {
+export function whyNotFor(payload: JWTPayload, client: string): Problem | undefined {
   const audiences = payload.aud === undefined ? [] : [payload.aud].flat();
   if (audiences.includes(client) || audiences.includes(`api://${client}`)) return undefined;
   const named = payload.aud === undefined ? WITHOUT_AUDIENCE : WITH_AUDIENCE;
   if (named.some((claim) => payload[claim] === client)) return undefined;
   const found = ['aud', ...WITHOUT_AUDIENCE].filter((claim) => payload[claim] !== undefined);
-  const shown = found.map((claim) => `${claim} ${show(payload[claim])}`).join(', ') || 'none of these';
-  const wanted = `aud, azp or cid, or without aud in client_id or appid`;
-  return `openid_client_name ${show(client)} must be in ${wanted}, found ${shown}`;
+  return problemOf('token_client', {
+    client,
+    found: show(Object.fromEntries(found.map((claim) => [claim, payload[claim]]))),
+  });
 }
 
 const WITH_AUDIENCE: readonly string[] = ['azp', 'cid'];

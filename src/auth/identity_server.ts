@@ -1,5 +1,5 @@
+import { hubError } from '../errors.ts';
 import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose';
-import { HubError } from '../errors.ts';
 import { type Fetch, fetchJson } from './fetch_json.ts';
 
 /**
@@ -58,10 +58,7 @@ export class IdentityServer {
     if (this.#known === undefined && this.#mayAsk(RETRY_COLD_MS)) await this.#ask();
     const known = this.known();
     if (known !== undefined) return known;
-    throw new HubError(
-      'HUB_UNAVAILABLE',
-      'Cannot verify the access token: the identity server has not answered the hub yet',
-    );
+    throw hubError('identity_server_silent');
   }
 
   /** The keys after asking the server for newer ones; undefined if it was asked a moment ago. */

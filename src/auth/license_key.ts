@@ -52,7 +52,8 @@ export async function verifyLicenseKey(
     const payload = await signedBy(key, publicKeys);
     if (payload === undefined) return `its signature is of none of the ${publicKeys.length} public keys of the hub`;
     const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
-    if (!CLAIMS.fits(claims)) return CLAIMS.explain(claims, 'claims') ?? 'its claims are not those of a license';
+    if (!CLAIMS.fits(claims))
+      return CLAIMS.explain(claims, 'claims')?.toString() ?? 'its claims are not those of a license';
     const { hub_instance_id: only } = claims;
     if (only !== undefined && only !== hubId) return `it is for the hub ${only}, and this is ${hubId}`;
     return { claims, signature: key.slice(key.lastIndexOf('.') + 1) };

@@ -1,4 +1,5 @@
-import { HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
+import { problemOf, type Problem } from '../problem.ts';
 import { idKey } from '../model/id.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Zone } from '../model/zone.ts';
@@ -35,8 +36,7 @@ export function checkZoneOutline(field: string, zone: Zone, sight: Visibility | 
     .filter(({ of }) => of.includes('anchor_id'))
     .flatMap((place) => namesOf(place, zone));
   if (sight === undefined || anchors.every(({ id }) => sight.sees(['anchor_id'], id))) return;
-  const wanted = 'a zone whose anchors the access token may read';
-  throw new HubError('HUB_NOT_AUTHORIZED', `${field}: must name ${wanted}, found ${show(zone.id)}`);
+  throw hubError('unreadable_anchors', { path: field, found: show(zone.id) });
 }
 
 /** Throws HUB_NOT_AUTHORIZED unless the token may read the entity named by a field. */
@@ -53,10 +53,21 @@ function mayName({ of }: ReferencePath, id: string, sight: Visibility): boolean 
 }
 
 function unreadable(field: string, { of }: Pick<ReferencePath, 'of'>, id: string): HubError {
-  const whom = of.map((resource) => `a ${resource.replace('_id', '')}`).join(' or ');
-  const wanted =
-    of.length === 0
-      ? 'a zone that follows nothing but what the access token may read'
-      : `${whom.replace('a anchor', 'an anchor')} that the access token may read`;
-  return new HubError('HUB_NOT_AUTHORIZED', `${field}: must name ${wanted}, found ${show(id)}`);
+  return new HubError(unreadableProblem(of, { path: field, found: show(id) }));
+}
+
+const KINDS = {
+  zone_id: 'zone',
+  trackable_id: 'trackable',
+  provider_id: 'provider',
+  fence_id: 'fence',
+  anchor_id: 'anchor',
+  source_id: 'zone',
+} as const;
+
+function unreadableProblem(of: ReferencePath['of'], where: { readonly path: string; readonly found: string }): Problem {
+  const [kind, other] = of.map((resource) => KINDS[resource]);
+  if (kind === undefined) return problemOf('unreadable_carrier', where);
+  if (other !== undefined) return problemOf('unreadable_kinds', { ...where, kind, other_kind: other });
+  return kind === 'anchor' ? problemOf('unreadable_anchor', where) : problemOf('unreadable_kind', { ...where, kind });
 }

@@ -1,5 +1,5 @@
+import { hubError, HubError } from '../errors.ts';
 import { LRUCache } from 'lru-cache';
-import { HubError } from '../errors.ts';
 import type { ClaimNames } from './claims.ts';
 import type { IdentityServer, KnownKeys } from './identity_server.ts';
 import { TokenRefused, type VerifiedToken, verifyToken } from './verify_token.ts';
@@ -57,7 +57,7 @@ export class TokenVerifier {
     if (remembered === undefined || remembered.text !== token || remembered.version !== known?.version) {
       return this.#verify(token);
     }
-    if (this.#options.now() >= remembered.token.expiresMs) throw notAuthenticated('it has expired');
+    if (this.#options.now() >= remembered.token.expiresMs) throw hubError('token_expired');
     return remembered.token;
   }
 
@@ -72,7 +72,7 @@ export class TokenVerifier {
       },
       (error: unknown) => {
         this.#verifying.delete(token);
-        throw error instanceof TokenRefused ? notAuthenticated(error.message, error) : error;
+        throw error instanceof TokenRefused ? new HubError(error.problem, { cause: error }) : error;
       },
     );
     this.#verifying.set(token, verifying);
@@ -98,8 +98,4 @@ export class TokenVerifier {
     const verified = await verifyToken(token, verifying);
     return { text: token, token: { ...verified, roles: verified.roles.filter(isRole) }, version };
   }
-}
-
-function notAuthenticated(reason: string, cause?: unknown): HubError {
-  return new HubError('HUB_NOT_AUTHENTICATED', `The access token is not valid: ${reason}`, { cause });
 }

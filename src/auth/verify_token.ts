@@ -1,3 +1,4 @@
+import { problemOf, type Problem } from '../problem.ts';
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { type ClaimNames, ownedOf, rolesOf, whyNotFor } from './claims.ts';
 import type { OwnedEntities } from './ownership.ts';
@@ -30,7 +31,7 @@ export interface VerifiedToken {
   readonly expiresMs: number;
 }
 
-/** Reason for rejecting a token: the rest of a sentence about it. */
+/** A rejected token. */
 export class TokenRefused extends Error {
   override name = 'TokenRefused';
   /** Whether no cached key matches: there may be newer ones. */
@@ -38,8 +39,11 @@ export class TokenRefused extends Error {
   /** Whether another key may verify it. */
   readonly isOfKey: boolean;
 
-  constructor(reason: string, options: { cause?: unknown; keyIsUnknown?: boolean; isOfKey?: boolean } = {}) {
-    super(reason, options);
+  readonly problem: Problem;
+
+  constructor(problem: Problem, options: { cause?: unknown; keyIsUnknown?: boolean; isOfKey?: boolean } = {}) {
+    super(String(problem), options);
+    this.problem = problem;
     this.keyIsUnknown = options.keyIsUnknown === true;
     this.isOfKey = options.isOfKey === true;
   }
@@ -59,7 +63,7 @@ export interface Verifying {
  * x5c) are ignored; its kid only selects one of the cached keys. Rejects with TokenRefused.
  */
 export async function verifyToken(token: string, { claims, ...verifying }: Verifying): Promise<VerifiedToken> {
-  if (token.length > TOKEN_MAX_CHARACTERS) throw new TokenRefused(`it has ${token.length} characters`);
+  if (token.length > TOKEN_MAX_CHARACTERS) throw new TokenRefused(problemOf('token_too_long', { count: token.length }));
   const payload = await payloadOf(token, verifying);
   const problem = whyNotFor(payload, claims.client);
   if (problem !== undefined) throw new TokenRefused(problem);
@@ -86,7 +90,7 @@ async function payloadOf(token: string, verifying: Omit<Verifying, 'claims'>): P
       isOneOf(CLAIM_TYPES, payload['typ']) &&
       isOneOf(COGNITO_USES, payload['token_use']);
     if (!isAccessToken) {
-      throw new TokenRefused('it is no access token');
+      throw new TokenRefused(problemOf('token_not_for_access'));
     }
     return payload;
   } catch (error) {
@@ -111,7 +115,7 @@ async function anyOf(
       if (!(error instanceof TokenRefused) || !error.isOfKey) throw error;
     }
   }
-  throw new TokenRefused('its signature does not verify', { isOfKey: true, keyIsUnknown: !hasKeyId(token) });
+  throw new TokenRefused(problemOf('token_signature'), { isOfKey: true, keyIsUnknown: !hasKeyId(token) });
 }
 
 /** Without a key id, a failed signature is the only sign of a new key. */
@@ -125,24 +129,23 @@ function isOneOf(types: readonly string[], type: unknown): boolean {
 }
 
 function refused(cause: unknown, token: string): TokenRefused {
-  if (cause instanceof errors.JWTExpired) return new TokenRefused('it has expired', { cause });
+  if (cause instanceof errors.JWTExpired) return new TokenRefused(problemOf('token_expired'), { cause });
   if (cause instanceof errors.JWTClaimValidationFailed) {
-    if (cause.claim === 'iss') return new TokenRefused('it is of another issuer', { cause });
-    if (cause.claim === 'nbf') return new TokenRefused('its time has not come', { cause });
-    return new TokenRefused(`its claim ${cause.claim} is missing or does not fit`, { cause });
+    if (cause.claim === 'iss') return new TokenRefused(problemOf('token_issuer'), { cause });
+    if (cause.claim === 'nbf') return new TokenRefused(problemOf('token_not_yet_valid'), { cause });
+    return new TokenRefused(problemOf('token_claim', { claim: cause.claim }), { cause });
   }
   if (cause instanceof errors.JWKSNoMatchingKey) {
-    return new TokenRefused('no key of the identity server fits it', { cause, keyIsUnknown: true });
+    return new TokenRefused(problemOf('token_key_unknown'), { cause, keyIsUnknown: true });
   }
-  if (cause instanceof errors.JOSEAlgNotAllowed) return new TokenRefused('its algorithm is not accepted', { cause });
+  if (cause instanceof errors.JOSEAlgNotAllowed) return new TokenRefused(problemOf('token_algorithm'), { cause });
   if (cause instanceof errors.JWSSignatureVerificationFailed) {
     const keyIsUnknown = !hasKeyId(token);
-    return new TokenRefused('its signature does not verify', { cause, isOfKey: true, keyIsUnknown });
+    return new TokenRefused(problemOf('token_signature'), { cause, isOfKey: true, keyIsUnknown });
   }
   // Errors of jose itself are about the token. All others come from importing the key, or from verifying with it.
   if (cause instanceof errors.JOSEError) {
-    return new TokenRefused('it is no JSON Web Token that the hub understands', { cause });
+    return new TokenRefused(problemOf('token_malformed'), { cause });
   }
-  const why = `the key of the identity server that fits it cannot be used: ${(cause as Error).message}`;
-  return new TokenRefused(why, { cause, isOfKey: true });
+  return new TokenRefused(problemOf('token_key_unusable', {}, (cause as Error).message), { cause, isOfKey: true });
 }

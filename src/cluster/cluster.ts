@@ -1,6 +1,7 @@
+import { problemOf, type Problem } from '../problem.ts';
 import { randomUUID } from 'node:crypto';
 import type { ObjectIds } from '../core/item.ts';
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
 import type { ClusterHealth, ClusterOwners, ProviderOwner } from '../model/health.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { CarriedRpc } from '../rpc/carrier.ts';
@@ -336,17 +337,14 @@ export class Cluster {
   }
 
   /** Reason why this hub serves no requests although others could; undefined while it does. */
-  get problem(): string | undefined {
-    if (this.#standing === 'out') return 'it is out of its cluster';
-    if (!this.#membership.isMember) return 'it has not joined its cluster';
+  get problem(): Problem | undefined {
+    if (this.#standing === 'out') return problemOf('cannot_serve_out');
+    if (!this.#membership.isMember) return problemOf('cannot_serve_joining');
     const { lateMs } = this.#probe;
     if (lateMs === undefined) return undefined;
-    const why = this.durability.journal.isFull
-      ? ': the stream is full'
-      : this.#options.bus.isUp
-        ? ''
-        : ': NATS cannot be reached';
-    return `it has appended nothing to its journal for ${Math.round(lateMs)} ms${why}`;
+    const count = Math.round(lateMs);
+    if (this.durability.journal.isFull) return problemOf('cannot_serve_journal_full', { count });
+    return problemOf(this.#options.bus.isUp ? 'cannot_serve_journal' : 'cannot_serve_nats', { count });
   }
 
   /** Health of the cluster, as in the API. */
@@ -361,7 +359,7 @@ export class Cluster {
       hub_name: hubName,
       incarnation,
       standing: this.standing,
-      ...(problem !== undefined && { problem }),
+      ...(problem && { problem: String(problem), reason: problem.reason, params: problem.params }),
       ...(ownerName !== undefined && { owner: ownerName }),
       settled: this.isWhole,
       nats_connected: bus.isUp,
@@ -561,7 +559,7 @@ export class Cluster {
    */
   async upToDate(): Promise<void> {
     await this.durability.journal.barrier().catch((cause: unknown) => {
-      throw new HubError('HUB_UNAVAILABLE', 'Cannot read: this hub is out of its cluster', { cause });
+      throw hubError('out_of_cluster', { operation: 'read' }, { cause });
     });
   }
 
@@ -754,7 +752,7 @@ export class Cluster {
     while (!isSettled(this.#state)) {
       const leftMs = untilMs - elapsed();
       if (this.#standing === 'out' || leftMs <= 0) {
-        throw new HubError('HUB_UNAVAILABLE', 'Cannot change assignments: objects are on their way between hubs');
+        throw hubError('migrating');
       }
       await this.#change(leftMs);
     }

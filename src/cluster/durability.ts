@@ -1,6 +1,6 @@
 import type { CollisionRow } from '../core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../core/item.ts';
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { ShardReply } from '../wire/messages.ts';
@@ -99,7 +99,7 @@ export class Durability {
     // Without the record, only that no other hub had taken over before is ensured.
     const { record: _, config: _config, ...withoutRecord } = reply;
     return this.journal.keep(shard, this.#host.hasState() ? reply : withoutRecord)?.catch((cause: unknown) => {
-      throw new HubError('HUB_UNAVAILABLE', 'Cannot keep locations: this hub is out of its cluster', { cause });
+      throw hubError('out_of_cluster', { operation: 'keep_locations' }, { cause });
     });
   }
 

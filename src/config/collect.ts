@@ -50,7 +50,7 @@ export function collect(into: CollectedSettings, { key, source, name, value: wri
     into.problems.push(`${sourceOf?.(path) ?? source}: ${pathOf(name, path.map(String))}: ${text}`);
   }
   if (parts.length > 0) return;
-  const wrong = CHECKERS[key].explain(value, name);
+  const wrong = CHECKERS[key].explain(value, name)?.toString();
   if (wrong === undefined) into.values.set(key, value);
   // The value may be the secret.
   else into.problems.push(`${source}: ${settingOf(key).secret === true ? wrong.split(', found ', 1)[0] : wrong}`);

@@ -48,7 +48,7 @@ function problemsOf(connection: unknown, index: number): readonly PartProblem[] 
     const found = values[name];
     if (found === undefined) continue;
     // The path is separated from `x: must be …`, since it may have its own line number.
-    const wrong = check.explain(found, 'x')?.slice('x: '.length);
+    const wrong = check.explain(found, 'x')?.toString().slice('x: '.length);
     if (wrong !== undefined) problems.push({ path: [index, name], text: wrong });
   }
   for (const name of REQUIRED) {

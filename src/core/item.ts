@@ -1,3 +1,4 @@
+import type { OutOfRange } from './geo/crs.ts';
 import type { StoredFence } from '../model/fence.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { LocationProvider } from '../model/provider.ts';
@@ -157,7 +158,7 @@ export type QueryResult =
   | { readonly texts: readonly string[]; readonly of?: readonly string[] }
   | { readonly ids: readonly string[] }
   | { readonly absent: true }
-  | { readonly unplaced: string; readonly outOfRange?: string }
+  | { readonly unplaced: string; readonly outOfRange?: OutOfRange }
   | {
       readonly stays: readonly (readonly [fenceId: string, trackableId: string, ageMs: number])[];
       readonly providerStays?: readonly (readonly [fenceId: string, providerId: string, ageMs: number])[];

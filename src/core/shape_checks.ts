@@ -1,15 +1,16 @@
+import type { Problem } from '../problem.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
 
 /**
- * Validation of geometries that already match the schema. Each function returns the problem, naming field and value, or
- * throws NotChecked.
+ * Validation of geometries that already match the schema. Each function returns the problem or throws
+ * NotChecked.
  */
 export interface ShapeChecks {
   /** Returns undefined for a valid region. */
-  regionProblem(fence: Fence): string | undefined;
+  regionProblem(fence: Fence): Problem | undefined;
   /** Returns undefined for a polygon of a plane that has an area and does not cross itself. `path` is its JSON path. */
-  polygonProblem(polygon: Polygon, path: string): string | undefined;
+  polygonProblem(polygon: Polygon, path: string): Problem | undefined;
 }
 
 /** The geometry is too large to check on this thread. After `check`, the same check has a cached result. */

@@ -1,7 +1,8 @@
+import { hubError } from '../errors.ts';
 import { AlertRule } from '../model/alert.ts';
 import { checker } from '../model/check.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
-import { type EntityBody, badRequest, onlyMembers } from './body.ts';
+import { type EntityBody, onlyMembers } from './body.ts';
 import type { DocumentKind } from './documents.ts';
 
 const schema = checker(AlertRule);
@@ -26,7 +27,7 @@ const NAMED = { trackable_ids: 'trackable', provider_ids: 'location_provider' } 
 /** Alert rules as stored documents. */
 export const ALERT_RULES: DocumentKind<AlertRule> = {
   prefix: 'alert_rule ',
-  noun: 'alert rule',
+  kind: 'alert_rule',
   max: RULES_MAX,
   check,
 };
@@ -37,22 +38,22 @@ function check(body: EntityBody): AlertRule {
   const wanted = MEMBERS[kind];
   for (const name of ['fence_ids', 'object_type', ...REQUIRED] as const) {
     if (rule[name] == null || wanted.includes(name)) continue;
-    throw badRequest(`${name}: must be absent from a rule of kind ${kind}, found ${show(rule[name])}`);
+    throw hubError('not_for_kind', { path: name, rule_kind: kind, found: show(rule[name]) });
   }
   for (const name of REQUIRED) {
     if (rule[name] != null || !wanted.includes(name)) continue;
-    throw badRequest(`${name}: is required for a rule of kind ${kind}, found ${show(rule[name])}`);
+    throw hubError('missing_for_kind', { path: name, rule_kind: kind, found: show(rule[name]) });
   }
   for (const name of ['trackable_ids', 'provider_ids'] as const) {
     const type = rule.object_type ?? 'trackable';
     if (rule[name] == null || type === NAMED[name]) continue;
-    throw badRequest(`${name}: must be absent from a rule about objects of type ${type}, found ${show(rule[name])}`);
+    throw hubError('not_for_object_type', { path: name, type, found: show(rule[name]) });
   }
   for (const name of ['fence_ids', 'trackable_ids', 'provider_ids'] as const) {
     const ids = rule[name];
-    if (ids?.length === 0) throw badRequest(`${name}: must have at least one id or be absent, found none`);
+    if (ids?.length === 0) throw hubError('empty_list', { path: name });
     for (const [i, id] of (ids ?? []).entries()) {
-      if (id === '') throw badRequest(`${pathOf(name, [String(i)])}: must not be empty, found ""`);
+      if (id === '') throw hubError('empty', { path: pathOf(name, [String(i)]), found: '""' });
     }
   }
   return rule;

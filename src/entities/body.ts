@@ -1,19 +1,15 @@
+import { hubError } from '../errors.ts';
 import type { TObject } from 'typebox';
-import { HubError } from '../errors.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 
 /** An entity as sent by a client. */
 export type EntityBody = Readonly<Record<string, unknown>>;
 
-export function badRequest(message: string): HubError {
-  return new HubError('HUB_BAD_REQUEST', message);
-}
-
 /** The body as an object. Throws HUB_BAD_REQUEST for anything else. */
 export function bodyObject(body: unknown): EntityBody {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as EntityBody;
-  throw badRequest(`body: must be an object, found ${show(body)}`);
+  throw hubError('not_an_object', { path: 'body', found: show(body) });
 }
 
 /** The body with that id: in its original position, or else first. */
@@ -31,7 +27,7 @@ export function withIdOf(body: EntityBody, { id }: { readonly id: string }): Ent
   const sent = body['id'];
   if (isUnset(sent)) return withId(body, id);
   if (typeof sent === 'string' && idKey(sent) === idKey(id)) return withId(body, id);
-  throw badRequest(`id: must be the id of the path, ${show(id)}, found ${show(sent)}`);
+  throw hubError('not_path_id', { path: 'id', expected: id, found: show(sent) });
 }
 
 /** The members known to the schema, in the order in which they were sent. All others are dropped. */
@@ -52,7 +48,7 @@ export function checkIntegers(body: object, fields: readonly string[]): void {
   for (const field of fields) {
     const value = (body as EntityBody)[field];
     if (typeof value !== 'number' || Number.isSafeInteger(value)) continue;
-    throw badRequest(`${field}: must be <= ${Number.MAX_SAFE_INTEGER}, found ${show(value)}`);
+    throw hubError('above_maximum', { path: field, maximum: String(Number.MAX_SAFE_INTEGER), found: show(value) });
   }
 }
 
@@ -69,9 +65,14 @@ export const DURATIONS = [
 export function checkLonLat(position: readonly number[], path: string, lonMax: number): void {
   const [lon = 0, lat = 0] = position;
   if (Math.abs(lon) > lonMax) {
-    throw badRequest(`${pathOf(path, ['0'])}: must be a longitude from -${lonMax} to ${lonMax}, found ${show(lon)}`);
+    throw hubError('not_a_longitude', {
+      path: pathOf(path, ['0']),
+      minimum: `-${lonMax}`,
+      maximum: lonMax,
+      found: show(lon),
+    });
   }
   if (Math.abs(lat) > 90) {
-    throw badRequest(`${pathOf(path, ['1'])}: must be a latitude from -90 to 90, found ${show(lat)}`);
+    throw hubError('not_a_latitude', { path: pathOf(path, ['1']), minimum: -90, maximum: 90, found: show(lat) });
   }
 }

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError, type HubError } from '../errors.ts';
 import { TaskScheduler } from '../time/task_scheduler.ts';
 
 /**
@@ -409,9 +409,9 @@ class Group<Change> {
 const ignore = (): void => undefined;
 
 function overtaken(times: number): HubError {
-  return new HubError('HUB_UNAVAILABLE', `Cannot change entities together: others came first ${times} times`);
+  return hubError('changes_outrun', { count: times });
 }
 
 function full(waiting: number): HubError {
-  return new HubError('HUB_UNAVAILABLE', `Cannot change entities now: ${waiting} changes are waiting already`);
+  return hubError('too_many_waiting', { operation: 'change_entities', count: waiting });
 }

@@ -1,7 +1,9 @@
-import { type InputBounds, jsonBytesBeyond, overBound } from '../model/bounds.ts';
+import type { ParamValue } from '../reasons.ts';
+import { hubError, HubError } from '../errors.ts';
+import { type InputBounds, jsonBytesBeyond } from '../model/bounds.ts';
 import { badId, isId } from '../model/id.ts';
 import { pathOf } from '../model/error_value_text.ts';
-import { type EntityBody, badRequest } from './body.ts';
+import type { EntityBody } from './body.ts';
 
 /** Members that are geometries, or lists of positions. */
 const GEOMETRIES: ReadonlySet<string> = new Set(['region', 'geometry', 'ground_control_points']);
@@ -29,8 +31,8 @@ export function checkBounds(body: EntityBody, bounds: InputBounds, before: objec
 }
 
 function checkName(path: string, name: string, { nameLength }: InputBounds, isAnId: boolean): void {
-  if (name.length > nameLength) throw badRequest(overBound(path, nameLength, 'characters', name.length));
-  if (isAnId && !isId(name)) throw badRequest(badId(path, name));
+  if (name.length > nameLength) throw tooMany(path, nameLength, 'characters', name.length);
+  if (isAnId && !isId(name)) throw new HubError(badId(path, name));
 }
 
 /** Checks a long string, application data, or a list, which may contain names. */
@@ -44,7 +46,7 @@ function checkList(path: string, value: object | string, bounds: InputBounds): v
 
 function checkBytes(path: string, value: unknown, { entityPropertiesBytes: max }: InputBounds): void {
   const bytes = jsonBytesBeyond(value, max);
-  if (bytes !== undefined) throw badRequest(overBound(path, max, 'bytes of JSON', bytes));
+  if (bytes !== undefined) throw tooMany(path, max, 'bytes_of_json', bytes);
 }
 
 /** Members of a geometry besides coordinates are stored, too. */
@@ -59,8 +61,12 @@ function checkGeometry(path: string, value: unknown, bounds: InputBounds): void 
 }
 
 function checkPositions(path: string, parts: readonly unknown[], { rings, positions }: InputBounds): void {
-  if (parts.length > rings && Array.isArray(parts[0])) throw badRequest(overBound(path, rings, 'rings', parts.length));
+  if (parts.length > rings && Array.isArray(parts[0])) throw tooMany(path, rings, 'rings', parts.length);
   let found = 0;
   for (const part of parts) found += Array.isArray(part) ? part.length : 1;
-  if (found > positions) throw badRequest(overBound(path, positions, 'positions', found));
+  if (found > positions) throw tooMany(path, positions, 'positions', found);
+}
+
+function tooMany(path: string, count: number, unit: ParamValue<'unit'>, found: number | 'more'): HubError {
+  return hubError('too_many', { path, limit: count, unit, found });
 }

@@ -1,10 +1,9 @@
+import { problemOf } from '../problem.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { HubError } from '../errors.ts';
 import type { AlertRule } from '../model/alert.ts';
-import { grouped } from '../model/bounds.ts';
 import { idKey } from '../model/id.ts';
 import { isSame } from '../model/json_tree.ts';
-import { show } from '../model/error_value_text.ts';
 import type { MapView } from '../model/view.ts';
 import { ALERT_RULES } from './alert_rules.ts';
 import { type EntityBody, bodyObject, withId } from './body.ts';
@@ -80,13 +79,13 @@ export function planDefined(
   for (const name of DEFINED_NAMES) {
     const listed = document.defined.get(name);
     if (listed === undefined) continue;
-    const { prefix, noun, max, ...kind } = DEFINED_KINDS[name];
+    const { prefix, kind: noun, max, ...kind } = DEFINED_KINDS[name];
     const before = new Map<string, DefinedDocument>(kept[name].map((each) => [idKey(each.id), each]));
     const after = new Map(replace ? [] : before);
     const named = new Set<string>();
     for (const { id, place, body } of listed) {
       const key = idKey(id);
-      if (named.has(key)) problems.push({ place: `${place}.id`, id, message: `${noun} ${show(id)} already exists` });
+      if (named.has(key)) problems.push({ ...problemAt(`${place}.id`, problemOf('taken_id', { kind: noun, id })), id });
       named.add(key);
       const stored = before.get(key) as EntityBody | undefined;
       const merged = stored && merge(stored, bodyObject(body), { deletes: deletesMembers });
@@ -100,12 +99,11 @@ export function planDefined(
         after.set(key, next);
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
-        problems.push({ ...problemAt(place, error.message), id });
+        problems.push({ ...problemAt(place, error), id });
       }
     }
     if (after.size > max) {
-      const message = `must leave at most ${grouped(max)} ${noun}s in the hub, found ${grouped(after.size)}`;
-      problems.push({ place: name, message });
+      problems.push(problemAt(name, problemOf('too_many_left', { limit: max, unit: name, found: after.size })));
     }
     const isNews = (key: string): boolean => !isSame(before.get(key), after.get(key));
     const gone = [...before].filter(([key]) => !after.has(key));

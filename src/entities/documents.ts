@@ -1,7 +1,6 @@
-import { HubError } from '../errors.ts';
-import { grouped } from '../model/bounds.ts';
+import { hubError } from '../errors.ts';
 import { idKey } from '../model/id.ts';
-import { type EntityBody, badRequest, bodyObject, withId, withIdOf } from './body.ts';
+import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 
 /**
  * A kind of document that users define in the page: stored next to entities, each under its own name among the
@@ -10,8 +9,7 @@ import { type EntityBody, badRequest, bodyObject, withId, withIdOf } from './bod
 export interface DocumentKind<T extends DefinedDocument> {
   /** Prefix of the names of its documents. */
   readonly prefix: string;
-  /** Noun for messages. */
-  readonly noun: string;
+  readonly kind: 'alert_rule' | 'view';
   /** Maximum number of documents. */
   readonly max: number;
   /** Returns the document in stored form. Throws HUB_BAD_REQUEST naming the field and the value found. */
@@ -63,7 +61,7 @@ export class Documents<T extends DefinedDocument> {
   get(id: string): T {
     const found = this.#documents.get(idKey(id));
     if (found !== undefined) return found;
-    throw new HubError('HUB_NOT_FOUND', `Cannot find ${this.#kind.noun} "${id}": none has that id`);
+    throw hubError('not_found', { kind: this.#kind.kind, id });
   }
 
   /** Applies a stored document, unchecked; null: it was deleted. Returns false if the name belongs to another kind. */
@@ -84,9 +82,9 @@ export class Documents<T extends DefinedDocument> {
   /** Creates a document with a generated id. Rejects with HUB_BAD_REQUEST, and with HUB_UNAVAILABLE. */
   async create(body: unknown): Promise<T> {
     const created = this.checked(body);
-    const { noun, max } = this.#kind;
+    const { kind, max } = this.#kind;
     if (this.#documents.size >= max) {
-      throw badRequest(`body: must be one of at most ${grouped(max)} ${noun}s, found as many already`);
+      throw hubError('too_many_stored', { path: 'body', limit: max, unit: `${kind}s` });
     }
     await this.#write(created);
     return created;

@@ -1,6 +1,6 @@
+import { hubError } from '../errors.ts';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
-import { HubError } from '../errors.ts';
 import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { idKey, isUnset } from '../model/id.ts';
 import type { ProviderType } from '../model/location.ts';
@@ -9,7 +9,7 @@ import type { LocatingRule } from '../model/rule.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
-import { type EntityBody, badRequest, bodyObject, withId, withIdOf } from './body.ts';
+import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 import { type Change, type RemoteChange, remoteEntity } from './change.ts';
 import {
   ChangeQueue,
@@ -239,7 +239,7 @@ export class Entities implements EntityLookup {
       checkBounds(sent, this.bounds);
       const after = this.#checked(kind, sent, options);
       const taken = this.#state.get(kind, after.id);
-      if (taken !== undefined) throw badRequest(`id: ${kind} ${show(taken.id)} already exists`);
+      if (taken !== undefined) throw hubError('taken_id', { path: 'id', kind, id: taken.id });
       write({ kind, id: after.id, before: undefined, after, ...forced(options) });
       return after;
     });
@@ -267,7 +267,7 @@ export class Entities implements EntityLookup {
   ): Promise<EntityMap[K]> {
     return this.#run((write) => {
       const before = this.#state.get(kind, id);
-      if (before === undefined) throw notFound('replace', kind, id);
+      if (before === undefined) throw hubError('cannot_replace_missing', { kind, id });
       const sent = withIdOf(bodyObject(revise(before)), before);
       checkBounds(sent, this.bounds, before);
       const after = this.#checked(kind, sent, options, before);
@@ -313,7 +313,7 @@ export class Entities implements EntityLookup {
   remove(kind: EntityKindName, id: string): Promise<void> {
     return this.#queue.run((write) => {
       const before = this.#state.get(kind, id);
-      if (before === undefined) throw notFound('delete', kind, id);
+      if (before === undefined) throw hubError('cannot_delete_missing', { kind, id });
       this.#remove([before], kind, write);
     });
   }
@@ -355,8 +355,7 @@ export class Entities implements EntityLookup {
       } catch (error) {
         // Concurrent changes may require the check of another geometry.
         if (!(error instanceof NotChecked)) throw error;
-        if (rounds === ROUNDS_MAX)
-          throw new HubError('HUB_UNAVAILABLE', 'Cannot check a geometry: it changes all the time');
+        if (rounds === ROUNDS_MAX) throw hubError('geometry_changing');
         await error.check();
       }
     }
@@ -396,7 +395,7 @@ export class Entities implements EntityLookup {
     // Only anchors must have an id from the sender.
     if (kind === 'anchor' && id === undefined) return sent;
     if (isUnset(id)) return withId(sent, this.#deps.newId());
-    if (typeof id !== 'string') throw badRequest(`id: must be a string, found ${show(id)}`);
+    if (typeof id !== 'string') throw hubError('not_a_string', { path: 'id', found: show(id) });
     return options.replaceId === true ? withId(sent, this.#deps.newId()) : sent;
   }
 
@@ -435,8 +434,4 @@ export class Entities implements EntityLookup {
 
 function forced({ force }: { readonly force?: boolean }): { force?: boolean } {
   return force === true ? { force } : {};
-}
-
-function notFound(verb: string, kind: EntityKindName, id: string): HubError {
-  return new HubError('HUB_NOT_FOUND', `Cannot ${verb} ${kind} ${show(id)}: no ${kind} has that id`);
 }

@@ -1,3 +1,5 @@
+import type { ErrorReason } from '../reasons.ts';
+import { problemOf, Problem } from '../problem.ts';
 import { isUnset } from '../model/id.ts';
 import { parsePointer } from '../model/json_tree.ts';
 import { show } from '../model/error_value_text.ts';
@@ -67,7 +69,7 @@ export interface ImportCounts {
 }
 
 /** A problem of a document: `place` is the path of the field, `message` the error and the value found. */
-export interface DocumentProblem {
+export interface DocumentProblem extends ErrorReason {
   /** Path of a field: `fences[3].region.coordinates[0]`. */
   readonly place: string;
   readonly message: string;
@@ -88,12 +90,13 @@ const MEMBERS = [
 /** Parses a document; its entities are checked later. Returns the problems instead, if there are any. */
 export function readDocument(value: EntityBody): EntityDocument | readonly DocumentProblem[] {
   const { format, version } = value;
-  if (format !== FORMAT) return [{ place: 'format', message: `must be "${FORMAT}", found ${show(format)}` }];
+  if (format !== FORMAT)
+    return [problemAt('format', problemOf('not_value', { expected: show(FORMAT), found: show(format) }))];
   if (version !== FORMAT_VERSION) {
-    return [{ place: 'version', message: `must be ${FORMAT_VERSION}, found ${show(version)}` }];
+    return [problemAt('version', problemOf('not_value', { expected: show(FORMAT_VERSION), found: show(version) }))];
   }
   const problems: DocumentProblem[] = Object.keys(value).flatMap((name) =>
-    MEMBERS.includes(name) ? [] : [{ place: name, message: 'is no list of entities' }],
+    MEMBERS.includes(name) ? [] : [problemAt(name, problemOf('unknown_list'))],
   );
   const entities = LISTS.flatMap(([name, kind]) => {
     return listed(value[name], { name, problems }).map((each) => ({ kind, ...each }));
@@ -113,15 +116,15 @@ function scopesIn(value: unknown, problems: DocumentProblem[]): EntityDocument['
   const scopes = new Map<ListName, ReadonlySet<string>>();
   if (value === undefined) return scopes;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    problems.push({ place: 'members', message: `must be an object, found ${show(value)}` });
+    problems.push(problemAt('members', problemOf('not_an_object', { found: show(value) })));
     return scopes;
   }
   for (const [name, pointers] of Object.entries(value)) {
     const list = LISTS.find(([each]) => each === name)?.[0];
     const place = `members.${name}`;
-    if (list === undefined) problems.push({ place, message: 'is no list of entities' });
+    if (list === undefined) problems.push(problemAt(place, problemOf('unknown_list')));
     else if (!Array.isArray(pointers) || !pointers.every(isPointer))
-      problems.push({ place, message: `must be a list of JSON Pointers, found ${show(pointers)}` });
+      problems.push(problemAt(place, problemOf('not_json_pointers', { found: show(pointers) })));
     else scopes.set(list, new Set(pointers as readonly string[]));
   }
   return scopes;
@@ -137,7 +140,7 @@ function listed(
 ): readonly ListedMember[] {
   if (list === undefined) return [];
   if (!Array.isArray(list)) {
-    problems.push({ place: name, message: `must be a list, found ${show(list)}` });
+    problems.push(problemAt(name, problemOf('not_an_array', { found: show(list) })));
     return [];
   }
   return list.flatMap((body: unknown, index): ListedMember[] => {
@@ -145,14 +148,14 @@ function listed(
     const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined;
     // Without ids, importing twice would create every entity twice.
     if (typeof id === 'string' && !isUnset(id)) return [{ place, id, body: body as EntityBody }];
-    problems.push({ place: `${place}.id`, message: `must be the id of the entity, found ${show(id)}` });
+    problems.push(problemAt(`${place}.id`, problemOf('missing_entity_id', { found: show(id) })));
     return [];
   });
 }
 
-/** Turns a message that begins with a field into a problem with the path of the entity. */
-export function problemAt(place: string, message: string): DocumentProblem {
-  const [, field = '', reason = message] = /^([\w.[\]]+): (.*)$/s.exec(message) ?? [];
-  const fields = field === 'body' ? '' : field;
-  return { place: [place, fields].filter((part) => part !== '').join('.'), message: reason };
+/** A problem of a field, with the path of the field in the document. */
+export function problemAt(place: string, { reason, params: { path, ...params } }: ErrorReason): DocumentProblem {
+  const field = path === undefined || path === 'body' ? [] : [String(path)];
+  const message = String(new Problem({ reason, params }));
+  return { place: [place, ...field].filter((part) => part !== '').join('.'), message, reason, params };
 }

@@ -1,9 +1,10 @@
+import { HubError } from '../errors.ts';
+import { problemOf, type Problem } from '../problem.ts';
 import { planeOnly } from '../core/fence/fence_plane.ts';
 import { fenceIn } from '../core/fence/fence_view.ts';
 import { isCrs } from '../core/geo/crs.ts';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
-import { HubError } from '../errors.ts';
 import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import type { StoredFence } from '../model/fence.ts';
@@ -260,7 +261,7 @@ class ImportDraft implements EntityLookup {
   /** Checks and adds an entity, or records its problems. An anchor has no zone before `complete`. */
   async add({ kind, id, place, body }: Listed): Promise<void> {
     if (this.#state.has(kind, id)) {
-      this.problems.push({ place: `${place}.id`, id, message: `${kind} ${show(id)} already exists` });
+      this.problems.push({ ...problemAt(`${place}.id`, problemOf('taken_id', { kind, id })), id });
       return;
     }
     const { zone_id: _later, ...first } = body;
@@ -325,7 +326,7 @@ class ImportDraft implements EntityLookup {
           continue;
         }
         if (!(error instanceof HubError) || error.code !== 'HUB_BAD_REQUEST') throw error;
-        this.problems.push({ ...problemAt(place, error.message), id });
+        this.problems.push({ ...problemAt(place, error), id });
         return;
       }
     }
@@ -346,7 +347,7 @@ class ImportDraft implements EntityLookup {
     // The export of a fence whose zone was deleted includes the zone that georeferences it.
     const { former_zone: former } = sent as Partial<StoredFence>;
     const problem = former === undefined ? undefined : explainFormer(former);
-    if (problem !== undefined) throw new HubError('HUB_BAD_REQUEST', problem);
+    if (problem !== undefined) throw new HubError(problem);
     const left = former === undefined ? whereLeft(before as StoredFence | undefined) : (sent as unknown as StoredFence);
     checkBounds(sent, this.bounds, former === undefined ? before : sent);
     return validate(sent, this, left);
@@ -413,10 +414,10 @@ function whereLeft(before: StoredFence | undefined): StoredFence | undefined {
   return before?.former_zone === undefined ? undefined : before;
 }
 
-function explainFormer(former: unknown): string | undefined {
+function explainFormer(former: unknown): Problem | undefined {
   if (!zoneSchema.fits(former)) return zoneSchema.explain(former, 'former_zone');
   if (zoneTransform(former) !== undefined) return undefined;
-  return `former_zone: must be a zone with local coordinates, found ${show(former)}`;
+  return problemOf('zone_not_placed', { path: 'former_zone', found: show(former) });
 }
 
 function rulesOf({ locatingRules }: EntityDocument, problems: DocumentProblem[]): readonly LocatingRule[] | undefined {
@@ -425,7 +426,7 @@ function rulesOf({ locatingRules }: EntityDocument, problems: DocumentProblem[])
     return checkedRules(locatingRules, 'locating_rules');
   } catch (error) {
     if (!(error instanceof HubError)) throw error;
-    problems.push(problemAt('', error.message));
+    problems.push(problemAt('', error));
     return undefined;
   }
 }

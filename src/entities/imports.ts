@@ -1,4 +1,5 @@
-import { HubError } from '../errors.ts';
+import { errorOfAll, hubError, HubError } from '../errors.ts';
+import { Problem } from '../problem.ts';
 import type { Import, ImportState } from '../model/import.ts';
 import { formatTime } from '../model/time.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
@@ -86,7 +87,7 @@ export class Imports {
    */
   start(body: EntityBody, order: ImportOrder): Import {
     if (this.#running !== undefined) {
-      throw new HubError('HUB_UNAVAILABLE', `Cannot import: the import ${this.#shown.id} is in progress`);
+      throw hubError('import_in_progress', { import_id: this.#shown.id ?? '' });
     }
     const document = readDocument(body);
     if (!('entities' in document)) throw refusedDocument(document);
@@ -111,7 +112,7 @@ export class Imports {
   cancel(): void {
     if (this.#running === undefined) return;
     if (this.#shown.state === 'keeping') {
-      throw new HubError('HUB_BAD_REQUEST', `Cannot cancel the import ${this.#shown.id}: it is being kept`);
+      throw hubError('import_being_stored', { import_id: this.#shown.id ?? '' });
     }
     this.#canceling.abort();
   }
@@ -144,7 +145,7 @@ export class Imports {
       return;
     }
     if (!(error instanceof HubError)) this.#deps.report(error);
-    this.#end('failed', error instanceof HubError ? error.message : 'Cannot import: the hub has failed');
+    this.#end('failed', error instanceof HubError ? error : hubError('hub_failed'));
   }
 
   async #plan(document: EntityDocument, order: ImportOrder): Promise<ImportPlan> {
@@ -202,10 +203,7 @@ export class Imports {
     let bytes = 0;
     for (const { after } of changes) bytes += after === undefined ? 0 : Buffer.byteLength(JSON.stringify(after));
     if (bytes <= bytesMax) return;
-    throw new HubError(
-      'HUB_BAD_REQUEST',
-      `Cannot import all or nothing in a cluster: changes may have ${bytesMax} bytes as JSON, found ${bytes}`,
-    );
+    throw hubError('import_too_large', { limit: bytesMax, found: bytes });
   }
 
   /** Notifies of rules that were committed together with entities. */
@@ -231,8 +229,9 @@ export class Imports {
     this.#shown = { ...this.#shown, ...members };
   }
 
-  #end(state: ImportState, error?: string): void {
-    this.#show({ state, ended_at: formatTime(this.#deps.now()), ...(error !== undefined && { error }) });
+  #end(state: ImportState, error?: HubError): void {
+    const why = error && { error: error.message, reason: error.reason, params: error.params };
+    this.#show({ state, ended_at: formatTime(this.#deps.now()), ...why });
   }
 }
 
@@ -240,7 +239,8 @@ export class Imports {
 class Refused extends Error {}
 
 function refusedDocument(problems: readonly DocumentProblem[]): HubError {
-  const [first] = problems;
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more problems)` : '';
-  return new HubError('HUB_BAD_REQUEST', `${first?.place}: ${first?.message}${more}`);
+  return errorOfAll(
+    problems.map((problem) => new Problem(problem).at(problem.place)),
+    1,
+  );
 }

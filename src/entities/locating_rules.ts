@@ -1,10 +1,11 @@
+import { hubError } from '../errors.ts';
 import Type from 'typebox';
 import { parseRule } from '../core/rules/parse.ts';
 import { type InputBounds, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { LocatingRule } from '../model/rule.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
-import { badRequest, onlyMembers } from './body.ts';
+import { onlyMembers } from './body.ts';
 import { checkBounds } from './check_bounds.ts';
 
 /** Name of the setting that stores the rules. */
@@ -75,7 +76,11 @@ export function checkRules(rules: readonly LocatingRule[], root: string): void {
   for (const [i, { expression, priority }] of rules.entries()) {
     const path = pathOf(root, [String(i)]);
     if (!Number.isSafeInteger(priority)) {
-      throw badRequest(`${path}.priority: must be <= ${Number.MAX_SAFE_INTEGER}, found ${show(priority)}`);
+      throw hubError('above_maximum', {
+        path: `${path}.priority`,
+        maximum: String(Number.MAX_SAFE_INTEGER),
+        found: show(priority),
+      });
     }
     parseRule(expression, `${path}.expression`);
   }

@@ -1,12 +1,12 @@
+import { hubError, HubError } from '../errors.ts';
 import { dequal } from 'dequal/lite';
 import { normalizeFence } from '../core/fence/region_normal.ts';
-import { CRS_CHOICES, isCrs, type PlaneTransform, projection } from '../core/geo/crs.ts';
+import { isCrs, type PlaneTransform, projection } from '../core/geo/crs.ts';
 import { anchoredZone } from '../core/zone/control_points.ts';
 import { hasFollowLists } from '../core/zone/following.ts';
 import { checkGroundControlPoints, zoneTransform } from '../core/zone/zone_transform.ts';
 import { isProximityZone, transformationType } from '../core/zone/zone_type.ts';
 import { Anchor } from '../model/anchor.ts';
-import { grouped } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { Fence, type StoredFence } from '../model/fence.ts';
 import { idKey, isUnset, isUuid } from '../model/id.ts';
@@ -14,7 +14,7 @@ import { LocationProvider } from '../model/provider.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
 import { Trackable } from '../model/trackable.ts';
 import { Zone } from '../model/zone.ts';
-import { type EntityBody, badRequest, checkIntegers, checkLonLat, DURATIONS, onlyMembers } from './body.ts';
+import { type EntityBody, checkIntegers, checkLonLat, DURATIONS, onlyMembers } from './body.ts';
 import type { EntityMap, EntityKindName, EntityLookup } from './entity_lookup.ts';
 import { checkRules } from './locating_rules.ts';
 
@@ -60,26 +60,23 @@ function checkNames(zone: Zone, known: EntityLookup): void {
   const { id, foreign_id: foreignId } = zone;
   const namesake = before === undefined ? known.zoneByForeignId(id) : undefined;
   if (namesake !== undefined) {
-    throw badRequest(`id: must differ from foreign ids of other zones, found ${show(id)}, that of another`);
+    throw hubError('taken_foreign_id', { path: 'id', found: show(id) });
   }
   if (foreignId == null || foreignId === '' || foreignId === before?.foreign_id) return;
   const other = [known.get('zone', foreignId), known.zoneByForeignId(foreignId)].find(
     (named) => named !== undefined && idKey(named.id) !== idKey(id),
   );
   if (other === undefined) return;
-  const whose = idKey(other.id) === idKey(foreignId) ? 'the id of a zone' : 'that of another';
-  throw badRequest(
-    `foreign_id: must differ from ids and foreign ids of other zones, found ${show(foreignId)}, ${whose}`,
-  );
+  throw hubError('taken_zone_name', { path: 'foreign_id', found: show(foreignId) });
 }
 
 function checkProximityZone(zone: Zone): void {
   const rows = zone.ground_control_points ?? [];
   if (rows.length > 0) {
-    throw badRequest(`ground_control_points: must be absent from a proximity zone, found ${rows.length} rows`);
+    throw hubError('not_for_proximity', { path: 'ground_control_points', count: rows.length });
   }
   if (zone.position == null && zone.incomplete_configuration !== true) {
-    throw badRequest(`position: is required for a proximity zone, found ${show(zone.position)}`);
+    throw hubError('missing_for_proximity', { path: 'position', found: show(zone.position) });
   }
 }
 
@@ -89,40 +86,38 @@ function checkPlane(zone: Zone, known: EntityLookup): void {
   const rows = zone.ground_control_points ?? [];
   const unfinished = incomplete && rows.length === 2;
   const problem = rows.length === 0 || unfinished ? undefined : checkGroundControlPoints(rows);
-  if (problem !== undefined) throw badRequest(problem);
+  if (problem !== undefined) throw new HubError(problem);
   if (zone.surface_projection != null) checkProjection(zone.surface_projection);
   const type = transformationType(zone);
   if (type === 'none' || incomplete) return;
   if (type === 'benchmark') checkBenchmark(zone);
   else if (rows.length === 0 && anchoredZone(zone, (id) => known.get('anchor', id)) === zone) {
-    throw badRequest(`ground_control_points: are required for a zone of type ${zone.type}, found none`);
+    throw hubError('missing_for_type', { path: 'ground_control_points', type: zone.type });
   }
 }
 
 function checkProjection(crs: string): void {
   if (isCrs(crs) && crs !== 'local' && crs !== 'EPSG:4326') return;
-  throw badRequest(
-    `surface_projection: must be one of ${CRS_CHOICES.replace('local, EPSG:4326, ', '')}, found ${show(crs)}`,
-  );
+  throw hubError('not_a_projected_crs', { path: 'surface_projection', found: show(crs) });
 }
 
 function checkBenchmark(zone: Zone): void {
-  if (zone.position == null) throw badRequest('position: is required for a benchmark zone, found nothing');
+  if (zone.position == null) throw hubError('missing_for_benchmark', { path: 'position', found: 'nothing' });
   if (zone.surface_projection == null) {
-    throw badRequest('surface_projection: is required for a benchmark zone, found nothing');
+    throw hubError('missing_for_benchmark', { path: 'surface_projection', found: 'nothing' });
   }
   if (zoneTransform(zone) !== undefined) return;
   const found = show(zone.position.coordinates);
-  throw badRequest(`position: must lie within reach of ${zone.surface_projection}, found ${found}`);
+  throw hubError('out_of_reach', { path: 'position', crs: zone.surface_projection, found });
 }
 
 /** Proximity zones may be carried by a trackable or by another proximity zone, without a cycle. */
 function checkZoneParent(zone: Zone, known: EntityLookup, before: Zone | undefined): void {
   if (isUnset(zone.parent)) return;
   const found = show(zone.parent);
-  if (!isProximityZone(zone)) throw badRequest(`parent: is for proximity zones only, found ${found}`);
+  if (!isProximityZone(zone)) throw hubError('proximity_only', { path: 'parent', found });
   if (hasFollowLists(zone)) {
-    throw badRequest(`parent: must not be set together with the automatic update in properties, found ${found}`);
+    throw hubError('not_with_update', { path: 'parent', found });
   }
   const above = levelsAbove(zone, known, found);
   if (zone.parent !== before?.parent) checkLevels({ kind: 'zone', id: zone.id }, above, known);
@@ -136,13 +131,13 @@ function levelsAbove(zone: Zone, known: EntityLookup, found: string): number {
   let above = 0;
   while (!isUnset(next)) {
     if (kind === 'zone' && idKey(next) === own) {
-      throw badRequest(`parent: must not be carried by the zone itself, found ${found}`);
+      throw hubError('zone_carried_by_itself', { path: 'parent', found });
     }
     const zoneAbove: Zone | undefined = kind === 'zone' ? known.get('zone', next) : undefined;
     const carrier = zoneAbove ?? known.get('trackable', next);
     if (carrier === undefined || (zoneAbove !== undefined && !isProximityZone(zoneAbove))) {
       if (kind === 'trackable') return above;
-      throw badRequest(`parent: must be the id of a trackable or of a proximity zone, found ${found}`);
+      throw hubError('not_a_parent', { path: 'parent', found });
     }
     if (zoneAbove === undefined) kind = 'trackable';
     next = carrier.parent;
@@ -175,7 +170,7 @@ export function validateFence(body: EntityBody, known: EntityLookup, before?: St
   checkHoles(sent);
   const fence = normalizeFence(sent);
   const problem = known.shapes.regionProblem(fence);
-  if (problem !== undefined) throw badRequest(problem);
+  if (problem !== undefined) throw new HubError(problem);
   return fence;
 }
 
@@ -184,7 +179,7 @@ function zoneOf({ zone_id: name }: Fence, known: EntityLookup, before: StoredFen
   if (isUnset(name)) return undefined;
   const zone = known.zoneBy(name);
   if (zone !== undefined || name === before?.zone_id) return zone;
-  throw badRequest(`zone_id: must be the id or foreign id of a zone, found ${show(name)}`);
+  throw hubError('unknown_zone', { path: 'zone_id', found: show(name) });
 }
 
 /** Whether a local region is the one that is kept, in the plane that it has. */
@@ -200,14 +195,14 @@ function placeOf({ region }: Fence): unknown {
 /** The plane that the region is given in; undefined for EPSG:4326. */
 function planeOf({ crs: given, zone_id: name }: Fence, zone: Zone | undefined): PlaneTransform | undefined {
   const crs = given ?? 'EPSG:4326';
-  if (!isCrs(crs)) throw badRequest(`crs: must be one of ${CRS_CHOICES}, found ${show(crs)}`);
+  if (!isCrs(crs)) throw hubError('not_a_crs', { path: 'crs', found: show(crs) });
   if (crs === 'EPSG:4326') return undefined;
   if (crs !== 'local') return projection(crs);
-  if (isUnset(name)) throw badRequest(`zone_id: is required for a local region, found ${show(name)}`);
+  if (isUnset(name)) throw hubError('missing_for_local', { path: 'zone_id', found: show(name) });
   const plane = zone && zoneTransform(zone);
   if (plane !== undefined) return plane;
-  const wanted = zone === undefined ? 'the id or foreign id of a zone' : 'a zone with local coordinates of its own';
-  throw badRequest(`zone_id: must be ${wanted}, found ${show(name)}`);
+  const reason = zone === undefined ? 'unknown_zone' : 'zone_not_placed_itself';
+  throw hubError(reason, { path: 'zone_id', found: show(name) });
 }
 
 function checkPositions(fence: Fence, plane: PlaneTransform | undefined): void {
@@ -233,13 +228,13 @@ function isWithin(position: readonly number[], plane: PlaneTransform | undefined
 function checkPosition(position: readonly number[], path: string, plane: PlaneTransform | undefined): void {
   if (isWithin(position, plane)) return;
   if (plane === undefined) checkLonLat(position, path, LONGITUDE_MAX);
-  else throw badRequest(`${path}: must lie within reach of the crs, found ${show(position)}`);
+  else throw hubError('out_of_crs', { path, found: show(position) });
 }
 
 function checkRadius({ region, radius }: Fence): void {
   if (region.type !== 'Point') return;
   if (radius != null && radius > 0) return;
-  throw badRequest(`radius: must be greater than 0 for a region of type Point, found ${show(radius)}`);
+  throw hubError('not_positive_for_point', { path: 'radius', found: show(radius) });
 }
 
 /** Tolerances are distances to the exterior: what they mean at a hole is not defined for a fence of its own. */
@@ -247,18 +242,22 @@ function checkHoles(fence: Fence): void {
   if (fence.region.type !== 'Polygon' || fence.region.coordinates.length === 1) return;
   for (const field of ['exit_tolerance', 'entry_tolerance'] as const) {
     if ((fence[field] ?? 0) === 0) continue;
-    throw badRequest(`${field}: must not be set for a region with holes, found ${show(fence[field])}`);
+    throw hubError('holes', { path: field, found: show(fence[field]) });
   }
 }
 
 /** The trackable as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
 function validateTrackable(body: EntityBody, known: EntityLookup, before?: Trackable): Trackable {
   if (Object.hasOwn(body, 'collision_tolerance')) {
-    throw badRequest(`collision_tolerance: was renamed exit_tolerance, found ${show(body['collision_tolerance'])}`);
+    throw hubError('renamed', {
+      path: 'collision_tolerance',
+      member: 'exit_tolerance',
+      found: show(body['collision_tolerance']),
+    });
   }
   const trackable = onlyMembers(Trackable, trackableSchema.parse(body));
   checkIntegers(trackable, DURATIONS);
-  if (!isUuid(trackable.id)) throw badRequest(`id: must be a UUID, found ${show(trackable.id)}`);
+  if (!isUuid(trackable.id)) throw hubError('not_a_uuid', { path: 'id', found: show(trackable.id) });
   checkProviders(trackable.location_providers ?? []);
   checkShape(trackable, known);
   checkRules(trackable.locating_rules ?? [], 'locating_rules');
@@ -270,10 +269,10 @@ function checkProviders(ids: readonly string[]): void {
   const seen = new Map<string, number>();
   for (const [i, id] of ids.entries()) {
     const path = pathOf('location_providers', [String(i)]);
-    if (id === '') throw badRequest(`${path}: must not be empty, found ""`);
+    if (id === '') throw hubError('empty', { path, found: '""' });
     const before = seen.get(idKey(id));
     if (before !== undefined) {
-      throw badRequest(`${path}: must differ from location_providers[${before}], found ${show(id)}`);
+      throw hubError('repeated', { path, member: `location_providers[${before}]`, found: show(id) });
     }
     seen.set(idKey(id), i);
   }
@@ -282,7 +281,7 @@ function checkProviders(ids: readonly string[]): void {
 /** A polygon in meters around the position. */
 function checkShape({ geometry }: Trackable, known: EntityLookup): void {
   const problem = geometry == null ? undefined : known.shapes.polygonProblem(geometry, 'geometry');
-  if (problem !== undefined) throw badRequest(problem);
+  if (problem !== undefined) throw new HubError(problem);
 }
 
 /** The parent must exist, must not be carried by the trackable itself, and a new one not make the chain too deep. */
@@ -293,11 +292,11 @@ function checkTrackableParent(trackable: Trackable, known: EntityLookup, before:
   let above = 0;
   while (!isUnset(next)) {
     if (idKey(next) === own) {
-      throw badRequest(`parent: must not be carried by the trackable itself, found ${show(trackable.parent)}`);
+      throw hubError('carried_by_itself', { path: 'parent', found: show(trackable.parent) });
     }
     const ancestor = known.get('trackable', next);
     if (ancestor === undefined) {
-      throw badRequest(`parent: must be the id of a trackable, found ${show(trackable.parent)}`);
+      throw hubError('not_a_trackable', { path: 'parent', found: show(trackable.parent) });
     }
     next = ancestor.parent;
     above++;
@@ -309,7 +308,7 @@ function checkTrackableParent(trackable: Trackable, known: EntityLookup, before:
 function validateProvider(body: EntityBody): LocationProvider {
   const provider = onlyMembers(LocationProvider, providerSchema.parse(body));
   checkIntegers(provider, DURATIONS);
-  if (provider.id === '') throw badRequest('id: must not be empty, found ""');
+  if (provider.id === '') throw hubError('empty', { path: 'id', found: '""' });
   return provider;
 }
 
@@ -319,7 +318,7 @@ function validateAnchor(body: EntityBody, known: EntityLookup): Anchor {
   const { georeferenced_position: position, zone_id: zone } = anchor;
   if (position != null) checkLonLat(position.coordinates, 'georeferenced_position.coordinates', 180);
   if (!isUnset(zone) && known.zoneBy(zone) === undefined) {
-    throw badRequest(`zone_id: must be the id or foreign id of a zone, found ${show(zone)}`);
+    throw hubError('unknown_zone', { path: 'zone_id', found: show(zone) });
   }
   return anchor;
 }
@@ -337,7 +336,7 @@ function checkLevels(carrier: Carrier, above: number, known: EntityLookup): void
   const { parents: max } = known.bounds;
   const levels = above + levelsBelow(carrier, max - above, known);
   if (levels <= max) return;
-  throw badRequest(`parent: must be at most ${grouped(max)} levels deep, found ${grouped(levels)} or more`);
+  throw hubError('parents_too_deep', { path: 'parent', limit: max, count: levels });
 }
 
 /** How deep a chain of what the entity carries is; counting ends beyond `max`. */

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
 import { booleanOf } from '../model/boolean.ts';
 import { badId, isId } from '../model/id.ts';
 import { show } from '../model/error_value_text.ts';
@@ -12,21 +12,21 @@ import { show } from '../model/error_value_text.ts';
 export function asText(name: string, value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
-  throw unfit(name, 'must be a string', value);
+  throw hubError('not_a_string', where(name, value));
 }
 
 /** An id, or another name that is compared with ids. */
 export function asId(name: string, value: unknown): string {
   const id = asText(name, value);
   if (isId(id)) return id;
-  throw new HubError('HUB_BAD_REQUEST', badId(`params.${name}`, id));
+  throw new HubError(badId(`params.${name}`, id));
 }
 
 /** A finite number, or a string that is one. */
 export function asNumber(name: string, value: unknown): number {
   const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
-  throw unfit(name, 'must be a number', value);
+  throw hubError('not_a_number', where(name, value));
 }
 
 /** A boolean. As in query parameters, case is ignored, `1` and the empty string are true, `0` is false. */
@@ -35,22 +35,17 @@ export function asBoolean(name: string, value: unknown): boolean {
   const text = String(typeof value === 'object' ? undefined : value);
   const read = text === '' ? true : booleanOf(text);
   if (read !== undefined) return read;
-  throw unfit(name, 'must be true or false', value);
+  throw hubError('not_true_or_false', where(name, value));
 }
 
 /** One of `words`. */
 export function asWord(name: string, value: unknown, words: readonly string[]): string {
   if (typeof value === 'string' && words.includes(value)) return value;
-  throw unfit(name, `must be one of ${words.join(', ')}`, value);
-}
-
-function unfit(name: string, wanted: string, value: unknown): HubError {
-  return new HubError('HUB_BAD_REQUEST', `params.${name}: ${wanted}, found ${describe(value)}`);
+  throw hubError('out_of_choices', { ...where(name, value), allowed: words });
 }
 
 /** Objects are not printed: they may be nested deeper than recursion can go. */
-function describe(value: unknown): string {
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return show(value);
+function where(name: string, value: unknown): { readonly path: string; readonly found: string } {
+  const found = Array.isArray(value) ? '[]' : typeof value === 'object' && value !== null ? '{}' : show(value);
+  return { path: `params.${name}`, found };
 }

@@ -1,5 +1,4 @@
-import { HubError } from '../errors.ts';
-import { grouped } from '../model/bounds.ts';
+import { hubError, type HubError } from '../errors.ts';
 import type { EventSubscriber } from './batch.ts';
 
 /** Most distinct renderings of one connection, and of all. Each costs the shards time for every event. */
@@ -41,8 +40,6 @@ export class Renderings {
   }
 }
 
-function beyond(setting: string, max: number, found: number): HubError {
-  const what = 'different renderings (topic, GeoJSON, crs and zone_id)';
-  const wanted = `must be of at most ${grouped(max)} ${what}, as ${setting} says`;
-  return new HubError('HUB_BAD_REQUEST', `subscriptions: ${wanted}, found ${grouped(found)}`);
+function beyond(setting: string, limit: number, found: number): HubError {
+  return hubError('too_many_renderings', { path: 'subscriptions', setting, limit, found });
 }

@@ -1,3 +1,5 @@
+import { problemOf, type Problem } from '../problem.ts';
+import type { ParamValue } from '../reasons.ts';
 import { type Geos, openGeos } from '../../wasm/geos.ts';
 import { isGeographic, normalizeFence } from '../core/fence/region_normal.ts';
 import { alignHoles, flatRing } from '../core/geo/rings.ts';
@@ -15,7 +17,7 @@ export async function openShapeChecks(): Promise<ShapeChecks> {
   };
 }
 
-function check(fence: Fence, geos: Geos): string | undefined {
+function check(fence: Fence, geos: Geos): Problem | undefined {
   const { region } = fence;
   const geographic = isGeographic(fence);
   if (region.type === 'Point') {
@@ -24,12 +26,12 @@ function check(fence: Fence, geos: Geos): string | undefined {
   return explainCoordinates(region.coordinates, geographic) ?? explainTolerance(fence) ?? explainShape(fence, geos);
 }
 
-function explainRadius({ radius }: Fence): string | undefined {
+function explainRadius({ radius }: Fence): Problem | undefined {
   if (radius != null && radius > 0 && Number.isFinite(radius)) return undefined;
-  return `radius: must be greater than 0 where the region is a Point, found ${show(radius ?? undefined)}`;
+  return problemOf('not_positive_for_point', { path: 'radius', found: show(radius ?? undefined) });
 }
 
-function explainCoordinates(rings: readonly (readonly number[][])[], geographic: boolean): string | undefined {
+function explainCoordinates(rings: readonly (readonly number[][])[], geographic: boolean): Problem | undefined {
   for (const [i, ring] of rings.entries()) {
     for (const [k, position] of ring.entries()) {
       if (isFine(position, geographic)) continue;
@@ -41,8 +43,8 @@ function explainCoordinates(rings: readonly (readonly number[][])[], geographic:
 
 /** Longitudes may go once around the earth, for regions across the antimeridian. */
 const BOUNDS = [
-  ['longitude', 360],
-  ['latitude', 90],
+  ['not_a_longitude', 360],
+  ['not_a_latitude', 90],
 ] as const;
 
 /** Whether the position has no problem. hot: once per position */
@@ -59,27 +61,28 @@ function explainPosition(
   position: readonly number[],
   segments: readonly string[],
   geographic: boolean,
-): string | undefined {
+): Problem | undefined {
   for (const [axis, value] of position.entries()) {
     const path = (): string => pathOf('region', [...segments, String(axis)]);
-    if (!Number.isFinite(value)) return `${path()}: must be a finite number, found ${value}`;
+    if (!Number.isFinite(value)) return problemOf('not_finite', { path: path(), found: String(value) });
     const bound = geographic ? BOUNDS[axis] : undefined;
     if (bound === undefined || Math.abs(value) <= bound[1]) continue;
-    return `${path()}: must be a ${bound[0]} between -${bound[1]} and ${bound[1]}, found ${value}`;
+    const range = { minimum: -bound[1], maximum: bound[1] };
+    return problemOf(bound[0], { path: path(), ...range, found: String(value) });
   }
   return undefined;
 }
 
 /** Within a hole, "outside the fence" and "near its edge" contradict each other. */
-function explainTolerance(fence: Fence): string | undefined {
+function explainTolerance(fence: Fence): Problem | undefined {
   if (fence.region.type !== 'Polygon' || fence.region.coordinates.length < 2) return undefined;
   for (const name of ['exit_tolerance', 'entry_tolerance'] as const) {
-    if ((fence[name] ?? 0) > 0) return `${name}: cannot be set where the region has holes, found ${show(fence[name])}`;
+    if ((fence[name] ?? 0) > 0) return problemOf('holes', { path: name, found: show(fence[name]) });
   }
   return undefined;
 }
 
-function explainShape(fence: Fence, geos: Geos): string | undefined {
+function explainShape(fence: Fence, geos: Geos): Problem | undefined {
   const { region } = normalizeFence(fence);
   if (region.type !== 'Polygon') return undefined;
   return explainRings(region.coordinates, { path: 'region', geographic: isGeographic(fence), geos });
@@ -91,17 +94,23 @@ interface Shape {
   readonly geos: Geos;
 }
 
-function explainRings(coordinates: Polygon['coordinates'], { path, geographic, geos }: Shape): string | undefined {
+function explainRings(coordinates: Polygon['coordinates'], { path, geographic, geos }: Shape): Problem | undefined {
   const rings = coordinates.map((ring) => flatRing(ring, geographic));
   for (const [i, ring] of rings.entries()) {
     const place = pathOf(path, ['coordinates', String(i)]);
     const points = differentPoints(ring);
-    if (points < 3) return `${place}: must have at least 3 different points, found ${points}`;
-    if (isFlat(ring)) return `${place}: must enclose an area, found ${show(coordinates[i])}`;
+    if (points < 3) return problemOf('too_few_points', { path: place, limit: 3, found: points });
+    if (isFlat(ring)) return problemOf('no_area', { path: place, found: show(coordinates[i]) });
   }
   const invalid = geos.whyInvalid(geographic ? alignHoles(rings) : rings);
   if (invalid === undefined) return undefined;
-  return `${path}: must be a valid polygon, found ${invalid.reason} at [${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
+  const position = `[${rounded(invalid.x)}, ${rounded(invalid.y)}]`;
+  return problemOf('invalid_polygon', { path, defect: defectOf(invalid.reason), position });
+}
+
+/** Identifier of a defect that GEOS names, such as `self_intersection` for `Self-intersection`. */
+function defectOf(reason: string): ParamValue<'defect'> {
+  return reason.toLowerCase().replace(/[^a-z]+/g, '_') as ParamValue<'defect'>;
 }
 
 /** Whether all points are collinear. GEOS would report a self-intersection. */

@@ -74,7 +74,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
   };
   const kept = (): Promise<void> | undefined => {
     if (cluster === undefined) return slow ? shards.kept() : shards.eased();
-    return withDeadline(shards.settled(), config.cluster_hold, 'Cannot process locations');
+    return withDeadline(shards.settled(), config.cluster_hold, 'process_locations');
   };
   const count = config.num_threads;
   const local: LocationTarget & { readonly count: number } = {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { DemoDeps } from '../api/deps.ts';
 import type { Entities } from '../entities/entities.ts';
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
 import type { HandleHttp } from '../exchange.ts';
 import { lend } from '../model/borrowed.ts';
 import type { Demo, DemoState, DemoTask, FromDemoThread, ToDemoThread } from '../model/demo.ts';
@@ -51,7 +51,7 @@ export class HubDemo implements DemoDeps {
 
   start({ beside }: { readonly beside: boolean }): Demo {
     if (this.#state === 'starting' || this.#state === 'running') return this.current;
-    if (this.#state === 'stopping') throw new HubError('HUB_UNAVAILABLE', 'Cannot start the demo: it is being removed');
+    if (this.#state === 'stopping') throw hubError('demo_stopping');
     if (!beside) this.#refuseBesideSite();
     this.#open('run');
     return this.current;
@@ -61,7 +61,7 @@ export class HubDemo implements DemoDeps {
     if (this.#worker !== undefined) this.#tellToStop();
     else if (this.current.is_there) this.#open('remove');
     await this.#ended;
-    if (this.#error !== undefined) throw new HubError('HUB_UNAVAILABLE', this.#error);
+    if (this.#error !== undefined) throw hubError('demo_failed', {}, { detail: this.#error });
   }
 
   /** Terminates the thread, without removing its site. */
@@ -75,8 +75,7 @@ export class HubDemo implements DemoDeps {
     for (const kind of SITE_KINDS) {
       const others = entities.list(kind).filter(({ id }) => !isDemoId(id)).length;
       if (others === 0) continue;
-      const found = `${others} ${kind}${others === 1 ? '' : 's'}`;
-      throw new HubError('HUB_BAD_REQUEST', `beside: must be true if the hub already has a site, found ${found}`);
+      throw hubError('site_exists', { path: 'beside', unit: `${kind}s`, count: others });
     }
   }
 

@@ -1,3 +1,4 @@
+import { hubError, type HubError } from '../errors.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Authorization, admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
@@ -10,7 +11,6 @@ import { PREFIXES } from '../api/versions.ts';
 import { viewOf } from '../api/view.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf, listenSettings } from '../config/settings.ts';
-import { HubError } from '../errors.ts';
 import type { Peer } from '../exchange.ts';
 import type { HubIdentity } from '../model/health.ts';
 import type { Mqtt } from '../mqtt/mqtt.ts';
@@ -122,7 +122,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     read: (query) => {
       if (cluster === undefined) return shards.ask(query);
       if (!cluster.isLocal) return cluster.remote.ask(query);
-      return withDeadline(shards.ask(query), config.cluster_hold, 'Cannot read');
+      return withDeadline(shards.ask(query), config.cluster_hold, 'read');
     },
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
     acceptBody: (body, incoming) => ingest.body(body, incoming),
@@ -130,7 +130,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
     upToDate() {
       if (cluster === undefined || config.cluster_reads === 'any') return undefined;
-      return withDeadline(cluster.upToDate(), config.cluster_hold, 'Cannot read');
+      return withDeadline(cluster.upToDate(), config.cluster_hold, 'read');
     },
     zonesMoved: () => zonesMoved(parts),
     acceptCisco: sources.acceptCisco,
@@ -172,10 +172,7 @@ function permitBy(authorization: Authorization | undefined): Permit {
     if (target === undefined) throw new Error(`Cannot authorize ${method} ${path}: there is no such row`);
     const { owned } = await authorization.admit(target, token);
     if (owned === undefined) return;
-    throw new HubError(
-      'HUB_NOT_AUTHORIZED',
-      `Cannot ${target.name}: the access token permits it for what is owned only`,
-    );
+    throw hubError('permitted_if_owned', { request: target.name });
   };
 }
 

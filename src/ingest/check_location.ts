@@ -1,7 +1,8 @@
-import { CRS_CHOICES, isCrs, projection } from '../core/geo/crs.ts';
+import { problemOf, type Problem } from '../problem.ts';
+import { isCrs, projection } from '../core/geo/crs.ts';
 import { type AcceptedLocation, accept } from '../core/location/accepted.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
-import { type InputBounds, bytesBeyond, DEFAULT_BOUNDS, overBound } from '../model/bounds.ts';
+import { type InputBounds, bytesBeyond, DEFAULT_BOUNDS } from '../model/bounds.ts';
 import { checker } from '../model/check.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import { badId, isId } from '../model/id.ts';
@@ -41,19 +42,30 @@ export interface CheckContext {
  * Checks a received location, cheapest rules first, and fills in provider, source and crs. Returns a message with the
  * field and the value found if it is invalid.
  */
-export function checkLocation(value: unknown, context: CheckContext): CheckedLocation | string {
+export function checkLocation(value: unknown, context: CheckContext): CheckedLocation | Problem {
   const { at, bounds = DEFAULT_BOUNDS } = context;
-  if (!LOCATION.fits(value)) return LOCATION.explain(value, at) ?? `${at}: is no location`;
+  if (!LOCATION.fits(value)) return LOCATION.explain(value, at) ?? problemOf('no_location', { path: at });
   const providerId = value.provider_id || context.providerId;
-  if (providerId === undefined) return `${path(at, 'provider_id')}: is required, but is ${show(value.provider_id)}`;
+  if (providerId === undefined)
+    return problemOf('missing_provider', { path: path(at, 'provider_id'), found: show(value.provider_id) });
   if (context.providerId !== undefined && providerId !== context.providerId) {
-    return `${path(at, 'provider_id')}: must be ${show(context.providerId)} as in the path, found ${show(providerId)}`;
+    return problemOf('not_provider_of_path', {
+      path: path(at, 'provider_id'),
+      expected: context.providerId,
+      found: show(providerId),
+    });
   }
   const crs = value.crs || 'local';
   const source = value.source || providerId;
   const overlong = findOverlong(value, providerId, bounds.nameLength);
   if (overlong !== undefined) {
-    return overBound(path(at, overlong.field), bounds.nameLength, 'characters', overlong.length);
+    const { field, length } = overlong;
+    return problemOf('too_many', {
+      path: path(at, field),
+      limit: bounds.nameLength,
+      unit: 'characters',
+      found: length,
+    });
   }
   if (!isId(providerId)) return badId(path(at, 'provider_id'), providerId);
   if (!isId(source)) return badId(path(at, 'source'), source);
@@ -75,7 +87,13 @@ export function checkLocation(value: unknown, context: CheckContext): CheckedLoc
     propertiesText = JSON.stringify(value.properties);
     const bytes = bytesBeyond(propertiesText, bounds.locationPropertiesBytes);
     if (bytes !== undefined) {
-      return overBound(path(at, 'properties'), bounds.locationPropertiesBytes, 'bytes of JSON', bytes);
+      const max = bounds.locationPropertiesBytes;
+      return problemOf('too_many', {
+        path: path(at, 'properties'),
+        limit: max,
+        unit: 'bytes_of_json',
+        found: bytes,
+      });
     }
   }
   const id = providerId.length === UUID_LENGTH ? context.knownId(providerId) : providerId;
@@ -96,43 +114,53 @@ function findOverlong(
   return undefined;
 }
 
-function checkPosition(value: Location, crs: string, context: CheckContext): string | undefined {
+function checkPosition(value: Location, crs: string, context: CheckContext): Problem | undefined {
   const { at } = context;
   const [x, y, z] = value.position.coordinates as [number, number, number?];
   const bad = [x, y, z ?? 0].findIndex((coordinate) => !Number.isFinite(coordinate));
-  if (bad >= 0) return `${path(at, 'position')}.coordinates[${bad}]: must be a finite number`;
+  if (bad >= 0) return problemOf('not_finite', { path: `${path(at, 'position')}.coordinates[${bad}]` });
   if (crs === 'EPSG:4326') {
-    if (Math.abs(x) > 180) return outside(at, 0, 'a longitude between -180 and 180', x);
-    if (Math.abs(y) > 90) return outside(at, 1, 'a latitude between -90 and 90', y);
+    if (Math.abs(x) > 180) return outside('not_a_longitude', path(at, 'position'), x);
+    if (Math.abs(y) > 90) return outside('not_a_latitude', path(at, 'position'), y);
     return undefined;
   }
   if (crs === 'local') return checkLocal(value, [x, y], context);
-  if (!isCrs(crs)) return `${path(at, 'crs')}: must be ${CRS_CHOICES}, found ${show(crs)}`;
+  if (!isCrs(crs)) return problemOf('not_a_crs', { path: path(at, 'crs'), found: show(crs) });
   if (projection(crs)?.covers(x, y) === true) return undefined;
-  return `${path(at, 'position')}.coordinates: must be a place in ${crs}, found ${show([x, y])}`;
+  return problemOf('not_in_plane', { path: `${path(at, 'position')}.coordinates`, crs: crs, found: show([x, y]) });
 }
 
-function checkLocal(value: Location, [x, y]: readonly [number, number], context: CheckContext): string | undefined {
+function checkLocal(value: Location, [x, y]: readonly [number, number], context: CheckContext): Problem | undefined {
   const { at } = context;
   const name = value.source || undefined;
   const zone = name === undefined ? undefined : context.zone(name);
   if (zone === undefined) {
-    return `${path(at, 'source')}: must name a zone when crs is local, found ${show(value.source)}`;
+    return problemOf('not_zone', { path: path(at, 'source'), found: show(value.source) });
   }
   const transform = zoneTransform(zone);
   if (transform === undefined) {
-    return `${path(at, 'source')}: must name a zone with ground control points when crs is local, found ${show(name)}`;
+    return problemOf('not_placed_zone', { path: path(at, 'source'), found: show(name) });
   }
   if (transform.covers(x, y)) return undefined;
-  return `${path(at, 'position')}.coordinates: must be a place near the zone ${show(name)}, found ${show([x, y])}`;
+  return problemOf('not_near_zone', {
+    path: `${path(at, 'position')}.coordinates`,
+    zone_id: zone.id,
+    found: show([x, y]),
+  });
 }
 
-function outside(at: string, index: number, rule: string, found: number): string {
-  return `${path(at, 'position')}.coordinates[${index}]: must be ${rule}, found ${found}`;
+function outside(reason: 'not_a_longitude' | 'not_a_latitude', position: string, found: number): Problem {
+  const [index, max] = reason === 'not_a_longitude' ? [0, 180] : [1, 90];
+  return problemOf(reason, {
+    path: `${position}.coordinates[${index}]`,
+    minimum: -max,
+    maximum: max,
+    found: String(found),
+  });
 }
 
-function badTime(at: string, field: string, found: string): string {
-  return `${path(at, field)}: must be an RFC 3339 date and time, found ${show(found)}`;
+function badTime(at: string, field: string, found: string): Problem {
+  return problemOf('not_a_time', { path: path(at, field), found: show(found) });
 }
 
 function path(at: string, field: string): string {

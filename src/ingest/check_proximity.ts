@@ -1,3 +1,4 @@
+import { problemOf, Problem } from '../problem.ts';
 import { locationOfProximity } from '../core/location/proximity.ts';
 import { isProximityZone } from '../core/zone/zone_type.ts';
 import { checker } from '../model/check.ts';
@@ -16,17 +17,17 @@ export interface CheckedProximity extends CheckedLocation {
  * Checks a received proximity and resolves it to a location at the position of its proximity zone. Returns a message
  * with the field and the value found if it is invalid.
  */
-export function checkProximity(value: unknown, context: CheckContext): CheckedProximity | string {
+export function checkProximity(value: unknown, context: CheckContext): CheckedProximity | Problem {
   const { at } = context;
-  if (!PROXIMITY.fits(value)) return PROXIMITY.explain(value, at) ?? `${at}: is no proximity`;
+  if (!PROXIMITY.fits(value)) return PROXIMITY.explain(value, at) ?? problemOf('no_proximity', { path: at });
   const source = at === '' ? 'source' : `${at}.source`;
   const zone = context.zone(value.source);
-  if (zone === undefined) return `${source}: must name a proximity zone, found ${show(value.source)}`;
+  if (zone === undefined) return problemOf('not_proximity_zone', { path: source, found: show(value.source) });
   if (!isProximityZone(zone)) {
-    return `${source}: must name a proximity zone (rfid or ibeacon), found ${show(value.source)} of type ${zone.type}`;
+    return problemOf('not_rfid_or_ibeacon', { path: source, found: show(value.source), type: zone.type });
   }
-  if (zone.position == null) return `${source}: must name a zone with a position, found ${show(value.source)}`;
+  if (zone.position == null) return problemOf('not_positioned_zone', { path: source, found: show(value.source) });
   const checked = checkLocation(locationOfProximity(value, zone), context);
-  if (typeof checked === 'string') return checked;
+  if (checked instanceof Problem) return checked;
   return { ...checked, proximity: { ...value, provider_id: checked.location.provider_id } };
 }

@@ -1,4 +1,5 @@
-import { HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
+import { problemOf, Problem } from '../problem.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import type { IngressPath } from '../model/health.ts';
@@ -41,7 +42,7 @@ export interface IngestCounts {
 /** Result of values that are accepted one by one. */
 export interface EachResult {
   /** Messages for the rejected values. */
-  readonly problems: readonly string[];
+  readonly problems: readonly Problem[];
   /** Settles when the accepted values are committed or have failed; undefined if no wait is needed. */
   readonly kept: Promise<void> | undefined;
 }
@@ -247,7 +248,7 @@ export class Ingest {
 
   #each<T extends CheckedLocation>(values: readonly unknown[], { kind, via, nameOf }: Each<T>): EachResult {
     this.#count(values.length);
-    const [checked, problems]: [T[], string[]] = [[], []];
+    const [checked, problems]: [T[], Problem[]] = [[], []];
     this.#requireCapacity(values.length);
     const receivedMs = this.#options.now();
     this.#checkEach({ values, nameOf, kind, receivedMs, checked, problems }, 0, values.length);
@@ -257,7 +258,7 @@ export class Ingest {
   #published<T extends CheckedLocation>(values: readonly unknown[], each: Each<T>): EachResult | Promise<EachResult> {
     if (values.length <= VALUES_PER_TURN) return this.#each(values, each);
     this.#count(values.length);
-    const [checked, problems]: [T[], string[]] = [[], []];
+    const [checked, problems]: [T[], Problem[]] = [[], []];
     this.#requireCapacity(values.length);
     const all = { ...each, values, receivedMs: this.#options.now(), checked, problems };
     const check = (from: number, to: number) => this.#checkEach(all, from, to);
@@ -302,11 +303,11 @@ export class Ingest {
     for (let index = from; index < to; index++) {
       const at = root === '' ? '' : `${root}[${first + index}]`;
       const found = kind.check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax, bounds });
-      if (typeof found === 'string') {
+      if (found instanceof Problem) {
         this.#rejections.countProblem(found, at);
         // The other values are rejected with it.
         this.#rejections.count('list', of - 1);
-        throw new HubError('HUB_BAD_REQUEST', found);
+        throw new HubError(found);
       }
       checked.push(found);
     }
@@ -318,7 +319,7 @@ export class Ingest {
     for (let index = from; index < to; index++) {
       const at = nameOf(index);
       const found = kind.check(values[index], { at, receivedMs, zone, knownId, depthMax, bounds });
-      if (typeof found === 'string') {
+      if (found instanceof Problem) {
         this.#rejections.countProblem(found, at);
         problems.push(found);
       } else checked.push(found);
@@ -335,11 +336,11 @@ export class Ingest {
     const { canStore, hasCapacity } = this.#options;
     if (canStore?.() === false) {
       this.#rejections.count('database', count);
-      throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: the database does not take them at the moment');
+      throw hubError('database_unavailable', { operation: 'accept_locations' });
     }
     if (hasCapacity(this.#accepted + count)) return;
     this.#rejections.count('full', count);
-    throw new HubError('HUB_UNAVAILABLE', 'Cannot accept locations: too many are waiting to be processed, try again');
+    throw hubError('locations_waiting');
   }
 
   /** Passes accepted values on. Returns the work for new providers. */
@@ -390,7 +391,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw new UnsupportedJson('body: must be JSON, found bytes that are not UTF-8', { cause });
+    throw new UnsupportedJson(problemOf('not_utf8', { path: 'body' }), { cause });
   }
 }
 
@@ -400,7 +401,7 @@ function nameInPayload(index: number): string {
 
 /** Kind of accepted values. */
 interface Kind<T extends CheckedLocation> {
-  readonly check: (value: unknown, expected: CheckContext) => T | string;
+  readonly check: (value: unknown, expected: CheckContext) => T | Problem;
   /** Returns the proximities to publish as received. */
   readonly proximities: (checked: readonly T[]) => readonly CheckedProximity['proximity'][];
 }
@@ -433,5 +434,5 @@ interface AllOf<T extends CheckedLocation> {
 /** Values that are accepted one by one, those valid so far, and messages for the others. */
 interface EachOf<T extends CheckedLocation> extends Omit<AllOf<T>, 'incoming' | 'first' | 'of'> {
   readonly nameOf: (index: number) => string;
-  readonly problems: string[];
+  readonly problems: Problem[];
 }

@@ -1,3 +1,4 @@
+import type { Problem } from '../problem.ts';
 import { Location } from '../model/location.ts';
 
 const FIELDS: ReadonlySet<string> = new Set(Object.keys(Location.properties));
@@ -14,8 +15,8 @@ export class Rejections {
   }
 
   /** Counts a value by the field that its problem names after `at`; `shape` if it names none. */
-  countProblem(problem: string, at: string): void {
-    const field = /^\.?([a-z_]+)/.exec(problem.slice(at.length))?.[1] ?? '';
+  countProblem({ params }: Problem, at: string): void {
+    const field = /^\.?([a-z_]+)/.exec(String(params['path'] ?? '').slice(at.length))?.[1] ?? '';
     this.count(FIELDS.has(field) ? field : 'shape', 1);
   }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { NotChecked, type ShapeChecks } from '../core/shape_checks.ts';
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
+import { Problem } from '../problem.ts';
 import { lend } from '../model/borrowed.ts';
-import { grouped } from '../model/bounds.ts';
 import type { Fence } from '../model/fence.ts';
 import type { Polygon } from '../model/geojson.ts';
 import { type ShapeRequest, flattenPolygon, packShape, unpackShapeReply } from '../wire/messages.ts';
@@ -38,7 +38,7 @@ export class LargeShapes implements ShapeChecks {
   readonly #options: LargeShapesOptions;
   readonly #thread: Thread = openThread(SHAPES_WORKER, { isNeeded: false });
   /** The oldest first. */
-  readonly #answers = new Map<string, string | undefined>();
+  readonly #answers = new Map<string, Problem | undefined>();
   readonly #checking = new Map<string, Promise<void>>();
   #last: Promise<void> = Promise.resolve();
 
@@ -46,7 +46,7 @@ export class LargeShapes implements ShapeChecks {
     this.#options = options;
   }
 
-  regionProblem(fence: Fence): string | undefined {
+  regionProblem(fence: Fence): Problem | undefined {
     const { region, crs, entry_tolerance, exit_tolerance } = fence;
     if (region.type === 'Point' || !isLarge(region)) return this.#options.small.regionProblem(fence);
     // No other member affects the answer.
@@ -54,7 +54,7 @@ export class LargeShapes implements ShapeChecks {
     return this.#answer({ kind: 'region', fence: rest, polygon: flattenPolygon(region) }, 'region');
   }
 
-  polygonProblem(polygon: Polygon, path: string): string | undefined {
+  polygonProblem(polygon: Polygon, path: string): Problem | undefined {
     if (!isLarge(polygon)) return this.#options.small.polygonProblem(polygon, path);
     return this.#answer({ kind: 'polygon', polygon: flattenPolygon(polygon), path }, path);
   }
@@ -63,7 +63,7 @@ export class LargeShapes implements ShapeChecks {
     return this.#thread.close();
   }
 
-  #answer(request: ShapeRequest, path: string): string | undefined {
+  #answer(request: ShapeRequest, path: string): Problem | undefined {
     const key = keyOf(request);
     if (!this.#answers.has(key)) throw new NotChecked(() => this.#look(key, request, path));
     const problem = this.#answers.get(key);
@@ -75,8 +75,7 @@ export class LargeShapes implements ShapeChecks {
     const running = this.#checking.get(key);
     if (running !== undefined) return running;
     if (this.#checking.size >= WAITING_MAX) {
-      const found = `${this.#checking.size} are waiting already`;
-      return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot check a large geometry now: ${found}`));
+      return Promise.reject(hubError('too_many_waiting', { operation: 'check_geometry', count: this.#checking.size }));
     }
     const look = this.#last
       .then(() => this.#run(request, path))
@@ -87,7 +86,7 @@ export class LargeShapes implements ShapeChecks {
     return look;
   }
 
-  async #run(request: ShapeRequest, path: string): Promise<string | undefined> {
+  async #run(request: ShapeRequest, path: string): Promise<Problem | undefined> {
     if (!this.#thread.isAlive) await this.#thread.restart();
     // The startup time must not count as the geometry's.
     await this.#thread.signal('ready');
@@ -99,11 +98,11 @@ export class LargeShapes implements ShapeChecks {
       void this.#thread.kill();
     });
     try {
-      return unpackShapeReply(await this.#thread.run(lend(bytes))).problem;
+      const { problem } = unpackShapeReply(await this.#thread.run(lend(bytes)));
+      return problem && new Problem(problem);
     } catch (error) {
       if (!isLate) throw error;
-      const wanted = `must be found valid within ${grouped(limitMs)} ms, as max_geometry_check_time says`;
-      throw new HubError('HUB_BAD_REQUEST', `${path}: ${wanted}, found that it takes longer`);
+      throw hubError('check_too_long', { path, limit: limitMs });
     } finally {
       cancel();
     }
@@ -114,7 +113,7 @@ export class LargeShapes implements ShapeChecks {
     return this.#checking.size === 0 ? this.#thread.kill() : undefined;
   }
 
-  #remember(key: string, problem: string | undefined): void {
+  #remember(key: string, problem: Problem | undefined): void {
     this.#answers.delete(key);
     this.#answers.set(key, problem);
     const [oldest] = this.#answers.keys();

@@ -76,17 +76,3 @@ function isBeyond(value: unknown, budget: { bytes: number; values: number }): bo
   }
   return budget.bytes < 0 && budget.values < 0;
 }
-
-/** `name: must have at most 1,024 characters, found 8,388,608`. */
-export function overBound(path: string, max: number, what: string, found: number | 'more'): string {
-  return `${path}: must have at most ${grouped(max)} ${what}, found ${found === 'more' ? found : grouped(found)}`;
-}
-
-/** Formats an integer with thousands separators. */
-export function grouped(value: number): string {
-  // Implemented here because Intl takes 40 ms on first use.
-  let left = String(value);
-  let groups = '';
-  for (; left.length > 3; left = left.slice(0, -3)) groups = `,${left.slice(-3)}${groups}`;
-  return left + groups;
-}

@@ -1,4 +1,41 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import { type Reason, type ReasonParams, REASONS } from '../reasons.ts';
+
+/** Open: a strict enumeration would break clients generated from it as soon as a hub has one more reason. */
+const ErrorReason = Type.Unsafe<Reason>(
+  Type.String({
+    title: 'ErrorReason',
+    description: 'Stable identifier of the reason, independent of the wording of the message. Later versions add some.',
+    'x-extensible-enum': Object.keys(REASONS).sort(),
+  }),
+);
+
+const ErrorParam = Type.Union(
+  [
+    Type.String(),
+    Type.Number(),
+    Type.Array(Type.String(), { title: 'ErrorParamValues', description: 'Several values, such as those allowed.' }),
+  ],
+  { title: 'ErrorParam', description: 'A parameter of a reason.' },
+);
+
+/** Members that say in a machine-readable way why something failed. */
+export const REASON_MEMBERS = {
+  reason: ErrorReason,
+  params: Type.Unsafe<ReasonParams>(
+    Type.Record(Type.String(), ErrorParam, {
+      title: 'ErrorParams',
+      description:
+        'Parameters of the reason. `path` is the invalid field, `found` its value as JSON, shortened, or how many of the counted things there are.',
+    }),
+  ),
+};
+
+/** The same members where there may be no failure. */
+export const MAYBE_REASON = {
+  reason: Type.Optional(REASON_MEMBERS.reason),
+  params: Type.Optional(REASON_MEMBERS.params),
+};
 
 /** Body of every error reply. */
 export const ErrorBody = Type.Object(
@@ -8,6 +45,8 @@ export const ErrorBody = Type.Object(
     }),
     code: Type.Integer({ minimum: 400, maximum: 599, description: 'The status of the reply.' }),
     message: Type.String({ description: 'What failed or which field is invalid, and the value found.' }),
+    ...REASON_MEMBERS,
   },
   { title: 'Error', description: 'Why a request was rejected.' },
 );
+export type ErrorBody = Static<typeof ErrorBody>;

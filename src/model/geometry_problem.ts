@@ -1,3 +1,4 @@
+import { problemOf, type Problem } from '../problem.ts';
 import { pathOf, show } from './error_value_text.ts';
 
 /** Geometry types that a field may require. */
@@ -12,48 +13,56 @@ const OPEN_RING_MIN = 3;
  * Describes why `value` is not a geometry of one of `types`: the path of the innermost invalid part, what is required
  * there, and what was found. Returns undefined for a well-formed geometry.
  */
-export function geometryProblem(value: unknown, path: string, types: readonly GeometryType[]): string | undefined {
-  if (!isObject(value)) return `${path}: must be a GeoJSON ${types.join(' or ')}, found ${show(value)}`;
+export function geometryProblem(value: unknown, path: string, types: readonly GeometryType[]): Problem | undefined {
+  const [first = 'Point', second] = types;
+  if (!isObject(value)) {
+    const found = show(value);
+    if (second === undefined) return problemOf('not_geojson', { path, type: first, found });
+    return problemOf('not_geojson_of_two', { path, type: first, other_type: second, found });
+  }
   const { type, coordinates } = value;
   const wanted = types.find((one) => one === type);
   if (wanted === undefined) {
-    return `${path}.type: must be ${types.map(show).join(' or ')}, found ${show(type)}`;
+    const where = { path: `${path}.type`, found: show(type) };
+    return second === undefined
+      ? problemOf('not_value', { ...where, expected: show(first) })
+      : problemOf('out_of_choices', { ...where, allowed: types });
   }
   return COORDINATES[wanted](coordinates, `${path}.coordinates`);
 }
 
 /** Describes why `value` is not a position; undefined if it is one. */
-export function positionProblem(value: unknown, path: string): string | undefined {
+export function positionProblem(value: unknown, path: string): Problem | undefined {
   const coordinates: readonly unknown[] = Array.isArray(value) ? value : [];
   const bad = coordinates.findIndex((one) => typeof one !== 'number' || !Number.isFinite(one));
-  if (bad >= 0) return `${at(path, bad)}: must be a number, found ${show(coordinates[bad])}`;
+  if (bad >= 0) return problemOf('not_a_number', { path: at(path, bad), found: show(coordinates[bad]) });
   if (coordinates.length === 2 || coordinates.length === 3) return undefined;
-  return `${path}: must be a position of 2 or 3 numbers, found ${show(value)}`;
+  return problemOf('not_a_position', { path, found: show(value) });
 }
 
 const COORDINATES: Readonly<Record<GeometryType, typeof positionProblem>> = {
   Point: positionProblem,
   LineString(value, path) {
     if (!Array.isArray(value) || value.length < 2) {
-      return `${path}: must be a list of at least 2 positions, found ${show(value)}`;
+      return problemOf('not_positions', { path, limit: 2, found: show(value) });
     }
     return firstProblem(value, path, positionProblem);
   },
   Polygon(value, path) {
-    if (!Array.isArray(value)) return `${path}: must be a list of rings, found ${show(value)}`;
-    if (value.length === 0) return `${path}: must have at least one ring, found []`;
+    if (!Array.isArray(value)) return problemOf('not_rings', { path, found: show(value) });
+    if (value.length === 0) return problemOf('no_ring', { path, found: '[]' });
     return firstProblem(value, path, ringProblem);
   },
 };
 
-function ringProblem(value: unknown, path: string): string | undefined {
-  if (!Array.isArray(value)) return `${path}: must be a ring, a list of positions, found ${show(value)}`;
+function ringProblem(value: unknown, path: string): Problem | undefined {
+  if (!Array.isArray(value)) return problemOf('not_a_ring', { path, found: show(value) });
   const problem = firstProblem(value, path, positionProblem);
   if (problem !== undefined || value.length >= OPEN_RING_MIN) return problem;
-  return `${path}: must have at least ${RING_MIN} positions, the last the same as the first, found ${value.length}`;
+  return problemOf('open_ring', { path, limit: RING_MIN, found: value.length });
 }
 
-function firstProblem(parts: readonly unknown[], path: string, of: typeof positionProblem): string | undefined {
+function firstProblem(parts: readonly unknown[], path: string, of: typeof positionProblem): Problem | undefined {
   for (const [i, part] of parts.entries()) {
     const problem = of(part, at(path, i));
     if (problem !== undefined) return problem;

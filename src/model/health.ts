@@ -1,3 +1,4 @@
+import { MAYBE_REASON } from './error_body.ts';
 import Type, { type Static } from 'typebox';
 import { HistoryHealth } from './history.ts';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
@@ -65,6 +66,7 @@ export const ClusterHealth = Named('ClusterHealth', {
   incarnation: Type.String({ description: 'Id of this hub as a member, new after each start.' }),
   standing: ClusterStanding,
   problem: Type.Optional(Type.String({ description: 'Why /health returns 503.' })),
+  ...MAYBE_REASON,
   owner: Type.Optional(
     Type.String({ description: 'Name of the hub that owns all objects; absent if no single hub does.' }),
   ),

@@ -1,3 +1,4 @@
+import { problemOf, type Problem } from '../problem.ts';
 import { show } from './error_value_text.ts';
 
 /** Kinds of located objects: an id names at most one object of each kind. */
@@ -29,6 +30,6 @@ export function isId(text: string): boolean {
 }
 
 /** Error message for a string that cannot be an id. */
-export function badId(path: string, found: string): string {
-  return `${path}: must have no control characters, found ${show(found)}`;
+export function badId(path: string, found: string): Problem {
+  return problemOf('control_characters', { path, found: show(found) });
 }

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { AlertRule } from './alert.ts';
 import { Anchor } from './anchor.ts';
+import { MAYBE_REASON, REASON_MEMBERS } from './error_body.ts';
 import { Fence } from './fence.ts';
 import { LocationProvider } from './provider.ts';
 import { RuleSet } from './rule.ts';
@@ -60,6 +61,7 @@ const ImportCounts = Named('ImportCounts', {
 const ImportProblem = Named('ImportProblem', {
   place: Type.String({ description: 'Path of the field in the document: `fences[3].region.coordinates[0]`.' }),
   message: Type.String({ description: 'Why the field is invalid, and the value found.' }),
+  ...REASON_MEMBERS,
   id: Type.Optional(Type.String({ description: 'Id of the entity.' })),
 });
 export type ImportProblem = Static<typeof ImportProblem>;
@@ -117,5 +119,6 @@ export const Import = Named('Import', {
   problem_count: Type.Optional(count('Number of invalid fields.')),
   problems: Type.Optional(ArrayOf(ImportProblem)),
   error: Type.Optional(Type.String({ description: 'Why it has failed.' })),
+  ...MAYBE_REASON,
 });
 export type Import = Static<typeof Import>;

@@ -1,4 +1,4 @@
-import { grouped } from './bounds.ts';
+import { problemOf, type Problem } from '../problem.ts';
 import { DEPTH_MAX } from './depth.ts';
 import { ExactNumber, MAY_HAVE_EXACT, PROPERTIES, restoreExactNumbers, SENSORS } from './lossless_numbers.ts';
 import { pathOf } from './error_value_text.ts';
@@ -18,6 +18,17 @@ import { pathOf } from './error_value_text.ts';
 /** JSON that can be parsed but not stored. The message names the path and the reason. */
 export class UnsupportedJson extends Error {
   override name = 'UnsupportedJson';
+  readonly #problem: Problem;
+
+  constructor(problem: Problem, options?: ErrorOptions) {
+    super(String(problem), options);
+    this.#problem = problem;
+  }
+
+  /** Why the JSON is rejected. */
+  get problem(): Problem {
+    return this.#problem;
+  }
 }
 
 /**
@@ -78,7 +89,7 @@ export function parsePart(text: string, { everywhere, depthMax, levels, fullPath
   const found = walk(value, levels);
   if (found === undefined) return value;
   if (found.problem === 'depth') throw new UnsupportedJson(tooDeep('', depthMax));
-  throw new UnsupportedJson(`${pathOf('', fullPath(found.path.toReversed())) || 'body'}: ${found.problem}`);
+  throw new UnsupportedJson(found.problem(pathOf('', fullPath(found.path.toReversed())) || 'body'));
 }
 
 /** For long input: separate searches are faster there. */
@@ -104,22 +115,23 @@ function checkNames(value: unknown, depthMax: number): void {
 }
 
 /** Describes why a value from JSON cannot be stored, with its path under `root`; undefined if it can. */
-export function unsupportedReason(value: unknown, { root = '', depthMax = DEPTH_MAX } = {}): string | undefined {
+export function unsupportedReason(value: unknown, { root = '', depthMax = DEPTH_MAX } = {}): Problem | undefined {
   const found = walk(value, depthMax);
   if (found === undefined) return undefined;
   if (found.problem === 'depth') return tooDeep(root, depthMax);
-  return `${pathOf(root, found.path.toReversed()) || 'body'}: ${found.problem}`;
+  return found.problem(pathOf(root, found.path.toReversed()) || 'body');
 }
 
 interface Found {
-  readonly problem: string;
+  /** Creates the problem of the value at a path. */
+  readonly problem: 'depth' | ((path: string) => Problem);
   /** Names from the innermost to the outermost. */
   readonly path: string[];
 }
 
 function walk(value: unknown, levels: number): Found | undefined {
-  if (typeof value === 'string') return value.isWellFormed() ? undefined : { problem: LONE_SURROGATE, path: [] };
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { problem: TOO_LARGE, path: [] };
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : { problem: loneSurrogate, path: [] };
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { problem: tooLarge, path: [] };
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return value instanceof ExactNumber ? undefined : { problem: 'depth', path: [] };
   if (Array.isArray(value)) {
@@ -130,10 +142,10 @@ function walk(value: unknown, levels: number): Found | undefined {
     return undefined;
   }
   const members = Object.entries(value);
-  if (members.length > MEMBERS_MAX) return { problem: tooMany(members.length), path: [] };
+  if (members.length > MEMBERS_MAX) return { problem: (path) => tooMany(path, members.length), path: [] };
   for (const [name, member] of members) {
-    if (name === '__proto__') return { problem: 'is a name that cannot be kept', path: [name] };
-    if (!name.isWellFormed()) return { problem: LONE_SURROGATE, path: [name.toWellFormed()] };
+    if (name === '__proto__') return { problem: (path) => problemOf('reserved_name', { path }), path: [name] };
+    if (!name.isWellFormed()) return { problem: loneSurrogate, path: [name.toWellFormed()] };
     const found = walk(member, levels - 1);
     if (found !== undefined) return within(found, name);
   }
@@ -147,20 +159,25 @@ function walk(value: unknown, levels: number): Found | undefined {
 export const MEMBERS_MAX = 10_000;
 
 /** Error message for an object with too many members. */
-export function tooMany(members: number): string {
-  return `must have at most ${grouped(MEMBERS_MAX)} members, found ${grouped(members)}`;
+export function tooMany(path: string, members: number): Problem {
+  return problemOf('too_many', { path, limit: MEMBERS_MAX, unit: 'members', found: members });
 }
 
-const LONE_SURROGATE = 'must be well-formed Unicode, found half of a surrogate pair';
-const TOO_LARGE = 'must be a finite number, found one too large';
+function loneSurrogate(path: string): Problem {
+  return problemOf('not_well_formed', { path });
+}
+
+function tooLarge(path: string): Problem {
+  return problemOf('number_too_large', { path });
+}
 
 function within(found: Found, name: string): Found {
   found.path.push(name);
   return found;
 }
 
-export function tooDeep(root: string, depthMax: number): string {
-  return `${root || 'body'}: must be nested at most ${depthMax} levels deep, found more`;
+export function tooDeep(root: string, depthMax: number): Problem {
+  return problemOf('too_deep', { path: root || 'body', limit: depthMax });
 }
 
 /** JSON.parse takes 1.4 s and 300 MB for 10 MB of brackets, so long input with many of them is scanned first. */

@@ -1,3 +1,4 @@
+import { problemOf, type Problem } from '../problem.ts';
 import { isSameNumber, ExactNumber } from './lossless_numbers.ts';
 
 /** JSON values as trees, addressed by JSON Pointers (RFC 6901). */
@@ -35,15 +36,15 @@ function childOf(parent: unknown, name: string): unknown {
  * Inserts a value into an object, replacing the member of that name, or into an array before the element of that index,
  * `-` being the end. Returns what is wrong with the name; undefined on success.
  */
-export function insert(parent: unknown, name: string, value: unknown): string | undefined {
+export function insert(parent: unknown, name: string, value: unknown): Problem | undefined {
   if (Array.isArray(parent)) {
     const index = name === '-' ? parent.length : isIndex(name) ? Number(name) : Number.NaN;
     if (!(index <= parent.length))
-      return `must end with - or a number up to ${parent.length}, found ${name.slice(0, 80)}`;
+      return problemOf('patch_bad_index', { maximum: parent.length, found: name.slice(0, 80) });
     parent.splice(index, 0, value);
     return undefined;
   }
-  if (!isParent(parent)) return 'must lead into an object or an array';
+  if (!isParent(parent)) return problemOf('patch_no_container');
   // An assignment to __proto__ would change what the object is.
   Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
   return undefined;

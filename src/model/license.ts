@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Named, Time } from './schema.ts';
+import { Named, OneOf, Time } from './schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const maybeText = (description: string) => Type.Optional(text(description));
@@ -12,6 +12,14 @@ const statements = {
 
 /** Human-readable information about the license. */
 export const LicenseInfo = Named('LicenseInfo', {
+  state: OneOf(['none', 'unverifiable', 'invalid', 'not_begun', 'valid', 'expiring', 'in_grace', 'expired'], {
+    title: 'LicenseState',
+    description: 'State of the license key, which `info` and `warning` describe.',
+  }),
+  begins_at: Type.Optional(Time('Begin of the license, RFC 3339.')),
+  ends_at: Type.Optional(Time('End of the license, RFC 3339.')),
+  grace_ends_at: Type.Optional(Time('End of the grace period after the license, RFC 3339.')),
+  trial_ends_at: Type.Optional(Time('End of the trial, RFC 3339.')),
   info: text('Whether a key is set, and its expiry date.'),
   warning: maybeText('Warning: the key does not verify, it cannot be verified, or it expires or has expired.'),
   trial_info: maybeText('End of the trial.'),

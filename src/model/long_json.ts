@@ -1,4 +1,4 @@
-import { grouped } from './bounds.ts';
+import { problemOf } from '../problem.ts';
 import { DEPTH_MAX } from './depth.ts';
 import { MEMBERS_MAX, parsePart, tooDeep, tooMany, UnsupportedJson } from './json.ts';
 import { PROPERTIES, SENSORS } from './lossless_numbers.ts';
@@ -98,7 +98,9 @@ export class LongJson {
   #begin(start: number, isArray: boolean): void {
     if (this.#depth === this.#depthMax) throw new UnsupportedJson(tooDeep('', this.#depthMax));
     if (++this.#containers > CONTAINERS_MAX) {
-      throw new UnsupportedJson(`body: must have at most ${grouped(CONTAINERS_MAX)} arrays and objects, found more`);
+      throw new UnsupportedJson(
+        problemOf('too_many', { path: 'body', limit: CONTAINERS_MAX, unit: 'containers', found: 'more' }),
+      );
     }
     let open = this.#open[this.#depth];
     if (open === undefined) {
@@ -237,7 +239,7 @@ export class LongJson {
   #countMembers(open: Open, more: number, level: number): void {
     open.members += more;
     if (open.members <= MEMBERS_MAX) return;
-    throw new UnsupportedJson(`${pathOf('', this.#wayTo(level)) || 'body'}: ${tooMany(open.members)}`);
+    throw new UnsupportedJson(tooMany(pathOf('', this.#wayTo(level)) || 'body', open.members));
   }
 
   #wayTo(level: number): string[] {
@@ -265,9 +267,7 @@ export class LongJson {
     const end = endOfText(this.#bytes, at);
     const length = end - at - 1;
     if (length <= this.#textMax) return end;
-    throw new UnsupportedJson(
-      `body: must have texts of at most ${grouped(this.#textMax)} bytes, found ${grouped(length)}`,
-    );
+    throw new UnsupportedJson(problemOf('text_too_long', { path: 'body', limit: this.#textMax, found: length }));
   }
 }
 

@@ -118,7 +118,11 @@ export const RpcError = Type.Object(
     message: Type.String({ description: 'What failed, and the value found.' }),
     data: Type.Optional(AnyType),
   },
-  { title: 'RpcError', description: 'Why a call failed: an error of the hub or of the handler.' },
+  {
+    title: 'RpcError',
+    description:
+      'Why a call failed. The data of an error of the hub has its `reason` and `params`; a handler has its own.',
+  },
 );
 export type RpcError = Static<typeof RpcError>;
 

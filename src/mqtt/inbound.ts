@@ -1,7 +1,7 @@
 import { HubError } from '../errors.ts';
 import { type Ingest, type Scanned, UNUSUAL } from '../ingest/ingest.ts';
 import { lend } from '../model/borrowed.ts';
-import { grouped } from '../model/bounds.ts';
+import { grouped } from '../problem.ts';
 import { parseJson, UnsupportedJson } from '../model/json.ts';
 import { show } from '../model/error_value_text.ts';
 import { type ReceivedMessage, PAYLOAD_INVALID, type RejectedMessage, readArrived, TOPIC_INVALID } from './messages.ts';
@@ -202,7 +202,7 @@ export class Inbound {
       'mqtt',
       (index) => piece[index]?.name ?? '',
     );
-    for (const problem of problems) this.#refuse(batch, 'invalid', problem, topic);
+    for (const problem of problems) this.#refuse(batch, 'invalid', String(problem), topic);
     parsed.taken += count;
     if (parsed.taken === values.length) batch.parsed = undefined;
     return kept;

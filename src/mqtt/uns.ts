@@ -1,6 +1,6 @@
 import type { DeliveryBatch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
-import { grouped } from '../model/bounds.ts';
+import { grouped } from '../problem.ts';
 import { show } from '../model/error_value_text.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';

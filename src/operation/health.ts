@@ -1,3 +1,4 @@
+import type { Problem } from '../problem.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
 import type {
@@ -44,7 +45,7 @@ export interface HealthOptions {
 /** State of the hub as a cluster member. */
 export interface ClusterState {
   /** Why this hub should receive no requests; undefined if it should. */
-  readonly problem: string | undefined;
+  readonly problem: Problem | undefined;
   health(): ClusterHealth;
   owners(): ClusterOwners;
   ownerOf(providerId: string): ProviderOwner;
@@ -59,7 +60,7 @@ export class Health {
   }
 
   /** Why this hub should receive no requests; undefined if it should, as always without a cluster. */
-  get problem(): string | undefined {
+  get problem(): Problem | undefined {
     return this.#options.cluster?.problem;
   }
 

@@ -96,7 +96,7 @@ export function ownAnswer({ ask, about }: { readonly ask: string; readonly about
 
 /** Why the answer of another hub is malformed; undefined if it is not. */
 export function answerProblem({ ask }: { readonly ask: string }, value: unknown): string | undefined {
-  return SHAPES[ask as HubQuery['ask']]?.explain(value, ask);
+  return SHAPES[ask as HubQuery['ask']]?.explain(value, ask)?.toString();
 }
 
 /** The source, with the hub's name if this hub is connected to it. Empty without updates or connection. */

@@ -1,5 +1,5 @@
 import { PUBLIC_KEYS, type VerifiedKey, verifyLicenseKey } from '../auth/license_key.ts';
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
 import { checker } from '../model/check.ts';
 import { type LicenseLease, type LicenseInfo, LicenseKeyBody } from '../model/license.ts';
 import { formatTime } from '../model/time.ts';
@@ -8,8 +8,6 @@ const DAY_MS = 86_400_000;
 const TRIAL_MS = 30 * DAY_MS;
 /** How long before its end a license is warned of. */
 const WARNING_MS = 14 * DAY_MS;
-
-const WHY_UNVERIFIABLE = 'while license_public_keys is empty';
 
 const BODY = checker(LicenseKeyBody);
 
@@ -62,18 +60,22 @@ export class License {
     const nowMs = this.#options.now();
     const verified = this.#verified;
     const trial = this.#trialInfo(nowMs);
-    if (verified === undefined) return { info: 'No license key is set; the hub needs none.', ...trial };
+    if (verified === undefined) return { state: 'none', info: 'No license key is set; the hub needs none.', ...trial };
     const info = 'The hub needs no license key and works as ever.';
     if (typeof verified === 'string')
-      return { info, warning: `The license key does not verify: ${verified}.`, ...trial };
+      return { state: 'invalid', info, warning: `The license key does not verify: ${verified}.`, ...trial };
     if (verified === UNVERIFIABLE) {
-      return { info, warning: `Nothing can verify the license key ${WHY_UNVERIFIABLE}.`, ...trial };
+      const warning = 'Nothing can verify the license key while license_public_keys is empty.';
+      return { state: 'unverifiable', info, warning, ...trial };
     }
-    const { development_info, custom_info } = verified.claims;
+    const { development_info, custom_info, exp, nbf } = verified.claims;
     const warning = warningOf(verified, nowMs);
     return {
+      state: stateOf(verified, nowMs),
       info: infoOf(verified, nowMs),
       ...(warning !== undefined && { warning }),
+      ...(nbf !== undefined && { begins_at: timeOf(nbf) }),
+      ...{ ends_at: timeOf(exp), grace_ends_at: formatTime(graceEndMs(verified)) },
       ...trial,
       ...(development_info !== undefined && { development_info }),
       ...(custom_info !== undefined && { custom_info }),
@@ -90,14 +92,11 @@ export class License {
     // A key that is not verified does not end a trial.
     if (typeof verified !== 'object' && trialStartMs !== undefined) return this.#trialLease(trialStartMs, nowMs);
     if (verified === undefined) {
-      throw new HubError('HUB_LICENSE_NOT_STARTED', 'Cannot get the lease: there is no license key and no trial');
+      throw hubError('no_license');
     }
-    if (typeof verified === 'string') throw invalid('Cannot get the lease', verified);
-    if (verified === UNVERIFIABLE)
-      throw new HubError(
-        'HUB_LICENSE_INVALID',
-        `Cannot get the lease: nothing can verify the license key ${WHY_UNVERIFIABLE}`,
-      );
+    if (typeof verified === 'string')
+      throw hubError('license_key_invalid', { operation: 'get_lease' }, { detail: verified });
+    if (verified === UNVERIFIABLE) throw hubError('license_unverifiable');
     return this.#keyLease(verified, nowMs);
   }
 
@@ -117,7 +116,8 @@ export class License {
   async setKey(body: unknown): Promise<void> {
     const key = BODY.parse(body).license_key;
     const verified = await this.#verifiedKey(key);
-    if (typeof verified === 'string') throw invalid('Cannot set license_key', verified);
+    if (typeof verified === 'string')
+      throw hubError('license_key_invalid', { operation: 'set_license_key' }, { detail: verified });
     await this.#change((kept) => ({ ...kept, key }));
   }
 
@@ -148,17 +148,18 @@ export class License {
     return publicKeys.length === 0 ? UNVERIFIABLE : await verifyLicenseKey(key, { hubId, publicKeys });
   }
 
-  #trialInfo(nowMs: number): Pick<LicenseInfo, 'trial_info'> {
+  #trialInfo(nowMs: number): Pick<LicenseInfo, 'trial_info' | 'trial_ends_at'> {
     const { trialStartMs } = this.#kept;
     if (trialStartMs === undefined) return {};
     const endMs = trialStartMs + TRIAL_MS;
-    return { trial_info: `The trial ${nowMs < endMs ? 'ends' : 'ended'} on ${formatTime(endMs)}.` };
+    const end = formatTime(endMs);
+    return { trial_info: `The trial ${nowMs < endMs ? 'ends' : 'ended'} on ${end}.`, trial_ends_at: end };
   }
 
   #trialLease(startMs: number, nowMs: number): LicenseLease {
     const endMs = startMs + TRIAL_MS;
     if (nowMs >= endMs) {
-      throw new HubError('HUB_LICENSE_EXPIRED', `Cannot get the lease: the trial ended on ${formatTime(endMs)}`);
+      throw hubError('trial_ended', { time: formatTime(endMs) });
     }
     const end = formatTime(endMs);
     return {
@@ -174,7 +175,7 @@ export class License {
   #keyLease(verified: VerifiedKey, nowMs: number): LicenseLease {
     const { email, exp, grace_exp: _grace, nbf: _nbf, hub_instance_id: _hub, ...more } = verified.claims;
     if (nowMs >= graceEndMs(verified)) {
-      throw new HubError('HUB_LICENSE_EXPIRED', `Cannot get the lease: the license expired on ${timeOf(exp)}`);
+      throw hubError('license_expired', { time: timeOf(exp) });
     }
     const warning = warningOf(verified, nowMs);
     return {
@@ -189,6 +190,14 @@ export class License {
       ...more,
     };
   }
+}
+
+function stateOf(verified: VerifiedKey, nowMs: number): LicenseInfo['state'] {
+  const { exp, nbf = 0 } = verified.claims;
+  if (nowMs >= graceEndMs(verified)) return 'expired';
+  if (nowMs >= exp * 1000) return 'in_grace';
+  if (nowMs >= exp * 1000 - WARNING_MS) return 'expiring';
+  return nowMs < nbf * 1000 ? 'not_begun' : 'valid';
 }
 
 function infoOf({ claims: { exp, nbf } }: VerifiedKey, nowMs: number): string {
@@ -212,8 +221,4 @@ function graceEndMs({ claims: { exp, grace_exp: graceExp = exp } }: VerifiedKey)
 
 function timeOf(seconds: number): string {
   return formatTime(seconds * 1000);
-}
-
-function invalid(what: string, why: string): HubError {
-  return new HubError('HUB_LICENSE_INVALID', `${what}: the license key does not verify: ${why}`);
 }

@@ -33,7 +33,7 @@ export async function answerText(
     if (!(error instanceof RpcRejection)) throw error;
     rpc.refused(error.reason);
     const id = answerId(value);
-    return id === undefined ? undefined : responseText(id, { error: { code: error.code, message: error.message } });
+    return id === undefined ? undefined : responseText(id, { error: error.error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { grouped } from '../model/bounds.ts';
+import { type Problem, problemOf } from '../problem.ts';
 import { ExactNumber, ordinary } from '../model/lossless_numbers.ts';
 import {
   AGGREGATIONS,
@@ -56,7 +56,7 @@ export function readSocketCall(value: unknown): RpcCall {
     COLLECTING[readAggregation(params, id) as Aggregation],
   ].filter((way): way is Collecting => typeof way === 'string');
   if (ways.length > 1) {
-    throw new RpcRejection('invalidParams', 'stream, aggregate and _aggregation: only one of them may be set', id);
+    throw new RpcRejection('invalidParams', problemOf('several_collections'), id);
   }
   const timeout = request['timeout'] === undefined ? {} : { timeoutMs: readTimeout('timeout', request['timeout'], id) };
   return { ...callOf(request, { id, params, collecting: ways[0] ?? 'first' }), ...timeout };
@@ -70,16 +70,22 @@ interface Request {
 /** Validates the JSON-RPC envelope: an object of version 2.0 with a method and an optional id. */
 export function readRequest(value: unknown): Request {
   if (Array.isArray(value)) {
-    throw new RpcRejection('invalidRequest', `request: must be an object, found a batch of ${grouped(value.length)}`);
+    throw new RpcRejection('invalidRequest', problemOf('batch', { path: 'request', count: value.length }));
   }
-  if (!isObject(value)) throw new RpcRejection('invalidRequest', `request: must be an object, found ${show(value)}`);
+  if (!isObject(value))
+    throw new RpcRejection('invalidRequest', problemOf('not_an_object', { path: 'request', found: show(value) }));
   const { id = null, jsonrpc, method } = value;
   if (typeof id !== 'string' && typeof id !== 'number' && id !== null && !(id instanceof ExactNumber)) {
-    throw new RpcRejection('invalidRequest', `id: must be a string or a number, found ${show(id)}`);
+    throw new RpcRejection('invalidRequest', problemOf('not_a_string_or_number', { path: 'id', found: show(id) }));
   }
-  if (jsonrpc !== '2.0') throw new RpcRejection('invalidRequest', `jsonrpc: must be "2.0", found ${show(jsonrpc)}`, id);
+  if (jsonrpc !== '2.0')
+    throw new RpcRejection(
+      'invalidRequest',
+      problemOf('not_value', { path: 'jsonrpc', expected: '"2.0"', found: show(jsonrpc) }),
+      id,
+    );
   const problem = methodProblem(method);
-  if (problem !== undefined) throw new RpcRejection('invalidRequest', `method: ${problem}`, id);
+  if (problem !== undefined) throw new RpcRejection('invalidRequest', problem.at('method'), id);
   return { request: value as Request['request'], id };
 }
 
@@ -96,17 +102,16 @@ export function answerId(value: unknown): RequestId | undefined {
 }
 
 /** Why a value is not a valid method name; undefined if it is. */
-export function methodProblem(method: unknown): string | undefined {
-  if (typeof method !== 'string' || method === '') return `must be a string that is not empty, found ${show(method)}`;
+export function methodProblem(method: unknown): Problem | undefined {
+  if (typeof method !== 'string' || method === '') return problemOf('not_a_filled_string', { found: show(method) });
   if (method.length <= METHOD_MAX_CHARACTERS) return undefined;
-  return `must have at most ${METHOD_MAX_CHARACTERS} characters, found ${grouped(method.length)}`;
+  return problemOf('too_many', { limit: METHOD_MAX_CHARACTERS, unit: 'characters', found: method.length });
 }
 
 /** Params of a request; undefined if it has none. Throws an RpcRefusal for positional params. */
 export function readParams({ params }: RpcParams, id: RequestId): RpcParams | undefined {
   if (params === undefined || isObject(params)) return params;
-  const found = Array.isArray(params) ? 'a list' : show(params);
-  throw new RpcRejection('invalidParams', `params: must be an object, found ${found}`, id);
+  throw new RpcRejection('invalidParams', problemOf('not_an_object', { path: 'params', found: show(params) }), id);
 }
 
 function readAggregation(params: RpcParams | undefined, id: RequestId): Aggregation | undefined {
@@ -114,11 +119,11 @@ function readAggregation(params: RpcParams | undefined, id: RequestId): Aggregat
   if (asked === undefined) return undefined;
   const known = AGGREGATIONS.find((name) => name === asked);
   if (known === undefined) {
-    const wanted = `must be one of ${AGGREGATIONS.join(', ')}`;
-    throw new RpcRejection('invalidParams', `_aggregation: ${wanted}, found ${show(asked)}`, id);
+    const where = { path: '_aggregation', allowed: AGGREGATIONS, found: show(asked) };
+    throw new RpcRejection('invalidParams', problemOf('out_of_choices', where), id);
   }
   if (params?.['_handler_id'] === undefined) return known;
-  throw new RpcRejection('invalidParams', '_aggregation: must be left out together with _handler_id', id);
+  throw new RpcRejection('invalidParams', problemOf('not_with', { path: '_aggregation', member: '_handler_id' }), id);
 }
 
 interface Read {
@@ -151,18 +156,18 @@ function isReserved(name: string): boolean {
 function text(params: RpcParams | undefined, name: (typeof RESERVED)[number], id: RequestId): string | undefined {
   const value = params?.[name];
   if (value === undefined || typeof value === 'string') return value;
-  throw new RpcRejection('invalidParams', `${name}: must be a string, found ${show(value)}`, id);
+  throw new RpcRejection('invalidParams', problemOf('not_a_string', { path: name, found: show(value) }), id);
 }
 
 function readTimeout(name: string, sent: unknown, id: RequestId): number {
   const value = ordinary(sent);
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= TIMEOUT_MAX_MS) return value;
-  const wanted = `must be a whole number of milliseconds from 1 to ${grouped(TIMEOUT_MAX_MS)}`;
-  throw new RpcRejection('invalidParams', `${name}: ${wanted}, found ${show(value)}`, id);
+  const where = { path: name, limit: TIMEOUT_MAX_MS, found: show(value) };
+  throw new RpcRejection('invalidParams', problemOf('not_a_timeout', where), id);
 }
 
 function isSet(request: RpcParams, name: 'stream' | 'aggregate', id: RequestId): boolean {
   const value = request[name] ?? false;
   if (typeof value === 'boolean') return value;
-  throw new RpcRejection('invalidRequest', `${name}: must be a boolean, found ${show(value)}`, id);
+  throw new RpcRejection('invalidRequest', problemOf('not_a_boolean', { path: name, found: show(value) }), id);
 }

@@ -1,4 +1,4 @@
-import { grouped } from '../model/bounds.ts';
+import { problemOf } from '../problem.ts';
 import { ordinary } from '../model/lossless_numbers.ts';
 import { IDENTIFY, PING, RPC_ERRORS, RPC_MESSAGE_MAX_BYTES } from '../model/rpc.ts';
 import type { RpcBounds } from './bounds.ts';
@@ -6,7 +6,7 @@ import type { RpcCall } from './call.ts';
 import type { Responding } from './carrier.ts';
 import { type HandlerAnswer, outcomeOf } from './collected.ts';
 import type { Handler, HandlerLink } from './handlers.ts';
-import { type RpcAnswer, failure, isObject, type RequestId, RpcRejection, readAnswer } from './message.ts';
+import { type RpcAnswer, failure, isObject, readAnswer, limitReached } from './message.ts';
 
 /**
  * Open calls, and the handlers that have not answered them yet:
@@ -111,7 +111,7 @@ export class Calls {
     }
     // All handlers are called, even if the first has answered at once and completed the call.
     for (const { handler, id } of asked) {
-      if (!handler.link.send({ ...request, id, handlerId: handler.id })) this.#lost(id, 'cannot be reached');
+      if (!handler.link.send({ ...request, id, handlerId: handler.id })) this.#lost(id, 'handler_unreachable');
     }
     return { cancel: () => this.#end(open, 'cancelled') };
   }
@@ -154,7 +154,7 @@ export class Calls {
   gone(link: HandlerLink, { method, id }: { readonly method?: string; readonly id?: string } = {}): void {
     for (const [number, { handler }] of [...this.#pending]) {
       if (handler.link !== link || (method !== undefined && handler.method !== method)) continue;
-      if (id === undefined || handler.id === id) this.#lost(number, 'has left before it answered');
+      if (id === undefined || handler.id === id) this.#lost(number, 'handler_left');
     }
   }
 
@@ -182,10 +182,10 @@ export class Calls {
   #checkOpenCalls({ method, id }: RpcCall, client: string | undefined): void {
     const { openCalls, openCallsReserved, openCallsOfClient } = this.#options.bounds;
     const ofClient = client === undefined ? 0 : (this.#openOfClient.get(client) ?? 0);
-    if (ofClient >= openCallsOfClient) throw tooManyOpen('open calls of a client', openCallsOfClient, ofClient, id);
+    if (ofClient >= openCallsOfClient) throw limitReached('open_calls_of_client', openCallsOfClient, ofClient, id);
     const isReserved = method === PING || method === IDENTIFY;
     const max = isReserved ? openCalls + openCallsReserved : openCalls;
-    if (this.#open.size >= max) throw tooManyOpen('open calls', max, this.#open.size, id);
+    if (this.#open.size >= max) throw limitReached('open_calls', max, this.#open.size, id);
   }
 
   #newId({ link }: Handler): number {
@@ -196,10 +196,10 @@ export class Calls {
     return id;
   }
 
-  #lost(id: number, why: string): void {
+  #lost(id: number, reason: 'handler_left' | 'handler_unreachable'): void {
     const handler = this.#pending.get(id)?.handler;
     if (handler === undefined) return;
-    const answer = failure('unknownHandler', `${named(handler)} ${why}`);
+    const answer = failure('unknownHandler', problemOf(reason, named(handler)));
     this.take(handler.link, id, { answer, bytes: 0 });
   }
 
@@ -210,11 +210,11 @@ export class Calls {
     this.#heldBytes += bytes;
     const isOwn = open.bytes > bounds.responseBytes;
     if (!isOwn && this.#heldBytes <= bounds.heldBytes) return true;
-    const what = isOwn ? 'responses of a call' : 'responses of all open calls';
+    const path = isOwn ? 'responses_of_call' : 'responses_of_open_calls';
     const max = isOwn ? bounds.responseBytes : bounds.heldBytes;
     const found = isOwn ? open.bytes : this.#heldBytes;
     exceeded();
-    const problem = `${what}: must have at most ${grouped(max)} bytes, found ${grouped(found)}`;
+    const problem = problemOf('body_too_large', { path, limit: max, found });
     this.#end(open, 'error', failure('tooMuch', problem));
     return false;
   }
@@ -262,20 +262,15 @@ interface Response extends Responding {
 /** Validates a handler's response: returns its answer, or an error if it is too long or not a response. */
 function checked(handler: Handler, response: unknown, bytes: number): RpcAnswer {
   if (bytes > RPC_MESSAGE_MAX_BYTES) {
-    const wanted = `must have at most ${grouped(RPC_MESSAGE_MAX_BYTES)} bytes, found ${grouped(bytes)}`;
-    return failure('tooMuch', `response of ${named(handler)}: ${wanted}`);
+    const limit = RPC_MESSAGE_MAX_BYTES;
+    return failure('tooMuch', problemOf('response_too_large', { ...named(handler), limit, found: bytes }));
   }
   const answer = readAnswer(response);
-  return answer ?? failure('internal', `${named(handler)} has answered what is no response of JSON-RPC 2.0`);
+  return answer ?? failure('internal', problemOf('response_invalid', named(handler)));
 }
 
-function tooManyOpen(what: string, max: number, found: number, id: RequestId): RpcRejection {
-  const problem = `${what}: must be at most ${grouped(max)}, found ${grouped(found)} before this one`;
-  return new RpcRejection('tooMuch', problem, id);
-}
-
-function named({ id, method }: Handler): string {
-  return `handler "${id}" of "${method}"`;
+function named({ id, method }: Handler): { readonly handler_id: string; readonly method: string } {
+  return { handler_id: id, method };
 }
 
 function endOf(answer: RpcAnswer): CallEnd {

@@ -1,3 +1,4 @@
+import { problemOf } from '../problem.ts';
 import type { RpcErrorName } from '../model/rpc.ts';
 import { show } from '../model/error_value_text.ts';
 import type { RpcBounds } from './bounds.ts';
@@ -13,6 +14,7 @@ import {
   RpcRejection,
   readLongMessage,
   responseText,
+  limitReached,
 } from './message.ts';
 
 export interface CarriedCallsOptions {
@@ -47,8 +49,8 @@ export class CarriedCalls {
       checkSize(text, call.id);
       if (callerId === this.#options.hubId) return undefined;
       if (method !== undefined && call.method !== method) {
-        const wanted = `must be ${show(method)} as it was addressed`;
-        throw new RpcRejection('invalidRequest', `method: ${wanted}, found ${show(call.method)}`, call.id);
+        const where = { path: 'method', expected: method, found: show(call.method) };
+        throw new RpcRejection('invalidRequest', problemOf('not_addressed_method', where), call.id);
       }
       const asked: RpcCall = {
         ...call,
@@ -63,9 +65,8 @@ export class CarriedCalls {
       if (!(error instanceof RpcRejection)) throw error;
       this.#options.refused(error.reason);
       const callerId = this.#callerWaiting(value, { method, handlerId });
-      const { id, code, message } = error;
-      if (callerId !== undefined) respond(callerId, responseText(id, { error: { code, message } }));
-      return message;
+      if (callerId !== undefined) respond(callerId, responseText(error.id, { error: error.error }));
+      return error.message;
     }
   }
 
@@ -98,19 +99,14 @@ export class CarriedCalls {
     const { handlers, isOwn } = this.#options;
     const meant = handlers.find({ method, handlerId, zoneId }).filter(({ link }) => link.isLocal);
     if (meant.length > 0 || handlerId === undefined || !isOwn(handlerId)) return meant;
-    const found = `no handler of it has the id ${show(handlerId)}`;
-    throw new RpcRejection('unknownHandler', `Cannot call ${show(method)}: _handler_id: ${found}`, id);
+    throw new RpcRejection('unknownHandler', problemOf('no_handler_of_id', { method, handler_id: handlerId }), id);
   }
 
   #checkOpenCalls(id: RequestId): void {
     const { openCallsOfCarrier: max } = this.#options.bounds;
     const { size } = this.#open;
     if (size < max) return;
-    throw new RpcRejection(
-      'tooMuch',
-      `open calls of a carrier: must be at most ${max}, found ${size} before this one`,
-      id,
-    );
+    throw limitReached('open_calls_of_carrier', max, size, id);
   }
 
   /** The caller to whom this hub answers an invalid request; undefined without one, or if another hub answers. */

@@ -1,3 +1,4 @@
+import { problemOf } from '../problem.ts';
 import { type RpcAnswer, failure, type RequestId } from './message.ts';
 
 /**
@@ -60,7 +61,7 @@ function complete(progress: CallProgress): RpcAnswer | 'streamed' {
   if (collecting === 'stream') return 'streamed';
   if (collecting === 'list') return { result: responsesOf(progress) };
   if (collecting === 'firstSuccess') {
-    const why = `Cannot call "${method}" with success: all of ${asked} handlers have answered an error`;
+    const why = problemOf('no_success', { method, count: asked });
     return failure('noSuccess', why, { responses: responsesOf(progress) });
   }
   const [only] = answers;
@@ -70,9 +71,8 @@ function complete(progress: CallProgress): RpcAnswer | 'streamed' {
 
 function timedOut(progress: CallProgress): RpcAnswer {
   const { method, answers, asked, timeoutMs } = progress;
-  const found = `${answers.length} of ${asked} handlers have answered within ${timeoutMs} ms`;
-  const data = answers.length === 0 ? undefined : { responses: responsesOf(progress) };
-  return failure('timeout', `Cannot finish the call of "${method}": ${found}`, data);
+  const why = problemOf('call_timeout', { method, count: answers.length, handlers: asked, limit: timeoutMs });
+  return failure('timeout', why, answers.length === 0 ? {} : { responses: responsesOf(progress) });
 }
 
 /** All responses, each with its handler. */

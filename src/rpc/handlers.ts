@@ -1,8 +1,7 @@
-import { grouped } from '../model/bounds.ts';
 import { PING, type RpcAvailable } from '../model/rpc.ts';
 import type { RpcBounds } from './bounds.ts';
 import type { ForwardedRequest } from './carrier.ts';
-import { RpcRejection } from './message.ts';
+import { type RpcRejection, limitReached } from './message.ts';
 
 /** Transport to handlers. Handlers that leave together share one link. */
 export interface HandlerLink {
@@ -184,18 +183,11 @@ export class Handlers {
 
   #tooMany(method: string, link: HandlerLink): RpcRejection | undefined {
     const { handlers, handlersOfMethod, handlersOfCarrier } = this.#bounds;
-    if (this.#size >= handlers) return tooMany('handlers', handlers, this.#size);
+    if (this.#size >= handlers) return limitReached('handlers', handlers, this.#size);
     const ofMethod = this.#byMethod.get(method)?.size ?? 0;
-    if (ofMethod >= handlersOfMethod) return tooMany(`handlers of "${method}"`, handlersOfMethod, ofMethod);
+    if (ofMethod >= handlersOfMethod) return limitReached('handlers_of_method', handlersOfMethod, ofMethod);
     const ofLink = this.#sizes.get(link) ?? 0;
     if (link.isLocal || ofLink < handlersOfCarrier) return undefined;
-    return tooMany(`handlers known by ${link.kind}`, handlersOfCarrier, ofLink);
+    return limitReached(`handlers_of_${link.kind}`, handlersOfCarrier, ofLink);
   }
-}
-
-function tooMany(what: string, max: number, found: number): RpcRejection {
-  return new RpcRejection(
-    'tooMuch',
-    `${what}: must be at most ${grouped(max)}, found ${grouped(found)} before this one`,
-  );
 }

@@ -1,4 +1,6 @@
-import { bytesBeyond, grouped } from '../model/bounds.ts';
+import type { HubError } from '../errors.ts';
+import { bytesBeyond } from '../model/bounds.ts';
+import { type Problem, problemOf } from '../problem.ts';
 import { parseExactJson, UnsupportedJson, unsupportedReason } from '../model/json.ts';
 import { type ExactNumber, ordinary } from '../model/lossless_numbers.ts';
 import { RPC_ERRORS, RPC_MESSAGE_MAX_BYTES, type RpcError, type RpcErrorName, type RpcId } from '../model/rpc.ts';
@@ -13,23 +15,33 @@ export type RequestId = RpcId | ExactNumber;
 
 /** Rejection of a call before any handler was called, answered as an error of JSON-RPC. */
 export class RpcRejection extends Error {
-  readonly code: number;
   readonly reason: RpcErrorName;
+  readonly code: number;
+  /** The error as it is answered. */
+  readonly error: RpcError;
   /** Id of the request, as far as it was read. */
   readonly id: RequestId;
 
-  constructor(reason: RpcErrorName, message: string, id: RequestId = null) {
-    super(message);
+  constructor(reason: RpcErrorName, problem: Problem | HubError, id: RequestId = null) {
+    super(problem instanceof Error ? problem.message : String(problem));
     this.name = 'RpcRefusal';
+    const { reason: why, params } = problem;
     this.code = RPC_ERRORS[reason];
+    this.error = { code: this.code, message: this.message, data: { reason: why, params } };
     this.reason = reason;
     this.id = id;
   }
 }
 
+/** Rejection of what would exceed a bound, such as `open_calls`. */
+export function limitReached(path: string, limit: number, count: number, id: RequestId = null): RpcRejection {
+  return new RpcRejection('tooMuch', problemOf('limit_reached', { path, limit, count }), id);
+}
+
 /** Answer with an error. */
-export function failure(reason: RpcErrorName, message: string, data?: unknown): RpcAnswer {
-  return { error: { code: RPC_ERRORS[reason], message, ...(data !== undefined && { data }) } };
+export function failure(name: RpcErrorName, problem: Problem, data: object = {}): RpcAnswer {
+  const { reason, params } = problem;
+  return { error: { code: RPC_ERRORS[name], message: String(problem), data: { reason, params, ...data } } };
 }
 
 /**
@@ -45,8 +57,8 @@ export function readMessage(text: string, depthMax?: number): unknown {
 export function checkSize(text: string, id: RequestId = null): void {
   const bytes = bytesBeyond(text, RPC_MESSAGE_MAX_BYTES);
   if (bytes === undefined) return;
-  const wanted = `must have at most ${grouped(RPC_MESSAGE_MAX_BYTES)} bytes`;
-  throw new RpcRejection('tooMuch', `message: ${wanted}, found ${grouped(bytes)}`, id);
+  const where = { path: 'message', limit: RPC_MESSAGE_MAX_BYTES, found: bytes };
+  throw new RpcRejection('tooMuch', problemOf('body_too_large', where), id);
 }
 
 /**
@@ -59,9 +71,9 @@ export function readLongMessage(text: string, depthMax?: number): unknown {
     if (problem === undefined) return value;
     throw new RpcRejection('invalidRequest', problem);
   } catch (cause) {
-    if (cause instanceof UnsupportedJson) throw new RpcRejection('invalidRequest', cause.message);
+    if (cause instanceof UnsupportedJson) throw new RpcRejection('invalidRequest', cause.problem);
     if (cause instanceof SyntaxError)
-      throw new RpcRejection('notJson', `message: must be JSON, found ${cause.message}`);
+      throw new RpcRejection('notJson', problemOf('not_json', { path: 'message' }, cause.message));
     throw cause;
   }
 }

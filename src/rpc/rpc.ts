@@ -1,4 +1,4 @@
-import { grouped } from '../model/bounds.ts';
+import { problemOf } from '../problem.ts';
 import { HANDLER_ID_MAX_CHARACTERS, IDENTIFY, PING, type RpcAvailable, type RpcErrorName, XCMD } from '../model/rpc.ts';
 import { show } from '../model/error_value_text.ts';
 import { RPC_BOUNDS, type RpcBounds } from './bounds.ts';
@@ -7,7 +7,7 @@ import { type CallEnd, Calls, type CallTaker, type OpenCall } from './calls.ts';
 import { CarriedCalls } from './carried_calls.ts';
 import type { Announced, Carrier, CarrierPort } from './carrier.ts';
 import { type Handler, Handlers, type HandlerLink } from './handlers.ts';
-import { failure, RpcRejection, readLongMessage } from './message.ts';
+import { failure, RpcRejection, readLongMessage, limitReached } from './message.ts';
 
 /**
  * Remote procedure calls of a hub, with one registry of handlers for all transports. Callers on REST, WebSocket or a
@@ -162,8 +162,7 @@ export class Rpc {
         const name = this.#registrable(method);
         const { methodsOfClient } = this.bounds;
         if (!methods.has(name) && methods.size >= methodsOfClient) {
-          const found = `found ${methods.size} before this one`;
-          throw new RpcRejection('tooMuch', `methods of a connection: must be at most ${methodsOfClient}, ${found}`);
+          throw limitReached('methods_of_connection', methodsOfClient, methods.size);
         }
         const isNew = this.#handlers.add({ method: name, id, zoneId, link });
         if (isNew || methods.get(name) !== zoneId) this.#announce(announced({ method: name, id, zoneId }));
@@ -173,7 +172,7 @@ export class Rpc {
         if (typeof method !== 'string' || !methods.delete(method)) {
           throw new RpcRejection(
             'invalidParams',
-            `params.method: is not registered on this connection: ${show(method)}`,
+            problemOf('not_registered', { path: 'params.method', method: String(method) }),
           );
         }
         this.#handlers.remove(method, id, link);
@@ -237,7 +236,7 @@ export class Rpc {
 
   /** Answers all open calls with an error and closes them. */
   close(): void {
-    this.#calls.close(failure('internal', 'Cannot finish the call: the hub is shutting down'));
+    this.#calls.close(failure('internal', problemOf('shutting_down', { operation: 'call' })));
   }
 
   #addOwn(methods: Readonly<Record<string, () => unknown>>): void {
@@ -256,17 +255,14 @@ export class Rpc {
   #handlersFor({ method, handlerId, zoneId, id }: RpcCall): readonly Handler[] {
     const found = this.#handlers.find({ method, handlerId, zoneId });
     if (found.length > 0) return found;
-    const what = `Cannot call ${show(method)}`;
     if (!this.#handlers.has(method)) {
       const reason = method === XCMD ? 'nobodyForXcmd' : 'unknownMethod';
-      throw new RpcRejection(reason, `${what}: it has no handler`, id);
+      throw new RpcRejection(reason, problemOf('no_handler', { method }), id);
     }
-    if (handlerId === undefined) throw new RpcRejection('unknownMethod', `${what}: it has no handler in this zone`, id);
-    throw new RpcRejection(
-      'unknownHandler',
-      `${what}: _handler_id: no handler of it has the id ${show(handlerId)}`,
-      id,
-    );
+    if (handlerId === undefined) {
+      throw new RpcRejection('unknownMethod', problemOf('no_handler_in_zone', { method }), id);
+    }
+    throw new RpcRejection('unknownHandler', problemOf('no_handler_of_id', { method, handler_id: handlerId }), id);
   }
 
   #announce(handler: Announced): void {
@@ -302,10 +298,10 @@ export class Rpc {
   /** Checks the name of a method that a client registers. Throws an RpcRefusal. */
   #registrable(method: unknown): string {
     const problem = methodProblem(method);
-    if (problem !== undefined) throw new RpcRejection('invalidParams', `params.method: ${problem}`);
+    if (problem !== undefined) throw new RpcRejection('invalidParams', problem.at('params.method'));
     const name = method as string;
     if (!isReserved(name)) return name;
-    throw new RpcRejection('invalidParams', `params.method: must not be a reserved name, found ${show(name)}`);
+    throw new RpcRejection('invalidParams', problemOf('reserved_method', { path: 'params.method', found: show(name) }));
   }
 }
 
@@ -329,14 +325,14 @@ function announced({ method, id, zoneId }: Pick<Handler, 'method' | 'id' | 'zone
 /** Throws an RpcRefusal for an invalid announcement. */
 function checkAnnounced({ method, id, zoneId = '' }: Announced): void {
   const problem = methodProblem(method);
-  if (problem !== undefined) throw new RpcRejection('invalidParams', `method: ${problem}`);
+  if (problem !== undefined) throw new RpcRejection('invalidParams', problem.at('method'));
   if (method.startsWith('rpc.')) {
-    throw new RpcRejection('invalidParams', `method: must not be a reserved name, found ${show(method)}`);
+    throw new RpcRejection('invalidParams', problemOf('reserved_method', { path: 'method', found: show(method) }));
   }
-  const wanted = `must have at most ${HANDLER_ID_MAX_CHARACTERS} characters`;
   for (const [name, text] of Object.entries({ id, zone_id: zoneId })) {
     if (text.length <= HANDLER_ID_MAX_CHARACTERS) continue;
-    throw new RpcRejection('invalidParams', `${name}: ${wanted}, found ${grouped(text.length)}`);
+    const where = { path: name, limit: HANDLER_ID_MAX_CHARACTERS, unit: 'characters', found: text.length } as const;
+    throw new RpcRejection('invalidParams', problemOf('too_many', where));
   }
-  if (id === '') throw new RpcRejection('invalidParams', 'id: must not be empty');
+  if (id === '') throw new RpcRejection('invalidParams', problemOf('empty', { path: 'id' }));
 }

@@ -1,6 +1,6 @@
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import type { ScannedBody } from '../core/location/scanned_body.ts';
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
 import { Lane, type LaneDriver, type BatchGate } from '../lane/lane.ts';
 import type { ThreadMemory } from '../lane/thread.ts';
 import {
@@ -226,7 +226,7 @@ export class ShardLane {
   #giveUp(items: readonly LaneItem[], error: unknown): void {
     this.#worker.giveUp(items);
     for (const item of items) this.#options.lost(item, error);
-    this.#addWork(Promise.reject(new HubError('HUB_INTERNAL', LOST, { cause: error })));
+    this.#addWork(Promise.reject(hubError('worker_failed', { operation: 'process_locations' }, { cause: error })));
   }
 
   /** Handles a lost batch, or an outcome that the hub could not process. */
@@ -239,5 +239,3 @@ export class ShardLane {
 function isSeveral([first, ...more]: readonly LaneItem[]): boolean {
   return more.length > 0 || (first !== undefined && weightOf(first) > 1);
 }
-
-const LOST = 'Cannot process all of what was sent: it makes a worker thread fail';

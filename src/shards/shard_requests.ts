@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import type { ExportedState, QueryResult } from '../core/item.ts';
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import { type ReleasedStep, unpackJournalRecord } from '../wire/journal_record.ts';
 import type { LaneItem } from '../wire/location_record.ts';
@@ -48,7 +48,7 @@ export class ShardRequests {
     for (const [id, answer] of answersIn(reply)) {
       const request = this.#take(id);
       if (request?.mayFail !== true) request?.resolve(answer());
-      else request.reject(new HubError('HUB_UNAVAILABLE', 'Cannot answer: this hub is out of its cluster', { cause }));
+      else request.reject(hubError('out_of_cluster', { operation: 'answer' }, { cause }));
     }
   }
 
@@ -57,9 +57,8 @@ export class ShardRequests {
     const id = requestIdOf(item);
     if (id === undefined) return;
     const request = this.#take(id);
-    const what = item.kind === 'read' ? item.query.ask : item.kind;
     if (request?.mayFail !== true) request?.resolve(NO_STATE);
-    else request.reject(new HubError('HUB_INTERNAL', `Cannot answer ${what}: its worker thread fails`));
+    else request.reject(hubError('worker_failed', { operation: 'answer' }));
   }
 
   #take(id: number): PendingRequest | undefined {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { HubError } from '../errors.ts';
+import { hubError } from '../errors.ts';
 import type { HttpReply, HttpRequest } from '../exchange.ts';
 
 /** Maximum bytes per request: directories and tiles of PMTiles files are shorter. */
@@ -26,8 +26,7 @@ export async function serveMapFile(path: string, request: HttpRequest): Promise<
     };
     const asked = request.header('range');
     if (asked === undefined && size > RANGE_MAX_BYTES) {
-      const what = `Cannot get the map file ${basename(path)} as a whole: ask for ranges of at most 4 MiB`;
-      throw new HubError('HUB_PAYLOAD_TOO_LARGE', what);
+      throw hubError('map_file_too_large', { file: basename(path) });
     }
     if (asked === undefined) return { status: 200, headers, body: await readRange(file, { start: 0, end: size }) };
     const range = rangeOf(asked, size);
@@ -76,8 +75,9 @@ async function openFile(path: string): Promise<FileHandle> {
     return await open(path, 'r');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const found = code === 'ENOENT' ? 'there is no such file in the folder of hub_config.yaml' : String(code);
-    throw new HubError('HUB_NOT_FOUND', `Cannot read the map file ${basename(path)}: ${found}`, { cause });
+    const file = basename(path);
+    if (code === 'ENOENT') throw hubError('map_file_missing', { file }, { cause });
+    throw hubError('map_file_unreadable', { file }, { cause, detail: String(code) });
   }
 }
 

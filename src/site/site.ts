@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
 import type { HandleHttp, HttpReply, HttpRequest } from '../exchange.ts';
 import { serveMapFile } from './map_file.ts';
 import { type MapTiles, tileOrigins } from './map_tiles.ts';
@@ -46,8 +46,8 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
     if (OLD_PLACES.some((old) => isBelow(path, old)) || path === '/') return movedTo(`${prefix}${PLACE}/`);
     if (!isBelow(path, PLACE)) return next(request);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      const what = `Cannot ${request.method} ${path}: the path allows GET, HEAD`;
-      const reply = options.refuse(new HubError('HUB_METHOD_NOT_ALLOWED', what), path);
+      const what = { request: `${request.method} ${path}`, allowed: ['GET', 'HEAD'] };
+      const reply = options.refuse(hubError('method_not_allowed', what), path);
       return { ...reply, headers: { ...reply.headers, Allow: 'GET, HEAD' } };
     }
     if (path === PLACE) return movedTo(`${prefix}${PLACE}/`);
@@ -62,7 +62,7 @@ export function withSite(next: HandleHttp, options: SiteOptions): HandleHttp {
     const file = options.files.get(name);
     if (file !== undefined) return send(file, request, headers);
     if (name.startsWith('assets/')) {
-      return options.refuse(new HubError('HUB_NOT_FOUND', `Cannot get ${path}: there is no such file`), path);
+      return options.refuse(hubError('no_file', { file: path }), path);
     }
     const page = options.files.get('index.html');
     return page === undefined ? notBuilt(headers) : send(below(prefix, page), request, headers);

@@ -1,10 +1,10 @@
+import { problemOf } from '../problem.ts';
 import type { Access } from '../auth/authorizer.ts';
 import { Visibility, type EntityIndex } from '../auth/visibility.ts';
 import { HubError } from '../errors.ts';
 import type { EventSubscriber } from '../fanout/batch.ts';
 import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
-import { grouped } from '../model/bounds.ts';
 import { show } from '../model/error_value_text.ts';
 import type { PublishResult, PubSubDeps, IngestResult, Use } from './deps.ts';
 import { identityOf, readInterest, readParams, sizeOf } from './params.ts';
@@ -105,23 +105,19 @@ function subscribe(
   const { fanout, checkView, site = NOTHING, subscriptionsMax = 1000, paramsMax = 1 << 20 } = connection.deps;
   const sight = readable && new Visibility(readable, site);
   if (connection.subscriptions >= subscriptionsMax) {
-    throw new SocketCommandError(
-      'subscribeFailed',
-      `Cannot subscribe: the connection has ${subscriptionsMax} subscriptions`,
-    );
+    throw new SocketCommandError('subscribeFailed', problemOf('subscriptions_used_up', { limit: subscriptionsMax }));
   }
   const size = sizeOf(params, paramsMax);
   if (connection.paramsSize + size > paramsMax) {
-    const found = `${grouped(connection.paramsSize + size)} with those of other subscriptions`;
-    const wanted = `must have at most ${grouped(paramsMax)} characters on one connection`;
-    throw new SocketCommandError('subscribeFailed', `params: ${wanted}, found ${found}`);
+    const count = connection.paramsSize + size;
+    throw new SocketCommandError(
+      'subscribeFailed',
+      problemOf('params_used_up', { path: 'params', limit: paramsMax, count }),
+    );
   }
   const identity = identityOf(name, params);
   if (connection.holds(identity)) {
-    throw new SocketCommandError(
-      'subscribeFailed',
-      `Cannot subscribe to ${name}: a subscription with equal params exists`,
-    );
+    throw new SocketCommandError('subscribeFailed', problemOf('subscription_exists', { topic: name }));
   }
   try {
     const { view, filter } = readInterest(topic, params, (asked) => checkView(asked, sight));
@@ -131,27 +127,29 @@ function subscribe(
     return connection.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
   } catch (error) {
     if (!(error instanceof HubError) || error.code === 'HUB_NOT_AUTHORIZED') throw error;
-    throw new SocketCommandError('subscribeFailed', error.message);
+    throw new SocketCommandError('subscribeFailed', error);
   }
 }
 
 function unsubscribe(connection: CommandConnection, frame: ClientFrame): undefined {
   const id = readId(frame.subscription_id);
-  if (id === undefined) throw new SocketCommandError('unsubscribeFailed', 'subscription_id: must be an integer');
+  if (id === undefined) {
+    const found = show(frame.subscription_id);
+    throw new SocketCommandError('unsubscribeFailed', problemOf('not_an_integer', { path: 'subscription_id', found }));
+  }
   if (connection.release(id)) return;
-  throw new SocketCommandError(
-    'unsubscribeFailed',
-    `Cannot unsubscribe ${id}: the connection has no such subscription`,
-  );
+  throw new SocketCommandError('unsubscribeFailed', problemOf('subscription_unknown', { subscription_id: id }));
 }
 
 function publish(connection: CommandConnection, frame: ClientFrame): Promise<void> | undefined {
   const { name } = readTopic(frame.topic);
   const ingest = ingestOf(name, connection);
   if (ingest === undefined)
-    throw new SocketCommandError('notAuthorized', `Cannot publish to ${name}: it can only be read`);
+    throw new SocketCommandError('notAuthorized', problemOf('read_only_topic', { topic: name }));
   readParams(frame.params, 'invalidPayload');
-  if (!Array.isArray(frame.payload)) throw new SocketCommandError('invalidPayload', 'payload: must be an array');
+  if (!Array.isArray(frame.payload)) {
+    throw new SocketCommandError('invalidPayload', problemOf('not_an_array', { path: 'payload' }));
+  }
   if (frame.payload.length === 0) return undefined;
   try {
     const result: PublishResult = ingest(frame.payload, connection.path);
@@ -179,9 +177,10 @@ function ingestOf(topicName: string, { deps }: CommandConnection) {
 function readTopic(topic: unknown): TopicName & { readonly name: string } {
   const found = topicName(topic);
   if (found !== undefined) return { name: topic as string, ...found };
-  if (topic === undefined) throw new SocketCommandError('unknownTopic', 'topic: is required, but is missing');
-  if (typeof topic !== 'string') throw new SocketCommandError('unknownTopic', 'topic: must be a string');
-  throw new SocketCommandError('unknownTopic', `topic: there is no topic ${show(topic)}`);
+  if (topic === undefined) throw new SocketCommandError('unknownTopic', problemOf('missing', { path: 'topic' }));
+  if (typeof topic !== 'string')
+    throw new SocketCommandError('unknownTopic', problemOf('not_a_string', { path: 'topic' }));
+  throw new SocketCommandError('unknownTopic', problemOf('topic_unknown', { path: 'topic', found: show(topic) }));
 }
 
 /** Reads an id. Some clients send it as a string. */

@@ -1,3 +1,4 @@
+import type { Problem } from '../problem.ts';
 import type { Access } from '../auth/authorizer.ts';
 import type { Visibility, EntityIndex } from '../auth/visibility.ts';
 import type { CountUnsent, Peer } from '../exchange.ts';
@@ -12,7 +13,7 @@ import type { WaitingFrames } from './waiting_frames.ts';
 /** Result of a publish: one problem for each rejected item, named like `locations[3].source: ...`. */
 export type PublishResult = IngestResult | Promise<IngestResult>;
 export interface IngestResult {
-  readonly problems: readonly string[];
+  readonly problems: readonly Problem[];
   /** Rejects if the accepted items cannot be stored. */
   readonly kept?: Promise<void> | undefined;
 }

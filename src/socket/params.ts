@@ -1,3 +1,4 @@
+import { problemOf } from '../problem.ts';
 import Type, { type TSchema } from 'typebox';
 import { asBoolean, asText } from '../fanout/coerce.ts';
 import { compileFilter, type Filter, filterParams } from '../fanout/filter.ts';
@@ -45,7 +46,7 @@ export const PUBLISH_PARAMS = Type.Object(TOKEN_PARAM);
 export function readParams(params: unknown, reason: 'subscribeFailed' | 'invalidPayload'): FrameParams {
   if (params === undefined || params === null) return {};
   if (isObject(params)) return params;
-  throw new SocketCommandError(reason, 'params: must be an object');
+  throw new SocketCommandError(reason, problemOf('not_an_object', { path: 'params' }));
 }
 
 /**

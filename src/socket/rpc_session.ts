@@ -1,3 +1,4 @@
+import { problemOf } from '../problem.ts';
 import { type Access, FULL_ACCESS } from '../auth/authorizer.ts';
 import { HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, Peer, PeerEvents } from '../exchange.ts';
@@ -131,7 +132,10 @@ class RpcSession implements PeerEvents {
     if (request.method === REGISTER || request.method === UNREGISTER) {
       const { method, zone_id: zoneId } = readParams(request, id) ?? {};
       if (typeof method !== 'string' || method === '') {
-        throw new RpcRejection('invalidParams', `params.method: must be a string, found ${show(method)}`);
+        throw new RpcRejection(
+          'invalidParams',
+          problemOf('not_a_string', { path: 'params.method', found: show(method) }),
+        );
       }
       return this.#after({ use: 'register', method }, frame, () => {
         if (request.method === REGISTER) this.#client.register(method, readZone(zoneId));
@@ -183,11 +187,10 @@ class RpcSession implements PeerEvents {
    * Answers a rejected frame, if its sender expects an answer. An internal error is logged and closes the connection.
    */
   #refuse(error: unknown, id: RequestId | undefined): void {
-    const refusal = error instanceof HubError ? new RpcRejection(reasonOf(error), error.message) : error;
+    const refusal = error instanceof HubError ? new RpcRejection(reasonOf(error), error) : error;
     if (refusal instanceof RpcRejection) {
-      const { reason, code, message } = refusal;
-      this.#deps.rpc.refused(reason);
-      if (id !== undefined) this.#queue.reply(responseText(id, { error: { code, message } }));
+      this.#deps.rpc.refused(refusal.reason);
+      if (id !== undefined) this.#queue.reply(responseText(id, { error: refusal.error }));
       return;
     }
     this.#deps.report?.(error);
@@ -202,7 +205,7 @@ function isResponse(frame: unknown): boolean {
 /** Throws an RpcRefusal. */
 function readZone(zoneId: unknown): string | undefined {
   if (zoneId === undefined || zoneId === null || typeof zoneId === 'string') return zoneId ?? undefined;
-  throw new RpcRejection('invalidParams', `params.zone_id: must be a string, found ${show(zoneId)}`);
+  throw new RpcRejection('invalidParams', problemOf('not_a_string', { path: 'params.zone_id', found: show(zoneId) }));
 }
 
 /** Error name of a HubError. While the identity server is unavailable, clients count as not authenticated. */

@@ -1,5 +1,8 @@
+import { show } from '../model/error_value_text.ts';
+import type { ErrorReason } from '../reasons.ts';
+import { problemOf } from '../problem.ts';
 import { type Access, FULL_ACCESS } from '../auth/authorizer.ts';
-import { HubError } from '../errors.ts';
+import { HubError, hubError } from '../errors.ts';
 import type { HandlePeer, Peer, PeerEvents } from '../exchange.ts';
 import { SendQueue } from '../fanout/send_queue.ts';
 import type { Borrowed } from '../model/borrowed.ts';
@@ -125,26 +128,24 @@ class Session implements PeerEvents, CommandConnection {
   }
 
   /** Sends an error frame. */
-  fail(reason: WireError, description: string): void {
+  fail(error: WireError, why: ErrorReason, description: string): void {
     // The Go client waits forever if its subscribe is answered with 10006.
-    const sent = reason === 'notAuthenticated' && this.#isGoClient ? 'notAuthorized' : reason;
-    this.sendQueue.reply(errorFrame(WIRE_ERRORS[sent], description));
+    const sent = error === 'notAuthenticated' && this.#isGoClient ? 'notAuthorized' : error;
+    this.sendQueue.reply(errorFrame(WIRE_ERRORS[sent], why, description));
   }
 
   /** Sends the problems of one publish in one error frame. A success is not answered. */
   taken({ problems, kept }: IngestResult): void {
-    if (problems.length > 0) this.fail('invalidPayload', describeProblems(problems));
+    const [first] = problems;
+    if (first !== undefined) this.fail('invalidPayload', first, describeProblems(problems));
     kept?.catch((error: unknown) => this.failPublish(error));
   }
 
   /** Reports a publish that failed as a whole. Overload is reported with its own message, an internal error without. */
   failPublish(error: unknown): void {
-    if (error instanceof HubError) {
-      this.fail('invalidPayload', error.message);
-      return;
-    }
-    this.deps.report?.(error);
-    this.fail('invalidPayload', 'Cannot take the payload: an internal error occurred');
+    const failure = error instanceof HubError ? error : hubError('payload_failed');
+    if (failure !== error) this.deps.report?.(error);
+    this.fail('invalidPayload', failure, failure.message);
   }
 
   holds(identity: string): boolean {
@@ -200,8 +201,9 @@ class Session implements PeerEvents, CommandConnection {
   #perform(frame: ClientFrame): Promise<void> | undefined {
     const command = COMMANDS.find(({ event }) => event === frame.event);
     if (command === undefined) {
-      const known = COMMANDS.map(({ event }) => event).join(', ');
-      throw new SocketCommandError('unknownEvent', `event: must be one of ${known}, found ${named(frame.event)}`);
+      const allowed = COMMANDS.map(({ event }) => event);
+      const problem = problemOf('out_of_choices', { path: 'event', allowed, found: show(frame.event) });
+      throw new SocketCommandError('unknownEvent', problem);
     }
     if (this.#closed && !command.outlivesConnection) return undefined;
     const access = this.#admit(command, frame);
@@ -246,16 +248,16 @@ class Session implements PeerEvents, CommandConnection {
     const access = authorize({ use, path: this.path, topic, token: tokenOf(params) ?? this.#token });
     if (!(access instanceof Promise) || !this.deps.waiting.isFull) return access;
     access.catch(() => undefined);
-    throw new HubError('HUB_UNAVAILABLE', 'Cannot verify the access token: too many frames wait for theirs');
+    throw hubError('frames_waiting');
   }
 
   /** Answers a rejected frame. An internal error is logged and closes the connection. */
   #refuse(error: unknown): void {
-    if (error instanceof SocketCommandError) this.fail(error.reason, error.message);
+    if (error instanceof SocketCommandError) this.fail(error.error, error.why, error.message);
     else if (error instanceof HubError && error.code === 'HUB_NOT_AUTHORIZED')
-      this.fail('notAuthorized', error.message);
+      this.fail('notAuthorized', error, error.message);
     // While the identity server is unavailable, clients count as not authenticated.
-    else if (error instanceof HubError) this.fail('notAuthenticated', error.message);
+    else if (error instanceof HubError) this.fail('notAuthenticated', error, error.message);
     else {
       this.deps.report?.(error);
       this.#peer.close(INTERNAL_ERROR, 'An internal error occurred');
@@ -265,10 +267,9 @@ class Session implements PeerEvents, CommandConnection {
   /** Closes subscriptions whose token has expired. Their ids are released, so the client may subscribe again. */
   #expired(ids: readonly number[]): void {
     for (const id of ids) this.#end(id);
-    const those = ids.length === 1 ? 'subscription' : 'subscriptions';
-    const message = `The access token of ${those} ${ids.join(', ')} has expired: nothing more is sent there`;
+    const problem = problemOf('subscription_expired', { subscription_ids: ids.map(String) });
     // Not by fail(), which changes the code for Go clients: here the client awaits no answer, and ignores this code.
-    this.sendQueue.reply(errorFrame(WIRE_ERRORS.notAuthenticated, message));
+    this.sendQueue.reply(errorFrame(WIRE_ERRORS.notAuthenticated, problem, String(problem)));
   }
 
   /** Acknowledges a subscription before its first message. */
@@ -288,7 +289,7 @@ class Session implements PeerEvents, CommandConnection {
     } catch (error) {
       if (this.#end(id) === undefined) return;
       this.#expiry.delete(id);
-      if (error instanceof HubError) this.fail('subscribeFailed', error.message);
+      if (error instanceof HubError) this.fail('subscribeFailed', error, error.message);
       else this.#refuse(error);
     }
   }
@@ -311,8 +312,4 @@ function tokenOf(params: unknown): string | undefined {
   const { token } = params;
   if (token === undefined || token === null) return undefined;
   return typeof token === 'string' ? token : '';
-}
-
-function named(event: string): string {
-  return JSON.stringify(event.length > 80 ? `${event.slice(0, 77)}...` : event);
 }

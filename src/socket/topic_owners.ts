@@ -1,3 +1,4 @@
+import { problemOf } from '../problem.ts';
 import { checkName } from '../auth/reference_check.ts';
 import type { ReferenceSource } from '../auth/names.ts';
 import type { OwnedEntities } from '../auth/ownership.ts';
@@ -78,8 +79,7 @@ export function ownerFilter(
 ): Filter {
   const { resource, params: names, fields, naming = {} } = TOPIC_OWNERS[topic];
   if (fields.length === 0) {
-    const why = `topic: the access token permits what its holder owns alone, and nothing of ${topic} has an owner`;
-    throw new SocketCommandError('notAuthorized', why);
+    throw new SocketCommandError('notAuthorized', problemOf('topic_never_owned', { path: 'topic', topic }));
   }
   for (const [name, kind] of Object.entries(naming)) {
     if (sight !== undefined)
@@ -90,7 +90,7 @@ export function ownerFilter(
       if (owned.has(resource, id)) continue;
       throw new SocketCommandError(
         'notAuthorized',
-        `params.${name}: the access token permits what its holder owns alone, found ${show(id)}`,
+        problemOf('id_not_owned', { path: `params.${name}`, found: show(id) }),
       );
     }
   }

@@ -1,3 +1,7 @@
+import type { HubError } from '../errors.ts';
+import { show } from '../model/error_value_text.ts';
+import { type Problem, problemOf } from '../problem.ts';
+import type { ErrorReason } from '../reasons.ts';
 import { parseJson, UnsupportedJson } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
@@ -30,12 +34,14 @@ export type WireError = keyof typeof WIRE_ERRORS;
 
 /** Error of a command, answered with an error frame. The connection stays open. */
 export class SocketCommandError extends Error {
-  readonly reason: WireError;
+  readonly error: WireError;
+  readonly why: ErrorReason;
 
-  constructor(reason: WireError, message: string) {
-    super(message);
+  constructor(error: WireError, why: Problem | HubError) {
+    super(why instanceof Error ? why.message : String(why));
     this.name = 'CommandError';
-    this.reason = reason;
+    this.error = error;
+    this.why = why;
   }
 }
 
@@ -73,15 +79,19 @@ export async function readLongFrame(text: string, turns: TaskScheduler, depthMax
 }
 
 function frameOf(frame: unknown): ClientFrame {
-  if (!isObject(frame)) throw new SocketCommandError('unknownEvent', 'The frame is not a JSON object');
+  if (!isObject(frame)) throw new SocketCommandError('unknownEvent', problemOf('not_an_object', { path: 'frame' }));
   if (typeof frame['event'] !== 'string')
-    throw new SocketCommandError('unknownEvent', 'event: is required, as a string');
+    throw new SocketCommandError(
+      'unknownEvent',
+      problemOf('not_a_string', { path: 'event', found: show(frame['event']) }),
+    );
   return frame as unknown as ClientFrame;
 }
 
 function refusal(error: unknown): unknown {
-  if (error instanceof UnsupportedJson) return new SocketCommandError('unknownEvent', error.message);
-  return error instanceof SyntaxError ? new SocketCommandError('unknownEvent', 'The frame is not JSON') : error;
+  if (error instanceof UnsupportedJson) return new SocketCommandError('unknownEvent', error.problem);
+  if (!(error instanceof SyntaxError)) return error;
+  return new SocketCommandError('unknownEvent', problemOf('not_json', { path: 'frame' }, error.message));
 }
 
 /** Whether a value from JSON is an object, neither an array nor null. */
@@ -92,9 +102,9 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 /** Longest description: an error must fit into a frame that every client accepts. */
 const DESCRIPTION_MAX_CHARACTERS = 8_000;
 
-/** An error frame. */
-export function errorFrame(code: number, description: string): string {
-  return JSON.stringify({ event: 'error', code, description: shorten(description) });
+/** An error frame. `description`: the message of the reason, or one of several problems. */
+export function errorFrame(code: number, { reason, params }: ErrorReason, description: string): string {
+  return JSON.stringify({ event: 'error', code, description: shorten(description), reason, params });
 }
 
 /** Response to a subscribe or unsubscribe. */
@@ -103,10 +113,10 @@ export function acknowledgement(event: 'subscribed' | 'unsubscribed', topic: str
 }
 
 /** All problems of one payload in one description. Problems that do not fit are counted. */
-export function describeProblems(problems: readonly string[]): string {
+export function describeProblems(problems: readonly Problem[]): string {
   let description = '';
   for (const [index, problem] of problems.entries()) {
-    const longer = description === '' ? shorten(problem) : `${description}; ${problem}`;
+    const longer = description === '' ? shorten(String(problem)) : `${description}; ${problem}`;
     if (longer.length > DESCRIPTION_MAX_CHARACTERS - 20) return `${description}; and ${problems.length - index} more`;
     description = longer;
   }

@@ -1,7 +1,7 @@
 import type { StoredRow } from '../core/item.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { keyOf, type PackedRows } from '../core/row_bytes.ts';
-import { HubError } from '../errors.ts';
+import { hubError, type HubError } from '../errors.ts';
 import { packedRows } from '../wire/store_messages.ts';
 import { RowQueue } from './row_queue.ts';
 import type { Store } from './store.ts';
@@ -326,6 +326,5 @@ class Lateness {
 }
 
 function unavailable(cause: Error | undefined): HubError {
-  const message = 'Cannot keep data: the database does not take writes at the moment';
-  return new HubError('HUB_UNAVAILABLE', message, { cause });
+  return hubError('database_unavailable', { operation: 'keep_data' }, { cause });
 }

@@ -1,5 +1,5 @@
+import { hubError, type HubError } from '../errors.ts';
 import { hostname } from 'node:os';
-import { HubError } from '../errors.ts';
 import type { HttpHead } from '../exchange.ts';
 import type { Addressed, ForwardedHeaders } from './forwarded.ts';
 
@@ -49,17 +49,13 @@ export class Browsers {
   problemOf(request: Headed, response: Addressed, isChange: boolean): HubError | undefined {
     const host = request.header('host');
     if (host !== undefined && !this.#known.has(host) && !this.#isNamed(host)) {
-      const what = `Host: must be a name of this hub, found ${JSON.stringify(host.slice(0, 100))}; allowed_hosts names them`;
-      return new HubError('HUB_HOST_UNKNOWN', what);
+      return hubError('wrong_host', { path: 'Host', found: JSON.stringify(host.slice(0, 100)) });
     }
     const { foreign } = this.#rules;
     if (foreign === 'everything' || (foreign === 'read' && !isChange)) return undefined;
     const page = this.#foreignPage(request, response, host);
     if (page === undefined) return undefined;
-    const asked = host === undefined ? 'no Host' : `Host ${JSON.stringify(host.slice(0, 100))}`;
-    const advice = 'allowed_origins names those that may, trusted_proxies the proxies whose X-Forwarded-Host counts';
-    const what = `Cannot take the request: it comes from a web page of another origin, ${page}, to ${asked}; ${advice}`;
-    return new HubError('HUB_FOREIGN_PAGE', what);
+    return hubError('foreign_page', { origin: page, host: host?.slice(0, 100) ?? '' });
   }
 
   /** Origin of the page that sends the request, if it is another origin without permission. */

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError, type HubError } from '../errors.ts';
 import type { Browsers } from './browsers.ts';
 import type { Addressed, PeerAddress } from './forwarded.ts';
 import { clientOf, type RateLimit } from './rate_limit.ts';
@@ -33,16 +33,21 @@ export class Guard {
   problemOf(request: GuardedRequest, response: Addressed, isChange: boolean): HubError | undefined {
     const { headerMaxBytes, limit, browsers } = this.#options;
     if (limit !== undefined && !limit.allows(this.clientOf(response))) {
-      return new HubError('HUB_TOO_MANY_REQUESTS', 'Cannot take the request: this address sends too many of them');
+      return hubError('too_many_requests');
     }
     if (request.headerBytes > headerMaxBytes) {
-      const what = `headers: must have at most ${headerMaxBytes} bytes, found ${request.headerBytes}`;
-      return new HubError('HUB_HEADERS_TOO_LARGE', what);
+      return hubError('headers_too_large', {
+        path: 'headers',
+        limit: headerMaxBytes,
+        found: request.headerBytes,
+      });
     }
     const encoding = request.header('content-encoding');
     if (encoding !== undefined && encoding !== '' && encoding !== 'identity') {
-      const what = `Content-Encoding: must be identity, found ${JSON.stringify(encoding.slice(0, 40))}`;
-      return new HubError('HUB_ENCODING_UNKNOWN', what);
+      return hubError('encoding_unknown', {
+        path: 'Content-Encoding',
+        found: JSON.stringify(encoding.slice(0, 40)),
+      });
     }
     return browsers.problemOf(request, response, isChange);
   }

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HttpReply } from '../exchange.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { answerWith } from './answer.ts';
@@ -61,7 +61,7 @@ export class HttpSide {
       if (!exchange.answered) this.#leave(exchange);
     });
     if (this.#closing) {
-      this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', 'Cannot take the request: the hub is shutting down'));
+      this.#refuse(exchange, hubError('shutting_down', { operation: 'take_request' }));
       return;
     }
     if (exchange.isAmbiguous) {
@@ -95,10 +95,9 @@ export class HttpSide {
     if (isLast && isShort && exchange.bodyBytes === 0 && !isWaiting) exchange.borrow(chunk);
     else if (!exchange.append(chunk)) {
       const { maxBytes } = this.#options.bodies;
-      const what = `Cannot take the request: bodies of ${maxBytes} bytes, which is as many as may, are being read`;
       // The rest is not read: the native server would read all of it.
       exchange.isLast = true;
-      this.#refuse(exchange, new HubError('HUB_UNAVAILABLE', what));
+      this.#refuse(exchange, hubError('bodies_waiting', { limit: maxBytes }));
       return;
     }
     if (exchange.bodyBytes > this.#options.bodyMaxBytes) {
@@ -182,8 +181,7 @@ export class HttpSide {
     exchange.isHandled = true;
     if (this.#socketPaths.has(exchange.path) && exchange.method !== 'OPTIONS') {
       const { method, path } = exchange;
-      const what = `Cannot answer ${method} ${path}: it is a WebSocket address, and the request asks for no upgrade`;
-      this.#refuse(exchange, new HubError('HUB_UPGRADE_REQUIRED', what), { Upgrade: 'websocket' });
+      this.#refuse(exchange, hubError('upgrade_required', { request: `${method} ${path}` }), { Upgrade: 'websocket' });
       return;
     }
     try {
@@ -204,7 +202,7 @@ export class HttpSide {
 
   #tooLarge(bytes: number): HubError {
     const { bodyMaxBytes } = this.#options;
-    return new HubError('HUB_PAYLOAD_TOO_LARGE', `body: must have at most ${bodyMaxBytes} bytes, found ${bytes}`);
+    return hubError('body_too_large', { path: 'body', limit: bodyMaxBytes, found: bytes });
   }
 
   #fail(exchange: HttpExchange, error: unknown): void {
@@ -214,10 +212,7 @@ export class HttpSide {
     }
     this.#options.report(error);
     const { method, path } = exchange;
-    this.#refuse(
-      exchange,
-      new HubError('HUB_INTERNAL', `Cannot answer ${method} ${path}: an internal error occurred`, { cause: error }),
-    );
+    this.#refuse(exchange, hubError('internal_error', { request: `${method} ${path}` }, { cause: error }));
   }
 
   #refuse(exchange: HttpExchange, error: HubError, headers: Readonly<Record<string, string>> = {}): void {

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { hubError, type HubError } from '../errors.ts';
 import type { CountUnsent, HandlePeer, HttpReply, AuthenticatePeer, Peer, PeerHead } from '../exchange.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { answerWith, saysClose } from './answer.ts';
@@ -138,7 +138,7 @@ export class PeerSide {
 
   #problemOf(head: UpgradeHead, response: NativeResponse): HubError | undefined {
     if (!this.#closing) return this.#options.guard.problemOf(head, response, true);
-    return new HubError('HUB_UNAVAILABLE', 'Cannot open a WebSocket: the hub is shutting down');
+    return hubError('shutting_down', { operation: 'open_socket' });
   }
 
   async #upgradeAfter(

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HubError, StartupError } from '../errors.ts';
+import { StartupError, hubError, type HubError } from '../errors.ts';
 import type { AdmitBody, CountUnsent, HandleHttp, HandlePeer, AuthenticatePeer, Peer, TextReply } from '../exchange.ts';
 import { TaskScheduler } from '../time/task_scheduler.ts';
 import { BodyMemory } from './body_memory.ts';
@@ -89,7 +89,7 @@ const SHUTTING_DOWN: ClosingWord = { code: 1001, reason: 'The hub is shutting do
 const NO_BOUND = Number.POSITIVE_INFINITY;
 const EVERYTHING: BrowserRules = { hosts: undefined, origins: [], foreign: 'everything' };
 const DIRECTLY: ForwardedRules = { proxies: [], basePath: '' };
-const HTTPS_ONLY = new HubError('HUB_UPGRADE_REQUIRED', 'Cannot answer over HTTP: this hub serves HTTPS only');
+const HTTPS_ONLY = hubError('https_only');
 
 /** Serves HTTP and WebSocket on one port. Throws a StartupError naming host and port if they are not available. */
 export async function listen(options: ListenOptions): Promise<Listening> {

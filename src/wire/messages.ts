@@ -1,3 +1,4 @@
+import type { ErrorReason } from '../reasons.ts';
 import { addExtension, Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { Restoration } from '../core/collision/restore.ts';
 import type { CollisionOutcome } from '../core/collision/stage.ts';
@@ -49,7 +50,7 @@ export interface FlatPolygon {
 }
 
 export interface ShapeReply {
-  readonly problem: string | undefined;
+  readonly problem: ErrorReason | undefined;
 }
 
 /** A batch for a shard: items as they wait in its lane, or plain ones. */

@@ -1,3 +1,4 @@
+import { problemWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CiscoWebhook } from '../../src/adapters/cisco/webhook.ts';
@@ -52,7 +53,7 @@ describe('CiscoWebhook', () => {
       deliver(locations, nameOf) {
         taken.push(...locations);
         names.push(...locations.map((_, index) => nameOf(index)));
-        return { problems, kept: undefined };
+        return { problems: problems.map(problemWith), kept: undefined };
       },
       now: () => 0,
       log: { debug: warn, info: warn, warn },
@@ -101,13 +102,13 @@ describe('CiscoWebhook', () => {
       'notifications: must be an array, found {"latitude":-999,"longitude":-999,"unit":"DEGREES"}',
     ],
     ['a number among the notifications', [7], 'notifications[0]: must be an object, found 7'],
-    ['an empty notification', [{}], 'notifications[0].deviceId: must be a text that is not empty, found nothing'],
+    ['an empty notification', [{}], 'notifications[0].deviceId: must be a string that is not empty, found nothing'],
     [
       'invalid ones among ignored ones',
       { notifications: [association, nowhere, { ...nowhere, deviceId: '' }] },
-      'notifications[1].locationMapHierarchy: must be the foreign_id of a zone, found "Nowhere>B>F"; notifications[2].deviceId: must be a text that is not empty, found ""',
+      'notifications[1].locationMapHierarchy: must be the foreign_id of a zone, found "Nowhere>B>F"; notifications[2].deviceId: must be a string that is not empty, found ""',
     ],
-    ['too many', Array(1001).fill(inFeet), 'notifications: must have at most 1000 elements, found 1001'],
+    ['too many', Array(1001).fill(inFeet), 'notifications: must have at most 1,000 elements, found 1,001'],
   ];
   for (const [name, body, message] of bad) {
     test(`refuses ${name}`, () => {

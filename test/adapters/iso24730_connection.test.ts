@@ -1,7 +1,7 @@
+import { errorWith, problemWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { backoffMs } from '../../src/adapters/iso24730/connection.ts';
-import { HubError } from '../../src/errors.ts';
 import type { EachResult } from '../../src/ingest/ingest.ts';
 import type { Location } from '../../src/model/location.ts';
 import { fix, openConnection, openServer, TAKEN } from './open_connection.ts';
@@ -140,7 +140,9 @@ test('Connection survives a reset, discards partial lines and definitions, and r
 test('Connection counts rejected locations, warns once a minute, and continues', async (t) => {
   const server = await openServer(t);
   const deliver = (values: readonly Location[]): EachResult => {
-    const problems = values.filter(({ provider_id: id }) => id === 'bad').map(() => 'source: must name a zone');
+    const problems = values
+      .filter(({ provider_id: id }) => id === 'bad')
+      .map(() => problemWith('source: must name a zone'));
     return { problems, kept: Promise.reject(new Error('the disk is full')) };
   };
   const { connection, time, locations, logged } = openConnection(t, { port: server.port, deliver });
@@ -168,7 +170,7 @@ test('Connection applies backpressure to the server while the hub is full', asyn
   const server = await openServer(t);
   let isFull = true;
   const deliver = (): EachResult => {
-    if (isFull) throw new HubError('HUB_UNAVAILABLE', 'too many are waiting');
+    if (isFull) throw errorWith('HUB_UNAVAILABLE', 'too many are waiting');
     return TAKEN;
   };
   const { connection, time, locations } = openConnection(t, { port: server.port, deliver });

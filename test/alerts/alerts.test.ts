@@ -1,8 +1,8 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Alerts } from '../../src/alerts/alerts.ts';
 import type { QueryResult, Query } from '../../src/core/item.ts';
-import { HubError } from '../../src/errors.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 
 const RULE = { name: 'In the dock', kind: 'entry' };
@@ -35,7 +35,7 @@ function openAlerts() {
     },
     read: (query) => new Promise((answer) => void queries.push({ query, answer })),
     async commit(documents) {
-      if (store.isFailing) throw new HubError('HUB_UNAVAILABLE', 'Cannot write now: the disk is full');
+      if (store.isFailing) throw errorWith('HUB_UNAVAILABLE', 'Cannot write now: the disk is full');
       for (const [name, document] of documents) {
         if (document === undefined) store.documents.delete(name);
         else store.documents.set(name, document);

@@ -109,12 +109,12 @@ const REFUSED: readonly (readonly [what: string, sent: unknown, message: RegExp]
   [
     'neither provider nor trackable',
     { event_type: 'region_entry', provider_id: '', trackable_id: null },
-    /^provider_id: exactly one of provider_id and trackable_id is required, found neither$/,
+    /^provider_id: exactly one of provider_id and trackable_id is required, found nothing$/,
   ],
   [
     'both provider and trackable',
     { event_type: 'region_exit', provider_id: 'tag', trackable_id: UUID_A },
-    /^provider_id: exactly one of provider_id and trackable_id is required, found "tag" and "0b680db2/,
+    /^provider_id: exactly one of provider_id and trackable_id is required, found \["tag","0b680db2/,
   ],
   [
     'another fence than that of the path',

@@ -120,11 +120,15 @@ describe('PUT /fences/fromlocal', () => {
     ],
     ['an unknown zone', { local_coordinates: LINE, zone_id: 'x' }, /^zone_id: must be the id or foreign id.*"x"$/],
     ['a proximity zone', { local_coordinates: LINE, zone_id: 'reader' }, /^zone_id: must be a zone with local coord/],
-    ['two positions', { ...reference(), local_coordinates: line([0, 0], [1, 0]) }, /^local_coordinates: must outline/],
+    [
+      'two positions',
+      { ...reference(), local_coordinates: line([0, 0], [1, 0]) },
+      /^local_coordinates: must have at least 3 different points, found 2$/,
+    ],
     [
       'a line that crosses itself',
       { ...reference(), local_coordinates: line([0, 0], [9, 9], [9, 0], [0, 9]) },
-      /^local_coordinates: must outline an area, found that region: .*intersection/i,
+      /^local_coordinates: must be a valid polygon, found Self-intersection at/,
     ],
     ['radius 0', { radius: 0, zone_id: 'hall' }, /^radius: must be greater than 0, found 0$/],
     ['a radius below 0', { radius: -1, zone_id: 'hall' }, /^radius: must be >= 0, found -1$/],

@@ -75,7 +75,12 @@ const REFUSED: readonly (readonly [what: string, before: unknown, patch: unknown
   ['a test of another length', { a: [1] }, test('/a', [1, 2]), /^value: must equal/],
   ['a test of an array by an object', { a: [] }, test('/a', {}), /^value: must equal/],
   ['a removal that a later test relied on', { a: 1 }, [remove('/a'), test('/a', 1)], /^patch\[1\]\.path: must lead/],
-  ['too many operations', {}, Array(1001).fill(test('', {})), /^patch: must have at most 1000 operations, found 1001$/],
+  [
+    'too many operations',
+    {},
+    Array(1001).fill(test('', {})),
+    /^patch: must have at most 1,000 operations, found 1,001$/,
+  ],
 ];
 
 function refusal(before: unknown, patch: unknown): string {

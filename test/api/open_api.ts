@@ -1,3 +1,4 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { createApi } from '../../src/api/api.ts';
 import type { AcceptOptions, ApiDeps } from '../../src/api/deps.ts';
@@ -10,7 +11,6 @@ import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { Imports } from '../../src/entities/imports.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { MAP_VIEWS } from '../../src/entities/map_views.ts';
-import { HubError } from '../../src/errors.ts';
 import type { HttpReply } from '../../src/exchange.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import { lend } from '../../src/model/borrowed.ts';
@@ -107,7 +107,7 @@ export function openApi(
       rules: documents(ALERT_RULES),
       list: () => [],
       get(id) {
-        throw new HubError('HUB_NOT_FOUND', `Cannot find alert "${id}": none has that id`);
+        throw errorWith('HUB_NOT_FOUND', `Cannot find alert "${id}": none has that id`);
       },
       summary: () => ({ max: 1000, open: NONE, not_raised: NONE }),
       act: async () => undefined,

@@ -1,6 +1,6 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HubError } from '../../src/errors.ts';
 import { openApi } from './open_api.ts';
 
 describe('createApi', () => {
@@ -114,7 +114,7 @@ describe('createApi', () => {
   });
 
   it('answers 503 with Retry-After when the store is down', async () => {
-    const commit = () => Promise.reject(new HubError('HUB_UNAVAILABLE', 'Cannot write: the disk is full'));
+    const commit = () => Promise.reject(errorWith('HUB_UNAVAILABLE', 'Cannot write: the disk is full'));
     const { send, entities } = openApi({ entities: { commit } });
     const { status, headers, body } = await send('POST', '/v2/providers', { id: 'p', type: 'uwb' });
     assert.deepEqual([status, headers['Retry-After'], body.type], [503, '1', 'com.flowcate.http.unavailable']);
@@ -124,7 +124,7 @@ describe('createApi', () => {
 
   it('uses the configured prefix for error types', async () => {
     const { body } = await openApi({ errorTypePrefix: 'org.example' }).send('GET', '/v2/zones/x');
-    assert.deepEqual(Object.keys(body), ['type', 'code', 'message']);
+    assert.deepEqual(Object.keys(body), ['type', 'code', 'message', 'reason', 'params']);
     assert.equal(body.type, 'org.example.http.not_found');
   });
 

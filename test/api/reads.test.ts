@@ -1,7 +1,7 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { QueryResult, Query } from '../../src/core/item.ts';
-import { HubError } from '../../src/errors.ts';
 import { polygon, UUID_A, UUID_B, uwbZone } from '../entities/open_entities.ts';
 import { type Answering, openApi } from './open_api.ts';
 
@@ -187,7 +187,7 @@ describe('locations', () => {
   it('are answered when they are stored, and rejected with their problems', async () => {
     const failures = ['HUB_BAD_REQUEST', 'HUB_UNAVAILABLE'] as const;
     for (const code of failures) {
-      const error = new HubError(code, 'locations[1].floor: no');
+      const error = errorWith(code, 'locations[1].floor: no');
       const thrown = openApi({
         acceptLocations: () => {
           throw error;

@@ -1,7 +1,7 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
-import { HubError } from '../../src/errors.ts';
 import { openApi } from './open_api.ts';
 
 const RULES = [
@@ -50,7 +50,7 @@ describe('/trackables/rules/locating', () => {
   it('keeps the rules if the store rejects new ones', async () => {
     const committed: unknown[] = [];
     const rules = new LocatingRules({
-      commit: () => Promise.reject<void>(new HubError('HUB_UNAVAILABLE', 'Cannot keep data')),
+      commit: () => Promise.reject<void>(errorWith('HUB_UNAVAILABLE', 'Cannot keep data')),
       committed: (changed) => void committed.push(changed),
     });
     rules.load(RULES);
@@ -78,7 +78,7 @@ const VALID: readonly string[] = [
 ];
 
 const INVALID: readonly (readonly [string, RegExp])[] = [
-  ['', /^expression: expected a value at column 1, found the end/],
+  ['', /^expression: expected a value at column 1, found nothing/],
   ['   ', /^expression: expected a value/],
   ['null', /^expression: expected a value at column 1, found "NULL"$/],
   ['colour = 1', /^expression: expected one of timestamp_diff, .*found/],
@@ -86,12 +86,12 @@ const INVALID: readonly (readonly [string, RegExp])[] = [
   ['accuracy < 10"', /^expression: /],
   ['"accuracy < "', /^expression: expected a value/],
   ['"accuracy < 10', /^expression: expected a closing quote for the string at column 1, found the end$/],
-  ['"a" "b"', /^expression: expected AND, OR or the end at column 5, found the string "b"$/],
+  ['"a" "b"', /^expression: expected AND, OR or the end at column 5, found "b"$/],
   ['{"expression":5}', /^expression: must be a string, found 5$/],
   ['{}', /^expression: must be a string, found nothing$/],
   ['{accuracy < 10}', /^body: must be an expression or its JSON, found /],
   ['["accuracy < 10"]', /^expression: /],
-  [`accuracy < ${'('.repeat(5000)}`, /^expression: must have at most 4096 characters/],
+  [`accuracy < ${'('.repeat(5000)}`, /^expression: must have at most 4,096 characters/],
 ];
 
 describe('POST /validator/rules/locating', () => {

@@ -40,12 +40,16 @@ describe('a hub that wants tokens', () => {
       type: 'com.flowcate.auth.authenticated',
       code: 401,
       message: 'Cannot GET /v2/providers: there is no access token',
+      reason: 'no_token',
+      params: { request: 'GET /v2/providers' },
     });
     const sender = opened.as(await issuer.token({ roles: ['sender'] }));
     assert.deepEqual((await sender.get('/fences')).body, {
       type: 'com.flowcate.auth.permission',
       code: 403,
       message: 'Cannot GET /v2/fences: the access token does not permit it',
+      reason: 'not_permitted',
+      params: { request: 'GET /v2/fences' },
     });
     assert.equal((await sender.get('/providers')).status, 200);
     assert.equal((await sender.get(`${hub.origin}/v1/providers`)).status, 403, 'v1 is not in the list');

@@ -139,14 +139,17 @@ describe('Tokens', () => {
     [{ aud: 'api://default', azp: undefined, cid: CLIENT }],
     [{ aud: `api://${CLIENT}`, azp: undefined, appid: 'another-app' }],
     [{ aud: undefined, azp: undefined, appid: CLIENT }],
-    [{ aud: 'account', azp: 'x' }, 'aud "account", azp "x"'],
-    [{ aud: undefined, azp: undefined }, 'none of these'],
-    [{ aud: [], azp: '' }, 'aud [], azp ""'],
-    [{ aud: 'hubx', azp: 'xhub' }, 'aud "hubx", azp "xhub"'],
+    [{ aud: 'account', azp: 'x' }, '{"aud":"account","azp":"x"}'],
+    [{ aud: undefined, azp: undefined }, '{}'],
+    [{ aud: [], azp: '' }, '{"aud":[],"azp":""}'],
+    [{ aud: 'hubx', azp: 'xhub' }, '{"aud":"hubx","azp":"xhub"}'],
     // The sender of a token for another server.
-    [{ aud: 'other', azp: undefined, client_id: CLIENT }, `aud "other", client_id "${CLIENT}"`],
-    [{ aud: 'https://graph.example', azp: undefined, appid: CLIENT }, `aud "https://graph.example", appid "${CLIENT}"`],
-    [{ aud: undefined, azp: undefined, cid: 7, client_id: ['x'] }, 'cid 7, client_id ["x"]'],
+    [{ aud: 'other', azp: undefined, client_id: CLIENT }, `{"aud":"other","client_id":"${CLIENT}"}`],
+    [
+      { aud: 'https://graph.example', azp: undefined, appid: CLIENT },
+      `{"aud":"https://graph.example","appid":"${CLIENT}"}`,
+    ],
+    [{ aud: undefined, azp: undefined, cid: 7, client_id: ['x'] }, '{"cid":7,"client_id":["x"]}'],
   ];
 
   for (const [claims, found] of AUDIENCES) {

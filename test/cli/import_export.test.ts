@@ -210,7 +210,7 @@ const REFUSED: readonly [what: string, document: unknown, says: readonly RegExp[
     [/\n {2}zones\[0\]\.id: must be the id of the entity, found nothing\n/],
   ],
   ['invalid rules', { ...ALL, locating_rules: [{ expression: '((' }] }, [/\n {2}locating_rules\[0\]/]],
-  ['an invalid list', { ...ALL, zones: {} }, [/\n {2}zones: must be a list, found \{\}\n/]],
+  ['an invalid list', { ...ALL, zones: {} }, [/\n {2}zones: must be an array, found \{\}\n/]],
   ['a member that it does not know', { ...ALL, zonen: [] }, [/\n {2}zonen: is no list of entities\n/]],
   [
     'another kind of document',
@@ -234,7 +234,7 @@ for (const [what, document, says] of REFUSED) {
 }
 
 const STORED: readonly [what: string, properties: string, says: RegExp][] = [
-  ['a member called __proto__', '{"a":{"__proto__":{"x":1}}}', /__proto__: is a name that cannot be kept/],
+  ['a member called __proto__', '{"a":{"__proto__":{"x":1}}}', /__proto__: is a name that cannot be stored/],
   ['half of a surrogate pair', '{"a":"\\ud800"}', /properties\.a: must be well-formed Unicode/],
   ['a name with half of a surrogate pair', '{"\\udc00":1}', /must be well-formed Unicode/],
   ['a number beyond those of JSON', '{"a":1e999}', /properties\.a: must be a finite number/],

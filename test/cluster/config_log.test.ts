@@ -367,7 +367,7 @@ test('ConfigLog rejects an append in time while NATS is unreachable, and applies
   assert.match(messageOf(second), /^Cannot change the configuration: the changes before it/);
   assert.match(
     messageOf(reached),
-    /^Cannot wait for configuration record 1 any longer: after 3000 ms the last one is 0$/,
+    /^Cannot wait for configuration record 1 any longer: after 3,000 ms the last one is 0$/,
   );
   assert.ok(clock.nowMs - startMs <= 12_001, `${clock.nowMs - startMs} ms`);
   cluster.restore('a');
@@ -457,7 +457,7 @@ test('ConfigLog rejects appends beyond its bounds, and all pending ones when it 
   const { log, state } = await open('a');
   const appends = Array.from({ length: 1001 }, () => log.append(PROTOCOL));
   const settled = Promise.allSettled(appends);
-  await assert.rejects(appends[1000] as Promise<unknown>, /1000 changes of \d+ bytes are waiting already$/);
+  await assert.rejects(appends[1000] as Promise<unknown>, /1,000 changes of [\d,]+ bytes are waiting already$/);
   await appends[0];
   log.close();
   const [first, ...others] = await settled;

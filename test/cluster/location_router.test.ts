@@ -1,3 +1,4 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +7,6 @@ import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
 import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
 import { type LocationTarget, LocationRouter } from '../../src/cluster/routing/location_router.ts';
 import { PROVIDER_NAME, recordGeneratedMs, recordIdIn, recordSize } from '../../src/core/location/record.ts';
-import { HubError } from '../../src/errors.ts';
 import { ScannedNames } from '../../src/ingest/body_scanner.ts';
 import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
 import { type CountedRun, recordsIn } from '../../src/wire/received_run.ts';
@@ -216,7 +216,7 @@ test('A body is committed when all its parts are, and a failure reports that som
   state.kept = { local: Promise.resolve(), remote: undefined };
   handOver(here);
   await routes.kept();
-  state.kept = { local: Promise.resolve(), remote: Promise.reject(new HubError('HUB_UNAVAILABLE', 'Cannot')) };
+  state.kept = { local: Promise.resolve(), remote: Promise.reject(errorWith('HUB_UNAVAILABLE', 'Cannot')) };
   handOver(here);
   handOver(there);
   await assert.rejects(async () => routes.kept(), { message: 'Cannot; some of them are processed' });

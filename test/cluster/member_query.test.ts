@@ -182,7 +182,7 @@ test('The number of different queries in progress is bounded', async (t) => {
   const asked = Array.from({ length: 1000 }, (_, index) => a.gather.ask({ ask: 'source', about: `${index}` }));
   await assert.rejects(a.gather.ask(QUESTION), {
     code: 'HUB_UNAVAILABLE',
-    message: 'Cannot ask all hubs: 1000 queries to all hubs are in progress',
+    message: 'Cannot ask all hubs: 1,000 requests are waiting already',
   });
   await Promise.all(asked);
   assert.equal((await a.gather.ask(QUESTION)).length, 1);

@@ -1,3 +1,4 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Packr, unpack } from 'msgpackr';
@@ -18,7 +19,6 @@ import {
   STAND_REQUEST,
 } from '../../src/cluster/messages/messages.ts';
 import { ProtocolErrors } from '../../src/cluster/messages/protocol_errors.ts';
-import { HubError } from '../../src/errors.ts';
 import { lend } from '../../src/model/borrowed.ts';
 
 const HEAD = { applied: 2 ** 40, ingress: 'a', number: 3, version: 7 };
@@ -151,7 +151,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       { at: 'gone' },
       { at: 'part', parts: 2, bytes: Uint8Array.of(1) },
       { at: 'moved', applied: 5, isUntouched: true },
-      { at: 'failed', error: new HubError('HUB_UNAVAILABLE', 'Cannot go on') },
+      { at: 'failed', error: errorWith('HUB_UNAVAILABLE', 'Cannot go on') },
     ],
     bad: [
       [0, [1], 'perhaps', /at must be one of done, .*, but is "perhaps"$/],
@@ -236,8 +236,14 @@ test('A heartbeat leaves out invalid measurements, so that it arrives neverthele
 });
 
 test('An error that this version does not know is an internal one', () => {
-  const reply = REPLY.read(lend(packr.pack([3, 'failed', ['HUB_TIRED', 'Cannot go on']])));
-  assert.ok(reply.at === 'failed' && reply.error.code === 'HUB_INTERNAL' && reply.error.message === 'Cannot go on');
+  const reply = REPLY.read(
+    lend(
+      packr.pack([3, 'failed', { code: 'HUB_TIRED', message: 'Cannot go on', reason: 'tired', params: { hours: 24 } }]),
+    ),
+  );
+  assert.ok(reply.at === 'failed');
+  const { code, message, reason, params } = reply.error;
+  assert.deepEqual([code, message, reason, params], ['HUB_INTERNAL', 'Cannot go on', 'tired', { hours: 24 }]);
 });
 
 test('Malformed messages are skipped and counted, and the first one is logged', () => {

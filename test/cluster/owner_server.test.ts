@@ -69,7 +69,7 @@ test('A request that comes again is taken once, and answered as it was', async (
   assert.deepEqual(textsOf(hub), ['x', 'y']);
   await replyTo(hub, request(['z'], { number: 2 }));
   const late = await replyTo(hub, bytes);
-  assert.ok(late.at === 'failed' && late.error.message === 'Cannot process locations: request 1 is older than 2');
+  assert.ok(late.at === 'failed' && late.error.message === 'Request 1 is older than 2');
   assert.deepEqual(textsOf(hub), ['x', 'y', 'z']);
   assert.deepEqual(
     await replyTo(hub, request(['other'], { ingress: 'another' })),

@@ -1,3 +1,4 @@
+import { errorWith } from '../support/errors.ts';
 import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from '../../src/cluster/rpc/owner_server.ts';
 import { TakenRequests } from '../../src/cluster/journal/taken_requests.ts';
 import { Ownership } from '../../src/cluster/routing/ownership.ts';
@@ -6,7 +7,6 @@ import { openOwnerClient, type OwnerClient, type OwnerClientOptions } from '../.
 import type { QueryResult, Query } from '../../src/core/item.ts';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
 import { ReceivedLocation } from '../../src/core/location/received.ts';
-import { HubError } from '../../src/errors.ts';
 import { PARTITIONS, partitionOf } from '../../src/shards/affinity.ts';
 import { type CountedRun, recordsIn } from '../../src/wire/received_run.ts';
 import type { SimulatedCluster } from './simulated_bus.ts';
@@ -173,7 +173,7 @@ export class TestHub {
     await this.#last;
     this.taking -= taken.length;
     // A sealed hub journals nothing.
-    if (this.isSealed) throw new HubError('HUB_UNAVAILABLE', 'Cannot keep a step: the lane is sealed');
+    if (this.isSealed) throw errorWith('HUB_UNAVAILABLE', 'Cannot keep a step: the lane is sealed');
     this.taken.push(...taken);
     for (const each of taken) this.#kept?.(each, this.hub);
   }
@@ -196,7 +196,7 @@ export class TestHub {
       };
       const cancel = this.#schedule(timeoutMs, () => {
         end();
-        reject(new HubError('HUB_UNAVAILABLE', `Cannot wait for configuration record ${sequence}`));
+        reject(errorWith('HUB_UNAVAILABLE', `Cannot wait for configuration record ${sequence}`));
       });
       this.#marks.add(mark);
     });

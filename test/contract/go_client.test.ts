@@ -172,7 +172,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     ] as const) {
       const reply = await send(method, path, body);
       assert.equal(reply.status, status, path);
-      assert.deepEqual(Object.keys(reply.body), ['type', 'code', 'message']);
+      assert.deepEqual(Object.keys(reply.body), ['type', 'code', 'message', 'reason', 'params']);
       assert.deepEqual([reply.body.type, reply.body.code], [`com.flowcate${type}`, status]);
       assert.match(String(reply.headers['content-type']), /^application\/json/);
     }

@@ -1,6 +1,6 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { HubError } from '../../src/errors.ts';
 import { serveSocket } from '../socket/harness.ts';
 import { RawSocket, type WireFrame } from '../support/raw_socket.ts';
 import { openTestHub } from '../support/running_hub.ts';
@@ -114,7 +114,7 @@ describe('omlox-client-go on the WebSocket', () => {
   for (const [name, check] of Object.entries(QUIRKS)) test(name, check);
 
   test('It would wait forever after error 10006 for a subscription, so the hub answers 10004', async (t) => {
-    const authorize = () => Promise.reject(new HubError('HUB_NOT_AUTHENTICATED', 'The token is missing'));
+    const authorize = () => Promise.reject(errorWith('HUB_NOT_AUTHENTICATED', 'The token is missing'));
     const server = await serveSocket(t, { authorize });
     const ask = async (userAgent: string): Promise<unknown> => {
       const peer = await server.connect({ 'User-Agent': userAgent });

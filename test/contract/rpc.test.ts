@@ -197,8 +197,11 @@ describe('remote procedure calls', () => {
       return (await (await fetch(`${hub.base}/rpc`, { method: 'PUT', body })).json()) as Record<string, unknown>;
     };
     const calls = Array.from({ length: 150 }, (_, id) => call(id));
-    const message = 'open calls of a client: must be at most 100, found 100 before this one';
-    assert.deepEqual((await Promise.any(calls))['error'], { code: -32010, message });
+    const message = 'open_calls_of_client: must be at most 100, found 100 before this one';
+    assert.deepEqual((await Promise.any(calls))['error'], {
+      ...{ code: -32010, message },
+      data: { reason: 'limit_reached', params: { path: 'open_calls_of_client', limit: 100, count: 100 } },
+    });
     assert.equal((await pingFrom('127.0.0.2')).result, 'Pong');
     for (let n = 0; n < 100; n++) await led.answer({ result: n });
     const replies = await Promise.all(calls);

@@ -137,14 +137,14 @@ suite('rule expressions', () => {
   });
 
   const ERRORS: readonly (readonly [expression: string, message: string])[] = [
-    ['', 'expression: expected a value at column 1, found the end'],
-    ['accuracy <', 'expression: expected a value at column 11, found the end'],
-    ['accuracy 5', 'expression: expected AND, OR or the end at column 10, found the number 5'],
-    ['(accuracy < 5', 'expression: expected ) at column 14, found the end'],
+    ['', 'expression: expected a value at column 1, found nothing'],
+    ['accuracy <', 'expression: expected a value at column 11, found nothing'],
+    ['accuracy 5', 'expression: expected AND, OR or the end at column 10, found 5'],
+    ['(accuracy < 5', 'expression: expected ) at column 14, found nothing'],
     [
       'size < 5',
       'expression: expected one of timestamp_diff, accuracy, provider_id, type, source, floor, speed at column 1, ' +
-        'found the name "size"',
+        'found "size"',
     ],
     ["type = 'uwb", 'expression: expected a closing quote for the string at column 8, found the end'],
     ['type = "uwb', 'expression: expected a closing quote for the string at column 8, found the end'],
@@ -153,14 +153,14 @@ suite('rule expressions', () => {
     ['accuracy < 1e999', 'expression: expected a number at column 12, found "1e999"'],
     ['a = AND', 'expression: expected one of'],
     ['type = AND', 'expression: expected a value at column 8, found "AND"'],
-    ['type IS 5', 'expression: expected NULL at column 9, found the number 5'],
-    ['type NOT 5', 'expression: expected LIKE or NULL after NOT at column 10, found the number 5'],
+    ['type IS 5', 'expression: expected NULL at column 9, found 5'],
+    ['type NOT 5', 'expression: expected LIKE or NULL after NOT at column 10, found 5'],
     ['1 < 2 < 3', 'expression: expected AND, OR or the end at column 7, found "<"'],
-    ['timestamp_diff(1)', 'expression: expected ) at column 16, found the number 1'],
+    ['timestamp_diff(1)', 'expression: expected ) at column 16, found 1'],
     [`${'('.repeat(65)}1${')'.repeat(65)}`, 'expression: expected at most 64 nested levels at column 66'],
     ['- '.repeat(2000), 'expression: expected at most 64 nested levels at column 131'],
     ['NOT '.repeat(1000), 'expression: expected at most 64 nested levels at column 261'],
-    [`1${' + 1'.repeat(1100)}`, 'expression: must have at most 4096 characters, found 4401'],
+    [`1${' + 1'.repeat(1100)}`, 'expression: must have at most 4,096 characters, found 4,401'],
   ];
   for (const [expression, message] of ERRORS) {
     test(`parseRule refuses ${JSON.stringify(expression.slice(0, 40))}`, () => {
@@ -247,7 +247,7 @@ suite('compileRules and significant', () => {
   test('compileRules names the rule that cannot be parsed', () => {
     assert.throws(() => compileRules([...RULES, { expression: 'floor <', priority: 1 }]), {
       code: 'HUB_BAD_REQUEST',
-      message: 'locating_rules[4].expression: expected a value at column 8, found the end',
+      message: 'locating_rules[4].expression: expected a value at column 8, found nothing',
     });
   });
 

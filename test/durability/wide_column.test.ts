@@ -163,7 +163,7 @@ test('A hub loses nothing when Cassandra is killed in the middle of load and com
     const lost = await slow.put('/providers/late/location', locationOf('late', 20, { accuracy: ++accuracy }));
     assert.equal(lost?.status, 503);
     if (/^Cannot keep data: the database does not take writes/.test(lost?.body.message)) return false;
-    assert.match(lost?.body.message, /^Cannot accept locations: the database does not take them/);
+    assert.match(lost?.body.message, /^Cannot accept locations: the database does not take writes/);
     return true;
   });
   assert.notEqual(await accuracyOf(slow, 'late'), accuracy);

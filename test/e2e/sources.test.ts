@@ -164,7 +164,7 @@ test('Notifications of Cisco may have 1 MiB together, however large other bodies
     assert.equal(most.status, 204, most.text);
     const more = await hub.request(method, '/adapters/cisco/locations', bodyOf((1 << 20) + 1));
     assert.equal(more.status, 413);
-    assert.equal(more.body.message, 'body: must have at most 1048576 bytes, found 1048577');
+    assert.equal(more.body.message, 'body: must have at most 1,048,576 bytes, found 1,048,577');
   }
   assert.equal((await hub.put('/providers/x/sensors', bodyOf(2 << 20))).status, 404);
 });

@@ -1,3 +1,4 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -171,7 +172,7 @@ async function converges(commands: readonly Command[], outages: readonly boolean
     async commit() {
       const fails = outages[commits++] === true;
       await new Promise<void>((resolve) => setImmediate(resolve));
-      if (fails) throw new HubError('HUB_UNAVAILABLE', 'Cannot write: no store');
+      if (fails) throw errorWith('HUB_UNAVAILABLE', 'Cannot write: no store');
     },
   });
   const work: Promise<PromiseSettledResult<unknown>[]>[] = [];

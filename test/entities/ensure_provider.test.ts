@@ -1,7 +1,7 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Change } from '../../src/entities/entities.ts';
-import { HubError } from '../../src/errors.ts';
 import { openEntities } from './open_entities.ts';
 
 /** A store whose commits complete on command. */
@@ -9,7 +9,7 @@ function heldStore() {
   const held: { readonly keep: () => void; readonly fail: () => void }[] = [];
   const commit = (_changes: readonly Change[]): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    held.push({ keep: resolve, fail: () => reject(new HubError('HUB_UNAVAILABLE', 'Cannot write: the disk is full')) });
+    held.push({ keep: resolve, fail: () => reject(errorWith('HUB_UNAVAILABLE', 'Cannot write: the disk is full')) });
     return promise;
   };
   return { held, commit };

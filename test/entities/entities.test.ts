@@ -82,7 +82,7 @@ describe('Entities', () => {
     }
     await assert.rejects(
       entities.create('zone', uwbZone({ id: UUID_B.toUpperCase() })),
-      refused('HUB_BAD_REQUEST', /^id: must differ from foreign ids of other zones, found ".*", that of another$/),
+      refused('HUB_BAD_REQUEST', /^id: must differ from foreign ids of other zones, found ".*"$/),
     );
     // A name goes with its zone.
     await entities.replace('zone', 'b', uwbZone({ foreign_id: 'b' }));

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { fenceIn } from '../../src/core/fence/fence_view.ts';
 import { publicForm } from '../../src/entities/public_form.ts';
 import type { Entities } from '../../src/entities/entities.ts';
-import { LISTS, readDocument } from '../../src/entities/import_document.ts';
+import { type DocumentProblem, LISTS, readDocument } from '../../src/entities/import_document.ts';
 import { type ImportPlan, planImport } from '../../src/entities/import_plan.ts';
 import type { EntityKindName } from '../../src/entities/entity_lookup.ts';
 import type { StoredFence } from '../../src/model/fence.ts';
@@ -176,7 +176,10 @@ test('An import with other digits is a change, but the same number in another no
 });
 
 test('members of a document names lists of entities and JSON Pointers', () => {
-  const problemsOf = (members: unknown) => readDocument({ ...DOCUMENT, members });
+  const problemsOf = (members: unknown) => {
+    const problems = readDocument({ ...DOCUMENT, members }) as readonly DocumentProblem[];
+    return problems.map(({ place, message }) => ({ place, message }));
+  };
   assert.deepEqual(problemsOf([]), [{ place: 'members', message: 'must be an object, found []' }]);
   assert.deepEqual(problemsOf({ trackables: ['name'], carts: [] }), [
     { place: 'members.trackables', message: 'must be a list of JSON Pointers, found ["name"]' },

@@ -1,3 +1,4 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
@@ -6,7 +7,6 @@ import type { Change, Entities, EntitiesDeps } from '../../src/entities/entities
 import { type ImportOrder, Imports } from '../../src/entities/imports.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { MAP_VIEWS } from '../../src/entities/map_views.ts';
-import { HubError } from '../../src/errors.ts';
 import type { AlertRule } from '../../src/model/alert.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import type { MapView } from '../../src/model/view.ts';
@@ -170,7 +170,7 @@ test('An import that replaces a kind keeps other kinds, which lose their parents
 
 test('An import that the database rejects changes nothing', async () => {
   const full = async () => {
-    throw new HubError('HUB_UNAVAILABLE', 'Cannot write: the disk is full');
+    throw errorWith('HUB_UNAVAILABLE', 'Cannot write: the disk is full');
   };
   const hub = open({ commit: full });
   const failed = await hub.run({ zones: [HALL], fences: [LOCAL] });
@@ -191,7 +191,7 @@ test('There is one import at a time, which can be canceled until it is being sto
   assert.deepEqual([imports.current.state, keptIds(hub)], ['cancelled', []]);
   start();
   while (imports.current.state !== 'keeping') await turn();
-  assert.throws(() => imports.cancel(), /^HubError: Cannot cancel the import \S+: it is being kept$/);
+  assert.throws(() => imports.cancel(), /^HubError: Cannot cancel the import \S+: it is being stored$/);
   kept.resolve();
   while (imports.current.ended_at === undefined) await turn();
   assert.deepEqual([imports.current.state, keptIds(hub)], ['done', [UUID_A]]);

@@ -1,8 +1,8 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
 import type { Entities } from '../../src/entities/entities.ts';
-import { HubError } from '../../src/errors.ts';
 import { openEntities, POINTS, point, rfidZone, UUID_A, UUID_B, uwbZone } from './open_entities.ts';
 
 const BY_PROVIDERS = 'com.hdm.hub.zone.autozoneupdate.providers';
@@ -122,7 +122,7 @@ describe('Entities.moveZones', () => {
   it('reverts the moves when they cannot be stored', async () => {
     let fails = false;
     const commit = async () => {
-      if (fails) throw new HubError('HUB_UNAVAILABLE', 'The disk is full');
+      if (fails) throw errorWith('HUB_UNAVAILABLE', 'The disk is full');
     };
     const { entities } = openEntities({ commit });
     await entities.create('zone', follower('a'));

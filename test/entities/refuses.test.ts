@@ -56,9 +56,9 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [rfidZone({ position: [8, 50] }), /^position: must be a GeoJSON Point, found \[8,50\]$/],
     [uwbZone({ ground_control_points: [[8]] }), /^ground_control_points\[0\]: must be a position .*found \[8\]$/],
     [rfidZone({ radius: -1 }), /^radius: must be >= 0, found -1$/],
-    [uwbZone({ foreign_id: 'hall-1' }), /^foreign_id: must differ .*found "hall-1", that of another$/],
-    [uwbZone({ foreign_id: 'hall' }), /^foreign_id: must differ from .*found "hall", the id of a zone$/],
-    [uwbZone({ id: 'hall-1' }), /^id: must differ from foreign ids of other zones, found "hall-1", that of another$/],
+    [uwbZone({ foreign_id: 'hall-1' }), /^foreign_id: must differ .*found "hall-1"$/],
+    [uwbZone({ foreign_id: 'hall' }), /^foreign_id: must differ from .*found "hall"$/],
+    [uwbZone({ id: 'hall-1' }), /^id: must differ from foreign ids of other zones, found "hall-1"$/],
     [uwbZone({ properties: 'x' }), /^properties: must be an object, found "x"$/],
     [uwbZone({ properties: [1] }), /^properties: must be an object, found \[1\]$/],
     [{ type: 'generic', surface_projection: 'EPSG:32632' }, /^position: is required for a benchmark zone/],
@@ -89,7 +89,7 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
   ],
   fence: [
     [{}, /^region: is required/],
-    [{ region: { type: 'LineString', coordinates: [] } }, /^region\.type: must be "Po.*found "LineString"$/],
+    [{ region: { type: 'LineString', coordinates: [] } }, /^region\.type: must be one of Po.*found "LineString"$/],
     [{ region: point(8, 50) }, /^radius: must be greater than 0 .*found nothing$/],
     [{ region: point(8, 50), radius: 0 }, /^radius: must be greater than 0 .*found 0$/],
     [{ region: point(8, 50), radius: -1 }, /^radius: must be >= 0, found -1$/],
@@ -138,11 +138,11 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [{ region: polygon([]) }, /^region\.coordinates: must have at least one ring, found \[\]$/],
     [
       { region: { type: 'MultiPolygon', coordinates: [BOW_TIE] } },
-      /^region\.type: must be "Point" or "Polygon", found "M/,
+      /^region\.type: must be one of Point, Polygon, found "M/,
     ],
     [
       { region: { type: 'Feature', geometry: polygon() } },
-      /^region\.type: must be "Point" or "Polygon", found "Feature"$/,
+      /^region\.type: must be one of Point, Polygon, found "Feature"$/,
     ],
     [{ region: 'x' }, /^region: must be a GeoJSON Point or Polygon, found "x"$/],
     [

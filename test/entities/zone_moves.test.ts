@@ -1,9 +1,9 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
 import { ZoneMoves } from '../../src/entities/zone_moves.ts';
-import { HubError } from '../../src/errors.ts';
 import { SimulatedTime } from '../adapters/simulated_time.ts';
 import { openEntities, rfidZone } from './open_entities.ts';
 
@@ -20,7 +20,7 @@ async function open() {
   const { entities, reported } = openEntities({
     async commit() {
       disk.commits++;
-      if (disk.fails) throw new HubError('HUB_UNAVAILABLE', 'The disk is full');
+      if (disk.fails) throw errorWith('HUB_UNAVAILABLE', 'The disk is full');
     },
   });
   for (const id of ['a', 'b']) await entities.create('zone', rfidZone({ id, properties: LIST }));

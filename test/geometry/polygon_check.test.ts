@@ -7,7 +7,7 @@ const { polygonProblem } = await openShapeChecks();
 /** Returns the problem of the polygon of one ring, given as `x y` separated by commas. */
 function check(ring: string): string | undefined {
   const positions = ring.split(',').map((position) => position.trim().split(' ').map(Number));
-  return polygonProblem({ type: 'Polygon', coordinates: [positions] }, 'geometry');
+  return polygonProblem({ type: 'Polygon', coordinates: [positions] }, 'geometry')?.toString();
 }
 
 const INVALID = 'geometry: must be a valid polygon, found';

@@ -41,22 +41,22 @@ describe('the region check', () => {
     [
       'a point without radius',
       round([8, 50]),
-      'radius: must be greater than 0 where the region is a Point, found nothing',
+      'radius: must be greater than 0 for a region of type Point, found nothing',
     ],
     [
       'a radius of null',
       round([8, 50], { radius: null }),
-      'radius: must be greater than 0 where the region is a Point, found nothing',
+      'radius: must be greater than 0 for a region of type Point, found nothing',
     ],
     [
       'a radius of 0',
       round([8, 50], { radius: 0 }),
-      'radius: must be greater than 0 where the region is a Point, found 0',
+      'radius: must be greater than 0 for a region of type Point, found 0',
     ],
     [
       'a wrong latitude',
       round([8, 95], { radius: 1 }),
-      'region.coordinates[1]: must be a latitude between -90 and 90, found 95',
+      'region.coordinates[1]: must be a latitude from -90 to 90, found 95',
     ],
     [
       'a wrong longitude',
@@ -67,7 +67,7 @@ describe('the region check', () => {
           [1, 1],
         ],
       ]),
-      'region.coordinates[0][1][0]: must be a longitude between -360 and 360, found 361',
+      'region.coordinates[0][1][0]: must be a longitude from -360 to 360, found 361',
     ],
     [
       'an infinite number',
@@ -171,15 +171,15 @@ describe('the region check', () => {
     [
       'holes with an exit tolerance',
       polygonal([shell, hole], { exit_tolerance: 2 }),
-      'exit_tolerance: cannot be set where the region has holes, found 2',
+      'exit_tolerance: must not be set for a region with holes, found 2',
     ],
     [
       'holes with an entry tolerance',
       polygonal([shell, hole], { entry_tolerance: 0.5 }),
-      'entry_tolerance: cannot be set where the region has holes, found 0.5',
+      'entry_tolerance: must not be set for a region with holes, found 0.5',
     ],
   ];
-  for (const [name, fence, reason] of refused) it(`refuses ${name}`, () => assert.equal(check(fence), reason));
+  for (const [name, fence, reason] of refused) it(`refuses ${name}`, () => assert.equal(String(check(fence)), reason));
 
   const accepted: readonly [name: string, fence: Fence][] = [
     ['a circle', round([8, 50, 3], { radius: 0.1 })],

@@ -142,7 +142,10 @@ describe('A large polygon', () => {
         (error) => error instanceof NotChecked && looked.push(error.check()) > 0,
       );
     }
-    await assert.rejects(looked[16] as Promise<void>, /Cannot check a large geometry now: 16 are waiting already/);
+    await assert.rejects(
+      looked[16] as Promise<void>,
+      /Cannot check a large geometry now: 16 requests are waiting already/,
+    );
     await Promise.all(looked.slice(0, 16));
     for (let i = 0; i < 16; i++) {
       assert.equal(shapes.polygonProblem({ type: 'Polygon', coordinates: circle(2100 + i) }, 'geometry'), undefined);

@@ -58,7 +58,7 @@ describe('properties that cannot be stored losslessly are rejected', () => {
     [
       'a member called __proto__',
       '{"__proto__":{"polluted":true}}',
-      /^(\w+\.)?properties\.__proto__: is a name that cannot be kept$/,
+      /^(\w+\.)?properties\.__proto__: is a name that cannot be stored$/,
     ],
     ['one further in, and escaped', '{"a":[{"\\u005f_proto__":1}]}', /properties\.a\[0\]\.__proto__: is a name/],
     ['half of a surrogate pair', '{"a":"\\ud800"}', /properties\.a: must be well-formed Unicode/],
@@ -100,7 +100,7 @@ describe('properties that cannot be stored losslessly are rejected', () => {
     const patch = (operation: object) => hub.request('PATCH', '/providers/patched', JSON.stringify([operation]));
     assert.equal((await hub.post('/providers', { id: 'patched', type: 'uwb', properties: {} })).status, 201);
     const { status, body } = await patch({ op: 'add', path: '/properties/__proto__', value: 1 });
-    assert.deepEqual([status, body.message], [400, 'properties.__proto__: is a name that cannot be kept']);
+    assert.deepEqual([status, body.message], [400, 'properties.__proto__: is a name that cannot be stored']);
     assert.deepEqual((await hub.get('/providers/patched')).body.properties, {});
   });
 });

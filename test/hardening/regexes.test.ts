@@ -70,7 +70,6 @@ test('The check finds a regular expression that is slow', () => {
 
 /** Files that put regular expressions together from constants, and the test that gives each large texts. */
 const FROM_CONSTANTS = {
-  'src/hub-ui/problems/reasons.ts': 'test/hub-ui/reasons.test.ts',
   'src/hub-ui/setup/map/read_position.ts': 'test/hub-ui/setup_functions.test.ts',
   'src/model/json.ts': 'test/model/lossless_numbers.test.ts',
   'src/model/lossless_numbers.ts': 'test/model/lossless_numbers.test.ts',

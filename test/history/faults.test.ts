@@ -250,7 +250,7 @@ test('A pool that is closed while a query is in flight, or whose query takes too
   // The files are there now, and a thread gets the question.
   await new Promise((resolve) => setImmediate(resolve));
   await pool.close();
-  await assert.rejects(asked, /the hub ends/);
+  await assert.rejects(asked, /this hub is closing/);
 });
 
 test('History that is closed after the exit of its thread starts no other', async (context) => {

@@ -267,7 +267,7 @@ describe('A hub with history', () => {
     ['/history/snapshot?at=yesterday', 'at: must be an RFC 3339 date and time, found "yesterday"'],
     [`/analytics/dwell?from=${at(9)}&to=${at(1)}`, `from: must be before to, found "${at(9)}" and "${at(1)}"`],
     [`/providers/a/history?${AROUND}&cursor=x`, 'cursor: must be the next_cursor of another reply, found "x"'],
-    [`/providers/a/history?${AROUND}&limit=0`, 'limit: must be a number from 1 to 100,000, found "0"'],
+    [`/providers/a/history?${AROUND}&limit=0`, 'limit: must be a number from 1 to 100000, found "0"'],
     [`/providers/a/history?${AROUND}&format=xml`, 'format: must be one of json, geojson, csv, mfjson, found "xml"'],
     [
       '/history/tracks?bbox=1,2,3',
@@ -275,7 +275,7 @@ describe('A hub with history', () => {
     ],
     [
       `/analytics/occupancy?${AROUND}&step=10`,
-      'step: must be at least 36 for that span, which would have 360000 samples, found 10',
+      'step: must be at least 36 for that span, which would have 360,000 samples, found 10',
     ],
     [`/analytics/trips?${AROUND}`, 'trackable_id: is required, but is missing'],
     [`/analytics/flows?${AROUND}&fence=x`, '"fence": is no parameter of this path, which has from, to, fence_id, kind'],

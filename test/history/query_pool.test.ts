@@ -155,7 +155,8 @@ describe('Questions about the past', () => {
       assert.ok(
         settled.some(
           (each) =>
-            each.status === 'rejected' && /takes more than 5000 ms|no process was free for 10000 ms/.test(each.reason),
+            each.status === 'rejected' &&
+            /takes more than 5,000 ms|no process was free for 10,000 ms/.test(each.reason),
         ),
       );
       assert.ok(settled.some((each) => each.status === 'rejected' && /its files cannot be had/.test(each.reason)));
@@ -184,7 +185,7 @@ describe('Questions about the past', () => {
 
   test('end in time where JavaScript is busy with one, whose process is replaced', async (context) => {
     const { pool, leases } = openPool(context, { timeoutMs: 3000 });
-    await assert.rejects(pool.ask(SLOW), /takes more than 3000 ms/);
+    await assert.rejects(pool.ask(SLOW), /takes more than 3,000 ms/);
     assert.match(Buffer.from((await soon(untilAnswered(pool))).bytes).toString(), /"visits":20000/);
     await soon(areReleased(leases));
   });
@@ -205,7 +206,7 @@ describe('Questions about the past', () => {
     const asked = [pool.ask(QUICK), pool.ask(QUICK), pool.ask(QUICK)];
     for (const callback of due) callback();
     for (const each of asked)
-      await assert.rejects(each, { status: 503, message: /no process was free for 1200000 ms/ });
+      await assert.rejects(each, { status: 503, message: /no process was free for 1,200,000 ms/ });
   });
 
   test('leave no idle process behind, and are later answered by a new one', async (context) => {

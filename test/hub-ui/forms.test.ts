@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { problemOf } from '../../src/problem.ts';
 import { pathLabel, sentenceOf } from '../../src/hub-ui/problems/sentences.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createSite, DOCK, FORKLIFT } from './ui_site.ts';
@@ -7,13 +8,17 @@ import { createSite, DOCK, FORKLIFT } from './ui_site.ts';
 const skip = WITHOUT_BROWSER ?? false;
 
 for (const [reason, sentence] of [
-  ['must be a number, found null', 'This must be a number, and is empty.'],
-  ['is required for a proximity zone, found undefined', 'This is required for a proximity zone.'],
-  ['must be >= -1, found -3000', 'This must be -1 or more; it is -3000.'],
-  ['must have at most 1,024 characters, found 8,388', 'This must have at most 1,024 characters; it has 8,388.'],
-  ['The hub cannot be reached', 'The hub cannot be reached.'],
+  [problemOf('not_a_number', { found: 'null' }), 'This must be a number, and is empty.'],
+  [problemOf('missing_for_proximity', { found: 'nothing' }), 'This is required for a proximity zone.'],
+  [problemOf('below_minimum', { minimum: -1, found: '-3000' }), 'This must be -1 or more; it is -3000.'],
+  [
+    problemOf('too_many', { limit: 1024, unit: 'characters', found: 8388 }),
+    'This must have at most 1,024 characters; it has 8,388.',
+  ],
+  [problemOf('not_permitted', { request: 'PUT /v2/fences' }), 'Your roles do not give you access to this.'],
+  [{ message: 'The hub cannot be reached' }, 'The hub cannot be reached.'],
 ] as const) {
-  test(`sentenceOf makes a sentence of "${reason}"`, () => assert.equal(sentenceOf(reason), sentence));
+  test(`sentenceOf makes the sentence "${sentence}"`, () => assert.equal(sentenceOf(reason), sentence));
 }
 
 for (const [path, place] of [

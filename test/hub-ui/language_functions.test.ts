@@ -195,8 +195,8 @@ const UNTRANSLATED =
 
 /** Texts in code that are not shown or are translated later, with the reason. */
 const FOR_MACHINES: readonly (readonly [path: RegExp, text: RegExp, why: string])[] = [
-  [/^problems\/sentences/, /^must be (above|below) \$1$/, 'are patterns of what the hub says'],
-  [/^formats\/entity_document/, /must be/, 'is said as the hub says it, and looked up with what it says'],
+  [/^problems\/sentences/, /^(must|is|was|Your roles)\b/, 'are English messages of reasons'],
+  [/^languages\/de_reasons/, /./, 'are the German messages of reasons'],
   [/^hub\/live_socket/, /^beat of the web UI$/, 'is sent to the hub'],
   [/^shell\/service_worker/, /^the page is of another build$/, 'is caught by the browser'],
   [/^formats\/table_columns/, /^name$/, 'is a heading of files'],

@@ -43,8 +43,7 @@ test('A value rejected by the hub is reported in German at its field to a German
   await page.getByLabel('Unvollständig speichern, ohne geografische Position').check();
   await foreignId.fill('hall');
   await page.getByRole('button', { name: 'Zone anlegen' }).click();
-  const sentence =
-    'Muss sich von Ids und Fremd-Ids anderer Zonen unterscheiden; angegeben ist „hall“, die einer anderen.';
+  const sentence = 'Muss sich von Ids und Fremd-Ids anderer Zonen unterscheiden; angegeben ist „hall“.';
   const field = foreignId.locator('xpath=ancestor::*[.//*[@role="alert"]][1]');
   await field.getByText(sentence, { exact: true }).waitFor();
   assert.equal(await foreignId.getAttribute('aria-invalid'), 'true');

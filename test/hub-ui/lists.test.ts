@@ -234,7 +234,7 @@ test('Errors of a file are located, and its valid entities are imported', { skip
   await dialog.getByText('Format: This must be "location-hub-entities"; it is "shopping".').waitFor();
   const head = { format: 'location-hub-entities', version: 1 };
   await choose(page, JSON.stringify({ ...head, trackables: [{ name: 'No id' }] }));
-  await dialog.getByText('Trackables, number 1, id: This must be a text, and is empty.').waitFor();
+  await dialog.getByText('Trackables, number 1, id: This must be a string, and is empty.').waitFor();
   const bad = { ...FORKLIFT, id: '11111111-0000-4000-8000-000000000001', name: 'Bad', radius: -1 };
   const good = { ...FORKLIFT, id: '11111111-0000-4000-8000-000000000002', name: 'Good' };
   await choose(page, JSON.stringify({ ...head, trackables: [bad, good] }));

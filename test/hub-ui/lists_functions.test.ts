@@ -69,7 +69,7 @@ test('Alert rules and views of a file are sent unchanged', () => {
   const read = readDocument(JSON.stringify({ ...head, ...defined }));
   assert.deepEqual(bodyOf(read), { ...head, ...defined });
   assert.throws(() => readDocument(JSON.stringify({ ...head, views: 7 })), {
-    message: 'views: must be a list, found 7',
+    message: 'Views: This must be an array; it is 7.',
   });
   const { document } = withoutEntitiesAt(read, ['alert_rules[0].kind']);
   assert.deepEqual(bodyOf(document), { ...head, views: [] });
@@ -80,11 +80,11 @@ test('readDocument names the errors of a file', () => {
   const cases = [
     ['{', /^The file is not JSON: /],
     ['[]', /^The file must be one JSON object, found \[\]$/],
-    ['{}', /^format: must be "location-hub-entities", found nothing$/],
-    ['{"format": "location-hub-entities", "version": 2}', /^version: must be 1, found 2$/],
-    [`{${head}, "zones": {}}`, /^zones: must be a list, found {}$/],
-    [`{${head}, "zones": [{"id": "a"}, null]}`, /^zones\[1\]\.id: must be a text, found nothing$/],
-    [`{${head}, "locating_rules": 1}`, /^locating_rules: must be a list, found 1$/],
+    ['{}', /^Format: This must be "location-hub-entities", and is empty\.$/],
+    ['{"format": "location-hub-entities", "version": 2}', /^Version: This must be 1; it is 2\.$/],
+    [`{${head}, "zones": {}}`, /^Zones: This must be an array; it is {}\.$/],
+    [`{${head}, "zones": [{"id": "a"}, null]}`, /^Zones, number 2, id: This must be a string, and is empty\.$/],
+    [`{${head}, "locating_rules": 1}`, /^Rules: This must be an array; it is 1\.$/],
   ] as const;
   for (const [text, message] of cases) assert.throws(() => readDocument(text), { message });
 });

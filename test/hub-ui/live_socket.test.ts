@@ -57,7 +57,7 @@ function watched(t: TestContext, port: number) {
       state: note((state: SocketState) => states.push(state)),
       message: note((_key: number, payload: readonly unknown[]) => messages.push(...payload)),
       subscribed: note((key: number) => taken.push(key)),
-      rejected: note((_key: number, description: string) => refusals.push(description)),
+      rejected: note((_key: number, { message }: { readonly message: string }) => refusals.push(message)),
       heartbeat: note(() => beats++),
       received: () => undefined,
     },

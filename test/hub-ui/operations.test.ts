@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { partsOf } from '../../src/hub-ui/problems/sentences.ts';
+import { sentenceOf } from '../../src/hub-ui/problems/sentences.ts';
 import { openIssuer } from '../operation/license_keys.ts';
 import { openPage, openUiHub, untilHolds, WITHOUT_BROWSER } from '../support/browser.ts';
 import { openLine } from '../support/line.ts';
@@ -92,7 +92,7 @@ test('Operations show rates, sources, sessions, usage, the license and the way t
   await page.getByLabel('New key').fill('no-such-key');
   await page.getByRole('button', { name: 'Set license key' }).click();
   const { body } = await hub.put('/license/key', { license_key: 'no-such-key' });
-  await page.getByText(partsOf(body.message).reason).waitFor();
+  await page.getByText(sentenceOf(body)).waitFor();
   assert.equal(await page.getByLabel('New key').inputValue(), 'no-such-key', 'the typed key stays');
   await page.getByRole('button', { name: 'Start a trial' }).click();
   await page.getByText('Trial started').waitFor();

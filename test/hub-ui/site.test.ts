@@ -1,10 +1,11 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { HubError } from '../../src/errors.ts';
+import type { HubError } from '../../src/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { rangeOf, whyNoMap } from '../../src/site/map_file.ts';
@@ -203,7 +204,7 @@ test('withSite serves ranges of the map file to clients with a valid token', asy
   assert.equal(part.headers?.['Content-Range'], `bytes 8-14/${FOUR_MIB + 1}`);
   assert.equal((await askFor('bytes=9000000-')).status, 416);
   assert.equal((await askFor(undefined)).status, 413);
-  const refused = () => Promise.reject(new HubError('HUB_NOT_AUTHENTICATED', 'Cannot know you'));
+  const refused = () => Promise.reject(errorWith('HUB_NOT_AUTHENTICATED', 'Cannot know you'));
   assert.deepEqual(await askFor('bytes=0-9', refused), { status: 401, body: 'Cannot know you' });
 });
 

@@ -1,3 +1,4 @@
+import { Problem } from '../../src/problem.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AcceptedLocation } from '../../src/core/location/accepted.ts';
@@ -30,15 +31,16 @@ function served({ text, coordinates, crs }: AcceptedLocation): unknown {
 
 function accepted(more: object, options: { providerId?: string } = {}) {
   const checked = check({ ...GOOD_LOCATION, ...more }, options);
-  assert.ok(typeof checked !== 'string', String(checked));
+  assert.ok(!(checked instanceof Problem), String(checked));
   return checked;
 }
 
 describe('checkLocation refuses, and names field and value of', () => {
   for (const row of BAD_LOCATIONS) {
     test(titleOf(row), () => {
-      const message = check(JSON.parse(badText(row)), { at: 'locations[3]' });
-      assert.ok(typeof message === 'string', 'is accepted');
+      const found = check(JSON.parse(badText(row)), { at: 'locations[3]' });
+      assert.ok(found instanceof Problem, 'is accepted');
+      const message = String(found);
       assert.ok(message.startsWith(`locations[3].${row.field}`), message);
       assert.ok(message.includes(row.found), message);
     });
@@ -83,7 +85,7 @@ describe('checkLocation', () => {
 
   test('refuses a provider that is not the one of the path', () => {
     const message = check(GOOD_LOCATION, { providerId: 'tag' });
-    assert.equal(message, 'provider_id: must be "tag" as in the path, found "bad-input"');
+    assert.equal(String(message), 'provider_id: must be "tag" as in the path, found "bad-input"');
   });
 
   for (const name of [HALL.id, 'hall']) {
@@ -129,7 +131,7 @@ describe('checkLocation', () => {
     accepted({ properties: nested(200) });
     for (const levels of [201, 100_000]) {
       const message = check({ ...GOOD_LOCATION, properties: nested(levels) });
-      assert.equal(message, 'properties: must be nested at most 200 levels deep, found more');
+      assert.equal(String(message), 'properties: must be nested at most 200 levels deep, found more');
     }
   });
 

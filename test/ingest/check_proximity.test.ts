@@ -1,3 +1,4 @@
+import { Problem } from '../../src/problem.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkProximity } from '../../src/ingest/check_proximity.ts';
@@ -75,14 +76,14 @@ describe('checkProximity', () => {
   for (const [name, value, message] of BAD) {
     test(`refuses ${name}`, () => {
       const found = check(value);
-      assert.equal(typeof found === 'string' ? found.slice(0, message.length) : found, message);
+      assert.equal(String(found).slice(0, message.length), message);
     });
   }
 
   for (const source of ['reader', 'door']) {
     test(`finds the zone by ${source}`, () => {
       const found = check({ ...GOOD, source });
-      assert.ok(typeof found !== 'string', String(found));
+      assert.ok(!(found instanceof Problem), String(found));
       assert.equal(found.location.source, source);
       assert.deepEqual(found.location.coordinates, READER.position?.coordinates);
     });
@@ -90,7 +91,7 @@ describe('checkProximity', () => {
 
   test('fills in the provider of the path', () => {
     const found = check({ ...GOOD, provider_id: null }, 'badge');
-    assert.ok(typeof found !== 'string', String(found));
+    assert.ok(!(found instanceof Problem), String(found));
     assert.equal(found.proximity.provider_id, 'badge');
     assert.equal(found.location.provider_id, 'badge');
   });

@@ -1,3 +1,4 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -58,7 +59,7 @@ describe('Ingest', () => {
     const { ingest, reported } = openIngest();
     const values = [{ ...GOOD_LOCATION, floor: 'top' }, GOOD_LOCATION, null];
     const { problems } = ingest.locationsEach(values);
-    assert.deepEqual(problems, [
+    assert.deepEqual(problems.map(String), [
       'payload[0].floor: must be a number, found "top"',
       'payload[2]: must be an object, found null',
     ]);
@@ -78,7 +79,7 @@ describe('Ingest', () => {
   });
 
   test('waits until locations are kept, and hands on that they could not be', async () => {
-    const failing = { kept: () => Promise.reject(new HubError('HUB_UNAVAILABLE', 'The disk is full')) };
+    const failing = { kept: () => Promise.reject(errorWith('HUB_UNAVAILABLE', 'The disk is full')) };
     const { ingest } = openIngest(failing);
     await assert.rejects(ingest.locations([GOOD_LOCATION], LIST) ?? Promise.resolve(), /The disk is full/);
     await assert.rejects(ingest.locationsEach([GOOD_LOCATION]).kept ?? Promise.resolve(), /The disk is full/);

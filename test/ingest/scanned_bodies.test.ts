@@ -1,3 +1,4 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { asRefusal, parseBody, parseLongBody } from '../../src/api/body.ts';
@@ -111,7 +112,7 @@ function outcomeOf(act: (ingest: Ingest) => unknown, scene: Scene = {}) {
 
 const parsed = (body: Uint8Array) => (ingest: Ingest) => {
   const values = parseBody(body, {});
-  if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', 'no list');
+  if (!Array.isArray(values)) throw errorWith('HUB_BAD_REQUEST', 'no list');
   ingest.locations(values, { root: 'locations' });
 };
 const scannedOr = (body: Uint8Array) => (ingest: Ingest) => {
@@ -256,7 +257,7 @@ describe('The locations of a long body', () => {
     const { ingest, reported } = openIngest({ ...scene, ...(pieceBytes && { pieceBytes }) });
     const whole = async () => {
       const values = await parseLongBody(body, { everywhere: false, textMax: body.length, turns });
-      if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', 'no list');
+      if (!Array.isArray(values)) throw errorWith('HUB_BAD_REQUEST', 'no list');
       return ingest.locations(values, LIST);
     };
     const pieces = () => ingest.longBody(body, LIST).then((taken) => (taken === UNUSUAL ? whole() : taken.kept));

@@ -1,3 +1,4 @@
+import { Problem } from '../../src/problem.ts';
 import assert from 'node:assert/strict';
 import { parseBody } from '../../src/api/body.ts';
 import { type RecordBuffer, recordBytesMax, writeRecord } from '../../src/core/location/record.ts';
@@ -77,7 +78,7 @@ function recordsOf(body: Uint8Array, providerId?: string) {
   const records: { record: RecordBuffer; end: number; id: string; source: string }[] = [];
   for (const value of values) {
     const found = checkLocation(value, { ...EXPECTED, providerId });
-    if (typeof found === 'string') return undefined;
+    if (found instanceof Problem) return undefined;
     const { location, generatedMs } = found;
     const record = newRecordBuffer(recordBytesMax(location));
     const stamp = { seq: 0, receivedMs: RECEIVED_MS, generatedMs, source: 0, crs: 0 };

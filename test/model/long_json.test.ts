@@ -1,3 +1,4 @@
+import { problemWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -94,7 +95,7 @@ test('invalid and unsupported JSON is rejected in parts like as a whole', () => 
 
 const long = 'x'.repeat(100);
 const REFUSED: readonly [text: string, message: string][] = [
-  [`[1,"${long}",{"a":{"b":["${long}",{"__proto__":1}]}}]`, '[2].a.b[1].__proto__: is a name that cannot be kept'],
+  [`[1,"${long}",{"a":{"b":["${long}",{"__proto__":1}]}}]`, '[2].a.b[1].__proto__: is a name that cannot be stored'],
   [
     `{"list":["${long}","${long}",{"a":"\\ud800"}]}`,
     'list[2].a: must be well-formed Unicode, found half of a surrogate pair',
@@ -106,7 +107,7 @@ const REFUSED: readonly [text: string, message: string][] = [
 
 for (const [text, message] of REFUSED) {
   test(`an error in a long string has the path of its value: ${message}`, () => {
-    assert.throws(() => readLong(text, { partLength: 20, depthMax: 5 }), new UnsupportedJson(message));
+    assert.throws(() => readLong(text, { partLength: 20, depthMax: 5 }), new UnsupportedJson(problemWith(message)));
   });
 }
 
@@ -116,7 +117,7 @@ test('an object has a bounded number of members, read whole or in parts', () => 
     assert.equal(Object.keys((read(members(10_000)) as { deep: object }).deep).length, 10_000);
     assert.throws(
       () => read(members(10_001)),
-      new UnsupportedJson('deep: must have at most 10,000 members, found 10,001'),
+      new UnsupportedJson(problemWith('deep: must have at most 10,000 members, found 10,001')),
     );
   }
   assert.throws(
@@ -148,6 +149,6 @@ test('bytes that are not UTF-8 are refused wherever they are', () => {
 
 test('a text that is too long is refused before it is made a value', () => {
   assert.deepEqual(readLong('["abcde"]', { textMax: 5 }), ['abcde']);
-  const refused = new UnsupportedJson('body: must have texts of at most 5 bytes, found 1,000');
+  const refused = new UnsupportedJson(problemWith('body: must have texts of at most 5 bytes, found 1,000'));
   assert.throws(() => readLong(`["${'a'.repeat(1000)}"]`, { textMax: 5 }), refused);
 });

@@ -93,15 +93,15 @@ describe('parseJson', () => {
 
   it('leaves numbers that are too large to be refused', () => {
     const found = parseJson('{"properties":{"a":[1.0,1e999]}}');
-    assert.equal(unsupportedReason(found), 'properties.a[1]: must be a finite number, found one too large');
+    assert.equal(String(unsupportedReason(found)), 'properties.a[1]: must be a finite number, found one too large');
   });
 
   it('does not count a number as a level, and reports deep nesting without an overflow', () => {
     const nested = (levels: number) => `{"properties":${'['.repeat(levels)}1.0${']'.repeat(levels)}}`;
     assert.equal(JSON.stringify(parseJson(nested(199))), nested(199));
     assert.equal(unsupportedReason(parseJson(nested(199))), undefined);
-    assert.match(unsupportedReason(parseJson(nested(200))) ?? '', /at most 200 levels/);
-    assert.match(unsupportedReason(parseJson(nested(100_000))) ?? '', /at most 200 levels/);
+    assert.match(String(unsupportedReason(parseJson(nested(200)))), /at most 200 levels/);
+    assert.match(String(unsupportedReason(parseJson(nested(100_000)))), /at most 200 levels/);
   });
 
   it('handles large strings of every kind', () => {

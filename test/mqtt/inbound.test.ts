@@ -1,6 +1,6 @@
+import { errorWith, problemWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { HubError } from '../../src/errors.ts';
 import type { EachResult } from '../../src/ingest/ingest.ts';
 import { Inbound, type InboundDeps } from '../../src/mqtt/inbound.ts';
 import { MessageWriter } from '../../src/mqtt/messages.ts';
@@ -63,7 +63,7 @@ describe('Inbound', () => {
     const { inbound, events, goOn } = openInbound(
       {
         body: (_, { providerId } = {}) => {
-          if (room === 0) throw new HubError('HUB_UNAVAILABLE', 'full');
+          if (room === 0) throw errorWith('HUB_UNAVAILABLE', 'full');
           room--;
           events.push(`body ${providerId}`);
           return undefined;
@@ -86,7 +86,7 @@ describe('Inbound', () => {
   test('accepts a list larger than the capacity in pieces, and checks it once', () => {
     let room = 2;
     const taken: unknown[] = [];
-    const full = () => new HubError('HUB_UNAVAILABLE', 'full');
+    const full = () => errorWith('HUB_UNAVAILABLE', 'full');
     const { inbound, events, goOn } = openInbound(
       {
         body: () => {
@@ -97,7 +97,7 @@ describe('Inbound', () => {
           room -= values.length;
           taken.push(...values);
           return {
-            problems: values.flatMap((value, at) => (value === 0 ? [`${nameOf?.(at)}: none`] : [])),
+            problems: values.flatMap((value, at) => (value === 0 ? [problemWith(`${nameOf?.(at)}: none`)] : [])),
             kept: undefined,
           };
         },

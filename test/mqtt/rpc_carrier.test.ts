@@ -323,7 +323,7 @@ describe('RpcCarrier', () => {
     });
     for (const id of ['a', 'b', 'c']) hear('m', id);
     assert.deepEqual(rpc.available()['m'], { handler_id: ['a', 'b'] });
-    assert.match(problems[0] ?? '', /handlers known by mqtt: must be at most 2, found 2 before this one/);
+    assert.match(problems[0] ?? '', /handlers_of_mqtt: must be at most 2, found 2 before this one/);
     const led = client(rpc, 'n');
     textsOf();
     const request = { jsonrpc: '2.0', id: 1, method: 'n', params: { _caller_id: 'c' } };
@@ -331,7 +331,7 @@ describe('RpcCarrier', () => {
     receive(`${RPC}/n/request`, { ...request, id: 2 });
     const [[, { id, error }]] = textsOf() as [[string, { id: number; error: { code: number; message: string } }]];
     assert.deepEqual([id, error.code], [2, -32010]);
-    assert.match(error.message, /open calls of a carrier: must be at most 1, found 1 before this one/);
+    assert.match(error.message, /open_calls_of_carrier: must be at most 1, found 1 before this one/);
     led.answer({ result: 1 });
     receive(`${RPC}/n/request`, { ...request, id: 3 });
     assert.deepEqual([led.frames.length, rpc.counts.refused.get('tooMuch')], [2, 2]);

@@ -9,7 +9,7 @@ function refusalOf(read: () => unknown): string {
   try {
     read();
   } catch (error) {
-    if (error instanceof RpcRejection) return `${error.code} ${JSON.stringify(error.id)} ${error.message}`;
+    if (error instanceof RpcRejection) return `${error.error.code} ${JSON.stringify(error.id)} ${error.message}`;
     throw error;
   }
   return 'none';
@@ -23,7 +23,7 @@ const REFUSED: readonly [value: unknown, refusal: string][] = [
   [{ ...CALL, method: 5 }, '-32600 1 method: must be a string that is not empty, found 5'],
   [{ ...CALL, method: '' }, '-32600 1 method: must be a string that is not empty, found ""'],
   [{ ...CALL, method: 'm'.repeat(257) }, '-32600 1 method: must have at most 256 characters, found 257'],
-  [{ ...CALL, params: [1] }, '-32602 1 params: must be an object, found a list'],
+  [{ ...CALL, params: [1] }, '-32602 1 params: must be an object, found [1]'],
   [{ ...CALL, params: null }, '-32602 1 params: must be an object, found null'],
   [
     { ...CALL, params: { _aggregation: 'best' } },
@@ -31,7 +31,7 @@ const REFUSED: readonly [value: unknown, refusal: string][] = [
   ],
   [
     { ...CALL, params: { _aggregation: '_all_within_timeout', _handler_id: 'a' } },
-    '-32602 1 _aggregation: must be left out together with _handler_id',
+    '-32602 1 _aggregation: must not be given together with _handler_id',
   ],
   [
     { ...CALL, params: { _timeout: 0 } },
@@ -124,7 +124,7 @@ for (const [request, collecting, timeoutMs] of [
 for (const [text, refusal] of [
   ['{', /^-32700 null message: must be JSON, found /],
   [`{"a":${'['.repeat(300)}${']'.repeat(300)}}`, /^-32600 null message: must be nested at most 200 levels deep/],
-  ['{"__proto__":1}', /^-32600 null (message\.)?__proto__: is a name that cannot be kept$/],
+  ['{"__proto__":1}', /^-32600 null (message\.)?__proto__: is a name that cannot be stored$/],
   [`"${'x'.repeat(262_143)}"`, /^-32010 null message: must have at most 262,144 bytes, found 262,145$/],
 ] as const) {
   test(`A message is refused: ${refusal.source}`, () => {

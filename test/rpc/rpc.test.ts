@@ -227,7 +227,7 @@ const BOUNDS: readonly [
     'Open calls',
     { openCalls: 1 },
     (rpc) => [client(rpc, 'm'), begin(rpc, { method: 'm' }), begin(rpc, { method: 'm' })],
-    'open calls: must be at most 1, found 1 before this one',
+    'open_calls: must be at most 1, found 1 before this one',
   ],
   [
     'Open calls of a client',
@@ -237,20 +237,20 @@ const BOUNDS: readonly [
       for (const who of ['b', 'a']) begin(rpc, { method: 'm' }, who);
       begin(rpc, { method: 'm' }, 'a');
     },
-    'open calls of a client: must be at most 1, found 1 before this one',
+    'open_calls_of_client: must be at most 1, found 1 before this one',
   ],
   ['Handlers', { handlers: 3 }, (rpc) => client(rpc, 'a', 'b'), 'handlers: must be at most 3, found 3 before this one'],
   [
     'Handlers of a method',
     { handlersOfMethod: 2 },
     (rpc) => [client(rpc, 'm'), client(rpc, 'm'), client(rpc, 'm')],
-    'handlers of "m": must be at most 2, found 2 before this one',
+    'handlers_of_method: must be at most 2, found 2 before this one',
   ],
   [
     'Methods of a connection',
     { methodsOfClient: 2 },
     (rpc) => client(rpc, 'a', 'b', 'b', 'c'),
-    'methods of a connection: must be at most 2, found 2 before this one',
+    'methods_of_connection: must be at most 2, found 2 before this one',
   ],
 ];
 
@@ -261,14 +261,14 @@ test('Calls of the own methods of the hub have room of their own, and a client h
   far.port.announced({ method: 'com.omlox.ping', id: 'far' });
   for (let n = 0; n < 2; n++) begin(rpc, { method: 'm' }, 'a');
   assert.throws(() => begin(rpc, { method: 'm' }, 'b'), {
-    message: 'open calls: must be at most 2, found 2 before this one',
+    message: 'open_calls: must be at most 2, found 2 before this one',
   });
   begin(rpc, { method: 'com.omlox.ping', aggregate: true }, 'b');
   assert.throws(() => begin(rpc, { method: 'com.omlox.ping', aggregate: true }, 'b'), {
-    message: 'open calls: must be at most 3, found 3 before this one',
+    message: 'open_calls: must be at most 3, found 3 before this one',
   });
   assert.throws(() => begin(rpc, { method: 'com.omlox.ping', aggregate: true }, 'a'), {
-    message: /^open calls of a client: /,
+    message: /^open_calls_of_client: /,
   });
   assert.deepEqual([led.answer({ result: 1 }, 0), led.answer({ result: 1 }, 1)], [true, true]);
   assert.doesNotThrow(() => begin(rpc, { method: 'com.omlox.ping', aggregate: true }, 'a'));
@@ -300,8 +300,8 @@ for (const [what, bounds, act, message] of BOUNDS) {
 }
 
 for (const [what, bounds, refusal] of [
-  ['one call', { responseBytes: 15 }, '-32010 responses of a call: must have at most 15 bytes, found 20'],
-  ['all calls', { heldBytes: 15 }, '-32010 responses of all open calls: must have at most 15 bytes, found 20'],
+  ['one call', { responseBytes: 15 }, '-32010 responses_of_call: must have at most 15 bytes, found 20'],
+  ['all calls', { heldBytes: 15 }, '-32010 responses_of_open_calls: must have at most 15 bytes, found 20'],
 ] as const) {
   test(`Bytes of the responses of ${what} are bounded, and free again afterwards`, () => {
     const { rpc, clock } = openRpc({ bounds });

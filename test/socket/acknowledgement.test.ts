@@ -1,7 +1,7 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
-import { HubError } from '../../src/errors.ts';
 import type { PubSubDeps } from '../../src/socket/deps.ts';
 import { batchesOf } from '../support/event_batches.ts';
 import { serveSocket } from './harness.ts';
@@ -52,7 +52,7 @@ test('a subscription fails that not all hubs know of in time, and can be tried a
   const { connect, next, fanout } = await serveAmongHubs(t);
   const client = await connect();
   client.send(SUBSCRIBE);
-  (await next()).reject(new HubError('HUB_UNAVAILABLE', 'Cannot subscribe: not all hubs know of it'));
+  (await next()).reject(errorWith('HUB_UNAVAILABLE', 'Cannot subscribe: not all hubs know of it'));
   const { code, description } = await client.next();
   assert.deepEqual([code, description], [10002, 'Cannot subscribe: not all hubs know of it']);
   assert.equal(fanout.subscribers('location_updates'), 0);

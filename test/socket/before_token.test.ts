@@ -1,7 +1,7 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
-import { HubError } from '../../src/errors.ts';
 import { KNOWN_TOKEN, location, questions, serveSocket } from './harness.ts';
 
 /** A frame of that many bytes that publishes, padded before its payload. */
@@ -36,7 +36,7 @@ test('A longer frame may come behind one with a token, while that is verified as
     client.send(longFrame(BEFORE_TOKEN + 1));
     const first = await next();
     if (isGood) first.resolve({ ...FULL_ACCESS, expiresMs: 1e12 });
-    else first.reject(new HubError('HUB_NOT_AUTHENTICATED', 'The access token is not valid'));
+    else first.reject(errorWith('HUB_NOT_AUTHENTICATED', 'The access token is not valid'));
     assert.equal((await client.next())['event'], isGood ? 'subscribed' : 'error');
     if (!isGood) assert.deepEqual(await client.closed(), CLOSE);
     else {

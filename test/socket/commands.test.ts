@@ -1,6 +1,7 @@
+import type { PublishResult } from '../../src/socket/deps.ts';
+import { errorWith, problemWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HubError } from '../../src/errors.ts';
 import { serveSocket } from './harness.ts';
 
 const GO = { 'user-agent': 'Go-http-client/1.1' };
@@ -11,9 +12,9 @@ const BIG = JSON.stringify({ event: 'subscribe', topic: 'zone_changes', params: 
 
 /** Frames of a client, and the frame that each is answered with: an error's code, or what is acknowledged. */
 const ANSWERS: readonly [name: string, frame: unknown, answer: number | string, description?: RegExp][] = [
-  ['text that is not JSON', 'hello', 10000, /not JSON/],
+  ['text that is not JSON', 'hello', 10000, /must be JSON/],
   ['an empty frame', '', 10000],
-  ['a JSON array', [], 10000, /not a JSON object/],
+  ['a JSON array', [], 10000, /must be an object/],
   ['JSON null', null, 10000],
   ['an object without event', { topic: 'location_updates' }, 10000, /^event: /],
   ['an event that is no string', { event: 1 }, 10000],
@@ -84,7 +85,7 @@ test('a socket answers every frame, and the connection stays open', async (t) =>
       const client = await connect();
       const got = await client.ask(frame);
       if (typeof answer === 'number') {
-        assert.deepEqual([got['event'], got['code'], Object.keys(got).length], ['error', answer, 3]);
+        assert.deepEqual([got['event'], got['code'], Object.keys(got).length], ['error', answer, 5]);
         assert.match(String(got['description']), description);
       } else {
         assert.equal(got['event'], answer);
@@ -170,29 +171,29 @@ test('a socket hands published items on, with the version in the path, and answe
   ]);
 });
 
-const FAILURES: readonly [string, () => { problems: string[] } | Promise<{ problems: string[] }>, RegExp][] = [
+const FAILURES: readonly [string, () => PublishResult, RegExp][] = [
   [
     'two bad items',
-    () => ({ problems: ['locations[0].position: a', 'locations[7]: b'] }),
+    () => ({ problems: ['locations[0].position: a', 'locations[7]: b'].map(problemWith) }),
     /^locations\[0\].position: a; locations\[7\]: b$/,
   ],
-  ['bad items found later', async () => ({ problems: ['locations[3]: c'] }), /^locations\[3\]: c$/],
+  ['bad items found later', async () => ({ problems: [problemWith('locations[3]: c')] }), /^locations\[3\]: c$/],
   [
     'many bad items',
-    () => ({ problems: Array.from({ length: 9000 }, (_, i) => `locations[${i}]: bad`) }),
+    () => ({ problems: Array.from({ length: 9000 }, (_, i) => problemWith(`locations[${i}]: bad`)) }),
     /^locations\[0\]: bad; .*; and \d+ more$/,
   ],
   [
     'overload',
     () => {
-      throw new HubError('HUB_UNAVAILABLE', 'Cannot take the locations: too many wait');
+      throw errorWith('HUB_UNAVAILABLE', 'Cannot take the locations: too many wait');
     },
     /^Cannot take the locations: too many wait$/,
   ],
   [
     'overload found later',
     async () => {
-      throw new HubError('HUB_UNAVAILABLE', 'too many wait');
+      throw errorWith('HUB_UNAVAILABLE', 'too many wait');
     },
     /^too many wait$/,
   ],
@@ -227,7 +228,7 @@ test('a socket asks whether a topic may be used, with the token of the frame or 
   const { connect, published } = await serveSocket(t, {
     authorize(question) {
       asked.push(question);
-      throw new HubError('HUB_NOT_AUTHENTICATED', 'The token is missing');
+      throw errorWith('HUB_NOT_AUTHENTICATED', 'The token is missing');
     },
   });
   const params = { token: 't' };

@@ -1,9 +1,9 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import type { Access } from '../../src/auth/authorizer.ts';
-import { HubError } from '../../src/errors.ts';
 import { Fanout } from '../../src/fanout/fanout.ts';
 import type { Variant } from '../../src/model/topics.ts';
 import type { TopicRequest, PublishResult, PubSubDeps } from '../../src/socket/deps.ts';
@@ -43,7 +43,7 @@ export async function serveSocket(t: TestContext, deps: Partial<PubSubDeps> = {}
     subscriptionIdMode: 'auto',
     checkView({ crs = 'EPSG:4326', zone_id }) {
       if (crs !== 'local' && !crs.startsWith('EPSG:')) {
-        throw new HubError('HUB_BAD_REQUEST', `crs: is not supported, found ${crs}`);
+        throw errorWith('HUB_BAD_REQUEST', `crs: is not supported, found ${crs}`);
       }
       return { crs, zoneId: zone_id };
     },

@@ -1,7 +1,7 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Access } from '../../src/auth/authorizer.ts';
-import { HubError } from '../../src/errors.ts';
 import type { Peer } from '../../src/exchange.ts';
 import { createRpcSocket, type RpcSocketDeps } from '../../src/socket/rpc_session.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
@@ -83,7 +83,7 @@ for (const [code, expected] of [
   ['HUB_UNAVAILABLE', -32011],
 ] as const) {
   test(`What is refused with ${code} is answered ${expected}, whether at once or later`, async () => {
-    const error = new HubError(code, 'Cannot call it');
+    const error = errorWith(code, 'Cannot call it');
     for (const isLate of [false, true]) {
       const { connect, rpc } = world({
         authorize: () => {
@@ -94,7 +94,9 @@ for (const [code, expected] of [
       const client = connect();
       client.send({ id: 1, method: 'com.omlox.ping' });
       await new Promise(setImmediate);
-      assert.deepEqual(client.sent, [{ jsonrpc: '2.0', id: 1, error: { code: expected, message: 'Cannot call it' } }]);
+      const data = { reason: error.reason, params: error.params };
+      const sent = { code: expected, message: 'Cannot call it', data };
+      assert.deepEqual(client.sent, [{ jsonrpc: '2.0', id: 1, error: sent }]);
       assert.deepEqual([...rpc.counts.refused.values()], [1]);
     }
   });
@@ -119,7 +121,11 @@ test('Open calls of a client are bounded, and end with it', async () => {
     {
       jsonrpc: '2.0',
       id: 100,
-      error: { code: -32010, message: 'open calls of a client: must be at most 100, found 100 before this one' },
+      error: {
+        code: -32010,
+        message: 'open_calls_of_client: must be at most 100, found 100 before this one',
+        data: { reason: 'limit_reached', params: { path: 'open_calls_of_client', limit: 100, count: 100 } },
+      },
     },
   ]);
   assert.equal(rpc.counts.open, 100);

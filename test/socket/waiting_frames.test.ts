@@ -1,7 +1,7 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
-import { HubError } from '../../src/errors.ts';
 import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
 import { location, questions, serveSocket } from './harness.ts';
 
@@ -17,7 +17,7 @@ test('A connection that closes while its token is verified still publishes the f
   while (open.size > 0) await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(published, []);
   first.resolve(FULL_ACCESS);
-  (await next()).reject(new HubError('HUB_NOT_AUTHORIZED', 'not this one'));
+  (await next()).reject(errorWith('HUB_NOT_AUTHORIZED', 'not this one'));
   for (let i = 2; i < 4; i++) (await next()).resolve(FULL_ACCESS);
   await waiting.settled();
   assert.deepEqual(

@@ -1,9 +1,9 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { Agent, request } from 'undici';
-import { HubError } from '../../src/errors.ts';
 import { copied, look } from '../../src/model/borrowed.ts';
 import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { describe, raw, serve } from './harness.ts';
@@ -118,7 +118,7 @@ test('a body over the limit is answered 413 with an error body, and the connecti
     assert.match(answer, /^HTTP\/1\.1 413 Payload Too Large\r\n/);
     assert.match(
       answer,
-      /\{"type":"com\.flowcate\.http\.payload_too_large","code":413,"message":"body: must have at most 1000 bytes, found \d+"\}/,
+      /\{"type":"com\.flowcate\.http\.payload_too_large","code":413,"message":"body: must have at most 1,000 bytes, found 1,0\d\d","reason":"body_too_large"/,
     );
     assert.match(answer, /HTTP\/1\.1 200 OK/);
     assert.equal(handled, 1);
@@ -126,7 +126,7 @@ test('a body over the limit is answered 413 with an error body, and the connecti
 });
 
 test('an error of admitBody is answered and logged, and the server continues', async (t) => {
-  const faults = [new HubError('HUB_BAD_REQUEST', 'path: is bad'), new Error('a fault')];
+  const faults = [errorWith('HUB_BAD_REQUEST', 'path: is bad'), new Error('a fault')];
   const { url, reported } = await serve(t, {
     admitBody() {
       throw faults.shift();

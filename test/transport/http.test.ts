@@ -1,9 +1,10 @@
+import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { freePort } from '../../bench/process/free_port.ts';
-import { HubError, StartupError } from '../../src/errors.ts';
+import { StartupError } from '../../src/errors.ts';
 import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
 import { Unsent } from '../../src/transport/unsent.ts';
 import { raw, SOCKET_PATH, serve } from './harness.ts';
@@ -90,7 +91,7 @@ const FAILURES: readonly [string, () => HttpReply | Promise<HttpReply>, number, 
   [
     'throws a HubError',
     () => {
-      throw new HubError('HUB_NOT_FOUND', 'gone');
+      throw errorWith('HUB_NOT_FOUND', 'gone');
     },
     404,
     /^gone$/,
@@ -99,7 +100,7 @@ const FAILURES: readonly [string, () => HttpReply | Promise<HttpReply>, number, 
   [
     'rejects with a HubError',
     async () => {
-      throw new HubError('HUB_UNAVAILABLE', 'full');
+      throw errorWith('HUB_UNAVAILABLE', 'full');
     },
     503,
     /^full$/,

@@ -187,7 +187,10 @@ test('HTTP is answered that only HTTPS is served, and reaches nothing', async (t
   const { port } = await serveTls(t, true, { handleHttp: () => ({ status: 200, body: String(handled++) }) });
   const answer = await raw(port, [GET, GET], /never/);
   assert.match(answer, /^HTTP\/1\.1 426 Upgrade Required\r\n/);
-  assert.match(answer, /"message":"Cannot answer over HTTP: this hub serves HTTPS only"\}$/);
+  assert.match(
+    answer,
+    /"message":"Cannot answer over HTTP: this hub serves HTTPS only","reason":"https_only","params":\{\}\}$/,
+  );
   const socket = new WebSocket(`ws://127.0.0.1:${port}${SOCKET_PATH}`);
   const [error] = await once(socket, 'error');
   assert.match(String(error), /426/);

@@ -1,3 +1,4 @@
+import { Problem, problemOf } from '../../problem.ts';
 import { ExactNumber, ordinary } from '../../model/lossless_numbers.ts';
 import type { Location } from '../../model/location.ts';
 import { show } from '../../model/error_value_text.ts';
@@ -10,7 +11,7 @@ export type Decoded =
   | { readonly is: 'location'; readonly location: Location }
   | { readonly is: 'ignored' }
   /** `problem` names the field below `at` and the value found. */
-  | { readonly is: 'refused'; readonly problem: string };
+  | { readonly is: 'refused'; readonly problem: Problem };
 
 /** Kinds of notifications without a current position, even if they contain one: that of an absent device is old. */
 const WITHOUT_POSITION: ReadonlySet<string> = new Set([
@@ -38,12 +39,12 @@ export interface DecodingContext {
  */
 export function decodeNotification(sent: unknown, { at, zone }: DecodingContext): Decoded {
   const value = ordinary(sent);
-  if (!isObject(value)) return refused(`${at}: must be an object, found ${show(value)}`);
+  if (!isObject(value)) return refused(problemOf('not_an_object', { path: at, found: show(value) }));
   const type = textOf(value['notificationType'])?.toLowerCase();
   if (type !== undefined && WITHOUT_POSITION.has(type)) return IGNORED;
   const deviceId = textOf(value['deviceId']) ?? textOf(value['macAddress']);
   if (deviceId === undefined) {
-    return refused(`${at}.deviceId: must be a text that is not empty, found ${show(value['deviceId'])}`);
+    return refused(problemOf('not_a_filled_string', { path: `${at}.deviceId`, found: show(value['deviceId']) }));
   }
   const geographic = geographicOf(value['geoCoordinate']);
   const local = localOf(value['locationCoordinate']);
@@ -55,21 +56,22 @@ export function decodeNotification(sent: unknown, { at, zone }: DecodingContext)
     provider_id: deviceId,
     source,
   };
-  if (typeof geographic === 'object') return located({ ...common, ...atGeographic(geographic) }, value, local);
-  if (typeof local === 'object') {
+  if (geographic !== undefined && !(geographic instanceof Problem))
+    return located({ ...common, ...atGeographic(geographic) }, value, local);
+  if (local !== undefined && !(local instanceof Problem)) {
     if (floorZone !== undefined) return located({ ...common, ...atLocal(local, floorZone) }, value, local);
     const found = show(value['locationMapHierarchy']);
-    return refused(`${at}.locationMapHierarchy: must be the foreign_id of a zone, found ${found}`);
+    return refused(problemOf('not_a_foreign_id', { path: `${at}.locationMapHierarchy`, found }));
   }
-  if (local !== undefined) return refused(`${at}.locationCoordinate${local}`);
-  if (geographic !== undefined) return refused(`${at}.geoCoordinate${geographic}`);
+  if (local !== undefined) return refused(within(`${at}.locationCoordinate`, local));
+  if (geographic !== undefined) return refused(within(`${at}.geoCoordinate`, geographic));
   return IGNORED;
 }
 
-function located(location: Location, value: Notification, local: Local | string | undefined): Decoded {
+function located(location: Location, value: Notification, local: Local | Problem | undefined): Decoded {
   const radius = value['confidenceFactor'];
   // The radius is in the unit of the local coordinates, and in feet without these.
-  const metres = typeof local === 'object' ? local.metresPerUnit : local === undefined ? 0.3048 : undefined;
+  const metres = local === undefined ? 0.3048 : local instanceof Problem ? undefined : local.metresPerUnit;
   if (typeof radius === 'number' && radius > 0 && metres !== undefined) {
     location.accuracy = roundMillimetres(radius * metres, metres);
   }
@@ -164,7 +166,11 @@ function timeOf(value: Notification): number | undefined {
   return Number.isNaN(seenMs) ? undefined : seenMs;
 }
 
-function refused(problem: string): Decoded {
+function within(at: string, problem: Problem): Problem {
+  return problem.at(`${at}.${String(problem.params['path'])}`);
+}
+
+function refused(problem: Problem): Decoded {
   return { is: 'refused', problem };
 }
 
@@ -196,29 +202,35 @@ const UNKNOWN = -999;
 const METRES_PER_UNIT: Readonly<Record<string, number>> = { FEET: 0.3048, METERS: 1 };
 
 /**
- * The geographic coordinates; undefined if they are missing, one is -999, or both are 0. A string describes an error,
- * starting with the member: `.latitude: must be …`.
+ * The geographic coordinates; undefined if they are missing, one is -999, or both are 0. The path of a problem is the
+ * member.
  */
-function geographicOf(value: unknown): Geographic | string | undefined {
+function geographicOf(value: unknown): Geographic | Problem | undefined {
   if (value === undefined || value === null) return undefined;
   const { latitude, longitude } = Object(value) as Record<string, unknown>;
   if (latitude === UNKNOWN || longitude === UNKNOWN) return undefined;
   if (latitude == null && longitude == null) return undefined;
   if (latitude === 0 && longitude === 0) return undefined;
-  if (!isWithin(latitude, 90)) return `.latitude: must be a number between -90 and 90, found ${show(latitude)}`;
-  if (!isWithin(longitude, 180)) return `.longitude: must be a number between -180 and 180, found ${show(longitude)}`;
+  if (!isWithin(latitude, 90)) {
+    return problemOf('not_a_latitude', { path: 'latitude', minimum: -90, maximum: 90, found: show(latitude) });
+  }
+  if (!isWithin(longitude, 180)) {
+    return problemOf('not_a_longitude', { path: 'longitude', minimum: -180, maximum: 180, found: show(longitude) });
+  }
   return { latitude, longitude };
 }
 
-/** The coordinates on the map; undefined or an error string as in geographicOf. The default unit is feet. */
-function localOf(value: unknown): Local | string | undefined {
+/** The coordinates on the map; undefined or a problem as in geographicOf. The default unit is feet. */
+function localOf(value: unknown): Local | Problem | undefined {
   if (value === undefined || value === null) return undefined;
   const { x, y, z, unit } = Object(value) as Record<string, unknown>;
   if (x === UNKNOWN && y === UNKNOWN) return undefined;
-  if (!isWithin(x)) return `.x: must be a number, found ${show(x)}`;
-  if (!isWithin(y)) return `.y: must be a number, found ${show(y)}`;
+  if (!isWithin(x)) return problemOf('not_a_number', { path: 'x', found: show(x) });
+  if (!isWithin(y)) return problemOf('not_a_number', { path: 'y', found: show(y) });
   const metresPerUnit = metresPer(unit);
-  if (metresPerUnit === undefined) return `.unit: must be FEET or METERS, found ${show(unit)}`;
+  if (metresPerUnit === undefined) {
+    return problemOf('out_of_choices', { path: 'unit', allowed: ['FEET', 'METERS'], found: show(unit) });
+  }
   return { x, y, z: isWithin(z) ? z : 0, metresPerUnit };
 }
 

@@ -1,4 +1,5 @@
-import { HubError } from '../../errors.ts';
+import { errorOfAll, hubError } from '../../errors.ts';
+import type { Problem } from '../../problem.ts';
 import type { EachResult } from '../../ingest/ingest.ts';
 import type { Location } from '../../model/location.ts';
 import { show } from '../../model/error_value_text.ts';
@@ -45,7 +46,7 @@ export class CiscoWebhook {
     const values = notificationsOf(body);
     const locations: Location[] = [];
     const names: string[] = [];
-    const problems: string[] = [];
+    const problems: Problem[] = [];
     for (let index = 0; index < values.length; index++) {
       const at = `notifications[${index}]`;
       const decoded = decodeNotification(values[index], { at, zone: (name) => this.#hierarchies.find(name) });
@@ -57,19 +58,19 @@ export class CiscoWebhook {
     const taken = locations.length === 0 ? undefined : this.#needs.deliver(locations, (index) => names[index] ?? '');
     if (taken !== undefined) problems.push(...taken.problems);
     if (problems.length === 0) return taken?.kept;
-    this.#warning.warn(this.#needs.now(), 'Cisco notifications are refused', { problem: problems[0] });
+    this.#warning.warn(this.#needs.now(), 'Cisco notifications are refused', { problem: String(problems[0]) });
     if (taken !== undefined && taken.problems.length < locations.length) return taken.kept;
-    throw new HubError('HUB_BAD_REQUEST', named(problems));
+    throw errorOfAll(problems, PROBLEMS_MAX);
   }
 }
 
 /** The notifications in their envelope, a list, or a single object. Throws HUB_BAD_REQUEST for anything else. */
 function notificationsOf(body: unknown): readonly unknown[] {
   const values = isObject(body) ? inObject(body) : body;
-  if (!Array.isArray(values)) throw new HubError('HUB_BAD_REQUEST', `body: must be an object, found ${show(body)}`);
+  if (!Array.isArray(values)) throw hubError('not_an_object', { path: 'body', found: show(body) });
   if (values.length <= NOTIFICATIONS_MAX) return values;
-  const message = `notifications: must have at most ${NOTIFICATIONS_MAX} elements, found ${values.length}`;
-  throw new HubError('HUB_BAD_REQUEST', message);
+  const limit = NOTIFICATIONS_MAX;
+  throw hubError('too_many', { path: 'notifications', limit, unit: 'elements', found: values.length });
 }
 
 function inObject(body: Readonly<Record<string, unknown>>): unknown {
@@ -77,10 +78,5 @@ function inObject(body: Readonly<Record<string, unknown>>): unknown {
   if (Array.isArray(notifications)) return notifications;
   const isBare = notifications === undefined && typeof body['notificationType'] === 'string';
   if (isBare) return [body];
-  throw new HubError('HUB_BAD_REQUEST', `notifications: must be an array, found ${show(notifications)}`);
-}
-
-function named(problems: readonly string[]): string {
-  const more = problems.length > PROBLEMS_MAX ? [`and ${problems.length - PROBLEMS_MAX} more`] : [];
-  return [...problems.slice(0, PROBLEMS_MAX), ...more].join('; ');
+  throw hubError('not_an_array', { path: 'notifications', found: show(notifications) });
 }

@@ -189,7 +189,7 @@ export class RtlsConnection {
     this.#rejected += taken.problems.length;
     this.#updates += accepted;
     if (accepted > 0) this.#lastUpdateMs = open.lastByteMs;
-    if (taken.problems[0] !== undefined) this.#refused(taken.problems[0]);
+    if (taken.problems[0] !== undefined) this.#refused(String(taken.problems[0]));
     taken.kept?.catch((error: unknown) => this.#refused(`not kept: ${String(error)}`));
   }
 

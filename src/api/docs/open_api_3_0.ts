@@ -82,6 +82,7 @@ const KEPT = new Set(
   ['$ref', 'title', 'description', 'format', 'enum', 'required', 'readOnly', 'writeOnly', 'default'].concat(
     ['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'pattern'],
     ['minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties', 'discriminator'],
+    ['x-extensible-enum'],
   ),
 );
 

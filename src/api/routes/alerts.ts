@@ -1,6 +1,6 @@
+import { hubError } from '../../errors.ts';
 import Type from 'typebox';
 import { redactor } from '../../auth/redaction.ts';
-import { HubError } from '../../errors.ts';
 import { ALERT_STATES, Alert, AlertPreview, AlertRule, AlertSelection, AlertSummary } from '../../model/alert.ts';
 import { checker } from '../../model/check.ts';
 import { ArrayOf, OneOf } from '../../model/schema.ts';
@@ -20,7 +20,7 @@ function textOf(alert: Alert, { sight }: Pick<ApiCall, 'sight'>): string {
 function idsIn(body: unknown): readonly string[] | undefined {
   const { ids, all } = selection.parse(body);
   if (ids == null && all !== true) {
-    throw new HubError('HUB_BAD_REQUEST', `ids: are required unless all is true, found ${show(ids)}`);
+    throw hubError('missing_unless_all', { path: 'ids', found: show(ids) });
   }
   return ids ?? undefined;
 }
@@ -28,7 +28,7 @@ function idsIn(body: unknown): readonly string[] | undefined {
 /** Throws HUB_BAD_REQUEST. */
 function checkState(state: string | undefined): void {
   if (state === undefined || ALERT_STATES.some((word) => word === state)) return;
-  throw new HubError('HUB_BAD_REQUEST', `state: must be one of ${ALERT_STATES.join(', ')}, found ${show(state)}`);
+  throw hubError('out_of_choices', { path: 'state', allowed: ALERT_STATES.join(', '), found: show(state) });
 }
 
 const RULE_ROUTES: readonly ApiRoute[] = [

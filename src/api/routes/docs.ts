@@ -1,7 +1,6 @@
+import { hubError } from '../../errors.ts';
 import Type from 'typebox';
-import { HubError } from '../../errors.ts';
 import type { Components, DocumentSchema } from '../../model/components.ts';
-import { show } from '../../model/error_value_text.ts';
 import { asyncApiDocument } from '../../socket/docs/async_api.ts';
 import type { ApiDeps } from '../deps.ts';
 import { pageFile } from '../docs/files.ts';
@@ -88,7 +87,7 @@ function pageRow(path: string, summary: string): ApiRoute {
     replies: { 200: { description: 'The file.' } },
     async handle({ path, id, reply }: ApiCall) {
       const file = await pageFile(id || 'rest');
-      if (file === undefined) throw new HubError('HUB_NOT_FOUND', `Cannot get ${show(path)}: there is no such file`);
+      if (file === undefined) throw hubError('no_file', { file: path });
       // Pages reference their files by absolute paths, since they are also served with a trailing slash.
       const base = id === '' ? path : path.slice(0, path.lastIndexOf('/'));
       return reply.file(file.mediaType, file.isPage ? file.text.replaceAll('{base}', base) : file.text);

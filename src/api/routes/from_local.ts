@@ -1,10 +1,10 @@
+import { hubError, HubError } from '../../errors.ts';
 import { normalizeFence } from '../../core/fence/region_normal.ts';
 import { placeLocal } from '../../core/geo/geodesic.ts';
 import { roundDegrees } from '../../core/geo/rounding.ts';
 import { checkGroundControlPoints, zoneTransform } from '../../core/zone/zone_transform.ts';
 import { checkLonLat } from '../../entities/body.ts';
 import type { Entities } from '../../entities/entities.ts';
-import { HubError } from '../../errors.ts';
 import { checker } from '../../model/check.ts';
 import { CreationParameters, ZoneCreationParameters } from '../../model/creation.ts';
 import { Fence } from '../../model/fence.ts';
@@ -51,12 +51,14 @@ export const FROM_LOCAL_ROUTES: readonly ApiRoute[] = [
 function zoneFromLocal(body: unknown, entities: Entities): Zone {
   const parameters = schema.parse(body);
   const place = byReference(parameters);
-  if (place === undefined) throw bad('global_reference: is required for a zone, found nothing');
+  if (place === undefined) throw hubError('missing_for_zone', { path: 'global_reference', found: 'nothing' });
   const positions = coordinatesOf(parameters);
-  if (positions === undefined) throw bad('local_coordinates: is required for a zone, found nothing');
+  if (positions === undefined) throw hubError('missing_for_zone', { path: 'local_coordinates', found: 'nothing' });
   const rows = open(positions).flatMap((position, i) => [place(position, pathAt(i)), [...position]]);
   const problem = checkGroundControlPoints(rows);
-  if (problem !== undefined) throw bad(`local_coordinates: must place a zone, found that ${problem}`);
+  if (problem !== undefined) {
+    throw hubError('no_placement', { path: 'local_coordinates' }, { detail: `that ${problem}` });
+  }
   return { id: entities.newId(), type: 'unknown', ground_control_points: rows };
 }
 
@@ -71,7 +73,7 @@ function fenceFromLocal(body: unknown, entities: Entities): Fence {
   const fence =
     positions === undefined ? circle(id, parameters, entities) : polygon(id, positions, placing(parameters, entities));
   const problem = entities.shapes.regionProblem(fence);
-  if (problem !== undefined) throw bad(`local_coordinates: must outline an area, found that ${problem}`);
+  if (problem !== undefined) throw new HubError(problem.at('local_coordinates'));
   return fence;
 }
 
@@ -79,9 +81,9 @@ function circle(id: string, parameters: CreationParameters, entities: Entities):
   const { radius, local_reference: centre } = parameters;
   const place = byZone(parameters, entities);
   if (place === undefined || radius == null) {
-    throw bad('local_coordinates: is required for a fence without radius and zone_id, found nothing');
+    throw hubError('missing_for_fence', { path: 'local_coordinates', found: 'nothing' });
   }
-  if (radius <= 0) throw bad(`radius: must be greater than 0, found ${radius}`);
+  if (radius <= 0) throw hubError('not_positive', { path: 'radius', found: String(radius) });
   const coordinates = place(centre?.coordinates ?? [0, 0], 'local_reference.coordinates');
   return { id, region: { type: 'Point', coordinates }, radius };
 }
@@ -94,7 +96,7 @@ function polygon(id: string, positions: readonly Position[], place: Place): Fenc
 function placing(parameters: CreationParameters, entities: Entities): Place {
   const place = byReference(parameters) ?? byZone(parameters, entities);
   if (place !== undefined) return place;
-  throw bad('global_reference: is required without zone_id, found nothing');
+  throw hubError('missing_without_zone', { path: 'global_reference', found: 'nothing' });
 }
 
 function byReference(parameters: CreationParameters): Place | undefined {
@@ -111,18 +113,18 @@ function byReference(parameters: CreationParameters): Place | undefined {
   return (position, path) => {
     const placed = placeLocal(position, known);
     if (placed.every(Number.isFinite)) return placed;
-    throw bad(`${path}: must be a place on the earth, found ${show(position)}`);
+    throw hubError('not_on_earth', { path, found: show(position) });
   };
 }
 
 function byZone({ zone_id: name }: CreationParameters, entities: Entities): Place | undefined {
   if (name == null) return undefined;
   const zone = entities.zoneBy(name);
-  if (zone === undefined) throw bad(`zone_id: must be the id or foreign id of a zone, found ${show(name)}`);
+  if (zone === undefined) throw hubError('unknown_zone', { path: 'zone_id', found: show(name) });
   const plane = zoneTransform(zone);
-  if (plane === undefined) throw bad(`zone_id: must be a zone with local coordinates, found ${show(name)}`);
+  if (plane === undefined) throw hubError('zone_not_placed', { path: 'zone_id', found: show(name) });
   return ([x = 0, y = 0, z], path) => {
-    if (!plane.covers(x, y)) throw bad(`${path}: must lie within reach of the zone, found ${show([x, y])}`);
+    if (!plane.covers(x, y)) throw hubError('out_of_zone', { path, found: show([x, y]) });
     const out: [number, number] = [0, 0];
     plane.toWgs84(x, y, out);
     const placed = [roundDegrees(out[0]), roundDegrees(out[1])];
@@ -143,8 +145,4 @@ function open(positions: readonly Position[]): readonly Position[] {
 
 function pathAt(index: number): string {
   return pathOf('local_coordinates.coordinates', [String(index)]);
-}
-
-function bad(message: string): HubError {
-  return new HubError('HUB_BAD_REQUEST', message);
 }

@@ -1,5 +1,5 @@
+import { hubError } from '../../errors.ts';
 import Type, { type TObject, type TProperties } from 'typebox';
-import { HubError } from '../../errors.ts';
 import {
   COUNTED_KINDS,
   FORMATS,
@@ -364,5 +364,5 @@ function recordedIn(
 function neededIn(query: QueryParameters, name: string): string {
   const value = query[name];
   if (value !== undefined && value !== '') return String(value);
-  throw new HubError('HUB_BAD_REQUEST', `${name}: is required, but is missing`);
+  throw hubError('missing', { path: name });
 }

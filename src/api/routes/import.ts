@@ -1,5 +1,5 @@
+import { hubError } from '../../errors.ts';
 import Type from 'typebox';
-import { HubError } from '../../errors.ts';
 import { EntityDocument, Import } from '../../model/import.ts';
 import { show } from '../../model/error_value_text.ts';
 import type { Permit } from '../deps.ts';
@@ -99,7 +99,7 @@ export const IMPORT_ROUTES: readonly ApiRoute[] = [
 
 function objectOf(body: unknown): Document {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Document;
-  throw new HubError('HUB_BAD_REQUEST', `body: must be an object, found ${show(body)}`);
+  throw hubError('not_an_object', { path: 'body', found: show(body) });
 }
 
 /**

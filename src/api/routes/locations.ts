@@ -1,5 +1,5 @@
+import { hubError } from '../../errors.ts';
 import Type from 'typebox';
-import { HubError } from '../../errors.ts';
 import type { HttpReply } from '../../exchange.ts';
 import { Location, Proximity } from '../../model/location.ts';
 import { ArrayOf } from '../../model/schema.ts';
@@ -205,5 +205,5 @@ function tallyFor({ history }: ApiDeps): Tally | undefined {
 
 function arrayOf({ body }: ApiCall): readonly unknown[] {
   if (Array.isArray(body)) return body;
-  throw new HubError('HUB_BAD_REQUEST', `body: must be an array, found ${show(body)}`);
+  throw hubError('not_an_array', { path: 'body', found: show(body) });
 }

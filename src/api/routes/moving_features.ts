@@ -1,5 +1,5 @@
+import { hubError, type HubError } from '../../errors.ts';
 import Type, { type TSchema } from 'typebox';
-import { HubError } from '../../errors.ts';
 import type { BoundingBox, ObjectsQuery, Span, TrackQuery, PositionKind } from '../../history/queries/query.ts';
 import {
   Conformance,
@@ -212,10 +212,7 @@ async function feature(kind: Kind, call: ApiCall, api: ApiDeps) {
   const found = await history.ask({ ask: 'objects', whose, ...EVER, only: [id], ...list }, call.client.gone?.());
   const { features } = JSON.parse(Buffer.from(found.bytes).toString()) as { readonly features: readonly object[] };
   if (features.length === 0 && found.missingHubs === undefined && api.entities.get(kind, id) === undefined) {
-    throw new HubError(
-      'HUB_NOT_FOUND',
-      `Cannot find ${kind} ${show(id)}: there is neither such a ${kind} nor its history`,
-    );
+    throw hubError('not_recorded', { kind, id });
   }
   const base = `${baseOf(call)}/collections/${kind}s`;
   const path = `${base}/items/${encodeURIComponent(id)}`;
@@ -249,10 +246,7 @@ function intervalOf({ datetime }: QueryParameters): Span {
 }
 
 function badDatetime(found: unknown): HubError {
-  return new HubError(
-    'HUB_BAD_REQUEST',
-    `datetime: must be an RFC 3339 date and time, or two of them in their order with a slash between, found ${show(found)}`,
-  );
+  return hubError('not_a_datetime', { path: 'datetime', found: show(found) });
 }
 
 /** Points in time for interpolation. Throws HUB_BAD_REQUEST. */
@@ -266,17 +260,22 @@ function momentsOf(query: QueryParameters): {
   if (query.leaf === undefined) {
     if (!isCut) return { leafMs: undefined, endsMs: undefined };
     if (fromMs > EVER.fromMs && toMs < EVER.toMs) return { leafMs: undefined, endsMs: [fromMs, lastMs] };
-    throw new HubError('HUB_BAD_REQUEST', 'subTrajectory: wants a datetime with both of its ends');
+    throw hubError('open_datetime', { path: 'subTrajectory' });
   }
-  if (isCut) throw new HubError('HUB_BAD_REQUEST', 'leaf: must not be given together with subTrajectory');
+  if (isCut) throw hubError('not_with', { path: 'leaf', member: 'subTrajectory' });
   const texts = String(query.leaf).split(',');
   const leafMs = texts.map((text) => parseTime(text.trim()));
   const bad = texts.find((_, i) => Number.isNaN(leafMs[i]));
   if (bad !== undefined) {
-    throw new HubError('HUB_BAD_REQUEST', `leaf: must be RFC 3339 dates and times, found ${show(bad)}`);
+    throw hubError('not_times', { path: 'leaf', found: show(bad) });
   }
   if (leafMs.length > LEAVES_MAX) {
-    throw new HubError('HUB_BAD_REQUEST', `leaf: must have at most ${LEAVES_MAX} moments, found ${leafMs.length}`);
+    throw hubError('too_many', {
+      path: 'leaf',
+      limit: String(LEAVES_MAX),
+      unit: 'moments',
+      found: String(leafMs.length),
+    });
   }
   const within = [...new Set(leafMs)].filter((ms) => ms >= fromMs && ms <= lastMs).sort((a, b) => a - b);
   return { leafMs: within, endsMs: undefined };
@@ -300,8 +299,5 @@ function boxOf({ bbox }: QueryParameters): BoundingBox | undefined {
   if (isBox && south <= north && low <= high) {
     return { west, south, east, north, ...(isFlat ? { low: undefined, high: undefined } : { low, high }) };
   }
-  throw new HubError(
-    'HUB_BAD_REQUEST',
-    `bbox: must be four numbers, west,south,east,north in degrees, or six with heights, found ${show(bbox)}`,
-  );
+  throw hubError('not_a_bbox_with_heights', { path: 'bbox', found: show(bbox) });
 }

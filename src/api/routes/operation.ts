@@ -1,5 +1,5 @@
+import { hubError, HubError } from '../../errors.ts';
 import Type from 'typebox';
-import { HubError } from '../../errors.ts';
 import {
   ClusterOwners,
   HealthSource,
@@ -44,7 +44,7 @@ const HUB_ROUTES: readonly ApiRoute[] = [
     replies: { 200: { description: 'The hub is ready.', schema: Health } },
     handle({ reply }, { operation }) {
       const { problem } = operation.health;
-      if (problem !== undefined) throw new HubError('HUB_UNAVAILABLE', `This hub cannot serve: ${problem}`);
+      if (problem !== undefined) throw new HubError(problem);
       return reply.json('{}');
     },
   }),
@@ -116,7 +116,7 @@ const HEALTH_ROUTES: readonly ApiRoute[] = [
       const zone = entities.zoneBy(id);
       const [health] = zone === undefined ? [] : await operation.health.zones([zone]);
       if (health !== undefined) return reply.json(JSON.stringify(health));
-      throw new HubError('HUB_NOT_FOUND', `Cannot find zone ${show(id)}: no zone has that id`);
+      throw hubError('not_found', { kind: 'zone', id });
     },
   }),
   route({
@@ -139,7 +139,7 @@ const HEALTH_ROUTES: readonly ApiRoute[] = [
     async handle({ id, reply }, { operation }) {
       const [source] = await operation.health.sources(id);
       if (source !== undefined) return reply.json(JSON.stringify(source));
-      throw new HubError('HUB_NOT_FOUND', `Cannot find source ${show(id)}: no location has come from it`);
+      throw hubError('unknown_source', { id });
     },
   }),
 ];
@@ -198,7 +198,7 @@ const STATS_ROUTES: readonly ApiRoute[] = [
       const months = isMonth(year, month) ? await operation.usage.all() : [];
       const found = months.find((each) => each.year === Number(year) && each.month === Number(month));
       if (found !== undefined) return reply.json(JSON.stringify([found]));
-      throw new HubError('HUB_NOT_FOUND', `Cannot find the month ${show(`${year}/${month}`)}: nothing is known of it`);
+      throw hubError('unknown_month', { month: show(`${year}/${month}`) });
     },
   }),
 ];

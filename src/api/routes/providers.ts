@@ -1,9 +1,8 @@
+import { hubError } from '../../errors.ts';
 import Type from 'typebox';
-import { HubError } from '../../errors.ts';
 import { Fence } from '../../model/fence.ts';
 import { LocationProvider } from '../../model/provider.ts';
 import { AnyType, ArrayOf, IdArray } from '../../model/schema.ts';
-import { show } from '../../model/error_value_text.ts';
 import { Trackable } from '../../model/trackable.ts';
 import { idList } from '../responses.ts';
 import { existing, requireEntity } from '../lookup.ts';
@@ -60,7 +59,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
     handle({ id, reply }, hub) {
       const { sensors } = requireEntity('provider', id, hub);
       if (sensors != null) return reply.json(JSON.stringify(sensors));
-      throw new HubError('HUB_NOT_FOUND', `Cannot get sensors of provider ${show(id)}: it has none`);
+      throw hubError('no_sensors', { id });
     },
   }),
   route({

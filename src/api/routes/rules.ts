@@ -1,6 +1,6 @@
+import { hubError } from '../../errors.ts';
 import Type from 'typebox';
 import { parseRule } from '../../core/rules/parse.ts';
-import { HubError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { RuleSet } from '../../model/rule.ts';
 import { Choice } from '../../model/schema.ts';
@@ -65,7 +65,7 @@ function expressionOf(body: string): string {
   const value = isObject ? parsed(body) : stringOr(body);
   const expression = typeof value === 'string' ? value : (value as { readonly expression?: unknown }).expression;
   if (typeof expression === 'string') return expression;
-  throw new HubError('HUB_BAD_REQUEST', `expression: must be a string, found ${show(expression)}`);
+  throw hubError('not_a_string', { path: 'expression', found: show(expression) });
 }
 
 function stringOr(body: string): unknown {
@@ -81,6 +81,6 @@ function parsed(text: string): unknown {
     return parseJson(text);
   } catch (cause) {
     const reason = (cause as Error).message;
-    throw new HubError('HUB_BAD_REQUEST', `body: must be an expression or its JSON, found ${reason}`, { cause });
+    throw hubError('not_an_expression', { path: 'body', found: reason }, { cause });
   }
 }

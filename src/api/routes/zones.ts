@@ -1,3 +1,4 @@
+import { hubError } from '../../errors.ts';
 import Type from 'typebox';
 import { checkZoneOutline, checkZonePlace } from '../../auth/reference_check.ts';
 import { WGS84 } from '../../core/geo/crs.ts';
@@ -5,7 +6,6 @@ import { roundDegrees, roundMeters } from '../../core/geo/rounding.ts';
 import { feature } from '../../core/zone/view.ts';
 import { zoneTransform } from '../../core/zone/zone_transform.ts';
 import { bodyObject } from '../../entities/body.ts';
-import { HubError } from '../../errors.ts';
 import { checker } from '../../model/check.ts';
 import { Fence } from '../../model/fence.ts';
 import { idKey } from '../../model/id.ts';
@@ -100,22 +100,19 @@ export const ZONE_ROUTES: readonly ApiRoute[] = [
 function simpleTransform(zone: Zone, body: unknown): SimpleTransform {
   const { position, crs } = transform.parse(body);
   const wanted = crs ?? 'local';
-  if (wanted !== 'local' && wanted !== 'EPSG:4326') throw bad(`crs: must be local or EPSG:4326, found ${show(crs)}`);
+  if (wanted !== 'local' && wanted !== 'EPSG:4326')
+    throw hubError('not_local_or_wgs84', { path: 'crs', found: show(crs) });
   const plane = zoneTransform(zone);
-  if (plane === undefined) throw bad(`zone_id: must be a zone with local coordinates, found ${show(zone.id)}`);
+  if (plane === undefined) throw hubError('zone_not_placed', { path: 'zone_id', found: show(zone.id) });
   const [x, y, z] = position.coordinates as [number, number, number?];
   const toWgs84 = wanted === 'local';
   const from = toWgs84 ? plane : WGS84;
   const out: [number, number] = [Number.NaN, Number.NaN];
   if (from.covers(x, y)) (toWgs84 ? plane.toWgs84 : plane.fromWgs84)(x, y, out);
   if (!Number.isFinite(out[0]) || !Number.isFinite(out[1])) {
-    throw bad(`position.coordinates: must lie within reach of zone ${show(zone.id)}, found ${show([x, y])}`);
+    throw hubError('out_of_named_zone', { path: 'position.coordinates', zone_id: zone.id, found: show([x, y]) });
   }
   const coordinates = out.map(toWgs84 ? roundDegrees : roundMeters);
   if (z !== undefined) coordinates.push(z);
   return { position: { type: 'Point', coordinates }, source: zone.id, crs: toWgs84 ? 'EPSG:4326' : 'local' };
-}
-
-function bad(message: string): HubError {
-  return new HubError('HUB_BAD_REQUEST', message);
 }

@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { hubError, type HubError } from '../../errors.ts';
 import {
   type Appended,
   type Bus,
@@ -176,13 +176,11 @@ export class ConfigLog {
     if (this.#failure !== undefined) throw stoppedError(this.#failure);
     if (this.#applied >= sequence) return;
     if (this.#marks.size >= MARKS_MAX) {
-      throw unavailable(`Cannot wait for configuration record ${sequence}: ${MARKS_MAX} requests are waiting already`);
+      throw hubError('too_many_waiting', { operation: 'wait_for_configuration', count: MARKS_MAX });
     }
     if (await this.#mark(sequence, timeoutMs).passes) return;
     if (this.#failure !== undefined) throw stoppedError(this.#failure);
-    throw unavailable(
-      `Cannot wait for configuration record ${sequence} any longer: after ${timeoutMs} ms the last one is ${this.#applied}`,
-    );
+    throw hubError('config_record_late', { sequence, limit: timeoutMs, last: this.#applied });
   }
 
   /**
@@ -198,9 +196,7 @@ export class ConfigLog {
     const bytes = packRecord(id, body);
     const { length } = this.#waiting;
     if (length >= WAITING_MAX.appends || this.#waitingBytes + bytes.length > WAITING_MAX.bytes) {
-      throw unavailable(
-        `Cannot change the configuration: ${length} changes of ${this.#waitingBytes} bytes are waiting already`,
-      );
+      throw hubError('config_changes_waiting', { count: length, bytes: this.#waitingBytes });
     }
     const { promise, resolve, reject } = Promise.withResolvers<ConfigAppended>();
     this.#waiting.push({ id, bytes, expectedSequence, untilMs: elapsed() + appendMs, resolve, reject, isOpen: true });
@@ -282,7 +278,7 @@ export class ConfigLog {
       );
     }
     const leftMs = untilMs - this.#options.elapsed();
-    if (leftMs <= 0) return fail(waiting, notKept('the changes before it took all of its time'));
+    if (leftMs <= 0) return fail(waiting, hubError('config_queue_slow'));
     const mark = this.#mark(applied + 1, leftMs);
     await this.#repeatAfter(waiting, applied, mark.passes);
     mark.end(false);
@@ -298,10 +294,15 @@ export class ConfigLog {
       if (appended === false) return fail(waiting, lateError(true));
       if (appended instanceof BusBusyError) {
         if ((await this.#within(passes, RETRY_MS)) !== false) continue;
-        return waiting.isOpen ? fail(waiting, isInDoubt ? lateError(true) : notKept(appended.message)) : undefined;
+        return waiting.isOpen
+          ? fail(
+              waiting,
+              isInDoubt ? lateError(true) : hubError('config_unavailable', {}, { detail: appended.message }),
+            )
+          : undefined;
       }
       if (appended instanceof Error) return fail(waiting, isInDoubt ? lateError(true, appended) : appended);
-      if (appended.at === 'full' && !isInDoubt) return fail(waiting, notKept('its stream is full'));
+      if (appended.at === 'full' && !isInDoubt) return fail(waiting, hubError('config_full'));
       isInDoubt ||= appended.at === 'unknown' || appended.at === 'kept';
       const isNear = appended.at === 'kept' ? passes : this.#within(passes, RETRY_MS);
       if ((await isNear) === false) return waiting.isOpen ? fail(waiting, lateError(isInDoubt)) : undefined;
@@ -386,21 +387,12 @@ function fail(waiting: Waiting, error: Error): void {
   waiting.reject(error);
 }
 
-function unavailable(message: string, cause?: unknown): HubError {
-  return new HubError('HUB_UNAVAILABLE', message, { cause });
-}
-
-function notKept(why: string): HubError {
-  return unavailable(`Cannot change the configuration: ${why}`);
-}
-
 function lateError(isInDoubt: boolean, cause?: unknown): HubError {
-  if (!isInDoubt) return notKept('other changes came first, and did not arrive in time');
-  return unavailable('Cannot say whether the configuration was changed: the log did not answer in time', cause);
+  return isInDoubt ? hubError('config_unknown', {}, { cause }) : hubError('config_outrun');
 }
 
 function stoppedError(failure: Error): HubError {
-  return unavailable(`Cannot use the configuration log: ${failure.message}`, failure);
+  return hubError('config_stopped', {}, { cause: failure, detail: failure.message });
 }
 
 function gapError(applied: number, found: number): Error {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityWrite } from '../../core/entity_write.ts';
-import { HubError, StartupError } from '../../errors.ts';
+import { StartupError, hubError } from '../../errors.ts';
 import { schedule } from '../../time/clock.ts';
 import { reached } from '../membership/admission.ts';
 import type { StreamSettings } from '../nats/bus.ts';
@@ -137,7 +137,7 @@ export class OfflineConfig {
       const record = changeRecord(this.#options.by, changes, { state: this.#state, partitions: this.#partitions });
       if (record !== undefined) return record;
       if (this.#options.elapsed() >= untilMs) {
-        throw new HubError('HUB_UNAVAILABLE', 'Cannot change assignments: objects are on their way between hubs');
+        throw hubError('migrating');
       }
       await this.#next();
     }

@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { hubError, type HubError } from '../../errors.ts';
 import type { Variant } from '../../model/topics.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import { MessageError } from '../messages/codec.ts';
@@ -134,7 +134,7 @@ export class Interest {
   close(): void {
     this.#isClosed = true;
     this.#listening.end();
-    for (const waiter of this.#waiters) waiter.reject(unavailable('this hub is no member any more'));
+    for (const waiter of this.#waiters) waiter.reject(hubError('not_a_member', { operation: 'subscribe' }));
     this.#waiters.clear();
   }
 
@@ -143,14 +143,14 @@ export class Interest {
   }
 
   #until(isDone: () => boolean, withinMs?: number): Promise<void> {
-    if (this.#isClosed) return Promise.reject(unavailable('this hub is no member any more'));
+    if (this.#isClosed) return Promise.reject(hubError('not_a_member', { operation: 'subscribe' }));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { isDone, resolve, reject };
     this.#waiters.add(waiter);
     if (withinMs === undefined) return promise;
     const cancel = this.#options.schedule(withinMs, () => {
       this.#waiters.delete(waiter);
-      reject(unavailable(`not all hubs have acknowledged it in ${withinMs} ms`));
+      reject(hubError('interest_late', { limit: withinMs }));
     });
     return promise.finally(cancel);
   }
@@ -239,8 +239,4 @@ export class Interest {
       this.#options.malformed(error);
     }
   }
-}
-
-function unavailable(why: string): HubError {
-  return new HubError('HUB_UNAVAILABLE', `Cannot subscribe: ${why}`);
 }

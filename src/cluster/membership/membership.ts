@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { hubError, type HubError } from '../../errors.ts';
 import { pingSubject } from './admission.ts';
 import { APPLIED, HEARTBEAT, type Heartbeat } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -216,12 +216,12 @@ export class ClusterMembership {
   async join(log: Pick<ConfigLog, 'append'>): Promise<void> {
     const { incarnation, hubName, protocols, digest } = this.#options;
     if (this.#standing !== 'opening')
-      throw unavailable(`Cannot join the cluster: this hub is ${this.#standing} already`);
+      throw hubError('in_transition', { operation: 'join_cluster', state: this.#standing });
     this.#standing = 'joining';
     this.#log = log;
     this.#listen();
     // Other members must be able to ping it.
-    await this.#within(READY_MS, 'join the cluster', Promise.all(this.#subscriptions.map(({ ready }) => ready)));
+    await this.#within(READY_MS, 'join_cluster', Promise.all(this.#subscriptions.map(({ ready }) => ready)));
     await log.append({ kind: 'join', incarnation, name: hubName, protocols, digest });
   }
 
@@ -235,7 +235,7 @@ export class ClusterMembership {
     let isLate = false;
     const left = this.#leave(() => isLate, sealed);
     try {
-      await this.#within(timeoutMs, 'leave the cluster', left);
+      await this.#within(timeoutMs, 'leave_cluster', left);
     } finally {
       isLate = true;
       left.catch(() => undefined);
@@ -244,7 +244,7 @@ export class ClusterMembership {
 
   /** Stops at once, without notifying others. */
   close(): void {
-    this.#end('this hub is closed');
+    this.#end();
     this.#unwatch();
   }
 
@@ -254,11 +254,11 @@ export class ClusterMembership {
    */
   async appliedByAll(sequence: number, timeoutMs: number): Promise<void> {
     if (this.#standing !== 'member') {
-      throw unavailable(`Cannot wait for configuration record ${sequence}: this hub is no member of the cluster`);
+      throw hubError('not_a_member', WAIT);
     }
     if (appliedByAll(this.#members) >= sequence) return;
     if (this.#waiting.size >= WAITING_MAX) {
-      throw unavailable(`Cannot wait for configuration record ${sequence}: ${WAITING_MAX} requests wait already`);
+      throw hubError('too_many_waiting', { ...WAIT, count: WAITING_MAX });
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = {
@@ -568,31 +568,29 @@ export class ClusterMembership {
     const late = this.members
       .filter(({ applied }) => applied < sequence)
       .map(({ name, applied }) => `${name} ${applied}`);
-    return unavailable(
-      `Cannot wait for configuration record ${sequence} any longer: after ${timeoutMs} ms the last is ${late.join(', ')}`,
-    );
+    return hubError('members_late', { sequence, limit: timeoutMs, members: late });
   }
 
   /** This hub has left, or was expelled. */
   #leftBy(record: Signal['is']): void {
     const isOut = record === 'expel' && this.#standing === 'member';
-    this.#end(isOut ? 'this hub was expelled' : 'this hub has left the cluster');
+    this.#end();
     if (isOut) queueMicrotask(() => this.#options.out());
   }
 
-  #end(why: string): void {
+  #end(): void {
     if (this.#standing === 'ended') return;
     this.#standing = 'ended';
     this.#cancelTick();
     this.#cancelLook();
     for (const subscription of this.#subscriptions) subscription.end();
-    for (const { end } of this.#waiting) end(unavailable(`Cannot wait for the configuration: ${why}`));
+    for (const { end } of this.#waiting) end(hubError('not_a_member', WAIT));
   }
 
   /** Result of the promise in time; rejects with HUB_UNAVAILABLE otherwise. */
-  #within<Value>(ms: number, what: string, coming: Promise<Value>): Promise<Value> {
+  #within<Value>(ms: number, operation: 'join_cluster' | 'leave_cluster', coming: Promise<Value>): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
-    const cancel = this.#options.schedule(ms, () => reject(unavailable(`Cannot ${what}: not done in ${ms} ms`)));
+    const cancel = this.#options.schedule(ms, () => reject(hubError('not_done_in_time', { operation, limit: ms })));
     coming.then(resolve, reject).finally(cancel);
     return promise;
   }
@@ -726,6 +724,4 @@ function signalOf({ sequence, body }: AppliedRecord, atMs: number): Signal {
   }
 }
 
-function unavailable(message: string): HubError {
-  return new HubError('HUB_UNAVAILABLE', message);
-}
+const WAIT = { operation: 'wait_for_configuration' } as const;

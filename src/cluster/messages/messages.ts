@@ -1,5 +1,5 @@
 import type { Query } from '../../core/item.ts';
-import { type ErrorCode, HubError, isErrorCode } from '../../errors.ts';
+import { isSentError, receivedError, type SentError, sentError, type HubError } from '../../errors.ts';
 import type { ClockStep } from '../../model/clock_steps.ts';
 import { isRenderedByShards, type KeyValue, TOPICS, type Topic, type Variant } from '../../model/topics.ts';
 import { PARTITIONS_MAX } from '../../shards/affinity.ts';
@@ -235,19 +235,11 @@ export const ASK = messagesOf(
 );
 
 const ERROR: Field<HubError> = {
-  what: 'an error code and a message',
-  fits: (value) => Array.isArray(value) && value.length === 2 && value.every(TEXT.fits),
-  write: ({ code, message }) => [code, message],
-  read: (value) => {
-    const [code, message] = value as [string, string];
-    return new HubError(errorCode(code), message);
-  },
+  what: 'an error with code, message, reason and params',
+  fits: isSentError,
+  write: sentError,
+  read: (value) => receivedError(value as SentError),
 };
-
-function errorCode(code: string): ErrorCode {
-  // Later versions may have more codes.
-  return isErrorCode(code) ? code : 'HUB_INTERNAL';
-}
 
 /** Outcome of a request. */
 export const REPLY = messagesOf(

@@ -1,5 +1,6 @@
+import { OUTCOMES } from '../../problem.ts';
 import { recordIdIn, recordSize } from '../../core/location/record.ts';
-import { HubError } from '../../errors.ts';
+import { hubError, HubError } from '../../errors.ts';
 import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
 import type { OwnerCalls, OwnerCallsOptions } from '../rpc/owner_calls.ts';
 import type { SentRequest } from '../rpc/owner_protocol.ts';
@@ -39,8 +40,7 @@ const WAITING_BYTES_MAX = 64 << 20;
 /** A location gives up at most this much of its time to share a request. */
 const TOGETHER_MS = 500;
 
-const CANNOT_PROCESS = 'Cannot process locations';
-const SOME_PROCESSED = '; some of them are processed';
+const OPERATION = 'process_locations';
 const NOBODY = undefined;
 const NOT_SENT: readonly SentRequest[] = [];
 
@@ -363,11 +363,11 @@ export class LocationQueues {
         const message = (): Uint8Array => {
           return parcel.message({ applied: applied(), ingress, number, sentBefore, version: inFlight.version });
         };
-        const call = { subject: 'in', what: CANNOT_PROCESS, untilMs, isInDoubt: inDoubt.length > 0 } as const;
+        const call = { subject: 'in', operation: OPERATION, untilMs, isInDoubt: inDoubt.length > 0 } as const;
         const called = await calls.call(server, { ...call, message, handedOver });
         if (called.at === 'done') return { at: 'done' };
         if (called.at !== 'moved' && called.at !== 'lost') {
-          throw new HubError('HUB_INTERNAL', `${CANNOT_PROCESS}: their owner has answered "${called.at}"`);
+          throw hubError('hub_protocol', {}, { detail: `The owner of locations has answered "${called.at}"` });
         }
         if (called.isInDoubt) inDoubt.push({ owner: server, number });
         await calls.follow(called, { version: inFlight.version, untilMs });
@@ -400,7 +400,7 @@ export class LocationQueues {
   }
 
   #late({ sentBefore }: Pick<Waiting, 'sentBefore'>): HubError {
-    return this.#options.calls.late(CANNOT_PROCESS, { isInDoubt: sentBefore.length > 0 });
+    return this.#options.calls.late(OPERATION, { isInDoubt: sentBefore.length > 0 });
   }
 
   #lengthOf(server: string | undefined): number {
@@ -418,11 +418,14 @@ export async function allDone(all: readonly Promise<void>[]): Promise<void> {
   const failed = ends.find(({ status }) => status === 'rejected');
   if (failed?.status !== 'rejected') return;
   const { reason } = failed;
-  const isPlain = !(reason instanceof HubError) || reason.message.endsWith(SOME_PROCESSED);
+  const isPlain = !(reason instanceof HubError) || reason.params['outcome'] !== undefined;
   if (isPlain || ends.every(({ status }) => status === 'rejected')) throw reason;
-  throw new HubError(reason.code, `${reason.message}${SOME_PROCESSED}`, { cause: reason });
+  throw new HubError(
+    { reason: reason.reason, params: { ...reason.params, outcome: 'partial' } },
+    { message: reason.message + OUTCOMES.partial, code: reason.code, cause: reason },
+  );
 }
 
 function closingError(): HubError {
-  return new HubError('HUB_UNAVAILABLE', `${CANNOT_PROCESS}: this hub is closing`);
+  return hubError('closing', { operation: OPERATION });
 }

@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { hubError } from '../../errors.ts';
 import type { Borrowed } from '../../model/borrowed.ts';
 import type { Bus, Message, Subscription } from '../nats/bus.ts';
 import { QUESTION, REPLY } from '../messages/messages.ts';
@@ -173,8 +173,7 @@ export class MemberQueries {
 
   #begin(key: string, asking: Asking): Promise<MemberAnswers> {
     if (this.#rounds.size >= ROUNDS_MAX) {
-      const why = `${ROUNDS_MAX} queries to all hubs are in progress`;
-      return Promise.reject(new HubError('HUB_UNAVAILABLE', `Cannot ask all hubs: ${why}`));
+      return Promise.reject(hubError('too_many_waiting', { operation: 'ask_all_hubs', count: ROUNDS_MAX }));
     }
     const round: Round = { gathered: this.#all(asking), next: undefined };
     this.#rounds.set(key, round);
@@ -283,7 +282,7 @@ export class MemberQueries {
       const make = async (): Promise<unknown> => this.#answersFor(question)?.answer(question);
       return REPLY.pack(await this.#held.reply(head, make));
     } catch (error) {
-      return REPLY.pack({ at: 'failed', error: new HubError('HUB_INTERNAL', (error as Error).message) });
+      return REPLY.pack({ at: 'failed', error: hubError('hub_protocol', {}, { detail: (error as Error).message }) });
     }
   }
 }

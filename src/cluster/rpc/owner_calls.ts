@@ -1,4 +1,5 @@
-import { HubError } from '../../errors.ts';
+import type { ParamValue } from '../../reasons.ts';
+import { hubError, HubError } from '../../errors.ts';
 import { lend } from '../../model/borrowed.ts';
 import { type Bus, BusBusyError, PAYLOAD_BYTES_MAX } from '../nats/bus.ts';
 import { REPLY } from '../messages/messages.ts';
@@ -41,7 +42,7 @@ export interface LocalOwner {
 export interface Call {
   readonly subject: 'in' | 'ask';
   /** The failed operation, for error messages. */
-  readonly what: string;
+  readonly operation: ParamValue<'operation'>;
   /** Deadline in monotonic time. */
   readonly untilMs: number;
   /** Whether a previous owner may have executed it. */
@@ -127,7 +128,7 @@ export class OwnerCalls {
           return reply;
       }
     }
-    throw this.late(call.what, { isInDoubt: call.isInDoubt || isInDoubt, cause });
+    throw this.late(call.operation, { isInDoubt: call.isInDoubt || isInDoubt, cause });
   }
 
   /**
@@ -153,10 +154,12 @@ export class OwnerCalls {
   }
 
   /** Error of a request that was not executed in time. */
-  late(what: string, { isInDoubt, cause }: { readonly isInDoubt: boolean; readonly cause?: unknown }): HubError {
-    const found = this.#isClosed ? 'this hub is closing' : 'no hub has done it in time';
-    const doubt = isInDoubt ? '; it may still be done, completely or in part' : '';
-    return new HubError('HUB_UNAVAILABLE', `${what}: ${found}${doubt}`, { cause });
+  late(
+    operation: ParamValue<'operation'>,
+    { isInDoubt, cause }: { readonly isInDoubt: boolean; readonly cause?: unknown },
+  ): HubError {
+    const params = { operation, ...(isInDoubt && { outcome: 'unknown' as const }) };
+    return hubError(this.#isClosed ? 'closing' : 'no_owner_in_time', params, { cause });
   }
 
   #leftMs({ untilMs }: Call): number {
@@ -165,15 +168,14 @@ export class OwnerCalls {
 
   async #try(
     owner: string,
-    { subject, what, message, handedOver }: Call,
+    { subject, operation, message, handedOver }: Call,
     timeoutMs: number,
   ): Promise<OwnerReply | { readonly at: 'noResponders' | 'unanswered' } | Error> {
     const { bus, name, incarnation, localOwner } = this.#options;
     try {
       const bytes = message();
       if (bytes.length > PAYLOAD_BYTES_MAX) {
-        const found = `must have at most ${PAYLOAD_BYTES_MAX} bytes between hubs, but has ${bytes.length}`;
-        throw new HubError('HUB_PAYLOAD_TOO_LARGE', `${what}: it ${found}`);
+        throw hubError('hub_request_too_large', { operation, limit: PAYLOAD_BYTES_MAX, count: bytes.length });
       }
       if (owner === incarnation) {
         const own = subject === 'in' ? localOwner.forwarded(bytes, handedOver) : localOwner.asked(bytes);

@@ -1,5 +1,5 @@
 import type { QueryResult, Query } from '../../core/item.ts';
-import { HubError } from '../../errors.ts';
+import { hubError } from '../../errors.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
 import { LocationQueues } from '../routing/location_queues.ts';
 import { OwnerCalls, type OwnerCallsOptions } from './owner_calls.ts';
@@ -125,7 +125,7 @@ export class OwnerClient {
    */
   async released(from: string, sequence: number): Promise<Released> {
     const found = await this.#questions.released(from, sequence);
-    if (!isReleased(found)) throw new HubError('HUB_INTERNAL', `${from} has released what cannot be read`);
+    if (!isReleased(found)) throw hubError('hub_protocol', {}, { detail: `${from} has released what cannot be read` });
     return found;
   }
 

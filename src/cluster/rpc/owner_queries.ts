@@ -1,6 +1,7 @@
+import type { ParamValue } from '../../reasons.ts';
 import { queriedObject } from '../../core/item.ts';
 import type { QueryResult, Query } from '../../core/item.ts';
-import { HubError } from '../../errors.ts';
+import { hubError } from '../../errors.ts';
 import { ASK } from '../messages/messages.ts';
 import { type OwnerQuery, unpackAnswer } from './owner_protocol.ts';
 import type { OwnerCalls, OwnerCallsOptions } from './owner_calls.ts';
@@ -35,7 +36,7 @@ const FORGET_MAX = 5000;
 interface Question {
   readonly asked: OwnerQuery;
   /** The failed operation, for error messages. */
-  readonly what: string;
+  readonly operation: ParamValue<'operation'>;
   readonly lastMs: number;
   /** Deadline without an answer. Each answer extends it. */
   untilMs: number;
@@ -55,14 +56,14 @@ export class OwnerQueries {
   async ask(query: Query): Promise<readonly QueryResult[]> {
     const { ownership } = this.#options;
     const object = queriedObject(query);
-    const what = `Cannot answer ${query.ask}`;
-    const question = this.#question({ kind: 'read', argument: query }, what);
+    const question = this.#question({ kind: 'read', argument: query }, 'read');
     const found = await this.#counted(question, async () => {
       if (object === undefined) return this.#everywhere(question);
       return [await this.#somewhere(question, () => ownership.serverOf(object.kind, object.id))];
     });
     return found.flatMap((answers) => {
-      if (!Array.isArray(answers)) throw new HubError('HUB_INTERNAL', `${what}: found no answers`);
+      if (!Array.isArray(answers))
+        throw hubError('hub_protocol', {}, { detail: `The owner has no answers to ${query.ask}` });
       return answers as readonly QueryResult[];
     });
   }
@@ -71,7 +72,7 @@ export class OwnerQueries {
   async forget(ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += FORGET_MAX) {
       const some = ids.slice(at, at + FORGET_MAX);
-      const question = this.#question({ kind: 'forget', argument: some }, 'Cannot delete locations');
+      const question = this.#question({ kind: 'forget', argument: some }, 'delete_locations');
       await this.#counted(question, () => this.#forget(question, some));
     }
   }
@@ -81,20 +82,20 @@ export class OwnerQueries {
    * member any more.
    */
   async released(from: string, sequence: number): Promise<unknown> {
-    const question = this.#question({ kind: 'released', argument: sequence }, 'Cannot take what another hub releases');
+    const question = this.#question({ kind: 'released', argument: sequence }, 'take_released');
     return this.#counted(question, async () => {
       for (;;) {
         const answer = await this.#answerOf(from, question);
         if (answer !== undefined) return answer.value;
         if (this.#options.isMember(from)) continue;
-        throw new HubError('HUB_UNAVAILABLE', `${question.what}: ${from} is no member any more`);
+        throw hubError('member_left', { operation: question.operation, member: from });
       }
     });
   }
 
   /** Resolves with the last configuration record that follows from all earlier input. Rejects as `ask` does. */
   async settled(): Promise<number> {
-    const question = this.#question({ kind: 'settle', argument: null }, 'Cannot wait for locations');
+    const question = this.#question({ kind: 'settle', argument: null }, 'wait_for_locations');
     const sequences = await this.#counted(question, () => this.#everywhere(question));
     return sequences.reduce((last: number, sequence) => Math.max(last, typeof sequence === 'number' ? sequence : 0), 0);
   }
@@ -104,14 +105,14 @@ export class OwnerQueries {
     this.#isClosed = true;
   }
 
-  #question(asked: OwnerQuery, what: string): Question {
+  #question(asked: OwnerQuery, operation: ParamValue<'operation'>): Question {
     const nowMs = this.#options.elapsed();
-    return { asked, what, lastMs: nowMs + ASK_MS, untilMs: nowMs + this.#options.holdMs, isInDoubt: false };
+    return { asked, operation, lastMs: nowMs + ASK_MS, untilMs: nowMs + this.#options.holdMs, isInDoubt: false };
   }
 
-  async #counted<Value>({ what }: Question, ask: () => Promise<Value>): Promise<Value> {
-    if (this.#isClosed) throw new HubError('HUB_UNAVAILABLE', `${what}: this hub is closing`);
-    if (this.#asks >= ASKS_MAX) throw new HubError('HUB_UNAVAILABLE', `${what}: ${ASKS_MAX} requests wait already`);
+  async #counted<Value>({ operation }: Question, ask: () => Promise<Value>): Promise<Value> {
+    if (this.#isClosed) throw hubError('closing', { operation });
+    if (this.#asks >= ASKS_MAX) throw hubError('too_many_waiting', { operation, count: ASKS_MAX });
     this.#asks++;
     try {
       return await ask();
@@ -164,10 +165,10 @@ export class OwnerQueries {
   }
 
   /** Waits for a change of ownership. Rejects if that takes too long. */
-  async #wait({ what, untilMs, lastMs, isInDoubt }: Question): Promise<void> {
+  async #wait({ operation, untilMs, lastMs, isInDoubt }: Question): Promise<void> {
     const { calls, elapsed } = this.#options;
     const leftMs = this.#isClosed ? 0 : Math.min(untilMs, lastMs) - elapsed();
-    if (leftMs <= 0) throw calls.late(what, { isInDoubt });
+    if (leftMs <= 0) throw calls.late(operation, { isInDoubt });
     await calls.change(leftMs);
   }
 
@@ -178,7 +179,7 @@ export class OwnerQueries {
     asked = question.asked,
   ): Promise<{ readonly value: unknown } | undefined> {
     const { incarnation: ingress, applied, elapsed, holdMs, calls, ownership, nextNumber } = this.#options;
-    const { what, lastMs } = question;
+    const { operation, lastMs } = question;
     const { version } = ownership;
     let number = nextNumber();
     let parts: Uint8Array[] = [];
@@ -188,7 +189,7 @@ export class OwnerQueries {
       };
       const untilMs = Math.min(question.untilMs, lastMs);
       const { isInDoubt } = question;
-      const called = await calls.call(server, { subject: 'ask', what, untilMs, isInDoubt, message });
+      const called = await calls.call(server, { subject: 'ask', operation, untilMs, isInDoubt, message });
       if (called.at === 'moved' || called.at === 'lost') {
         question.isInDoubt ||= called.isInDoubt;
         await calls.follow(called, { version, untilMs });

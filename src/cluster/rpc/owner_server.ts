@@ -1,7 +1,7 @@
 import { queriedObject } from '../../core/item.ts';
 import type { QueryResult, Query } from '../../core/item.ts';
 import { recordIdIn, recordSize } from '../../core/location/record.ts';
-import { HubError } from '../../errors.ts';
+import { hubError, HubError } from '../../errors.ts';
 import { lend, look } from '../../model/borrowed.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import { type CountedRun, checkRun, RunError, recordsIn } from '../../wire/received_run.ts';
@@ -181,9 +181,11 @@ export class OwnerServer {
 
   #inTurn(request: ForwardRequest, handedOver?: () => void): Promise<OwnerReply> | OwnerReply {
     const { ingress, number } = request;
-    if (this.#gone.has(ingress)) return failed('their ingress hub is no member any more', 'HUB_UNAVAILABLE');
+    if (this.#gone.has(ingress))
+      return failed(hubError('member_left', { operation: 'process_locations', member: ingress }));
     const last = this.#last.get(ingress);
-    if (last !== undefined && number < last.number) return failed(`request ${number} is older than ${last.number}`);
+    if (last !== undefined && number < last.number)
+      return failed(hubError('hub_protocol', {}, { detail: `Request ${number} is older than ${last.number}` }));
     if (last?.number === number && last.isTaken) return last.reply;
     const { promise, resolve } = Promise.withResolvers<OwnerReply>();
     const isTouched = last?.number === number && last.isTouched;
@@ -324,7 +326,7 @@ export class OwnerServer {
     const text = isMalformed ? error.message : `Cannot do what another hub asks: ${(error as Error).message}`;
     if (isMalformed) this.#malformed.add(error);
     else this.#options.notice(text);
-    return { at: 'failed', error: new HubError('HUB_INTERNAL', text, { cause: error }) };
+    return { at: 'failed', error: hubError('hub_protocol', {}, { cause: error, detail: text }) };
   }
 }
 
@@ -335,6 +337,6 @@ function* providersOf(runs: readonly CountedRun[]): Generator<string> {
   }
 }
 
-function failed(found: string, code: 'HUB_INTERNAL' | 'HUB_UNAVAILABLE' = 'HUB_INTERNAL'): OwnerReply {
-  return { at: 'failed', error: new HubError(code, `Cannot process locations: ${found}`) };
+function failed(error: HubError): OwnerReply {
+  return { at: 'failed', error };
 }

@@ -1,7 +1,7 @@
 import { type Fence, type StoredFence, publicFence } from '../../model/fence.ts';
 import type { View } from '../../model/topics.ts';
 import type { Zone } from '../../model/zone.ts';
-import { type PlaneTransform, projection, rangeProblem, displayProjection } from '../geo/crs.ts';
+import { type OutOfRange, type PlaneTransform, projection, rangeProblem, displayProjection } from '../geo/crs.ts';
 import { wrapLongitude } from '../geo/longitude.ts';
 import { roundDegrees, roundMeters } from '../geo/rounding.ts';
 import { type Convert, pointInPlane, polygonInPlane } from '../zone/view.ts';
@@ -35,7 +35,7 @@ export function fenceIn(view: View, fence: StoredFence, zoneBy: ZoneBy): Fence |
  * Returns why the region of a fence is out of range of the view's crs, by its first position outside; undefined if it
  * is in range.
  */
-export function fenceRangeProblem({ crs }: View, fence: StoredFence, zoneBy: ZoneBy): string | undefined {
+export function fenceRangeProblem({ crs }: View, fence: StoredFence, zoneBy: ZoneBy): OutOfRange | undefined {
   const own = fence.crs ?? 'EPSG:4326';
   const from = own === 'local' ? localPlane(fence, zoneBy) : projection(own);
   if (from === undefined) return undefined;

@@ -107,12 +107,20 @@ export function displayProjection(crs: string): PlaneTransform | undefined {
   return shown;
 }
 
-/** Returns why a position is out of range of a crs, by its longitude or latitude; undefined if it is in range. */
-export function rangeProblem(crs: string, lon: number, lat: number): string | undefined {
+/** How a position is out of range of a crs: the parameters of the reason `out_of_crs_range`. */
+export interface OutOfRange {
+  readonly axis: 'longitude' | 'latitude';
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly found: string;
+}
+
+/** Returns how a position is out of range of a crs; undefined if it is in range. */
+export function rangeProblem(crs: string, lon: number, lat: number): OutOfRange | undefined {
   const range = displayRange(crs);
   if (range === undefined || isInDisplayRange(crs, lon, lat)) return undefined;
   const { axis, first, last } = range;
-  return `${axis} must be from ${first} to ${last}, found ${axis === 'longitude' ? lon : lat}`;
+  return { axis, minimum: first, maximum: last, found: String(axis === 'longitude' ? lon : lat) };
 }
 
 function isInDisplayRange(crs: string, lon: number, lat: number): boolean {

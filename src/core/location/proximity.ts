@@ -1,4 +1,5 @@
-import { HubError } from '../../errors.ts';
+import { hubError } from '../../errors.ts';
+import { show } from '../../model/error_value_text.ts';
 import type { Location, Proximity } from '../../model/location.ts';
 import type { Zone } from '../../model/zone.ts';
 
@@ -8,10 +9,7 @@ import type { Zone } from '../../model/zone.ts';
  */
 export function locationOfProximity(proximity: Proximity, zone: Zone): Location {
   if (zone.position == null) {
-    throw new HubError(
-      'HUB_BAD_REQUEST',
-      `source: must be a zone with a position, found "${proximity.source}" without one`,
-    );
+    throw hubError('zone_without_position', { path: 'source', found: show(proximity.source) });
   }
   const location: Location = {
     position: { type: 'Point', coordinates: [...zone.position.coordinates] },

@@ -1,5 +1,7 @@
-import { HubError } from '../../errors.ts';
-import { describe, type Token, tokenize } from './tokens.ts';
+import { hubError, HubError } from '../../errors.ts';
+import { Problem } from '../../problem.ts';
+import type { Reason, ReasonParams } from '../../reasons.ts';
+import { shownToken, type Token, tokenize } from './tokens.ts';
 
 /**
  * Expressions of locating rules: comparisons of a location's properties, joined with AND, OR and NOT.
@@ -61,16 +63,15 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
  */
 export function parseRule(expression: string, field = 'expression'): Expression {
   if (expression.length > LENGTH_MAX) {
-    throw new HubError(
-      'HUB_BAD_REQUEST',
-      `${field}: must have at most ${LENGTH_MAX} characters, found ${expression.length}`,
-    );
+    throw hubError('too_many', { path: field, limit: LENGTH_MAX, unit: 'characters', found: expression.length });
   }
   const tokens = new TokenStream(tokenize(expression, field), field);
   const parsed = parseAny(tokens);
-  if (tokens.current.kind !== 'end') tokens.fail('AND, OR or the end');
+  if (tokens.current.kind !== 'end') tokens.fail('expected_end');
   return parsed;
 }
+
+type ExpectedReason = Extract<Reason, `expected_${string}` | 'nested_too_deep'>;
 
 /** Remaining tokens of an expression. */
 class TokenStream {
@@ -108,23 +109,22 @@ class TokenStream {
   }
 
   expect(sign: string): void {
-    if (!this.take(sign)) this.fail(sign);
+    if (!this.take(sign)) this.fail('expected_sign', { sign });
   }
 
   /** Parses one level deeper. The limit keeps hostile expressions from exhausting the stack. */
   nested(parse: (tokens: TokenStream) => Expression): Expression {
-    if (++this.#depth > DEPTH_MAX) this.fail(`at most ${DEPTH_MAX} nested levels`);
+    if (++this.#depth > DEPTH_MAX) this.fail('nested_too_deep', { limit: DEPTH_MAX });
     const parsed = parse(this);
     this.#depth--;
     return parsed;
   }
 
-  fail(expected: string): never {
-    const token = this.current;
-    throw new HubError(
-      'HUB_BAD_REQUEST',
-      `${this.#field}: expected ${expected} at column ${token.column}, found ${describe(token)}`,
-    );
+  /** Rejects the current token. */
+  fail(reason: ExpectedReason, params: ReasonParams = {}): never {
+    const { column } = this.current;
+    const where = { path: this.#field, column, found: shownToken(this.current) };
+    throw new HubError(new Problem({ reason, params: { ...where, ...params } }));
   }
 }
 
@@ -163,7 +163,7 @@ function parseTest(tokens: TokenStream): Expression {
   }
   if (tokens.take('NOT')) {
     if (tokens.take('LIKE')) return { kind: 'like', wanted: false, left, right: parseBits(tokens) };
-    if (!tokens.take('NULL')) tokens.fail('LIKE or NULL after NOT');
+    if (!tokens.take('NULL')) tokens.fail('expected_like_or_null');
     return { kind: 'null', wanted: false, term: left };
   }
   return left;
@@ -215,7 +215,7 @@ function parseValue(tokens: TokenStream): Expression {
     tokens.advance();
     return { kind: 'literal', value: token.value };
   }
-  if (!tokens.take('(')) tokens.fail('a value');
+  if (!tokens.take('(')) tokens.fail('expected_value');
   const inner = tokens.nested(parseAny);
   tokens.expect(')');
   return inner;
@@ -227,7 +227,7 @@ function propertyNamed(written: string): Property | undefined {
 }
 
 function parseProperty(tokens: TokenStream, name: Property | undefined): Expression {
-  if (name === undefined) return tokens.fail(`one of ${PROPERTIES.join(', ')}`);
+  if (name === undefined) return tokens.fail('expected_property', { allowed: PROPERTIES });
   tokens.advance();
   if (name === 'timestamp_diff' && tokens.take('(')) tokens.expect(')');
   return { kind: 'property', name };

@@ -1,4 +1,4 @@
-import { HubError } from '../../errors.ts';
+import { hubError, type HubError } from '../../errors.ts';
 import { show } from '../../model/error_value_text.ts';
 
 /** Token of a rule's expression. `column` is that of its first character, counted from 1. */
@@ -53,7 +53,7 @@ function next(text: string, column: number, take: (pattern: RegExp) => string | 
   if (quoted !== undefined) return { kind: 'quoted', column, value: quoted.slice(1, -1).replaceAll('""', '"') };
   const operator = take(OPERATOR);
   if (operator !== undefined) return { kind: 'sign', column, sign: operator };
-  throw new HubError('HUB_BAD_REQUEST', `${field}: ${unreadable(text, column)}`);
+  throw unreadable(text, { path: field, column });
 }
 
 function named(word: string, column: number): Token {
@@ -67,35 +67,20 @@ function number(digits: string, position: { column: number; follows: string | un
   const value = Number(digits);
   if (position.follows !== undefined || !Number.isFinite(value)) {
     const found = show(digits + (position.follows ?? ''));
-    throw new HubError(
-      'HUB_BAD_REQUEST',
-      `${position.field}: expected a number at column ${position.column}, found ${found}`,
-    );
+    throw hubError('expected_number', { path: position.field, column: position.column, found });
   }
   return { kind: 'number', column: position.column, value };
 }
 
-function unreadable(text: string, column: number): string {
-  const character = String.fromCodePoint(text.codePointAt(column - 1) as number);
-  if (character === "'" || character === '"') {
-    return `expected a closing quote for the string at column ${column}, found the end`;
-  }
-  return `expected a value or an operator at column ${column}, found ${show(character)}`;
+function unreadable(text: string, where: { readonly path: string; readonly column: number }): HubError {
+  const character = String.fromCodePoint(text.codePointAt(where.column - 1) as number);
+  if (character === "'" || character === '"') return hubError('unclosed_string', where);
+  return hubError('expected_value_or_operator', { ...where, found: show(character) });
 }
 
-/** Describes a token for an error message. */
-export function describe(token: Token): string {
-  switch (token.kind) {
-    case 'number':
-      return `the number ${token.value}`;
-    case 'string':
-    case 'quoted':
-      return `the string ${show(token.value)}`;
-    case 'sign':
-      return show(token.sign);
-    case 'name':
-      return `the name ${show(token.name)}`;
-    case 'end':
-      return 'the end';
-  }
+/** A token as an error shows it: as JSON, `nothing` for the end. */
+export function shownToken(token: Token): string {
+  if (token.kind === 'end') return 'nothing';
+  if (token.kind === 'sign') return show(token.sign);
+  return show(token.kind === 'name' ? token.name : token.value);
 }

@@ -1,3 +1,4 @@
+import { problemOf, type Problem } from '../../problem.ts';
 import { pathOf, show } from '../../model/error_value_text.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type PlaneTransform, planeAround, projection } from '../geo/crs.ts';
@@ -73,9 +74,9 @@ export function residualsMeters(zone: Zone): number[] | undefined {
  * Returns why the rows cannot georeference a zone, with the path and value of the invalid row; undefined if they can.
  * Rows come in pairs: longitude and latitude, then the local x and y.
  */
-export function checkGroundControlPoints(rows: readonly Row[]): string | undefined {
-  if (rows.length % 2 !== 0) return `${FIELD}: must have an even number of rows, found ${rows.length}`;
-  if (rows.length < 4) return `${FIELD}: must have at least 2 pairs of rows, found ${rows.length / 2}`;
+export function checkGroundControlPoints(rows: readonly Row[]): Problem | undefined {
+  if (rows.length % 2 !== 0) return problemOf('odd_rows', { path: FIELD, found: rows.length });
+  if (rows.length < 4) return problemOf('too_few_pairs', { path: FIELD, limit: 2, found: rows.length / 2 });
   for (let i = 0; i < rows.length; i++) {
     const found = i % 2 === 0 ? checkGeographic(rows[i] as Row, i) : checkLocal(rows[i] as Row, i);
     if (found !== undefined) return found;
@@ -83,7 +84,7 @@ export function checkGroundControlPoints(rows: readonly Row[]): string | undefin
   const shared = checkDistinct(rows);
   if (shared !== undefined) return shared;
   if (fitRows(rows).fit !== undefined) return undefined;
-  return `${FIELD}: must decide a map from local to geographic points, found ${rows.length / 2} pairs with a singular fit`;
+  return problemOf('singular_fit', { path: FIELD, count: rows.length / 2 });
 }
 
 function makeTransform(zone: Zone): PlaneTransform | undefined {
@@ -184,31 +185,33 @@ function planeOf(rows: readonly Row[]): PlaneTransform {
   return planeAround(firstLon + eastOfFirst / pairs, latSum / pairs);
 }
 
-function checkGeographic(row: Row, index: number): string | undefined {
-  if (!(Math.abs(row[0] as number) <= 180)) return problemAt(index, 0, 'must be a longitude from -180 to 180', row[0]);
-  if (!(Math.abs(row[1] as number) <= 90)) return problemAt(index, 1, 'must be a latitude from -90 to 90', row[1]);
+function checkGeographic(row: Row, index: number): Problem | undefined {
+  if (!(Math.abs(row[0] as number) <= 180))
+    return problemOf('not_a_longitude', { ...at(index, 0, row[0]), minimum: -180, maximum: 180 });
+  if (!(Math.abs(row[1] as number) <= 90))
+    return problemOf('not_a_latitude', { ...at(index, 1, row[1]), minimum: -90, maximum: 90 });
   return undefined;
 }
 
-function checkLocal(row: Row, index: number): string | undefined {
-  if (!Number.isFinite(row[0])) return problemAt(index, 0, 'must be a finite number', row[0]);
-  if (!Number.isFinite(row[1])) return problemAt(index, 1, 'must be a finite number', row[1]);
+function checkLocal(row: Row, index: number): Problem | undefined {
+  if (!Number.isFinite(row[0])) return problemOf('not_finite', at(index, 0, row[0]));
+  if (!Number.isFinite(row[1])) return problemOf('not_finite', at(index, 1, row[1]));
   return undefined;
 }
 
 /** Infinity has no JSON form; an overlong exponent is read as Infinity. */
-function problemAt(row: number, column: number, rule: string, found: number | undefined): string {
-  return `${pathOf(FIELD, [String(row), String(column)])}: ${rule}, found ${String(found ?? 'nothing')}`;
+function at(row: number, column: number, found: number | undefined): { readonly path: string; readonly found: string } {
+  return { path: pathOf(FIELD, [String(row), String(column)]), found: String(found ?? 'nothing') };
 }
 
-function checkDistinct(rows: readonly Row[]): string | undefined {
+function checkDistinct(rows: readonly Row[]): Problem | undefined {
   const seen = new Map<string, number>();
   for (let i = 0; i < rows.length; i++) {
     const key = i % 2 === 0 ? geographicKey(rows[i] as Row) : `local ${rows[i]?.[0]} ${rows[i]?.[1]}`;
     const before = seen.get(key);
     if (before !== undefined) {
-      const [path, other] = [i, before].map((row) => pathOf(FIELD, [String(row)]));
-      return `${path}: must differ from ${other}, found ${show(rows[i])}`;
+      const [path, other] = [pathOf(FIELD, [String(i)]), pathOf(FIELD, [String(before)])];
+      return problemOf('repeated', { path, member: other, found: show(rows[i]) });
     }
     seen.set(key, i);
   }

@@ -1,3 +1,4 @@
+import { problemOf } from '../../problem.ts';
 import { formatTime } from '../../model/time.ts';
 import { type Damaged, damagedAmong, parquet } from '../damaged.ts';
 import { type Duck, isInterrupted } from '../duck.ts';
@@ -193,7 +194,9 @@ function checkSize(files: readonly HistoryFile[], question: PoolQuery): void {
   const hours = (endMs - firstMs) / HOUR_MS;
   const least = Math.max(1, Math.floor((hours * ROWS_MAX) / rows));
   throw new Unanswerable(
-    `${question.ask === 'objects' ? 'datetime' : 'from, to'}: the ${hours.toFixed(1)} hours between them have ${rows.toLocaleString('en-US')} rows, ` +
-      `and ${ROWS_MAX.toLocaleString('en-US')} can be looked at: ask for ${least} hours at once`,
+    problemOf('span_has_too_many_rows', {
+      path: question.ask === 'objects' ? 'datetime' : 'from, to',
+      ...{ hours: hours.toFixed(1), rows, limit: ROWS_MAX, fewer_hours: least },
+    }),
   );
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HubError } from '../../errors.ts';
+import { isSentError, receivedError, type SentError, sentError, hubError, HubError } from '../../errors.ts';
 import { hashOf, referredProperties, storeFenceProperties } from '../fence_properties.ts';
 import type { HistoryFile } from '../files.ts';
 import type { LastFixesNeeded } from './last_fixes.ts';
@@ -20,7 +20,9 @@ type Shared =
       /** Long properties of fences to which events in these files refer, as JSON. */
       readonly properties: readonly string[];
     }
-  | { readonly problem: string };
+  | { readonly problem: SentError };
+
+const QUERY = { operation: 'query_history' } as const;
 
 interface ClusterHistoryDeps {
   readonly pool: Pick<QueryPool, 'ask'>;
@@ -104,7 +106,7 @@ export class ClusterHistory {
       const properties = [...references].flatMap((each) => referredProperties(this.#deps.folder, each) ?? []);
       return { files, properties };
     } catch (error) {
-      if (error instanceof HubError && error.code === 'HUB_BAD_REQUEST') return { problem: error.message };
+      if (error instanceof HubError && error.code === 'HUB_BAD_REQUEST') return { problem: sentError(error) };
       throw error;
     }
   }
@@ -126,7 +128,7 @@ export class ClusterHistory {
       const { values, missing } = await this.#deps.askOthers(JSON.stringify(selections), sinceMs);
       for (const hub of missing) others.missing.add(hub);
       const problem = (values as readonly Shared[]).find((value) => 'problem' in value);
-      if (problem !== undefined && 'problem' in problem) throw new HubError('HUB_BAD_REQUEST', problem.problem);
+      if (problem !== undefined && 'problem' in problem) throw receivedError(problem.problem);
       for (const value of values as readonly Shared[]) others.files.push(...this.#filesOf(value));
       return values.length;
     } finally {
@@ -138,13 +140,14 @@ export class ClusterHistory {
 
   /** Resolves when rows may be collected. Rejects if that takes too long, or if the client disconnects. */
   async #turn(gone: AbortSignal | undefined): Promise<void> {
-    const refuse = (why: string) => new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`);
-    if (gone?.aborted === true) throw refuse('the client no longer waits for the answer');
+    if (gone?.aborted === true) throw hubError('client_left', QUERY);
     if (this.#gathering < GATHERING_MAX) {
       this.#gathering++;
       return;
     }
-    if (this.#waiting.length >= WAITING_MAX) throw refuse(`${WAITING_MAX} questions wait already`);
+    if (this.#waiting.length >= WAITING_MAX) {
+      throw hubError('too_many_waiting', { ...QUERY, count: WAITING_MAX });
+    }
     await new Promise<void>((resolve, reject) => {
       const end = (how: () => void): void => {
         callOff();
@@ -153,14 +156,14 @@ export class ClusterHistory {
       };
       // The slot comes from a query that has collected its rows.
       const begin = (): void => end(resolve);
-      const giveUp = (why: string): void => {
+      const giveUp = (error: HubError): void => {
         this.#waiting.splice(this.#waiting.indexOf(begin), 1);
-        end(() => reject(refuse(why)));
+        end(() => reject(error));
       };
-      const leave = (): void => giveUp('the client no longer waits for the answer');
+      const leave = (): void => giveUp(hubError('client_left', QUERY));
       const waitMs = WAIT_TIMES * this.#deps.timeoutMs;
       const callOff = this.#deps.schedule(waitMs, () =>
-        giveUp(`other questions asked the cluster for ${waitMs} ms (${WAIT_TIMES} × history_query_timeout)`),
+        giveUp(hubError('cluster_queries_waiting', { limit: waitMs, factor: WAIT_TIMES })),
       );
       gone?.addEventListener('abort', leave, { once: true });
       this.#waiting.push(begin);
@@ -189,7 +192,7 @@ export function sharedProblem(value: unknown): string | undefined {
     readonly properties?: unknown;
   } | null;
   if (typeof shared !== 'object' || shared === null) return 'an object is needed';
-  if (typeof shared.problem === 'string') return undefined;
+  if (isSentError(shared.problem)) return undefined;
   if (!Array.isArray(shared.files)) return 'files must be a list';
   if (!Array.isArray(shared.properties) || !shared.properties.every((json) => typeof json === 'string')) {
     return 'properties must be a list of texts';

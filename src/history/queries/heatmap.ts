@@ -1,3 +1,4 @@
+import { problemOf } from '../../problem.ts';
 import { cellAt, centerOf } from '../../../wasm/h3.ts';
 import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
@@ -93,7 +94,8 @@ async function inMetres(duck: Duck, stays: string, asked: HeatmapQuery): Promise
       ` SELECT floor(longitude * ${DEGREE_METRES} * cos(radians(${middle})) / ${cellMetres})::BIGINT AS across, up,` +
       ` sum(seconds) AS seconds FROM inRows GROUP BY ALL ORDER BY up, across LIMIT ${CELLS_MAX + 1}`,
   );
-  if (rows.length > CELLS_MAX) throw tooMany(`cell: must be greater than ${cellMetres}`);
+  if (rows.length > CELLS_MAX)
+    throw new Unanswerable(problemOf('cell_too_small', { path: 'cell', minimum: cellMetres, limit: CELLS_MAX }));
   const cells = rows.map(({ across, up, seconds }) => {
     const metres = DEGREE_METRES * Math.cos((bandLatitude(Number(up), cellMetres) * Math.PI) / 180);
     return {
@@ -112,13 +114,17 @@ async function inH3(duck: Duck, stays: string, asked: HeatmapQuery): Promise<Ans
       ` sum(seconds) AS seconds FROM (${stays}) GROUP BY ALL LIMIT ${SPOTS_MAX + 1}`,
   );
   const [lons, lats, seconds] = [columns.lon, columns.lat, columns.seconds] as readonly (readonly number[])[];
-  if ((lons?.length ?? 0) > SPOTS_MAX) throw tooMany('bbox: must be smaller');
+  if ((lons?.length ?? 0) > SPOTS_MAX)
+    throw new Unanswerable(problemOf('bbox_too_large', { path: 'bbox', limit: CELLS_MAX }));
   const sums = new Map<string, number>();
   for (let i = 0; i < (lons?.length ?? 0); i++) {
     const cell = cellAt({ lon: lons?.[i] as number, lat: lats?.[i] as number }, resolution);
     sums.set(cell, (sums.get(cell) ?? 0) + (seconds?.[i] as number));
   }
-  if (sums.size > CELLS_MAX) throw tooMany(`resolution: must be less than ${resolution}`);
+  if (sums.size > CELLS_MAX)
+    throw new Unanswerable(
+      problemOf('resolution_too_high', { path: 'resolution', maximum: resolution, limit: CELLS_MAX }),
+    );
   const cells = [...sums]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([h3, sum]) => {
@@ -130,10 +136,6 @@ async function inH3(duck: Duck, stays: string, asked: HeatmapQuery): Promise<Ans
 
 function degrees(value: number): number {
   return Math.round(value * 1e9) / 1e9;
-}
-
-function tooMany(what: string): Unanswerable {
-  return new Unanswerable(`${what}, or the span or the area smaller: there are more than ${CELLS_MAX} cells`);
 }
 
 function contentOf({ fromMs, toMs }: HeatmapQuery, rest: object): AnswerContent {

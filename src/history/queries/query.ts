@@ -1,3 +1,4 @@
+import type { Problem } from '../../problem.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { EventTopic } from '../event_rows.ts';
@@ -219,4 +220,11 @@ export const EVER: Span = { fromMs: -6.3e13, toMs: 2.6e14 };
 export const GAP_MS = 600_000;
 
 /** A query that cannot be answered as it is. The message is for the client. */
-export class Unanswerable extends Error {}
+export class Unanswerable extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(String(problem));
+    this.problem = problem;
+  }
+}

@@ -1,3 +1,4 @@
+import type { ErrorReason } from '../../reasons.ts';
 import type { HistoryFile } from '../files.ts';
 import type { QueryAnswer } from './answer.ts';
 import type { PoolQuery } from './query.ts';
@@ -20,5 +21,5 @@ export type FromQueryProcess =
       QueryAnswer,
       'next' | 'damaged'
     >)
-  /** `isAsked`: the query itself is invalid. */
-  | { readonly say: 'failure'; readonly id: number; readonly why: string; readonly isAsked: boolean };
+  /** `problem`: why the query itself is invalid. */
+  | { readonly say: 'failure'; readonly id: number; readonly why: string; readonly problem?: ErrorReason };

@@ -1,6 +1,8 @@
+import type { ErrorReason } from '../../reasons.ts';
+import { Problem } from '../../problem.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { HubError } from '../../errors.ts';
+import { hubError, HubError } from '../../errors.ts';
 import type { HistoryTopic } from '../../model/history.ts';
 import type { FilesWanted, HistoryFile, LeasedFiles } from '../files.ts';
 import type { FromQueryProcess, ToQueryProcess } from './query_messages.ts';
@@ -115,7 +117,9 @@ export class QueryPool {
   ask(question: PoolQuery, gone?: AbortSignal, others: readonly HistoryFile[] = []): Promise<HistoryAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed || this.#waiting.length >= WAITING_MAX) {
-        reject(unavailable(this.#isClosed ? 'the hub ends' : `${WAITING_MAX} questions wait already`));
+        reject(
+          this.#isClosed ? hubError('closing', QUERY) : hubError('too_many_waiting', { ...QUERY, count: WAITING_MAX }),
+        );
         return;
       }
       if (gone?.aborted === true) {
@@ -183,7 +187,7 @@ export class QueryPool {
       else if (!asked.isSettled) this.#begin(asked, leased);
     } catch (error) {
       this.#deps.log.warn('The history has no files for a question', { error: messageOf(error) });
-      asked.reject(unavailable('its files cannot be had now, see the log of the hub'));
+      asked.reject(hubError('history_files_unavailable'));
     }
     this.#preparing--;
     if (leased !== undefined && this.#processOf(asked) === undefined) this.#deps.release(leased.lease);
@@ -219,7 +223,7 @@ export class QueryPool {
   #waitedTooLong(asked: PendingQuery): void {
     if (this.#processOf(asked) !== undefined) return;
     const waitedMs = WAIT_TIMES * this.#settings.timeoutMs;
-    this.#giveUp(asked, unavailable(`no process was free for ${waitedMs} ms (${WAIT_TIMES} × history_query_timeout)`));
+    this.#giveUp(asked, hubError('no_query_process', { limit: waitedMs, factor: WAIT_TIMES }));
   }
 
   /** Answers a query with an error, and stops the work on it. A query that is being prepared is not begun. */
@@ -283,11 +287,11 @@ export class QueryPool {
     }
     const { underWay } = one;
     if (underWay?.id !== message.id || one.isKilled) return;
-    if (message.say === 'failure' && !message.isAsked) {
+    if (message.say === 'failure' && message.problem === undefined) {
       this.#fail(one, message.why);
       return;
     }
-    if (message.say === 'failure') underWay.asked.reject(new HubError('HUB_BAD_REQUEST', message.why));
+    if (message.say === 'failure') underWay.asked.reject(new HubError(new Problem(message.problem as ErrorReason)));
     else {
       for (const { path, why } of message.damaged) this.#deps.damaged(path, why);
       const damaged = underWay.leased.damaged + message.damaged.length;
@@ -306,16 +310,12 @@ export class QueryPool {
   /** Error for a query that a process has failed to answer. */
   #refused(why: string): HubError {
     const { memoryMb, timeoutMs } = this.#settings;
-    const narrow = 'ask for a shorter span, fewer objects or a smaller area';
-    const bad = (text: string) => new HubError('HUB_BAD_REQUEST', `Cannot look into the past: ${text}: ${narrow}`);
-    if (this.#isClosed) return unavailable('the hub ends');
-    if (/out of memory|memory limit/i.test(why))
-      return bad(`it takes more than ${memoryMb} MiB (history_query_memory)`);
-    if (/INTERRUPT Error|took too long/.test(why))
-      return bad(`it takes more than ${timeoutMs} ms (history_query_timeout)`);
+    if (this.#isClosed) return hubError('closing', QUERY);
+    if (/out of memory|memory limit/i.test(why)) return hubError('query_exceeds_memory', { limit: memoryMb });
+    if (/INTERRUPT Error|took too long/.test(why)) return hubError('query_exceeds_time', { limit: timeoutMs });
     // DuckDB's message may contain the statement, and names files.
     this.#deps.log.warn('A question about the past could not be answered', { error: why });
-    return new HubError('HUB_INTERNAL', 'Cannot look into the past: the query has failed, see the log of the hub');
+    return hubError('query_failed');
   }
 
   #done(one: QueryProcess): void {
@@ -336,6 +336,8 @@ function send({ child }: QueryProcess, message: ToQueryProcess): void {
 function hasExited({ exitCode, signalCode, pid }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null || pid === undefined;
 }
+
+const QUERY = { operation: 'query_history' } as const;
 
 /** Topics with the positions of an object. */
 const KNOWN_BY = { trackable: ['motions'], provider: ['locations'], fence: [] } as const;
@@ -382,12 +384,8 @@ function spanOf(topics: readonly HistoryTopic[], { fromMs, toMs }: Span): FilesW
   return { topics, fromMs, toMs };
 }
 
-function unavailable(why: string): HubError {
-  return new HubError('HUB_UNAVAILABLE', `Cannot look into the past: ${why}`);
-}
-
 function clientLeft(): HubError {
-  return unavailable('the client no longer waits for the answer');
+  return hubError('client_left', QUERY);
 }
 
 function messageOf(error: unknown): string {

@@ -60,7 +60,7 @@ const SELECTIONS = checker(Type.Array(RowSelection));
 export function readSelections(json: string): readonly RowSelection[] {
   const value: unknown = JSON.parse(json);
   const problem = SELECTIONS.explain(value, 'selections');
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) throw new Error(String(problem));
   return value as readonly RowSelection[];
 }
 

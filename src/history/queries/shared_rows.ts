@@ -1,3 +1,4 @@
+import { problemOf } from '../../problem.ts';
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -51,10 +52,8 @@ export async function sharedRows(
       await duck.run(copyQuicklyTo(path, inOrder(topic, `(FROM shared WHERE ${hour} = ${number})`)));
       bytes += statSync(path).size;
       if (bytes > SHARED_BYTES_MAX) {
-        const bound = `${SHARED_BYTES_MAX >> 20} MiB`;
-        throw new Unanswerable(
-          `from, to: must be closer: another hub of the cluster has more than ${bound} of rows there`,
-        );
+        const limit = SHARED_BYTES_MAX >> 20;
+        throw new Unanswerable(problemOf('span_too_long_between_hubs', { path: 'from, to', limit }));
       }
     }
     return { text: JSON.stringify(made), next: undefined };

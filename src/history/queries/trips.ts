@@ -1,3 +1,4 @@
+import { problemOf } from '../../problem.ts';
 import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
@@ -20,7 +21,7 @@ export async function trips(duck: Duck, files: readonly HistoryFile[], asked: Tr
   );
   const track = { times: columns.ms, lons: columns.longitude, lats: columns.latitude } as unknown as Track;
   if (track.times.length > PLACES_MAX) {
-    throw new Unanswerable(`from, to: must be closer, since there are more than ${PLACES_MAX} places between them`);
+    throw new Unanswerable(problemOf('span_too_long', { path: 'from, to', limit: PLACES_MAX }));
   }
   const stays = staysOf(track, asked);
   const stops = stays.map(({ first, end, lon, lat }) => ({

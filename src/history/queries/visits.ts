@@ -1,3 +1,4 @@
+import { problemOf } from '../../problem.ts';
 import { formatTime } from '../../model/time.ts';
 import { parquet } from '../damaged.ts';
 import type { Duck } from '../duck.ts';
@@ -89,7 +90,7 @@ export async function occupancy(
   if (steps > SAMPLES_MAX) {
     const least = Math.ceil((toMs - fromMs) / SAMPLES_MAX);
     throw new Unanswerable(
-      `step: must be at least ${least} for that span, which would have ${steps} samples, found ${stepMs}`,
+      problemOf('step_too_small', { path: 'step', minimum: least, count: steps, found: String(stepMs) }),
     );
   }
   await fillVisits(duck, files, asked);
@@ -106,7 +107,9 @@ export async function occupancy(
   if (byFence.size * steps > SAMPLES_MAX) {
     const least = Math.ceil(((toMs - fromMs) * byFence.size) / SAMPLES_MAX);
     throw new Unanswerable(
-      `step: must be at least ${least} for ${byFence.size} fences, found ${stepMs}: or name some with fence_id`,
+      problemOf('step_too_small_for_fences', {
+        ...{ path: 'step', minimum: least, count: byFence.size, found: String(stepMs) },
+      }),
     );
   }
   const fences = [...byFence].map(([fenceId, changes]) => {

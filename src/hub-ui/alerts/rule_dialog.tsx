@@ -11,7 +11,7 @@ import { NumberInput } from '../controls/number_input.tsx';
 import { ago } from '../controls/time.ts';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
-import { errorAt, RequestError, request } from '../hub/rest.ts';
+import { type FailedRequest, errorAt, RequestError, request } from '../hub/rest.ts';
 import { type Text, t, tParts } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { errorText } from '../problems/sentences.ts';
@@ -73,7 +73,7 @@ export function RuleDialog({
   const lack = lackOf(body);
   const save = async (): Promise<void> => {
     if (lack !== undefined || draft.name.trim() === '') {
-      setError(new RequestError(400, lack ?? `name: ${t('Give it a name')}`));
+      setError(new RequestError(400, lack ?? { params: { path: 'name' }, message: t('Give it a name') }));
       return;
     }
     try {
@@ -134,7 +134,7 @@ export function RuleDialog({
           />
         </div>
         {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
-        <Preview body={body} lack={lack} />
+        <Preview body={body} lack={lack?.message} />
       </div>
     </Dialog>
   );
@@ -157,13 +157,14 @@ function bodyOf(draft: Draft): Draft {
   };
 }
 
-/** The first missing input, as a message of the hub; undefined for a complete rule. */
-function lackOf(draft: Draft): string | undefined {
+/** The first missing input; undefined for a complete rule. */
+function lackOf(draft: Draft): FailedRequest | undefined {
   const { fence_ids: fences, trackable_ids: trackables, provider_ids: providers, property } = draft;
-  if (fences?.length === 0) return t('Choose at least one fence');
-  if (trackables?.length === 0) return t('Choose at least one trackable');
-  if (providers?.length === 0) return t('Choose at least one provider');
-  return property?.name === '' ? `property.name: ${t('Name the property')}` : undefined;
+  if (fences?.length === 0) return { message: t('Choose at least one fence') };
+  if (trackables?.length === 0) return { message: t('Choose at least one trackable') };
+  if (providers?.length === 0) return { message: t('Choose at least one provider') };
+  if (property?.name !== '') return undefined;
+  return { params: { path: 'property.name' }, message: t('Name the property') };
 }
 
 /** Delays in a new rule. */

@@ -1,3 +1,6 @@
+import { problemError } from '../hub/rest.ts';
+import type { Reason, ReasonParams } from '../../reasons.ts';
+import { show } from '../../model/error_value_text.ts';
 import { idKey } from '../../model/id.ts';
 import { parseStoredJson, UnsupportedJson } from '../../model/json.ts';
 import { pointerOf } from '../../model/json_tree.ts';
@@ -102,18 +105,17 @@ export function bodyOf(
 /** Parses a file. The hub validates the entities. Throws an Error that names the first invalid part. */
 export function readDocument(text: string): HubDocument {
   const value = parsed(text);
-  if (value['format'] !== FORMAT) throw new Error(`format: must be "${FORMAT}", found ${shortened(value['format'])}`);
-  if (value['version'] !== VERSION)
-    throw new Error(`version: must be ${VERSION}, found ${shortened(value['version'])}`);
+  if (value['format'] !== FORMAT) throw wrong('format', 'not_value', value['format'], { expected: show(FORMAT) });
+  if (value['version'] !== VERSION) throw wrong('version', 'not_value', value['version'], { expected: show(VERSION) });
   const lists = new Map(NEEDED_ORDER.flatMap((kind) => listOf(kind, value[kind])));
   const rules = value['locating_rules'];
   if (rules !== undefined && !Array.isArray(rules)) {
-    throw new Error(`locating_rules: must be a list, found ${shortened(rules)}`);
+    throw wrong('locating_rules', 'not_an_array', rules);
   }
   const defined = DEFINITION_NAMES.flatMap((name) => {
     const list = value[name];
     if (list === undefined) return [];
-    if (!Array.isArray(list)) throw new Error(`${name}: must be a list, found ${shortened(list)}`);
+    if (!Array.isArray(list)) throw wrong(name, 'not_an_array', list);
     return [[name, list] as const];
   });
   return { lists, rules, ...(defined.length > 0 && { defined: Object.fromEntries(defined) }) };
@@ -129,22 +131,20 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     throw new Error(t('The file is not JSON: {message}', { message }), { cause });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Error(t('The file must be one JSON object, found {found}', { found: shortened(value) }));
+  throw new Error(t('The file must be one JSON object, found {found}', { found: show(value) }));
 }
 
 function listOf(kind: Kind, list: unknown): [Kind, readonly Any[]][] {
   if (list === undefined) return [];
-  if (!Array.isArray(list)) throw new Error(`${kind}: must be a list, found ${shortened(list)}`);
+  if (!Array.isArray(list)) throw wrong(kind, 'not_an_array', list);
   for (const [index, entity] of list.entries()) {
     const id: unknown = (entity as { readonly id?: unknown } | null)?.id;
     // Without ids, repeating the import would create duplicates.
-    if (typeof id !== 'string' || id === '')
-      throw new Error(`${kind}[${index}].id: must be a text, found ${shortened(id)}`);
+    if (typeof id !== 'string' || id === '') throw wrong(`${kind}[${index}].id`, 'not_a_string', id);
   }
   return [[kind, list as readonly Any[]]];
 }
 
-function shortened(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+function wrong(path: string, reason: Reason, value: unknown, params: ReasonParams = {}): Error {
+  return problemError({ reason, params: { path, found: show(value), ...params } });
 }

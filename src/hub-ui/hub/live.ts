@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { accessToken } from './access.ts';
 import type { LastSeenBatch } from './last_seen.ts';
 import type { FeedOptions, ThreadEvent, ThreadCommand, Traffic } from './live_protocol.ts';
-import type { SocketState } from './live_socket.ts';
+import type { SocketState, SocketError } from './live_socket.ts';
 import type { MoveBatch } from './moves.ts';
 
 /** State of the live connection. */
@@ -29,7 +29,7 @@ export interface TopicSubscriber {
   events?(payload: readonly never[]): void;
   moves?(batch: MoveBatch): void;
   lastSeen?(batch: LastSeenBatch): void;
-  rejected?(description: string): void;
+  rejected?(error: SocketError): void;
 }
 
 interface SharedSubscription {
@@ -37,7 +37,7 @@ interface SharedSubscription {
   readonly subscribers: Set<TopicSubscriber>;
   isAccepted: boolean;
   /** Reason of the rejection. */
-  rejection: string | undefined;
+  rejection: SocketError | undefined;
   closeTimer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -79,7 +79,7 @@ export function subscribe(topic: string, params: Params, subscriber: TopicSubscr
 export function subscribeMoves(
   { topic, params, from }: { readonly topic: string; readonly params: Params; readonly from: string },
   moves: (batch: MoveBatch, next: () => void) => void,
-  rejected: (description: string) => void,
+  rejected: (error: SocketError) => void,
 ): () => void {
   const key = lastKey + 1;
   const next = (): void => post({ do: 'ready', key });
@@ -90,7 +90,7 @@ export function subscribeMoves(
 /** Subscribes to the last time and number of locations of each provider, in at most one batch per second. */
 export function subscribeLastSeen(
   lastSeen: (batch: LastSeenBatch) => void,
-  rejected: (description: string) => void,
+  rejected: (error: SocketError) => void,
 ): () => void {
   const key = lastKey + 1;
   const feed = { of: 'last_seen', from: '/providers/locations' } as const;
@@ -156,8 +156,8 @@ function receive(message: ThreadEvent): void {
     }
     case 'rejected': {
       const group = byKey.get(message.key);
-      if (group !== undefined) Object.assign(group, { isAccepted: false, rejection: message.description });
-      for (const { rejected } of group?.subscribers ?? []) rejected?.(message.description);
+      if (group !== undefined) Object.assign(group, { isAccepted: false, rejection: message.error });
+      for (const { rejected } of group?.subscribers ?? []) rejected?.(message.error);
       break;
     }
     case 'events':

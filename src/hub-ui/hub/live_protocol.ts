@@ -1,5 +1,5 @@
 import type { LastSeenBatch } from './last_seen.ts';
-import type { SocketState } from './live_socket.ts';
+import type { SocketState, SocketError } from './live_socket.ts';
 import type { MoveBatch } from './moves.ts';
 
 /** Feed that collects items until the page is ready for a batch. */
@@ -31,7 +31,7 @@ export type ThreadCommand =
 export type ThreadEvent =
   | { readonly post: 'state'; readonly state: SocketState; readonly retryInMs: number | undefined }
   | { readonly post: 'subscribed'; readonly key: number }
-  | { readonly post: 'rejected'; readonly key: number; readonly description: string }
+  | { readonly post: 'rejected'; readonly key: number; readonly error: SocketError }
   | { readonly post: 'events'; readonly key: number; readonly payload: readonly unknown[] }
   | { readonly post: 'moves'; readonly key: number; readonly batch: MoveBatch }
   | { readonly post: 'last_seen'; readonly key: number; readonly batch: LastSeenBatch }

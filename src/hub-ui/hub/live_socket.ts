@@ -1,3 +1,4 @@
+import type { ErrorReason } from '../../reasons.ts';
 import { backoffMs } from './retry.ts';
 
 /**
@@ -18,12 +19,17 @@ import { backoffMs } from './retry.ts';
  */
 export type SocketState = 'connecting' | 'connected' | 'stale' | 'reconnecting';
 
+/** Why the hub rejects a command. */
+export interface SocketError extends Partial<ErrorReason> {
+  readonly message: string;
+}
+
 export interface SocketEvents {
   state(state: SocketState, facts: { readonly retryInMs?: number }): void;
   message(key: number, payload: readonly unknown[]): void;
   /** The hub has accepted a subscription: all events from now on arrive. Called again after each reconnect. */
   subscribed(key: number): void;
-  rejected(key: number, description: string): void;
+  rejected(key: number, error: SocketError): void;
   /** Round trip of a heartbeat. */
   heartbeat(milliseconds: number): void;
   received(bytes: number, elements: number): void;
@@ -59,6 +65,8 @@ interface Frame {
   readonly subscription_id?: number;
   readonly payload?: readonly unknown[];
   readonly description?: string;
+  readonly reason?: ErrorReason['reason'];
+  readonly params?: ErrorReason['params'];
   readonly code?: number;
 }
 
@@ -199,7 +207,7 @@ export class LiveSocket {
     for (const [key, wanted] of this.#requests) if (wanted.topic === topic) this.#on.message(key, payload);
   }
 
-  #receiveReply({ event, subscription_id: id, description = '', code = 0 }: Frame): void {
+  #receiveReply({ event, subscription_id: id, description = '', reason, params, code = 0 }: Frame): void {
     const pending = this.#pending.shift();
     if (pending === undefined) return;
     if (pending.is === 'heartbeat') {
@@ -211,7 +219,7 @@ export class LiveSocket {
     if (pending.is === 'unsubscribe') return;
     const { key } = pending;
     if (event === 'error' || id === undefined) {
-      this.#on.rejected(key, description);
+      this.#on.rejected(key, { message: description, ...(reason && params && { reason, params }) });
       if (code === SUBSCRIBE_FAILED) this.#retrySubscribe(key);
       return;
     }

@@ -89,7 +89,7 @@ function open(): void {
         post({ post: 'subscribed', key });
         void startFeed(key);
       },
-      rejected: (key, description) => post({ post: 'rejected', key, description }),
+      rejected: (key, error) => post({ post: 'rejected', key, error }),
       message(key, payload) {
         const feed = feeds.get(key);
         if (feed === undefined) {

@@ -1,35 +1,48 @@
+import type { ErrorReason } from '../../reasons.ts';
 import { signal as value } from '@preact/signals';
 import { unsupportedReason } from '../../model/json.ts';
 import { pointerOf } from '../../model/json_tree.ts';
 import { parseLossless } from '../../model/lossless_numbers.ts';
 import { t } from '../languages/language.ts';
-import { partsOf, pathLabel } from '../problems/sentences.ts';
+import { pathLabel, sentenceOf } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
 import { API_PATH } from './api_path.ts';
 import type { Entities, Kind } from './entity_kinds.ts';
 import { isTransient, pause, backoffMs } from './retry.ts';
 
+/** Why a request failed. */
+export interface FailedRequest extends Partial<ErrorReason> {
+  readonly message: string;
+}
+
 /** Error of a request that the hub rejected or that did not reach it. */
 export class RequestError extends Error {
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
-  /** The field that the message names, such as `region.coordinates[0]`. */
+  /** The invalid field, such as `region.coordinates[0]`. */
   readonly field: string | undefined;
   /** Error sentence to show at the field. */
   readonly reason: string;
-  /** Original message of the hub. */
-  readonly hubMessage: string;
+  /** The invalid value as JSON. */
+  readonly found: string | undefined;
 
-  /** `hubMessage` names a field and its error. The message of the error is the same as a sentence. */
-  constructor(status: number, hubMessage: string, options?: ErrorOptions) {
-    const { field, reason } = partsOf(hubMessage);
+  /** `error`: a message, with the reason if the hub has one. */
+  constructor(status: number, error: FailedRequest, options?: ErrorOptions) {
+    const { path, found } = error.params ?? {};
+    const field = path === undefined ? undefined : String(path);
+    const reason = sentenceOf(error);
     super(field === undefined ? reason : `${pathLabel(field)}: ${reason}`, options);
     this.name = 'RequestError';
     this.status = status;
     this.field = field;
     this.reason = reason;
-    this.hubMessage = hubMessage;
+    this.found = found === undefined ? undefined : String(found);
   }
+}
+
+/** The error of a value that the page checks itself. */
+export function problemError({ reason, params }: ErrorReason): RequestError {
+  return new RequestError(400, { message: '', reason, params });
 }
 
 /** A patch changes a region in a plane other than the stored one, where its coordinates would mean other positions. */
@@ -95,7 +108,7 @@ async function sendWithRetry(method: Method, url: string, options: RequestOption
   const { signal, isOnce = method !== 'GET' } = options;
   // JSON.stringify writes null for an infinite number.
   const unsupported = options.body === undefined ? undefined : unsupportedReason(options.body);
-  if (unsupported !== undefined) throw new RequestError(400, unsupported);
+  if (unsupported !== undefined) throw problemError(unsupported);
   const beganMs = Date.now();
   for (let attempt = 1; ; attempt++) {
     try {
@@ -121,7 +134,7 @@ async function sendOnce(method: Method, url: string, { body, signal, onWarning }
       return [response, await response.text()];
     } catch (cause) {
       if (signal?.aborted) throw cause;
-      throw new RequestError(0, t('The hub cannot be reached'), { cause });
+      throw new RequestError(0, { message: t('The hub cannot be reached') }, { cause });
     }
   };
   let [response, text] = await send();
@@ -195,7 +208,8 @@ export async function patchEntity<K extends Kind>(
     await request('PATCH', entityPath(kind, id), { body: operations });
   } catch (error) {
     if (isGuarded && error instanceof RequestError && error.field?.startsWith('patch[0].')) {
-      throw new OtherPlaneError(/found "([^"]+)"$/.exec(error.hubMessage)?.[1] ?? t('another plane'), { cause: error });
+      const kept = error.found?.startsWith('"') === true ? (JSON.parse(error.found) as string) : t('another plane');
+      throw new OtherPlaneError(kept, { cause: error });
     }
     throw error;
   }
@@ -243,10 +257,12 @@ export function queryText(query: Query | undefined): string {
 
 function errorOf({ status, statusText }: Response, text: string): RequestError {
   try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    if (typeof message === 'string') return new RequestError(status, message);
+    const body = JSON.parse(text) as FailedRequest;
+    if (typeof body.message === 'string') return new RequestError(status, body);
   } catch {
     // The response comes from a proxy, not from the hub.
   }
-  return new RequestError(status, t('The hub answered {status} {statusText}', { status, statusText }).trim());
+  return new RequestError(status, {
+    message: t('The hub answered {status} {statusText}', { status, statusText }).trim(),
+  });
 }

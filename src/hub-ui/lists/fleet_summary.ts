@@ -1,3 +1,4 @@
+import { sentenceOf } from '../problems/sentences.ts';
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Trackable } from '../../model/trackable.ts';
@@ -32,8 +33,8 @@ export function useTagActivity(isOn: boolean): number {
         isActivityLoaded.value = true;
         batchCount.value++;
       },
-      (description) => {
-        activityProblem.value = description;
+      (error) => {
+        activityProblem.value = sentenceOf(error);
       },
     );
   }, [isOn]);

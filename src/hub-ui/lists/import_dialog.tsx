@@ -12,7 +12,7 @@ import { type Deletions, importJob, isInProgress, runImport } from '../hub/impor
 import { whyNoImportOf } from '../hub/rights.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
-import { errorText } from '../problems/sentences.ts';
+import { errorText, sentenceOf } from '../problems/sentences.ts';
 import styles from './import_dialog.module.css';
 import {
   type ComparedFile,
@@ -59,7 +59,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const check = async (read: ParsedFile, deletes: Deletions): Promise<Stage> => {
     const hub = await entitiesOfHub(read.document);
     const plan = await runImport(bodyOf(read.document, hub), { isDry: true, deletes });
-    if (plan.state === 'failed') throw new Error(plan.error);
+    if (plan.state === 'failed') throw new Error(sentenceOf({ ...plan, message: plan.error ?? '' }));
     // A full export is a copy of a hub: no warnings about its contents.
     const warnings = read.isWhole ? [] : warningsOf(read.document, hub);
     const definedMissing = await missingDefined(read.document);

@@ -33,9 +33,9 @@ export function ImportProblems({
             : t('{count} problems: nothing can be imported', { count: countText(count) })}
         </strong>
         <ul class={styles.failures} aria-label={t('Problems')}>
-          {problems.slice(0, SHOWN).map(({ place, message }) => (
-            <li key={place}>
-              <strong>{nameOf(document, place)}</strong> {sentenceOf(message)}
+          {problems.slice(0, SHOWN).map((problem) => (
+            <li key={problem.place}>
+              <strong>{nameOf(document, problem.place)}</strong> {sentenceOf(problem)}
             </li>
           ))}
           {count > SHOWN && <li>{t('{count} more', { count: countText(count - SHOWN) })}</li>}

@@ -1,3 +1,5 @@
+import type { ErrorReason } from '../../reasons.ts';
+import { sentenceOf } from '../problems/sentences.ts';
 import type { RpcAvailable, RpcResponse } from '../../model/rpc.ts';
 import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
@@ -64,7 +66,11 @@ export async function call(
       const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, ...timeout, ...more } };
       const { result, error } = await request<RpcResponse>('PUT', '/rpc', { body });
       if (error === undefined) answer(false, result);
-      else answer(true, error);
+      else
+        answer(true, {
+          ...error,
+          message: sentenceOf({ ...error, ...(error.data as Partial<ErrorReason> | undefined) }),
+        });
     } catch (error) {
       answer(true, { message: error instanceof Error ? error.message : String(error) });
     }

@@ -10,7 +10,7 @@ import { durationText } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import { bytesText, countText, fixedText } from '../languages/numbers.ts';
-import { translatedOrSame } from '../problems/reasons.ts';
+import { sentenceOf } from '../problems/sentences.ts';
 import styles from './cluster.module.css';
 import { Headline } from './headline.tsx';
 import type { Polled } from './polled.tsx';
@@ -70,11 +70,7 @@ function ClusterSummary(cluster: ClusterHealth) {
     <div class={styles.standing}>
       <div>
         <Headline tone={problem === undefined ? tone : 'warn'} label={label} meaning={meaningOf(cluster)} />
-        {problem !== undefined && (
-          <Notice tone="warn">
-            {t('This hub does not handle requests now: {problem}', { problem: translatedOrSame(problem) })}
-          </Notice>
-        )}
+        {problem !== undefined && <Notice tone="warn">{sentenceOf({ ...cluster, message: problem })}</Notice>}
       </div>
       <Facts
         rows={[

@@ -12,7 +12,6 @@ import { can } from '../hub/access.ts';
 import { get, request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { longDayText } from '../languages/times.ts';
-import { translatedOrSame } from '../problems/reasons.ts';
 import { errorText } from '../problems/sentences.ts';
 import { ProblemNotice } from './polled.tsx';
 import { type RequestProblem, problemOf } from './problem.ts';
@@ -66,14 +65,15 @@ function LicenseFacts({ info, lease, onChanged }: LicenseState & Changed) {
     if (!(await confirm({ title, text, action: t('Remove') }))) return;
     await act(() => request('DELETE', '/license/lease'), t('License removed'));
   };
+  const warning = warningText(info);
   return (
     <Card title={t('License')}>
       <div class={flow.stack}>
-        <p>{translatedOrSame(info.info)}</p>
-        {info.warning !== undefined && <Notice tone="warn">{translatedOrSame(info.warning)}</Notice>}
+        <p>{infoText(info)}</p>
+        {warning !== undefined && <Notice tone="warn">{warning}</Notice>}
         <Facts
           rows={[
-            [t('Trial'), info.trial_info && translatedOrSame(info.trial_info)],
+            [t('Trial'), trialText(info)],
             [t('Licensee'), lease?.customer_email],
             [t('Ends'), lease && longDayText(Date.parse(lease.lease_end_timestamp))],
             [t('Grace period until'), lease && longDayText(Date.parse(lease.grace_period_timestamp))],
@@ -97,6 +97,29 @@ function LicenseFacts({ info, lease, onChanged }: LicenseState & Changed) {
       </div>
     </Card>
   );
+}
+
+function infoText({ state, begins_at: begins = '', ends_at: ends = '' }: LicenseInfo): string {
+  if (state === 'none') return t('No license key is set; the hub needs none.');
+  if (state === 'not_begun') return t('The license begins on {time}; the hub needs none.', { time: begins });
+  if (state === 'valid' || state === 'expiring') return t('The license is valid until {time}.', { time: ends });
+  return t('The hub needs no license key and works as ever.');
+}
+
+function warningText({ state, ends_at: time = '', grace_ends_at: other = '' }: LicenseInfo): string | undefined {
+  if (state === 'invalid') return t('The license key does not verify.');
+  if (state === 'unverifiable') return t('Nothing can verify the license key while license_public_keys is empty.');
+  if (state === 'expiring') return t('The license expires on {time}.', { time });
+  if (state === 'in_grace')
+    return t('The license expired on {time}; its grace period ends on {other}.', { time, other });
+  return state === 'expired' ? t('The license expired on {time}.', { time }) : undefined;
+}
+
+function trialText({ trial_ends_at: time }: LicenseInfo): string | undefined {
+  if (time === undefined) return undefined;
+  return Date.parse(time) > Date.now()
+    ? t('The trial ends on {time}.', { time })
+    : t('The trial ended on {time}.', { time });
 }
 
 function KeyForm({ onChanged }: Changed) {

@@ -1,5 +1,7 @@
-import { capitalized, t } from '../languages/language.ts';
-import { foundText, translated } from './reasons.ts';
+import { fillTemplate, type ParamLanguage } from '../../problem.ts';
+import { type ErrorReason, PARAM_VALUES, type Param, type Reason, REASONS } from '../../reasons.ts';
+import { capitalized, language, t } from '../languages/language.ts';
+import { countText } from '../languages/numbers.ts';
 
 /** Labels of members in the forms; other members use their name in words. */
 const LABELS: Readonly<Record<string, string>> = {
@@ -128,75 +130,86 @@ function stepText(step: string): string {
   return INNER[step] ?? step.replaceAll('_', ' ');
 }
 
-/** Splits a message such as `exit_delay: must be …, found …` into field, if any, and reason. */
-export function partsOf(message: string): { readonly field: string | undefined; readonly reason: string } {
-  const [, field, wrong] = /^([A-Za-z_][\w.[\]-]*): (.+)$/s.exec(message) ?? [];
-  return { field, reason: sentenceOf(wrong ?? message) };
+/** Messages of the page that differ from those of the API. */
+const PAGE_MESSAGES: Partial<Readonly<Record<Reason, string>>> = {
+  below_minimum: 'must be {minimum} or more',
+  above_maximum: 'must be {maximum} or less',
+  not_above: 'must be above {minimum}',
+  not_below: 'must be below {maximum}',
+  missing_provider: 'is required',
+  not_permitted: 'Your roles do not give you access to this.',
+  permitted_if_owned: 'Your roles give you access to this only for what you own.',
+  not_owned: 'Your roles give you access to this only for what you own.',
+};
+
+/** German messages; undefined on a page in English. If they cannot be loaded, errors are shown in English. */
+const german = language === 'de' ? await import('../languages/de_reasons.ts').catch(() => undefined) : undefined;
+
+const LANGUAGE: ParamLanguage = {
+  values: german?.germanParams ?? PARAM_VALUES,
+  count: (value) => (typeof value === 'number' ? countText(value) : foundText(String(value))),
+};
+
+/** Whether an error has a reason that this page knows: the hub may be newer. */
+export function isHubProblem(error: object): error is ErrorReason {
+  const { reason, params } = error as Partial<ErrorReason>;
+  return typeof reason === 'string' && Object.hasOwn(REASONS, reason) && typeof params === 'object' && params !== null;
 }
 
-/**
- * Explains a denied request without methods and paths. Undefined for other messages.
- */
-function accessText(message: string): string | undefined {
-  if (/^Cannot [A-Z]+ \S+: the access token does not permit it$/.test(message)) {
-    return t('Your roles do not give you access to this.');
-  }
-  if (
-    /^Cannot [A-Z]+ \S+: the access token permits (it for what is owned only|what its holder owns alone)/.test(message)
-  ) {
-    return t('Your roles give you access to this only for what you own.');
-  }
-  return undefined;
+/** The sentence of an error of the hub: by its reason, or its English message without one that is known. */
+export function sentenceOf(error: { readonly message: string } | ErrorReason): string {
+  return sentence(isHubProblem(error) ? reasonText(error) : (error as { readonly message: string }).message);
 }
 
-/** Turns a reason of the hub, such as `must be a number, found null`, into a sentence. */
-export function sentenceOf(reason: string): string {
-  const access = accessText(reason);
-  if (access !== undefined) return access;
-  const [, said = reason, found] = /^(.+?), found (.+)$/s.exec(reason) ?? [];
-  const english = inWords(said);
-  const rule = translated(english);
-  if (rule === undefined) return withPeriod(capitalized(reason));
-  return withPeriod(capitalized(found === undefined ? rule : framed({ english, rule, found })));
+function reasonText({ reason, params }: ErrorReason): string {
+  const english = PAGE_MESSAGES[reason] ?? REASONS[reason];
+  const template = german?.germanReasons[reason] ?? english;
+  const rule = fillTemplate(template.replace(/[:,]? ?(found )?\{detail\}/, ''), params, LANGUAGE);
+  const { found, outcome } = params;
+  const isSaid = found === undefined || REASONS[reason].includes('{found}') || reason.startsWith('missing');
+  const text = isSaid ? aboutField(english, rule) : framed({ english, rule, found });
+  if (outcome === undefined) return text;
+  return `${text}; ${outcome === 'partial' ? t('a part of it is done') : t('it may still be done')}`;
 }
 
 interface Rejection {
+  /** English template of `rule`. */
   readonly english: string;
-  /** Translation of `english`. */
   readonly rule: string;
-  readonly found: string;
+  readonly found: Param;
 }
 
-function framed({ english, rule, found: message }: Rejection): string {
-  const found = foundText(message);
-  const areSeveral = english.startsWith('are ');
-  if (!/^(must|is|are|was|has|have) /.test(english)) return t('{rule}; {found} was given', { rule, found });
-  if (/^(null|nothing|none|undefined|"")$/.test(message)) {
-    if (!/required/.test(english)) return t('This {rule}, and is empty', { rule });
-    return areSeveral ? t('These {rule}', { rule }) : t('This {rule}', { rule });
-  }
-  if (/ have (?!no )/.test(english)) return t('This {rule}; it has {found}', { rule, found });
-  return areSeveral
-    ? t('These {rule}; it is {found}', { rule, found })
-    : t('This {rule}; it is {found}', { rule, found });
+function framed({ english, rule, found }: Rejection): string {
+  if (!isPredicate(english)) return t('{rule}; {found} was given', { rule, found: LANGUAGE.count(found) });
+  if (found === 'nothing' || found === 'null' || found === '""') return t('This {rule}, and is empty', { rule });
+  if (typeof found === 'number') return t('This {rule}; it has {found}', { rule, found: countText(found) });
+  return t('This {rule}; it is {found}', { rule, found: LANGUAGE.count(found) });
 }
 
-function inWords(rule: string): string {
-  return rule
-    .replace(/^must be >= (\S+)/, 'must be $1 or more')
-    .replace(/^must be <= (\S+)/, 'must be $1 or less')
-    .replace(/^must be > (\S+)/, 'must be above $1')
-    .replace(/^must be < (\S+)/, 'must be below $1');
+function aboutField(english: string, rule: string): string {
+  return isPredicate(english) ? t('This {rule}', { rule }) : rule;
 }
 
-function withPeriod(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+/** Whether a message of the table is the predicate of a sentence about a field. */
+function isPredicate(template: string): boolean {
+  return ['must ', 'is ', 'was '].some((verb) => template.startsWith(verb));
+}
+
+/** A value with the quotes of the language. `found` is JSON, maybe cut. */
+function foundText(found: string): string {
+  if (found === 'more') return t('more');
+  if (found === 'nothing') return t('nothing');
+  if (language === 'en' || !found.startsWith('"')) return found;
+  const text = found.endsWith('"') ? found.slice(1, -1) : `${found.slice(1).replace(/\.{3}$/, '')}…`;
+  return t('"{text}"', { text });
+}
+
+function sentence(text: string): string {
+  const begun = capitalized(text);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
 /** Error as a sentence. */
 export function errorText(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const { field, reason } = partsOf(message);
-  if (field !== undefined && message.includes(', found ')) return `${pathLabel(field)}: ${reason}`;
-  return accessText(message) ?? withPeriod(capitalized(translated(message) ?? message));
+  return sentence(error instanceof Error ? error.message : String(error));
 }

@@ -1,3 +1,4 @@
+import { REASON_MEMBERS } from '../../model/error_body.ts';
 import Type, { type TObject } from 'typebox';
 import { TOPIC_NAMES, type TopicName, topicName } from '../../fanout/topic_name.ts';
 import { FeatureCollection, FenceEventCollection } from '../../model/geojson.ts';
@@ -25,6 +26,7 @@ export const WebsocketError = Type.Object(
     event: Type.Literal('error', { description: 'Always error.' }),
     code: WebsocketErrorCode,
     description: Type.String({ description: 'The invalid field, and the value found.' }),
+    ...REASON_MEMBERS,
   },
   { title: 'WebsocketError', description: 'A command failed, wholly or in part. The connection stays open.' },
 );

@@ -1,10 +1,11 @@
+import { errorWith } from '../../support/errors.ts';
 import { type Cluster, openCluster } from '../../../src/cluster/cluster.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { clusterSettings } from '../../../src/config/settings.ts';
 import type { QueryResult, Query } from '../../../src/core/item.ts';
 import type { ShapeChecks } from '../../../src/core/shape_checks.ts';
-import { HubError } from '../../../src/errors.ts';
+import type { HubError } from '../../../src/errors.ts';
 import { clusterStore } from '../../../src/hub/connect_cluster.ts';
 import { loadClusterState } from '../../../src/hub/load_cluster_state.ts';
 import type { Machine } from '../../../src/hub/machine.ts';
@@ -280,5 +281,5 @@ function unset(): never {
 }
 
 function gone(): HubError {
-  return new HubError('HUB_UNAVAILABLE', 'The hub has ended');
+  return errorWith('HUB_UNAVAILABLE', 'The hub has ended');
 }

@@ -151,7 +151,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
       }
       for (const [body, message] of [
         ['type = "uwb', 'expression: expected a closing quote for the string at column 8, found the end'],
-        ['"accuracy <"', 'expression: expected a value at column 11, found the end'],
+        ['"accuracy <"', 'expression: expected a value at column 11, found nothing'],
       ] as const) {
         const { status, body: error } = await hub.post('/validator/rules/locating', body);
         assert.deepEqual([status, error.message], [400, message]);

@@ -38,9 +38,9 @@ const GEOMETRIES: readonly (readonly [what: string, geometry: unknown, message: 
   [
     'a MultiPolygon',
     { type: 'MultiPolygon', coordinates: [] },
-    /^FIELD\.type: must be .*"Polygon", found "MultiPolygon"$/,
+    /^FIELD\.type: must be .*Polygon"?, found "MultiPolygon"$/,
   ],
-  ['a Feature', { type: 'Feature', geometry: DOCK.region }, /^FIELD\.type: must be .*"Polygon", found "Feature"$/],
+  ['a Feature', { type: 'Feature', geometry: DOCK.region }, /^FIELD\.type: must be .*Polygon"?, found "Feature"$/],
   ['no object', [[9, 50]], /^FIELD: must be a GeoJSON .*Polygon, found \[\[9,50\]\]$/],
   [
     'a polygon that crosses itself',
@@ -87,12 +87,8 @@ export const ENTITIES_CASES: readonly ContractCase[] = [
       await made(hub, '/zones', { ...READER, foreign_id: 'door' });
       await made(hub, '/zones', { ...READER, id: 'own', foreign_id: 'own' });
       await made(hub, '/zones', { ...READER, id: 'plain' });
-      await refuses(
-        hub.post('/zones', { ...READER, id: 'door' }),
-        /^id: must differ from foreign ids .*that of another$/,
-      );
-      const taken =
-        /^foreign_id: must differ from ids and foreign ids of other zones, found "reader", the id of a zone$/;
+      await refuses(hub.post('/zones', { ...READER, id: 'door' }), /^id: must differ from foreign ids .*$/);
+      const taken = /^foreign_id: must differ from ids and foreign ids of other zones, found "reader"$/;
       await refuses(hub.post('/zones', { ...READER, id: 'new', foreign_id: 'reader' }), taken);
       await refuses(hub.put('/zones/plain', { ...READER, id: 'plain', foreign_id: 'reader' }), taken);
       const patch = { op: 'add', path: '/foreign_id', value: 'reader' };

@@ -17,7 +17,7 @@ export const ERROR_TYPE_CASES: readonly ContractCase[] = [
         const wrong: string[] = [];
         for (const [what, status, word, ask] of REFUSED) {
           const { status: found, body } = await ask(hub, `${hub.origin}${prefix}/v1`);
-          assert.deepEqual(Object.keys(body), ['type', 'code', 'message'], what);
+          assert.deepEqual(Object.keys(body), ['type', 'code', 'message', 'reason', 'params'], what);
           if (found !== status || body.code !== status || body.type !== word)
             wrong.push(`${what}: ${found} ${body.type}`);
         }

@@ -1,3 +1,4 @@
+import type { SocketError } from '../../hub/live_socket.ts';
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ChangeEvent } from '../../../model/events.ts';
@@ -102,7 +103,7 @@ function colorsOf(symbol: LayerSymbol, colorBy: ColorBy): readonly string[] {
 export function MovingLayer({
   onRejected,
   ...options
-}: LayerOptions & { readonly onRejected?: (description: string) => void }) {
+}: LayerOptions & { readonly onRejected?: (error: SocketError) => void }) {
   const { plane } = useMap();
   const { symbol, floor, onMoved } = options;
   const callbacks = useRef({ onMoved, onRejected: onRejected });
@@ -130,7 +131,7 @@ export function MovingLayer({
           next();
         });
       },
-      (description) => callbacks.current.onRejected?.(description),
+      (error) => callbacks.current.onRejected?.(error),
     );
     const endChanges = subscribe(
       changes,

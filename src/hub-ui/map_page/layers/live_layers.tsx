@@ -14,7 +14,8 @@ import { type FenceGlow, FenceLayer, ZoneLayer } from '../../map/site/area_layer
 import { PlanLayer } from '../../map/site/plan_layer.tsx';
 import { colorByFromUrl, type LayerName, namesFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { scaleOfMap } from '../../map/view/wall_mode.ts';
-import { translatedOrSame } from '../../problems/reasons.ts';
+import type { SocketError } from '../../hub/live_socket.ts';
+import { sentenceOf } from '../../problems/sentences.ts';
 import { selectedIds } from '../multi_select/multi_selection.ts';
 import { useColliding, useGlows } from './event_highlights.ts';
 
@@ -150,6 +151,6 @@ export function movingLayerProps({
   };
 }
 
-function showRejection(description: string): void {
-  toast(translatedOrSame(description), 'danger');
+function showRejection(error: SocketError): void {
+  toast(sentenceOf(error), 'danger');
 }

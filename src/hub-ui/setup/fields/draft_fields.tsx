@@ -204,9 +204,10 @@ function whyNoProperties(text: string): string {
     const value: unknown = JSON.parse(text);
     if (!isObject(value))
       return t('This must be an object in braces, such as {example}.', { example: '{"driver": "Kim"}' });
-    const unfit = unsupportedReason(value) ?? '';
-    const [, path = '', problem = ''] = /^(.+?): (.+)$/s.exec(unfit) ?? [];
-    if (problem.includes('finite number')) return t('The number at "{path}" is too large to be kept.', { path });
+    const problem = unsupportedReason(value);
+    if (problem === undefined) return '';
+    const path = String(problem.params['path']);
+    if (problem.reason === 'number_too_large') return t('The number at "{path}" is too large to be kept.', { path });
     return `${path}: ${sentenceOf(problem)}`;
   } catch {
     return t('This is not a JSON object yet: look for a missing quote, comma or brace.');
