@@ -1,5 +1,5 @@
 import type { ErrorReason } from '../../reasons.ts';
-import { sentenceOf } from '../problems/sentences.ts';
+import { isHubProblem, sentenceOf } from '../problems/sentences.ts';
 import type { RpcAvailable, RpcResponse } from '../../model/rpc.ts';
 import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
@@ -66,11 +66,7 @@ export async function call(
       const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, ...timeout, ...more } };
       const { result, error } = await request<RpcResponse>('PUT', '/rpc', { body });
       if (error === undefined) answer(false, result);
-      else
-        answer(true, {
-          ...error,
-          message: sentenceOf({ ...error, ...(error.data as Partial<ErrorReason> | undefined) }),
-        });
+      else answer(true, isHubError(error.data) ? { ...error, message: sentenceOf(error.data) } : error);
     } catch (error) {
       answer(true, { message: error instanceof Error ? error.message : String(error) });
     }
@@ -78,4 +74,9 @@ export async function call(
   if (handlerId === '' && way !== 'each') return send(undefined, { _aggregation: way });
   const handlers = handlerId === '' ? (available[method]?.handler_id ?? []) : [handlerId];
   await Promise.all(handlers.map((handler) => send(handler, { _handler_id: handler })));
+}
+
+/** Whether the data of an error are those of the hub, not of a handler. */
+function isHubError(data: unknown): data is ErrorReason {
+  return typeof data === 'object' && data !== null && isHubProblem(data);
 }
