@@ -78,6 +78,22 @@ test('Interest knows the variants that a member has known since it acknowledged 
   assert.deepEqual([...a.interest.knownTo('b')], []);
 });
 
+test('Interest counts a later member as one that knows the variants of the first message', async (context) => {
+  const { hubs, cluster, clock } = await hubsOf(context, ['a', 'b']);
+  const [a, b] = hubs;
+  assert.ok(a && b);
+  cluster.mishaps.unanswered = 1000;
+  cluster.mishaps.dropped = 1000;
+  a.interest.joined('a');
+  a.interest.joined('b');
+  await clock.wait(100);
+  assert.deepEqual([...a.interest.knownTo('b')], [1], 'it owns nothing before it has the interest');
+  a.id = 2;
+  a.interest.changed();
+  await clock.wait(1000);
+  assert.deepEqual([...a.interest.knownTo('b')], [], 'it may have either message');
+});
+
 test('Interest combines many changes in one message, and includes the last one', async (context) => {
   const { hubs, received, clock } = await hubsOf(context, ['a', 'b']);
   const [a, b] = hubs;

@@ -141,7 +141,6 @@ export class ClusterFanout {
 
   /** Adds a member. */
   joined(member: string): void {
-    if (member === this.#options.self) return;
     this.#options.channel.joined(member);
     this.#interest.joined(member);
   }

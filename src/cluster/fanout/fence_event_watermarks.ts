@@ -16,7 +16,7 @@ interface OfMember {
   readonly watermarks: Map<number, Watermark>;
   /** Redelivered events beyond the watermarks, by variant. */
   readonly redelivered: Set<string>;
-  /** Variants that it had acknowledged when it was removed. */
+  /** Variants that it had known when it was removed. */
   variants: ReadonlySet<number>;
 }
 
@@ -26,17 +26,19 @@ interface OfMember {
  *
  * A member sends the fence events of a shard in the order of their positions, and messages are delivered in order and without
  * gaps. So with one event of a step, each variant has all earlier steps, as far as it wants them; and of that step the events
- * up to its own last one. A variant that the member had not acknowledged has had no subscription before the removal: it needs
- * none of the member's events, which are earlier and may have gaps. A hub drops the messages of a removed member: from then on its watermarks stay as they are, and its
- * successors redeliver the rest. They do so in any order, since each has another part of its objects, and again if one of
- * them fails. So each redelivered event is noted by itself.
+ * up to its own last one. A variant that the member did not know has had no subscription before the removal: it needs none of
+ * the member's events, which are earlier and may have gaps.
+ *
+ * A hub drops the messages of a removed member: from then on its watermarks stay as they are, and its successors redeliver the
+ * rest. They do so in any order, since each has another part of its objects, and again if one of them fails. So each
+ * redelivered event is noted by itself.
  */
 export class FenceEventWatermarks {
   readonly #members = new Map<string, OfMember>();
   /** Removed members, in the order of their removal. */
   readonly #gone: string[] = [];
 
-  /** Marks a member as removed, which had acknowledged these variants. */
+  /** Marks a member as removed, which had known these variants. */
   gone(member: string, variants: ReadonlySet<number>): void {
     this.#of(member).variants = variants;
     this.#gone.push(member);

@@ -42,8 +42,8 @@ const ACKNOWLEDGED_MS = 6000;
 
 interface Member {
   readonly incarnation: string;
-  /** Ids of the variants that it has known since it acknowledged them. */
-  known: ReadonlySet<number>;
+  /** See knownTo; undefined for those of the first message. */
+  known: ReadonlySet<number> | undefined;
   /** Last number of this hub that it has acknowledged; 0 for none, or none that still counts. */
   acknowledged: number;
   isAsked: boolean;
@@ -66,6 +66,7 @@ export class Interest {
   #message: { readonly bytes: Uint8Array; readonly ids: ReadonlySet<number> } | undefined;
   /** Set while the interest was sent a moment ago: whether it must be sent again. */
   #pause: { isDue: boolean } | undefined;
+  #isMember = false;
   #isClosed = false;
 
   constructor(options: InterestOptions) {
@@ -86,14 +87,21 @@ export class Interest {
     this.#tell();
   }
 
-  /** Adds a member. */
+  /** Adds a member, in the order of their joins. */
   joined(incarnation: string): void {
-    const nothing = { known: new Set<number>(), acknowledged: 0, isAsked: false, received: 0 };
-    this.#members.set(incarnation, { incarnation, ...nothing });
+    if (incarnation === this.#options.self) {
+      this.#isMember = true;
+      return;
+    }
+    const known = this.#isMember ? undefined : new Set<number>();
+    this.#members.set(incarnation, { incarnation, known, acknowledged: 0, isAsked: false, received: 0 });
     this.#tell();
   }
 
-  /** Ids of the variants of this hub for which a member publishes all fence events, and has since it acknowledged them. */
+  /**
+   * Ids of the variants of this hub for which a member publishes all fence events: since it has acknowledged them, or since it
+   * owns objects, if it has joined after this hub. It owns none before it has received the interest of all.
+   */
   knownTo(incarnation: string): ReadonlySet<number> {
     return this.#members.get(incarnation)?.known ?? new Set();
   }
@@ -190,7 +198,7 @@ export class Interest {
     this.#message ??= this.#pack(wanted());
     const { bytes: message, ids } = this.#message;
     // It may take this message although its answer is lost.
-    member.known = member.known.intersection(ids);
+    member.known = member.known?.intersection(ids) ?? ids;
     const subject = `${name}.interest.${member.incarnation}`;
     let isAcknowledged = false;
     try {
