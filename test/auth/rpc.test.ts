@@ -99,6 +99,7 @@ test('An error names the missing permission, by REST and by WebSocket', async (t
   assert.deepEqual(error, {
     code: -32012,
     message: 'Cannot call methods on /ws/rpc in v2: the access token does not permit it',
+    data: { reason: 'not_permitted', params: { request: 'call methods on /ws/rpc in v2' } },
   });
 });
 

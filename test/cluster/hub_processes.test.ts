@@ -248,7 +248,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
       await until('The hub is not well', async () => (await a.get('/health'))?.status === 503);
       assert.match(
         (await a.get('/health'))?.body.message,
-        /^This hub cannot serve: it has appended nothing .* for \d+ ms/,
+        /^This hub cannot serve: it has appended nothing .* for [\d,]+ ms/,
       );
       await until('Requests are refused', async () => sender.statuses.includes(503));
       const reads = await Promise.all([`/providers/${TAGS[0]}/location`, '/zones'].map((path) => a.get(path)));
@@ -300,7 +300,7 @@ describe('Hubs of a cluster, as processes of their own', { skip: nats.skip }, ()
     );
     assert.match(
       stopped[0]?.stderr ?? '',
-      /Nothing could be appended to the journal for \d+ ms: pending requests are rejected/,
+      /Nothing could be appended to the journal for [\d,]+ ms: pending requests are rejected/,
     );
   });
 });
