@@ -297,7 +297,7 @@ describe('a restarted hub', () => {
     await drive(first);
     await collisions.next(isEnd);
     const { body: info } = await first.get('/license/info');
-    assert.deepEqual(Object.keys(info), ['info']);
+    assert.deepEqual(Object.keys(info), ['state', 'info']);
     assert.equal((await first.get('/license/lease')).body.type, 'com.flowcate.license.not_started');
     const trial = await first.get('/license/starttrial');
     assert.deepEqual([trial.status, trial.body.is_trial], [201, true]);
