@@ -65,7 +65,8 @@ export interface ParamLanguage {
 
 const ENGLISH: ParamLanguage = {
   values: PARAM_VALUES,
-  count: (value) => (typeof value === 'number' && Number.isInteger(value) ? grouped(value) : shorten(String(value))),
+  count: (value) =>
+    typeof value === 'number' && Number.isSafeInteger(value) ? grouped(value) : shorten(String(value)),
 };
 
 /** Parameters that count, and are shown with thousands separators. */
@@ -90,5 +91,9 @@ function shorten(text: string): string {
 
 /** Formats an integer with thousands separators. Intl takes 40 ms on first use. */
 export function grouped(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+  const digits = String(Math.abs(value));
+  const first = digits.length % 3 || 3;
+  let text = (value < 0 ? '-' : '') + digits.slice(0, first);
+  for (let at = first; at < digits.length; at += 3) text += `,${digits.slice(at, at + 3)}`;
+  return text;
 }
