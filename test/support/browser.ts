@@ -23,6 +23,8 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // A hub has any free port, some of which a browser refuses, as they belong to other protocols.
+  '--explicitly-allowed-ports=1719,1720,1723,2049,3659,4045,4190,5060,5061,6000,6566,6665,6666,6667,6668,6669,6679,6697,10080',
   // Names of hubs and of strangers' pages, all of which are this machine.
   // Pages that tests make up come from no address, so the browser would take this machine for another network.
   '--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests',
