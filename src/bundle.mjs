@@ -64,7 +64,7 @@ export async function ensureBundled(root = ROOT) {
 
 const WORKER = /new URL\('(?:\.\.\/)+workers\/(\w+)\.ts', import\.meta\.url\)/g;
 
-/** A module whose workers are bundles, and whose other files stay beside its source. */
+/** Replaces `import.meta.url` in a module: workers are found among the bundles, all other files next to the sources. */
 function withAddresses(code, file) {
   // The bundler's own modules have no file.
   if (file.includes('\0') || !code.includes('import.meta.url')) return undefined;

@@ -262,7 +262,7 @@ const REASONS_OF_CODE = {
     no_file: 'Cannot get {file}: there is no such file',
     no_history: 'Cannot look into the past: the hub records no history, see the setting history',
     no_sensors: 'Cannot get sensors of provider "{id}": it has none',
-    no_value: 'Cannot get {kind} "{id}": there is none',
+    no_value: 'Cannot get {kind} "{id}": it has not been reported',
     not_found: 'Cannot find {kind} "{id}": no {kind} has that id',
     not_recorded: 'Cannot find {kind} "{id}": there is neither such a {kind} nor its history',
     unknown_month: 'Cannot find the month {month}: nothing is known of it',

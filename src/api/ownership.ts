@@ -2,7 +2,7 @@ import { hubError } from '../errors.ts';
 import type { OwnedEntities } from '../auth/ownership.ts';
 import type { Visibility } from '../auth/visibility.ts';
 import type { ObjectKind } from '../model/id.ts';
-import type { Resource } from '../model/permission.ts';
+import { KIND_OF_RESOURCE, type Resource } from '../model/permission.ts';
 import { show } from '../model/error_value_text.ts';
 import type { ApiDeps } from './deps.ts';
 import type { ApiRoute } from './route.ts';
@@ -34,7 +34,7 @@ export function checkBodyOwned({ permission, method }: ApiRoute, { match, owned 
   if (permission === 'public' || permission.resource === undefined) return;
   const { resource } = permission;
   if (permission.owned === 'body') {
-    const isGenerated = replacesIds(match.version, KINDS[resource]);
+    const isGenerated = replacesIds(match.version, KIND_OF_RESOURCE[resource]);
     if (isGenerated || !owns(owned, resource, textIn(body, 'id'))) {
       throw hubError('body_not_owned', { request: named(method, match), member: resource });
     }
@@ -71,15 +71,6 @@ export function limitedTo(
   if (owned === undefined) return {};
   return { only: owned.all(`${kind}_id`).flatMap((id) => entities.get(kind, id)?.id ?? []) };
 }
-
-const KINDS = {
-  zone_id: 'zone',
-  trackable_id: 'trackable',
-  provider_id: 'provider',
-  fence_id: 'fence',
-  anchor_id: 'anchor',
-  source_id: 'zone',
-} as const;
 
 /** Some paths identify a zone by its foreign id; ownership uses its own id. */
 function meant(resource: Resource, id: string, { entities }: ApiDeps): string {

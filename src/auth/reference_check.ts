@@ -2,6 +2,7 @@ import { hubError, HubError } from '../errors.ts';
 import { problemOf, type Problem } from '../problem.ts';
 import { idKey } from '../model/id.ts';
 import { show } from '../model/error_value_text.ts';
+import { KIND_OF_RESOURCE } from '../model/permission.ts';
 import type { Zone } from '../model/zone.ts';
 import { type ReferenceSource, namesOf, REFERENCE_PATHS, type ReferencePath } from './names.ts';
 import type { Visibility } from './visibility.ts';
@@ -56,17 +57,8 @@ function unreadable(field: string, { of }: Pick<ReferencePath, 'of'>, id: string
   return new HubError(unreadableProblem(of, { path: field, found: show(id) }));
 }
 
-const KINDS = {
-  zone_id: 'zone',
-  trackable_id: 'trackable',
-  provider_id: 'provider',
-  fence_id: 'fence',
-  anchor_id: 'anchor',
-  source_id: 'zone',
-} as const;
-
 function unreadableProblem(of: ReferencePath['of'], where: { readonly path: string; readonly found: string }): Problem {
-  const [kind, other] = of.map((resource) => KINDS[resource]);
+  const [kind, other] = of.map((resource) => KIND_OF_RESOURCE[resource]);
   if (kind === undefined) return problemOf('unreadable_carrier', where);
   if (other !== undefined) return problemOf('unreadable_kinds', { ...where, kind, other_kind: other });
   return kind === 'anchor' ? problemOf('unreadable_anchor', where) : problemOf('unreadable_kind', { ...where, kind });

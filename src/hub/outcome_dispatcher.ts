@@ -121,9 +121,9 @@ export class OutcomeDispatcher {
   }
 
   /**
-   * The same if another hub may take over the stage. What a step has found is published when the rows of its starts and ends
-   * are stored, together with the motions that it has evaluated. So the next owner of the stage publishes these alike, and
-   * evaluates each motion after them. Then the rows of ended pairs are erased.
+   * The same if another hub may take over the stage. The starts and ends of a step are published when their rows and the
+   * progress of the stage are stored. So the next owner of the stage publishes the same events, and evaluates the motions
+   * after them. Then the rows of ended pairs are erased.
    */
   #ofSharedCollisions({ rows, events }: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined {
     const hasEvents = rows.length > 0 || events.length > 0;

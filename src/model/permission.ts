@@ -7,6 +7,16 @@ export type CrudOperation = (typeof OPERATIONS)[number];
 export const RESOURCES = ['zone_id', 'trackable_id', 'provider_id', 'fence_id', 'anchor_id', 'source_id'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
+/** Kind of the entity that each resource identifies. */
+export const KIND_OF_RESOURCE = {
+  zone_id: 'zone',
+  trackable_id: 'trackable',
+  provider_id: 'provider',
+  fence_id: 'fence',
+  anchor_id: 'anchor',
+  source_id: 'zone',
+} as const satisfies Readonly<Record<Resource, string>>;
+
 /** Scope of a permitted operation: everything, or what the holder of the token owns. */
 export type Reach = 'ANY' | 'OWN';
 

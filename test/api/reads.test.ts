@@ -57,7 +57,10 @@ describe('one location or motion', () => {
       const { send } = await beside(() => [{ absent: true }]);
       const { status, body } = await send('GET', path);
       assert.equal(status, 404);
-      assert.match(body.message, /^Cannot get (location|motion) of (provider|trackable) ".*": there is none$/);
+      assert.match(
+        body.message,
+        /^Cannot get (location|motion) of (provider|trackable) ".*": it has not been reported$/,
+      );
       assert.equal((await send('GET', path.replace(/(p|0b68[^/]*)\/(loc|mot)/, `${UUID_B}/$2`))).status, 404);
     });
 

@@ -27,7 +27,7 @@ describe('The bundles of the hub', () => {
     for (const name of names) assert.ok(entriesIn().includes(name), name);
   });
 
-  test('find all other files beside their sources', () => {
+  test('find all other files next to their sources', () => {
     const addresses = codes().flatMap(([name, code]) =>
       [...code.matchAll(/new URL\("(\.\.\/[^"]+)", import\.meta\.url\)/g)].map(
         ([, path]) => [name, path as string] as const,

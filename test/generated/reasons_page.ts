@@ -25,7 +25,7 @@ Compare \`reason\` and \`params\` of an error instead of its message: a message 
 ${JSON.stringify(EXAMPLE.body('com.flowcate'), null, 2)}
 \`\`\`
 
-Where they are:
+An error has them at these places:
 
 - REST: in the body of every error reply, and in each problem of an import.
 - WebSocket: in the error frame, next to \`code\` and \`description\`. If several items of a payload are invalid, they are those

@@ -61,7 +61,7 @@ export const REJECTED: readonly Rejected[] = [
       ],
     },
   ],
-  ['POST', '/zones', { type: 'rfid', position: POINT, parent: 'nobody' }],
+  ['POST', '/zones', { type: 'rfid', position: POINT, parent: 'missing' }],
   ['POST', '/zones', { type: 'uwb', transformation_type: 'benchmark' }],
   ['POST', '/zones', { type: 'uwb', transformation_type: 'benchmark', position: POINT }],
   [
@@ -183,7 +183,7 @@ export const REJECTED: readonly Rejected[] = [
   ['POST', '/trackables', { id: 'no UUID', type: 'omlox' }],
   ['POST', '/trackables', { type: 'virtual', location_providers: [''] }],
   ['POST', '/trackables', { type: 'virtual', location_providers: ['a', 'a'] }],
-  ['POST', '/trackables', { type: 'virtual', parent: 'nobody' }],
+  ['POST', '/trackables', { type: 'virtual', parent: 'missing' }],
   ['POST', '/trackables', { type: 'virtual', collision_tolerance: 1 }],
   [
     'POST',
@@ -206,8 +206,8 @@ export const REJECTED: readonly Rejected[] = [
   ['POST', '/providers', { id: 7, type: 'uwb' }],
   ['POST', '/providers', { id: '', type: 'uwb' }],
   ['POST', '/providers', { id: 'a', type: 'radar' }],
-  ['GET', '/providers/nobody'],
-  ['GET', '/providers/nobody/location'],
+  ['GET', '/providers/missing'],
+  ['GET', '/providers/missing/location'],
   ['POST', '/anchors', { id: 'a', zone_id: 'nowhere' }],
   ['POST', '/anchors', { id: 'a', georeferenced_position: { type: 'Point', coordinates: [0, 95] } }],
   ['PUT', '/trackables/rules/locating', {}],
@@ -247,7 +247,7 @@ export const REJECTED: readonly Rejected[] = [
   ['POST', '/fences', '"\\ud800"'],
   ['GET', '/license/lease'],
   ['GET', '/health/zones/nowhere'],
-  ['GET', '/health/sources/nobody'],
+  ['GET', '/health/sources/missing'],
   ['GET', '/nowhere'],
   ['DELETE', '/version'],
 ];

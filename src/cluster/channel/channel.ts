@@ -111,8 +111,8 @@ export class Channel {
   }
 
   /**
-   * Orders messages of this hub after those that previous owners have sent by then. So no hub gets an event of this hub before an
-   * earlier one of the previous owner. Resolves when this hub has delivered those, or has reported them as lost, after a second
+   * Orders messages of this hub after those that previous owners have sent. So each hub gets an earlier event of a previous
+   * owner before an event of this hub. Resolves when this hub has delivered those, or has reported them as lost, after a second
    * at the latest. Await it before this hub publishes events of the objects.
    */
   async tookBehind(from: string, { sent, behind = {} }: SentBefore): Promise<void> {

@@ -3,7 +3,7 @@ import { ConfigRecordError } from './field_checks.ts';
 /**
  * Versions of the protocol between hubs that this release reads and writes. The `join` of a hub lists them. A cluster starts with
  * version 1. As soon as all members support the next version, the first member appends the record that switches to it, and the
- * cluster never goes back. That record is written in the new version, as are later snapshots. A hub that does not support the
+ * cluster never goes back. The new version writes that record and later snapshots. A hub that does not support the
  * version of the cluster does not start; so a release that can no longer read the older version does not join before the switch.
  *
  * To add a version: list it here, next to the one before, and write what that cannot read only while `ConfigState.protocol` is

@@ -14,7 +14,7 @@ import { firstMember, successors, loads, type Members, suspects } from './member
  *   balancing map    loads have differed by more than a fifth for a minute, and are      1/32 of them
  *                    1,000 locations a second in all
  *
- * The last two wait until all members are heard, and all earlier moves have completed. So few partitions wait for their new owner, and only one hub moves them at a time. Each map restarts the minute.
+ * The last two wait until a heartbeat of each member has arrived and all earlier moves have completed. So few partitions wait for their new owner, and only one hub moves them at a time. Each map restarts the minute.
  */
 export type CoordinatorRecord =
   | { readonly is: 'map'; readonly map: PartitionMap }

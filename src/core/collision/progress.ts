@@ -19,7 +19,7 @@ export const NO_PROGRESS: StageProgress = { step: 0, published: 0, others: [] };
 /** Id of its row, which no pair has. */
 export const PROGRESS_ID = 'progress';
 
-/** What a stage has stored. */
+/** Stored state of a stage. */
 export interface StoredStage {
   readonly progress: StageProgress;
   /** Rows of its pairs, without steps that are not committed. */

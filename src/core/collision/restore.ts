@@ -32,8 +32,8 @@ export interface Restoration {
   /** Time before which no pair is released by a motion of one trackable: see Contact. */
   readonly heldMs: number;
   /**
-   * The other stage has published what its steps up to this one had found. What later ones have stored may not be
-   * published: it is published again, with the same ids. Undefined if all is.
+   * Last step of the other stage whose starts and ends are published. Those of later steps are published again, with the
+   * same ids. Undefined if all are published.
    */
   readonly publishedStep?: number | undefined;
   /** Last motions that the other stage has finished, as far as known. */
@@ -45,7 +45,7 @@ export interface Restoration {
   readonly ahead: readonly Motion[];
 }
 
-/** What the stage must report of the restored state. */
+/** Contacts, events and rows of the restored state that the stage reports. */
 export interface Restored {
   /** Contacts held by deadlines. */
   readonly held: readonly Contact[];
