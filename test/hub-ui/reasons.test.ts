@@ -11,7 +11,8 @@ import { createSite } from './ui_site.ts';
 
 // Set the language before importing the modules below.
 Object.defineProperty(globalThis, 'localStorage', { value: { getItem: () => 'de' }, configurable: true });
-const { pathLabel, sentenceOf } = await import('../../src/hub-ui/problems/sentences.ts');
+const { loadMessages, pathLabel, sentenceOf } = await import('../../src/hub-ui/problems/sentences.ts');
+await loadMessages();
 
 for (const [problem, sentence] of [
   [problemOf('not_a_number', { found: '"abc"' }), 'Muss eine Zahl sein; angegeben ist „abc“.'],

@@ -9,6 +9,9 @@ import { DEFINITION_NAMES, type DefinitionName } from '../hub/definitions.ts';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import type { ImportBody } from '../hub/import_job.ts';
 import { t } from '../languages/language.ts';
+import { loadMessages } from '../problems/sentences.ts';
+
+await loadMessages();
 
 /** Format of the file that contains all entities; `hub export` and `hub import` use it, too. */
 const FORMAT = 'location-hub-entities';

@@ -4,7 +4,7 @@ import { unsupportedReason } from '../../model/json.ts';
 import { pointerOf } from '../../model/json_tree.ts';
 import { parseLossless } from '../../model/lossless_numbers.ts';
 import { t } from '../languages/language.ts';
-import { pathLabel, sentenceOf } from '../problems/sentences.ts';
+import { loadMessages, pathLabel, sentenceOf } from '../problems/sentences.ts';
 import { accessToken, renewAccess } from './access.ts';
 import { API_PATH } from './api_path.ts';
 import type { Entities, Kind } from './entity_kinds.ts';
@@ -108,7 +108,10 @@ async function sendWithRetry(method: Method, url: string, options: RequestOption
   const { signal, isOnce = method !== 'GET' } = options;
   // JSON.stringify writes null for an infinite number.
   const unsupported = options.body === undefined ? undefined : unsupportedReason(options.body);
-  if (unsupported !== undefined) throw problemError(unsupported);
+  if (unsupported !== undefined) {
+    await loadMessages();
+    throw problemError(unsupported);
+  }
   const beganMs = Date.now();
   for (let attempt = 1; ; attempt++) {
     try {
@@ -139,7 +142,10 @@ async function sendOnce(method: Method, url: string, { body, signal, onWarning }
   };
   let [response, text] = await send();
   if (response.status === 401 && (await renewAccess())) [response, text] = await send();
-  if (!response.ok) throw errorOf(response, text);
+  if (!response.ok) {
+    await loadMessages();
+    throw errorOf(response, text);
+  }
   const warning = response.headers.get('Warning');
   if (warning !== null) onWarning?.(warning);
   return text;

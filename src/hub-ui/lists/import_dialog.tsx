@@ -12,7 +12,7 @@ import { type Deletions, importJob, isInProgress, runImport } from '../hub/impor
 import { whyNoImportOf } from '../hub/rights.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
-import { errorText, sentenceOf } from '../problems/sentences.ts';
+import { errorText, loadMessages, sentenceOf } from '../problems/sentences.ts';
 import styles from './import_dialog.module.css';
 import {
   type ComparedFile,
@@ -26,6 +26,8 @@ import {
 import { CancelImport, ImportProgress, ImportResult } from './import_status.tsx';
 import { warningsOf } from './import_warnings.ts';
 import { withoutEntitiesAt } from './left_out.ts';
+
+await loadMessages();
 
 const MatchDrawing = lazyPart(async () => (await import('../formats/match_drawing.tsx')).MatchDrawing);
 const MatchTable = lazyPart(async () => (await import('../formats/match_table.tsx')).MatchTable);

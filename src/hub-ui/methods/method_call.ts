@@ -1,5 +1,5 @@
 import type { ErrorReason } from '../../reasons.ts';
-import { isHubProblem, sentenceOf } from '../problems/sentences.ts';
+import { isHubProblem, loadMessages, sentenceOf } from '../problems/sentences.ts';
 import type { RpcAvailable, RpcResponse } from '../../model/rpc.ts';
 import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
@@ -65,6 +65,7 @@ export async function call(
     try {
       const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, ...timeout, ...more } };
       const { result, error } = await request<RpcResponse>('PUT', '/rpc', { body });
+      if (error !== undefined) await loadMessages();
       if (error === undefined) answer(false, result);
       else answer(true, isHubError(error.data) ? { ...error, message: sentenceOf(error.data) } : error);
     } catch (error) {

@@ -10,10 +10,12 @@ import { durationText } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import { bytesText, countText, fixedText } from '../languages/numbers.ts';
-import { sentenceOf } from '../problems/sentences.ts';
+import { loadMessages, sentenceOf } from '../problems/sentences.ts';
 import styles from './cluster.module.css';
 import { Headline } from './headline.tsx';
 import type { Polled } from './polled.tsx';
+
+await loadMessages();
 
 interface ClusterProps {
   readonly system: Polled<SystemHealth>;

@@ -142,11 +142,21 @@ const PAGE_MESSAGES: Partial<Readonly<Record<Reason, string>>> = {
   not_owned: 'Your roles give you access to this only for what you own.',
 };
 
-/** German messages; undefined on a page in English. If they cannot be loaded, errors are shown in English. */
-const german = language === 'de' ? await import('../languages/de_reasons.ts').catch(() => undefined) : undefined;
+/** German messages; undefined on a page in English and until loadMessages has loaded them. */
+let german: typeof import('../languages/de_reasons.ts') | undefined;
+
+/**
+ * Loads the messages of errors in the user's language, which the first view does without. Await it before `sentenceOf`. If
+ * they cannot be loaded, errors are shown in English.
+ */
+export async function loadMessages(): Promise<void> {
+  if (language === 'de') german ??= await import('../languages/de_reasons.ts').catch(() => undefined);
+}
 
 const LANGUAGE: ParamLanguage = {
-  values: german?.germanParams ?? PARAM_VALUES,
+  get values() {
+    return german?.germanParams ?? PARAM_VALUES;
+  },
   count: (value) => (typeof value === 'number' ? countText(value) : foundText(String(value))),
 };
 

@@ -15,7 +15,7 @@ import { PlanLayer } from '../../map/site/plan_layer.tsx';
 import { colorByFromUrl, type LayerName, namesFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { scaleOfMap } from '../../map/view/wall_mode.ts';
 import type { SocketError } from '../../hub/live_socket.ts';
-import { sentenceOf } from '../../problems/sentences.ts';
+import { loadMessages, sentenceOf } from '../../problems/sentences.ts';
 import { selectedIds } from '../multi_select/multi_selection.ts';
 import { useColliding, useGlows } from './event_highlights.ts';
 
@@ -151,6 +151,7 @@ export function movingLayerProps({
   };
 }
 
-function showRejection(error: SocketError): void {
+async function showRejection(error: SocketError): Promise<void> {
+  await loadMessages();
   toast(sentenceOf(error), 'danger');
 }

@@ -10,8 +10,10 @@ import type { Problems } from '../../drafts/draft_problems.ts';
 import type { AnyDraft } from '../../drafts/entity_draft.ts';
 import { errorAt, RequestError } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
-import { pathLabel, sentenceOf } from '../../problems/sentences.ts';
+import { loadMessages, pathLabel, sentenceOf } from '../../problems/sentences.ts';
 import styles from './draft_fields.module.css';
+
+await loadMessages();
 
 interface DraftFieldProps {
   readonly draft: AnyDraft;
