@@ -8,12 +8,6 @@ import { LICENSE_KEY_MAX_CHARACTERS } from '../model/license.ts';
  * Key.
  */
 
-/**
- * Built-in public keys, in addition to those of the configuration. Vendors of licensed builds add theirs here, and add
- * a new key before they remove an old one.
- */
-export const PUBLIC_KEYS: readonly string[] = [];
-
 const Seconds = Type.Number({ minimum: 0, maximum: 253_402_300_799, description: 'Seconds since 1970.' });
 const Text = Type.Optional(Type.String());
 

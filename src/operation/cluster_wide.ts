@@ -1,9 +1,9 @@
-import type { HealthSource, SocketHealth } from '../model/health.ts';
+import type { HealthSource } from '../model/health.ts';
 import { parseLossless } from '../model/lossless_numbers.ts';
 import { formatTime } from '../model/time.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { Zone } from '../model/zone.ts';
-import type { AllHubs, HubQuery, UsageShare } from './hub_queries.ts';
+import { type AllHubs, askHubs, type UsageShare } from './hub_queries.ts';
 import type { Health } from './health.ts';
 import { type HubMonth, joinedMonths, joinedSockets, joinedSources } from './merge_answers.ts';
 import { monthOf } from './month.ts';
@@ -11,9 +11,8 @@ import { CURRENT, isEndedMonth, type KeptMonth, MONTHS_MAX, statisticsOf, withAl
 
 /** Health of a cluster: the merged answers of all hubs. The rest of `own` stays that of this hub. */
 export function clusterWideHealth(own: Health, hubs: Pick<AllHubs, 'ask'>) {
-  const answers = async <Answer>(query: HubQuery) => (await hubs.ask(query)).map(({ value }) => value as Answer);
-  const sources = async (ask: 'zones' | 'sources', about = ''): Promise<readonly HealthSource[]> =>
-    joinedSources(await answers<readonly HealthSource[]>({ ask, about }));
+  const sources = async (ask: 'zones' | 'sources', about?: string): Promise<readonly HealthSource[]> =>
+    joinedSources((await askHubs(hubs, ask, about)).map(({ value }) => value));
   return {
     get problem() {
       return own.problem;
@@ -23,7 +22,7 @@ export function clusterWideHealth(own: Health, hubs: Pick<AllHubs, 'ask'>) {
     history: () => own.history(),
     owners: () => own.owners(),
     ownerOf: (providerId: string) => own.ownerOf(providerId),
-    socket: async () => joinedSockets(await answers<SocketHealth>({ ask: 'socket', about: '' })),
+    socket: async () => joinedSockets((await askHubs(hubs, 'socket')).map(({ value }) => value)),
     async zones(zones: readonly Zone[]): Promise<readonly HealthSource[]> {
       const only = zones.length === 1 ? zones[0]?.id : undefined;
       const found = new Map((await sources('zones', only)).map((source) => [source.id, source]));
@@ -64,9 +63,9 @@ export class ClusterWideUsage {
   /** All months, earliest first. */
   async all(): Promise<readonly Consumption[]> {
     const { hubs, config, now, kept } = this.#options;
-    const answered = await hubs.ask({ ask: 'usage', about: '' });
+    const answered = await askHubs(hubs, 'usage');
     // Of two members of the same name, the earlier one is about to be expelled.
-    const shares = new Map(answered.map(({ hub, value }) => [hub, value as UsageShare]));
+    const shares = new Map(answered.map(({ hub, value }) => [hub, value]));
     const texts = kept();
     const names = [...new Set([...texts.keys(), ...shares.keys()])].toSorted();
     const read = new Map<string, HubMonth>();

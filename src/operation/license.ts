@@ -1,4 +1,4 @@
-import { PUBLIC_KEYS, type VerifiedKey, verifyLicenseKey } from '../auth/license_key.ts';
+import { type VerifiedKey, verifyLicenseKey } from '../auth/license_key.ts';
 import { hubError } from '../errors.ts';
 import { checker } from '../model/check.ts';
 import { type LicenseLease, type LicenseInfo, LicenseKeyBody } from '../model/license.ts';
@@ -25,24 +25,21 @@ export interface LicenseOptions {
   readonly kept: KeptLicense;
   /** Stores the license. Rejects with HUB_UNAVAILABLE. */
   keep(license: KeptLicense): Promise<void>;
-  /** Public keys of the configuration. */
+  /** Public keys of the configuration. Without one, any key is accepted and stored, and none is verified. */
   readonly publicKeys: readonly string[];
 }
 
-/** Result for a key while there is no public key. */
-const UNVERIFIABLE = Symbol('nothing can verify the key');
-
 /**
  * The license, for information only. The hub needs none, and nothing depends on it: a key is verified and reported, and
- * an invalid one yields a warning. Without a public key, any key is accepted and stored.
+ * an invalid one yields a warning.
  */
 export class License {
   readonly #options: LicenseOptions;
   #kept: KeptLicense;
   /** Settles with the last change. Changes run sequentially. */
   #changed: Promise<void> = Promise.resolve();
-  /** The key in use, or why it is invalid; undefined without a key. */
-  #verified: VerifiedKey | string | typeof UNVERIFIABLE | undefined;
+  /** The key in use, or why it is invalid; undefined without a key, and without public keys. */
+  #verified: VerifiedKey | string | undefined;
 
   /** Starts without a key. `open` also verifies the stored or configured one. */
   constructor(options: LicenseOptions) {
@@ -52,30 +49,26 @@ export class License {
 
   static async open(options: LicenseOptions): Promise<License> {
     const license = new License(options);
-    await license.#verify();
+    await license.#use(options.kept);
     return license;
   }
 
   info(): LicenseInfo {
-    const nowMs = this.#options.now();
+    const trial = this.#trialInfo();
     const verified = this.#verified;
-    const trial = this.#trialInfo(nowMs);
-    if (verified === undefined) return { state: 'none', info: 'No license key is set; the hub needs none.', ...trial };
+    if (this.#key === undefined) return { state: 'none', info: 'No license key is set; the hub needs none.', ...trial };
     const info = 'The hub needs no license key and works as ever.';
     if (typeof verified === 'string')
       return { state: 'invalid', info, warning: `The license key does not verify: ${verified}.`, ...trial };
-    if (verified === UNVERIFIABLE) {
+    if (verified === undefined) {
       const warning = 'Nothing can verify the license key while license_public_keys is empty.';
       return { state: 'unverifiable', info, warning, ...trial };
     }
     const { development_info, custom_info, exp, nbf } = verified.claims;
-    const warning = warningOf(verified, nowMs);
     return {
-      state: stateOf(verified, nowMs),
-      info: infoOf(verified, nowMs),
-      ...(warning !== undefined && { warning }),
+      ...termOf(verified, this.#options.now()),
       ...(nbf !== undefined && { begins_at: timeOf(nbf) }),
-      ...{ ends_at: timeOf(exp), grace_ends_at: formatTime(graceEndMs(verified)) },
+      ...{ ends_at: timeOf(exp), grace_ends_at: timeOf(graceEnd(verified)) },
       ...trial,
       ...(development_info !== undefined && { development_info }),
       ...(custom_info !== undefined && { custom_info }),
@@ -86,27 +79,21 @@ export class License {
    * Throws HUB_LICENSE_INVALID or HUB_LICENSE_EXPIRED for such a key, HUB_LICENSE_NOT_STARTED without key and trial.
    */
   lease(): LicenseLease {
-    const nowMs = this.#options.now();
     const verified = this.#verified;
     const { trialStartMs } = this.#kept;
+    if (typeof verified === 'object') return this.#keyLease(verified);
     // A key that is not verified does not end a trial.
-    if (typeof verified !== 'object' && trialStartMs !== undefined) return this.#trialLease(trialStartMs, nowMs);
-    if (verified === undefined) {
-      throw hubError('no_license');
-    }
-    if (typeof verified === 'string')
-      throw hubError('license_key_invalid', { operation: 'get_lease' }, { detail: verified });
-    if (verified === UNVERIFIABLE) throw hubError('license_unverifiable');
-    return this.#keyLease(verified, nowMs);
+    if (trialStartMs !== undefined) return this.#trialLease(trialStartMs);
+    if (this.#key === undefined) throw hubError('no_license');
+    if (verified === undefined) throw hubError('license_unverifiable');
+    throw hubError('license_key_invalid', { operation: 'get_lease' }, { detail: verified });
   }
 
   /** Starts a trial, unless one was started before. */
   async startTrial(): Promise<LicenseLease> {
     const nowMs = this.#options.now();
-    if (this.#kept.trialStartMs === undefined) {
-      await this.#change((kept) => ({ ...kept, trialStartMs: kept.trialStartMs ?? nowMs }));
-    }
-    return this.#trialLease(this.#kept.trialStartMs ?? nowMs, nowMs);
+    if (this.#kept.trialStartMs === undefined) await this.#change((kept) => ({ trialStartMs: nowMs, ...kept }));
+    return this.#trialLease(this.#kept.trialStartMs ?? nowMs);
   }
 
   /**
@@ -126,44 +113,48 @@ export class License {
     await this.#change(() => ({}));
   }
 
+  get #key(): string | undefined {
+    return this.#kept.key ?? this.#options.configuredKey;
+  }
+
   #change(revise: (kept: KeptLicense) => KeptLicense): Promise<void> {
     const changed = this.#changed.then(async () => {
       const license = revise(this.#kept);
       await this.#options.keep(license);
-      this.#kept = license;
-      await this.#verify();
+      await this.#use(license);
     });
     this.#changed = changed.catch(() => undefined);
     return changed;
   }
 
-  async #verify(): Promise<void> {
-    const key = this.#kept.key ?? this.#options.configuredKey;
-    this.#verified = key === undefined ? undefined : await this.#verifiedKey(key);
+  async #use(license: KeptLicense): Promise<void> {
+    this.#verified = await this.#verifiedKey(license.key ?? this.#options.configuredKey);
+    this.#kept = license;
   }
 
-  async #verifiedKey(key: string): Promise<VerifiedKey | string | typeof UNVERIFIABLE> {
-    const { hubId } = this.#options;
-    const publicKeys = [...PUBLIC_KEYS, ...this.#options.publicKeys];
-    return publicKeys.length === 0 ? UNVERIFIABLE : await verifyLicenseKey(key, { hubId, publicKeys });
+  async #verifiedKey(key: string | undefined): Promise<VerifiedKey | string | undefined> {
+    const { hubId, publicKeys } = this.#options;
+    if (key === undefined || publicKeys.length === 0) return undefined;
+    return verifyLicenseKey(key, { hubId, publicKeys });
   }
 
-  #trialInfo(nowMs: number): Pick<LicenseInfo, 'trial_info' | 'trial_ends_at'> {
+  #trialInfo(): Pick<LicenseInfo, 'trial_info' | 'trial_ends_at'> {
     const { trialStartMs } = this.#kept;
     if (trialStartMs === undefined) return {};
     const endMs = trialStartMs + TRIAL_MS;
     const end = formatTime(endMs);
-    return { trial_info: `The trial ${nowMs < endMs ? 'ends' : 'ended'} on ${end}.`, trial_ends_at: end };
+    return {
+      trial_info: `The trial ${this.#options.now() < endMs ? 'ends' : 'ended'} on ${end}.`,
+      trial_ends_at: end,
+    };
   }
 
-  #trialLease(startMs: number, nowMs: number): LicenseLease {
-    const endMs = startMs + TRIAL_MS;
-    if (nowMs >= endMs) {
-      throw hubError('trial_ended', { time: formatTime(endMs) });
-    }
-    const end = formatTime(endMs);
+  #trialLease(startMs: number): LicenseLease {
+    const { now, hubId } = this.#options;
+    const end = formatTime(startMs + TRIAL_MS);
+    if (now() >= startMs + TRIAL_MS) throw hubError('trial_ended', { time: end });
     return {
-      hub_instance_id: this.#options.hubId,
+      hub_instance_id: hubId,
       customer_email: '',
       lease_end_timestamp: end,
       grace_period_timestamp: end,
@@ -172,17 +163,15 @@ export class License {
     };
   }
 
-  #keyLease(verified: VerifiedKey, nowMs: number): LicenseLease {
+  #keyLease(verified: VerifiedKey): LicenseLease {
     const { email, exp, grace_exp: _grace, nbf: _nbf, hub_instance_id: _hub, ...more } = verified.claims;
-    if (nowMs >= graceEndMs(verified)) {
-      throw hubError('license_expired', { time: timeOf(exp) });
-    }
-    const warning = warningOf(verified, nowMs);
+    const { state, warning } = termOf(verified, this.#options.now());
+    if (state === 'expired') throw hubError('license_expired', { time: timeOf(exp) });
     return {
       hub_instance_id: this.#options.hubId,
       customer_email: email,
       lease_end_timestamp: timeOf(exp),
-      grace_period_timestamp: formatTime(graceEndMs(verified)),
+      grace_period_timestamp: timeOf(graceEnd(verified)),
       signature: verified.signature,
       is_trial: false,
       trial_end_timestamp: null,
@@ -192,31 +181,28 @@ export class License {
   }
 }
 
-function stateOf(verified: VerifiedKey, nowMs: number): LicenseInfo['state'] {
+/** State of a license at a time, in words too. */
+function termOf(verified: VerifiedKey, nowMs: number): Pick<LicenseInfo, 'state' | 'info' | 'warning'> {
   const { exp, nbf = 0 } = verified.claims;
-  if (nowMs >= graceEndMs(verified)) return 'expired';
-  if (nowMs >= exp * 1000) return 'in_grace';
-  if (nowMs >= exp * 1000 - WARNING_MS) return 'expiring';
-  return nowMs < nbf * 1000 ? 'not_begun' : 'valid';
-}
-
-function infoOf({ claims: { exp, nbf } }: VerifiedKey, nowMs: number): string {
-  if (nbf !== undefined && nowMs < nbf * 1000) return `The license begins on ${timeOf(nbf)}; the hub needs none.`;
-  if (nowMs < exp * 1000) return `The license is valid until ${timeOf(exp)}.`;
-  return 'The license has expired; the hub needs none and works as ever.';
-}
-
-function warningOf(verified: VerifiedKey, nowMs: number): string | undefined {
-  const { exp } = verified.claims;
-  if (nowMs >= graceEndMs(verified)) return `The license expired on ${timeOf(exp)}.`;
+  const end = timeOf(exp);
   if (nowMs >= exp * 1000) {
-    return `The license expired on ${timeOf(exp)}; its grace period ends on ${formatTime(graceEndMs(verified))}.`;
+    const info = 'The license has expired; the hub needs none and works as ever.';
+    const expired = `The license expired on ${end}`;
+    const graceEnds = graceEnd(verified);
+    if (nowMs >= graceEnds * 1000) return { state: 'expired', info, warning: `${expired}.` };
+    return { state: 'in_grace', info, warning: `${expired}; its grace period ends on ${timeOf(graceEnds)}.` };
   }
-  return nowMs >= exp * 1000 - WARNING_MS ? `The license expires on ${timeOf(exp)}.` : undefined;
+  const hasBegun = nowMs >= nbf * 1000;
+  const info = hasBegun
+    ? `The license is valid until ${end}.`
+    : `The license begins on ${timeOf(nbf)}; the hub needs none.`;
+  if (nowMs >= exp * 1000 - WARNING_MS) return { state: 'expiring', info, warning: `The license expires on ${end}.` };
+  return { state: hasBegun ? 'valid' : 'not_begun', info };
 }
 
-function graceEndMs({ claims: { exp, grace_exp: graceExp = exp } }: VerifiedKey): number {
-  return Math.max(exp, graceExp) * 1000;
+/** End of the grace period in seconds since 1970. */
+function graceEnd({ claims: { exp, grace_exp: graceExp = exp } }: VerifiedKey): number {
+  return Math.max(exp, graceExp);
 }
 
 function timeOf(seconds: number): string {

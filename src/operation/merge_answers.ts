@@ -1,4 +1,4 @@
-import type { HealthSource, SocketHealth } from '../model/health.ts';
+import { type HealthSource, SocketHealth } from '../model/health.ts';
 import { type Consumption, USAGE_COUNTERS, type UsageCounts, type UsageStatistics } from '../model/usage.ts';
 
 /**
@@ -16,29 +16,18 @@ import { type Consumption, USAGE_COUNTERS, type UsageCounts, type UsageStatistic
 
 /** Merges the WebSocket health of all hubs. */
 export function joinedSockets(answers: readonly SocketHealth[]): SocketHealth {
-  const sum = (name: SocketCount): number => answers.reduce((all, answer) => all + answer[name], 0);
-  return {
-    number_of_clients: sum('number_of_clients'),
-    number_of_subscribers: sum('number_of_subscribers'),
-    number_of_subscribers_locations: sum('number_of_subscribers_locations'),
-    number_of_subscribers_trackable_motions: sum('number_of_subscribers_trackable_motions'),
-    number_of_subscribers_fence_events: sum('number_of_subscribers_fence_events'),
-    number_of_subscribers_collision_events: sum('number_of_subscribers_collision_events'),
-    ...latestOf(answers, 'last_location_update_sent'),
-    ...latestOf(answers, 'last_trackable_motion_update_sent'),
-    ...latestOf(answers, 'last_fence_event_sent'),
-    ...latestOf(answers, 'last_collision_event_sent'),
-    hubs: answers.flatMap(({ hubs = [] }) => hubs),
-  };
+  const names = Object.keys(SocketHealth.properties) as (keyof SocketHealth)[];
+  const merged = names.map((name) => {
+    const values = answers.flatMap<unknown>((answer) => answer[name] ?? []);
+    if (name.startsWith('number_of_')) return [name, (values as number[]).reduce((sum, count) => sum + count, 0)];
+    return [name, name === 'hubs' ? values : inTime(values as string[]).at(-1)];
+  });
+  return Object.fromEntries(merged.filter(([, value]) => value !== undefined)) as SocketHealth;
 }
 
-type SocketCount = Extract<keyof SocketHealth, `number_of_${string}`>;
-type SocketTime = Extract<keyof SocketHealth, `last_${string}`>;
-
-function latestOf(answers: readonly SocketHealth[], name: SocketTime): Partial<SocketHealth> {
-  const times = answers.flatMap((answer) => answer[name] ?? []).toSorted((a, b) => Date.parse(a) - Date.parse(b));
-  const latest = times.at(-1);
-  return latest === undefined ? {} : { [name]: latest };
+/** RFC 3339 times, earliest first. */
+function inTime(times: readonly string[]): string[] {
+  return times.toSorted((a, b) => Date.parse(a) - Date.parse(b));
 }
 
 /** Merges the sources of all hubs, in order of first appearance. */
@@ -53,19 +42,19 @@ export function joinedSources(lists: readonly (readonly HealthSource[])[]): Heal
 }
 
 function joinedSource(a: HealthSource, b: HealthSource): HealthSource {
-  const latest = lastReceivedMs(b) > lastReceivedMs(a) ? b : a;
-  const { reconnects, connection_established, uptime, hub } = connected(a, b);
+  const last = lastReceivedMs(b) > lastReceivedMs(a) ? b : a;
   return {
     id: a.id,
-    type: latest.type,
+    type: last.type,
     number_of_updates: a.number_of_updates + b.number_of_updates,
-    ...(latest.last_update_received !== undefined && { last_update_received: latest.last_update_received }),
-    ...(latest.last_update_type !== undefined && { last_update_type: latest.last_update_type }),
-    ...(reconnects !== undefined && { reconnects }),
-    ...(connection_established !== undefined && { connection_established }),
-    ...(uptime !== undefined && { uptime }),
-    ...(hub !== undefined && { hub }),
+    ...pick(last, ['last_update_received', 'last_update_type']),
+    ...pick(connected(a, b), ['reconnects', 'connection_established', 'uptime', 'hub']),
   };
+}
+
+/** The named members that the source has. */
+function pick(source: HealthSource, names: readonly (keyof HealthSource)[]): Partial<HealthSource> {
+  return Object.fromEntries(names.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]]])));
 }
 
 function lastReceivedMs({ last_update_received: received }: HealthSource): number {
@@ -127,16 +116,13 @@ function withMostActive(config: Consumption['config'], other: Consumption['confi
 function joinedStatistics(all: readonly UsageStatistics[]): UsageStatistics {
   const [first] = all as [UsageStatistics];
   const counts = USAGE_COUNTERS.map((name) => [name, all.reduce((sum, each) => sum + (each[name] ?? 0), 0)]);
-  const [from] = all.map(({ range }) => range.from).toSorted((a, b) => Date.parse(a) - Date.parse(b));
-  const to = all
-    .map(({ range }) => range.to)
-    .toSorted((a, b) => Date.parse(a) - Date.parse(b))
-    .at(-1);
+  const from = inTime(all.map(({ range }) => range.from)).at(0) as string;
+  const to = inTime(all.map(({ range }) => range.to)).at(-1) as string;
   return {
     ...first,
     // The overlap of their uptimes is unknown.
     uptime: Math.max(...all.map(({ uptime }) => uptime)),
-    range: { from: from as string, to: to as string },
+    range: { from, to },
     ...(Object.fromEntries(counts) as UsageCounts),
   };
 }

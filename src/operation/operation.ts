@@ -21,7 +21,7 @@ import { type ClusterNumbers, clusterFamilies } from './cluster_families.ts';
 import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
-import { type AllHubs, answerProblem, ownAnswer } from './hub_queries.ts';
+import { type AllHubs, answerHubs } from './hub_queries.ts';
 import { type ClusterState, Health } from './health.ts';
 import { historyFamilies, type MeasuredCopy, type MeasuredHistory } from './history_families.ts';
 import { hubFamilies, type MeasuredAlerts } from './hub_families.ts';
@@ -184,10 +184,7 @@ function ofAll(
   { kept: { hubId }, keptByHub = () => new Map() }: OperationOptions,
 ): Pick<HubOperation, 'health' | 'usage'> {
   const { active } = arrivals;
-  gather.open({
-    answer: (question) => ownAnswer(question, { ...own, hub: hubName, zones: entities, active }),
-    problem: answerProblem,
-  });
+  answerHubs(gather, { ...own, hub: hubName, zones: entities, active });
   const config = (activeAnywhere: ReadonlySet<string>) => snapshotOf(configuredIn(entities), activeAnywhere);
   return {
     health: clusterWideHealth(own.health, gather),
