@@ -15,8 +15,8 @@ import type { MapExtent } from './world.ts';
 import { worldOpacity, zoomOf } from './world_fade.ts';
 
 /**
- * What lies below everything: the world from far away, a grid in meters where one is near; in their place map tiles where
- * the configuration names some, as far as these go and as long as they can be had.
+ * Background of the map: the configured map tiles where they exist and load. Elsewhere it shows the world when zoomed out and a
+ * grid in meters when zoomed in.
  */
 export function BaseLayer() {
   const { covered, trouble, retry } = useTiles();
@@ -25,7 +25,7 @@ export function BaseLayer() {
   return trouble === undefined ? null : <TileTrouble problem={trouble} onRetry={retry} />;
 }
 
-/** A plain grid, which the world takes the place of. */
+/** Draws a plain grid that fades out as the world fades in. */
 function useGrid(isOn: boolean): void {
   const { map, plane } = useMap();
   const colors = palette();
@@ -43,7 +43,7 @@ function useGrid(isOn: boolean): void {
   }, [map, plane, colors, isOn]);
 }
 
-/** What tiles cover: of a part of the earth as far as they go, from a level of zoom on. */
+/** Area covered by tiles: a box of the earth, from a zoom level on. */
 type Covered = 'nothing' | 'everything' | { readonly box: MapExtent; readonly fromZoom: number };
 
 type Pictures = typeof import('./world_draw.ts');
@@ -51,13 +51,13 @@ type Pictures = typeof import('./world_draw.ts');
 let pictures: Pictures | undefined;
 
 /**
- * The earth with its coasts, borders and cities, around what something else covers. Neither code nor data is fetched
- * before so much of it is in sight.
+ * Draws the earth with coasts, borders and cities, outside the area that tiles cover. Code and data are loaded when the earth
+ * first comes into view.
  */
 function useWorld(covered: Covered): void {
   const { map, plane, ground } = useMap();
   const colors = palette();
-  // Without a hub the extent of the site is unknown.
+  // The extent of the site is unknown without a connection to the hub.
   const isAlone = connection.value.state === 'reconnecting' && !wasConnected.value;
   const isOn = (ground.isSettled.value || isAlone) && covered !== 'everything';
   useEffect(() => {
@@ -79,13 +79,13 @@ function useWorld(covered: Covered): void {
   }, [map, plane, ground, colors, isOn, covered]);
 }
 
-/** After the first paint: the page is there before its background. */
+/** Loads the drawing code after the first paint, so that it does not delay the page. */
 async function loadPictures(): Promise<void> {
   await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
   pictures = await import('./world_draw.ts');
 }
 
-/** The map tiles of the configuration, or the reason why they are missing. */
+/** Opens the configured map tiles. Returns what they cover, or the reason why they are missing. */
 function useTiles() {
   const { map, plane, ground } = useMap();
   const { map_tiles: configured } = settings.value;

@@ -2,7 +2,7 @@ import { EtagMismatch, type Header, PMTiles, type RangeResponse, type Source, Ti
 import { accessToken, renewAccess } from '../../hub/access.ts';
 import { t } from '../../languages/language.ts';
 
-/** A PMTiles file whose parts are fetched as they are needed. */
+/** A PMTiles file, read by range requests on demand. */
 export interface MapFile {
   readonly header: Header;
   readonly areImages: boolean;
@@ -12,7 +12,7 @@ export interface MapFile {
   tile(z: number, x: number, y: number): Promise<ArrayBuffer | undefined>;
 }
 
-/** Nobody has answered. */
+/** The server of the map file cannot be reached. */
 export class UnreachableError extends Error {}
 
 const IMAGES: readonly TileType[] = [TileType.Png, TileType.Jpeg, TileType.Webp, TileType.Avif];
@@ -33,13 +33,13 @@ export async function openMapFile(url: string): Promise<MapFile> {
   };
 }
 
-/** Attributions are usually written as HTML. */
+/** Strips the markup of an attribution, which usually is HTML. */
 function plainText(html: unknown): string {
   if (typeof html !== 'string') return '';
   return new DOMParser().parseFromString(html, 'text/html').body.textContent.trim();
 }
 
-/** Ranges of a file at a URL. Requests to the hub itself carry the access token. */
+/** Source that reads byte ranges of a file at a URL. Requests to the hub itself carry the access token. */
 class Ranges implements Source {
   readonly #url: URL;
 
@@ -84,7 +84,7 @@ async function problemOf(response: Response): Promise<string> {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
     if (typeof message === 'string') return message;
   } catch {
-    // Not from a hub.
+    // The response is not from a hub.
   }
   return t('its server answered {status}', { status: response.status });
 }

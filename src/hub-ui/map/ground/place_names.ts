@@ -3,34 +3,34 @@ import type { CanvasFrame } from '../view/canvas_layer.ts';
 import type { Palette } from '../view/palette.ts';
 import { EARTH_WIDTH } from './world_fade.ts';
 
-/** A name on the map of the world. */
+/** A name on the world map. */
 export interface NamedPlace {
   readonly name: string;
   readonly at: MapPoint;
   readonly mark: 'city' | 'capital' | 'country';
-  /** Levels of zoom between which it is shown. */
+  /** Zoom levels between which the name is visible. */
   readonly fromZoom: number;
   readonly toZoom?: number;
-  /** Units of the map that its name has to fit into. */
+  /** Available width in map units. The name is omitted if it does not fit. */
   readonly fits?: number;
 }
 
 export interface NameOptions {
   readonly zoom: number;
   readonly colors: Palette;
-  /** How often around the earth names are to be repeated. */
+  /** Repetitions of the earth in view, as numbers of turns around the globe. */
   readonly turns: readonly number[];
 }
 
 const FAMILY = 'Inter, system-ui, sans-serif';
 const LINE_PIXELS = 15;
 const GAP_PIXELS = 6;
-/** Between a dot and its name. */
+/** Distance between a dot and its name. */
 const ASIDE_PIXELS = 6;
 
 type Area = readonly [left: number, top: number, right: number, bottom: number];
 
-/** Draws names one after another, where there is room: what comes first goes before what comes later. */
+/** Draws names in order, skipping each that would overlap an earlier one. */
 export function drawNames(
   frame: CanvasFrame,
   places: readonly NamedPlace[],

@@ -18,23 +18,23 @@ import { type MapFile, openMapFile, UnreachableError } from './map_file.ts';
 import { vectorStyle } from './vector_style.ts';
 import type { MapExtent } from './world.ts';
 
-/** Map tiles that are there to be shown. */
+/** Opened map tiles. */
 export interface Tiles {
   readonly layer: Layer;
-  /** Attribution of the tiles: of the configuration, or their own. */
+  /** Attribution from the configuration, or from the tiles themselves. */
   readonly attribution: string;
-  /** The part of the earth that they show; undefined: all of it. */
+  /** Covered part of the earth; undefined for all of it. */
   readonly box: MapExtent | undefined;
-  /** The level of zoom from which they are shown. */
+  /** Zoom level from which the tiles are visible. */
   readonly fromZoom: number;
-  /** Changes the colors of those that have none of their own. */
+  /** Applies a palette to vector tiles. */
   paint(colors: Palette): void;
 }
 
-/** Called after each tile that was read, or with the error. */
+/** Called without an argument after each tile that has loaded, or with an error message. */
 export type ReportHealth = (problem: string | undefined) => void;
 
-/** Most servers have vector tiles up to this level of zoom, which hold all that there is. */
+/** Usual maximum zoom of vector tile servers. Higher levels add no detail. */
 const VECTOR_ZOOM_MAX = 14;
 
 const EVERYWHERE = { box: undefined, fromZoom: 0 } as const;
@@ -63,7 +63,7 @@ function tilesOfFile(
   const layer = file.areImages
     ? imagesLayer(read, { minZoom, maxZoom })
     : vectorLayer(vectorSource(read, { minZoom, maxZoom }));
-  // From farther away there would be far too many of them in sight.
+  // Farther out, far too many tiles would be in view.
   const fromZoom = minZoom === 0 ? 0 : minZoom - 1;
   layer.layer.setMinZoom(fromZoom);
   layer.layer.setExtent([...box]);

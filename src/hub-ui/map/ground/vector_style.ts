@@ -55,7 +55,7 @@ const ROADS: readonly (readonly [kinds: RegExp, width: number, fromZoom: number]
 
 const ORDER = { land: 0, cover: 1, water: 2, building: 3, casing: 4, road: 5, border: 6, name: 7 } as const;
 
-/** How vector tiles look below a site: quiet, in the colors of the theme. */
+/** Returns a muted style for vector tiles below a site, in the colors of the theme. */
 export function vectorStyle(colors: Palette): StyleFunction {
   const looks = looksIn(colors);
   return (feature, resolution) => {
@@ -108,7 +108,7 @@ function kindOf(feature: FeatureLike): string {
   return String(feature.get('kind') ?? feature.get('class') ?? feature.get('subclass') ?? '');
 }
 
-/** Schemas tell more of a kind in details, which go first where they are known. */
+/** Finds the road row of a feature. More specific attributes take precedence over general ones. */
 function roadKind(feature: FeatureLike): (typeof ROADS)[number] | undefined {
   const names = [feature.get('kind_detail'), feature.get('class'), feature.get('kind')].map((name) =>
     String(name ?? ''),
@@ -137,7 +137,7 @@ function nameAlong(feature: FeatureLike, colors: Palette): Style | undefined {
   return new Style({ text: textOf(name, { colors, isAlong: true }), zIndex: ORDER.name });
 }
 
-/** Populations and ranks differ between schemas: what both have is the kind of a place. */
+/** Zoom levels and font sizes by kind of place. Population and rank differ between schemas; the kind is common to all. */
 const PLACES: readonly (readonly [kinds: RegExp, fromZoom: number, size: number])[] = [
   [/^(country|continent)/, 2, 12],
   [/^(state|region|province)/, 5, 11],

@@ -1,9 +1,9 @@
 import { type MapPoint, mapX, mapY } from '../plane/plane.ts';
 
 /**
- * Picture of the world: land, coasts and borders in Mercator meters, from the TopoJSON of the package world-atlas. There an
- * arc is a line that shapes share, as integer steps: an arc of land is a coast, an arc of countries only is a border. Shapes
- * cross the antimeridian without a cut, so longitudes here may exceed 180; the drawing repeats every EARTH_WIDTH.
+ * World map: land, coasts and borders in Mercator meters, from the TopoJSON of the package world-atlas. A TopoJSON arc is a
+ * line in integer steps that shapes share: an arc of land is a coast, an arc of countries only is a border. Shapes that cross
+ * the antimeridian are not cut, so longitudes may exceed 180. The drawing repeats every EARTH_WIDTH.
  */
 export interface World {
   readonly land: readonly Line[];
@@ -12,9 +12,9 @@ export interface World {
   readonly countries: readonly Country[];
 }
 
-/** A line, or a ring where it ends at its start. */
+/** A line, or a ring if its last point equals the first. */
 export interface Line {
-  /** x and y in turn. */
+  /** x and y alternate. */
   readonly points: Float64Array;
   readonly box: MapExtent;
 }
@@ -23,9 +23,9 @@ export type MapExtent = readonly [left: number, bottom: number, right: number, t
 
 export interface Country {
   readonly name: string;
-  /** Position for its name: a point of its largest part. */
+  /** Label position: a point of the country's largest part. */
   readonly at: MapPoint;
-  /** How wide that part is there: what a name has to fit into. */
+  /** Width of that part at the label, which limits the length of the name. */
   readonly width: number;
 }
 
@@ -45,7 +45,7 @@ export interface Topology {
 
 type Degrees = readonly [longitude: number, latitude: number];
 
-/** Reads countries and land. Throws a TypeError when it is another kind of document. */
+/** Parses countries and land. Throws a TypeError for any other document. */
 export function worldOf(topology: Topology): World {
   const arcs = topology.arcs.map((arc) => degreesOf(arc, topology.transform));
   const landRings = polygonsIn(topology.objects.land).flat();
@@ -60,7 +60,7 @@ export function worldOf(topology: Topology): World {
   };
 }
 
-/** Rings of the polygons of a shape, as the arcs that they are made of. */
+/** Rings of a shape's polygons, each as a list of arc indices. */
 function polygonsIn(shape: Shape): readonly (readonly (readonly number[])[])[] {
   switch (shape.type) {
     case 'Polygon':
@@ -74,7 +74,7 @@ function polygonsIn(shape: Shape): readonly (readonly (readonly number[])[])[] {
   }
 }
 
-/** An arc that is used backwards has the complement of its number. */
+/** Index of an arc. A reversed arc is stored as the complement of its index. */
 function arcIndex(used: number): number {
   return used < 0 ? ~used : used;
 }
@@ -88,7 +88,7 @@ function degreesOf(arc: readonly (readonly number[])[], { scale, translate }: To
   });
 }
 
-/** Points whose longitudes go on beyond 180 degrees instead of starting again on the other side. */
+/** Continues longitudes beyond 180 degrees where a line crosses the antimeridian. */
 function unrolled(points: readonly Degrees[]): Degrees[] {
   let [turn, last] = [0, points[0]?.[0] ?? 0];
   return points.map(([longitude, latitude]) => {
@@ -102,12 +102,12 @@ function unrolled(points: readonly Degrees[]): Degrees[] {
 function ringOf(ring: readonly number[], arcs: readonly (readonly Degrees[])[]): Line {
   const joined = ring.flatMap((used, i) => {
     const arc = arcs[arcIndex(used)] ?? [];
-    // An arc begins where the one before it has ended.
+    // The first point of an arc repeats the last point of the one before.
     return (used < 0 ? arc.toReversed() : arc).slice(i === 0 ? 0 : 1);
   });
   const points = unrolled(joined);
   const [first, last] = [points[0], points.at(-1)];
-  // Antarctica goes around its pole, and once around the earth.
+  // The ring of Antarctica circles the pole, so it is closed along the pole.
   if (first !== undefined && last !== undefined && Math.abs(last[0] - first[0]) > 180) {
     points.push([last[0], -90], [first[0], -90]);
   }
@@ -141,10 +141,10 @@ function areaOf([left, bottom, right, top]: MapExtent): number {
   return (right - left) * (top - bottom);
 }
 
-/** Parts of the height of an outline at which it is looked for room, nearest to its middle first. */
+/** Heights at which a label position is searched, as fractions of the outline's height. The middle comes first. */
 const HEIGHTS = [0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65];
 
-/** The middle of the widest stretch that a level line has within an outline; lines near its middle go first. */
+/** Center and width of the widest horizontal stretch inside an outline. Lines near the middle are preferred. */
 function widestIn({ points, box: [, bottom, , top] }: Line): Pick<Country, 'at' | 'width'> {
   let [best, width]: [MapPoint, number] = [[points[0] ?? 0, points[1] ?? 0], 0];
   for (const height of HEIGHTS) {
@@ -152,7 +152,7 @@ function widestIn({ points, box: [, bottom, , top] }: Line): Pick<Country, 'at' 
     const crossings = crossingsOf(points, y);
     for (let i = 0; i + 1 < crossings.length; i += 2) {
       const [from = 0, to = 0] = [crossings[i], crossings[i + 1]];
-      // Only where there is clearly more room.
+      // A line farther from the middle has to be clearly wider.
       if (to - from > width * 1.15) [best, width] = [[(from + to) / 2, y], to - from];
     }
   }

@@ -9,18 +9,18 @@ import places from './places.json';
 import { type MapExtent, type Line, type Topology, type World, worldOf } from './world.ts';
 import { EARTH_WIDTH, worldOpacity, zoomOf } from './world_fade.ts';
 
-/** The world in two grades of detail: 33 and 205 KB as they are sent. */
+/** The world at two levels of detail: 33 KB and 205 KB compressed. */
 const GRADES = [
   { fromZoom: 0, url: coarse },
   { fromZoom: 4, url: fine },
 ] as const;
 
-/** The map asks with every frame: a hub that has gone does not come back that fast. */
+/** Delay before a failed download is retried. The map requests the picture in every frame. */
 const RETRY_MS = 5_000;
 
 const loaded = new Map<string, WorldPicture>();
 const loading = new Set<string>();
-/** Callbacks of the next load. */
+/** Callbacks to run after the next load. */
 const waiting = new Set<() => void>();
 
 /**
@@ -36,7 +36,7 @@ export function pictureAt(zoom: number, onLoaded: () => void): WorldPicture | un
   return GRADES.map(({ url }) => loaded.get(url)).find((other) => other !== undefined);
 }
 
-/** Fetches a grade; if it cannot be had, again with the first question after a while. */
+/** Loads one level of detail. After a failure, a later request retries it. */
 async function load(url: string): Promise<void> {
   loading.add(url);
   try {
@@ -52,7 +52,7 @@ async function load(url: string): Promise<void> {
   for (const onLoaded of called) onLoaded();
 }
 
-/** Points of a line that are nearer to the last one add nothing to see, in pixels. */
+/** Minimum distance between drawn points of a line, in pixels. */
 const STEP_PIXELS = 0.7;
 
 const CITIES: readonly NamedPlace[] = places.places.map((row) => {
@@ -65,13 +65,13 @@ const CITIES: readonly NamedPlace[] = places.places.map((row) => {
   };
 });
 
-/** A city or a country on the map of the world, in the units of the map. */
+/** A city or country on the world map, in map units. */
 export interface WorldPlace {
   readonly at: NamedPlace['at'];
   readonly kind: 'city' | 'country';
 }
 
-/** Finds a city or a country by the name that the map shows; case does not matter. */
+/** Finds a city or country by its displayed name, ignoring case. */
 export async function placeNamed(text: string): Promise<WorldPlace | undefined> {
   const name = text.trim().toLowerCase();
   const city = CITIES.find((each) => each.name.toLowerCase() === name);
@@ -82,7 +82,7 @@ export async function placeNamed(text: string): Promise<WorldPlace | undefined> 
   return country && { at: country.at, kind: 'country' };
 }
 
-/** Names of countries, by how wide these are. */
+/** Names of countries, the widest first. */
 function countryNames(world: World): readonly NamedPlace[] {
   return [...world.countries]
     .sort((a, b) => b.width - a.width)
@@ -113,7 +113,7 @@ class WorldPicture {
     context.fillRect(0, 0, width, height);
     context.lineJoin = 'round';
     this.#trace(frame, land);
-    // Land has the color of the ground, whatever is left of the water.
+    // Land is always opaque, even after the water has faded.
     context.globalAlpha = 1;
     context.fillStyle = colors.ground;
     context.fill('evenodd');
@@ -125,13 +125,13 @@ class WorldPicture {
     this.#trace(frame, coasts);
     context.strokeStyle = colors.coast;
     context.stroke();
-    // That area has finer coastlines, which would not match these.
+    // Tiles have finer coastlines that would not match these.
     if (covered !== undefined) fillBox(frame, covered, colors.ground);
     drawNames(frame, [...CITIES, ...this.countries], { zoom: zoomOf(resolution), colors, turns: turnsIn(frame) });
     context.restore();
   }
 
-  /** hot: every frame while the map moves. Makes a path of the lines that are in sight. */
+  /** Adds the visible lines to the current path. hot: every frame while the map moves. */
   #trace(frame: CanvasFrame, lines: readonly Line[]): void {
     const { context, toPixel } = frame;
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
@@ -179,12 +179,12 @@ function visibleExtent({ width, height, resolution, center: [x = 0, y = 0] }: Ca
   return [x - reach, y - reach, x + reach, y + reach];
 }
 
-/** How often around the earth what is in sight lies: 0 is where longitudes are as they are. */
+/** Repetitions of the earth in view, as turns around the globe; 0 is the one with the original longitudes. */
 function turnsIn(frame: CanvasFrame): readonly number[] {
   const [left, , right] = visibleExtent(frame);
   const first = Math.floor(left / EARTH_WIDTH + 0.5);
   const last = Math.floor(right / EARTH_WIDTH + 0.5);
-  // Shapes reach beyond the antimeridian to either side.
+  // Shapes extend beyond the antimeridian on either side.
   return Array.from({ length: last - first + 3 }, (_, i) => first - 1 + i);
 }
 

@@ -6,10 +6,10 @@ import type { CanvasFrame } from '../view/canvas_layer.ts';
 import type { Palette } from '../view/palette.ts';
 import { AROUND, LABEL_PIXELS, placeLabels, type Side, type LabelStates, type LabelRequest } from './labels.ts';
 
-/** Names of what has room, or as many as fit, whatever they cover but each other. */
+/** Density of labels: `auto` shows those that have room, `all` as many as fit without overlap. */
 export type NamesShown = 'auto' | 'all';
 
-/** An area that has a name. */
+/** An area with a label. */
 export interface NamedArea {
   readonly key: string;
   readonly text: string;
@@ -18,7 +18,7 @@ export interface NamedArea {
   readonly isSelected: boolean;
 }
 
-/** Moving objects that have names. */
+/** Moving objects with labels. */
 export interface NamedObjects {
   readonly kind: 'trackables' | 'providers';
   readonly moving: MovingLayerState | undefined;
@@ -29,15 +29,15 @@ export interface NamedObjects {
 
 export interface BoardLook {
   readonly shown: NamesShown;
-  /** How much larger than usual names are. They are placed on a screen that is so much smaller. */
+  /** Scale of labels. They are placed in screen coordinates divided by this factor. */
   readonly scale: number;
   readonly palette: Palette;
   readonly areas: readonly NamedArea[];
-  /** Layers of objects, the frontmost first. */
+  /** Layers of objects, topmost first. */
   readonly objects: readonly NamedObjects[];
 }
 
-/** Which names go first. Areas stand still, so that they come before what passes them. */
+/** Priority of labels. Areas do not move, so they come before objects that pass them. */
 const RANK = { selected: 6, alarmed: 5, fence: 4, inside: 3, zone: 2, trackable: 1, provider: 0 } as const;
 
 interface Name extends LabelRequest {
@@ -54,7 +54,7 @@ const TEXTS_MAX = 1_500;
 const HERE: readonly Side[] = ['here'];
 const NONE: readonly number[] = [];
 
-/** The names on the map, as they stand from frame to frame. */
+/** Labels on the map, with their state between frames. */
 export class LabelBoard {
   #states: LabelStates = new Map();
   readonly #texts = new Texts();
@@ -70,7 +70,7 @@ export class LabelBoard {
   draw(frame: CanvasFrame, look: BoardLook, nowMs: number): void {
     const { width, height, context } = frame;
     const { scale } = look;
-    // Of the canvas, per unit in which names are placed.
+    // Canvas pixels per unit of label placement.
     const pixelRatio = frame.pixelRatio * scale;
     const requests: Name[] = [];
     const symbols: number[] = [];
@@ -119,7 +119,7 @@ export class LabelBoard {
       y: y / scale,
       width: textWidth,
       sides: HERE,
-      // A name of an area is expected in it.
+      // Users expect the label of an area inside the area.
       isImportant: true,
       text: found.text,
       color: area.isSelected ? palette.selected : isZone ? palette.zone : palette.fence,
@@ -157,7 +157,7 @@ export class LabelBoard {
       const key = isProvider ? `provider ${facts.id}` : facts.id;
       if (!isSelected) {
         if (!isAlarmed && isCrowd && look.shown === 'auto') continue;
-        // Of too many, those go on that have a name, and some more. What is alarmed does not wait for what is not.
+        // Above the limit, only labels that are already visible get a place. Alarmed objects have a limit of their own.
         const before = isAlarmed ? alarms : others;
         if (before >= CANDIDATES_MAX && this.#states.get(key)?.side === undefined) continue;
         if (isAlarmed) alarms++;
@@ -192,10 +192,10 @@ interface DrawnText {
   readonly padding: number;
 }
 
-/** Texts that are drawn once: a stroke and a filling of each in each frame would take most of it. */
+/** Cache of rendered labels: stroking and filling every label in each frame would take most of the frame. */
 class Texts {
   readonly #drawn = new Map<string, DrawnText>();
-  /** By weights, then texts: a key of both would have to be made and hashed for each name of each frame. */
+  /** Text widths by font weight and text. A combined key would be built and hashed for each label in each frame. */
   readonly #widths = new Map<number, Map<string, number>>();
   readonly #ruler = document.createElement('canvas').getContext('2d');
 

@@ -13,10 +13,10 @@ import { palette } from '../view/palette.ts';
 import { Z } from '../view/vector_layer.ts';
 import { LabelBoard, type NamedArea, type NamesShown } from './label_board.ts';
 
-/** How often it is looked which objects are in fences. */
+/** Interval at which objects inside fences are determined. */
 const INSIDE_MS = 1_000;
 
-/** What moves, of one kind: its layer once there is one. */
+/** A kind of moving objects, with its layer once that exists. */
 interface Movers {
   readonly layer: { readonly current: MovingLayerState | undefined };
 }
@@ -36,16 +36,16 @@ export function LabelLayer({
 }: {
   readonly shown: NamesShown;
   readonly scale: number;
-  /** Those whose layers are on. */
+  /** Zones and fences of the visible layers. */
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
   readonly trackables: Movers;
   readonly providers: Movers;
   readonly selection: MapSelection | undefined;
-  /** Of trackables and of providers: those that there is an alert of. */
+  /** Ids of trackables and providers with an alert. */
   readonly alarmed: ReadonlySet<string>;
   readonly alarmedProviders: ReadonlySet<string>;
-  /** Lets other layers redraw the labels after movement. */
+  /** Handle by which other layers redraw the labels after movement. */
   readonly holder: { current: { redraw(): void } | undefined };
 }) {
   const { map, plane } = useMap();
@@ -116,7 +116,7 @@ function areasOf(
   });
 }
 
-/** Keeps in mind which trackables are in a fence. */
+/** Marks the trackables that are inside a fence, once per second. */
 function useInside(areas: readonly KnownArea[], { layer }: Movers): void {
   useEffect(() => {
     const fences = areas.filter(({ kind }) => kind === 'fences');

@@ -1,40 +1,40 @@
 /**
- * Where names stand on the screen. Those of a higher rank go first, and no two cover each other. What moves does not make them
- * flicker:
+ * Placement of labels on the screen, by rank and without overlap. Hysteresis keeps labels of moving objects from flickering:
  *
- * - a name that is there goes before others of its rank, and keeps its side as long as no other name needs the room;
- * - one that is new or changes its side needs some room around it, which it may lose again while it stays;
- * - one that covers a symbol waits before it looks for another side, and one that had to go, before it comes back.
+ * - Among labels of equal rank, visible ones come first. A label keeps its side until a label of higher priority needs the
+ *   room.
+ * - A label that appears or changes its side needs a margin around it. It may stay without that margin.
+ * - A label that covers a symbol waits before it tries another side. A hidden label waits before it returns.
  */
 
-/** Position of a label relative to its point; `here`: to the right of it only. */
+/** Position of a label relative to its point. `here` starts at the point itself. */
 export type Side = 'right' | 'left' | 'above' | 'below' | 'here';
 
-/** Sides of what moves, the best first. */
+/** Sides of moving objects, in order of preference. */
 export const AROUND: readonly Side[] = ['right', 'left', 'above', 'below'];
 
 export interface LabelRequest {
   readonly key: string;
-  /** Of two names that need the same room, the one of the higher rank has it. */
+  /** Of two labels that need the same space, the higher rank wins. */
   readonly rank: number;
-  /** The point that it belongs to, in pixels of the screen. */
+  /** Anchor point, in pixels of the screen. */
   readonly x: number;
   readonly y: number;
-  /** Of its text, in pixels. */
+  /** Width of the text, in pixels. */
   readonly width: number;
   readonly sides: readonly Side[];
-  /** It covers symbols where no side is free of them, and comes back without waiting. */
+  /** Whether the label may cover symbols if no side is free of them, and returns without a delay. */
   readonly isImportant: boolean;
 }
 
 export interface PlacedLabel<Name extends LabelRequest> {
   readonly name: Name;
-  /** Upper left corner of its box, which is as wide as its text and LABEL_PIXELS high. */
+  /** Upper left corner of the label's box, which is as wide as the text and LABEL_PIXELS high. */
   readonly left: number;
   readonly top: number;
 }
 
-/** State of a label between two frames: its side, undefined for a hidden one, and since when. */
+/** State of a label between frames: its side (undefined while hidden), and the time of the last change. */
 export interface LabelState {
   readonly side: Side | undefined;
   readonly sinceMs: number;
@@ -45,26 +45,26 @@ export type LabelStates = ReadonlyMap<string, LabelState>;
 export interface Around {
   readonly before: LabelStates;
   readonly nowMs: number;
-  /** Points that names keep off where they can: x and y in turn. */
+  /** Points that labels avoid if possible: x and y alternate. */
   readonly symbols: ArrayLike<number>;
-  /** Left, top, right and bottom in turn of what no name covers. */
+  /** Boxes that no label may cover: left, top, right and bottom of each. */
   readonly blocks: ArrayLike<number>;
   readonly width: number;
   readonly height: number;
-  /** No more names than these are placed. */
+  /** Maximum number of labels. */
   readonly most: number;
 }
 
 export const LABEL_PIXELS = 15;
-/** From the middle of a symbol to its name. */
+/** Distance from the center of a symbol to its label. */
 const GAP = 10;
 const SYMBOL_PIXELS = 5;
-/** Additional free space that a new label needs. */
+/** Margin that a label needs to appear. */
 const ROOM = 4;
 const SETTLE_MS = 1_000;
 const AWAY_MS = 700;
 
-/** Places names, given how they stood before; returns them in the order of their ranks, and how they stand now. hot */
+/** Places labels, given their previous states. Returns the placed labels by rank, and the new states. hot */
 export function placeLabels<Name extends LabelRequest>(
   requests: readonly Name[],
   { before, nowMs, symbols, blocks, width, height, most }: Around,
@@ -115,7 +115,7 @@ export function placeLabels<Name extends LabelRequest>(
   return { placed, states: states };
 }
 
-/** By rank, within it those that are there already, else as given. */
+/** Sorts by rank, then visible labels first. Otherwise the order stays as given. */
 function inOrder<Name extends LabelRequest>(requests: readonly Name[], before: LabelStates): readonly Name[] {
   const scored = requests.map((name) => ({
     name,
@@ -141,9 +141,9 @@ function cornerOf({ x, y, width }: LabelRequest, side: Side): readonly [left: nu
 
 const ROW_PIXELS = 24;
 
-/** Boxes on the screen, found by the rows that they touch. */
+/** Boxes on the screen, indexed by the rows that they touch. */
 class Boxes {
-  /** Left, top, right and bottom of each in turn. */
+  /** Left, top, right and bottom of each box. */
   readonly #rows = new Map<number, number[]>();
 
   add(left: number, top: number, right: number, bottom: number): void {
@@ -154,7 +154,7 @@ class Boxes {
     }
   }
 
-  /** Whether nothing is in a box of a name, or nearer to it than `room`. */
+  /** Whether no box overlaps a label, including a margin of `room`. */
   isFree(left: number, top: number, width: number, room: number): boolean {
     const [l, t, r, b] = [left - room, top - room, left + width + room, top + LABEL_PIXELS + room];
     for (let row = Math.floor(t / ROW_PIXELS); row * ROW_PIXELS <= b; row++) {

@@ -22,7 +22,7 @@ export interface MovingLayers {
 }
 
 interface SiteEntities extends MovingLayers {
-  /** In the coordinates of the plane. */
+  /** Fences with regions in the coordinates of the plane. */
   readonly fences: readonly Fence[];
   readonly zones: ReadonlyMap<string, Zone>;
   readonly anchors: readonly Anchor[];
@@ -33,8 +33,8 @@ interface SiteEntities extends MovingLayers {
 const NEAR = 0.15;
 
 /**
- * Moves the map to an entity with the next frame, when a panel that opens with it has made room; returns false for one
- * that is not on it.
+ * Moves the map to an entity in the next frame, after its panel has taken its space. Returns false if the entity is not on the
+ * map.
  */
 export function useGoTo(site: SiteEntities): (selection: MapSelection) => boolean {
   const { map, plane } = useMap();
@@ -66,7 +66,10 @@ export function useGoTo(site: SiteEntities): (selection: MapSelection) => boolea
   };
 }
 
-/** Asks the hub where something is that is not on the map: on another floor, in a hidden layer, or not there yet. */
+/**
+ * Asks the hub for the position of an entity that the map does not show: on another floor, in a hidden layer, or not yet
+ * received.
+ */
 export function useGoWhereItIs(): (selection: MapSelection) => Promise<void> {
   const { map, plane } = useMap();
   return async ({ kind, id }) => {
@@ -90,8 +93,8 @@ export function useGoWhereItIs(): (selection: MapSelection) => Promise<void> {
 }
 
 /**
- * Looks at something once, as soon as there is something to look at, unless the address has said where. `lookAt` says
- * whether there was; undefined where that is not known yet. Call what it returns when there is more to see.
+ * Sets the initial view of a plane once its content has arrived, unless the URL has a view. `lookAt` returns false if there is
+ * nothing to show, and undefined if that is not known yet. Call the returned function after new content has arrived.
  */
 export function useInitialView(hasView: boolean, lookAt: () => boolean | undefined): () => void {
   const { map, plane, ground } = useMap();
@@ -114,7 +117,7 @@ export function useInitialView(hasView: boolean, lookAt: () => boolean | undefin
   return showOnce;
 }
 
-/** On a narrow screen the lower half belongs to the panel: what one goes to is in the middle of the rest. */
+/** Pads the view on narrow screens, where the panel covers the lower half, so that the target is centered above it. */
 export function useRoomForPanel(isOpen: boolean, isPast: boolean): void {
   const { map } = useMap();
   useLayoutEffect(() => {

@@ -40,7 +40,7 @@ export function fitExtent(map: OlMap, extent: number[]): boolean {
   const size = map.getSize();
   if (size === undefined) return false;
   const isNarrow = (size[0] ?? 0) < 720;
-  // The time bar is below.
+  // The time bar is at the bottom.
   const bottom = pastFromUrl() === undefined ? 0 : 112;
   const padding = isWallFromUrl()
     ? wallPadding(size)
@@ -51,13 +51,13 @@ export function fitExtent(map: OlMap, extent: number[]): boolean {
   return true;
 }
 
-/** Beside the column of a wall, or between its two halves where the screen is narrow. */
+/** Padding next to the column of the wall view, or between its two halves on a narrow screen. */
 function wallPadding([width = 0, height = 0]: readonly number[]): number[] {
   if (width <= 720) return [140, 24, height * 0.38 + 24, 24];
   return [32, Math.min(480, Math.max(270, width * 0.24)) + 48, 32, 32];
 }
 
-/** Map units per pixel: no closer view is needed to see the members of a cluster apart. */
+/** Map units per pixel at which the members of a cluster are far enough apart. */
 const APART = 0.05;
 
 /** Zooms in until the members of a cluster fill the map, by at least one level. */

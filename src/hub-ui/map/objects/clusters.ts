@@ -1,6 +1,6 @@
 import { CELL, isCrowded, type Spread } from './density.ts';
 
-/** Objects that are so near to each other that they are shown as a number. */
+/** Objects close together, drawn as one circle with their number. */
 export interface Cluster {
   readonly x: number;
   readonly y: number;
@@ -9,9 +9,9 @@ export interface Cluster {
   readonly members: readonly number[];
 }
 
-/** Cell size in dense areas, where fewer and larger numbers leave the map below visible. */
+/** Cell size in dense areas. Fewer and larger clusters leave more of the map visible. */
 const LARGE_CELL = 104;
-/** Objects farther apart than this are drawn separately. */
+/** Minimum distance at which two objects are drawn separately. */
 const PAIR_PIXELS = 16;
 
 interface ClusterDraft {
@@ -21,8 +21,9 @@ interface ClusterDraft {
 }
 
 /**
- * Gathers objects that are near to each other; those that remain alone stay on the screen as they are, as does `keep`. The
- * cells of `origin` lie on the map, not on the screen: a map that is dragged shows the same numbers. hot: once per frame
+ * Groups nearby objects into clusters. Removes their members from the objects on screen; single objects and `keep` stay. The
+ * grid of cells starts at `origin`, a point of the map, so that dragging the map does not change the clusters. hot: once per
+ * frame
  */
 export function clusterObjects(
   screen: Spread,
@@ -74,7 +75,7 @@ function middleOf({ x, y }: Spread, members: readonly number[]): { x: number; y:
   return { x: sumX / members.length, y: sumY / members.length };
 }
 
-/** Joins what would lie on each other, the smaller to the larger. */
+/** Merges overlapping clusters, the smaller into the larger. */
 function apart(clusters: readonly ClusterDraft[]): ClusterDraft[] {
   const joined: ClusterDraft[] = [];
   for (const cluster of [...clusters].sort((a, b) => b.members.length - a.members.length)) {
@@ -105,7 +106,7 @@ export function clusterAt(clusters: readonly Cluster[], [px = 0, py = 0]: readon
   return clusters.find(({ x, y, count }) => Math.hypot(x - px, y - py) <= radiusOf(count));
 }
 
-/** Left, top, right and bottom of each in turn, in pixels of the screen. */
+/** Bounding boxes of clusters in pixels of the screen: left, top, right and bottom of each. */
 export function boxesOf(clusters: readonly Cluster[]): number[] {
   return clusters.flatMap(({ x, y, count }) => {
     const radius = radiusOf(count);
@@ -135,6 +136,6 @@ export function extentOf(
 
 /** Radius of the circle of a cluster by its count, in pixels. */
 export function radiusOf(count: number): number {
-  // A number of four digits and a comma needs the most room.
+  // A number of four digits with a separator needs the most room.
   return Math.min(28, 11 + Math.log2(count) * 1.6);
 }

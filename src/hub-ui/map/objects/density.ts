@@ -1,4 +1,4 @@
-/** Objects on the screen, in pixels; those to be drawn one by one are the first `drawn` of `indices`. */
+/** Objects on the screen, in pixels. The first `drawn` of `indices` are drawn individually. */
 export interface Spread {
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
@@ -6,21 +6,21 @@ export interface Spread {
   drawn: number;
 }
 
-/** Side of a cell of the screen, in pixels. */
+/** Side of a grid cell on the screen, in pixels. */
 export const CELL = 52;
 
-/** How objects are shown, by how near to each other they are. */
+/** Display of objects by density: full symbols, small symbols, or clusters. */
 export type Density = 'single' | 'small' | 'clusters';
 
-/** Objects in an occupied cell on average from which on they would cover each other, and all below them. */
+/** Objects per occupied cell, on average, above which full symbols, and then small ones, would cover each other. */
 const SMALL_FROM = 6;
 const CLUSTERS_FROM = 20;
-/** So much less it takes to go back: objects that move would else be shown in the one way and the other in turn. */
+/** Hysteresis factor: the density has to fall this far below a threshold to switch back. */
 const BACK = 0.8;
 
 /**
- * How objects are to be shown that were shown as `before`. From far away even few are gathered, since there a small step of
- * the pointer is a long way. hot: once per frame
+ * Returns how to draw objects that were last drawn as `before`. A map that is zoomed far out always shows clusters, since the
+ * pointer cannot select single objects there. hot: once per frame
  */
 export function densityOf(
   spread: Spread,

@@ -9,25 +9,25 @@ import { type Sprites, type SymbolName, spriteColumn, spritesOf } from './sprite
 import { SymbolRaster } from './symbol_raster.ts';
 import type { Trail } from './trail.ts';
 
-/** How moving objects are shown. */
+/** Appearance of moving objects. */
 export interface MovingLook {
   readonly symbol: SymbolName;
   readonly palette: Palette;
-  /** The usual color, and those of groups by their numbers. */
+  /** Default color, then the colors of groups by number. */
   readonly colors: readonly string[];
-  /** The way of the object that is followed. */
+  /** Trail of the followed object. */
   readonly trail: Trail | undefined;
-  /** How much larger than usual symbols are drawn. */
+  /** Scale of symbols. */
   readonly scale: number;
   readonly tails: boolean;
   readonly accuracy: boolean;
   readonly clusters: boolean;
   readonly selectedId: string | undefined;
-  /** Objects that were chosen among others. */
+  /** Ids of the objects in a multiple selection. */
   readonly multiSelected?: ReadonlySet<string> | undefined;
-  /** Objects that collide with another, or that there is an alert of. */
+  /** Ids of objects that collide or have an alert. */
   readonly colliding: ReadonlySet<string>;
-  /** How marked objects are drawn, and whether they alone are; undefined: as all others. */
+  /** Symbol of marked objects, and whether only those are drawn. Undefined: marked objects look like all others. */
   readonly marked?: { readonly symbol: SymbolName; readonly isOnly: boolean } | undefined;
   /** Floor to show; undefined: all. */
   readonly floor: number | undefined;
@@ -37,11 +37,11 @@ export interface MovingLook {
 export interface OnScreen {
   x: Float32Array;
   y: Float32Array;
-  /** Indices of the objects that are drawn one by one, as many as `drawn`; the others are in clusters. */
+  /** Indices of the individually drawn objects; the first `drawn` are valid. The others are in clusters. */
   indices: Uint32Array;
   drawn: number;
   clusters: readonly Cluster[];
-  /** All that are within the screen, and those among them that have fallen silent. */
+  /** Number of objects within the screen, and of those without recent locations. */
   seen: number;
   stale: number;
   density: Density;
@@ -58,12 +58,12 @@ function columns(length: number): Pick<OnScreen, 'x' | 'y' | 'indices'> {
 
 const STALE_MS = 15_000;
 const LOST_MS = 60_000;
-/** As many symbols are a crowd. */
+/** Number of symbols from which a bitmap is faster than the canvas. */
 const CROWD = 1_500;
 const MARGIN = 20;
-/** Pixels per meter below which one looks from far away. */
+/** Pixels per meter below which the map counts as zoomed far out. */
 const FAR = 1.2;
-/** Beyond these counts the details would hide each other, and cost time. */
+/** Limits above which tails and circles would hide each other, and cost time. */
 const TAILS_MAX = 800;
 const ACCURACY_MAX = 300;
 
@@ -94,7 +94,7 @@ export function drawMoving(
   drawRings(frame, objects, look, screen);
 }
 
-/** Finds out which objects are on the screen, and where. */
+/** Computes which objects are on the screen, and their pixel positions. */
 function place(frame: CanvasFrame, objects: MovingObjects, look: MovingLook, screen: OnScreen, nowMs: number): void {
   const { toPixel, width, height } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
@@ -122,7 +122,7 @@ function place(frame: CanvasFrame, objects: MovingObjects, look: MovingLook, scr
   screen.stale = stale;
 }
 
-/** Draws the numbers; where objects have colors, a ring tells how many of each are among them. */
+/** Draws clusters with their counts. If objects have colors, a ring shows the share of each. */
 function drawClusters(
   { context }: CanvasFrame,
   clusters: readonly Cluster[],
@@ -232,7 +232,7 @@ function drawTails(frame: CanvasFrame, objects: MovingObjects, { colors }: Movin
   context.globalAlpha = 1;
 }
 
-/** The shapes of trackables that have one, where they are larger than the symbol. */
+/** Draws the outlines of trackables that are larger than the symbol. */
 function drawOutlines(frame: CanvasFrame, objects: MovingObjects, { colors }: MovingLook, screen: OnScreen): void {
   const { context, toPixel, resolution } = frame;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
@@ -247,7 +247,7 @@ function drawOutlines(frame: CanvasFrame, objects: MovingObjects, { colors }: Mo
       const half = ring.length >> 2;
       const across = Math.hypot(ring[0]! - ring[half * 2]!, ring[1]! - ring[half * 2 + 1]!) / resolution;
       if (across < 12) continue;
-      // A circle of 64 edges looks round with fewer of them where it is small.
+      // A small circle of 64 edges still looks round with a quarter of them.
       const step = across < 40 && ring.length > 60 ? 8 : 2;
       context.moveTo(a * ring[0]! + c * ring[1]! + e, b * ring[0]! + d * ring[1]! + f);
       for (let k = step; k < ring.length; k += step) {
@@ -301,7 +301,7 @@ interface Symbols {
   readonly nowMs: number;
 }
 
-/** The symbols; what has been silent is fainter. Very many of them are drawn by other means, to the same effect. */
+/** Draws the symbols, fainter for objects without recent locations. A crowd is drawn as a bitmap that looks the same. */
 function drawSymbols(frame: CanvasFrame, objects: MovingObjects, { look, screen, nowMs }: Symbols): void {
   const { context, rotation, width, height } = frame;
   const { symbol, palette } = look;
@@ -340,7 +340,7 @@ function drawSymbols(frame: CanvasFrame, objects: MovingObjects, { look, screen,
   if (isCrowd) screen.crowd.end(context);
 }
 
-/** Rings around what there is an alert of, from a picture of one: hundreds of paths would take longer than all else. */
+/** Draws rings around objects with an alert, from one cached image: hundreds of paths would dominate the frame. */
 function drawAlarms(
   context: CanvasFrame['context'],
   objects: MovingObjects,
@@ -389,7 +389,7 @@ function drawRings({ context }: CanvasFrame, objects: MovingObjects, look: Movin
   if (look.selectedId !== undefined) ring(look.selectedId, look.palette.selected, 11);
 }
 
-/** One path for all: hundreds may be chosen. */
+/** Rings the objects of a multiple selection in one path, since there may be hundreds. */
 function drawMultiSelected(
   context: CanvasFrame['context'],
   objects: MovingObjects,

@@ -33,7 +33,7 @@ export interface MovingLayerState {
   readonly screen: OnScreen;
 }
 
-/** How many are seen, for people who cannot see them. */
+/** Number of visible objects, announced to screen readers. */
 export interface Seen {
   readonly seen: number;
   readonly stale: number;
@@ -42,9 +42,9 @@ export interface Seen {
 export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'symbol'> & {
   readonly symbol: LayerSymbol;
   readonly colorBy: ColorBy;
-  /** The one that is followed, whose way is shown. */
+  /** Id of the followed object, which gets a trail. */
   readonly followedId: string | undefined;
-  /** Which objects are marked; what it is made of has changed where it is another function. */
+  /** Returns whether an object is marked. Pass a new function when its result changes. */
   readonly isMarked?: ((id: string) => boolean) | undefined;
   /** Called after each batch. */
   readonly onMoved?: (moving: MovingLayerState) => void;
@@ -52,7 +52,9 @@ export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'sy
   readonly seen: Signal<Seen>;
 };
 
-/** A layer of moving objects that its caller moves. Reports the number of visible objects after each drawing. */
+/**
+ * Creates a layer of moving objects; its caller moves the objects. Reports the number of visible objects after each drawing.
+ */
 export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptions, now: () => number) {
   const { map, plane } = useMap();
   const { symbol, colorBy, followedId } = given;
@@ -83,12 +85,12 @@ export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptio
     };
   }, [map, layer, seen]);
   useGroups({ objects: moving.objects, layer }, { symbol, colorBy });
-  // Everything but where objects are is only drawn differently.
+  // All other options only affect drawing.
   useEffect(() => layer.redrawSoon());
   return { moving, layer };
 }
 
-/** The usual color, and those of the groups. */
+/** Default color and the colors of the groups. */
 function colorsOf(symbol: LayerSymbol, colorBy: ColorBy): readonly string[] {
   const usual = palette()[symbol];
   if (colorBy === 'state') return [usual];
@@ -97,8 +99,8 @@ function colorsOf(symbol: LayerSymbol, colorBy: ColorBy): readonly string[] {
 }
 
 /**
- * Trackables or providers as they move. The hub sends only those of the floor; everything that comes between two frames
- * is drawn once.
+ * Live trackables or providers. The hub sends only objects of the selected floor; all updates between two frames are drawn
+ * once.
  */
 export function MovingLayer({
   onRejected,
@@ -151,12 +153,12 @@ export function MovingLayer({
   return null;
 }
 
-/** A place for the counts of a layer. */
+/** Creates the signal for a layer's counts. */
 export function useSeen(): Signal<Seen> {
   return useSignal<Seen>({ seen: 0, stale: 0 });
 }
 
-/** The object that is nearest to a pixel of the screen, within a finger's width. */
+/** Returns the id of the object nearest to a pixel, within the width of a finger. */
 export function objectAt(
   { objects, screen }: MovingLayerState,
   [px = 0, py = 0]: readonly number[],

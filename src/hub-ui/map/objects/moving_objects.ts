@@ -3,12 +3,12 @@ import { type MoveBatch, ROW } from '../../hub/moves.ts';
 import { northOf } from '../plane/georeference.ts';
 import { mapX, mapY, type Plane, type Position } from '../plane/plane.ts';
 
-/** Positions of a tail. */
+/** Number of positions in a tail. */
 export const TAIL = 32;
-/** A tail gets a new position when the object has moved this far, in meters: standing objects have none. */
+/** Distance between positions of a tail, in meters. Stationary objects get no tail. */
 const TAIL_STEP_METERS = 0.15;
 
-/** Facts of one moving object, apart from its numbers. */
+/** Properties of a moving object that are not numbers. */
 export interface ObjectFacts {
   readonly id: string;
   readonly name: string | undefined;
@@ -16,8 +16,7 @@ export interface ObjectFacts {
 }
 
 /**
- * Objects that move on one plane, as columns: thousands of them are read at each frame. An index belongs to an object
- * until everything is forgotten.
+ * Moving objects on one plane, as columns, since each frame reads thousands of them. An object keeps its index until a reset.
  */
 export class MovingObjects {
   readonly plane: Plane;
@@ -33,20 +32,20 @@ export class MovingObjects {
   floor = new Float32Array(256);
   /** Time of the last location, in milliseconds. */
   lastSeenMs = new Float64Array(256);
-  /** 1 for objects that are not there: deleted, or silent at the time in the past that is looked at. */
+  /** 1 for objects that are not drawn: deleted, or silent at the time of playback. */
   removed = new Uint8Array(256);
-  /** Which color of its layer it has; 0 is the usual one. */
+  /** Group that sets the color; 0 is the default color. */
   group = new Uint8Array(256);
-  /** 1 for objects in a fence, as far as names are concerned. */
+  /** 1 for objects inside a fence, for the ranking of labels. */
   inside = new Uint8Array(256);
-  /** 1 for objects that are drawn as something else, as `markBy` says. */
+  /** 1 for objects marked by `markBy`. */
   marked = new Uint8Array(256);
-  /** The last positions, x and y in turn, as rings of TAIL. */
+  /** Last positions as ring buffers of TAIL points; x and y alternate. */
   tails = new Float64Array(256 * TAIL * 2);
   tailAt = new Uint8Array(256);
   tailLength = new Uint8Array(256);
   facts: ObjectFacts[] = [];
-  /** Outlines on the map, x and y in turn. */
+  /** Outlines on the map; x and y alternate. */
   outlines: (Float64Array | undefined)[] = [];
   readonly #indices = new Map<string, number>();
   #isMarked: ((id: string) => boolean) | undefined;
@@ -67,19 +66,19 @@ export class MovingObjects {
     return [this.x[index]!, this.y[index]!];
   }
 
-  /** Marks an object that is no more. It comes back with its next position. */
+  /** Hides a deleted object. Its next position shows it again. */
   remove(id: string): void {
     const index = this.#indices.get(id);
     if (index !== undefined) this.removed[index] = 1;
   }
 
-  /** Marks those that a test holds for, now and when they are met. */
+  /** Marks the objects that match a test, now and when they are added. */
   markBy(isMarked: ((id: string) => boolean) | undefined): void {
     this.#isMarked = isMarked;
     for (let i = 0; i < this.count; i++) this.marked[i] = Number(isMarked?.(this.facts[i]?.id ?? '') === true);
   }
 
-  /** Takes a batch. hot */
+  /** Applies a batch. hot */
   take({ added: fresh, rows, outlines, isReset: isFirst }: MoveBatch, nowMs: number): void {
     if (isFirst) this.#forget();
     for (const { index, ...facts } of fresh) this.#add(index, facts);
@@ -92,7 +91,7 @@ export class MovingObjects {
       this.heading[index] = rows[at + 3]!;
       this.accuracy[index] = rows[at + 4]!;
       this.floor[index] = rows[at + 5]!;
-      // Clocks differ: new locations count as fresh; older ones have their own time.
+      // Clocks differ: new locations count as fresh, and listed ones have their own time.
       this.lastSeenMs[index] = isFirst ? Math.min(nowMs, rows[at + 6]!) : nowMs;
       this.removed[index] = 0;
       this.outlines[index] = undefined;
@@ -100,7 +99,9 @@ export class MovingObjects {
     this.#takeOutlines(outlines, isEarth);
   }
 
-  /** Adds an object, or returns the index of a known one. It is visible once it has moved and is not `gone`. */
+  /**
+   * Returns the index of an object, and adds it if necessary. A new object is hidden until it moves and is no longer `removed`.
+   */
   add(facts: ObjectFacts): number {
     const existing = this.#indices.get(facts.id);
     if (existing !== undefined) return existing;
@@ -112,7 +113,7 @@ export class MovingObjects {
     return index;
   }
 
-  /** Moves an object to a point of the map; its tail follows. hot */
+  /** Moves an object to a point of the map and extends its tail. hot */
   move(index: number, x: number, y: number): void {
     const unit = this.plane.kind === 'earth' ? TAIL_STEP_METERS * 1.5 : TAIL_STEP_METERS;
     if (Math.abs(x - this.x[index]!) + Math.abs(y - this.y[index]!) > unit) this.#lengthenTail(index, x, y);
@@ -120,7 +121,7 @@ export class MovingObjects {
     this.y[index] = y;
   }
 
-  /** Forgets where objects have come from, since they are about to be somewhere else. */
+  /** Clears all tails, before objects jump to other positions. */
   cutTails(): void {
     this.tailAt.fill(0);
     this.tailLength.fill(0);
@@ -189,7 +190,7 @@ export class MovingObjects {
   }
 }
 
-/** An area on the map; without a floor it is on all of them. */
+/** An area on the map; without a floor it applies to all floors. */
 export interface MapArea {
   readonly extent: readonly number[];
   readonly rings: readonly (readonly Position[])[];
@@ -201,8 +202,8 @@ export function areaOf(polygon: Polygon, floor: number | null | undefined): MapA
 }
 
 /**
- * Finds out which objects are in one of the areas, by where they are now: which names go first need not wait for the timers of
- * the hub. hot: once a second, for all objects
+ * Marks the objects inside the areas by their current positions: label ranking does not wait for the hub's fence timers. hot:
+ * once per second, for all objects
  */
 export function markInside(objects: MovingObjects, areas: readonly MapArea[]): void {
   const { count, x, y, floor, inside } = objects;

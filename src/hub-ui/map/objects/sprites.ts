@@ -1,15 +1,15 @@
-/** Symbols of moving objects, drawn once: the one without a heading, then one for each direction. */
+/** Sprite sheet of moving objects: the symbol without a heading, then one per direction. */
 export interface Sprites {
   readonly image: HTMLCanvasElement;
-  /** Side of one symbol, in pixels of the screen. */
+  /** Side of one symbol, in CSS pixels. */
   readonly size: number;
   readonly pixelRatio: number;
 }
 
-/** Kind of the objects of a layer. */
+/** Kind of the objects in a layer. */
 export type LayerSymbol = 'trackable' | 'provider';
 export type SymbolName = LayerSymbol | 'unassigned';
-/** `alarm` is the ring around what collides or what there is an alert of. */
+/** `alarm` is the ring around objects that collide or have an alert. */
 type PictureName = SymbolName | 'alarm';
 
 const DIRECTIONS = 36;
@@ -25,7 +25,7 @@ export function spriteColumn(heading: number): number {
   return 1 + (turned % DIRECTIONS);
 }
 
-/** The symbols in a color, for a screen with that many physical pixels per pixel. */
+/** Returns the cached sprites of a symbol in a color. `pixelRatio` is the number of device pixels per CSS pixel. */
 export function spritesOf(
   symbol: PictureName,
   {
@@ -46,7 +46,7 @@ export function spritesOf(
   for (let column = 0; context !== null && column < columns; column++) {
     context.setTransform(pixelRatio, 0, 0, pixelRatio, (column + 0.5) * size * pixelRatio, (size / 2) * pixelRatio);
     if (column > 0) context.rotate(((column - 1) * 2 * Math.PI) / DIRECTIONS);
-    // Symbols that are too small for a direction show a point.
+    // A small symbol cannot show a direction.
     drawSymbol(context, symbol, { color, halo, hasHeading: column > 0 && !isSmall, isSmall });
   }
   const sprites = { image, size, pixelRatio };
@@ -73,7 +73,7 @@ function drawSymbol(
   const radius = isSmall ? 2 : symbol === 'trackable' ? 5.5 : 3.5;
   context.beginPath();
   if (hasHeading) {
-    // A drop whose tip shows where it goes.
+    // A drop whose tip shows the heading.
     const tip = radius + (symbol === 'trackable' ? 6 : 5);
     const from = -Math.PI / 2 + 0.62;
     context.arc(0, 0, radius, from, from + 2 * Math.PI - 1.24);

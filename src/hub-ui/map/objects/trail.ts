@@ -1,16 +1,16 @@
 import { type MovingObjects, TAIL } from './moving_objects.ts';
 
-/** Points that are kept of a way; older ones are forgotten. */
+/** Maximum number of points, approximately; the oldest are dropped. */
 const POINTS_MAX = 1_000;
 const STEP_METERS = 0.3;
-/** Nobody moves so far between two positions: it is a leap in time, or to another place. */
+/** A longer distance between two positions is a jump in time or space, not movement. */
 const JUMP_METERS = 200;
 
-/** Trail of the followed object, as points of the map: x and y alternate. */
+/** Trail of the followed object in map coordinates; x and y alternate. */
 export class Trail {
   readonly points: number[] = [];
 
-  /** Goes on to where the object is now. Its tail is where the way begins. */
+  /** Extends the trail to the object's position. A new trail starts with the object's tail. */
   follow(objects: MovingObjects, index: number): void {
     if (this.points.length === 0) this.#begin(objects, index);
     const { points } = this;

@@ -7,24 +7,24 @@ import { assignColors, type ColorBy, colorValue, NONE, OTHER } from '../view/col
 import type { MovingObjects } from './moving_objects.ts';
 import type { LayerSymbol } from './sprites.ts';
 
-/** How many objects have a color, and what for: `value` is undefined for all that are left over. */
+/** Number of objects in a color group, and its value; undefined for the groups of other values and of no value. */
 export interface GroupCount {
   readonly group: number;
   readonly value: string | undefined;
   readonly count: number;
 }
 
-/** Interval of regrouping: floors change, and objects appear. */
+/** Interval of regrouping, since floors change and objects appear. */
 const GROUP_MS = 1_000;
 const NO_GROUPS: readonly GroupCount[] = [];
 
-/** Meanings of the colors on the map, of the last grouped layer; for the legend. */
+/** Color groups of the last grouped layer, for the legend. */
 export const groupCounts: Readonly<Record<LayerSymbol, Signal<readonly GroupCount[]>>> = {
   trackable: signal(NO_GROUPS),
   provider: signal(NO_GROUPS),
 };
 
-/** Keeps the objects of a layer in groups by a value of theirs, and tells how many are in each. */
+/** Groups the objects of a layer by an attribute, and publishes the counts. */
 export function useGroups(
   { objects, layer }: { readonly objects: MovingObjects; readonly layer: CanvasLayer },
   { symbol, colorBy }: { readonly symbol: LayerSymbol; readonly colorBy: ColorBy },
@@ -88,7 +88,7 @@ function countGroups(
   return { groups, colors };
 }
 
-/** Display name of a value: the name of a trackable that carries others. */
+/** Display name of a value; for a parent, the label of that trackable. */
 function nameOf(value: string, by: ColorBy): string {
   const parent = by === 'parent' ? storeOf('trackables').items.peek().get(value) : undefined;
   return parent === undefined ? value : labelOf(parent);

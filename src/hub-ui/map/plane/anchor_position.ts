@@ -4,8 +4,8 @@ import { earthToPlane, georeferenceZone } from './georeference.ts';
 import { EARTH, fromMap, type MapPoint, type Plane, type Position } from './plane.ts';
 
 /**
- * Where an anchor is on a map: by the position that it has in that plane, or else by the other one and the control
- * points of its zone. Undefined where neither is known.
+ * Map position of an anchor: its position in that plane, or else its other position converted by the control points of its
+ * zone. Undefined if neither is available.
  */
 export function anchorPosition(anchor: Anchor, zone: Zone | undefined, plane: Plane): MapPoint | undefined {
   const local = anchor.local_position?.coordinates;
@@ -14,7 +14,7 @@ export function anchorPosition(anchor: Anchor, zone: Zone | undefined, plane: Pl
   return onEarth && earthToPlane(onEarth, plane);
 }
 
-/** Longitude and latitude of a place in the meters of a zone. */
+/** Converts zone meters to longitude and latitude. */
 function byItsZone(local: Position | undefined, zone: Zone | undefined): Position | undefined {
   const placed = zone && local && georeferenceZone(zone);
   return placed && local && fromMap(EARTH, placed.toMap(local));

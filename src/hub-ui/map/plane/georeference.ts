@@ -2,18 +2,18 @@ import { fitPlane, type PlaneFit, type PointPair } from '../../../core/geo/plane
 import type { Zone } from '../../../model/zone.ts';
 import { EARTH, type MapPoint, mapX, mapY, type Plane, type Position } from './plane.ts';
 
-/** Moves points of a plane of its own, such as a zone's meters or an image's pixels, onto the map. */
+/** Affine transform from another plane, such as a zone's meters or an image's pixels, to the map. */
 export interface Georeference {
   readonly toMap: (point: Position) => MapPoint;
   readonly fromMap: (point: Position) => MapPoint;
-  /** a, b, c, d, e, f of a canvas: x' = a·x + c·y + e, y' = b·x + d·y + f. */
+  /** a, b, c, d, e, f of a canvas transform: x' = a·x + c·y + e, y' = b·x + d·y + f. */
   readonly matrix: readonly [number, number, number, number, number, number];
 }
 
-/** Rows in pairs, as ground control points are written: longitude and latitude, then the point in the other plane. */
+/** Ground control points, in pairs of rows: longitude and latitude, then the point in the other plane. */
 export type ControlPoints = readonly Position[];
 
-/** The image of a floor, in the properties of its zone. */
+/** Floor plan in the properties of a zone. */
 export interface FloorPlan {
   /** A data URL. */
   readonly image: string;
@@ -21,7 +21,7 @@ export interface FloorPlan {
   readonly ground_control_points: ControlPoints;
 }
 
-/** The best map of a plane onto the earth; undefined when the points do not decide one. */
+/** Returns the best-fit transform of a plane to the earth; undefined if the points do not determine one. */
 export function georeference(rows: ControlPoints): Georeference | undefined {
   const pairs: PointPair[] = [];
   for (let i = 0; i + 1 < rows.length; i += 2) {
@@ -33,19 +33,19 @@ export function georeference(rows: ControlPoints): Georeference | undefined {
   return fit && georeferenceOf(fit);
 }
 
-/** Maps the meters of a zone to the earth; undefined for a zone without control points. */
+/** Returns the transform of a zone's meters to the earth; undefined for a zone without control points. */
 export function georeferenceZone(zone: Zone): Georeference | undefined {
   return zone.ground_control_points == null ? undefined : georeference(zone.ground_control_points);
 }
 
-/** The floor plan of a zone, if it has one that can be drawn. */
+/** The floor plan of a zone; undefined if it has none, or one that cannot be drawn. */
 export function floorPlanOf(zone: Zone): FloorPlan | undefined {
   const plan = zone.properties?.['floor_plan'] as Partial<FloorPlan> | null | undefined;
   if (typeof plan?.image !== 'string' || !Array.isArray(plan.ground_control_points)) return undefined;
   return { image: plan.image, ground_control_points: plan.ground_control_points };
 }
 
-/** Maps pixels of a zone's plan to a map; rows of an image go down, and y goes up. */
+/** Returns the transform of a floor plan's pixels to a map. Rows of an image point down, and y points up. */
 export function georeferencePlan(zone: Zone, plan: FloorPlan, plane: Plane): Georeference | undefined {
   const upright = plan.ground_control_points.map((row, i) => (i % 2 === 0 ? row : [row[0] ?? 0, -(row[1] ?? 0)]));
   const onEarth = georeference(upright);
@@ -56,7 +56,7 @@ export function georeferencePlan(zone: Zone, plan: FloorPlan, plane: Plane): Geo
   return placed && fromMatrix(concat(inverse(placed.matrix), flipped));
 }
 
-/** Outline of a zone on a map: its control points, or the circle of a proximity zone. */
+/** Outline of a zone on a map: the convex hull of its control points. Undefined for fewer than two pairs. */
 export function zoneOutline(zone: Zone, plane: Plane): MapPoint[] | undefined {
   const rows = zone.ground_control_points ?? [];
   if (rows.length < 4) return undefined;
@@ -66,14 +66,14 @@ export function zoneOutline(zone: Zone, plane: Plane): MapPoint[] | undefined {
   return hull(rows.filter((_, i) => i % 2 === 0).map(([x = 0, y = 0]) => [mapX(x), mapY(y)]));
 }
 
-/** A place on the earth in the meters of a plane; undefined where the plane's zone is not placed. */
+/** Converts longitude and latitude to the meters of a plane; undefined if the plane's zone is not georeferenced. */
 export function earthToPlane(position: Position, plane: Plane): MapPoint | undefined {
   const [longitude = 0, latitude = 0] = position;
   const point: MapPoint = [mapX(longitude), mapY(latitude)];
   return plane.kind === 'earth' || plane === EARTH ? point : georeferenceZone(plane.zone)?.fromMap(point);
 }
 
-/** Direction of north on a plane, in degrees clockwise from up: the axes of zones follow their walls. */
+/** Direction of north on a plane, in degrees clockwise from up. The axes of a zone usually follow its walls. */
 export function northOf(plane: Plane): number {
   const placed = plane.kind === 'earth' ? undefined : georeferenceZone(plane.zone);
   if (placed === undefined) return 0;
@@ -99,7 +99,7 @@ function apply([a, b, c, d, e, f]: Matrix, [x = 0, y = 0]: Position): MapPoint {
   return [a * x + c * y + e, b * x + d * y + f];
 }
 
-/** First `inner`, then `outer`. */
+/** Composes two transforms: first `inner`, then `outer`. */
 function concat(outer: Matrix, inner: Matrix): Matrix {
   const [a, b, c, d, e, f] = outer;
   const [A, B, C, D, E, F] = inner;
@@ -111,7 +111,7 @@ function inverse([a, b, c, d, e, f]: Matrix): Matrix {
   return [d / area, -b / area, -c / area, a / area, (c * f - d * e) / area, (b * e - a * f) / area];
 }
 
-/** The convex hull, open and counterclockwise (Andrew's monotone chain). Its points are those given. */
+/** The convex hull, open and counterclockwise (Andrew's monotone chain). It consists of the given points. */
 export function hull<P extends Position>(points: readonly P[]): P[] {
   const sorted = [...points].sort(([x = 0, y = 0], [u = 0, v = 0]) => x - u || y - v);
   const half = (from: readonly P[]): P[] => {

@@ -1,11 +1,11 @@
 import type Polygon from 'ol/geom/Polygon.js';
 import type { Position } from './plane.ts';
 
-/** How far below the upper edge a label stands at best, and by how much it goes down where it has no room. */
+/** Distance of the first candidate row from the upper edge, and between further rows, in pixels. */
 const FIRST_ROW_PIXELS = 13;
 const ROWS = 8;
 
-/** A line from left to right, in units of the map. */
+/** A horizontal line, in map units. */
 export interface LabelLine {
   readonly left: number;
   readonly right: number;
@@ -13,8 +13,8 @@ export interface LabelLine {
 }
 
 /**
- * Where the name of an area is written: inside it, as near to its upper edge as it has room for. In the middle it would
- * cover what the area is about. Undefined where it has room nowhere.
+ * Line for the label of an area, inside it and as near to its upper edge as it fits. A label in the middle would cover the
+ * content of the area. Undefined if it fits nowhere.
  */
 export function labelPosition(
   rings: readonly (readonly Position[])[],
@@ -35,10 +35,10 @@ export function labelPosition(
   return undefined;
 }
 
-/** Average width of a letter of such a name, and its distance from the edge. */
+/** Average width of a letter of a label, and its distance from the edge. */
 const LETTER_PIXELS = 6.5;
 const MARGIN_PIXELS = 6;
-/** Names of areas that are smaller than this on the screen would only be in the way. */
+/** Minimum size of a labeled area on the screen. */
 const AREA_MIN_PIXELS = 46;
 
 /** The name of an area, shortened to the available width, and its anchor point: the start, or the center. */
@@ -49,8 +49,8 @@ export interface AreaName {
 }
 
 /**
- * The name of an area on the map. Those of zones are in the middle and those of fences at the left: many a fence has the
- * outline of its zone. Undefined where the area is too small.
+ * The label of an area: centered for zones and left-aligned for fences, since many fences have the outline of their zone.
+ * Undefined if the area is too small.
  */
 export function areaName(
   polygon: Polygon,
@@ -72,7 +72,7 @@ function shortened(text: string, widthPixels: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** The widest part of a line from left to right that is in an area; holes are not. */
+/** Widest part of a horizontal line inside an area, excluding holes. */
 function widestAt(rings: readonly (readonly Position[])[], y: number): readonly [number, number] | undefined {
   const crossings: number[] = [];
   for (const ring of rings) {

@@ -2,8 +2,8 @@ import Projection from 'ol/proj/Projection.js';
 import type { Zone } from '../../../model/zone.ts';
 
 /**
- * What a map is drawn on: the earth, in the Mercator projection, or the meters of one zone. The API speaks in longitude
- * and latitude for the one and in the zone's own coordinates for the other; both are `position` here.
+ * Coordinate plane of a map: the earth in the Mercator projection, or the meters of one zone. The API uses longitude and
+ * latitude for the earth and local coordinates for a zone; both are a `Position` here.
  */
 export type Plane =
   | { readonly kind: 'earth'; readonly id: 'earth' }
@@ -15,12 +15,12 @@ export type MapPoint = [x: number, y: number];
 
 export const EARTH: Plane = { kind: 'earth', id: 'earth' };
 
-/** The plane of a zone's own meters. */
+/** Returns the plane of a zone's local meters. */
 export function planeOfZone(zone: Zone): Plane {
   return { kind: 'zone', id: zone.id, zone };
 }
 
-/** Parameters of the API by which it answers in the plane's coordinates. */
+/** API parameters that request coordinates of the plane. */
 export function viewParams(plane: Plane): { readonly crs: string; readonly zone_id?: string } {
   return plane.kind === 'earth' ? { crs: 'EPSG:4326' } : { crs: 'local', zone_id: plane.id };
 }
@@ -28,7 +28,7 @@ export function viewParams(plane: Plane): { readonly crs: string; readonly zone_
 const EARTH_RADIUS = 6378137;
 const DEGREES = Math.PI / 180;
 
-/** hot: once per object and update. */
+/** Projects a position. hot: once per object and update. */
 export function toMap(plane: Plane, [x = 0, y = 0]: Position): MapPoint {
   if (plane.kind === 'zone') return [x, y];
   return [mapX(x), mapY(y)];
@@ -43,7 +43,7 @@ export function mapY(latitude: number): number {
   return EARTH_RADIUS * Math.log(Math.tan(Math.PI / 4 + (within * DEGREES) / 2));
 }
 
-/** The position of a point of the map, rounded to what a click can mean: a centimeter. */
+/** Position of a point on the map, rounded to about a centimeter, the precision of a click. */
 export function fromMap(plane: Plane, [x = 0, y = 0]: Position): [number, number] {
   if (plane.kind === 'zone') return [round(x, 100), round(y, 100)];
   const longitude = x / EARTH_RADIUS / DEGREES;
@@ -51,12 +51,12 @@ export function fromMap(plane: Plane, [x = 0, y = 0]: Position): [number, number
   return [round(longitude, 1e8), round(latitude, 1e8)];
 }
 
-/** Units of the map in one meter at a point: Mercator stretches toward the poles. */
+/** Map units per meter at a point: Mercator stretches toward the poles. */
 export function unitsPerMeter(plane: Plane, [, y = 0]: Position): number {
   return plane.kind === 'zone' ? 1 : Math.cosh(y / EARTH_RADIUS);
 }
 
-/** The projection for OpenLayers. */
+/** Returns the OpenLayers projection of a plane. */
 export function projectionOf(plane: Plane): string | Projection {
   if (plane.kind === 'earth') return 'EPSG:3857';
   return new Projection({ code: `zone ${plane.id}`, units: 'm', extent: [-1e5, -1e5, 1e5, 1e5] });

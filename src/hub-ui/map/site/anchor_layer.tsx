@@ -16,11 +16,13 @@ import { palette } from '../view/palette.ts';
 import { useVectorLayer, Z } from '../view/vector_layer.ts';
 import type { Drawn } from './features.ts';
 
-/** Meters per pixel below which names are shown, and symbols are large: otherwise they would cover each other, or the site. */
+/**
+ * Meters per pixel below which anchors have labels, and large symbols. Farther out these would cover each other and the site.
+ */
 const NAMED_BELOW_METERS = 0.1;
 const LARGE_BELOW_METERS = 0.5;
 
-/** The fixed devices by which locating systems measure. */
+/** Layer of anchors, the fixed devices of a locating system. */
 export function AnchorLayer({
   anchors,
   zoneOf,

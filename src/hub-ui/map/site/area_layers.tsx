@@ -19,7 +19,7 @@ export type FenceGlow = 'entry' | 'exit' | 'danger';
 
 const FONT = '12px Inter, system-ui, sans-serif';
 
-/** Zones: the outline of their ground control points; proximity zones are circles of another color. */
+/** Layer of zones: outlines of their ground control points. Proximity zones are circles in another color. */
 export function ZoneLayer({
   zones,
   selectedId,
@@ -51,7 +51,7 @@ export function ZoneLayer({
   return null;
 }
 
-/** Fences, whose regions are given in the plane's coordinates. */
+/** Layer of fences with regions in the plane's coordinates. */
 export function FenceLayer({
   fences,
   selectedId,
@@ -60,7 +60,7 @@ export function FenceLayer({
 }: {
   readonly fences: readonly Fence[];
   readonly selectedId?: string | undefined;
-  /** Fences by their ids that something has just entered or left, or that there is an alert of. */
+  /** Fences with a recent entry, exit or alert, by id. */
   readonly glows?: ReadonlyMap<string, FenceGlow>;
   readonly labels?: boolean;
 }) {
@@ -97,7 +97,7 @@ interface Label {
   readonly isZone: boolean;
 }
 
-/** The style of a name, or none where there is no room for it. */
+/** Style of a label; none if it does not fit. */
 function labelOn(isOn: boolean, { text, color, colors, feature, resolution, isZone }: Label): Style[] {
   const geometry = feature.getGeometry();
   const name = isOn && geometry instanceof Polygon ? areaName(geometry, { text, isZone, resolution }) : undefined;
@@ -116,7 +116,7 @@ function labelOn(isOn: boolean, { text, color, colors, feature, resolution, isZo
   ];
 }
 
-/** A color of the palette, as thin as glass. */
+/** Makes a palette color almost transparent. */
 function faint(color: string): string {
   return `${color}1c`;
 }

@@ -6,24 +6,24 @@ import type { Zone } from '../../../model/zone.ts';
 import { earthToPlane, zoneOutline } from '../plane/georeference.ts';
 import { type Plane, type Position, toMap } from '../plane/plane.ts';
 
-/** A feature of the map that stands for an entity. */
+/** Entity that a map feature represents. */
 export interface Drawn {
   readonly kind: 'zones' | 'fences' | 'anchors';
   readonly id: string;
 }
 
-/** Returns the object that a feature represents. */
+/** Returns the entity that a feature represents. */
 export function drawnBy(feature: { get(name: string): unknown }): Drawn | undefined {
   return feature.get('drawn') as Drawn | undefined;
 }
 
-/** A fence whose region is given in the plane's coordinates. */
+/** Feature of a fence whose region is in the plane's coordinates. */
 export function fenceFeature(fence: Fence, plane: Plane): Feature | undefined {
   const geometry = regionGeometry(fence, plane);
   return geometry && new Feature({ geometry, drawn: { kind: 'fences', id: fence.id } satisfies Drawn, fence });
 }
 
-/** The region on the map; heights stay with their positions. */
+/** Geometry of a fence's region on the map, with the heights of its positions. */
 export function regionGeometry(
   { region, radius }: Pick<Fence, 'region' | 'radius'>,
   plane: Plane,
@@ -35,7 +35,7 @@ export function regionGeometry(
   return rings.length === 0 ? undefined : new Polygon(rings);
 }
 
-/** A circle of meters around a position; round on the earth, not on the map. */
+/** Circle with a radius in meters. On the earth, it is a geodesic circle. */
 export function circleGeometry(center: Position, radiusMeters: number, plane: Plane): Polygon {
   const [x = 0, y = 0] = center;
   if (plane.kind === 'earth') return circular([x, y], radiusMeters, 64).transform('EPSG:4326', 'EPSG:3857') as Polygon;
@@ -46,7 +46,7 @@ export function circleGeometry(center: Position, radiusMeters: number, plane: Pl
   return new Polygon([ring]);
 }
 
-/** A zone's outline, or the circle of a proximity zone; undefined for a zone without a place on this plane. */
+/** Feature of a zone: its outline, or the circle of a proximity zone. Undefined if the zone has no position on this plane. */
 export function zoneFeature(zone: Zone, plane: Plane): Feature | undefined {
   const outline = zoneOutline(zone, plane);
   const geometry = outline === undefined ? proximityGeometry(zone, plane) : new Polygon([closed(outline)]);

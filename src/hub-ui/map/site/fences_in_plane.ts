@@ -7,8 +7,8 @@ import { type Plane, viewParams } from '../plane/plane.ts';
 const NONE: readonly Fence[] = [];
 
 /**
- * All fences with their regions in the plane's coordinates, as the hub converts them; undefined until it has answered.
- * Renewed when one changes.
+ * Returns all fences with regions in the plane's coordinates, converted by the hub; undefined before its first answer. Requests
+ * them again after a change.
  */
 export function useFencesInPlane(plane: Plane): readonly Fence[] | undefined {
   const kept = useEntities('fences');
@@ -28,7 +28,7 @@ export function useFencesInPlane(plane: Plane): readonly Fence[] | undefined {
         (fences) => {
           if (!isDisposed) setShown(fences);
         },
-        // The state of the connection says why.
+        // The connection state already shows the reason.
         () => {
           if (!isDisposed) setShown((before) => before ?? NONE);
         },

@@ -9,7 +9,7 @@ interface PlacedPlan {
   readonly placement: Georeference;
 }
 
-/** Floor plans of zones, where their ground control points place them: turned and sheared as need be. */
+/** Layer of floor plans, transformed by their ground control points. */
 export function PlanLayer({ zones, opacity = 0.9 }: { readonly zones: readonly Zone[]; readonly opacity?: number }) {
   const { map, plane } = useMap();
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { Anchor } from '../../../model/anchor.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { useEntities } from '../../hub/stores.ts';
 
-/** The anchors of a floor, or all where it is undefined, and the zone of each by its id or foreign id. */
+/** Returns the anchors of a floor, or of all floors if undefined, and a lookup of an anchor's zone by id or foreign id. */
 export function useAnchors(floor: number | undefined): {
   readonly anchors: readonly Anchor[];
   readonly zoneOf: (anchor: Anchor) => Zone | undefined;

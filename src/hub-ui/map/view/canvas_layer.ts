@@ -2,32 +2,32 @@ import Layer from 'ol/layer/Layer.js';
 import type { FrameState } from 'ol/Map.js';
 import styles from './canvas_layer.module.css';
 
-/** Drawing context of a layer: maps points of the map to pixels of the screen. */
+/** Drawing context of a layer, with the transform from map coordinates to pixels. */
 export interface CanvasFrame {
   readonly context: CanvasRenderingContext2D;
   readonly width: number;
   readonly height: number;
   /** a, b, c, d, e, f: x' = a·x + c·y + e, y' = b·x + d·y + f. */
   readonly toPixel: readonly number[];
-  /** Units of the map per pixel. */
+  /** Map units per pixel. */
   readonly resolution: number;
   readonly pixelRatio: number;
   readonly center: readonly number[];
-  /** How far the map is turned, in radians clockwise. */
+  /** Rotation of the map, in radians clockwise. */
   readonly rotation: number;
 }
 
 /**
- * A layer with its own canvas. It is redrawn without the rest of the map, which matters when thousands of objects in it move
- * and everything else stands still.
+ * A layer with its own canvas, redrawn independently of the map. Thousands of moving objects then cause no redraw of the static
+ * layers.
  */
 export class CanvasLayer extends Layer {
-  /** Around the canvas, since other layers would draw into a bare one that lies below them. */
+  /** Wrapper of the canvas. Without it, OpenLayers would draw other layers into the canvas. */
   readonly #box = document.createElement('div');
   readonly #canvas = document.createElement('canvas');
   readonly #draw: (frame: CanvasFrame) => void;
   #last: Omit<CanvasFrame, 'context'> | undefined;
-  /** The requested animation frame, or 0. */
+  /** Id of the requested animation frame, or 0. */
   #soon = 0;
 
   constructor(draw: (frame: CanvasFrame) => void, zIndex: number) {
@@ -47,12 +47,12 @@ export class CanvasLayer extends Layer {
     return this.#box;
   }
 
-  /** Draws the layer with the next frame, once, however often that is asked for until then. */
+  /** Schedules one redraw with the next frame, for any number of calls. */
   redrawSoon(): void {
     if (this.#soon === 0) this.#soon = requestAnimationFrame(() => this.redraw());
   }
 
-  /** Draws the layer alone, where the map is now. */
+  /** Redraws only this layer, with the current view of the map. */
   redraw(): void {
     cancelAnimationFrame(this.#soon);
     this.#soon = 0;

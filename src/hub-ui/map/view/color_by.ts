@@ -5,25 +5,25 @@ import { t } from '../../languages/language.ts';
 /** Attribute that sets the colors of moving objects: a state, or a property. */
 export type ColorBy = 'state' | 'type' | 'provider_type' | 'floor' | 'parent' | `property:${string}`;
 
-/** Colors for values; further groups are all other values, and none. */
+/** Number of values with a color of their own. Two further groups hold all other values, and objects without a value. */
 export const VALUES_MAX = 8;
 export const OTHER = VALUES_MAX + 1;
 export const NONE = VALUES_MAX + 2;
 
-/** More names of properties than these are no choice. */
+/** Maximum number of properties to choose from. */
 const PROPERTIES_MAX = 20;
-/** A value keeps its color until others are so much more frequent: colors are not to change hands all the time. */
+/** Hysteresis: a value keeps its color until others are this much more frequent. */
 const STAYS = 1.25;
 
 /**
- * Colors of up to eight values. An optimization chose them: any two are far apart for people with full color vision and for
- * people who lack one of the three cones, and each stands out from the base map.
+ * Colors of up to eight values, found by optimization. Any two are distinguishable with full color vision and with each type of
+ * color blindness, and each stands out from the base map.
  */
 export interface CategoryColors {
   readonly values: readonly string[];
-  /** Of all values that are left over. */
+  /** Color of all other values. */
   readonly other: string;
-  /** Of what has no value. */
+  /** Color of objects without a value. */
   readonly none: string;
 }
 
@@ -41,14 +41,14 @@ export const DARK_CATEGORIES: CategoryColors = {
 
 type Colored = Trackable | LocationProvider;
 
-/** Facts of an object that may set its color. */
+/** Facts that may set the color of an object. */
 export interface Described {
   readonly entity: Colored | undefined;
   readonly providerType: string;
   readonly floor: number;
 }
 
-/** The value by which an object has its color, as a text; undefined for one without. */
+/** Returns the value that sets the color of an object, as a string; undefined if it has none. */
 export function colorValue({ entity, providerType, floor }: Described, by: ColorBy): string | undefined {
   switch (by) {
     case 'state':
@@ -87,7 +87,7 @@ export function coloringTitle(by: ColorBy, symbol: 'trackable' | 'provider'): st
   }
 }
 
-/** Names of properties by which objects can be colored, the most frequent first. */
+/** Property names by which objects can be colored, the most frequent first. */
 export function propertyNames(entities: Iterable<Colored>): readonly string[] {
   const counts = new Map<string, number>();
   for (const { properties } of entities) {
@@ -101,10 +101,7 @@ export function propertyNames(entities: Iterable<Colored>): readonly string[] {
     .map(([name]) => name);
 }
 
-/**
- * Which of the colors 1 to VALUES_MAX each of the most frequent values has. Those that have one keep it, and the most frequent
- * of the others get what is free.
- */
+/** Assigns the colors 1 to VALUES_MAX to the most frequent values. Values keep their colors, and others get the free ones. */
 export function assignColors(
   counts: ReadonlyMap<string, number>,
   before: ReadonlyMap<string, number>,
@@ -119,7 +116,7 @@ export function assignColors(
   return new Map(colored.map(([value]) => [value, before.get(value) ?? free.shift() ?? OTHER]));
 }
 
-/** From an address; the state where it says nothing that is known. */
+/** Parses a coloring from the URL; `state` if it is unknown or missing. */
 export function colorByFrom(text: string | undefined): ColorBy {
   if (text?.startsWith('property:') && text.length > 'property:'.length) return text as ColorBy;
   const named: readonly ColorBy[] = ['type', 'provider_type', 'floor', 'parent'];
@@ -130,7 +127,7 @@ function byCount([one, many]: readonly [string, number], [other, more]: readonly
   return more - many || one.localeCompare(other, 'en', { numeric: true });
 }
 
-/** Short values alone are of a kind; objects and lists are not. */
+/** String of a property value to group by; undefined for long strings, objects and lists. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' || value.length > 80 ? undefined : value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

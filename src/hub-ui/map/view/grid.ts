@@ -2,7 +2,7 @@ import { type Plane, unitsPerMeter } from '../plane/plane.ts';
 import type { CanvasFrame } from './canvas_layer.ts';
 import type { Palette } from './palette.ts';
 
-/** Distance of the lines in meters: 1, 2 or 5 times a power of ten, at least that many pixels. */
+/** Distance between grid lines in meters: 1, 2 or 5 times a power of ten, and at least `pixels` wide. */
 export function gridStep(metersPerPixel: number, pixels = 40): number {
   const least = metersPerPixel * pixels;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -10,7 +10,7 @@ export function gridStep(metersPerPixel: number, pixels = 40): number {
   return factor * power;
 }
 
-/** Draws a grid in meters. Mercator's meters differ over a continent: it is for sites. */
+/** Draws a grid in meters. Its scale is that of the map's center, so it suits sites, not continents. */
 export function drawGrid(frame: CanvasFrame, plane: Plane, colors: Palette): void {
   const { context, width, height, toPixel, resolution, center } = frame;
   const units = unitsPerMeter(plane, center);

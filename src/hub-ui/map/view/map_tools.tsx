@@ -8,7 +8,7 @@ import { gridStep } from './grid.ts';
 import styles from './map_tools.module.css';
 import { useMap } from './map_view.tsx';
 
-/** Buttons to come nearer, to go away, and to see everything. */
+/** Buttons that zoom in, zoom out, and fit the view to everything. */
 export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
   const { map } = useMap();
   const zoom = (by: number): void => {
@@ -24,7 +24,7 @@ export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
   );
 }
 
-/** Floors, the highest on top; `undefined` is all of them. */
+/** Switch between floors, the highest on top; `undefined` selects all. */
 export function FloorSwitch({
   floors,
   floor,
@@ -56,7 +56,7 @@ export function FloorSwitch({
   );
 }
 
-/** A bar of a round number of meters, where the pointer is, and whose tiles these are. */
+/** Scale bar with the pointer's position and the attribution of the tiles. */
 export function ScaleBar({ children }: { readonly children?: preact.ComponentChildren }) {
   const { map, plane, ground } = useMap();
   const [bar, setBar] = useState({ meters: 1, pixels: 0 });
@@ -95,7 +95,7 @@ export function ScaleBar({ children }: { readonly children?: preact.ComponentChi
   );
 }
 
-/** A length in the unit that people would say it in. */
+/** Formats a length in kilometers, meters or centimeters. */
 export function lengthText(meters: number): string {
   if (meters >= 1_000) return `${trim(meters / 1_000)} km`;
   if (meters >= 1) return `${trim(meters)} m`;

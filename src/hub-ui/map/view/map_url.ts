@@ -5,9 +5,8 @@ import { type ColorBy, colorByFrom } from './color_by.ts';
 import type { ViewState } from './map_view.tsx';
 
 /**
- * The state of the map in its address: `at` (x,y of the plane), `z`, `floor`, `zone` (whose meters are shown), `sel`
- * (kind:id), `follow`, `layers`, `labels` (all that fit), `color` (what by), `wall`; `t` is the time in the past that is
- * looked at.
+ * State of the map in the URL: `at` (x,y of the plane), `z` (zoom), `floor`, `zone` (whose local meters are the plane), `sel`
+ * (kind:id), `follow`, `layers`, `labels`, `color`, `wall`, and `t` (the playback time).
  */
 export interface MapSelection {
   readonly kind: Kind;
@@ -54,13 +53,13 @@ export function viewToUrl({ center: [x = 0, y = 0], zoom }: ViewState): void {
   setUrlParams({ at: `${round(x, digits)},${round(y, digits)}`, z: round(zoom, 2) });
 }
 
-/** The floor to show; undefined: all. */
+/** The selected floor; undefined for all. */
 export function floorFromUrl(): number | undefined {
   const floor = urlParam('floor');
   return floor === undefined || !Number.isFinite(Number(floor)) ? undefined : Number(floor);
 }
 
-/** The time in the past that is looked at, in milliseconds; undefined: now. */
+/** Playback time in milliseconds; undefined in the live view. */
 export function pastFromUrl(): number | undefined {
   const atMs = hasHistory() ? Date.parse(urlParam('t') ?? '') : Number.NaN;
   return Number.isFinite(atMs) ? atMs : undefined;
@@ -77,10 +76,7 @@ export function select(selection: MapSelection | undefined): void {
   setUrlParams({ sel: selection && `${selection.kind}:${selection.id}`, follow: undefined }, { replace: false });
 }
 
-/**
- * Layers that are shown. Providers are, unless asked, where there are no trackables to show in their place, and where one of
- * them is selected.
- */
+/** Visible layers. By default, providers are visible only if there are no trackables, or if one of them is selected. */
 export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
   const requested = urlParam('layers');
   if (requested === undefined) {
@@ -91,7 +87,7 @@ export function layersFromUrl(hasTrackables: boolean): ReadonlySet<LayerName> {
   return new Set(LAYERS.filter((name) => names.includes(name)));
 }
 
-/** Which names are shown: those that have room, or all that fit. */
+/** Display of labels: none, those that have room, or all that fit. */
 export type NameDisplay = 'off' | 'auto' | 'all';
 
 export function namesFromUrl(layers: ReadonlySet<LayerName>): NameDisplay {
@@ -104,7 +100,7 @@ export function colorByFromUrl(): ColorBy {
   return colorByFrom(urlParam('color'));
 }
 
-/** Whether the map is shown for a screen on a wall. */
+/** Whether the map is in the wall view, for large displays. */
 export function isWallFromUrl(): boolean {
   return urlParam('wall') !== undefined;
 }

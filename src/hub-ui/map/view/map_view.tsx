@@ -9,7 +9,7 @@ import 'ol/ol.css';
 import { EARTH, fromMap, mapX, mapY, type Plane, type Position, projectionOf, toMap } from '../plane/plane.ts';
 import styles from './map_view.module.css';
 
-/** View of the map: a position of the plane, and the zoom. */
+/** View of the map: center on the plane, and zoom. */
 export interface ViewState {
   readonly center: Position;
   readonly zoom: number;
@@ -17,9 +17,9 @@ export interface ViewState {
 
 /** State of the base layer of the map. */
 export interface Ground {
-  /** Whether the map shows what it is to show first: until then, what is in sight is of no interest. */
+  /** Whether the initial view is set; before that, the visible area has no meaning. */
   readonly isSettled: Signal<boolean>;
-  /** Whether the world is in sight. */
+  /** Whether the world is visible. */
   readonly isWorld: Signal<boolean>;
   /** Attribution of the map tiles, if any. */
   readonly tileCredit: Signal<string>;
@@ -37,7 +37,7 @@ function newGround(): Ground {
 
 const Context = createContext<MapContext | undefined>(undefined);
 
-/** The map around a component: layers and interactions are added to `map`, in coordinates of `plane`. */
+/** Returns the map around a component. Components add layers and interactions to `map`, in coordinates of `plane`. */
 export function useMap(): MapContext {
   const context = useContext(Context);
   if (context === undefined) throw new Error('Cannot use a map: there is no MapView around this component');
@@ -45,8 +45,8 @@ export function useMap(): MapContext {
 }
 
 /**
- * An empty map that users can pan and zoom. Its children, which get it by `useMap`, add all content. A change of the plane
- * creates a new map.
+ * An empty map with panning and zooming. Its children add all content through `useMap`. A change of the plane creates a new
+ * map.
  */
 export function MapView({
   plane = EARTH,
@@ -56,7 +56,7 @@ export function MapView({
   children,
 }: {
   readonly plane?: Plane;
-  /** Initial view; later changes have no effect. The whole plane if undefined. */
+  /** Initial view; later changes have no effect. Undefined shows the whole plane. */
   readonly look?: ViewState | undefined;
   readonly onView?: (look: ViewState) => void;
   readonly label: string;

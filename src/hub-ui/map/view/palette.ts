@@ -1,9 +1,9 @@
 import { isDark } from '../../controls/theme.ts';
 import { type CategoryColors, DARK_CATEGORIES, LIGHT_CATEGORIES } from './color_by.ts';
 
-/** Colors of what is drawn on the map, where style sheets do not reach. */
+/** Colors of everything drawn on a canvas, which style sheets do not reach. */
 export interface Palette {
-  /** Land, and whatever lies below a site. */
+  /** Land, and the background of a site. */
   readonly ground: string;
   readonly water: string;
   readonly coast: string;
@@ -105,12 +105,12 @@ const DARK: Palette = {
   clusterInk: '#04231f',
 };
 
-/** The palette of the theme that is seen now; reads a signal. */
+/** Palette of the current theme; reads a signal. */
 export function palette(): Palette {
   return isDark() ? DARK : LIGHT;
 }
 
-/** The colors of values in that theme; reads a signal. */
+/** Category colors of the current theme; reads a signal. */
 export function categoryColors(): CategoryColors {
   return isDark() ? DARK_CATEGORIES : LIGHT_CATEGORIES;
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { type MapSelection, select } from './map_url.ts';
 import styles from './selection_chip.module.css';
 
-/** Something in a sentence about something else: pressed, it is selected itself. */
+/** Button inside a sentence that selects the entity it names. */
 export function Chip({
   selection,
   children,

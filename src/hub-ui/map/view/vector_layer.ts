@@ -5,7 +5,7 @@ import type { StyleFunction } from 'ol/style/Style.js';
 import { useEffect, useMemo } from 'preact/hooks';
 import { useMap } from './map_view.tsx';
 
-/** Order of the layers, from below. */
+/** Z-index of the layers, bottom to top. */
 export const Z = {
   world: -2,
   tiles: -1,
@@ -20,7 +20,7 @@ export const Z = {
   edit: 8,
 } as const;
 
-/** A layer of features that is on the map as long as its component. Features and style may change at any time. */
+/** Adds a layer of features to the map while its component is mounted. Features and style may change at any time. */
 export function useVectorLayer(features: readonly Feature[], style: StyleFunction, zIndex: number): VectorSource {
   const { map } = useMap();
   const source = useMemo(() => new VectorSource({ wrapX: false }), []);
