@@ -16,8 +16,8 @@ export function carriedBy(state: ShardState, id: string): readonly TrackableStat
 }
 
 /**
- * Whether neither a current provider nor the current parent brought the trackable to its location: the provider or
- * parent that did was removed from it.
+ * Whether the trackable is detached: the provider or parent that brought it to its location is no longer assigned to
+ * it.
  */
 export function isDetached(state: ShardState, { entity, fix }: TrackableState): boolean {
   if (fix === undefined || entity.location_providers?.includes(fix.providerId) === true) return false;
@@ -58,9 +58,9 @@ function inIdOrder(trackables: TrackableState[]): TrackableState[] {
 }
 
 /**
- * Returns the fix with the trackables that its provider is assigned to now; a fix stores those of the time of its
- * location. A fix from a provider that is not assigned to `at` stays as it is: that provider may belong to another
- * shard.
+ * Returns the fix with the trackables that its provider is assigned to now. A fix itself stores the trackables assigned
+ * when its location was received. A fix from a provider that is not assigned to `at` stays as it is: that provider may
+ * belong to another shard.
  */
 export function namingTrackables(state: ShardState, fix: Fix, at?: TrackableState): Fix {
   if (at !== undefined && at.entity.location_providers?.includes(fix.providerId) !== true) return fix;

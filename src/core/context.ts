@@ -23,7 +23,7 @@ export interface ShardOptions {
   readonly newId: () => string;
   /** Whether trackables without a setting of their own take part in collisions. */
   readonly collisionsByDefault: boolean;
-  /** Whether the event of a trackable names the provider that moved it. */
+  /** Whether a trackable's events contain the provider that moved it. */
   readonly providerInTrackableEvents: boolean;
   /** Whether a trackable stays at its position when the provider that moved it is removed from it. */
   readonly detachedStay: boolean;
@@ -41,7 +41,7 @@ export interface ShardContext {
   readonly zones: ZoneLookup;
   /** Subscribed renderings, by topic. */
   variants: ReadonlyMap<Topic, readonly FilteredVariant[]>;
-  /** Time at which the current step publishes its events: see sentTimeJson. */
+  /** timestamp_sent of the current step's events, as a JSON member (see sentTimeJson). */
   sentTime: string;
   /** `sentTime` as bytes. */
   sentTimeBytes: Uint8Array;
@@ -54,7 +54,7 @@ export interface ShardContext {
    * move to another shard.
    */
   readonly rows: RowWriter;
-  /** Rows that no event waits for. */
+  /** Rows that no event depends on. */
   readonly backgroundRows: RowWriter;
   /** Positions of objects, for the history. */
   readonly positions: PositionWriter | undefined;
@@ -74,7 +74,7 @@ export interface OutcomeDraft {
   readonly zoneMoves: Map<string, ZoneMove>;
 }
 
-/** Number of an item, and its time of receipt as monotonic time and as event time. */
+/** Number of an item with its time of receipt, as monotonic time and as event time. */
 export interface Moment {
   readonly nowMs: number;
   readonly eventNowMs: number;

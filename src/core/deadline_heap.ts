@@ -1,9 +1,9 @@
 /**
  * Binary heap of the next deadline of each subject, with at most one entry per subject.
  *
- * A subject is due at its earliest deadline, and deadlines mostly move later: every location of a member postpones its
- * fence timeout. Only an earlier time moves a subject in the heap. A later time is noticed when the entry is popped:
- * the caller computes the real deadline and pushes the subject again.
+ * Most changes postpone a deadline: every location of a member restarts its fence timeout. So only an earlier time
+ * moves a subject in the heap. When an entry is popped, the caller computes the actual deadline and pushes the subject
+ * again if that is later.
  */
 export interface Scheduled {
   /** Index of the subject in the heap; -1 if it is not in the heap. Written only by the heap. */

@@ -11,12 +11,12 @@ import { type NewRecordBuffer, type RecordBuffer, recordIdIn, type Utf8Bytes } f
 import { CHANGED_SHARD, type FenceMember, type ProviderState, type TrackableState } from './state.ts';
 
 /**
- * State changes of the objects of a shard in one step, as bytes. Given the entities and the locations and effects of
- * all steps, handlers/replay.ts rebuilds the state without repeating any decision.
+ * State changes of the objects of a shard in one step, as bytes. From the entities and the locations and effects of all
+ * steps, handlers/replay.ts rebuilds the state without repeating any decision.
  *
- * An effect contains the position of an object and its fence memberships. It is always the full state, never a
- * difference, so applying effects again, from any earlier point, is idempotent. Memberships are omitted if only their
- * fence timeouts were restarted by an observation; these follow from its time.
+ * An effect contains the position of an object and its fence memberships: always the full state, never a difference. So
+ * applying effects again, from any earlier point, is idempotent. Memberships are omitted if an observation only
+ * restarted their fence timeouts, which follow from its time.
  *
  * Effects are contiguous and little-endian. A string is its length in bytes as u32, then UTF-8:
  *
@@ -43,20 +43,20 @@ const [LOCAL, ZONED, ZONE_REMOVED, TIMED] = [1, 2, 4, 8] as const;
 const AREAS = ['entering', 'in', 'tolerance', 'out'] as const;
 
 const INITIAL_BYTES = 1 << 12;
-/** Upper bounds in bytes: all fixed-size members of an effect, and those of one membership. */
+/** Maximum bytes of all fixed-size fields of an effect, and of those of one membership. */
 const FIXED_MAX = 256;
 const MEMBER_MAX = 64;
 
 /** A decoded effect. */
 export interface Effect {
   readonly kind: ObjectKind;
-  /** Undefined for a provider with a LOCATED position: the location contains the id. */
+  /** Undefined for a provider with a LOCATED position, since the location contains the id. */
   readonly id: string | undefined;
-  /** Offset among the effects of the step, by which effects that share its position refer to it. */
+  /** Offset among the effects of the step. Effects that share the position refer to this offset. */
   readonly at: number;
   /** Time until which the deadlines are suppressed; 0 for none. */
   readonly suppressUntilMs: number;
-  /** Time of the last observation; undefined if `members` contain it, or if there are no memberships. */
+  /** Time of the last observation; undefined if `members` contains it, or if there are no memberships. */
   readonly lastSeenMs: number | undefined;
   readonly colliding: boolean;
   readonly place: EffectPosition;
@@ -66,7 +66,7 @@ export interface Effect {
 
 export type EffectPosition =
   | { readonly at: 'nowhere' }
-  /** The object has moved to another shard, which may not have received it when the hub died. */
+  /** The object has moved to another shard, which may not have received it before the hub failed. */
   | { readonly at: 'elsewhere' }
   /** The position in the effect at offset `effect`. */
   | { readonly at: 'shared'; readonly effect: number }
@@ -74,7 +74,7 @@ export type EffectPosition =
   | ({ readonly at: 'location'; readonly seq: number; readonly derived: Derived } & PositionContext)
   | ({ readonly at: 'fix'; readonly bytes: Uint8Array } & PositionContext & FixNames);
 
-/** Context of a fix besides its location. */
+/** Parts of a fix's context that do not follow from its location. */
 type PositionContext = Pick<FixContext, 'timing' | 'trackables'> & {
   readonly isLocal: boolean;
   readonly isInZone: boolean;
@@ -316,7 +316,7 @@ class EffectReader {
     return this.#buffer.bytes.toString('utf8', start, start + bytes);
   }
 
-  /** Skips bytes, and returns their offset. */
+  /** Skips `bytes` bytes and returns the offset at which they start. */
   #after(bytes: number): number {
     this.at += bytes;
     return this.at - bytes;

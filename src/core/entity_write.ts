@@ -1,7 +1,7 @@
 import type { StoredRow } from './item.ts';
 
 /**
- * Kind of a stored record besides last-known rows. A setting is one value of the hub itself, such as its locating
+ * Kind of a stored record other than a last-known row. A setting is one value of the hub itself, such as its locating
  * rules.
  */
 export type StoredKind = 'zone' | 'fence' | 'trackable' | 'provider' | 'anchor' | 'setting';
@@ -15,7 +15,7 @@ export interface EntityWrite {
 
 export interface StoreBatch {
   readonly entities: readonly EntityWrite[];
-  /** Of several rows of an object the last one counts. Packed rows are valid until the batch is stored. */
+  /** If an object has several rows, the last one counts. Packed rows are valid until the batch is stored. */
   readonly rows: Iterable<StoredRow>;
 }
 

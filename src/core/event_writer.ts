@@ -6,7 +6,7 @@ import type { NewRecordBuffer, RecordBuffer, Utf8Bytes } from './location/record
 
 const INITIAL_BYTES = 1 << 12;
 const INITIAL_ENDS = 64;
-/** `tidy` frees buffers that have grown beyond this. */
+/** `tidy` shrinks buffers that have grown beyond this size. */
 const BYTES_RETAINED = 1 << 16;
 const COMMA = 0x2c;
 
@@ -25,8 +25,8 @@ export class EventWriter {
   }
 
   /**
-   * Appends an event given as JSON. `fields` are the values for filters; undefined if no subscriber filters. `index`: of
-   * a fence event, among those of the step.
+   * Appends an event given as JSON. `fields` are the values that filters compare; undefined if no subscriber filters.
+   * `index` is the index of a fence event among those of the step.
    */
   text(variant: number, fields: FilterFields | undefined, text: string, index?: number): void {
     const events = this.begin(variant, fields, UTF8_MAX * text.length);
@@ -51,8 +51,8 @@ export class EventWriter {
   }
 
   /**
-   * Returns the events since the last call, by variant. They are valid until the next write. `position`: of the step, if
-   * it is journaled.
+   * Returns the events since the last call, by variant. They are valid until the next write. `position` is the journal
+   * position of the step, if it is journaled.
    */
   take(position?: StepPosition): EventBatch[] {
     const batches = this.#nonEmpty.map((events) => events.take(position));
@@ -86,7 +86,7 @@ class VariantEvents implements RecordBuffer {
   #count = 0;
   /** Filter fields of each event, if a subscriber filters. */
   #fields: FilterFields[] | undefined;
-  /** Of fence events: index of each among those of the step. */
+  /** For fence events, the index of each among the fence events of the step. */
   readonly indices: number[] = [];
 
   constructor(variant: number, newBuffer: NewRecordBuffer) {

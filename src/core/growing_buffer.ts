@@ -19,7 +19,7 @@ export class GrowingBuffer implements RecordBuffer {
     if (bytes > this.bytes.length) this.#resize(Math.max(bytes, 2 * this.bytes.length), used);
   }
 
-  /** Frees memory beyond `bytesRetained` but keeps the first `used` bytes. */
+  /** Frees memory beyond `bytesRetained`, but preserves the first `used` bytes. */
   protected shrink(bytesRetained: number, used: number): void {
     if (this.bytes.length > bytesRetained) this.#resize(Math.max(bytesRetained, used), used);
   }

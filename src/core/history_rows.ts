@@ -7,10 +7,10 @@ import type { Fix } from './location/fix.ts';
 import type { NewRecordBuffer } from './location/record.ts';
 
 /**
- * Positions of objects as bytes for the history: rows of numbers, written once, before a location becomes JSON, and
- * only copied afterwards. Ids and other names are numbers, from 1, assigned by the shard; a step contains the names
- * that it uses for the first time. A reader has all names as long as each step starts with as many names as the steps
- * before contained, or with none: then the shard has restarted its numbering.
+ * Positions of objects as bytes, for the history. Each is a row of numbers, written once before the location becomes
+ * JSON and only copied afterwards. Ids and other names are encoded as numbers from 1 that the shard assigns; a step
+ * contains the names that it uses for the first time. A reader has all names if each step states as many earlier names
+ * as the steps before contained. A step that states none has restarted the numbering.
  *
  * The positions of a step, little-endian, from a multiple of 8, padded to one:
  *
@@ -27,16 +27,18 @@ export const POSITION_TOPICS = ['locations', 'motions'] as const;
 export type PositionTopic = (typeof POSITION_TOPICS)[number];
 
 /**
- * Degrees in WGS 84; meters per second; degrees clockwise from north; meters in the plane of the zone, of the height,
- * and of the accuracy. Wall-clock times in milliseconds since 1970: of the location and of its receipt. In the order of
- * Fix.copyNumbers.
+ * Numeric columns, in the order of Fix.copyNumbers. Longitude and latitude are degrees in WGS 84; speed is in meters
+ * per second, course in degrees clockwise from north; x, y, z and accuracy are in meters. `time` and `received` are
+ * wall-clock times of the location and of its receipt, in milliseconds since 1970.
  */
 export const POSITION_NUMBERS = [
   ...['longitude', 'latitude', 'floor', 'time', 'speed', 'course', 'received', 'x', 'y', 'z', 'accuracy'],
 ] as const;
-/** `id`: of the provider, or of the trackable that it moved. A location has no provider besides its id. */
+/**
+ * Name columns. `id` is the provider of a location or the trackable of a motion; `provider_id` is set for motions only.
+ */
 export const POSITION_NAMES = ['id', 'provider_id', 'source', 'zone_id'] as const;
-/** Length of a position in f64 and in u32, and the index of its first name among the latter. */
+/** Length of a position in f64. */
 export const POSITION_LENGTH = POSITION_NUMBERS.length + POSITION_NAMES.length / 2;
 export const [POSITION_WORDS, FIRST_NAME] = [2 * POSITION_LENGTH, 2 * POSITION_NUMBERS.length] as const;
 
@@ -48,10 +50,10 @@ const [STEP_HEAD, TOPIC_HEAD] = [POSITIONS.bytes, TOPIC_POSITIONS.bytes] as cons
 const INITIAL_BYTES = 1 << 12;
 const BYTES_RETAINED = 1 << 20;
 const [INITIAL_POSITIONS, POSITIONS_RETAINED] = [1 << 8, 1 << 13] as const;
-/** With more names the shard restarts its numbering. */
+/** Above this number of names, the shard restarts its numbering. */
 const NAMES_MAX = 1 << 20;
 
-/** Content of the recording of each step. */
+/** Settings of the history recording. */
 export interface HistoryRecording {
   readonly topics: readonly PositionTopic[];
   /** Whether a location includes its members, for its properties. */
@@ -66,7 +68,7 @@ export interface PackedPositions {
   readonly counts: Readonly<Record<PositionTopic, number>>;
 }
 
-/** Start and end offset of some bytes. */
+/** Start and end offsets of a range of bytes. */
 export interface ByteRange {
   readonly from: number;
   readonly to: number;
@@ -78,7 +80,7 @@ export interface NewNames extends ByteRange {
   readonly before: number;
 }
 
-/** Positions of a topic in memory that is aligned to 8 bytes. */
+/** Positions of one topic, in memory aligned to 8 bytes. */
 export interface PositionSection {
   readonly topic: PositionTopic;
   readonly count: number;
@@ -99,11 +101,11 @@ export class PositionWriter extends GrowingBuffer {
     motions: new PositionRows(),
   };
   readonly #numbers = new Map<string, number>();
-  /** Sum of the names of earlier numberings: a number that a fix stores is valid if it is larger. */
+  /** Number of names of all earlier numberings. A number cached in a fix is valid only if it is larger. */
   #before = 0;
   /** Names that the step uses for the first time. */
   #newNames: string[] = [];
-  /** The last source, which the next position usually shares. */
+  /** The last source; the next position usually has the same. */
   #source = '';
   #sourceNumber = 0;
 
@@ -151,7 +153,7 @@ export class PositionWriter extends GrowingBuffer {
     for (const topic of POSITION_TOPICS) this.#positions[topic].tidy();
   }
 
-  /** A fix belongs to one provider for long, so it caches the number. */
+  /** Returns the number of a fix's provider. The fix caches it, since it usually belongs to one provider for long. */
   // hot
   #numberOfProvider(fix: Fix): number {
     if (fix.providerNumber <= this.#before) fix.providerNumber = this.#before + this.#numberOf(fix.providerId);
@@ -223,7 +225,7 @@ export class PositionWriter extends GrowingBuffer {
     return padded(at);
   }
 
-  /** Returns the start of the next topic. */
+  /** Writes the positions of a topic and returns the start of the next topic. */
   #packPositions(start: number, topic: number, positions: PositionRows): number {
     const { count, present, members } = positions;
     if (count === 0) return start;

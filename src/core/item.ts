@@ -31,7 +31,7 @@ type ShardInput =
       readonly force?: boolean;
     }
   | { readonly kind: 'provider'; readonly id: string; readonly entity: LocationProvider | undefined }
-  /** The provider's location is deleted, the provider stays. */
+  /** The location of a provider is deleted; the provider stays. */
   | { readonly kind: 'forget'; readonly id: string }
   /** Locating rules of trackables that have none of their own. */
   | { readonly kind: 'rules'; readonly rules: readonly LocatingRule[] }
@@ -41,8 +41,7 @@ type ShardInput =
   /** Reports the position of each trackable that takes part in collisions, as motions; then an answer. */
   | { readonly kind: 'stand'; readonly id: number }
   /**
-   * Last-known rows from the store. Exits due before `suppressUntilMs` fire at `suppressUntilMs`, or with the next
-   * observation.
+   * Last-known rows from the store. Exits due before `suppressUntilMs` fire at that time or with the next observation.
    */
   | {
       readonly kind: 'restore';
@@ -51,11 +50,12 @@ type ShardInput =
       /** Whether timers continue, because the hub did not stop. */
       readonly withTimers?: boolean;
     }
-  /** Steps of another worker since the rows, in order. */
+  /** Steps of another worker after the rows, in order. */
   | { readonly kind: 'replay'; readonly steps: readonly PastStep[] }
   /**
    * Rows and steps of another hub; then an answer. Only `objects` are applied. Their deadlines are suppressed until
-   * `heldUntilMs` or the next observation. `since` contains the changes that have not been evaluated with them.
+   * `heldUntilMs` or the next observation. `since` contains the changes of entities that were not yet evaluated for
+   * these objects.
    */
   | {
       readonly kind: 'takeOver';
@@ -68,11 +68,11 @@ type ShardInput =
     }
   /**
    * The objects migrate to another hub: their state is returned in the outcome and removed here, without events. Their
-   * entities stay. `sequence` is that of the release record in the shared log, `config` that of the last record
-   * evaluated with them here.
+   * entities stay. `sequence` is the sequence number of the release record in the shared log, `config` that of the last
+   * record evaluated for the objects here.
    */
   | ({ readonly kind: 'release'; readonly id: number; readonly sequence: number; readonly config: number } & ObjectIds)
-  /** The rows of the objects are to be written again; then an answer. */
+  /** Writes the rows of the objects again; then an answer. */
   | ({ readonly kind: 'keep'; readonly id: number } & ObjectIds)
   /** The objects move to another shard: their state is returned as the answer and removed here, without events. */
   | {
@@ -91,8 +91,8 @@ export interface ObjectIds {
 }
 
 /**
- * Zones, fences and rules that have changed since the state of some objects was written: their values then, undefined
- * if they did not exist.
+ * Zones, fences and rules that have changed since the state of some objects was written, with their earlier values;
+ * undefined for those that did not exist.
  */
 export interface ChangesSince {
   readonly zones: readonly (readonly [id: string, before: Zone | undefined])[];
@@ -108,7 +108,7 @@ export interface PastStep {
   readonly effects: Utf8Bytes;
   /** Clock steps of the hub that made the step, which convert its monotonic times; absent for this hub. */
   readonly setBacks?: readonly ClockStep[] | undefined;
-  /** Objects, as "kind id", whose effects in the step are ignored: they had left its hub for good. */
+  /** Objects, as "kind id", whose effects in the step are ignored, because they had left that hub permanently. */
   readonly except?: readonly string[] | undefined;
 }
 
@@ -149,10 +149,10 @@ export type Query =
 
 /**
  * Result of a read. `texts` are locations or motions as JSON (GeoJSON Features if the view says so), `of` the ids of
- * their objects in a restricted list; `ids` are ids of entities. `absent`: the object has no data. `unplaced`, with its
- * source: it cannot be converted to the requested view; `outOfRange` is set if its position is the reason. Ages are
- * milliseconds at the time of the answer, since hubs have separate monotonic clocks: of a stay since its entry, of an
- * object since its last location was received.
+ * their objects in a restricted list; `ids` are ids of entities. `absent`: the object has no data. `unplaced`: the
+ * object, with this source, cannot be converted to the requested view; `outOfRange` is set if its position is the
+ * reason. An age is the time since the entry of a stay, or since an object's last location was received, in
+ * milliseconds at the time of the answer; times would be meaningless on other hubs, whose monotonic clocks differ.
  */
 export type QueryResult =
   | { readonly texts: readonly string[]; readonly of?: readonly string[] }
@@ -169,8 +169,8 @@ export type QueryResult =
     };
 
 /**
- * Stored state of an object, which survives restarts: for a provider its last location, for a trackable the location of
- * its motion; and the fences that it is in. `gone` rows are tombstones.
+ * Stored state of an object, which survives restarts: the last location of a provider, or the location of a trackable's
+ * motion, with the fence memberships. `gone` rows are tombstones.
  */
 export type LastKnownRow =
   | { readonly kind: ObjectKind; readonly id: string; readonly gone: true }
@@ -187,22 +187,19 @@ export type LastKnownRow =
     };
 
 /**
- * Fence id and entry time in milliseconds, null while the object is only entering. Timers are present if any but the
- * fence timeout runs, or that does not count from the last location. Timers survive a failed worker, but not a restart
- * of the hub.
+ * Stored membership: fence id and entry time in milliseconds, null while the object is entering. Timers are present if
+ * a timer other than the fence timeout runs, or if the fence timeout does not count from the last location. Timers
+ * survive a failed worker, but not a restart of the hub.
  */
 export type StoredMembership = readonly [fenceId: string, entryMs: number | null, timers?: StoredTimers];
 
 /** A stored row of objects or collisions. */
 export type StoredRow = LastKnownRow | CollisionRow;
 
-/** State of objects in transit from one shard to another: a plain value, opaque to other rooms. */
+/** State of objects in transit from one shard to another: plain values, opaque outside core. */
 export type ExportedState = { readonly providers: readonly unknown[]; readonly trackables: readonly unknown[] };
 
-/**
- * Returns the object that `query` names, whose owner can answer it alone; undefined for a query that every shard
- * answers.
- */
+/** Returns the object whose owner can answer the query alone; undefined for a query that every shard answers. */
 export function queriedObject(query: Query): Pick<LastKnownRow, 'kind' | 'id'> | undefined {
   switch (query.ask) {
     case 'provider_location':

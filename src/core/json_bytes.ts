@@ -7,12 +7,15 @@ export const UTF8_MAX = 3;
 /** Maximum number of bytes that putNumber writes to, including scratch space. */
 export const NUMBER_BYTES_MAX = 32;
 
-/** Coordinates are rounded to at most this many units per degree; below FINE_MAX these have 15 digits. */
+/**
+ * Units per degree to which coordinates are rounded at most. A number below FINE_MAX has at most 15 digits in these
+ * units.
+ */
 const FINE = 1e10;
 const FINE_MAX = 1e5;
 /** Smaller numbers are written with an exponent. */
 const SMALLEST = 1e-6;
-/** Meters are rounded to this many units, which also have 15 digits. */
+/** Units per meter to which meters are rounded. A number below COARSE_MAX has at most 15 digits in these units. */
 const COARSE = 1e4;
 const COARSE_MAX = 1e11;
 
@@ -38,8 +41,8 @@ export function put(to: Uint8Array, at: number, from: Uint8Array): number {
 
 /**
  * Writes a number as JSON.stringify does and returns the offset after it. A number rounded to few decimals, as nearly
- * all numbers that the hub computes, is written digit by digit: as an integer of at most 15 digits in units of the last
- * decimal it is the only such number that close, so its digits are the shortest.
+ * all numbers that the hub computes are, is written digit by digit. In units of its last decimal it is an integer of at
+ * most 15 digits; doubles distinguish all of these, so its digits are also the shortest representation.
  */
 // hot
 export function putNumber(to: RecordBuffer, start: number, value: number): number {
@@ -54,7 +57,7 @@ export function putNumber(to: RecordBuffer, start: number, value: number): numbe
   const fraction = units - whole * FINE;
   if (fraction === 0) return at;
   bytes[at] = POINT;
-  // Half a unit is added so that the product is never just below the integer that it should be.
+  // Half a unit is added so that rounding errors never put the product just below the exact integer.
   const first = ((fraction + 0.5) * 1e-4) | 0;
   const second = (first / 10_000) | 0;
   const { view } = to;

@@ -14,7 +14,7 @@ export interface Outcome {
    * before it is announced.
    */
   readonly events: readonly EventBatch[];
-  /** Fence events with subscribers, in order, each once, regardless of its renderings. */
+  /** Fence events with subscribers, in order. Each is listed once, however many renderings it has. */
   readonly fenceEvents: readonly FenceEventJson[];
   /** Rows of objects whose membership has changed, and tombstones. Valid until the next step. */
   readonly rows: PackedRows;
@@ -27,7 +27,7 @@ export interface Outcome {
   readonly effects: Borrowed;
   /** Positions of objects for the history; undefined if nothing is recorded. */
   readonly positions?: PackedPositions | undefined;
-  /** Number of objects that have changed since their last row: the rest for later flush budgets. */
+  /** Number of objects whose row is still out of date, left for later flush budgets. */
   readonly dirtyCount: number;
   readonly motions: readonly Motion[];
   /** Zones that follow a moved object, each once. The caller changes them. */
@@ -50,7 +50,7 @@ export interface ReleasedState {
   readonly effects: Borrowed;
 }
 
-/** A fence event as JSON, not GeoJSON, with the values of its filter fields. */
+/** A fence event as plain JSON (not GeoJSON), with the values of its filter fields. */
 export type FenceEventJson = readonly [fields: FilterFields, text: string];
 
 /** For every run, received = processed + outdated + rejected. */

@@ -6,7 +6,7 @@ import { UTF8_MAX } from './json_bytes.ts';
 import type { NewRecordBuffer, RecordBuffer } from './location/record.ts';
 
 /**
- * Rows as bytes: they are only copied between the shard and the disk, and never decoded on the way.
+ * Rows as bytes. Between the shard and the disk they are only copied, never decoded.
  *
  * A row, at any offset: ROW, then the id, the memberships as JSON, the location or bodies, in UTF-8.
  *
@@ -23,7 +23,7 @@ const INITIAL_BYTES = 1 << 12;
 export interface RowHead {
   readonly kind: StoredRow['kind'];
   readonly id: string;
-  /** For a collision, its start. */
+  /** For a collision, the time of its start. */
   readonly receivedMs: number;
   readonly eventTimeMs: number;
 }
@@ -69,7 +69,7 @@ export class PackedRows implements Iterable<StoredRow> {
     for (let at = this.#start; at < end; at += rowSize(this.#buffer, at)) yield at;
   }
 
-  /** Throws a TypeError for the first row with a time that is not a number: not every store would reject it. */
+  /** Throws a TypeError if the time of a row is not a number, which not every store would reject. */
   checkTimes(): void {
     const buffer = this.#buffer;
     for (const at of this.offsets()) {
@@ -89,10 +89,7 @@ export function isTombstone(buffer: RecordBuffer, at: number): boolean {
   return get.isTombstone(buffer, at) === 1;
 }
 
-/**
- * Returns a hash that is equal for all rows of an object: FNV-1a of its id, mixed once more for tables of powers of
- * two.
- */
+/** Returns a hash of the row's object: FNV-1a of its id, mixed once more for tables whose size is a power of two. */
 // hot
 export function rowHash(buffer: RecordBuffer, at: number): number {
   const { bytes } = buffer;

@@ -13,7 +13,10 @@ export interface ShapeChecks {
   polygonProblem(polygon: Polygon, path: string): Problem | undefined;
 }
 
-/** The geometry is too large to check on this thread. After `check`, the same check has a cached result. */
+/**
+ * Thrown if the geometry is too large to check on this thread. Once `check` has resolved, the result is cached and the
+ * same check succeeds.
+ */
 export class NotChecked extends Error {
   override name = 'NotChecked';
   /** Checks the geometry on another thread. Rejects with a HubError on timeout. */

@@ -30,9 +30,9 @@ import { type FilteredVariant, filteredVariant } from './variant_filter.ts';
 /**
  * State machine of all providers and trackables of one shard, and of all zones and fences.
  *
- * A step processes items in order and returns what to publish, store and answer. It reads no clock: each item has its
- * time of receipt, the batch has the current time, and deadlines fire when these times have passed them. So batches may
- * be split and joined anywhere without changing the events, apart from their sending times.
+ * A step processes items in order and returns the events to publish, the rows to store and the answers to reads. It
+ * reads no clock: each item has its time of receipt, the batch has the current time, and deadlines fire when these
+ * times have passed them. So splitting or joining batches changes nothing but the sending times of events.
  */
 export interface Shard {
   readonly state: ShardState;
@@ -43,14 +43,14 @@ export interface Shard {
 
 export interface StepBatch {
   readonly nowMs: number;
-  /** Sending time of its locations and motions, for their timestamp_sent; by default nowMs, which may lag behind it. */
+  /** timestamp_sent of the published locations and motions; by default nowMs, which may lag behind it. */
   readonly sentMs?: number;
   readonly items: readonly Item[];
   /** Clock steps that convert monotonic times and event times to wall-clock times; by default the times are equal. */
   readonly setBacks?: readonly ClockStep[] | undefined;
   /** Position in the journal of the hub, if it has one. */
   readonly position?: StepPosition | undefined;
-  /** Whether the history's names are numbered from 1 again (history_rows.ts). */
+  /** Whether the numbering of names for the history restarts from 1 (history_rows.ts). */
   readonly namesAnew?: boolean | undefined;
   /**
    * Maximum number of background rows that the step may write, besides those stored before their events are published.

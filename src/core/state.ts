@@ -23,7 +23,10 @@ export interface ShardState {
   /** Fences by slot, their number in the fence index. */
   readonly slots: (FenceState | undefined)[];
   readonly freeSlots: number[];
-  /** Per slot, the number of the last observation in which it was a membership: see observe_fences.ts. */
+  /**
+   * Per slot, the number of the last observation in which the object had a membership of that fence: see
+   * observe_fences.ts.
+   */
   metInObservation: Int32Array;
   observations: number;
   /** Slots of the fences that the observed object may touch. */
@@ -37,13 +40,13 @@ export interface ShardState {
   /** All fixes held by objects; only `fixes.put` assigns one to an object. */
   readonly fixes: FixSlab;
   readonly deadlines: DeadlineHeap<Tracked>;
-  /** ObjectSets whose stored row is out of date. */
+  /** Objects whose stored row is out of date. */
   readonly dirty: Set<ProviderState | TrackableState>;
-  /** Sets of objects that have changed in the current step: see `touch`. */
+  /** Objects that have changed in the current step: see `touch`. */
   readonly changed: { readonly providers: ProviderState[]; readonly trackables: TrackableState[] };
   /** Changed objects whose memberships have changed. */
   readonly urgent: Set<ProviderState | TrackableState>;
-  /** ObjectSets whose row is to be deleted from the store: kind and id. */
+  /** Kind and id of the objects whose row is to be deleted from the store. */
   readonly gone: Map<string, readonly [ObjectKind, string]>;
   /** Ranks locations of trackables that have no rules of their own. */
   rules: Ranking;
@@ -66,27 +69,24 @@ export function allObjects({ providers, trackables }: ShardState): ObjectSets {
   return { providers: providers.values(), trackables: trackables.values() };
 }
 
-/** Common state of providers and trackables: they are in fences. */
+/** Common state of providers and trackables, which both have fence memberships. */
 export interface Tracked {
   readonly kind: ObjectKind;
   readonly id: string;
   fix: Fix | undefined;
-  /** Whether it has had a fix here since it arrived. */
+  /** Whether the object has had a fix in this shard. */
   hasHadFix: boolean;
-  /** The fences that it is in or entering. */
+  /** Memberships of the fences that the object is in or entering. */
   members: FenceMember[];
   nearby: Nearby | undefined;
-  /** Deadlines do not fire by themselves before this time: set at a restart, until the next observation. */
+  /** Deadlines fire no earlier than this time, unless the object is observed before. Set at a restart. */
   suppressUntilMs: number;
   heapIndex: number;
-  /** Flags of its changes in the current step: CHANGED, CHANGED_MEMBERS, CHANGED_SHARD. */
+  /** Changes of the object in the current step, as flags. */
   changes: number;
 }
 
-/**
- * Flags: the object has changed; its memberships have changed, apart from a restarted timeout; it is in transit to
- * another shard.
- */
+/** Flags of changes: any change; memberships other than a restarted timeout; transit to another shard. */
 export const [CHANGED, CHANGED_MEMBERS, CHANGED_SHARD] = [1, 2, 4] as const;
 
 export interface FenceMember {
@@ -106,13 +106,13 @@ export interface TrackableState extends Tracked {
   readonly kind: 'trackable';
   entity: Trackable;
   timing: OwnTiming;
-  /** Its own rules; undefined if those of the hub apply. */
+  /** Ranking by the trackable's own rules; undefined if the hub's rules apply. */
   rules: Ranking | undefined;
   /** Extent at `fix`. */
   footprint: Footprint | undefined;
-  /** Whether the collision stage has it. */
+  /** Whether the collision stage has the trackable. */
   colliding: boolean;
-  /** JSON parts that its motions share, created at first use. */
+  /** JSON parts common to all motions, created on first use. */
   json: MotionJson | undefined;
 }
 
@@ -134,9 +134,9 @@ export interface FenceState {
   readonly vertical: Vertical;
   /** Its region on the earth; undefined for a local region whose zone has no plane. */
   readonly region: Region | undefined;
-  /** The objects that are in it or entering. */
+  /** Objects that are in the fence or entering it. */
   readonly occupants: Set<Tracked>;
-  /** JSON parts that its events share, created at first use. */
+  /** JSON parts common to all events, created on first use. */
   json: FenceJson | undefined;
 }
 

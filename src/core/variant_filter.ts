@@ -2,7 +2,7 @@ import { type FilterFields, type KeyValue, keyOf, type Variant } from '../model/
 
 /** A subscribed rendering, and the filter of its events. */
 export interface FilteredVariant extends Variant {
-  /** Whether any subscriber may receive the event; undefined if a subscriber receives all of them. */
+  /** Whether any subscriber's filter accepts the event; undefined if a subscriber receives all events. */
   readonly wants?: ((fields: FilterFields) => boolean) | undefined;
 }
 

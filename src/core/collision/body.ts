@@ -7,18 +7,20 @@ import type { Celled } from './grid.ts';
 import { type CollisionHold, releaseMs, TOUCHING } from './hold.ts';
 import type { Transition } from './row.ts';
 
-/** Last position of a trackable that takes separate in collisions. */
+/** A trackable that takes part in collisions, at its last position. */
 export interface Body extends Celled {
   motion: TrackableMotion;
-  /** Whether it has moved since this stage was opened; otherwise its position may be slightly out of date. */
+  /**
+   * Whether the trackable has moved since this stage was opened. Until then its position may be slightly out of date.
+   */
   hasMoved: boolean;
   /** Vertices of its ring in space: x, y, z, x …; undefined for a circle or point. */
   ring: Float64Array | undefined;
   /** Its collisions, ordered by the id of the other trackable. */
   readonly contacts: Contact[];
   /**
-   * Offsets of its separate of events, start and end by the index of the rendering, and the round that they belong to: see
-   * BodyJsonCache.
+   * Start and end offsets of the body's JSON in the BodyJsonCache, by rendering index. They are valid in `jsonRound`
+   * only.
    */
   readonly texts: number[];
   jsonRound: number;
@@ -29,23 +31,26 @@ export interface Contact extends Scheduled {
   /** `a` has the smaller id. */
   readonly a: Body;
   readonly b: Body;
-  /** Id of its row. */
+  /** Id of the stored row. */
   readonly rowId: string;
   readonly begun: Transition;
-  /** Undefined while it goes on. */
+  /** Undefined while the collision is ongoing. */
   ended: Transition | undefined;
   /** The trackable that moved last. */
   mover: Body;
   hold: CollisionHold;
   /**
-   * Time before which a restored pair is not released, unless both trackables have moved since. Of two that move
-   * together through a restart, one is located first, and the other seems to be at its old position until then.
-   * Subscribers have also reconnected by that time. 0: released when due.
+   * Time before which a restored pair is not released, unless both trackables have moved since the restart; 0 for a
+   * pair that is not restored. If two trackables move together during a restart, one is located first, and the other
+   * seems to be at its old position until its next location. The delay also gives subscribers time to reconnect.
    */
   heldMs: number;
-  /** The reported position that has begun it: it includes earlier motions, which this stage has not evaluated yet. */
+  /**
+   * The reported position that started the collision; undefined if a motion did. Earlier motions that arrive later are
+   * part of that position and are not evaluated again.
+   */
   readonly reportedBy: Pick<TrackableMotion, 'receivedMs' | 'seq'> | undefined;
-  /** Whether its row was emitted. */
+  /** Whether the row was emitted. */
   hasRow: boolean;
 }
 
@@ -71,7 +76,7 @@ export function newContact(known: Pick<Contact, 'a' | 'b' | 'rowId' | 'begun' | 
   return { ...known, ended: undefined, hold: TOUCHING, heldMs: 0, hasRow: false, heapIndex: -1 };
 }
 
-/** Returns a body at a position that is part of no grid, for an event of the past. */
+/** Returns a body that is not in the grid, to render an event of the past. */
 export function bodyAt(motion: TrackableMotion): Body {
   const site = newSite();
   locate(motion, undefined, site);
@@ -79,7 +84,7 @@ export function bodyAt(motion: TrackableMotion): Body {
   return { ...newBody(motion), x, y, z, reachMeters: site.reachMeters, ring: site.ring };
 }
 
-/** Returns when the contact ends without further motions. */
+/** Returns the time at which the contact ends if neither trackable moves again. */
 export function dueMs({ hold, heldMs }: Contact): number {
   return Math.max(releaseMs(hold), heldMs);
 }
@@ -105,7 +110,7 @@ function indexOf({ contacts }: Body, other: Body): number {
   while (from < to) {
     const middle = (from + to) >> 1;
     const { a, b } = contacts[middle]!;
-    // The partner that differs between the contacts of this body.
+    // The other body of the contact.
     const found = a.contacts === contacts ? b : a;
     if (found.motion.id < id) from = middle + 1;
     else to = middle;
@@ -117,10 +122,10 @@ export function otherOf(contact: Contact, body: Body): Body {
   return contact.a === body ? contact.b : contact.a;
 }
 
-/** Position and shape of a motion in space. One value is reused. */
+/** Position and shape of a motion in space. One instance is reused for all motions. */
 export interface CollisionSite {
   readonly space: Float64Array;
-  /** Maximum distance of any separate of the shape from the position; 0 for a point. */
+  /** Maximum distance of any point of the shape from the position; 0 for a point. */
   reachMeters: number;
   ring: Float64Array | undefined;
 }

@@ -15,7 +15,7 @@ import {
 } from '../motion/shape_bytes.ts';
 import type { Body } from './body.ts';
 
-/** Size of the cache: some two thousand circles. */
+/** Size of the cache: about two thousand circles. */
 const CACHE_BYTES = 4 << 20;
 
 const ID = asciiBytes('{"id":');
@@ -25,19 +25,19 @@ const FLOOR = asciiBytes(',"floor":');
 const CLOSING_BRACE = 0x7d;
 /** Maximum bytes of a character of an id as JSON, as in \u001f. */
 const ESCAPED_MAX = 6;
-/** Bytes of a trackable besides its id and its polygon. */
+/** Maximum bytes of a trackable's JSON besides its id and polygon. */
 const REST_MAX =
   ID.length + POSITION.length + GEOMETRY.length + FLOOR.length + 2 * POINT_BYTES_MAX + NUMBER_BYTES_MAX + 3;
 
-/** Index of a rendering, and its plane. */
+/** A subscribed rendering: its index and output plane. */
 export interface BodyRendering {
   readonly index: number;
   readonly plane: OutputPlane;
 }
 
 /**
- * Cache of the JSON of each trackable in events, polygon included, as bytes. An entry is valid until the trackable
- * moves, since in a crowd most events repeat their neighbors. When the memory is full, the whole cache is cleared.
+ * Caches each trackable's JSON in events, polygon included, as bytes. In a crowd, most events repeat the same
+ * neighbors. An entry is valid until the trackable moves. When the memory is full, the whole cache is cleared.
  */
 export class BodyJsonCache {
   readonly #newBuffer: NewRecordBuffer;
@@ -55,7 +55,7 @@ export class BodyJsonCache {
     this.#used = 0;
   }
 
-  /** Caches the JSON of both bodies and returns its total bytes; undefined if the plane does not reach one of them. */
+  /** Caches the JSON of both bodies and returns its size in bytes; undefined if a body is out of range of the plane. */
   prepare(a: Body, b: Body, rendering: BodyRendering): number | undefined {
     const buffer = this.#withRoomFor(bytesMax(a.motion) + bytesMax(b.motion));
     const first = this.#lengthOf(buffer, a, rendering);
@@ -100,9 +100,7 @@ function bytesMax({ id, ring }: TrackableMotion): number {
   return REST_MAX + ESCAPED_MAX * id.length + (ring === undefined ? CIRCLE_BYTES_MAX : polygonBytesMax(ring.length));
 }
 
-/**
- * Writes the part of one trackable in a CollisionEvent: see Collision. Returns the offset after it, or OUT_OF_PLANE.
- */
+/** Writes one trackable of a CollisionEvent (see Collision). Returns the offset after it, or OUT_OF_PLANE. */
 function write(to: RecordBuffer, start: number, motion: TrackableMotion, plane: OutputPlane): number {
   const { bytes } = to;
   let at = put(bytes, start, ID);

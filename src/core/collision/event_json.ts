@@ -34,7 +34,7 @@ const [COMMA, CLOSE, CLOSING_BRACE] = [0x2c, 0x5d, 0x7d] as const;
 const REST_MAX =
   COLLISIONS.length + AREA.length + LINE.length + 2 * POINT_BYTES_MAX + DISTANCE.length + NUMBER_BYTES_MAX;
 
-/** Writes a CollisionEvent once for each rendering that can show it. */
+/** Writes a CollisionEvent in every subscribed rendering whose plane reaches both trackables. */
 export function writeCollision(
   announcement: Announcement,
   { renderings, texts, setBacks }: Pick<CollisionState, 'renderings' | 'texts' | 'setBacks'>,
@@ -70,7 +70,7 @@ export function writeCollision(
   }
 }
 
-/** Returns the members that all renderings share, without the closing brace. */
+/** Returns the members common to all renderings, without the closing brace. */
 function headOf({ id, type, startMs, timeMs }: Announcement, format: (ms: number) => string): string {
   const start = `{"id":${JSON.stringify(id)},"collision_type":"${type}","start_time":"${format(startMs)}"`;
   if (type === 'collision_start') return start;
@@ -80,14 +80,14 @@ function headOf({ id, type, startMs, timeMs }: Announcement, format: (ms: number
 
 type Places = readonly (readonly [lon: number, lat: number])[];
 
-/** Returns where the two overlap, in EPSG:4326; empty if they do not touch. */
+/** Returns the overlap of two bodies in EPSG:4326; empty if they do not touch. */
 function overlapOf(a: Body, b: Body): Places {
   return areaOf(a, b, 0) === 'touching' ? overlap(a, b) : [];
 }
 
 /**
- * Ends the list of trackables and appends the overlap: a line, a point if there is only one position, or nothing if the
- * plane does not reach it.
+ * Closes the list of trackables and appends the overlap: a line, a point if there is only one position, or nothing if
+ * it is out of range of the plane.
  */
 function putArea(to: RecordBuffer, start: number, [first, second]: Places, plane: OutputPlane): number {
   const { bytes } = to;

@@ -1,9 +1,10 @@
 import type { TrackableMotion } from '../motion/motion.ts';
 
 /**
- * Release of two trackables that touched. For each update of either one the pair is in one area: `touching`; `near`,
- * apart by at most the exit tolerance; or `out`: farther apart, on another floor, above one another. Two timers run: T,
- * the tolerance timeout, and O, the exit delay; the earlier one releases.
+ * State machine that decides when two colliding trackables are released. Each update of a trackable finds the pair in
+ * one area: `touching`; `near`, apart by at most the exit tolerance; or `out`: farther apart, on different floors, or
+ * at heights that do not overlap. Two timers run: T, the tolerance timeout, and O, the exit delay. The first to expire
+ * releases the pair.
  *
  *   state    | touching | near                  | out
  *   ---------+----------+-----------------------+----------------------------------------------------
@@ -12,7 +13,7 @@ import type { TrackableMotion } from '../motion/motion.ts';
  *   out      | touching | near, T continues or  | out, T and O continue
  *            |          | starts, O stops       |
  *
- * An unset tolerance timeout is infinite, so it starts and continues without effect.
+ * An unset tolerance timeout is infinite: its timer runs without effect.
  */
 export type CollisionHold =
   | { readonly at: 'touching' }
@@ -21,9 +22,9 @@ export type CollisionHold =
 
 export type PairArea = CollisionHold['at'];
 
-/** Values that hold two trackables together. Timeouts and delays are the larger of the two. */
+/** Effective tolerance, timeout and delay of a pair. Timeout and delay are the larger of the two trackables' values. */
 export interface Holding {
-  /** Sum of the two exit tolerances: each extends its own trackable. */
+  /** Sum of the exit tolerances, since each extends its own trackable. */
   readonly toleranceMeters: number;
   /** Infinity if neither sets one. */
   readonly toleranceTimeoutMs: number;
@@ -32,7 +33,7 @@ export interface Holding {
 
 export const TOUCHING: CollisionHold = { at: 'touching' };
 
-/** A trackable that may be held together with another. */
+/** A trackable of a pair. */
 interface Held {
   readonly motion: TrackableMotion;
 }
@@ -81,7 +82,7 @@ function toOut(hold: CollisionHold, toleranceEndMs: number, delayEndMs: number):
   }
 }
 
-/** Returns when the pair is released without further updates; Infinity while it touches. */
+/** Returns the time at which the pair is released if no update follows; Infinity while it touches. */
 export function releaseMs(hold: CollisionHold): number {
   switch (hold.at) {
     case 'touching':

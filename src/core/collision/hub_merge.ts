@@ -8,7 +8,7 @@ import type { Motion } from '../motion/motion.ts';
  *   a motion, in the order of its items            waits until every hub has passed its time of receipt
  *   one received before the previous one of the    as if it had been received together with that: the order of a
  *   same hub, or before the hub's progress         hub is preserved
- *   one earlier than motions already taken,        is taken with the next
+ *   one earlier than motions already taken, is taken with the next
  *   because the hub was not waited for
  *   one of a trackable for which another hub has   is dropped: the trackable has migrated to that hub since
  *   reported a later motion
@@ -16,8 +16,8 @@ import type { Motion } from '../motion/motion.ts';
  *   completion of its reported positions           removes trackables that it reported last but not now: their
  *                                                  removal was lost
  *
- * So, while hubs respect their reported progress, the arrival order of motions does not matter: the result equals that
- * of a single hub that received all of them.
+ * While hubs respect the progress they report, the arrival order does not matter: the result equals that of a single
+ * hub that received all motions.
  */
 export class HubMerge {
   readonly #hubs = new Map<string, HubQueue>();
@@ -43,7 +43,7 @@ export class HubMerge {
     this.#waiting += motions.length;
   }
 
-  /** Records the progress of a hub: its further motions were received at `untilMs` or later. */
+  /** Records the progress of a hub: all further motions were received at `untilMs` or later. */
   passed(hub: string, untilMs: number): void {
     const queue = this.#queueOf(hub);
     queue.lastMs = Math.max(queue.lastMs, untilMs);
@@ -58,7 +58,7 @@ export class HubMerge {
     for (const [id, last] of this.#last) {
       if (last.hub !== hub || last.isGone || reported?.has(id) === true) continue;
       const seq = Math.max(queue.motions.at(-1)?.seq ?? 0, last.seq + 1);
-      // Another hub may have reported it since, in a motion not taken yet.
+      // The removal has the time of the last motion, so a later motion from another hub that is not taken yet prevails.
       lost.push({ kind: 'gone', seq, id, receivedMs: last.receivedMs });
     }
     this.add(hub, lost);
@@ -90,7 +90,7 @@ export class HubMerge {
     return taken;
   }
 
-  /** Removes a hub that sends nothing more and has no waiting motions. */
+  /** Removes a hub that has left the cluster, unless some of its motions are still waiting. */
   forget(hub: string): void {
     const queue = this.#hubs.get(hub);
     if (queue !== undefined && queue.next === queue.motions.length) this.#hubs.delete(hub);
@@ -134,7 +134,7 @@ export class HubMerge {
     else {
       if (last.hub === hub && seq <= last.seq && kind !== 'stands') return false;
       if (last.hub !== hub && receivedMs < last.receivedMs) {
-        // The position may be known already, from the hub that owns it now.
+        // The hub that owns the trackable now may have reported the same position before.
         if (kind === 'stands') [last.hub, last.seq] = [hub, seq];
         return false;
       }
@@ -165,7 +165,10 @@ export class HubMerge {
   }
 }
 
-/** How long, and how many, removed trackables are remembered: late motions of them are at most this late. */
+/**
+ * Bounds of the list of removed trackables, in time and number. Motions of a removed trackable arrive at most this
+ * late.
+ */
 const REMEMBERED_MS = 10_000;
 const REMOVED_MAX = 100_000;
 /** Taken motions are discarded once there are this many. */
@@ -175,12 +178,12 @@ const TAKEN_MAX = 1024;
 interface HubQueue {
   readonly hub: string;
   motions: Motion[];
-  /** Times by which they are ordered; never decreasing. */
+  /** Times that order the motions; never decreasing. */
   times: number[];
   /** Index of the first motion not taken. */
   next: number;
   lastMs: number;
-  /** Trackables reported since it began to report positions; undefined while it does not. */
+  /** Trackables reported since the hub began to report all positions; undefined at other times. */
   reported: Set<string> | undefined;
 }
 
@@ -192,10 +195,10 @@ interface Run {
   readonly isToIncluded: boolean;
 }
 
-/** The last motion taken of a trackable. */
+/** The last motion taken for a trackable. */
 interface LastMotion {
   hub: string;
-  /** Number of its item at that hub. */
+  /** Number of the motion's item at that hub. */
   seq: number;
   receivedMs: number;
   isGone: boolean;

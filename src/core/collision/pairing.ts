@@ -5,8 +5,8 @@ import type { PairArea } from './hold.ts';
 import { gapMeters } from './shapes.ts';
 
 /**
- * Whether two trackables can collide at all: both take part, at least one has an extent, and neither carries the other
- * nor shares a provider with it, which would put them at the same position forever.
+ * Whether two trackables can collide: both take part, at least one has an extent, neither carries the other, and they
+ * share no provider. Trackables with a common provider or carrier would always be at the same position.
  */
 export function mayCollide(a: Body, b: Body): boolean {
   if (a.reachMeters <= 0 && b.reachMeters <= 0) return false;
@@ -29,8 +29,8 @@ export function areaOf(a: Body, b: Body, toleranceMeters: number): PairArea {
 }
 
 /**
- * Whether two trackables are on one floor and their heights overlap. A trackable without extrusion has every height.
- * Heights that are unknown, or whose references no zone relates, overlap any.
+ * Whether two trackables are on one floor and their heights overlap. A trackable without extrusion has every height. A
+ * height overlaps every other if it is unknown, or if no zone relates its reference to the other's.
  */
 function shareHeight(a: TrackableMotion, b: TrackableMotion): boolean {
   if (a.floor !== b.floor) return false;

@@ -1,30 +1,31 @@
 import { type CollisionRow, goneRow, ongoing, type PairRow, storedCollision } from './row.ts';
 
 /**
- * Progress of the stage of a cluster. It is written behind the rows of each step, so it commits these: its step has stored
- * all starts and ends that follow from the motions up to there. The next owner of the stage evaluates the motions after them,
- * publishes what is not published, and undoes what a step has stored without its progress.
+ * Progress of a cluster's collision stage, written after the rows of each step. It commits the step: all starts and
+ * ends that follow from the motions up to there are stored. The next owner of the stage publishes the committed starts
+ * and ends that are not published yet, undoes rows of steps that are not committed, and continues with the motions
+ * after the progress.
  */
 export interface StageProgress {
-  /** Last step that is stored as a whole. */
+  /** Last committed step. */
   readonly step: number;
   /** Last step whose starts and ends are published. */
   readonly published: number;
-  /** For each other hub, the number of the item before which the motions are evaluated. */
+  /** For each other hub, the number of the first item whose motions are not evaluated yet. */
   readonly others: readonly (readonly [hub: string, item: number])[];
 }
 
 export const NO_PROGRESS: StageProgress = { step: 0, published: 0, others: [] };
 
-/** Id of its row, which no pair has. */
+/** Id of the row of the progress. No pair has this id. */
 export const PROGRESS_ID = 'progress';
 
 /** Stored state of a stage. */
 export interface StoredStage {
   readonly progress: StageProgress;
-  /** Rows of its pairs, without steps that are not committed. */
+  /** Rows of the pairs, without changes by uncommitted steps. */
   readonly pairs: readonly PairRow[];
-  /** Rows that replace those of steps that are not committed. */
+  /** Rows that undo uncommitted steps. */
   readonly undone: readonly CollisionRow[];
 }
 

@@ -14,55 +14,56 @@ import {
 import { type CollisionState, putAt } from './state.ts';
 
 /**
- * State that a stage restores from another one, which has stopped with its hub or only with its worker.
+ * State that a stage restores from its predecessor, which stopped with its hub or only with its worker.
  *
- * Every trackable is at its last position. Every pair with a row is colliding, unless that has an end. If only the
- * worker has failed, the hold of each pair is known, with its deadlines, which continue. After a restart of the hub,
+ * Every trackable is at its last position. Every pair with a row is colliding, unless the row contains an end. If only
+ * the worker has failed, the holds of all pairs are known and their deadlines continue. After a restart of the hub, the
  * positions decide whether a pair touches; if not, its tolerance timeout and exit delay start again. A pair that
- * touches and has no row begins to collide with the next motion of either trackable.
+ * touches but has no row starts to collide with the next motion of either trackable.
  */
 export interface Restoration {
   readonly nowMs: number;
-  /** The colliding pairs, and those that have ended, if their ends may not be published. */
+  /** Colliding pairs, and ended pairs whose ends may not be published yet. */
   readonly rows: readonly CollisionRow[];
   /** Holds of the pairs that do not touch; undefined after a restart, when they are unknown. */
   readonly held: readonly HeldPair[] | undefined;
-  /** Trackables of the pairs that were removed or no longer take part. */
+  /** Trackables of pairs that were removed or no longer take part in collisions. */
   readonly gone: readonly string[];
   /** Time before which no pair is released by a motion of one trackable: see Contact. */
   readonly heldMs: number;
   /**
-   * Last step of the other stage whose starts and ends are published. Those of later steps are published again, with the
-   * same ids. Undefined if all are published.
+   * Last step whose starts and ends the predecessor has published. Starts and ends of later steps are published again,
+   * with the same ids. Undefined if all are published.
    */
   readonly publishedStep?: number | undefined;
-  /** Last motions that the other stage has finished, as far as known. */
+  /** Last motions that the predecessor has evaluated, as far as known. */
   readonly done: readonly Motion[];
   /**
-   * Motions that run next, in order: the positions of all trackables, and the motions that the other stage has not
-   * finished.
+   * Motions to evaluate next, in order: the positions of all trackables, and the motions that the predecessor has not
+   * evaluated.
    */
   readonly ahead: readonly Motion[];
 }
 
-/** Contacts, events and rows of the restored state that the stage reports. */
+/** Parts of the restored state that the stage reports in its next step. */
 export interface Restored {
   /** Contacts held by deadlines. */
   readonly held: readonly Contact[];
-  /** Starts and ends that may not be published, in order, and their collisions. */
+  /** Starts and ends that may not be published yet, in order, with their collisions. */
   readonly unpublished: readonly (readonly [Transition, StoredCollision])[];
-  /** Rows of all ended pairs, and of those with unpublished starts. */
+  /** Rows of all ended pairs, and of pairs with unpublished starts. */
   readonly rows: readonly PairRow[];
 }
 
-/** Restores the state of another stage. */
+/** Restores the state of the predecessor. */
 export function restore(state: CollisionState, restoration: Restoration): Restored {
   const { nowMs, rows, held, gone, heldMs, publishedStep = Number.POSITIVE_INFINITY, done, ahead } = restoration;
   const found = { held: [] as Contact[], unpublished: [] as [Transition, StoredCollision][], rows: [] as PairRow[] };
   const first = firstOf(ahead);
   const last = new Map(done.map((motion) => [motion.id, motion]));
   for (const motion of first.values()) {
-    // A trackable that moves next was not at its reported position before that.
+    // A reported position holds only for a trackable that does not move next; others start from their last evaluated
+    // motion.
     const position = motion.kind === 'stands' ? motion : last.get(motion.id);
     if (position !== undefined && position.kind !== 'gone') putAt(state, position);
   }
@@ -97,7 +98,7 @@ export function restore(state: CollisionState, restoration: Restoration): Restor
   return found;
 }
 
-/** Returns the first motion of each trackable; a reported position counts if it does not move. */
+/** Returns the first movement of each trackable, or its reported position if it does not move. */
 function firstOf(ahead: readonly Motion[]): ReadonlyMap<string, Motion> {
   const first = new Map<string, Motion>();
   for (const motion of ahead) {
@@ -124,9 +125,10 @@ function bodyOf(
     return { body: isLater ? putAt(state, at(known.motion, stored)) : known, isExact: true };
   }
   const next = first.get(stored.id);
-  // It has moved since and will move again soon: its position in between is not far.
+  // The position before the next motion is unknown, but near it.
   if (next !== undefined) return { body: putAt(state, next.kind === 'gone' ? stored : next), isExact: false };
-  // A removed trackable exists only for the end of the pair. For any other, its last locations were lost.
+  // A removed trackable exists only until the pair ends. For any other trackable, the locations after the row were
+  // lost.
   return { body: putAt(state, { ...stored, collides: !gone.includes(stored.id) }), isExact: true };
 }
 
@@ -136,7 +138,10 @@ function moverOf(a: Body, b: Body): Body {
   return a.motion.receivedMs > b.motion.receivedMs ? a : b;
 }
 
-/** Returns a trackable with its current values at a later position than that of its row: that row was lost. */
+/**
+ * Returns a trackable with its current values at the position stored with the pair, which is later: the trackable's own
+ * row was lost.
+ */
 function at(motion: TrackableMotion, position: TrackableMotion): TrackableMotion {
   const { receivedMs, eventTimeMs, lon, lat, z, elevationRef, levelMetres, floor } = position;
   const ring = motion.ring && (position.ring ?? motion.ring);

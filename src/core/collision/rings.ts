@@ -95,7 +95,10 @@ export function crossings(a: Float64Array, b: Float64Array, most = Number.POSITI
   return found;
 }
 
-/** Returns two points that are far apart, x, y, x, y: the farthest from the farthest from the first. */
+/**
+ * Returns two points that are far apart, as x, y, x, y: the point farthest from the first one, and the point farthest
+ * from that.
+ */
 export function widest(points: ArrayLike<number>): [number, number, number, number] {
   const one = farthest(points, points[0]!, points[1]!);
   const other = farthest(points, points[one]!, points[one + 1]!);

@@ -2,28 +2,29 @@ import type { TrackableMotion } from '../motion/motion.ts';
 import type { CollisionHold } from './hold.ts';
 
 /**
- * Stored row of a collision: its start and, if it has ended, its end. Both have the motions of both trackables at that time.
+ * Stored row of a collision: its start and, once it has ended, its end, each with the motions of both trackables at
+ * that time.
  *
- * A start or an end is published after its row is stored, and the row determines it. So every stage publishes it alike.
- * Its id follows from its position in the stored steps: nothing else has that.
+ * A start or end is published after its row is stored, and the row determines its content, so every stage publishes the
+ * same event. Its id is derived from its position in the stored steps, which is unique.
  *
  *   hub        | the row of an ended pair       | an event that was stored, and not published before the crash, is
  *   -----------+--------------------------------+------------------------------------------------------------------
- *   alone      | is erased before the end is    | lost: each event is published at most once
+ *   alone | is deleted before the end is | lost: each event is published at most once
  *              | published                      |
- *   in cluster | has the end, and is erased     | published by the next owner of the stage: at least once, with the
+ *   in cluster | has the end, and is deleted | published by the next owner of the stage: at least once, with the
  *              | after that is published        | same id and content
  */
 export type CollisionRow =
   | { readonly kind: 'collision'; readonly id: string; readonly gone: true }
   | {
       readonly kind: 'collision';
-      /** JSON array of the ids of both, the smaller first, the time of receipt and the position of the start. */
+      /** JSON array: the ids of both trackables in ascending order, the start's time of receipt, and its position. */
       readonly id: string;
       readonly gone?: false;
-      /** Event time of the location that began it, milliseconds since 1970. */
+      /** Event time of the location that started the collision, in milliseconds since 1970. */
       readonly startMs: number;
-      /** Event time of its end; undefined while it goes on. */
+      /** Event time of the end; undefined while the collision is ongoing. */
       readonly endMs?: number | undefined;
       /** JSON array: see Bodies. */
       readonly bodies: string;
@@ -32,7 +33,7 @@ export type CollisionRow =
 /** A row that is not a tombstone. */
 export type PairRow = CollisionRow & { readonly gone?: false };
 
-/** Position of a start or an end among those of all stages: number of the step, and index in it. */
+/** Position of a start or end among those of all stages: the number of the step and the index in the step. */
 export type TransitionPosition = readonly [step: number, index: number];
 
 /** Start or end of a collision. */
@@ -42,20 +43,20 @@ export interface Transition {
   readonly timeMs: number;
   readonly a: TrackableMotion;
   readonly b: TrackableMotion;
-  /** Id of the trackable that caused it. */
+  /** Id of the trackable whose motion caused the transition. */
   readonly moverId: string;
   readonly at: TransitionPosition;
 }
 
-/** Motions of both at the start, the trackable that caused it, and its position; then the same of the end. */
+/** The start (motions of both trackables, id of the one that caused it, position), then the end in the same form. */
 type Bodies = readonly [...start: PlainTransition, ...end: PlainTransition | readonly []];
 type PlainTransition = readonly [a: PlainMoved, b: PlainMoved, moverId: string, at: TransitionPosition];
 
-/** A collision as its row has it. */
+/** A decoded row of a collision. */
 export interface StoredCollision {
   readonly rowId: string;
   readonly begun: Transition;
-  /** Undefined while it goes on. */
+  /** Undefined while the collision is ongoing. */
   readonly ended: Transition | undefined;
 }
 
@@ -75,19 +76,22 @@ export function goneRow(id: string): CollisionRow {
   return { kind: 'collision', id, gone: true };
 }
 
-/** Hold of a colliding pair, with its running deadlines, which would be lost with a worker. */
+/** Hold of a colliding pair with its running deadlines. The stage reports it, so that it survives a failed worker. */
 export interface HeldPair {
-  /** Id of its row. */
+  /** Id of the pair's row. */
   readonly id: string;
   readonly hold: CollisionHold;
 }
 
-/** Returns the id of the row of a collision. A hub that restarts alone begins with step 0 again, but later. */
+/**
+ * Returns the id of a collision's row. It contains the time of receipt because a single hub numbers its steps from 0
+ * again after a restart.
+ */
 export function rowIdOf({ a, b, at }: Transition): string {
   return JSON.stringify([a.id, b.id, Math.max(a.receivedMs, b.receivedMs), ...at]);
 }
 
-/** Returns the ids of both, given the id of their row. */
+/** Returns the ids of both trackables, given the id of their row. */
 export function idsOf(row: string): readonly string[] {
   return JSON.parse(row).slice(0, 2) as readonly string[];
 }
@@ -101,17 +105,17 @@ export function storedCollision({ id: rowId, startMs, endMs, bodies }: PairRow):
   return { rowId, begun, ended };
 }
 
-/** Returns the row before the end of its collision. */
+/** Returns the row as it was before the collision ended. */
 export function ongoing({ endMs: _, bodies, ...row }: PairRow): PairRow {
   return { ...row, bodies: JSON.stringify((JSON.parse(bodies) as Bodies).slice(0, START_MEMBERS)) };
 }
 
-/** Order of transitions. */
+/** Compares transitions by position. */
 export function byPosition({ at: [step, index] }: Transition, { at: [otherStep, otherIndex] }: Transition): number {
   return step - otherStep || index - otherIndex;
 }
 
-/** Members of Bodies that are about the start. */
+/** Number of members of Bodies that describe the start. */
 const START_MEMBERS = 4;
 
 type PlainMoved = Omit<TrackableMotion, 'ring'> & { readonly ring?: readonly number[] };

@@ -18,9 +18,9 @@ export function gapMeters(a: Body, b: Body, limitMeters: number): number {
 }
 
 /**
- * Returns the overlap of two touching bodies: longitude and latitude of the two points where their edges cross, those
- * farthest apart if there are more. If one body lies within the other, two opposite points of it; if they only touch,
- * or one is a point, one point.
+ * Returns the overlap of two touching bodies as longitudes and latitudes: the two points where their edges cross, or
+ * the two farthest apart if there are more. If one body lies within the other, returns two opposite points of the inner
+ * one. If they only touch, or one is a point, returns one point.
  */
 export function overlap(a: Body, b: Body): readonly (readonly [lon: number, lat: number])[] {
   if (a.reachMeters <= 0) return [[a.motion.lon, a.motion.lat]];
@@ -87,8 +87,8 @@ function discOverlap(a: Body, b: Body, plane: TangentPlane): Line {
 }
 
 /**
- * Returns the overlap of two shapes of which at least one is a polygon; a circle counts as the polygon that is
- * published.
+ * Returns the overlap of two shapes, at least one of them a polygon. A circle is treated as the polygon that is
+ * published for it.
  */
 function ringOverlap(a: Body, b: Body, plane: TangentPlane): Line {
   const one = outline(a, plane);

@@ -2,9 +2,9 @@
 /**
  * Finds the collisions of trackables, pair by pair, from the motions of all shards.
  *
- * Motions are processed one after another, each at its time of receipt: first the deadlines due by then, then the
- * collisions that the trackable is in, then the trackables that it newly meets, each in the order of the other's id.
- * The result does not depend on how motions are split into steps. A motion without neighbors costs a few look-ups in
+ * Motions are processed one after another, each at its time of receipt. Deadlines due by then fire first, then the
+ * trackable's current collisions are updated, then its new contacts start; both in the order of the other trackable's
+ * id. The result does not depend on how motions are split into steps. A motion without neighbors costs a few lookups in
  * the grid and allocates nothing.
  */
 import type { EventBatch } from '../../model/event_batch.ts';
@@ -36,7 +36,7 @@ import { type CollisionState, newCollisionState, putAt, refreshRenderings, takeA
 export interface CollisionOptions {
   /** Returns a new event id. */
   readonly newId: () => string;
-  /** Returns the id of the named start or end: the same one in every stage. */
+  /** Returns an id derived from the name of a start or end. Every stage derives the same id. */
   readonly namedId: (name: string) => string;
   /** Finds the current zone, for renderings in its coordinates. */
   readonly zones: ZoneLookup;
@@ -45,34 +45,34 @@ export interface CollisionOptions {
 }
 
 export interface CollisionInput {
-  /** Deadlines up to now fire at the end; later motions must not have been received before. */
+  /** Deadlines up to this time fire at the end of the step. Motions of later steps must not be received before it. */
   readonly nowMs: number;
   /** In ascending order of `seq`. */
   readonly motions: readonly Motion[];
-  /** Subscribed renderings, if they have changed. */
+  /** All subscribed renderings, if they have changed. */
   readonly variants?: readonly Variant[] | undefined;
   /** Clock steps that convert monotonic times and event times to wall-clock times; by default the times are equal. */
   readonly setBacks?: readonly ClockStep[] | undefined;
   /**
-   * Whether another hub may continue this stage. Then it stores ends as well. Reported positions are exactly those of
-   * the last motions: a pair that touches without colliding has met unnoticed, and starts to collide. The rows of a
-   * single hub may be older than its last motions.
+   * Whether another hub may take over this stage. A shared stage stores ends as well as starts. Its reported positions
+   * are exactly those of the last motions, so a pair that touches at a reported position starts to collide. In a single
+   * hub, positions restored from rows may be older than the last motions.
    */
   readonly isShared?: boolean | undefined;
-  /** Number of the step, which rises, also from one stage to the next; by default 0. */
+  /** Number of the step; 0 by default. It increases, also from one stage to its successor. */
   readonly step?: number | undefined;
 }
 
 export interface CollisionOutcome {
-  /** By variant, and in order. Valid until the next step. */
+  /** Events by variant, in order. Valid until the next step. */
   readonly events: readonly EventBatch[];
-  /** Events by kind, with or without subscribers. */
+  /** Numbers of events by type, with or without subscribers. */
   readonly started: number;
   readonly colliding: number;
   readonly ended: number;
-  /** Rows of pairs that have begun or ended, to be stored before these events are published: see row.ts. */
+  /** Rows of pairs that have started or ended, to be stored before the events are published: see row.ts. */
   readonly rows: readonly CollisionRow[];
-  /** Colliding pairs whose hold has changed: touching, or other deadlines. */
+  /** Colliding pairs whose hold has changed. */
   readonly held: readonly HeldPair[];
   /** Latest time of the next step, in milliseconds since 1970; Infinity if no deadline is set. */
   readonly nextDeadlineMs: number;
@@ -81,7 +81,7 @@ export interface CollisionOutcome {
 export interface CollisionStage {
   readonly state: CollisionState;
   step(input: CollisionInput): CollisionOutcome;
-  /** Restores the state of another stage, without events. Call it before the first step that depends on it. */
+  /** Restores the state of a predecessor, without events. Call it before the first step that depends on that state. */
   restore(restoration: Restoration): void;
 }
 
@@ -107,7 +107,7 @@ export function openCollisionStage(options: CollisionOptions): CollisionStage {
 }
 
 const NOTHING_RESTORED: Restored = { held: [], unpublished: [], rows: [] };
-/** Event memory of each variant that is retained for the next step. */
+/** Memory per variant that is retained for the events of the next step, in bytes. */
 const EVENT_BYTES_RETAINED = 16 << 20;
 
 /** A step in progress. */
@@ -121,7 +121,7 @@ interface Run {
   /** See CollisionInput. */
   readonly number: number;
   readonly isShared: boolean;
-  /** Contacts that have begun or ended. */
+  /** Contacts that have started or ended. */
   readonly changed: Set<Contact>;
   /** Number of starts and ends so far. */
   transitions: number;
@@ -159,7 +159,9 @@ function step(run: Run, input: CollisionInput): CollisionOutcome {
   };
 }
 
-/** Returns the rows of the whole run. In a single hub, a pair that has met and separated again needs none. */
+/**
+ * Returns the rows of the step. In a single hub, a pair that collided and was released within the step needs no row.
+ */
 function rowsOf({ rows: restored, changed, isShared }: Run): readonly CollisionRow[] {
   const rows: CollisionRow[] = [...restored];
   for (const contact of changed) {
@@ -190,8 +192,8 @@ function onMoved(run: Run, motion: TrackableMotion): void {
 }
 
 /**
- * Handles a reported position, which is not an event. A stage that has missed the motion before it updates its
- * collisions.
+ * Handles a reported position, which publishes nothing for existing collisions. If the stage missed the motion to that
+ * position, it updates their holds.
  */
 function onStands(run: Run, motion: TrackableMotion): void {
   const known = run.state.bodies.get(motion.id);
@@ -255,27 +257,33 @@ function reassess(run: Run, body: Body, search: number): void {
     }
     run.state.deadlines.push(endMs, contact);
     index++;
-    // Its position alone would end it, but the other trackable or the deadline decides.
+    // Only `heldMs` keeps the pair: it is not reported as colliding.
     if (releaseMs(contact.hold) <= receivedMs) continue;
     run.colliding++;
     announce(run, contact, 'colliding', eventTimeMs);
   }
 }
 
-/** Whether a collision includes a motion that comes now: a reported position comes before earlier motions. */
+/**
+ * Whether the collision was started by a reported position that includes the motion. Reported positions may arrive
+ * before the motions that led to them.
+ */
 function isEvaluated({ reportedBy }: Contact, { receivedMs, seq }: TrackableMotion): boolean {
   if (reportedBy === undefined || receivedMs > reportedBy.receivedMs) return false;
   return receivedMs < reportedBy.receivedMs || seq <= reportedBy.seq;
 }
 
-/** Starts collisions with the bodies that the body touches now. `reported`: the reported position that has brought it there. */
+/**
+ * Starts collisions with the bodies that the body touches now. `reported` is the reported position of the body;
+ * undefined after a motion.
+ */
 function meet(run: Run, body: Body, reported?: TrackableMotion): void {
   collect(run.state.grid, body, FOUND);
   if (FOUND.length === 0) return;
   const met = FOUND.filter((other) => mayCollide(body, other) && areaOf(body, other, 0) === 'touching');
   FOUND.length = 0;
   met.sort((a, b) => (a.motion.id < b.motion.id ? -1 : 1));
-  // Of two reported positions, the later one has moved to the other.
+  // If the other body's position is later, the other body is the mover.
   for (const other of met) {
     const [mover, still] = other.motion.receivedMs > body.motion.receivedMs ? [other, body] : [body, other];
     start(run, mover, still, reported);
@@ -313,7 +321,7 @@ function end(run: Run, contact: Contact, mover: Body, timeMs: number): void {
   run.ended++;
   announce(run, contact, 'collision_end', endMs);
   for (const body of [a, b]) {
-    // It was restored only for this end.
+    // A removed trackable was restored only for this end.
     if (body.contacts.length === 0 && !body.motion.collides) takeAway(run.state, body);
   }
 }
@@ -347,7 +355,7 @@ function announce(run: Run, contact: Contact, type: CollisionEvent['collision_ty
   writeCollision(event, run.state, run.events);
 }
 
-/** Publishes a start or an end that another stage has stored, as that has published it or would have. */
+/** Publishes a start or end that the predecessor has stored, with the same id and content. */
 function announceStored(run: Run, { type, timeMs, a, b, moverId }: Transition, collision: StoredCollision): void {
   const { rowId, begun } = collision;
   const [mover, other] = (a.id === moverId ? [a, b] : [b, a]).map(bodyAt) as [Body, Body];
@@ -355,7 +363,7 @@ function announceStored(run: Run, { type, timeMs, a, b, moverId }: Transition, c
   writeCollision({ id, type, mover, other, startMs: begun.timeMs, timeMs }, run.state, run.events);
 }
 
-/** A start or an end is identified by its row. */
+/** Returns the name from which the id of a start or end is derived. */
 function nameOf(type: Transition['type'], rowId: string): string {
   return `${type} ${rowId}`;
 }

@@ -20,18 +20,18 @@ interface Rendering {
 
 /** State of the collision stage. */
 export interface CollisionState {
-  /** Trackables that take part, by id. */
+  /** Trackables that take part in collisions, by id. */
   readonly bodies: Map<string, Body>;
   readonly grid: CollisionGrid<Body>;
   readonly deadlines: DeadlineHeap<Contact>;
   /** Number of ongoing collisions. */
   contacts: number;
-  /** Subscribed renderings of collision_events, and the zone of each. */
+  /** Subscribed renderings of collision_events. */
   renderings: readonly Rendering[];
   zones: readonly (Zone | undefined)[];
   /** Clock steps that convert monotonic time to wall-clock time. */
   setBacks: readonly ClockStep[];
-  /** Cache of the current renderings. */
+  /** JSON of bodies in the current renderings. */
   readonly texts: BodyJsonCache;
 }
 

@@ -11,7 +11,7 @@ export class WatermarkMerge {
     return this.#waiting.length;
   }
 
-  /** Adds motions of one shard, which are in order. */
+  /** Adds motions of one shard, which must be in order. */
   add(motions: readonly Motion[]): void {
     const merged = this.#waiting.length > 0;
     for (const motion of motions) this.#waiting.push(motion);

@@ -1,9 +1,9 @@
 /**
- * Byte layouts as tables: a table names the fields of a layout in order, with the type of each, and its readers and writers
- * are generated from it. They are little-endian, and need no alignment.
+ * Byte layouts as tables. A table lists the fields of a layout in order, with their types; readers and writers are
+ * generated from it. Values are little-endian and need no alignment.
  */
 
-/** `f64?`: undefined is NaN in the bytes. */
+/** Type of a field. `f64?` is a number or undefined, encoded as NaN. */
 export type FieldType = 'u8' | 'u16' | 'u32' | 'f64' | 'f64?';
 
 export type Fields = Readonly<Record<string, FieldType>>;
@@ -13,7 +13,7 @@ type ValueOf<Type> = Type extends 'f64?' ? number | undefined : number;
 /** Value with a member for each field. */
 export type Values<Of> = { readonly [Name in keyof Of]: ValueOf<Of[Name]> };
 
-/** Values to write: a missing one is undefined or null. */
+/** Values to write; undefined or null for a missing one. */
 type WrittenValues<Of> = { readonly [Name in keyof Of]: Of[Name] extends 'f64?' ? number | undefined | null : number };
 
 /** Bytes with a view of them. */
@@ -43,8 +43,8 @@ const TYPES = {
 } as const;
 
 /**
- * Generates a layout as code, so that it costs as much as one written by hand. `anchor`: whether offsets count from its start
- * or its end.
+ * Generates the code of a layout, which is as fast as hand-written code. `anchor` is the point from which offsets
+ * count: the start or the end of the layout.
  */
 export function layoutOf<const Of extends Fields>(fields: Of, anchor: 'start' | 'end' = 'start'): Layout<Of> {
   const types = Object.entries(fields);
@@ -75,7 +75,7 @@ export function layoutOf<const Of extends Fields>(fields: Of, anchor: 'start' | 
   return new Function('at', 'orUndefined', source)(at, orUndefined) as Layout<Of>;
 }
 
-/** Extends a class, whose objects have a `buffer` and an offset `at` in it, by a getter for each field. */
+/** Extends a class with a getter for each field. Its instances have a `buffer` and an offset `at` in it. */
 export function withFields<Arguments extends readonly unknown[], Instance, Of extends Fields>(
   base: new (...of: Arguments) => Instance,
   { get }: Layout<Of>,

@@ -1,13 +1,13 @@
 import { layoutOf } from './layout.ts';
 
 /**
- * Fixed parts of what the hub stores and sends as bytes. Databases, journals and other hubs contain them: a field is only
- * added in a new version of what contains it.
+ * Fixed-size parts of the hub's binary formats. Databases, journals and other hubs contain them, so adding a field
+ * requires a new version of the enclosing format.
  */
 
 /**
- * Head of a location's record (location/record.ts). `sourceIndex`, `crsIndex`: in a separate list of names. `positionBytes`: of
- * the position, at the start of the JSON. Numbers are NaN if they were not sent.
+ * Head of a location's record (location/record.ts). `sourceIndex` and `crsIndex` refer to a separate list of names.
+ * `positionBytes` is the length of the position at the start of the JSON. Numbers that were not sent are NaN.
  */
 export const RECORD = layoutOf({
   recordBytes: 'u32',
@@ -29,7 +29,10 @@ export const RECORD = layoutOf({
   sentCourse: 'f64',
 });
 
-/** Numbers of a scanned record's provider and source. They overlay `seq`, which is set when the record is copied. */
+/**
+ * Numbers of the provider's and source's names in a scanned record. They overlay `seq`, which is set when the record is
+ * copied.
+ */
 export const SCANNED = layoutOf({ providerName: 'u32', sourceName: 'u32' });
 
 /** Values derived from a location, before its record (location/fix.ts). */
@@ -49,7 +52,7 @@ export const OWN_TIMING = layoutOf({
   entryDelay: 'f64?',
 });
 
-/** Fence membership in an effect: an area, `entryMs` or `sinceMs`, and `timeoutAtMs`; then its timers. */
+/** Fence membership in an effect. `fromMs` is `entryMs` or, while entering, `sinceMs`. TIMERS follow. */
 export const MEMBER = layoutOf({ area: 'u8', seenMs: 'f64', fromMs: 'f64', timeoutAtMs: 'f64' });
 export const TIMERS = layoutOf({ toleranceFromMs: 'f64', toleranceAtMs: 'f64', delayFromMs: 'f64', delayAtMs: 'f64' });
 
@@ -61,12 +64,12 @@ export const ROW = layoutOf({
   kind: 'u8',
   isTombstone: 'u8',
   unused: 'u16',
-  /** For a collision, its start. */
+  /** For a collision, the time of its start. */
   receivedMs: 'f64',
   eventTimeMs: 'f64',
 });
 
-/** Heads of a step's positions for the history, and of those of a topic (history_rows.ts). */
+/** Head of a step's positions for the history, and head of each topic's positions (history_rows.ts). */
 export const POSITIONS = layoutOf({ namesBefore: 'u32', newNamesBytes: 'u32' });
 export const TOPIC_POSITIONS = layoutOf({ topic: 'u32', count: 'u32', present: 'u32', membersBytes: 'u32' });
 

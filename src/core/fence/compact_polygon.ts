@@ -1,11 +1,14 @@
 import type { StoredFence } from '../../model/fence.ts';
 
-/** Number of positions from which a polygon is stored as numbers: a position costs 100 bytes as an array. */
+/** Polygons with at least this many positions are stored flat. A position costs 100 bytes as an array. */
 const LARGE_POSITIONS = 1000;
 
 type Ring = readonly (readonly number[])[];
 
-/** Returns the fence with a large polygon stored flat, in a fifth of the memory. It reads and serializes the same. */
+/**
+ * Returns the fence with a large polygon stored flat, in a fifth of the memory. Reading and serializing it give the
+ * same result.
+ */
 export function withCompactRegion(fence: StoredFence): StoredFence {
   const { region } = fence;
   if (region.type !== 'Polygon' || region instanceof CompactPolygon) return fence;

@@ -13,7 +13,7 @@ export interface FenceChange {
   readonly fence: FenceState;
   readonly type: 'region_entry' | 'region_exit';
   readonly entryMs: number;
-  /** Set for exits only. */
+  /** Event time of an exit; undefined for an entry. */
   readonly exitMs: number | undefined;
   /** The trackable that crossed; undefined if it was a provider. */
   readonly trackableId: string | undefined;
@@ -22,7 +22,7 @@ export interface FenceChange {
   readonly trackables: readonly string[];
 }
 
-/** Returns the filter fields of a fence event, both of the hub's own events and of events that clients post. */
+/** Returns the filter fields of a fence event, published by the hub or posted by a client. */
 export function fenceEventFields(
   { id, foreign_id: foreignId }: { readonly id: string; readonly foreign_id?: string | null | undefined },
   { type, providerId, trackableId }: Pick<FenceChange, 'type' | 'providerId' | 'trackableId'>,

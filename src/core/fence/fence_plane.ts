@@ -5,8 +5,8 @@ import type { PlaneTransform } from '../geo/crs.ts';
 import { zoneTransform } from '../zone/zone_transform.ts';
 
 /**
- * Returns the plane of a local region: that of the zone that the fence names, or, if no such zone has a plane now, that
- * of its last zone. Undefined if there never was one.
+ * Returns the plane of a local region: the plane of the zone that the fence refers to or, if that zone is missing or
+ * has no plane, of the fence's former zone. Undefined if neither has one.
  */
 export function localPlane(
   { zone_id: name, former_zone: former }: StoredFence,
@@ -16,7 +16,7 @@ export function localPlane(
   return (zone && zoneTransform(zone)) ?? (former && zoneTransform(former));
 }
 
-/** Whether a local region is positioned by a former zone, because its zone was deleted or lost its plane. */
+/** Whether a local region is positioned by its former zone, because its zone was deleted or lost its plane. */
 export function isDetachedFence(fence: StoredFence, zoneBy: (idOrForeignId: string) => Zone | undefined): boolean {
   const { crs, zone_id: name, former_zone: former } = fence;
   if (crs !== 'local' || former === undefined) return false;

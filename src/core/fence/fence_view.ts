@@ -11,8 +11,8 @@ import { localPlane } from './fence_plane.ts';
 type ZoneBy = (idOrForeignId: string) => Zone | undefined;
 
 /**
- * Returns the fence with its region converted to the view's crs; as stored if that is its crs. Undefined if the region
- * cannot be converted: its zone never had a plane, or the region is out of range of the view's crs.
+ * Returns the fence with its region converted to the view's crs; unchanged if it is stored in that crs. Undefined if
+ * the region cannot be converted: its zone never had a plane, or the region is out of range of the crs.
  */
 export function fenceIn(view: View, fence: StoredFence, zoneBy: ZoneBy): Fence | undefined {
   const own = fence.crs ?? 'EPSG:4326';
@@ -32,8 +32,8 @@ export function fenceIn(view: View, fence: StoredFence, zoneBy: ZoneBy): Fence |
 }
 
 /**
- * Returns why the region of a fence is out of range of the view's crs, by its first position outside; undefined if it
- * is in range.
+ * Finds the first position of a fence's region that is out of range of the view's crs and returns the violated range;
+ * undefined if all are in range.
  */
 export function fenceRangeProblem({ crs }: View, fence: StoredFence, zoneBy: ZoneBy): OutOfRange | undefined {
   const own = fence.crs ?? 'EPSG:4326';

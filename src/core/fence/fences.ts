@@ -12,7 +12,7 @@ import { sameVertical, verticalOf } from './vertical.ts';
 
 type Convert = (x: number, y: number, out: [number, number]) => void;
 
-/** A fence after it was set, and what has changed about it. */
+/** Result of setting a fence: its new state and its changes. */
 export interface SetFence {
   readonly fence: FenceState;
   /** Whether it covers another region or other heights, so objects must be observed again. */
@@ -44,7 +44,7 @@ export function setFence(state: ShardState, index: FenceIndex, entity: StoredFen
   return changeOf(before, fence);
 }
 
-/** Builds the state of a fence with the given zones. */
+/** Builds the state of a fence from the given zones. */
 export function fenceAmong(
   zones: ZoneLookup,
   entity: StoredFence,
@@ -99,7 +99,7 @@ export function fencesIn(state: ShardState, zones: readonly (Zone | undefined)[]
   }
   const found: StoredFence[] = [];
   for (const { entity } of state.fences.values()) {
-    // A false positive does no harm, so case is ignored.
+    // Ignores case: a false positive is harmless.
     if (entity.zone_id != null && names.has(entity.zone_id.toLowerCase())) found.push(entity);
   }
   return found;

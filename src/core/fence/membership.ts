@@ -97,7 +97,7 @@ export function retimed(
     return { ...next, toleranceAtMs, delayAtMs: due(next.delayAtMs, membership.delayAtMs) };
   }
   const next = stay(membership, area, timing, seenMs);
-  // A tolerance timer that started outside the tolerance runs only while a tolerance timeout is set.
+  // A tolerance timer that was started in the area `out` runs only while a tolerance timeout is set.
   const isToleranceTimed = timing.toleranceTimeoutSet || next.area !== 'out' || next.toleranceFromMs < next.delayFromMs;
   return {
     ...next,
@@ -157,7 +157,7 @@ function stay(member: Inside, area: FenceArea, timing: Timing, seenMs: number): 
   };
 }
 
-/** Whether the memberships differ at most in the deadline of the fence timeout. */
+/** Whether the memberships are equal, apart from the deadline of the fence timeout. */
 // hot
 export function isSameButTimeout(a: FenceMembership, b: FenceMembership): boolean {
   if (a.at !== b.at) return false;
@@ -200,7 +200,7 @@ export function expire(
   }
 }
 
-/** Returns a membership that was inside before a restart: only its fence timeout continues. */
+/** Returns the membership of an object that was inside before a restart: only the fence timeout continues. */
 export function restored(entryMs: number, timeoutAtMs: number): FenceMembership {
   return entered(entryMs, timeoutAtMs);
 }
@@ -230,7 +230,7 @@ export function timersOf(membership: FenceMembership, seenMs: number, lastSeenMs
   };
 }
 
-/** Returns the membership of stored timers, with deadlines by the current timing. */
+/** Returns the membership with its stored timers and with deadlines by the current timing. */
 export function resumed(entryMs: number | null, stored: StoredTimers, timing: Timing): FenceMembership {
   const toleranceFromMs = stored.tolerance ?? NEVER;
   const delayFromMs = stored.delay ?? NEVER;

@@ -28,8 +28,8 @@ export interface Crossing {
 }
 
 /**
- * Evaluates an observation in all fences that the object touches, is in or is entering; a member that has jumped far
- * away must still exit. Returns exits before entries, each in fence id order; undefined for no crossing.
+ * Evaluates an observation in all fences that the object touches, and in all fences of its memberships, since a member
+ * that has jumped far away must exit. Returns exits before entries, each in fence id order; undefined for no crossing.
  */
 // hot
 export function observeFences(
@@ -93,7 +93,7 @@ function overlapping(state: ShardState, index: FenceIndex, nearby: Nearby, footp
   return index.overlapping(nearby, footprint, state.near);
 }
 
-/** Evaluates an observation in the given changed fences only. Returns crossings as observeFences does. */
+/** Evaluates an observation in the given changed fences only. Returns crossings like observeFences. */
 export function observeChangedFences(
   index: FenceIndex,
   object: Tracked,
@@ -245,7 +245,7 @@ function entryOf(fence: FenceState, entryMs: number): Crossing {
   return { fence, entryMs, exitMs: undefined };
 }
 
-/** An exit is never before its entry, even if the providers of a trackable have different clocks. */
+/** Returns an exit that is never before its entry, even if the providers of a trackable have different clocks. */
 function exitOf(fence: FenceState, entryMs: number, exitMs: number): Crossing {
   return { fence, entryMs, exitMs: Math.max(entryMs, exitMs) };
 }

@@ -56,7 +56,7 @@ export function verticalGapMeters(vertical: Vertical, at: Height): number {
   return Math.max(vertical.fromMeters - z, z - vertical.toMeters, 0);
 }
 
-/** Returns how far within the fence's heights a location is, in meters: Infinity if heights do not apply. */
+/** Returns the depth of a location within the fence's heights, in meters; Infinity if heights do not apply. */
 export function verticalDepthMeters(vertical: Vertical, at: Height): number {
   if (vertical.fromMeters === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
   const z = heightIn(vertical, at);
@@ -65,8 +65,8 @@ export function verticalDepthMeters(vertical: Vertical, at: Height): number {
 }
 
 /**
- * Returns the height of a location in the fence's reference. The floor level is that of the location's zone for a
- * location above a floor, that of the fence's zone for a fence above a floor; if it is missing, the other zone's.
+ * Returns the height of a location in the fence's reference. A location above a floor uses the floor level of its own
+ * zone, a fence above a floor that of its zone. If the level is missing, the other zone's level applies.
  */
 function heightIn(vertical: Vertical, { z, elevationRef, levelMetres }: Height): number | undefined {
   if (z === undefined || elevationRef === vertical.elevationRef) return z;

@@ -25,7 +25,7 @@ export type ToWgs84 = PlaneTransform['toWgs84'];
  */
 const PLANE_CODE = /^EPSG:32([67])(0[1-9]|[1-5]\d|6[01])$/;
 
-/** Supported crs, for error messages. */
+/** Supported reference systems, for error messages. */
 export const CRS_CHOICES =
   'local, EPSG:4326, EPSG:32601 to EPSG:32660, EPSG:32701 to EPSG:32760, EPSG:32661 or EPSG:32761';
 
@@ -40,12 +40,12 @@ const DEGREE = RADIANS;
 const UTM_SAFE_DEGREES = 60;
 const UTM_SAFE_SINE = Math.sin(UTM_SAFE_DEGREES * DEGREE);
 const UTM_REACH_METERS = 8_000_000;
-/** From the equator across a pole to the equator on the other side. */
+/** Maximum northing: from the equator across a pole to the equator on the other side. */
 const UTM_NORTHING_METERS = 20_000_000;
-/** Reaches 26 degrees into the other hemisphere. */
+/** Reach of a UPS plane, which extends 26 degrees into the other hemisphere. */
 const UPS_REACH_METERS = 20_000_000;
 
-/** Whether clients may use it as a crs. */
+/** Whether clients may use the name as a crs. */
 export function isCrs(text: string): boolean {
   return text === 'local' || text === 'EPSG:4326' || PLANE_CODE.test(text);
 }
@@ -74,9 +74,9 @@ export function projection(crs: string): PlaneTransform | undefined {
   return made;
 }
 
-/** Degrees of longitude from the central meridian of a UTM zone within which positions are converted to it. */
+/** Positions within this many degrees of longitude from the central meridian of a UTM zone are converted to it. */
 const UTM_DISPLAY_DEGREES = 12;
-/** Lowest latitude, north or south, of positions that are converted to the UPS plane of that pole. */
+/** Positions are converted to the UPS plane of a pole from this latitude on, north or south. */
 const UPS_DISPLAY_DEGREES = 60;
 
 /** Range of positions that are converted to a projection, along one axis. */
@@ -107,7 +107,7 @@ export function displayProjection(crs: string): PlaneTransform | undefined {
   return shown;
 }
 
-/** How a position is out of range of a crs: the parameters of the reason `out_of_crs_range`. */
+/** Axis, range and value of a position out of range of a crs: the parameters of the reason `out_of_crs_range`. */
 export interface OutOfRange {
   readonly axis: 'longitude' | 'latitude';
   readonly minimum: number;
@@ -204,8 +204,8 @@ function polarPlane(south: boolean): PlaneTransform {
 }
 
 /**
- * Returns the plane of a projection, which is evaluated only for positions that it `takes`; its result counts only if
- * it is covered.
+ * Returns the plane of a projection. The projection is evaluated only for positions that `takes` accepts, and a result
+ * that is not covered is discarded.
  */
 function planeOf(
   proj: InstanceType<typeof proj4.Proj>,
@@ -231,7 +231,7 @@ function planeOf(
   };
 }
 
-/** Rounding may carry an angle past ±180 or ±90. */
+/** Writes the point in degrees, within ±180 and ±90: rounding may carry an angle past these bounds. */
 function writeDegrees(out: [number, number]): void {
   out[0] = wrapLongitude(point.x / DEGREE);
   out[1] = Math.max(-90, Math.min(90, point.y / DEGREE));

@@ -66,7 +66,10 @@ function halve({ from, to }: { from: Spot; to: Spot }, task: Task, positions: [n
   halve({ from: middle, to }, task, positions, depth + 1);
 }
 
-/** An S-shaped edge may cross its chord in the middle, so a quarter point is checked too. */
+/**
+ * Whether an edge follows its chord. A quarter point is checked too, since an S-shaped edge may cross its chord in the
+ * middle.
+ */
 function followsChord({ from, to }: { from: Spot; to: Spot }, middle: Spot, task: Task): boolean {
   if (deviation(from, to, middle) > task.limit) return false;
   const quarter = spot(from.x * 0.75 + to.x * 0.25, from.y * 0.75 + to.y * 0.25, task);

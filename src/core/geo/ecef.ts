@@ -30,8 +30,8 @@ export function toEcef(lon: number, lat: number, out: Float64Array, index: numbe
 }
 
 /**
- * A point on the ellipsoid with what distance computations need: its position in space, and meters per degree. Mutable,
- * so the hot path allocates nothing. Only longitude and latitude are valid before `resolve`.
+ * A point on the ellipsoid, with the values that distance computations need: its position in space and meters per
+ * degree. Mutable, so that the hot path allocates nothing. Before `resolve`, only longitude and latitude are valid.
  */
 export class SurfacePoint {
   lon = Number.NaN;

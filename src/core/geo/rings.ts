@@ -24,7 +24,7 @@ export function flatRing(ring: readonly (readonly number[])[], geographic: boole
   return flatRingOf(values, 2, geographic);
 }
 
-/** Does the same for a flat array of positions of `size` numbers each. Returns `values` itself if nothing changes. */
+/** Like flatRing, for a flat array of positions of `size` numbers each. Returns `values` itself if nothing changes. */
 export function flatRingOf(values: Float64Array, size: number, geographic: boolean): Float64Array {
   const last = values.length - size;
   const repeats = last > 0 && values[last] === values[0] && values[last + 1] === values[1];
@@ -59,7 +59,7 @@ class FlatRing {
     this.length = length + 2;
   }
 
-  /** Returns the longitude unwrapped next to the last one. */
+  /** Returns the longitude, unwrapped to continue from the last position. */
   unwrapped(lon: number, lat: number): number {
     const { length } = this;
     if (length === 0) return lon;
@@ -127,7 +127,7 @@ export function reversed(ring: Float64Array): Float64Array {
   return turned;
 }
 
-/** Unwraps the rings of a polygon into one range: holes are shifted next to the exterior. */
+/** Unwraps the rings of a polygon into one range of longitudes: holes are shifted next to the exterior. */
 export function alignHoles(rings: readonly Float64Array[]): Float64Array[] {
   const [exterior, ...holes] = rings;
   if (exterior === undefined) return [];

@@ -2,15 +2,15 @@
 import { ECCENTRICITY_SQUARED, MEAN_RADIUS, RADIANS } from './ellipsoid.ts';
 
 /**
- * Shapes are compared in the plane tangent to the earth at one of them. A position at distance d from the tangent point
- * is too close by the fraction d²/6R²: 1 µm at 500 m, 4 mm at 10 km.
+ * Tangent planes, in which shapes are compared: the plane touches the earth at one of them. A position at distance d
+ * from the tangent point is too close by the fraction d²/6R²: 1 µm at 500 m, 4 mm at 10 km.
  */
 
 // Copied into this module: the engine folds a module's own constants into hot code, but reads imported ones each time.
 const DEGREE = RADIANS;
 const E2 = ECCENTRICITY_SQUARED;
 
-/** Plane tangent to the earth at a position: x east, y north, in meters from there. */
+/** Plane tangent to the earth at a position: x east and y north of it, in meters. */
 export interface TangentPlane {
   readonly x: number;
   readonly y: number;

@@ -11,12 +11,12 @@ export interface EntityLookup {
   readonly zone: ZoneLookup;
 }
 
-/** Looks them up in the current state of a shard. */
+/** Returns a lookup in the current state of a shard. */
 export function currentEntities({ fences, zones }: ShardState): EntityLookup {
   return { fence: (id) => fences.get(id), zone: zones.find };
 }
 
-/** Looks them up as they were when other hubs last evaluated them. */
+/** Lookup of fences and zones as they were when another hub last evaluated them. */
 export class PastEntityLookup implements EntityLookup {
   readonly since: ChangesSince;
   readonly #fences: ReadonlyMap<string, FenceState | undefined>;
@@ -36,7 +36,10 @@ export class PastEntityLookup implements EntityLookup {
     return this.#fences.has(id);
   }
 
-  /** A fence that was deleted since has no slot in the index. It exists only so that its members can leave it. */
+  /**
+   * Returns the earlier state of a fence. A fence that was deleted since has no slot in the index; it exists only so
+   * that its members can leave it.
+   */
   #fenceBefore(state: ShardState, id: string, before: StoredFence | undefined): FenceState | undefined {
     const { slot, occupants } = state.fences.get(id) ?? { slot: -1, occupants: new Set() };
     return before && fenceAmong(this.zone, before, { slot, occupants });

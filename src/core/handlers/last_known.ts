@@ -22,16 +22,16 @@ import { providerTiming, trackableTiming } from './fence_observation.ts';
 import { fixesOf } from './significant_fix.ts';
 
 /**
- * Stored state of an object that survives a restart: its last fix and the fences that it is in. Tolerance, delay and
- * entry timers do not survive: a member is restored as inside, with the fence timeout counting from the time of receipt
- * of its last location. In a worker that replaces a failed one, timers continue. A trackable whose provider was removed
- * is restored where it was. If the hub is configured to let such trackables leave, and stopped just before, the
- * trackable is restored without a fix, as a member that leaves.
+ * Stored state of an object that survives a restart: its last fix and its fence memberships. Tolerance, delay and entry
+ * timers do not survive: a member is restored as inside, with the fence timeout counting from the time of receipt of
+ * its last location. In a worker that replaces a failed one, timers continue. A trackable whose provider was removed is
+ * restored at its last position. If the hub is configured to let such trackables leave, and stopped before this one had
+ * left, it is restored without a fix, as a member that leaves.
  */
 
 /**
  * Writes the rows of objects whose memberships have changed, and tombstones of removed objects. They are stored before
- * their events are published, so that a restart repeats no entry.
+ * the events are published, so that a restart repeats no entry.
  */
 export function writeUrgentRows(state: ShardState, rows: RowWriter): void {
   for (const [kind, id] of state.gone.values()) rows.gone(kind, id);
@@ -45,7 +45,7 @@ export function writeUrgentRows(state: ShardState, rows: RowWriter): void {
   state.urgent.clear();
 }
 
-/** Writes rows of other objects that have changed since their last row: those waiting longest first, `max` at most. */
+/** Writes at most `max` rows of other objects that have changed since their last row, those waiting longest first. */
 export function writeBackgroundRows(state: ShardState, rows: RowWriter, max: number): void {
   let left = max;
   for (const object of state.dirty) {
@@ -73,8 +73,8 @@ export function writeRow(rows: RowWriter, object: ProviderState | TrackableState
 }
 
 /**
- * Whether the row contains the timing of the fix's provider: if that provider is not assigned to the trackable, it may
- * belong to another shard.
+ * Whether the row contains the timing of the fix's provider. It does if the provider is not assigned to the trackable,
+ * because it may then belong to another shard.
  */
 // hot
 function ownsTiming(object: ProviderState | TrackableState, { timing, providerId }: Fix): boolean {
@@ -113,7 +113,7 @@ export function onRestore(context: ShardContext, item: Item & { kind: 'restore' 
   restoreRows(context, { ...item, entities: currentEntities(context.state) });
 }
 
-/** Rows to restore, and how. */
+/** Rows to restore, with the time and entities to apply. */
 export interface RowsToRestore
   extends Pick<Item & { kind: 'restore' }, 'seq' | 'receivedMs' | 'rows' | 'suppressUntilMs'> {
   readonly withTimers?: boolean;
@@ -126,7 +126,7 @@ export function restoreRows(context: ShardContext, item: RowsToRestore): void {
   for (const row of item.rows) {
     if (row.gone === true) continue;
     const object = row.kind === 'provider' ? providerState(state, row.id) : state.trackables.get(row.id);
-    // A location received since then is newer.
+    // A location received after the row was read is newer.
     if (object !== undefined && object.fix === undefined) revive(context, object, row, item);
   }
 }
@@ -143,7 +143,7 @@ function revive(
   if (object.kind === 'provider') state.fixes.put(object, fix);
   else if (!isLeaving) {
     settle(state, object, fix);
-    // The collision stage may have it from before this worker: its removal must be reported.
+    // The collision stage may still have the trackable from the previous worker, so its removal must be reported.
     object.colliding = true;
     reportPosition(context, object, seq);
   }
@@ -166,8 +166,8 @@ function revive(
 }
 
 /**
- * Whether the object is a trackable that leaves because the provider that moved it was removed. If replayed steps
- * follow, one of them contains that.
+ * Whether the object is a trackable that leaves because the provider that moved it was removed. If steps are replayed
+ * after the rows, one of them contains the removal.
  */
 function leavesAtOnce(
   { options }: ShardContext,
@@ -183,9 +183,9 @@ type StoredLocation = Location & {
   readonly provider_id: string;
   readonly source: string;
   readonly crs: string;
-  /** Meters in its zone. */
+  /** Position in meters of the location's zone. */
   readonly local?: readonly [x: number, y: number];
-  /** Timing of its provider, see ownsTiming. */
+  /** Timing of the provider, see ownsTiming. */
   readonly timing?: Partial<OwnTiming>;
 };
 
@@ -237,11 +237,11 @@ function fixOf(
       isLocal: local !== undefined,
     },
   );
-  // The zone may have moved just before the hub stopped.
+  // The zone may have moved after the row was written.
   return local === undefined || zone === undefined ? fix : fixInZone(state.fixes, fix, zone);
 }
 
-/** Returns the timing of a fix's provider. It does not apply to a trackable that the provider was removed from. */
+/** Returns the timing of a fix's provider; UNSET for a trackable from which the provider was removed. */
 function timingOfProvider(state: ShardState, object: ProviderState | TrackableState, providerId: string): OwnTiming {
   const provider = state.providers.get(providerId);
   if (provider === undefined) return UNSET;

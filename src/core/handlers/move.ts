@@ -23,8 +23,8 @@ export interface FixArrival {
 }
 
 /**
- * Handles a new fix of a provider or parent of a trackable: the trackable moves to its significant location. That may
- * be another location than the new one, if rules evaluate the age of locations. A trackable that is already there does
+ * Handles a new fix of a provider or parent of a trackable: the trackable moves to its significant location. If rules
+ * evaluate the age of locations, that may be another location than the new one. A trackable that is already there does
  * not move and publishes nothing.
  */
 export function follow(context: ShardContext, trackable: TrackableState, arrival: FixArrival): void {
@@ -44,13 +44,13 @@ export function isSameLocation(a: Fix, b: Fix): boolean {
   if (a === b) return true;
   if (a.eventTimeMs !== b.eventTimeMs || a.providerId !== b.providerId) return false;
   if (a.seq === b.seq) return true;
-  // A stored row does not contain the number.
+  // Stored rows contain no item number.
   return (a.seq === 0 || b.seq === 0) && a.receivedMs === b.receivedMs && a.lon === b.lon && a.lat === b.lat;
 }
 
 /**
- * Moves a trackable to the fix of its significant location, with what it carries: other trackables, and the zones that
- * follow it.
+ * Moves a trackable to the fix of its significant location, together with the trackables that it carries and the zones
+ * that follow it.
  */
 export function moveTrackable(context: ShardContext, trackable: TrackableState, arrival: FixArrival): void {
   const { fix, moment } = arrival;
@@ -62,7 +62,7 @@ export function moveTrackable(context: ShardContext, trackable: TrackableState, 
 }
 
 /**
- * Gives a trackable a fix: publishes its motion, observes it in the fences, and passes the motion to the collision
+ * Sets the fix of a trackable, publishes its motion, evaluates its fences, and passes the motion to the collision
  * stage.
  */
 export function moveTo(
@@ -80,7 +80,7 @@ export function moveTo(
   reportMotion(context, trackable, eventTimeMs, moment);
 }
 
-/** Gives a trackable a fix without publishing anything. */
+/** Sets the fix of a trackable without publishing anything. */
 export function settle(state: ShardState, trackable: TrackableState, fix: Fix): void {
   state.fixes.put(trackable, fix);
   trackable.footprint = extentAt(trackable, fix);
@@ -100,7 +100,7 @@ export function collides(context: ShardContext, trackable: TrackableState): bool
 export function reportRemoved(context: ShardContext, trackable: TrackableState, moment: Moment): void {
   if (!trackable.colliding) return;
   trackable.colliding = false;
-  // Not an observation.
+  // Not an observation, so the effect must contain the memberships.
   trackable.changes |= CHANGED_MEMBERS;
   touch(context.state, trackable);
   context.draft.motions.push({ kind: 'gone', seq: moment.seq, id: trackable.id, receivedMs: moment.nowMs });
@@ -188,7 +188,7 @@ export function onReportPositions(context: ShardContext, item: Item & { kind: 's
 
 /**
  * Records a move of the zones that follow a located object; the last fix of each step counts. A location in the zone's
- * own coordinates, or at the zone's own position, never moves the zone, which would run away from it.
+ * own coordinates, or at the zone's own position, never moves the zone: each move would cause the next.
  */
 export function moveFollowers({ state, draft }: ShardContext, { kind, id }: Tracked, fix: Fix, seq: number): void {
   for (const zoneId of state.followers.of(kind, id) ?? []) {

@@ -7,8 +7,8 @@ import { providerTiming, trackableTiming } from './fence_observation.ts';
 type Woken = ProviderState | TrackableState;
 
 /**
- * Fires all deadlines up to `nowMs`, each at its time, in time order. At equal times providers come before trackables,
- * each in id order, so the order does not depend on how often the shard was woken.
+ * Fires all deadlines up to `nowMs`, each at its time, in time order. At equal times, providers come before trackables,
+ * each in id order. So the order does not depend on how often the shard was woken.
  */
 export function advance(context: ShardContext, nowMs: number): void {
   const { state } = context;
@@ -21,7 +21,10 @@ export function advance(context: ShardContext, nowMs: number): void {
   }
 }
 
-/** Pops the objects that have a deadline at the time. Entries of other objects are earlier than their deadlines. */
+/**
+ * Pops the objects whose deadline is due. Other objects popped from the heap have a later deadline than their entry and
+ * are scheduled again.
+ */
 function wake(state: ShardState, atMs: number): Woken[] {
   const woken: Woken[] = [];
   const early: Woken[] = [];
@@ -35,7 +38,7 @@ function wake(state: ShardState, atMs: number): Woken[] {
   return woken.length > 1 ? woken.sort(inOrder) : woken;
 }
 
-/** Suppressed deadlines have been due for longer, and fire in their own order. */
+/** Orders objects by their actual deadlines, which may be earlier than the time at which suppression ended. */
 function inOrder(a: Woken, b: Woken): number {
   const apartMs = nextDeadlineMs(a) - nextDeadlineMs(b);
   if (apartMs !== 0) return apartMs;

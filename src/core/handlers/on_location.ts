@@ -22,8 +22,8 @@ export function onLocation(context: ShardContext, location: ReceivedLocation): v
   const provider = providerState(state, location.providerId);
   const previous = provider.fix;
   const eventNowMs = eventTimeOfMonotonic(receivedMs, context.setBacks);
-  // A location cannot be generated after its receipt: otherwise a clock that runs ahead would outdate the locations
-  // sent after it was corrected.
+  // The event time is never after the receipt. Otherwise, after a clock that ran ahead was corrected, all further
+  // locations would count as outdated.
   const eventTimeMs = Math.min(location.generatedMs, eventNowMs);
   if (previous !== undefined && eventTimeMs < previous.eventTimeMs) {
     counts.outdated++;

@@ -17,10 +17,10 @@ const WGS84 = { crs: 'EPSG:4326' };
 /**
  * Handles a trackable that was created, changed or deleted.
  *
- * Changed rules and a removed parent apply to the existing locations, a changed extent to the trackable at its
- * position, changed timing to its memberships. When a provider is removed, a setting of the hub decides whether the
- * trackable stays at its last position or is treated as with a removed parent. Other changes apply from the next
- * location, or with `force` immediately; then the trackable moves if its motion would differ.
+ * Changed rules and a removed parent apply to the existing locations, a changed extent to the current position, changed
+ * timing to the memberships. When a provider is removed, a setting of the hub decides whether the trackable stays at
+ * its last position or is treated as if its parent was removed. Other changes apply from the next location or, with
+ * `force`, immediately: then the trackable moves if its motion would differ.
  */
 export function onTrackable(context: ShardContext, item: Item & { kind: 'trackable' }): void {
   const { state } = context;
@@ -69,7 +69,7 @@ function mayBeElsewhere({ options }: ShardContext, before: Trackable, after: Tra
   return JSON.stringify(before.locating_rules ?? []) !== JSON.stringify(after.locating_rules ?? []);
 }
 
-/** Returns the sources named before and after: new ones count from their next location. */
+/** Returns the sources that both entities name. A new source counts from its next location. */
 function sourcesInBoth(before: Trackable, after: Trackable): Sources {
   const named = new Set(before.location_providers);
   return {
@@ -79,8 +79,8 @@ function sourcesInBoth(before: Trackable, after: Trackable): Sources {
 }
 
 /**
- * Returns the members that define the extent of a trackable, as a value to compare. A radius makes it round, whatever
- * its geometry.
+ * Returns the members that define the extent of a trackable, as a comparable string. With a radius, the geometry has no
+ * effect.
  */
 function extentOf({ radius, geometry, extrusion }: Trackable): string {
   const shape = (radius ?? 0) > 0 ? radius : (geometry ?? null);
@@ -95,7 +95,7 @@ function showExtent(context: ShardContext, trackable: TrackableState, moment: Mo
   moveTo(context, trackable, { fix, eventTimeMs: moment.eventNowMs, moment });
 }
 
-/** Copies the fix of a detached trackable, so that later changes of the provider's timing do not affect it. */
+/** Gives a detached trackable a copy of its fix, so that later changes of the provider's timing do not affect it. */
 function keepOwnFix(state: ShardState, trackable: TrackableState): void {
   const { fix } = trackable;
   if (fix === undefined || fix.holders === 1) return;

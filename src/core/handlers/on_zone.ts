@@ -7,8 +7,8 @@ import { keepsPlane } from '../zone/zone_transform.ts';
 import { type Relocated, reevaluate, relocate } from './reevaluate.ts';
 
 /**
- * Handles a zone that was created, changed or deleted: fences in its meters and objects located in its meters move with
- * its plane, in one observation.
+ * Handles a zone that was created, changed or deleted. Fences and objects located in meters of the zone move with its
+ * plane, in one observation.
  */
 export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): void {
   const { state, index } = context;
@@ -28,7 +28,10 @@ export function onZone(context: ShardContext, item: Item & { kind: 'zone' }): vo
   reevaluate(context, { fences: changed, relocated }, momentOf(context, item), allObjects(state));
 }
 
-/** Objects stay in a zone that is deleted or renamed, but a replay of older effects would not find it by its name. */
+/**
+ * Marks the objects in a zone that is deleted or renamed. They stay in it, but a replay of older effects would not find
+ * the zone by its name.
+ */
 function touchIn(state: ShardState, zoneId: string): void {
   for (const objects of [state.providers, state.trackables]) {
     for (const object of objects.values()) {
@@ -45,7 +48,7 @@ export function staysPut(before: Zone | undefined, after: Zone | undefined): boo
   return before !== undefined && after !== undefined && keepsPlane(before, after) && isLevel(before, after);
 }
 
-/** Whether the floor is as high as before: heights above it depend on that. */
+/** Whether the height of the zone's floor, from which heights are measured, is unchanged. */
 function isLevel(before: Zone, after: Zone): boolean {
   return (before.wgs84_height ?? undefined) === (after.wgs84_height ?? undefined);
 }

@@ -143,7 +143,7 @@ function publishFenceEvent(context: ShardContext, variants: readonly FilteredVar
   }
 }
 
-/** `index`: of a fence event, among those of the step. */
+/** Appends an event to a variant. `index` is the index of a fence event among those of the step. */
 function push(
   context: ShardContext,
   variant: Variant,

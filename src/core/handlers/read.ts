@@ -100,7 +100,7 @@ interface Restriction {
   readonly only?: readonly string[];
 }
 
-/** Like `many`, with the ids of the objects if the read is restricted. */
+/** Like `many`, but also returns the ids of the objects if the read is restricted. */
 function manyWithIds<T extends { readonly id: string }>(
   list: readonly T[],
   { only }: Restriction,
@@ -112,7 +112,7 @@ function manyWithIds<T extends { readonly id: string }>(
   return { texts: complete.map((each) => each.text), of: complete.map(({ id }) => id) };
 }
 
-/** Returns the objects that a read is restricted to. */
+/** Returns the objects that the read may include. */
 function among<T extends { readonly id: string }>(objects: readonly T[], { only }: Restriction): readonly T[] {
   if (only === undefined) return objects;
   const ids = new Set(only);

@@ -23,9 +23,7 @@ interface Change {
   readonly relocated: Relocated;
 }
 
-/**
- * Observes the objects with a fix at this moment: relocated objects in every fence, others in the changed fences only.
- */
+/** Observes all objects with a fix: relocated objects in every fence, others in the changed fences only. */
 export function reevaluate(
   context: ShardContext,
   { fences, relocated }: Change,
@@ -76,7 +74,10 @@ function moveProvider(context: ShardContext, provider: ProviderState, fix: Fix, 
   schedule(state, provider);
 }
 
-/** Moves a trackable with its zone. If only its floor has another height, it is just observed in the fences. */
+/**
+ * Moves a trackable with its zone. If only the height of the zone's floor has changed, the trackable is just observed
+ * in its fences.
+ */
 function moveTrackableWithZone(context: ShardContext, trackable: TrackableState, fix: Fix, moment: Moment): void {
   const { state } = context;
   const { nowMs, eventNowMs } = moment;
@@ -93,7 +94,10 @@ function moveTrackableWithZone(context: ShardContext, trackable: TrackableState,
   schedule(state, trackable);
 }
 
-/** An exit suppressed since a restart is not undone by another observation of its fence. */
+/**
+ * Whether the object is a member of one of the fences. An exit suppressed since a restart must fire before the fence is
+ * observed again.
+ */
 function isMember(object: Tracked, fences: readonly FenceState[]): boolean {
   return fences.some(({ occupants }) => occupants.has(object));
 }
@@ -102,11 +106,11 @@ function isMember(object: Tracked, fences: readonly FenceState[]): boolean {
 export type Relocated = ReadonlyMap<ProviderState | TrackableState, Fix>;
 
 /**
- * Computes the new fixes of objects whose zone has changed: positions in its meters move with its plane; others stay,
- * above a floor that may have another height. Moves no object yet.
+ * Computes the new fixes of objects whose zone has changed: positions in meters of the zone move with its plane; others
+ * stay, but the height of the floor below may have changed. Moves no object yet.
  *
- * Zones that follow these objects wait for the next location: otherwise two zones that carry each other would move
- * forever.
+ * Zones that follow these objects move with the next location: otherwise two zones that follow each other's objects
+ * would move forever.
  */
 export function relocate(
   state: ShardState,

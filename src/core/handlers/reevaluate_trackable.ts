@@ -8,15 +8,14 @@ import { publishTrackableCrossings } from './publish.ts';
 import { type Sources, significantFix } from './significant_fix.ts';
 
 /**
- * Re-evaluates the position of a trackable, which depends on the locations of its sources and on the locating rules.
- * When these change without a new location (a provider or a location is deleted, a rule changes), the trackable is
- * observed at that moment. If its significant location is now another one, the trackable moves there with all that it
- * carries. Returns whether it has moved or left.
+ * Re-evaluates the position of a trackable after its sources or the locating rules have changed without a new location:
+ * a provider or a location was deleted, or a rule changed. If another location is now significant, the trackable moves
+ * there with the trackables that it carries. Returns whether it has moved or left.
  *
- * A trackable without a fix waits for the next location, and so does a newly assigned provider or parent: only
- * `sources` count. If none of them has a fix, the trackable leaves all fences and collisions, with two exceptions. A
- * carried trackable stays where its parent left it. A detached one stays at its last position, if the hub is configured
- * so, until the location that it is at is deleted (`isDeleted`).
+ * Only `sources` count: a newly assigned provider or parent counts from its next location. A trackable without a fix
+ * stays without one. If no source has a fix, the trackable leaves all fences and collisions, with two exceptions. A
+ * carried trackable stays where its parent left it. A detached trackable stays at its last position, if the hub is
+ * configured so, until that location is deleted (`isDeleted`).
  */
 export function reevaluateTrackable(
   context: ShardContext,
@@ -40,7 +39,10 @@ export function reevaluateTrackable(
   return true;
 }
 
-/** Whether none of its own providers brought a trackable without parent to its position. */
+/**
+ * Whether a former parent left the trackable at its position: it has no parent, and none of its own providers brought
+ * it there.
+ */
 function isPutDown({ id, fix }: TrackableState, { parent }: Sources): boolean {
   return parent == null && fix?.trackables.includes(id) !== true;
 }
@@ -48,7 +50,7 @@ function isPutDown({ id, fix }: TrackableState, { parent }: Sources): boolean {
 /** Removes the fix of a trackable: it leaves its fences and collisions, and its motion is deleted. */
 export function loseMotion(context: ShardContext, trackable: TrackableState, moment: Moment): void {
   const { fix: lost } = trackable;
-  // An object without a position has no row, or its row is another hub's.
+  // An object without a position has no row, or its row belongs to another hub.
   const hasRow = lost !== undefined || trackable.members.length > 0;
   publishTrackableCrossings(context, trackable, leaveAll(trackable, moment.eventNowMs));
   reportRemoved(context, trackable, moment);

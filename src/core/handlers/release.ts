@@ -7,15 +7,15 @@ import { CHANGED_SHARD, type ProviderState, type TrackableState, touch } from '.
 import { fireSuppressed } from './on_deadline.ts';
 
 /**
- * Objects migrate to another hub with all objects linked to them. Their state, with running timers, is written as
- * effects of a step that puts them at their positions. The hub that applies these effects (take_over.ts) continues
- * exactly as this shard would have.
+ * Releases objects that migrate to another hub, together with all objects linked to them. Their state, including
+ * running timers, is written as effects of a step. The hub that applies these effects (take_over.ts) continues exactly
+ * as this shard would have.
  */
 
 /**
- * Writes the state of objects as effects and removes it, without events and rows. Their entities stay, but their
- * locations are no longer processed here. Effects are also written for objects without a position, because earlier
- * steps may contain one.
+ * Writes the state of objects as effects and removes it, without events and rows. The entities stay, but locations of
+ * the objects are no longer processed here. An object without a position also gets an effect, because earlier steps may
+ * contain a position.
  */
 export function onRelease(context: ShardContext, item: Item & { kind: 'release' }): void {
   const { state, options } = context;

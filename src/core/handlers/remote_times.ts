@@ -11,15 +11,13 @@ import { shiftFix } from '../location/fix.ts';
 import type { TimeConversion } from '../location/record.ts';
 
 /**
- * Event times and monotonic times in the steps of another hub are that hub's. They equal this hub's only if neither
- * clock stepped backward and neither hub was suspended.
+ * Conversion of times in the steps of another hub. Steps contain event times and monotonic times of the hub that made
+ * them. These equal this hub's times only if neither clock stepped backward and neither hub was suspended.
  */
 
 /** Conversions of a step's times to times of this hub. */
 interface RemoteTimes extends TimeConversion {
-  /**
-   * Converts monotonic times that timers count from and to. A timer keeps its elapsed time whatever both clocks did.
-   */
+  /** Converts the start and deadline of a timer. The elapsed time of a timer is preserved, whatever both clocks did. */
   timed(ms: number): number;
 }
 

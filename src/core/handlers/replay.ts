@@ -21,13 +21,13 @@ import { schedule } from './on_deadline.ts';
 import { providerTiming, trackableTiming } from './fence_observation.ts';
 
 /**
- * Effects of steps, written by one worker and applied where the state is needed again: in a worker that replaces a
- * failed one, or on another hub. The replay uses the current entities.
+ * Writes the effects of steps and replays them where the state is needed again: in a worker that replaces a failed one,
+ * or on another hub.
  */
 
 /**
  * Writes the state changes of the step and clears their marks. Providers come first, since trackables share their
- * positions. If zones have changed during the step, a location alone does not determine its zone.
+ * positions. If zones have changed during the step, a location does not determine its zone.
  */
 // hot
 export function writeEffects(state: ShardState, effects: EffectWriter, zonesHaveChanged: boolean): void {
@@ -59,8 +59,9 @@ export function writeEffects(state: ShardState, effects: EffectWriter, zonesHave
 }
 
 /**
- * Clears the marks of an object without a position that had none before either, so it needs no effect. Every hub has
- * the entities of all objects; effects of another hub for the object count as long as this hub writes none.
+ * Returns whether a changed object needs no effect, because it has never had a position here, and clears its marks.
+ * Every hub has the entities of all objects; the effects of another hub apply to the object as long as this hub writes
+ * none.
  */
 // hot
 function needsNoEffect(object: ProviderState | TrackableState): boolean {
@@ -117,19 +118,19 @@ class Replay {
     const id = effect.id ?? this.#locationOf(effect).providerId;
     const { takenOver } = this.#options;
     const isApplied = takenOver === undefined || (takenOver.only[kind].has(id) && !this.#isExcepted(kind, id));
-    // On another hub the object keeps its position until a step contains its arrival.
+    // An object in transit to another hub stays at its position until a step contains its arrival.
     if (place.at === 'elsewhere' && takenOver !== undefined) return;
     if (place.at === 'nowhere' || place.at === 'elsewhere') {
       if (!isApplied) return;
       const object = kind === 'provider' ? state.providers.get(id) : state.trackables.get(id);
       if (object !== undefined) removePosition(state, object);
-      // The row is another hub's, which may have failed before deleting it.
+      // The row belongs to another hub, which may have failed before deleting it.
       if (takenOver !== undefined) state.gone.set(`${kind} ${id}`, [kind, id]);
       return;
     }
     if (!isApplied && kind === 'trackable') return;
     const fix = this.#fixOf(effect);
-    // Its position may be shared by trackables that are applied.
+    // Effects that are applied may share the position of a provider that is not.
     if (kind === 'provider') this.#fixes.set(at, fix);
     if (!isApplied) return;
     state.gone.delete(`${kind} ${id}`);

@@ -18,8 +18,8 @@ import { schedule } from './on_deadline.ts';
 import { observeProvider, soleTrackableTiming, observeTrackable } from './fence_observation.ts';
 
 /**
- * A changed timeout, delay or tolerance applies immediately, even to silent objects: deadlines are recomputed from the
- * last observation, and deadlines already past fire at the moment of the change.
+ * Applies changed timeouts, delays and tolerances immediately, even to silent objects: deadlines are recomputed from
+ * the last observation, and deadlines already past fire at the moment of the change.
  */
 
 /** Recomputes deadlines after the values of a fence have changed. */
@@ -43,7 +43,10 @@ export function retimeProvider(context: ShardContext, provider: ProviderState, n
   for (const trackable of assignedTo(state, provider.id).trackables) retimeAt(context, trackable, provider, nowMs);
 }
 
-/** The timing of a fix applies to every object that has it, even one put down there by another carrier. */
+/**
+ * Marks all objects that hold a fix: its timing applies to each of them, even to a trackable left there by its former
+ * carrier.
+ */
 function touchHolders(state: ShardState, fix: Fix): void {
   for (const trackable of state.trackables.values()) {
     if (trackable.fix !== fix) continue;
@@ -81,7 +84,7 @@ export function retime(
   schedule(state, object);
 }
 
-/** Timing that some providers inherit from their trackables, recorded before assignments or trackables change. */
+/** Timing that providers inherit from their trackables, recorded before assignments or trackables change. */
 export type InheritedTimings = ReadonlyMap<ProviderState, OwnTiming>;
 
 /** Records the timing that the providers inherit now. */
@@ -103,8 +106,8 @@ export function retimeChanged(context: ShardContext, before: InheritedTimings, n
 
 /**
  * Recomputes the deadlines of an object's memberships from the last observation in each fence, after timing values have
- * changed. `seen` is the object as it was observed then, with the current values. With `only`, just the values of that
- * fence have changed.
+ * changed. `seen` is that observation with the current timing values. With `only`, just the values of that fence have
+ * changed.
  */
 function retimeFences(index: FenceIndex, object: Tracked, seen: FenceObservation, only: FenceState | undefined): void {
   object.changes |= CHANGED_MEMBERS;

@@ -27,7 +27,7 @@ export function significantFix(
 ): Fix | undefined {
   const { state } = context;
   const { location_providers: providers, parent: parentId } = sources;
-  // The most frequent case, without allocating a list.
+  // Avoids allocating a list in the most frequent case.
   if (parentId == null && providers?.length === 1) return state.providers.get(providers[0] as string)?.fix;
   const fixes = fixesOf(state, sources);
   const parent = parentId == null ? undefined : state.trackables.get(parentId);

@@ -14,19 +14,19 @@ import { replaySteps } from './replay.ts';
 import { retime } from './retime.ts';
 
 /**
- * Takes over objects that migrate from another hub: applies the rows and steps of that hub with the fences and zones
- * that it had, and with running timers. Then the objects are observed once in everything that has changed since; other
- * objects are not affected. Changes of the objects themselves are applied before and after, as usual.
+ * Takes over objects that migrate from another hub: applies the rows and steps of that hub, with running timers and
+ * with the fences and zones of that time. Then the objects are observed once in all fences and zones that have changed
+ * since; other objects are not affected. Changes of the objects' own entities are applied before and after, as usual.
  *
- * The effects of this step contain the full state of the objects, and their rows are written, so this hub then owns
- * that state.
+ * The effects of this step contain the full state of the objects, and their rows are written, so from then on this hub
+ * owns that state.
  */
 export function onTakeOver(context: ShardContext, item: Item & { kind: 'takeOver' }): void {
   const { state } = context;
   const { id, seq, receivedMs, rows, steps, objects, heldUntilMs, since } = item;
   const entities = new PastEntityLookup(state, since);
   for (const trackable of objects.trackables.flatMap((each) => state.trackables.get(each) ?? [])) {
-    // It may have migrated away from here before, see release.ts.
+    // The trackable may have been released by this shard before: see release.ts.
     unlink(state, trackable);
     link(state, trackable);
   }
@@ -59,7 +59,7 @@ function objectsHere({ state }: ShardContext, { providers, trackables }: ObjectI
   };
 }
 
-/** Applies changes made since then to the objects, as if they had been here at the time. */
+/** Applies the changes made since, as if the objects had been here at the time. */
 function applyChanges(
   context: ShardContext,
   entities: PastEntityLookup,
@@ -78,8 +78,7 @@ function applyChanges(
     if (zone === undefined || staysPut(before, zone)) continue;
     for (const [object, fix] of relocate(state, { id, zone }, arrived)) relocated.set(object, fix);
   }
-  // Deadlines due by the new timing are as late as those due by the old one. They fire before the objects move; a move
-  // fires suppressed ones.
+  // Recomputed deadlines that are already due fire before the objects move. A move fires the suppressed deadlines.
   for (const { fence, isMoved, isRetimed } of changes) {
     if (isMoved || !isRetimed) continue;
     for (const object of objects) if (fence.occupants.has(object)) retime(context, object, moment.nowMs, fence);
@@ -89,7 +88,7 @@ function applyChanges(
   if (since.rules) reevaluateUnruled(context, arrived.trackables, moment);
 }
 
-/** Moves memberships to the current fences. Those in deleted fences end without events. */
+/** Moves memberships to the current fences. Memberships in deleted fences end without events. */
 function rejoin({ state }: ShardContext, object: ProviderState | TrackableState, entities: PastEntityLookup): void {
   if (entities.since.fences.length === 0) return;
   object.members = object.members.flatMap((member) => {

@@ -38,7 +38,7 @@ interface TransferredObject {
 
 interface TransferredProvider extends TransferredObject {
   readonly entity: LocationProvider | undefined;
-  /** Timing of its trackable that applies to it. */
+  /** Timing that the provider inherits from its only trackable. */
   readonly chain: OwnTiming;
 }
 
@@ -118,7 +118,7 @@ function packedFix(fix: Fix): TransferredFix {
   return { providerId, source, zone, timing, trackables, isLocal, bytes: Uint8Array.from(fix.bytes) };
 }
 
-/** Rows that its events wait for are stored by this shard, which publishes those events. */
+/** Removes an object. If its events wait for its row, this shard writes the row, because it publishes those events. */
 function removeObject({ state, rows }: ShardContext, object: ProviderState | TrackableState): void {
   if (state.urgent.has(object) && object.fix !== undefined) writeRow(rows, object, object.fix);
   for (const { fence } of object.members) fence.occupants.delete(object);
@@ -144,7 +144,7 @@ function unpackInto(state: ShardState, object: ProviderState | TrackableState, f
   schedule(state, object);
 }
 
-/** Replaces the zone by this shard's own, unless it was deleted. */
+/** Returns the fix with this shard's zone, or with the transferred zone if this shard has deleted it. */
 function unpackFix({ zones, fixes }: ShardState, from: TransferredFix | undefined): Fix | undefined {
   const zone = from?.zone && (zones.find(from.zone.id) ?? from.zone);
   return from && fixes.takeOver(from.bytes, { ...from, zone });

@@ -3,7 +3,7 @@ import { formatTime, readableTime } from '../../model/time.ts';
 
 /**
  * An accepted location: the values that the hub evaluates, and JSON of the members that it only passes on. The JSON is
- * made once, on receipt, and only concatenated later. Null stands for a member that was not sent.
+ * created once, on receipt, and only concatenated later. Null stands for a member that was not sent.
  */
 export interface AcceptedLocation {
   readonly provider_id: string;
@@ -20,7 +20,7 @@ export interface AcceptedLocation {
   readonly course: number | null;
   /** Whether the sender set timestamp_sent. */
   readonly hasSentTime: boolean;
-  /** `"position":{…},` if it was sent in EPSG:4326, and is published so; otherwise empty. */
+  /** `"position":{…},` if the position was sent in EPSG:4326, to be published as sent; otherwise empty. */
   readonly positionText: string;
   /** JSON of all members but position, crs and trackables: `"source":…,"provider_type":…` without braces. */
   readonly text: string;
@@ -33,17 +33,17 @@ export interface LocationDefaults {
   readonly crs: string;
   /** Default of timestamp_generated. */
   readonly generatedMs: number;
-  /** JSON of the properties, if it was made already. */
+  /** JSON of the properties, if it exists already. */
   readonly propertiesText?: string | undefined;
 }
 
-/** Accepts a validated location: takes the members that the hub supports and that are set. */
+/** Converts a validated location to an accepted one, with the members that are set and supported by the hub. */
 // hot
 export function accept(value: Location, defaults: LocationDefaults): AcceptedLocation {
   return acceptAs(value, defaults, jsonOf(value, defaults));
 }
 
-/** Accepts a location whose JSON exists already. */
+/** Like accept, for a location whose JSON exists already. */
 export function acceptAs(
   value: Location,
   { providerId, source, crs }: LocationDefaults,

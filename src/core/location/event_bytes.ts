@@ -4,8 +4,8 @@ import type { RecordBuffer, Utf8Bytes } from './record.ts';
 import { storedJson, locationJson, publishedMembersJson, SENT_TIME, TRACKABLES } from './location_json.ts';
 
 /**
- * Writes locations as bytes, to publish or to store. Nearly all bytes are as received and lie in the record; the hub
- * adds a few numbers. So no string is created between socket and socket, or between socket and disk.
+ * Writes locations as bytes, to publish or to store. Nearly all bytes are copied from the record as received; the hub
+ * adds a few numbers. So no strings are created between receiving a location and sending or storing it.
  */
 
 /** Maximum bytes added besides the ids of trackables: names, five numbers, the time. */
@@ -20,7 +20,7 @@ const COURSE = asciiBytes(',"course":');
 const NO_TRACKABLES = asciiBytes(`${TRACKABLES}[]`);
 const CRS = asciiBytes(',"crs":"EPSG:4326"}');
 
-/** JSON of lists of trackables, which hardly ever change. */
+/** Cached JSON of lists of trackables, which rarely change. */
 const trackablesJsonCache = new WeakMap<readonly string[], string>();
 
 /** Returns the maximum number of bytes that writeLocation or writeStored writes. */

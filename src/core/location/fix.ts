@@ -6,7 +6,7 @@ import { type OwnTiming, UNSET } from '../fence/timing.ts';
 import type { ReceivedLocation } from './received.ts';
 import { LocationRecord, orUndefined, type RecordBuffer, shiftRecord, type TimeConversion } from './record.ts';
 
-/** Bytes of the values derived from it, before the record. */
+/** Size of the derived values, which precede the record. */
 export const DERIVED_BYTES = DERIVED.bytes;
 
 const NO_TRACKABLES: readonly string[] = [];
@@ -30,7 +30,7 @@ export interface FixContext {
 export interface Derived {
   readonly lon: number;
   readonly lat: number;
-  /** Its floor, else its zone's, else 0. */
+  /** Floor of the location, else of its zone, else 0. */
   readonly floor: number;
   /** min(timestamp_generated, time of receipt): orders locations, and is published in events. */
   readonly eventTimeMs: number;
@@ -48,8 +48,8 @@ export function shiftFix({ buffer, byteOffset, byteLength }: Uint8Array, times: 
 
 /**
  * Last position of an object: the record of a location with the values derived from it, in reusable memory
- * (fix_slab.ts). Apart from its provider's timing it is immutable while two objects hold it, or until the end of the
- * step in which one has left. A fix that only one object holds is reused for that object's next location.
+ * (fix_slab.ts). While two objects hold a fix, and until the end of the step in which one of them drops it, the fix is
+ * immutable apart from its provider's timing. A fix with a single holder is reused for that object's next location.
  */
 export class Fix extends withFields(LocationRecord, DERIVED) implements FixContext, Derived {
   providerId = '';
@@ -58,9 +58,9 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
   timing = UNSET;
   trackables = NO_TRACKABLES;
   isLocal = false;
-  /** Number of objects that hold it. */
+  /** Number of objects that hold the fix. */
   holders = 0;
-  /** Whether it is checked at the end of the step. */
+  /** Whether the end of the step checks for remaining holders. */
   isTouched = false;
   /** Whether it comes from a location of the current step. */
   isLocated = false;
@@ -68,7 +68,7 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
   providerNumber = 0;
   /** Offset of its provider's effect among those of the current step; -1 for none. */
   effectAt = -1;
-  /** Maximum number of bytes. */
+  /** Size of its memory in bytes. */
   readonly capacity: number;
 
   constructor(buffer: RecordBuffer, start: number, capacity: number) {
@@ -98,7 +98,7 @@ export class Fix extends withFields(LocationRecord, DERIVED) implements FixConte
     this.setContext(context);
   }
 
-  /** Sets another position on the earth, before an object holds the fix. */
+  /** Changes the longitude and latitude. Only allowed before an object holds the fix. */
   locate(lon: number, lat: number): void {
     DERIVED.set.lon(this.buffer, this.at, lon);
     DERIVED.set.lat(this.buffer, this.at, lat);

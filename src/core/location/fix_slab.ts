@@ -8,7 +8,9 @@ const STEP_BYTES = 64;
 /** Larger fixes get a buffer of their own, which is not reused. */
 const SHARED_MAX_BYTES = 4096;
 const BUFFER_BYTES = 1 << 20;
-/** An object reuses the memory of its last fix only for a location that is at most this factor smaller. */
+/**
+ * An object reuses the memory of its last fix for a location only if the memory is at most this many times as large.
+ */
 const SPARE_FACTOR = 2;
 
 /** An object that holds a fix. */
@@ -18,9 +20,9 @@ interface Holder {
 }
 
 /**
- * Allocator of all fixes of a shard. Each location replaces the fix of its provider: as heap objects, fixes would live
- * just long enough to be copied by every garbage collection. So memory of a fix without holders is reused after the
- * step.
+ * Allocator of all fixes of a shard. The memory of a fix without holders is reused after the step. Each location
+ * replaces the fix of its provider, so on the heap fixes would live just long enough for every garbage collection to
+ * copy them.
  */
 export class FixSlab {
   /** Fixes without holders, by their number of memory steps. */
@@ -51,8 +53,8 @@ export class FixSlab {
   }
 
   /**
-   * Gives an object the fix of a location, in the memory of its last fix if no other object holds that. The data of one
-   * object then stays together in the processor's caches.
+   * Sets the fix of an object from a location. Reuses the memory of its last fix if no other object holds that, so that
+   * the data of an object stays together in the CPU caches.
    */
   // hot
   renew(object: Holder, location: ReceivedLocation, derived: Derived, context: FixContext): Fix {
@@ -90,7 +92,7 @@ export class FixSlab {
     return moved;
   }
 
-  /** Gives an object a fix, or removes its fix. */
+  /** Sets or removes the fix of an object. */
   // hot
   put(object: Holder, fix: Fix | undefined): void {
     const { fix: left } = object;

@@ -13,23 +13,22 @@ export const TRACKABLES = ',"trackables":';
 export const SENT_TIME = ',"timestamp_sent":"';
 
 /**
- * Returns the plane in which a view shows the fix: 'wgs84' for its own coordinates, undefined if it cannot be
- * converted. `local` means the zone that the fix's source names now, which may have changed since, or may have been
- * deleted.
+ * Returns the plane in which a view shows the fix; 'wgs84' for longitude and latitude, undefined if the fix cannot be
+ * converted. `local` refers to the zone that the fix's source names now, which may have changed or been deleted since.
  */
 export function planeOf(fix: Fix, view: View, zones: ZoneLookup): PlaneTransform | 'wgs84' | undefined {
   return viewTransform(view, view.crs === 'local' ? zones(fix.source) : undefined, zones);
 }
 
-/** Returns the location in EPSG:4326 as JSON. Not cached: it is longer than its parts. */
+/** Returns the location in EPSG:4326 as JSON. Not cached, since the string is longer than its parts. */
 // hot
 export function locationJson(fix: Fix, shared = membersJson(fix)): string {
   return `{"position":${pointJson(fix.lon, fix.lat, fix.z)},${shared},"crs":"EPSG:4326"}`;
 }
 
 /**
- * Returns the location as stored. One sent in meters of its zone is stored with these, so that it moves when the zone's
- * plane moves.
+ * Returns the location as stored. A location sent in meters of its zone is stored with these meters, so that it moves
+ * when the zone's plane moves.
  */
 export function storedJson(fix: Fix): string {
   const text = locationJson(fix);
@@ -51,7 +50,7 @@ export function membersIn(text: string, value: object): string | undefined {
 
 /**
  * Returns the location as JSON in a view, as a GeoJSON Feature if the view says so; undefined if it cannot be
- * converted. A caller with several views may pass the part that they share.
+ * converted. A caller with several views may pass `shared`, the part common to all of them.
  */
 // hot
 export function locationIn(fix: Fix, view: View, zones: ZoneLookup, shared = membersJson(fix)): string | undefined {
@@ -88,7 +87,10 @@ export function sentTimeJson(nowMs: number): string {
   return `${SENT_TIME}${formatTime(nowMs)}"`;
 }
 
-/** Removes the sender's timestamp_sent. Properties, which may have a member of that name too, follow it. */
+/**
+ * Removes the sender's timestamp_sent. Only the first occurrence is removed: properties, which may have a member of
+ * that name, come later.
+ */
 function withoutSentTime(text: string): string {
   const start = text.indexOf(SENT_TIME);
   return text.slice(0, start) + text.slice(text.indexOf('"', start + SENT_TIME.length) + 1);
@@ -108,7 +110,7 @@ function memberJson(name: string, value: number | undefined): string {
   return value === undefined ? '' : `,"${name}":${value}`;
 }
 
-/** Returns the fix as a GeoJSON point in a plane; as sent if that is the plane it was sent in. */
+/** Returns the fix as a GeoJSON point in a plane; as sent if it was sent in that plane. */
 function pointIn(fix: Fix, plane: PlaneTransform): string | undefined {
   const { zone } = fix;
   if (fix.isLocal && zone !== undefined && zoneTransform(zone) === plane) {

@@ -5,7 +5,7 @@ import { RECORD, SCANNED } from '../encoding/layouts.ts';
 import type { AcceptedLocation } from './accepted.ts';
 
 /**
- * A location as bytes: from receipt until the next one replaces it, it is only copied, never rebuilt.
+ * A location as bytes. From its receipt until the next location replaces it, it is only copied, never rebuilt.
  *
  * A record, at any offset: RECORD, then the provider's id and the JSON, in UTF-8: see AcceptedLocation, position before
  * members.
@@ -130,7 +130,10 @@ export function shiftRecord(buffer: Pick<RecordBuffer, 'view'>, at: number, time
   RECORD.set.generatedMs(buffer, at, times.eventTime(RECORD.get.generatedMs(buffer, at)));
 }
 
-/** Prepares a record written by another hub like a scanned one: sets its name numbers and its times on this hub. */
+/**
+ * Converts a record written by another hub to the form of a scanned one: sets the numbers of its names and its times on
+ * this hub.
+ */
 // hot
 export function renameRecord(buffer: RecordBuffer, at: number, { provider, receivedMs, generatedMs }: Renamed): void {
   SCANNED.write(buffer, at + RECORD.at.seq, { providerName: provider, sourceName: RECORD.get.sourceIndex(buffer, at) });
@@ -152,8 +155,8 @@ export const recordCrs = RECORD.get.crsIndex;
 export const recordGeneratedMs = RECORD.get.generatedMs;
 
 /**
- * Returns why the bytes are not a valid record that refers to a list of `names` names; undefined if a reader finds all
- * members within the bytes.
+ * Validates the bytes as a record that refers to a list of `names` names. Returns the problem; undefined if a reader
+ * finds all members within the bytes.
  */
 export function recordProblem(buffer: RecordBuffer, at: number, names: number): string | undefined {
   const left = buffer.bytes.length - at;
@@ -245,7 +248,7 @@ export class LocationRecord extends withFields(Recorded, RECORD) {
     return recordType(this.buffer, this.at);
   }
 
-  /** The record without its times and indexes, each byte as a character: for comparison with others. */
+  /** The record without its times and indexes, each byte as a character, for comparison with other records. */
   get content(): string {
     const { bytes } = this.buffer;
     const head = bytes.toString('latin1', this.at + RECORD.at.typeIndex, this.at + RECORD.at.seq);
@@ -270,7 +273,7 @@ export class LocationRecord extends withFields(Recorded, RECORD) {
     return at + buffer.bytes.copy(to, at, textStart(buffer, this.at), this.at + this.recordBytes);
   }
 
-  /** Copies the point of a position that is published as sent, a GeoJSON geometry, and returns the offset after it. */
+  /** Copies the GeoJSON point of a position that is published as sent. Returns the offset after it. */
   // hot
   copyPoint(to: Utf8Bytes, at: number): number {
     const start = textStart(this.buffer, this.at);

@@ -17,6 +17,9 @@ export interface ScannedBody {
   nameOf(number: number): string;
   /** Returns the shard of a provider, given the number of its name. */
   homeOf(number: number): number;
-  /** Whether some records belong to other hubs: these have a home beyond all shards and are skipped here. */
+  /**
+   * Whether some records belong to other hubs. homeOf returns a number beyond all shards for these, and they are
+   * skipped here.
+   */
   readonly isPartial?: boolean;
 }

@@ -1,13 +1,13 @@
 /** Position of a trackable for the collision stage. */
 export interface TrackableMotion {
-  /** `stands`: not a movement; only a stage that does not have the trackable yet uses it. */
+  /** `stands` is a reported position, not a movement, for a collision stage that does not have the position yet. */
   readonly kind: 'moved' | 'stands';
-  /** Number of the item that caused it; motions of one item are ordered. */
+  /** Number of the item that caused the motion; motions of one item are ordered. */
   readonly seq: number;
   readonly id: string;
   /** Time of receipt. */
   readonly receivedMs: number;
-  /** Event time of the location, which events carry. */
+  /** Event time of the location, as published in events. */
   readonly eventTimeMs: number;
   readonly lon: number;
   readonly lat: number;
@@ -37,7 +37,7 @@ export interface TrackableMotion {
   readonly ancestors: readonly string[];
 }
 
-/** The trackable has lost its position or no longer takes part. */
+/** The trackable has lost its position or no longer takes part in collisions. */
 export interface TrackableRemoved {
   readonly kind: 'gone';
   readonly seq: number;

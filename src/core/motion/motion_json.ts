@@ -20,7 +20,7 @@ const ADDED_BYTES_MAX = GEOMETRY.length + LOCATION.length + 1;
 
 /**
  * Returns a trackable's motion as JSON in a view, as a GeoJSON Feature if the view says so. Undefined if the trackable
- * has no fix or cannot be converted to the view. `shared` is the part of its location that all views share.
+ * has no fix or cannot be converted to the view. `shared` is the part of its location that is common to all views.
  */
 export function motionIn(
   trackable: TrackableState,

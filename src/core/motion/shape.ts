@@ -29,8 +29,8 @@ export function footprintOf(
 }
 
 /**
- * Returns an upper bound of the reach: edges straight in longitude and latitude bulge away from the straight line by up
- * to length² · tan(latitude) / 8 earth radii, and vertices are exact to 2e-5.
+ * Returns an upper bound of the reach on the earth. Edges straight in longitude and latitude bulge away from the
+ * straight line by up to length² · tan(latitude) / 8 earth radii, and vertices are exact to 2e-5.
  */
 function reachOnEarth(meters: number, lat: number): number {
   const bulge = (meters * meters * Math.abs(Math.tan((lat * Math.PI) / 180))) / (2 * MEAN_RADIUS);

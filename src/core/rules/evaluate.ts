@@ -122,8 +122,8 @@ function compileComparison(expression: Extract<Expression, { kind: 'compare' }>)
 }
 
 /**
- * Returns the type that `operand` is converted to for a comparison with `other`: number takes precedence over text, and
- * both over no type.
+ * Returns the type to which `operand` is converted for a comparison with `other`: numeric takes precedence over text,
+ * text over none.
  */
 function comparisonType(operand: Expression, other: Expression): OperandType {
   const own = typeOf(operand);

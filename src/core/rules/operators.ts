@@ -126,8 +126,8 @@ function defined(value: number): RuleValue {
 
 /**
  * Whether a string matches a LIKE pattern: `%` stands for any sequence of characters, `_` for one; ASCII letters match
- * in either case. On a mismatch only the last `%` consumes one more character, so the time is at most length times
- * length: an earlier `%` never needs to grow, since the last one can skip the same characters.
+ * in either case. On a mismatch only the last `%` consumes one more character; an earlier `%` never needs to grow,
+ * since the last one can skip the same characters. So the time is bounded by the product of the two lengths.
  */
 export function like(text: string, pattern: string): boolean {
   let at = 0;

@@ -62,7 +62,10 @@ function named(word: string, column: number): Token {
   return { kind: 'name', column, name: word };
 }
 
-/** Rejects `10ms`: reading it as 10 and a name would only move the error to a more confusing position. */
+/**
+ * Returns a number token. Rejects `10ms`, since reading it as 10 and a name would report the error at a confusing
+ * position.
+ */
 function number(digits: string, position: { column: number; follows: string | undefined; field: string }): Token {
   const value = Number(digits);
   if (position.follows !== undefined || !Number.isFinite(value)) {

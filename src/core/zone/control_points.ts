@@ -6,9 +6,9 @@ import { checkGroundControlPoints } from './zone_transform.ts';
 import { transformationType } from './zone_type.ts';
 
 /**
- * Returns the zone as its anchors georeference it: anchors of anchor_ids with positions in both planes replace its
- * ground control points. Returns the same object if it has no anchors, if they are too few to determine a map, or if
- * the zone does not use control points.
+ * Returns the zone georeferenced by its anchors: anchors of anchor_ids with positions in both planes replace its ground
+ * control points. Returns the same object if the zone has no anchors, too few to determine a map, or does not use
+ * control points.
  */
 export function anchoredZone(zone: Zone, anchorOf: (id: string) => Anchor | undefined): Zone {
   if (zone.anchor_ids == null || zone.anchor_ids.length === 0) return zone;
@@ -17,7 +17,10 @@ export function anchoredZone(zone: Zone, anchorOf: (id: string) => Anchor | unde
   return checkGroundControlPoints(rows) === undefined ? { ...zone, ground_control_points: rows } : zone;
 }
 
-/** Anchors are often mounted above each other: of those at one position in both planes only the first counts. */
+/**
+ * Returns the ground control points of anchors. Anchors are often mounted above each other; if several have the same
+ * position in both planes, only the first counts.
+ */
 function rowsOf(ids: readonly string[], anchorOf: (id: string) => Anchor | undefined): number[][] {
   const rows: number[][] = [];
   const seen = new Set<string>();
@@ -36,14 +39,17 @@ function rowsOf(ids: readonly string[], anchorOf: (id: string) => Anchor | undef
 
 type Row = readonly number[];
 
-/** At most a thousandth of a millimeter: a zone may move very often, and rounding errors add up. */
+/**
+ * Computed degrees are rounded to 1/DIGITS, less than a thousandth of a millimeter: a zone may move very often, and
+ * rounding errors add up.
+ */
 const DIGITS = 1e12;
-/** Nearer to a pole, east is not a usable direction. */
+/** Maximum latitude, north or south. Nearer to a pole, east is not a usable direction. */
 const LATITUDE_MAX = 89.9;
 
 /**
  * Returns the ground control points of a zone whose position has moved: each keeps its offset in meters east and north.
- * Moves are composable: a zone that returns is exactly where it was. Undefined near a pole.
+ * Moves are composable: a zone that moves back is at exactly its original position. Undefined near a pole.
  *
  * @param rows Pairs of rows: longitude and latitude in degrees, then the local x and y, which stay.
  */

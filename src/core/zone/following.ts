@@ -10,7 +10,7 @@ export const FOLLOWED = {
 /** Keys (see idKey) of the objects that a zone follows. */
 export interface Following {
   readonly providers: ReadonlySet<string>;
-  /** Includes its parent, which may also be a zone. */
+  /** Includes the parent of the zone, which may also be a zone. */
   readonly trackables: ReadonlySet<string>;
 }
 
@@ -61,7 +61,7 @@ export class Followers {
     this.any = this.#zones.provider.size + this.#zones.trackable.size > 0;
   }
 
-  /** Returns the ids of the zones that follow the object, in the order in which they began; undefined for none. */
+  /** Returns the ids of the zones that follow the object, in the order in which they started; undefined for none. */
   of(kind: ObjectKind, id: string): ReadonlySet<string> | undefined {
     return this.#zones[kind].get(idKey(id));
   }
@@ -91,7 +91,7 @@ export interface ZoneMove {
   readonly by: { readonly kind: ObjectKind; readonly id: string };
   /** Number of the item that moved the object. Of two moves, even from different shards, the later one counts. */
   readonly seq: number;
-  /** Longitude, latitude, and height if cache. */
+  /** Longitude, latitude, and height if known. */
   readonly position: readonly number[];
   readonly floor: number;
 }

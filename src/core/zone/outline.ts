@@ -30,7 +30,9 @@ function rectangle(zone: Zone, rows: readonly (readonly number[])[]): Ring {
   });
 }
 
-/** A ground control point: its position, and its point on a flat map where straight edges of zones are compared. */
+/**
+ * A ground control point: its longitude and latitude, and its coordinates on a flat map on which edges are straight.
+ */
 interface Corner {
   readonly lon: number;
   readonly lat: number;
@@ -39,7 +41,7 @@ interface Corner {
 }
 
 /**
- * Distance from an edge within which a point is on it: a hundredth of a millimeter in degrees, far above rounding
+ * Points within this distance of an edge count as on it: a hundredth of a millimeter in degrees, far above rounding
  * errors.
  */
 const ON_EDGE = 1e-10;
@@ -70,7 +72,8 @@ function cornersOf(zone: Zone): Corner[] {
 
 /**
  * Returns the corners of the convex hull, counter-clockwise on the map, without those on an edge. Andrew's monotone
- * chain: the lower border from west to east, then the upper one back. Fewer than three if all points are collinear.
+ * chain: the lower border from west to east, then the upper one back. Returns fewer than three if all points are
+ * collinear.
  */
 function convexHull(corners: readonly Corner[]): Corner[] {
   const sorted = corners.toSorted((a, b) => a.x - b.x || a.y - b.y);

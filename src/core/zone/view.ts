@@ -10,8 +10,9 @@ import { zoneTransform } from './zone_transform.ts';
 export type Convert = (x: number, y: number, out: [number, number]) => void;
 
 /**
- * Returns the transform of positions in a view; 'wgs84' for none. For `local` it is the plane of the view's zone,
- * otherwise of the position's own zone. Undefined without a plane: the position cannot be converted.
+ * Returns the plane of positions in a view; 'wgs84' if they need no conversion. For `local` it is the plane of the
+ * view's zone, by default of the position's own zone. Undefined if the zone has no plane, so that positions cannot be
+ * converted.
  */
 export function viewTransform(
   view: Pick<View, 'crs' | 'zoneId'>,
@@ -38,17 +39,15 @@ export function writeInPlane(lon: number, lat: number, plane: PlaneTransform, ou
 }
 
 /**
- * Returns the point in the plane, in rounded meters, or converted by a function. Keeps z. Undefined if the plane does
- * not reach it.
+ * Returns the point converted to the plane, in rounded meters, or by a function. z is preserved. Undefined if the point
+ * is out of range.
  */
 export function pointInPlane(point: Point, plane: PlaneTransform | Convert): Point | undefined {
   const coordinates = positionIn(point.coordinates, converterOf(plane));
   return coordinates === undefined ? undefined : { type: 'Point', coordinates };
 }
 
-/**
- * Returns the polygon with each vertex converted as by pointInPlane; undefined if the plane does not reach all of them.
- */
+/** Returns the polygon with each vertex converted as by pointInPlane; undefined if a vertex is out of range. */
 export function polygonInPlane(polygon: Polygon, plane: PlaneTransform | Convert): Polygon | undefined {
   const convert = converterOf(plane);
   const rings: number[][][] = [];

@@ -5,8 +5,8 @@ import type { Zone } from '../../model/zone.ts';
 export type ZoneLookup = (idOrForeignId: string) => Zone | undefined;
 
 /**
- * Zones by id and foreign id. UUIDs match in any case. Ids and foreign ids share one name space, but older data may
- * contain a name twice: then the id counts.
+ * Zones by id and foreign id. UUIDs are case-insensitive. Ids and foreign ids share one namespace; if older data
+ * contains a name twice, the id counts.
  */
 export class ZoneTable {
   readonly #byId = new Map<string, Zone>();

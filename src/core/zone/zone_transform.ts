@@ -7,9 +7,9 @@ import { fitPlane, type PlaneFit, type PointPair } from '../geo/plane_fit.ts';
 import { transformationType } from './zone_type.ts';
 
 /**
- * Georeferencing of zones in two steps: a linear map converts the zone's plane to a UTM or UPS plane, whose projection
- * gives longitude and latitude. A fit of the ground control points determines the linear map; for a benchmark, its
- * angle and scale do.
+ * Georeferencing of zones in two steps: a linear map converts the zone's plane to a UTM or UPS plane, and the
+ * projection converts that to longitude and latitude. The linear map is fitted to the ground control points; for a
+ * benchmark, it follows from angle and scale.
  */
 
 type Row = readonly number[];
@@ -71,8 +71,8 @@ export function residualsMeters(zone: Zone): number[] | undefined {
 }
 
 /**
- * Returns why the rows cannot georeference a zone, with the path and value of the invalid row; undefined if they can.
- * Rows come in pairs: longitude and latitude, then the local x and y.
+ * Validates the rows of ground control points. Returns the problem with the path and value of the invalid row;
+ * undefined if the rows can georeference a zone. Rows come in pairs: longitude and latitude, then the local x and y.
  */
 export function checkGroundControlPoints(rows: readonly Row[]): Problem | undefined {
   if (rows.length % 2 !== 0) return problemOf('odd_rows', { path: FIELD, found: rows.length });
@@ -199,7 +199,10 @@ function checkLocal(row: Row, index: number): Problem | undefined {
   return undefined;
 }
 
-/** Infinity has no JSON form; an overlong exponent is read as Infinity. */
+/**
+ * Returns path and value of a coordinate for an error. The value is a string because Infinity, to which an overlong
+ * exponent is parsed, has no JSON form.
+ */
 function at(row: number, column: number, found: number | undefined): { readonly path: string; readonly found: string } {
   return { path: pathOf(FIELD, [String(row), String(column)]), found: String(found ?? 'nothing') };
 }
@@ -218,7 +221,7 @@ function checkDistinct(rows: readonly Row[]): Problem | undefined {
   return undefined;
 }
 
-/** The antimeridian has two longitudes, a pole has all. */
+/** Returns a key that is equal for equal positions: the antimeridian has two longitudes, a pole has all. */
 function geographicKey([lon = 0, lat = 0]: Row): string {
   if (Math.abs(lat) === 90) return `geographic ${lat}`;
   return `geographic ${lon === -180 ? 180 : lon} ${lat}`;

@@ -3,8 +3,8 @@ import type { Zone } from '../../model/zone.ts';
 export type TransformationType = 'gcp' | 'proximity' | 'benchmark' | 'none';
 
 /**
- * Returns how the zone is georeferenced: its own transformation_type, otherwise by its type. A zone without either uses
- * ground control points, even while it has none.
+ * Returns the type of the zone's georeference: its transformation_type if set, otherwise derived from its type. A zone
+ * with neither uses ground control points, even if it has none yet.
  */
 export function transformationType(zone: Zone): TransformationType {
   if (zone.transformation_type != null) return zone.transformation_type as TransformationType;
@@ -14,7 +14,7 @@ export function transformationType(zone: Zone): TransformationType {
   return zone.type === 'none' ? 'none' : 'gcp';
 }
 
-/** Whether the zone has one position instead of a plane: objects that it detects are near it. */
+/** Whether the zone has a single position instead of a plane. Objects that it detects are near that position. */
 export function isProximityZone(zone: Zone): boolean {
   return transformationType(zone) === 'proximity';
 }
