@@ -118,7 +118,7 @@ function isWanted(
   return text === '' || `${alert.name} ${sentenceOf(alert)}`.toLowerCase().includes(text);
 }
 
-/** All that are seen by the filter, at once. */
+/** Buttons that act on all alerts that match the filter. */
 function ActOnAll({ found }: { readonly found: readonly Alert[] }) {
   const raised = found.filter(({ state }) => state === 'raised');
   const open = found.filter(({ state }) => state !== 'cleared');

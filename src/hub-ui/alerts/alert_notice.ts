@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import type { Alert } from '../../model/alert.ts';
 
-/** Ways to draw attention to an alert besides the bell: a sound, and notifications of the browser. */
+/** Signals of an alert besides the bell icon: a sound, and browser notifications. */
 
 const SOUND_KEY = 'hub-alert-sound';
 const NOTIFY_KEY = 'hub-alert-notify';
@@ -9,7 +9,7 @@ const NOTIFY_KEY = 'hub-alert-notify';
 /** Whether alerts play a sound. Off by default; stored in this browser. */
 export const soundIsOn = signal(localStorage.getItem(SOUND_KEY) === 'on');
 
-/** Whether the browser shows notifications: wanted, and permitted. */
+/** Whether alerts show browser notifications: switched on by the user and permitted by the browser. */
 export const notifies = signal(localStorage.getItem(NOTIFY_KEY) === 'on' && permission() === 'granted');
 
 effect(() => remember(SOUND_KEY, soundIsOn.value));
@@ -20,43 +20,43 @@ function remember(key: string, isOn: boolean): void {
   else localStorage.removeItem(key);
 }
 
-/** Whether the browser supports notifications, and the user has not blocked those of this page. */
+/** Whether notifications are supported and the user has not blocked them for this page. */
 export function canNotify(): boolean {
   return permission() !== 'denied';
 }
 
-/** Turns notifications on or off. To be called for a click alone: the browser may ask. */
+/** Turns notifications on or off. Call it only in a click handler, since the browser may ask for permission. */
 export async function toggleNotifications(): Promise<void> {
   if (notifies.value) notifies.value = false;
   else if (canNotify()) notifies.value = (await Notification.requestPermission()) === 'granted';
 }
 
-/** Makes the sound, and shows the notification, that are wanted. */
+/** Plays the sound and shows the notification of an alert, as far as these are on. */
 export function draw(alert: Alert): void {
   if (soundIsOn.value) sound(alert.severity);
   if (!notifies.value) return;
   try {
     new Notification(alert.name, { tag: alert.id });
   } catch {
-    // Some browsers show those of a service worker alone.
+    // Some browsers permit notifications only from a service worker.
     notifies.value = false;
   }
 }
 
-/** Notes by severity: the more it matters the more, and the higher, they are. */
+/** Notes of the sound, in hertz, by severity: more and higher for more severe alerts. */
 const NOTES: Readonly<Record<Alert['severity'], readonly number[]>> = {
   info: [660],
   warning: [660, 880],
   critical: [880, 660, 880, 660],
 };
 const NOTE_SECONDS = 0.16;
-/** Many alerts at once are one sound. */
+/** Alerts within this interval share one sound. */
 const PAUSE_MS = 1_000;
 
 let context: AudioContext | undefined;
 let lastMs = 0;
 
-/** A few soft notes, without a file. A browser lets nothing be heard before the page was clicked on once. */
+/** Plays a few synthesized notes. Browsers mute a page until the user has clicked on it. */
 export function sound(severity: Alert['severity']): void {
   const nowMs = performance.now();
   if (lastMs > 0 && nowMs - lastMs < PAUSE_MS) return;

@@ -7,7 +7,7 @@ import { SEVERITY_LOOKS } from './alert_text.ts';
 
 const SEVEREST_FIRST = ['critical', 'warning', 'info'] as const;
 
-/** Conditions that hold without an alert because open alerts leave no room, in red. */
+/** Notice about conditions without an alert, because open alerts have reached the limit. */
 export function AlertRoomNotice() {
   const summary = alertSummary.value;
   const missing = SEVEREST_FIRST.filter((severity) => (summary?.not_raised[severity] ?? 0) > 0);
@@ -25,7 +25,7 @@ export function AlertRoomNotice() {
   );
 }
 
-/** The same on every page while warnings or critical alerts are missing, with the way to the alerts. */
+/** Banner on every page while warnings or critical alerts are missing, with a link to the alerts. */
 export function AlertRoomBanner() {
   const summary = alertSummary.value;
   const missing = (summary?.not_raised.critical ?? 0) + (summary?.not_raised.warning ?? 0);

@@ -4,24 +4,24 @@ import { can } from '../hub/access.ts';
 import { subscribe } from '../hub/live.ts';
 import { get } from '../hub/rest.ts';
 
-/** The alerts of the hub, kept as they are there for as long as the page is open. */
+/** Alerts of the hub, synchronized while the page is open. */
 export const alerts = signal<ReadonlyMap<string, Alert>>(new Map());
 
-/** `waiting` until the first list is there; `refused` where the user may not see alerts. */
+/** `waiting` until the first list has arrived; `refused` if the user may not read alerts. */
 export const alertsState = signal<'waiting' | 'ready' | 'refused'>('waiting');
 
-/** Room for alerts as last read; undefined until it is. */
+/** Last summary of the open alerts and their limit; undefined until loaded. */
 export const alertSummary = signal<AlertSummary | undefined>(undefined);
 
-/** The page reads the summary again after changes, at most so often, and while the room is nearly used up. */
+/** Minimum interval between reads of the summary, which follow changes and repeat while the limit is nearly reached. */
 const SUMMARY_MS = 5_000;
 const NEARLY_USED_UP = 0.4;
 let isSummaryDue = false;
 
-/** Unacknowledged alerts. */
+/** Number of unacknowledged alerts. */
 export const raisedCount = computed(() => count('raised'));
 
-/** Objects of raised alerts, for the map. */
+/** Ids of the objects of raised alerts, for the map. */
 export const alarmed = computed(() => {
   const [trackables, providers, fences] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const alert of alerts.value.values()) {
@@ -39,15 +39,15 @@ export function count(state: Alert['state']): number {
   return found;
 }
 
-/** The newest first. */
+/** Sorts alerts, newest first. */
 export function newestFirst(all: ReadonlyMap<string, Alert>): readonly Alert[] {
   return [...all.values()].sort((one, other) => (one.raised_at < other.raised_at ? 1 : -1));
 }
 
-/** Called with each alert that is raised, or raised once more, while the page is open. */
+/** Callback for each alert that is raised, or raised again, while the page is open. */
 export type Hearer = (alert: Alert) => void;
 
-/** Follows the alerts of the hub; once, when the page starts. */
+/** Subscribes to the alerts of the hub. Call it once, at the start of the page. */
 export function followAlerts(receive: Hearer): void {
   if (!can('READ', '/alerts')) {
     alertsState.value = 'refused';
@@ -65,7 +65,7 @@ export function followAlerts(receive: Hearer): void {
       alertsState.value = 'ready';
       void readSummary();
     } catch {
-      // It is asked for again with the next subscription.
+      // The next subscription requests the list again.
     }
     if (since === mine) since = undefined;
   };
@@ -101,7 +101,7 @@ async function readSummary(): Promise<void> {
   try {
     alertSummary.value = await get<AlertSummary>('/alerts/summary');
   } catch {
-    // The page keeps the last one, and reads it again with the next change.
+    // The last summary stays, and the next change requests it again.
   }
   const { max, open } = alertSummary.value ?? { max: 1, open: { info: 0, warning: 0, critical: 0 } };
   if (open.info + open.warning + open.critical > NEARLY_USED_UP * max) readSummaryLater();

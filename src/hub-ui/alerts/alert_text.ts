@@ -18,7 +18,7 @@ export const STATE_LABELS: Readonly<Record<Alert['state'], string>> = {
   cleared: t('Cleared'),
 };
 
-/** Text of an alert, one sentence. */
+/** Describes an alert in one sentence. */
 export function sentenceOf(alert: Alert): string {
   const fence = nameOf('fences', alert.fence_id);
   const object = objectNameOf(alert);
@@ -38,7 +38,7 @@ export function sentenceOf(alert: Alert): string {
   }
 }
 
-/** Condition of a rule, one sentence. */
+/** Describes the condition of a rule in one sentence. */
 export function sentenceOfRule(rule: AlertRule): string {
   const objects = objectsOf(rule);
   const fences = fencesOf(rule);
@@ -63,7 +63,7 @@ export function sentenceOfRule(rule: AlertRule): string {
   }
 }
 
-/** Any of the objects that rules may be about, by what these are. */
+/** Labels for any object of a type, as subjects of a rule. */
 export const ANY_OBJECT: Readonly<Record<ObjectType, string>> = {
   trackable: t('any trackable'),
   location_provider: t('any unassigned provider'),
@@ -91,7 +91,7 @@ function fencesOf({ fence_ids: ids }: AlertRule): string {
   return ids.length === 1 ? nameOf('fences', only) : t('one of {count} fences', { count: countText(ids.length) });
 }
 
-/** The name of the object that an alert is about. */
+/** Name of the object of an alert. */
 export function objectNameOf({
   trackable_id: trackable,
   provider_id: provider,
@@ -100,7 +100,7 @@ export function objectNameOf({
   return trackable == null ? t('an object') : nameOf('trackables', trackable);
 }
 
-/** The name of what an alert is about; what may not be read, or is gone, is named by its id. */
+/** Name of an entity in an alert; its id if it was deleted or the user may not read it. */
 export function nameOf(kind: 'fences' | 'trackables' | 'providers', id: string | null | undefined): string {
   if (id == null) return kind === 'fences' ? t('a fence') : t('an object');
   const found = storeOf(kind).items.value.get(id);

@@ -20,7 +20,7 @@ const VIEWS: readonly { value: View; label: string }[] = [
 export function AlertsPage() {
   const [isRules] = useRoute('/alerts/rules');
   const [, navigate] = useLocation();
-  // Alerts name what they are about.
+  // Alerts show the names of these entities.
   useEntities('fences');
   useEntities('trackables');
   const view: View = isRules ? 'rules' : 'alerts';
@@ -41,7 +41,7 @@ export function AlertsPage() {
   );
 }
 
-/** How this browser draws attention to alerts. */
+/** Switches for the sound and the notifications of this browser. */
 function Attention() {
   return (
     <>

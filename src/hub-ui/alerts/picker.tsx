@@ -13,10 +13,10 @@ const SEARCHES = {
   providers: t('Search providers'),
 } as const;
 
-/** Entities that are offered at once; others are found by their names. */
+/** Maximum number of listed entities; others are found by search. */
 const OFFERED_MAX = 100;
 
-/** Some of the fences, trackables or providers that there are; those that are chosen stand first. */
+/** Multiple selection of fences, trackables or providers; selected ones come first. */
 export function Picker({
   kind,
   label,

@@ -23,8 +23,8 @@ type Draft = Omit<AlertRule, 'id'>;
 type Kind = AlertRule['kind'];
 
 /**
- * What each kind of rule says, with places for what can be chosen: `{who}`, `{where}`, `{long}` and `{many}`. Sentences are
- * whole, so that another language can have another order.
+ * Sentence of each kind of rule, with placeholders for its parameters: `{who}`, `{where}`, `{long}` and `{many}`. Each is a
+ * whole sentence, so that translations can change the word order.
  */
 const SENTENCES = {
   entry: 'Alert when {who} enters {where}',
@@ -52,13 +52,13 @@ const UNITS = [
 ] as const;
 const PATIENCE_MS = 300;
 
-/** Builds a rule as a sentence, and shows what it would alert of now. */
+/** Dialog that edits a rule as a sentence, and previews the alerts that it would raise now. */
 export function RuleDialog({
   rule,
   onClose,
   onSaved,
 }: {
-  /** Undefined for a new one. */
+  /** The rule to edit; undefined for a new one. */
   readonly rule: AlertRule | undefined;
   readonly onClose: () => void;
   readonly onSaved: () => void;
@@ -145,7 +145,7 @@ function ofKind(kind: Kind): Partial<Draft> {
   return kind === 'collision' ? { kind, object_type: null, provider_ids: null } : { kind };
 }
 
-/** The rule as it is sent: nothing that its kind has no place for. */
+/** Request body of a rule, without members that do not apply to its kind. */
 function bodyOf(draft: Draft): Draft {
   const { fence_ids: fences, longer_than: long, more_than: many, ...rest } = draft;
   const has = (place: string): boolean => SENTENCES[draft.kind].includes(place);
@@ -157,7 +157,7 @@ function bodyOf(draft: Draft): Draft {
   };
 }
 
-/** The first missing input; undefined for a complete rule. */
+/** Returns the first missing input; undefined for a complete rule. */
 function lackOf(draft: Draft): FailedRequest | undefined {
   const { fence_ids: fences, trackable_ids: trackables, provider_ids: providers, property } = draft;
   if (fences?.length === 0) return { message: t('Choose at least one fence') };
@@ -167,7 +167,7 @@ function lackOf(draft: Draft): FailedRequest | undefined {
   return { params: { path: 'property.name' }, message: t('Name the property') };
 }
 
-/** Delays in a new rule. */
+/** Default duration of a new rule. */
 const UNIT_MS = 10 * 60_000;
 
 interface PartProps {
@@ -175,7 +175,7 @@ interface PartProps {
   readonly onChange: (changed: Partial<Draft>) => void;
 }
 
-/** The sentence of a kind, with controls in its places. */
+/** Sentence of a rule with controls in place of its parameters. */
 function Sentence({ draft, onChange }: PartProps) {
   const places: Readonly<Record<'who' | 'where' | 'long' | 'many', ComponentChildren>> = {
     who: <Who draft={draft} onChange={onChange} />,
@@ -211,7 +211,7 @@ function Sentence({ draft, onChange }: PartProps) {
   );
 }
 
-/** Choices of the objects of a rule. */
+/** Options for the objects of a rule. */
 const WHO = [
   { type: 'trackable', which: 'all', label: ANY_OBJECT.trackable },
   { type: 'trackable', which: 'some', label: t('one of these trackables') },
@@ -335,7 +335,7 @@ function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: un
   );
 }
 
-/** Shows the alerts that the rule would raise now. */
+/** Lists the alerts that the rule would raise now. */
 function Preview({ body, lack }: { readonly body: Draft; readonly lack: string | undefined }) {
   const [found, setFound] = useState<AlertPreview>();
   const text = JSON.stringify({ ...body, name: body.name || t('Preview') });

@@ -20,7 +20,7 @@ import { RuleDialog } from './rule_dialog.tsx';
 
 const PATH = '/alerts/rules';
 
-/** The rules by which the hub alerts. */
+/** List of the alert rules, with the dialog that edits one. */
 export function RulesView() {
   const [rules, setRules] = useState<readonly AlertRule[]>();
   const [problem, setProblem] = useState<string>();
@@ -81,7 +81,7 @@ export function RulesView() {
   );
 }
 
-/** Which rule is open in the dialog stands in the address. */
+/** Opens a rule in the dialog by a URL parameter; undefined closes the dialog. */
 function edit(rule: string | undefined): void {
   setUrlParams({ rule });
 }

@@ -14,7 +14,7 @@ interface ButtonProps extends Omit<JSX.ButtonHTMLAttributes<HTMLButtonElement>, 
   readonly innerRef?: Ref<HTMLButtonElement>;
 }
 
-/** A button with a text, and perhaps an icon before it. */
+/** Button with a label, and optionally an icon in front of it. */
 export function Button({ kind = 'plain', icon, children, type = 'button', innerRef, off, ...rest }: ButtonProps) {
   return (
     <button
@@ -31,7 +31,7 @@ export function Button({ kind = 'plain', icon, children, type = 'button', innerR
   );
 }
 
-/** A button with only an icon; `label` is its tooltip and its accessible name. */
+/** Button with only an icon; `label` is its tooltip and accessible name. */
 export function IconButton({
   label,
   kind = 'quiet',
@@ -40,7 +40,7 @@ export function IconButton({
   return <Button {...rest} kind={kind} data-icon-only aria-label={label} title={label} />;
 }
 
-/** A link to a page that looks like a button. */
+/** Link to a page, styled as a button. */
 export function ButtonLink({
   href,
   kind = 'plain',
@@ -55,7 +55,7 @@ export function ButtonLink({
   );
 }
 
-/** A link to a page that shows an icon alone; `label` is its name, and its tooltip where `title` is no shorter one. */
+/** Link to a page with only an icon; `label` is its accessible name, and its tooltip unless `title` is given. */
 export function IconLink({
   href,
   icon,
@@ -74,7 +74,7 @@ export function IconLink({
   );
 }
 
-/** One of a few words, all in sight. */
+/** Selection of one of a few options, all of them visible. */
 export function Choice<T extends string>(props: {
   readonly label: string;
   readonly value: T | undefined;

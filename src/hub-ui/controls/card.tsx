@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import styles from './card.module.css';
 
-/** A panel with a heading. `flush` where a table fills it to its edges; `look` for one that holds a chart alone. */
+/** Panel with a heading. `flush` lets a table fill it to its edges; `look` is for a single chart. */
 export function Card({
   title,
   actions,

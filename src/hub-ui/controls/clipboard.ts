@@ -17,7 +17,7 @@ function copySelected(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = typography.hidden ?? '';
-  // Next to the focus, since elements outside of an open dialog cannot be selected.
+  // Append it next to the focus, since an open dialog prevents selection outside of it.
   (document.activeElement?.parentElement ?? document.body).append(area);
   area.select();
   const done = document.execCommand('copy');

@@ -7,7 +7,7 @@ import type { Tone } from './badge.tsx';
 import styles from './connection_status.module.css';
 import typography from './typography.module.css';
 
-/** Name and icon of each connection state. */
+/** Label and tone of each connection state. */
 export const STATES: Readonly<Record<SocketState, { readonly label: string; readonly tone: Tone }>> = {
   connecting: { label: t('Connecting'), tone: 'neutral' },
   connected: { label: t('Connected'), tone: 'ok' },
@@ -15,10 +15,10 @@ export const STATES: Readonly<Record<SocketState, { readonly label: string; read
   reconnecting: { label: t('Reconnecting'), tone: 'danger' },
 };
 
-/** The live connection is there, but no hub has answered a request yet, which is tried again. */
+/** State while the connection is up, but requests are retried because no hub has answered them. */
 const RETRYING = { label: t('Retrying'), tone: 'warn' } as const;
 
-/** The state of the connection, which tries again at once when it is pressed. */
+/** State of the connection; a click reconnects at once. */
 export function Status() {
   const { state, retryAtMs } = connection.value;
   const isRetrying = state === 'connected' && waitingReads.value > 0;

@@ -3,7 +3,7 @@ import styles from './facts.module.css';
 
 export type FactRow = readonly [name: string, value: ComponentChildren | undefined];
 
-/** Names and values in two columns; rows without a value are left out. */
+/** Names and values in two columns; rows without a value are omitted. */
 export function Facts({ rows }: { readonly rows: readonly FactRow[] }) {
   return (
     <dl class={styles.facts}>

@@ -17,7 +17,7 @@ interface InputIds {
   readonly 'aria-describedby': string | undefined;
 }
 
-/** A label, an input, and below it a help text or an error. `children` makes the input with the ids it is given. */
+/** Label, input, and a help text or error below. `children` renders the input with the given ids. */
 export function Field({
   label,
   help,
@@ -67,7 +67,7 @@ export function TextField({
   );
 }
 
-/** A number, or undefined where the field is empty. `unit` stands inside the field, at its end. */
+/** Input for a number; undefined if empty. `unit` is shown at the end of the input. */
 export function NumberField({
   label,
   help,
@@ -129,7 +129,7 @@ export function SelectField<T extends string>({
   );
 }
 
-/** A text of several lines. `mono` for JSON and the like. */
+/** Multiline text input. `mono` is for JSON and other code. */
 export function AreaField({
   label,
   help,

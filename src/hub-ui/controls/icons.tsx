@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** Icons on a grid of 24, drawn with lines of one width. */
+/** Icons on a grid of 24 units, drawn with lines of equal width. */
 const PATHS = {
   map: 'M9 4 3.5 6.2v13.3L9 17.3l6 2.4 5.5-2.2V4.2L15 6.4 9 4Zm0 0v13.3m6-10.9v13.3',
   zone: 'M4 8V4h4m8 0h4v4m0 8v4h-4m-8 0H4v-4m5-7h6v6H9z',
@@ -62,7 +62,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A decorative icon next to a text, or in a labeled button. */
+/** Decorative icon next to text or in a labeled button. */
 export function Icon({ name, ...rest }: { name: IconName } & Omit<JSX.SVGAttributes<SVGSVGElement>, 'name'>) {
   return (
     <svg
@@ -82,7 +82,7 @@ export function Icon({ name, ...rest }: { name: IconName } & Omit<JSX.SVGAttribu
   );
 }
 
-/** The mark of the hub, in its own colors. */
+/** Logo of the hub, in its own colors. */
 export function Mark() {
   return (
     <svg viewBox="0 0 32 32" aria-hidden="true">

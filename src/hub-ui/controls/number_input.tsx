@@ -10,10 +10,7 @@ const NUMBER: Notation<number | undefined> = {
   read: (text) => (text === '' ? undefined : Number(text)),
 };
 
-/**
- * An input for an optional number. When it loses the focus, it shows the stored number: incomplete and rejected input is
- * discarded.
- */
+/** Input for an optional number. On blur it shows the stored number again: incomplete and rejected input is discarded. */
 export function NumberInput({
   value,
   onInput,
@@ -29,7 +26,7 @@ export function NumberInput({
       value={text}
       onInput={({ currentTarget: input }) => {
         type(input.value);
-        // A minus sign alone, to the browser no number and an empty text, is the beginning of one.
+        // The browser reports a lone minus sign as bad input with an empty value; it is the start of a number.
         if (!input.validity.badInput) onInput(NUMBER.read(input.value));
       }}
       onBlur={({ currentTarget: input }) => {

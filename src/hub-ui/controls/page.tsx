@@ -4,7 +4,7 @@ import { t } from '../languages/language.ts';
 import flow from './flow.module.css';
 import styles from './page.module.css';
 
-/** The frame of a page that is not a map: its title, a sentence, its actions, and what it shows. */
+/** Frame of a page that is not a map: title, introduction, actions and content. */
 export function Page({
   title,
   lead,
@@ -31,7 +31,7 @@ export function Page({
   );
 }
 
-/** Names the browser's tab after what it shows. */
+/** Sets the title of the browser tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = t('{title} · Location hub', { title });

@@ -5,13 +5,13 @@ import styles from './table.module.css';
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
-  /** Content of the heading in place of the title, which is then its accessible name. */
+  /** Content of the heading instead of the title, which is then its accessible name. */
   readonly head?: ComponentChildren;
-  /** For its cells and its heading. */
+  /** CSS class of its cells and its heading. */
   readonly class?: string | undefined;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** Whether its title is a button that sorts. */
+  /** Whether its heading is a button that sorts. */
   readonly sorts?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Sorting {
   readonly descending: boolean;
 }
 
-/** A table. Sorting and paging are the caller's: the table shows the rows in the order given. */
+/** Table that shows rows in the given order; the caller sorts and pages them. */
 export function Table<Row>(props: {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
@@ -32,8 +32,8 @@ export function Table<Row>(props: {
 }) {
   const { columns, rows, keyOf, sorting, onSort, isSelected } = props;
   return (
-    // Focusable, so that a keyboard can scroll it where it is wider than the screen.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable
+    // Focusable, so that a wide table can be scrolled by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus
     <section class={styles.box} aria-label={props.label} tabIndex={0}>
       <table class={styles.table}>
         <thead>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import styles from './tabs.module.css';
 
-/** Headings of views that share one place. */
+/** Tabs for views of which one is visible. */
 export function Tabs<T extends string>(props: {
   readonly label: string;
   readonly value: T;
@@ -11,7 +11,7 @@ export function Tabs<T extends string>(props: {
 }) {
   const { options, value, onChange } = props;
   const list = useRef<HTMLDivElement>(null);
-  // On a narrow screen the chosen one may be beyond the edge.
+  // On a narrow screen the selected tab may be out of view.
   useEffect(() => {
     const chosen = list.current?.querySelector('[aria-selected=true]');
     chosen?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

@@ -22,7 +22,7 @@ export function applyTheme(): void {
   effect(() => {
     document.documentElement.dataset['theme'] = theme.value;
     localStorage.setItem(KEY, theme.value);
-    // The frame of an installed page goes on in its color.
+    // The window frame of an installed page follows this color.
     const frame = isDark() ? '#161b20' : '#ffffff';
     document.querySelector('meta[name=theme-color]')?.setAttribute('content', frame);
   });

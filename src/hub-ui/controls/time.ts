@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { t } from '../languages/language.ts';
 import { countedText } from '../languages/numbers.ts';
 
-/** The time now, as often as asked: a component that uses it is drawn again each time. */
+/** Returns the current time and renders the component again at each interval. */
 export function useNow(everyMs: number): number {
   const [nowMs, setNowMs] = useState(Date.now());
   useEffect(() => {
@@ -12,14 +12,14 @@ export function useNow(everyMs: number): number {
   return nowMs;
 }
 
-/** How long ago, in words. */
+/** Formats the time since an event in words. */
 export function ago(milliseconds: number): string {
   if (!Number.isFinite(milliseconds)) return t('at an unknown time');
   if (milliseconds < 2_000) return t('just now');
   return t('{long} ago', { long: durationText(milliseconds) });
 }
 
-/** A duration in its largest unit. */
+/** Formats a duration in its largest unit. */
 export function durationText(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1_000);
   if (seconds < 90) return `${seconds} s`;

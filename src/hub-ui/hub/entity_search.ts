@@ -13,24 +13,25 @@ export interface Searched {
   /** Human-readable strings: a query word matches the beginning of one of their words. */
   readonly texts: string;
   /**
-   * Machine-generated codes, such as a UUID or a MAC address. Every tenth of them contains a given pair of digits, but a user
-   * who types two digits means a name. So a code matches as a whole, or by a prefix that is clearly part of a code.
+   * Machine-generated codes, such as a UUID or a MAC address. A tenth of all codes contains any given pair of digits, but a
+   * user who types two digits usually means a name. A code therefore matches as a whole, or by a prefix that is clearly part of
+   * a code.
    */
   readonly codes: readonly string[];
   /** Numbers match as a whole. */
   readonly numbers: ReadonlySet<string>;
 }
 
-/** More hexadecimal digits than a word has, with or without signs between them. */
+/** A code: at least twelve hexadecimal digits, with or without separators. */
 const CODE = /^(?=.*\d)(?:[0-9a-f][-:._]?){11,}[0-9a-f]$/;
-/** How a code may begin: with digits among letters, or with the colons of a MAC address. */
+/** Prefix of a code: digits among letters, or the colons of a MAC address. */
 const BEGINNING_OF_CODE = /^(?=[^:]*:|\D*\d[^a-f]*[a-f]|[^a-f]*[a-f]\D*\d)(?:[0-9a-f][-:._]?){4,}$/;
-/** So many digits are of a code, whatever they are. */
+/** Prefix of a code that is long enough in any form. */
 const LONG_BEGINNING_OF_CODE = /^(?=.*\d)(?:[0-9a-f][-:._]?){7,}[0-9a-f]$/;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 /** Scripts without spaces between words. */
 const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-/** A word before the number that is written to it, as in `Dock12`. */
+/** A word directly before a number, as in `Dock12`. */
 const WORD_BEFORE_NUMBER = /(?<![\p{L}\p{N}])\p{L}+$/u;
 
 /** Splits a query into its words. */
@@ -43,7 +44,7 @@ export function isMatch(entity: Any, words: readonly string[]): boolean {
   return words.length === 0 || matchesWords(searchedOf(entity), words);
 }
 
-/** Returns whether every word matches. */
+/** Returns whether all words match. */
 export function matchesWords({ texts, codes, numbers }: Searched, words: readonly string[]): boolean {
   return words.every((word) => numbers.has(word) || beginsWord(texts, word) || codes.some((code) => isOf(code, word)));
 }
@@ -52,7 +53,7 @@ function isOf(code: string, word: string): boolean {
   return code.startsWith(word) && (BEGINNING_OF_CODE.test(word) || LONG_BEGINNING_OF_CODE.test(word));
 }
 
-/** Texts as they are searched. */
+/** Prepares strings for the search. */
 export function searchedTexts(values: Iterable<string | number | boolean>): Searched {
   const texts: string[] = [];
   const codes: string[] = [];
@@ -66,7 +67,9 @@ export function searchedTexts(values: Iterable<string | number | boolean>): Sear
   return { texts: texts.join('\n'), codes, numbers };
 }
 
-/** Up to `most` entities that match: first those of just this name, then those whose name begins so, shorter names first. */
+/**
+ * Returns up to `most` matching entities. Those whose names start with the query come first, shorter names before longer ones.
+ */
 export function searchEntities(
   all: Partial<Readonly<Record<Kind, ReadonlyMap<string, Any>>>>,
   text: string,
@@ -80,7 +83,7 @@ export function searchEntities(
     for (const entity of entities.values()) {
       if (!isMatch(entity, words)) continue;
       const label = folded(labelOf(entity));
-      // The name itself is the shortest one that begins so.
+      // An exact match is the shortest name that starts with the query.
       found.push({ kind, entity, rank: label.startsWith(start) ? label.length : Number.POSITIVE_INFINITY });
     }
   }
@@ -95,7 +98,7 @@ function searchedOf(entity: Any): Searched {
   let searched = cache.get(entity);
   if (searched === undefined) {
     const foreignId = 'foreign_id' in entity ? entity.foreign_id : undefined;
-    // A plan is an image of megabytes, and no text.
+    // A floor plan is an image of some megabytes, not text.
     const { floor_plan: _, ...properties } = entity.properties ?? {};
     searched = searchedTexts([entity.id, entity.name ?? '', foreignId ?? '', ...valuesIn(properties)]);
     cache.set(entity, searched);
@@ -103,7 +106,7 @@ function searchedOf(entity: Any): Searched {
   return searched;
 }
 
-/** Names of members and values, at any depth. */
+/** Member names and values, at any depth. */
 function* valuesIn(value: unknown): Iterable<string | number | boolean> {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') yield value;
   if (typeof value !== 'object' || value === null) return;
@@ -125,7 +128,7 @@ function beginsWord(texts: string, word: string): boolean {
   return false;
 }
 
-/** Whether a word begins at a place of a text. Signs stand for themselves. */
+/** Whether a word begins at an index. Punctuation and symbols count as words of their own. */
 function isBeginning(texts: string, at: number): boolean {
   const [first = '', before = ''] = [texts.charAt(at), texts.charAt(at - 1)];
   if (!LETTER_OR_DIGIT.test(first) || !LETTER_OR_DIGIT.test(before)) return true;

@@ -5,7 +5,7 @@ import { t } from '../languages/language.ts';
 import { KINDS, type Kind, SINGULAR } from './entity_kinds.ts';
 import { subscribe } from './live.ts';
 
-/** An event that the page has received since it was opened. `size`: characters of its JSON. */
+/** An event that the page has received since it was opened. `size` is the number of characters of its JSON. */
 export type LoggedEvent = { readonly key: number; readonly atMs: number; readonly size: number } & (
   | { readonly is: 'entry' | 'exit'; readonly event: FenceEvent }
   | { readonly is: 'collision_start' | 'collision_end'; readonly event: CollisionEvent }
@@ -20,18 +20,18 @@ export type LoggedEvent = { readonly key: number; readonly atMs: number; readonl
 
 type NewEvent = LoggedEvent extends infer H ? (H extends LoggedEvent ? Omit<H, 'key' | 'size'> : never) : never;
 
-/** The events that the page stores, the oldest first. */
+/** Logged events, oldest first. */
 export const loggedEvents = signal<readonly LoggedEvent[]>([]);
-/** Start of the period from which the log has every fence event. */
+/** Start of the period for which the log has all fence events. */
 export const loggedSinceMs = signal(Date.now());
 /** Topics whose subscriptions the hub has rejected. */
 export const rejectedTopics = signal<readonly string[]>([]);
 
-/** The bounds of the log. Events carry the properties of their fence or entity, so a count alone bounds no memory. */
+/** Limits of the log. Events contain the properties of their fence or entity, so a count alone does not bound the memory. */
 export const LOG_BOUNDS = { events: 10_000, characters: 2_000_000 } as const;
-/** The log exceeds its bounds by at most this factor until the next rendering. */
+/** Factor by which the log may exceed its limits until the next rendering. */
 const SLACK = 1.25;
-/** The shortest time between two renderings. */
+/** Minimum interval between renderings. */
 const SHOW_MS = 200;
 const TOGETHER_MS = 5_000;
 
@@ -43,7 +43,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Key of the last update of each entity. */
 const updates = new Map<string, number>();
 
-/** Starts to log events, whichever page is shown: users want the events from before they opened the log. */
+/** Starts the event log, on every page: users expect to see events from before they opened the log page. */
 export function recordEvents(): void {
   follow('fence_events', {}, (event: FenceEvent) => {
     const isEntry = event.event_type === 'region_entry';
@@ -66,7 +66,7 @@ export function recordEvents(): void {
 function follow<E>(topic: string, params: Readonly<Record<string, unknown>>, take: (event: E) => void): void {
   subscribe(topic, params, {
     subscribed() {
-      // The hub does not send the events of an interruption.
+      // The hub does not resend the events of an interruption.
       if (topic === 'fence_events') loggedSinceMs.value = Date.now();
       rejectedTopics.value = rejectedTopics.value.filter((refused) => refused !== topic);
     },
@@ -90,7 +90,7 @@ function add(added: NewEvent): void {
   show();
 }
 
-/** Drops the oldest events until the log is within its bounds. The newest stays, whatever its size. */
+/** Drops the oldest events until the log is within its limits. The newest event always stays. */
 function dropOldest(): void {
   let dropped = Math.max(0, log.length - LOG_BOUNDS.events);
   for (let i = 0; i < dropped; i++) characters -= log[i]?.size ?? 0;
@@ -107,7 +107,7 @@ function sizeOf(event: object): number {
   return JSON.stringify(event).length;
 }
 
-/** Shortens the floor plan in the change of a zone: an image of up to megabytes is too large for thousands of entries. */
+/** Shortens the floor plan in a change of a zone: an image of up to some megabytes is too large for thousands of entries. */
 function withoutImage(event: ChangeEvent): ChangeEvent {
   const { properties, ...zone } = (event.object ?? {}) as Partial<Zone>;
   const plan = properties?.['floor_plan'] as { readonly image?: unknown } | null | undefined;
@@ -119,7 +119,7 @@ function withoutImage(event: ChangeEvent): ChangeEvent {
   } as ChangeEvent;
 }
 
-/** Merges an update into a recent one of the same entity. Returns whether there was one. */
+/** Merges an update into a recent entry of the same entity. Returns false if there is none. */
 function merged(change: Extract<NewEvent, { kind: Kind }>): boolean {
   const first = log[0]?.key ?? 0;
   const index = (updates.get(`${change.kind} ${change.event.id}`) ?? -1) - first;
@@ -141,7 +141,7 @@ function show(): void {
   }, SHOW_MS);
 }
 
-/** Empties the log. */
+/** Clears the log. */
 export function clearEvents(): void {
   log = [];
   characters = 0;

@@ -1,4 +1,4 @@
-/** Whether something is to be seen: on the floor that is shown, or of all floors. */
+/** Returns whether something is visible: on the selected floor, or without a floor. Undefined selects all floors. */
 export function isOnFloor(shown: number | undefined, floor: number | null | undefined): boolean {
   return shown === undefined || floor == null || floor === shown;
 }

@@ -2,7 +2,7 @@ import type { TrackableMotion } from '../../model/events.ts';
 import type { Location } from '../../model/location.ts';
 import { batteryText } from './battery.ts';
 
-/** Numbers of a row: index, time in milliseconds (NaN where unknown), how many locations since the last batch. */
+/** Numbers per row: index, time in milliseconds (NaN if unknown), and number of locations since the last batch. */
 export const LAST_SEEN_ROW = 3;
 
 /** Providers seen since the last batch, one row each. */
@@ -34,7 +34,10 @@ export class LastSeenCollector {
     return this.#indices.has(id);
   }
 
-  /** `isList`: items of a response, not events. They are not counted, and only newer ones apply. hot: once per location. */
+  /**
+   * Adds items of an event or, with `isList`, of a response. Items of a response are not counted, and only newer ones apply.
+   * hot: once per location.
+   */
   add(items: readonly unknown[], { isList = false }: { readonly isList?: boolean } = {}): void {
     for (const item of items as readonly (Location | TrackableMotion)[]) {
       const location = 'location' in item ? item.location : item;

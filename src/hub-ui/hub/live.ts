@@ -8,18 +8,18 @@ import type { MoveBatch } from './moves.ts';
 /** State of the live connection. */
 export interface LiveConnection {
   readonly state: SocketState;
-  /** When the state began. */
+  /** Start of the state. */
   readonly sinceMs: number;
-  /** When the next attempt is made; undefined where none is needed. */
+  /** Time of the next attempt; undefined if none is scheduled. */
   readonly retryAtMs: number | undefined;
 }
 
 export const connection = signal<LiveConnection>({ state: 'connecting', sinceMs: Date.now(), retryAtMs: undefined });
 
-/** Whether the hub has been reached since the page was opened. */
+/** Whether the page has reached the hub since it was opened. */
 export const wasConnected = signal(false);
 
-/** The last minutes of traffic, one entry a second, the newest last. */
+/** Traffic of the last minutes, one entry per second, newest last. */
 export const traffic = signal<readonly Traffic[]>([]);
 const TRAFFIC_MAX = 600;
 

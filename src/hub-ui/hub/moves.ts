@@ -40,7 +40,7 @@ export class MoveCollector {
     return this.#indices.has(id);
   }
 
-  /** `isList`: items of a response, not events. Only newer ones apply. hot: once per update. */
+  /** Adds items of an event or, with `isList`, of a response, of which only newer ones apply. hot: once per update. */
   add(items: readonly unknown[], { isList = false }: { readonly isList?: boolean } = {}): void {
     for (const item of items as readonly (Location | TrackableMotion)[]) {
       const isMotion = 'location' in item;

@@ -23,10 +23,10 @@ export class RequestError extends Error {
   readonly field: string | undefined;
   /** Error sentence to show at the field. */
   readonly reason: string;
-  /** The invalid value as JSON. */
+  /** The invalid value, as JSON. */
   readonly found: string | undefined;
 
-  /** `error`: a message, with the reason if the hub has one. */
+  /** `error` has a message, and the reason if the hub sent one. */
   constructor(status: number, error: FailedRequest, options?: ErrorOptions) {
     const { path, found } = error.params ?? {};
     const field = path === undefined ? undefined : String(path);
@@ -40,12 +40,14 @@ export class RequestError extends Error {
   }
 }
 
-/** The error of a value that the page checks itself. */
+/** Creates the error of a value that the page itself rejects. */
 export function problemError({ reason, params }: ErrorReason): RequestError {
   return new RequestError(400, { message: '', reason, params });
 }
 
-/** A patch changes a region in a plane other than the stored one, where its coordinates would mean other positions. */
+/**
+ * Error of a patch that changes a region in a plane other than the stored one, in which its coordinates have another meaning.
+ */
 export class OtherPlaneError extends Error {
   /** Stored plane. */
   readonly kept: string;
@@ -57,7 +59,7 @@ export class OtherPlaneError extends Error {
   }
 }
 
-/** Returns the message for a field or a field inside it: `region` also gets that of `region.coordinates[0]`. */
+/** Returns the message for a field, including errors inside it: `region` also gets the error of `region.coordinates[0]`. */
 export function errorAt(error: unknown, field: string): string | undefined {
   if (!(error instanceof RequestError) || error.field === undefined) return undefined;
   if (error.field === field) return error.reason;
