@@ -3,7 +3,7 @@ import type { IconName } from '../controls/icons.tsx';
 import type { LoggedEvent } from '../hub/event_log.ts';
 import { t } from '../languages/language.ts';
 
-/** Events that are shown or hidden together. */
+/** Groups of events that are filtered together. */
 export const GROUPS = ['entries', 'exits', 'collisions', 'changes'] as const;
 export type Group = (typeof GROUPS)[number];
 
@@ -14,7 +14,7 @@ export const GROUP_NAMES: Readonly<Record<Group, string>> = {
   changes: t('Changes'),
 };
 
-/** Name and appearance of each event. */
+/** Label and appearance of each type of event. */
 export const EVENT_LOOKS: Readonly<
   Record<LoggedEvent['is'], { label: string; tone: Tone; group: Group; icon: IconName }>
 > = {

@@ -5,14 +5,14 @@ import { storeOf } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import { countedText, fixedText, metersText } from '../languages/numbers.ts';
 
-/** Something that an event is about. */
+/** An entity that an event refers to. */
 export interface Subject {
   readonly kind: Kind;
   readonly id: string;
   readonly label: string;
 }
 
-/** What happened, in words: texts and the things that they are about. */
+/** Describes an event in words, as strings and the entities between them. */
 export function describeEvent(logged: LoggedEvent): readonly (string | Subject)[] {
   switch (logged.is) {
     case 'entry':
@@ -56,29 +56,29 @@ const DONE = {
   delete: '{object} was deleted',
 } as const;
 
-/** The words, with the ids and the kinds. */
+/** Searchable strings of an event: its description, and the ids and kinds of its entities. */
 export function searchedIn(logged: LoggedEvent): Searched {
   const parts = describeEvent(logged);
   return searchedTexts(parts.flatMap((part) => (typeof part === 'string' ? part : [part.label, part.id, part.kind])));
 }
 
-/** Current name of an entity; the former name of a deleted one, if it is known. */
+/** Current name of an entity; for a deleted one, the last name if known. */
 function subject(kind: Kind, id: string, object: { readonly id: string } = { id }): Subject {
   const entity = storeOf(kind).items.peek().get(id) ?? object;
   return { kind, id, label: labelOf(entity) };
 }
 
-/** Entities that the user may not read have no name. */
+/** Subject of a provider; a generic word if the user may not read it. */
 function provided(id: string | null | undefined): Subject | string {
   return id == null ? t('Something') : subject('providers', id);
 }
 
-/** One that may not be read has no id. */
+/** Subject of a colliding trackable, whose id is missing if the user may not read it. */
 function collider(id = ''): Subject | string {
   return id === '' ? t('something else') : subject('trackables', id);
 }
 
-/** Location of the event, for the map. */
+/** URL of the map at the location of an event. */
 export function placeOf(logged: LoggedEvent): string {
   if (logged.is === 'collision_start' || logged.is === 'collision_end') {
     const first = logged.event.collisions.find(({ position }) => position !== undefined);
@@ -91,7 +91,7 @@ export function placeOf(logged: LoggedEvent): string {
   return 'kind' in logged ? `/?sel=${logged.kind}:${encodeURIComponent(logged.event.id)}` : '/';
 }
 
-/** Whether the map has a place for it. */
+/** Whether the map can show the location of an event. */
 export function hasPlace(logged: LoggedEvent): boolean {
   if (!('kind' in logged)) return true;
   return logged.is !== 'delete' && logged.kind !== 'anchors';

@@ -12,7 +12,7 @@ import { EVENT_LOOKS } from './event_looks.ts';
 import { hasPlace, placeOf, type Subject, describeEvent } from './event_text.ts';
 import styles from './log_rows.module.css';
 
-/** Events as lines, each of which can be opened. */
+/** List of events; each row can be expanded. */
 export function LogRows({ rows }: { readonly rows: readonly LoggedEvent[] }) {
   const [openKey, setOpenKey] = useState<number>();
   return (

@@ -18,9 +18,9 @@ import styles from './log_view.module.css';
 
 const SHOWN_STEP = 100;
 
-/** What happens, the newest first. */
+/** Event log with filters, newest first. */
 export function LogView() {
-  // Names are those of now: whatever is renamed is so in the log as well.
+  // The log shows current names, also of entities that have been renamed since.
   const trackables = useEntities('trackables');
   const names = [trackables, useEntities('providers'), useEntities('fences'), useEntities('zones')];
   const [paused, setPaused] = useState<readonly LoggedEvent[]>();
@@ -112,11 +112,11 @@ interface Filter {
   readonly text: string;
   readonly groups: ReadonlySet<Group>;
   readonly most: number;
-  /** Providers whose entries and exits are left out, since their trackables have the same. */
+  /** Providers whose entries and exits are omitted, because their trackables have the same. */
   readonly carried: ReadonlySet<string>;
 }
 
-/** The newest that match, newest first. */
+/** Returns the newest matching events, newest first. */
 function filtered(all: readonly LoggedEvent[], { text, groups, most, carried }: Filter): readonly LoggedEvent[] {
   const words = wordsOf(text);
   const found: LoggedEvent[] = [];

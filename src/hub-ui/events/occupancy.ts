@@ -1,22 +1,22 @@
 import type { LoggedEvent } from '../hub/event_log.ts';
 
-/** What moves, and is counted. */
+/** Kind of the counted objects. */
 export type Counted = 'trackables' | 'providers';
 
 /** Objects in a fence according to a response of the hub. */
 export interface Contents {
   readonly ids: readonly string[];
-  /** Key of the last event that was heard before the answer. */
+  /** Key of the last event that was received before the response. */
   readonly key: number;
 }
 
-/** From when on how many were inside. */
+/** Number of objects inside from a time on. */
 export interface Step {
   readonly atMs: number;
   readonly count: number;
 }
 
-/** An object has entered or left. */
+/** Entry or exit of an object. */
 export interface Passage {
   readonly key: number;
   readonly atMs: number;
@@ -24,7 +24,7 @@ export interface Passage {
   readonly isEntry: boolean;
 }
 
-/** Entries and exits by fence, in the order in which they were heard. */
+/** Entries and exits by fence, in the order of arrival. */
 export function passagesOf(events: readonly LoggedEvent[], counted: Counted): ReadonlyMap<string, readonly Passage[]> {
   const byFence = new Map<string, Passage[]>();
   for (const logged of events) {
@@ -40,9 +40,9 @@ export function passagesOf(events: readonly LoggedEvent[], counted: Counted): Re
 }
 
 /**
- * How many were inside over time: back from what the hub has answered to when it was first listened to, and forward to
- * now. An event that the answer already knew of changes nothing, since it is a set that is counted. What is heard after
- * the answer counts whatever its time says: clocks differ, and locations may come late.
+ * Occupancy of a fence over time. The response of the hub is the fixed point: entries and exits before it are undone back to
+ * `sinceMs`, later ones are applied up to now. Contents are sets, so an event that the response already includes changes
+ * nothing. Arrival decides what is later, not the event time: clocks differ, and locations may be late.
  */
 export function stepsOf(
   contents: Contents,
@@ -64,11 +64,11 @@ export function stepsOf(
     else now.delete(id);
     steps.push({ atMs: Math.max(atMs, sinceMs), count: now.size });
   }
-  // Each has the time of its location, and these may come in another order.
+  // Event times may be out of order.
   return steps.sort((a, b) => a.atMs - b.atMs);
 }
 
-/** The count at a time; null before the first step. */
+/** Returns the count at a time; null before the first step. */
 export function countAt(steps: readonly Step[], atMs: number): number | null {
   let found: number | null = null;
   for (const step of steps) {

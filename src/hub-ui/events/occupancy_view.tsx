@@ -37,7 +37,7 @@ const COUNTED: readonly { value: Counted; label: string }[] = [
   { value: 'providers', label: t('Providers') },
 ];
 
-/** How many are in each fence, now and since the page was opened. */
+/** Occupancy of each fence, now and since the page was opened. */
 export function OccupancyView() {
   const fences = useEntities('fences');
   const trackables = useEntities('trackables');
@@ -123,7 +123,7 @@ export function OccupancyView() {
   );
 }
 
-/** Fences that were chosen for the chart; undefined before anybody has chosen. */
+/** Returns the ids of the fences selected for the chart; undefined if the user has not selected any. */
 function useCharted(): readonly string[] | undefined {
   const text = urlParam('fences');
   return useMemo(() => (text === undefined ? undefined : text.split(',').filter((id) => id !== 'none')), [text]);
@@ -238,7 +238,7 @@ function useContentsOf(ids: readonly string[], counted: Counted): ReadonlyMap<st
     const found = new Map<string, Contents>();
     const query = async (id: string): Promise<void> => {
       const inside = await get<readonly { readonly id: string }[]>(`${entityPath('fences', id)}/${counted}`);
-      // Later events are newer than the response, or included in it.
+      // Later events are newer than the response, or already part of it.
       found.set(id, { ids: inside.map((each) => each.id), key: loggedEvents.peek().at(-1)?.key ?? 0 });
     };
     const { signal } = new AbortController();

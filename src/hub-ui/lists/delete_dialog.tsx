@@ -31,7 +31,7 @@ export function DeleteDialog({
     const removeAll = async (): Promise<void> => {
       const copies: readonly Entities[Kind][] = await writableCopies(kind, entities);
       const failed = await runAll(ids, (id) => removed(kind, id), { signal: stop.signal, onDone: add });
-      // After a stop, the deletions so far can be undone, too.
+      // After a stop, undo covers the deletions so far.
       const remaining = new Set(storeOf(kind).items.peek().keys());
       const failedIds = new Set(failed.map(({ item }) => item));
       const deleted = copies.filter(({ id }) => !failedIds.has(id) && !(stop.signal.aborted && remaining.has(id)));

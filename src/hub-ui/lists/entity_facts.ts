@@ -15,9 +15,12 @@ export interface Fact<K extends Kind> {
   readonly value: (entity: Entities[K]) => string | number | undefined;
   /** Text to display instead of the value. */
   readonly text?: (entity: Entities[K]) => string | undefined;
-  /** Whether it changes every second. The order then follows at intervals, so that rows do not move under the pointer. */
+  /**
+   * Whether the value changes every second. Rows are then sorted again only at intervals, so that they do not move under the
+   * pointer.
+   */
   readonly isLive?: boolean;
-  /** Whether narrow screens show it. */
+  /** Whether it is visible on narrow screens. */
   readonly isNarrow?: boolean;
 }
 
@@ -95,7 +98,7 @@ export const FACTS: { readonly [K in Kind]: readonly Fact<K>[] } = {
   ],
 };
 
-/** Up to two names, and the number of the others. */
+/** Up to two names, and the number of further ones. */
 function few(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
   return names.length > 2

@@ -26,7 +26,7 @@ import { Pager, SIZES } from './pager.tsx';
 
 /** Interval at which rows are sorted again by a live column. */
 const SORT_AGAIN_MS = 5_000;
-/** Most names that the confirmation of a deletion lists. */
+/** Maximum number of names in the confirmation of a deletion. */
 const NAMED_MAX = 500;
 
 /** Table of the entities that match the search: sorted, paged, selectable. */
@@ -49,7 +49,7 @@ export function EntityList<K extends Kind>({
   );
   const size = SIZES.find((each) => String(each) === urlParam('size')) ?? SIZES[0];
   const part = pageOf(rows, Number(urlParam('page') ?? 1), size);
-  // Drop selected ids that no longer match the search or were deleted by another user.
+  // Ignore selected ids that no longer match the search or that another user has deleted.
   const selection = useMemo(() => rows.filter(({ id }) => selected.has(id)).map(({ id }) => id), [rows, selected]);
   const shownId = urlParam('json');
   const shown = shownId === undefined ? undefined : found.find(({ id }) => id === shownId);
@@ -139,12 +139,12 @@ export function EntityList<K extends Kind>({
   );
 }
 
-/** Names of the entities to delete: a search may have matched more than intended. */
+/** Names of the entities to delete, since a search may match more than intended. */
 function DeletionList({ kind, labels }: { readonly kind: Kind; readonly labels: readonly string[] }) {
   const more = labels.length - NAMED_MAX;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable list needs keyboard focus */}
       <ul class={styles.deletions} tabIndex={0} aria-label={t('To be deleted')}>
         {labels.slice(0, NAMED_MAX).map((label, index) => (
           <li key={index} class={typography.cut}>

@@ -17,7 +17,7 @@ import { listWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
 import kindStyles from './kind.module.css';
 
-/** Export formats: the kinds that each contains, and its purpose. */
+/** Export formats, with the kinds in each and its purpose. */
 const FORMATS = {
   json: {
     label: t('Hub'),
@@ -173,6 +173,6 @@ function download(text: string, name: string, type: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // After a minute, the browser has started the download.
+  // The browser has started the download long before.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -14,11 +14,11 @@ import { TagActivity } from './unassigned_tags.ts';
  */
 
 const tags = new TagActivity();
-/** Rises with every batch of activity. */
+/** Incremented with each batch of activity. */
 const batchCount = signal(0);
-/** Whether the hub has sent the initial activity; until then, silent tags cannot be identified. */
+/** Whether the hub has sent the initial activity. Before that, no tag counts as silent. */
 export const isActivityLoaded = signal(false);
-/** Why the subscription to activity failed; undefined while it works. */
+/** Why the subscription to activity failed; undefined if it works. */
 export const activityProblem = signal<string | undefined>(undefined);
 
 /** Subscribes to the activity of all providers while the component is mounted and `isOn`; each batch renders it again. */

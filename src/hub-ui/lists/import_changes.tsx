@@ -31,7 +31,7 @@ export function MemberChanges({
   const shown = changes.slice(0, SHOWN);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
       <section class={`${tableStyles.box} ${styles.changes}`} aria-label={label} tabIndex={0}>
         <table class={tableStyles.table}>
           <thead>

@@ -62,7 +62,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     const hub = await entitiesOfHub(read.document);
     const plan = await runImport(bodyOf(read.document, hub), { isDry: true, deletes });
     if (plan.state === 'failed') throw new Error(sentenceOf({ ...plan, message: plan.error ?? '' }));
-    // A full export is a copy of a hub: no warnings about its contents.
+    // A full export is a copy of a hub, whose contents need no warnings.
     const warnings = read.isWhole ? [] : warningsOf(read.document, hub);
     const definedMissing = await missingDefined(read.document);
     return { at: 'preview', ...read, deletes, hub, plan, warnings, definedMissing };

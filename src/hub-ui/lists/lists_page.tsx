@@ -27,7 +27,7 @@ import kindStyles from './kind.module.css';
 import styles from './lists_page.module.css';
 import { NO_FILTER, TagFilterBar, useFiltered } from './tag_filter.tsx';
 
-/** Tabs, most used first. */
+/** Tabs, the most used first. */
 const SHOWN: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
 
 type Found = { readonly [K in Kind]: readonly Entities[K][] };
@@ -38,7 +38,7 @@ export function ListsPage() {
   const [, navigate] = useLocation();
   const kind = SHOWN.find((each) => each === params?.kind) ?? 'trackables';
   const [dialog, setDialog] = useState<'import' | 'export' | 'floor'>();
-  // Not in the list: it unmounts with the last deleted entity.
+  // Outside of the list, which unmounts with the last deleted entity.
   const [deletion, setDeletion] = useState<{ readonly kind: Kind; readonly ids: readonly string[] }>();
   const found = useFound(urlParam('q') ?? '');
   const close = (): void => setDialog(undefined);

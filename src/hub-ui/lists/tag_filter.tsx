@@ -12,9 +12,9 @@ import { t } from '../languages/language.ts';
 import { filtered, type TagKind, activityProblem, isTagKind, type TagFilter, useTagActivity } from './fleet_summary.ts';
 import styles from './tag_filter.module.css';
 
-/** Interval at which silent tags are determined. */
+/** Interval at which the silent tags are determined again. */
 const LOOK_MS = 2_000;
-/** Options in seconds; the URL may contain any other value. */
+/** Options in seconds. The URL may contain any other number. */
 const SILENT_SECONDS: readonly number[] = [60, 300, 900, 3_600, 86_400];
 
 /** URL parameters that clear the filter. */

@@ -1,6 +1,6 @@
 import { LAST_SEEN_ROW, type LastSeenBatch } from '../hub/last_seen.ts';
 
-/** Rates cover the last minute, or the part of it since the subscription began. */
+/** Buckets of the rates, which cover the last minute or the time since the subscription began. */
 const BUCKET_MS = 10_000;
 const BUCKETS = 6;
 /** Minimum observation time for a rate. */
@@ -13,7 +13,7 @@ export class TagActivity {
   #buckets = Array.from({ length: BUCKETS }, () => new Uint32Array(256));
   #batteries: (string | undefined)[] = [];
   #sinceMs = 0;
-  /** Index of the current bucket since the Unix epoch. */
+  /** Index of the current bucket, counted from the Unix epoch. */
   #bucket = 0;
 
   /** Adds a batch received at `nowMs`. */

@@ -11,19 +11,19 @@ import { t } from '../languages/language.ts';
 import { isWallFromUrl } from '../map/view/map_url.ts';
 import styles from './demo_note.module.css';
 
-/** A tag of the demo sends ten times a second: after this silence the demo is taken for stopped. */
+/** Silence after which the demo counts as stopped; its tags send ten locations per second. */
 const SILENCE_MS = 5_000;
 
 /**
- * A bar above the map that says that its data is simulated, and ends the simulation. Nothing is shown on a hub without
- * the site of the demo, nor on a wall.
+ * Bar above the map that marks the data as simulated and stops the simulation. Hidden on a hub without the demo site, and in
+ * the wall view.
  */
 export function DemoNote() {
   const hasEntities = [...useEntities('zones').keys()].some(isDemoId) && !isWallFromUrl();
   const isFed = useIsFed(hasEntities);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
-    // The page reports a hub that does not answer elsewhere.
+    // Other parts of the page report a hub that does not respond.
     if (hasEntities && can('READ', '/demo')) void loadDemo().catch(() => undefined);
   }, [hasEntities]);
   const { state } = demo.value ?? {};
@@ -57,7 +57,7 @@ export function DemoNote() {
   );
 }
 
-/** Whether the hub receives locations of the demo, from wherever they are sent. */
+/** Whether the hub receives locations of the demo, from itself or from another process. */
 function useIsFed(hasEntities: boolean): boolean {
   const [isFed, setFed] = useState(false);
   useEffect(() => {

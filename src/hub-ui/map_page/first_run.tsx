@@ -13,7 +13,7 @@ import { storeOf } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import styles from './first_run.module.css';
 
-/** The first steps with an empty hub. A user who may not set up a site reads that there is nothing yet. */
+/** First steps on an empty hub. A user who may not set up a site sees that it is empty. */
 export function FirstRun() {
   const kinds = (['zones', 'fences', 'trackables', 'providers'] as const).filter((kind) =>
     can('READ', `/${kind}/summary`),

@@ -11,7 +11,7 @@ import type { MapSelection } from '../map/view/map_url.ts';
 import { useMap } from '../map/view/map_view.tsx';
 import styles from './follow.module.css';
 
-/** Whether something moves, so that it can be followed. */
+/** Whether the selection is a moving object, which can be followed. */
 export function isMovable(selection: MapSelection | undefined): selection is MapSelection {
   return selection?.kind === 'trackables' || selection?.kind === 'providers';
 }
@@ -21,8 +21,8 @@ export function follow(isFollowed: boolean): void {
 }
 
 /**
- * Ends following when the map is moved by hand or Escape is pressed, and begins it with the key F. `hasEscape`: nothing else
- * is waiting for that key.
+ * Keyboard and pointer control of following: F toggles it, panning the map or Escape ends it. `hasEscape` is false while
+ * something else handles Escape.
  */
 export function useFollow(
   selection: MapSelection | undefined,
@@ -42,7 +42,7 @@ export function useFollow(
       else if (isFollowed && event.key === 'Escape' && hasEscape) follow(false);
       else if (isFollowed && isOnMap && event.key.startsWith('Arrow')) follow(false);
     };
-    // Two fingers turn and zoom.
+    // A gesture with two fingers turns and zooms.
     const drag = ({ activePointers }: MapBrowserEvent): void => {
       if ((activePointers?.length ?? 0) < 2) follow(false);
     };
@@ -55,7 +55,7 @@ export function useFollow(
   }, [map, canFollow, isFollowed, hasEscape]);
 }
 
-/** Says what the map follows. */
+/** Chip with the name of the followed object. */
 export function FollowChip({ selection: { kind, id } }: { readonly selection: MapSelection }) {
   const entity = storeOf(kind).items.value.get(id);
   return (

@@ -40,7 +40,7 @@ interface LiveMapProps {
   readonly layers: ReadonlySet<LayerName>;
   readonly selection: MapSelection | undefined;
   readonly isFollowing: boolean;
-  /** Whether the address says where to look. */
+  /** Whether the URL has a view. */
   readonly hasView: boolean;
   readonly onPlane: (zoneId: string | undefined) => void;
   readonly onSelect: (selection: MapSelection | undefined) => void;
@@ -52,14 +52,14 @@ const HistoryOnMap = lazyPart(async () => (await import('./history_on_map.tsx'))
 
 const NO_FENCES: readonly Fence[] = [];
 
-/** Everything on the live map, and the tools around it. */
+/** Live map with all layers and tools. */
 export function LiveMap(props: LiveMapProps) {
   const { plane, floor, layers, selection, isFollowing, onPlane, onSelect } = props;
   const { map } = useMap();
   const allZones = useEntities('zones');
   const shownFences = useFencesInPlane(plane);
   const allFences = shownFences ?? NO_FENCES;
-  // Zones without a floor are on floor 0, fences without one are on all.
+  // Zones without a floor are on floor 0; fences without a floor are on all floors.
   const zones = useMemo(
     () => [...allZones.values()].filter((zone) => isOnFloor(floor, zone.floor ?? 0)),
     [allZones, floor],
@@ -82,7 +82,7 @@ export function LiveMap(props: LiveMapProps) {
     [map, plane, zones, fences],
   );
   const isWall = isWallFromUrl();
-  // A wall shows what is now.
+  // The wall view is always live.
   const isPast = pastFromUrl() !== undefined && !isWall;
   useRoomForPanel(selection !== undefined && !isWall, isPast);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
@@ -100,7 +100,7 @@ export function LiveMap(props: LiveMapProps) {
     labels.current?.redraw();
     firstFit();
     const place = isFollowing && selection?.kind === kind ? objects.positionOf(selection.id) : undefined;
-    // It would interrupt a zoom animation.
+    // Centering would interrupt a zoom animation.
     if (place !== undefined && !map.getView().getAnimating()) map.getView().setCenter(place);
   };
   const show = (found: MapSelection): void => {
@@ -160,8 +160,8 @@ export function LiveMap(props: LiveMapProps) {
 }
 
 /**
- * A click opens a cluster, or selects what is nearest: what moves goes before fences, these before zones. With the Shift
- * key, and while many are chosen, it chooses that as well, or leaves it out.
+ * Selects the nearest object on a click: moving objects before fences, fences before zones. A click on a cluster zooms in. With
+ * Shift, or in multiple selection, a click toggles the object.
  */
 function useSelectOnClick(
   isOn: boolean,

@@ -14,10 +14,10 @@ import { FirstRun } from './first_run.tsx';
 import { LiveMap } from './live_map.tsx';
 import { loadViews, mayReadViews, opened, openView } from './tools/saved_views.ts';
 
-/** How long the view that the map starts with is waited for. */
+/** Time limit for loading the start view. */
 const START_MS = 1_500;
 
-/** Opens the start view where the address asks for none; true until that is known. */
+/** Opens the start view unless the URL has parameters. Returns true until that is decided. */
 function useStart(): boolean {
   const [isStarting, setStarting] = useState(() => location.search === '' && mayReadViews());
   useEffect(() => {
@@ -36,7 +36,7 @@ function useStart(): boolean {
   return isStarting;
 }
 
-/** The live map: where one looks, what is shown and what is selected stands in the address. */
+/** Page with the live map. The URL has the view, the layers and the selection. */
 export function MapPage() {
   useTitle(t('Map'));
   const zones = useEntities('zones');
@@ -48,7 +48,7 @@ export function MapPage() {
   const plane = useMemo(() => (zone === undefined ? EARTH : planeOfZone(zone)), [zone]);
   // Until the zone has loaded, its plane is unknown.
   const isWaiting = zoneId !== undefined && storeOf('zones').state.value === 'waiting';
-  // Read once for each plane: when one goes back to another, the address says where one looked there.
+  // Read once per plane: the browser's back button restores the URL, and with it the view of the previous plane.
   const look = useMemo(() => ({ at: viewFromUrl(), on: plane.id }), [plane.id, opened.value, isStarting]);
   const changePlane = useCallback((id: string | undefined) => {
     setUrlParams({ zone: id, at: undefined, z: undefined, floor: undefined }, { replace: false });

@@ -5,7 +5,7 @@ import type { FenceGlow } from '../../map/site/area_layers.tsx';
 
 const GLOW_MS = 1_800;
 
-/** Fences with an entry or exit in the last moments. */
+/** Returns the fences with a very recent entry or exit. */
 export function useGlows(): ReadonlyMap<string, FenceGlow> {
   const [glows, setGlows] = useState<ReadonlyMap<string, FenceGlow>>(new Map());
   useEffect(() => {
@@ -39,7 +39,7 @@ export function useGlows(): ReadonlyMap<string, FenceGlow> {
   return glows;
 }
 
-/** Ids of trackables that are currently colliding. */
+/** Returns the ids of the currently colliding trackables. */
 export function useColliding(): ReadonlySet<string> {
   const [colliding, setColliding] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => {
@@ -48,7 +48,7 @@ export function useColliding(): ReadonlySet<string> {
       'collision_events',
       {},
       {
-        // The hub does not send collision ends of an interruption.
+        // The hub does not resend collision ends of an interruption.
         subscribed() {
           pairs.clear();
           setColliding(new Set());

@@ -19,7 +19,7 @@ import { loadMessages, sentenceOf } from '../../problems/sentences.ts';
 import { selectedIds } from '../multi_select/multi_selection.ts';
 import { useColliding, useGlows } from './event_highlights.ts';
 
-/** What moves, of one kind: its layer once there is one, and how many are seen. */
+/** Moving objects of one kind: their layer once it exists, and the number of visible ones. */
 export interface Movables {
   readonly layer: { current: MovingLayerState | undefined };
   readonly seen: Signal<Seen>;
@@ -36,9 +36,9 @@ export interface LiveLayersProps {
   readonly zoneOf: (anchor: Anchor) => Zone | undefined;
   readonly trackables: Movables;
   readonly providers: Movables;
-  /** Holds the label layer, to redraw it after movement. */
+  /** Handle of the label layer, to redraw it after movement. */
   readonly labels: { current: { redraw(): void } | undefined };
-  /** Whether the map shows the past, which other layers draw. */
+  /** Whether the map is in playback, which has its own layers. */
   readonly isPast: boolean;
   /** Called after each batch. */
   readonly onMoved: (kind: 'trackables' | 'providers', moving: MovingLayerState) => void;
@@ -49,7 +49,7 @@ const NO_ZONES: readonly Zone[] = [];
 const NO_FENCES: readonly Fence[] = [];
 const NO_GLOWS: ReadonlyMap<string, FenceGlow> = new Map();
 
-/** The layers of the live map that are switched on, from below. */
+/** Enabled layers of the live map, bottom to top. */
 export function LiveLayers(props: LiveLayersProps) {
   const { layers, selection, zones, fences, anchors, zoneOf, trackables, providers, labels, isPast, onMoved } = props;
   const names = namesFromUrl(layers);
@@ -125,7 +125,7 @@ export function LiveLayers(props: LiveLayersProps) {
   );
 }
 
-/** Highlights an event of a fence for a moment, and its alert as long as it lasts. */
+/** Adds fences with an alert to the highlights. Recent events take precedence. */
 function withAlarms(
   glows: ReadonlyMap<string, FenceGlow>,
   alarmed: ReadonlySet<string>,
@@ -133,7 +133,7 @@ function withAlarms(
   return new Map([...[...alarmed].map((id) => [id, 'danger'] as const), ...glows]);
 }
 
-/** How moving objects are shown by the layers that are switched on. */
+/** Appearance of moving objects, by the enabled layers. */
 export function movingLayerProps({
   layers,
   floor,

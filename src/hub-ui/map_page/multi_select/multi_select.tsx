@@ -33,26 +33,26 @@ import styles from './multi_select.module.css';
 import { addSelected, selectedIds, clearSelected, removeKind } from './multi_selection.ts';
 
 const KINDS: readonly Kind[] = ['trackables', 'providers', 'fences', 'zones', 'anchors'];
-/** A pointer that has moved less was clicked. */
+/** Pointer movement below this distance is a click. */
 const DRAG_MIN_PIXELS = 6;
-/** Points of a lasso are so far apart. */
+/** Distance between the points of a lasso. */
 const STEP_PIXELS = 4;
 
 type Shape = 'lasso' | 'rectangle';
 
-/** What moves, and how much of it is shown. */
+/** Moving objects, and the filters that decide which are visible. */
 interface VisibleObjects extends MovingLayers {
   readonly layers: ReadonlySet<LayerName>;
   readonly floor: number | undefined;
 }
 
 interface MultiSelectProps extends VisibleObjects {
-  /** Whether shapes are drawn now; else what was chosen is shown alone. */
+  /** Whether the selection tool is active; otherwise only the selection is shown. */
   readonly isSelecting: boolean;
   readonly onClose: () => void;
 }
 
-/** Chooses many things on the map, by a lasso, a rectangle or clicks, and changes or copies all of them. */
+/** Tool that selects many entities by lasso, rectangle or clicks, and edits or copies them. */
 export function MultiSelect({ isSelecting, onClose, ...shown }: MultiSelectProps) {
   const [shape, setShape] = useState<Shape>('lasso');
   const [asked, setAsked] = useState<{ readonly what: 'change' | 'copy'; readonly kind: Kind }>();
@@ -139,13 +139,13 @@ function SelectedKind({
   );
 }
 
-/** Omits entities that were deleted in the meantime. */
+/** Returns the selected entities of a kind, without those that were deleted in the meantime. */
 function selectedEntitiesOf<K extends Kind>(kind: K): readonly Entities[K][] {
   const items = storeOf(kind).items.peek();
   return [...(selectedIds.peek().get(kind) ?? [])].flatMap((id) => items.get(id) ?? []);
 }
 
-/** Escape ends it, unless it closes a dialog. */
+/** Closes the tool on Escape, unless a dialog is open. */
 function useEscape(close: () => void): void {
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
@@ -156,7 +156,7 @@ function useEscape(close: () => void): void {
   });
 }
 
-/** Draws a shape with the pointer, and chooses what has its middle in it. */
+/** Draws a shape with the pointer and selects the entities whose center is inside it. */
 function ShapeTool({ shape, ...given }: VisibleObjects & { readonly shape: Shape }) {
   const { map } = useMap();
   const visible = useRef<VisibleObjects>(given);
@@ -235,7 +235,7 @@ function within(map: OlMap, area: Polygon, { trackables, providers, layers, floo
   return found;
 }
 
-/** The areas and points that stand for something, in whatever layer. */
+/** Features of all layers that represent an entity, with their geometries. */
 function* drawnOn(map: OlMap): Iterable<readonly [MapSelection, Geometry]> {
   for (const layer of map.getAllLayers()) {
     const source = layer instanceof VectorLayer ? (layer.getSource() as VectorSource | null) : null;
@@ -251,7 +251,7 @@ function middleOf(geometry: Geometry): readonly number[] {
   return geometry instanceof Point ? geometry.getCoordinates() : [Number.NaN, Number.NaN];
 }
 
-/** Edges of chosen areas and points; what moves has its ring from its own layer. */
+/** Highlights selected areas and points. The layers of moving objects draw their own rings. */
 function Highlights() {
   const { map } = useMap();
   const { selected, halo } = palette();

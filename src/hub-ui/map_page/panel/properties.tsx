@@ -3,7 +3,7 @@ import { Facts } from '../../controls/facts.tsx';
 import typography from '../../controls/typography.module.css';
 import { t } from '../../languages/language.ts';
 
-/** Custom properties of an entity, without the image of its floor. */
+/** Custom properties of an entity, without the image of its floor plan. */
 export function Properties({
   properties,
   title = t('Properties'),

@@ -23,7 +23,7 @@ import { Gone, Properties } from './properties.tsx';
 
 const WhyHere = lazyPart(async () => (await import('../../setup/rules/location_explanation.tsx')).WhyHere);
 
-/** Facts of an entity; of a moving one its position, its state and its fences. */
+/** Facts of an entity; for a moving object, its position, state and fences. */
 export function SelectionFacts({ selection }: { readonly selection: MapSelection }) {
   const { kind, id } = selection;
   if (kind === 'zones') return <ZoneFacts id={id} />;
@@ -108,7 +108,9 @@ function idRow(id: string): FactRow {
   ];
 }
 
-/** How many there are, and the first of them; null where the hub does not say, undefined until it is asked. */
+/**
+ * Number of objects and the first of them. `inside` is null if the hub rejects the query, and undefined before its response.
+ */
 function Contents({
   of,
   inside,
@@ -157,7 +159,7 @@ function MovingFacts({ selection }: { readonly selection: MapSelection }) {
   );
 }
 
-/** Whether one of several locations counts for it. */
+/** Whether an entity has several locations, of which the hub selects one. */
 function hasSeveral(kind: MapSelection['kind'], entity: object | undefined): boolean {
   return kind === 'trackables' && ((entity as Trackable | undefined)?.location_providers?.length ?? 0) > 1;
 }
@@ -249,7 +251,7 @@ function usePosition({ kind, id }: MapSelection): Location | null | undefined {
     setPlace(undefined);
     let lastSeen = false;
     const isTrackable = kind === 'trackables';
-    // After a reconnect the time of the last location may be long ago.
+    // After a reconnect, the last received location may be old.
     const load = (): void => {
       lastSeen = false;
       get<Location>(`${entityPath(kind, id)}/location`).then(
@@ -300,7 +302,7 @@ interface FenceContents {
 }
 
 /**
- * Objects in a fence by the hub's timers and tolerances: null if the hub does not permit the query, undefined before the
+ * Returns the objects in a fence by the hub's timers and tolerances: null if the hub rejects the query, undefined before the
  * response. A trackable and its tag are both inside, so they are listed and counted separately, as in the occupancy.
  */
 function useContents(fenceId: string): FenceContents | null | undefined {
@@ -317,7 +319,7 @@ function useContents(fenceId: string): FenceContents | null | undefined {
       const mine = asked;
       Promise.all([of('trackables'), of('providers')]).then(
         ([trackables, providers]) => {
-          // A later answer may overtake this one.
+          // A newer request supersedes this response.
           if (mine === asked) setInside({ trackables, providers });
         },
         () => {
@@ -334,7 +336,7 @@ function useContents(fenceId: string): FenceContents | null | undefined {
   return inside;
 }
 
-/** The zone that a location or an area has come from, or what the source calls itself. */
+/** Name of the zone that is the source of a location or area; otherwise the source as sent. */
 function sourceName(source: string | null | undefined): string | undefined {
   if (source == null) return undefined;
   const zones = storeOf('zones').items.value;

@@ -77,7 +77,7 @@ export function SelectionPanel(props: PanelProps) {
   );
 }
 
-/** Assigns a provider that belongs to nothing. */
+/** Button that assigns an unassigned provider to a trackable. */
 function AssignHere({ provider }: { readonly provider: LocationProvider }) {
   const [isAsked, setAsked] = useState(false);
   if (!mayAssign() || (trackablesByProvider.value.has(provider.id) && !isAsked)) return null;

@@ -51,7 +51,7 @@ const COLORINGS: readonly { readonly value: ColorBy; readonly label: string }[] 
   { value: 'parent', label: t('What carries it') },
 ];
 
-/** Time that was spent somewhere is known where it was recorded. */
+/** Whether a layer is available: the heat map requires recorded history. */
 function isThere([name]: readonly [LayerName, string]): boolean {
   return name !== 'heat' || hasHistory('/analytics/heatmap');
 }

@@ -9,13 +9,16 @@ import { colorByFromUrl, type LayerName } from '../../map/view/map_url.ts';
 import { categoryColors, type Palette, palette } from '../../map/view/palette.ts';
 import styles from './legend.module.css';
 
-/** A sign of the map in a box of 24 by 16, its meaning, and whether it shows the current state, as a wall display does. */
+/**
+ * Row of the legend: a symbol of 24 by 16 pixels, its meaning, and whether the wall view shows it, since it depends on the
+ * current state.
+ */
 type Row = readonly [sign: JSX.Element, meaning: string, isOfNow?: boolean];
 
 /** Screens up to this width show the legend only on request. */
 const NARROW_PIXELS = 720;
 
-/** Meanings of the signs and colors of the live map. Opens with the colors of values, if these are shown. */
+/** Legend of the live map. It opens by itself if objects have colors by value. */
 export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
   const by = colorByFromUrl();
   const signs = (
@@ -45,7 +48,7 @@ export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) 
   );
 }
 
-/** The legend of a wall display, always open: colors of values, and signs of the current state. */
+/** Legend of the wall view, always open: color values, and symbols of the current state. */
 export function WallLegend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
   const by = colorByFromUrl();
   return (
@@ -62,7 +65,7 @@ export function WallLegend({ layers }: { readonly layers: ReadonlySet<LayerName>
   );
 }
 
-/** Meanings of the colors of the objects, with their counts. */
+/** Legend of the color values, with the number of objects of each. */
 function ColorLegend({ by, layers }: { readonly by: ColorBy; readonly layers: ReadonlySet<LayerName> }) {
   const symbols = [
     { symbol: 'trackable', groups: groupCounts.trackable.value, isOn: layers.has('trackables') },

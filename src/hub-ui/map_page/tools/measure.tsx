@@ -17,7 +17,10 @@ import { palette } from '../../map/view/palette.ts';
 import { Z } from '../../map/view/vector_layer.ts';
 import styles from './measure.module.css';
 
-/** Measures along clicked points, geodesic on the earth. Double click ends a line, Escape ends the tool. */
+/**
+ * Tool that measures the distance along clicked points, geodesic on the earth. A double click ends the line, Escape ends the
+ * tool.
+ */
 export function Measure({ onClose }: { readonly onClose: () => void }) {
   const { map, plane } = useMap();
   const [meters, setMeters] = useState<number>();

@@ -6,10 +6,10 @@ import { get, request } from '../../hub/rest.ts';
 
 const PATH = '/views';
 
-/** The views that the hub keeps for all who use the page; undefined until they were asked for. */
+/** Saved views of the map, shared by all users; undefined until loaded. */
 export const views = signal<readonly MapView[] | undefined>(undefined);
 
-/** Number of opened views: each one creates the map again. */
+/** Number of opened views; each one recreates the map. */
 export const opened = signal(0);
 
 export function mayReadViews(): boolean {
@@ -26,13 +26,13 @@ export async function loadViews(): Promise<readonly MapView[]> {
   return found;
 }
 
-/** Shows the map as the view has it. */
+/** Opens a saved view. */
 export function openView({ address }: Pick<MapView, 'address'>, options?: { readonly replace: boolean }): void {
   setQuery(address, options);
   opened.value++;
 }
 
-/** Keeps what is shown now under a name: a view of that name becomes what is shown. */
+/** Saves the current view under a name; overwrites an existing view of that name. */
 export async function saveView(name: string): Promise<void> {
   const address = location.search || '?z=2';
   const before = views.peek()?.find((view) => view.name === name);
@@ -41,7 +41,7 @@ export async function saveView(name: string): Promise<void> {
   await loadViews();
 }
 
-/** Makes it the view that the map opens with, or takes that back. */
+/** Sets or clears a view as the start view of the map. */
 export async function setStart(view: MapView, isStart: boolean): Promise<void> {
   await request('PUT', pathOf(view), { body: { ...view, is_start: isStart } });
   await loadViews();

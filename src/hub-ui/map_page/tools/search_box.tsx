@@ -18,7 +18,7 @@ const ICONS: Readonly<Record<string, IconName>> = {
   providers: 'provider',
 };
 
-/** Finds whatever has a text in its id, its name or its properties, while it is typed. Slash goes there. */
+/** Search field for entities by id, name or properties, with results while typing. The slash key focuses it. */
 export function SearchBox({ onFound }: { readonly onFound: (selection: MapSelection) => void }) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);

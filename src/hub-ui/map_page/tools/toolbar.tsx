@@ -23,14 +23,14 @@ import { ViewMenu } from './view_menu.tsx';
 interface ToolbarProps {
   readonly plane: Plane;
   readonly floor: number | undefined;
-  /** Those that there are. */
+  /** Floors of the site. */
   readonly floors: readonly number[];
   readonly layers: ReadonlySet<LayerName>;
   readonly trackables: Movables;
   readonly providers: Movables;
   readonly isMeasuring: boolean;
   readonly onMeasuring: (isMeasuring: boolean) => void;
-  /** Whether many are being chosen. */
+  /** Whether multiple selection is active. */
   readonly isSelecting: boolean;
   readonly onSelecting: (isSelecting: boolean) => void;
   readonly onPlane: (zoneId: string | undefined) => void;
@@ -38,7 +38,7 @@ interface ToolbarProps {
   readonly onFit: () => void;
 }
 
-/** Controls around the live map: search, views and layers at the top, floors and zoom at the side, the scale at the bottom. */
+/** Controls around the live map: search, views and layers at the top, floors and zoom at the side, scale at the bottom. */
 export function Toolbar(props: ToolbarProps) {
   const { plane, floor, floors, layers, trackables, providers, isMeasuring, onMeasuring, onPlane, onFound, onFit } =
     props;
@@ -94,7 +94,7 @@ function seenText({ seen, stale }: Seen, name: Noun): string {
   return stale === 0 ? things : t('{things}, {stale} silent', { things, stale: countText(stale) });
 }
 
-/** The earth, or the meters of one of the zones that have their own. */
+/** Select for the plane of the map: the earth, or the local meters of a georeferenced zone. */
 function PlaneSelect({ plane, onPlane }: Pick<ToolbarProps, 'plane' | 'onPlane'>) {
   const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
   if (zones.length === 0) return null;

@@ -1,15 +1,15 @@
 import { type MutableRef, useLayoutEffect, useRef } from 'preact/hooks';
 
-/** The box of something that is open until one presses Escape, or points elsewhere. */
+/** Closes a popover on Escape, or on a pointer press outside of it. Returns the ref for its box. */
 export function usePopover(isOpen: boolean, close: () => void): MutableRef<HTMLDivElement | null> {
   const box = useRef<HTMLDivElement>(null);
-  // Runs before the first paint, because the user may leave at once.
+  // Runs before the first paint, because the user may press Escape at once.
   useLayoutEffect(() => {
     if (!isOpen) return;
     const end = (event: Event): void => {
       const isEscape = event instanceof KeyboardEvent && event.key === 'Escape';
       if (event instanceof KeyboardEvent ? !isEscape : box.current?.contains(event.target as Node)) return;
-      // It closes this alone.
+      // Escape closes only the popover.
       if (isEscape) event.preventDefault();
       close();
     };

@@ -88,7 +88,7 @@ function Row({ view, onOpen }: { readonly view: MapView; readonly onOpen: () => 
   );
 }
 
-/** Keeps what is shown now. */
+/** Form that saves the current view under a name. */
 function Save() {
   const [name, setName] = useState('');
   const save = async (): Promise<void> => {

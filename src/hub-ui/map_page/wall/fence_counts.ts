@@ -4,18 +4,18 @@ import { subscribe } from '../../hub/live.ts';
 import { entityPath, get } from '../../hub/rest.ts';
 import { runAll } from '../../hub/run_all.ts';
 
-/** What moves, and is counted. */
+/** Kind of the counted objects. */
 export type Counted = 'trackables' | 'providers';
 
-/** Objects in each fence, by the id of the fence. */
+/** Ids of the objects in each fence, by the id of the fence. */
 export type Inside = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Fences that are counted; a screen has no room for more, and each is a request. */
+/** Maximum number of counted fences: a screen has no room for more, and each is a request. */
 const FENCES_MAX = 60;
-/** Interval of reloading, which corrects missed changes, such as a trackable that another user has deleted. */
+/** Interval of reloading, which corrects missed changes, such as a deleted trackable. */
 const POLL_MS = 300_000;
 
-/** Objects after entries and exits; the same map if no event is of a counted fence. */
+/** Applies entries and exits. Returns the same map if no event concerns a counted fence. */
 export function afterEvents(inside: Inside, events: readonly FenceEvent[], counted: Counted): Inside {
   const next = new Map(inside);
   let isSame = true;
@@ -32,14 +32,14 @@ export function afterEvents(inside: Inside, events: readonly FenceEvent[], count
   return isSame ? inside : next;
 }
 
-/** Objects in each of some fences by the hub's timers: requested once, then updated by events. */
+/** Returns the objects in each fence by the hub's timers: requested once, then updated by events. */
 export function useInsideOf(fenceIds: readonly string[], counted: Counted): Inside {
   const [inside, setInside] = useState<Inside>(new Map());
   const key = fenceIds.slice(0, FENCES_MAX).join(' ');
   useEffect(() => {
     const ids = key === '' ? [] : key.split(' ');
     let abort = new AbortController();
-    // Those that are heard while the hub is asked may be in its answer or not: a second time they change nothing.
+    // Events received during the request. The response may already include them, and applying one twice has no effect.
     let received: FenceEvent[] = [];
     const load = async (): Promise<void> => {
       abort.abort();

@@ -16,12 +16,11 @@ import { WallLegend } from '../tools/legend.tsx';
 import { useInsideOf } from './fence_counts.ts';
 import styles from './wall_view.module.css';
 
-/** Fences that are listed, the fullest first; as many of them are seen as the screen has room for. */
+/** Maximum number of listed fences, the fullest first; the screen shows as many as fit. */
 const LISTED_MAX = 40;
 
 /**
- * The map for a wall display without input: the time, the number of objects in each fence, and the legend. It reconnects by
- * itself.
+ * Wall view of the map, for a display without input: time, number of objects per fence, and legend. It reconnects by itself.
  */
 export function WallView({
   layers,
