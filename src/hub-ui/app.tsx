@@ -26,7 +26,7 @@ const FlowsPage = lazyPage(async () => (await import('./history/flows_page.tsx')
 const MethodsPage = lazyPage(async () => (await import('./methods/methods_page.tsx')).MethodsPage);
 const OperationsPage = lazyPage(async () => (await import('./operations/operations_page.tsx')).OperationsPage);
 
-/** All pages by their addresses below /hub-ui. `/zones/*?` is the page and everything below it. */
+/** All pages by their paths below /hub-ui. `/zones/*?` matches the page and all paths below it. */
 export function App() {
   if (session.value?.state === 'out') return <SignIn session={session.value} />;
   return (
@@ -60,7 +60,7 @@ function setUpPage(kind: Kind) {
   return lazyPage(async () => (await import('./setup/entity_pages.tsx')).entityPage(kind));
 }
 
-/** A page, or that the user may see nothing of it. */
+/** Renders a page, or a notice if the user may not read anything on it. */
 function Permitted({ children }: { readonly children: ComponentChildren }) {
   const [address] = useLocation();
   const place = pageAt(address);

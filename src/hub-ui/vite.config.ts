@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** The service worker's file: its address has to stay, so there is no hash in it. */
+/** File of the service worker. Its URL has no hash, because it must not change. */
 const WORKER = 'sw.js';
 
-/** Files that the page needs to load without a hub: see shell/service_worker.ts. */
+/** Returns whether a file belongs to the shell, which loads without a hub: see shell/service_worker.ts. */
 function isOfShell(name: string): boolean {
   return name.startsWith('assets/') && !/countries-50m|\.map$/.test(name);
 }
 
 /**
- * Tells the service worker what its build has made, and packs every file of the page once, when it is built, so that the
- * hub never has to.
+ * Inserts the build constants into the service worker, and compresses every file of the page at build time instead of in the
+ * hub.
  */
 function finished(): Plugin {
   return {
     name: 'finished',
     apply: 'build',
-    // Not earlier: other plugins still change the files of a bundle that is about to be written.
+    // Other plugins change files until the bundle is written.
     writeBundle({ dir = '' }, bundle) {
       const names = Object.keys(bundle);
       const read = (name: string): Buffer => readFileSync(join(dir, name));
@@ -42,18 +42,18 @@ function finished(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   base: '/hub-ui/',
-  // The hub puts a prefix before the addresses in the page. All other files find each other from where they are.
+  // The hub adds a prefix to the URLs in the page. All other files use relative URLs.
   experimental: { renderBuiltUrl: (_name, { hostType }) => (hostType === 'html' ? undefined : { relative: true }) },
   plugins: [finished()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: { alias: { 'react/jsx-runtime': 'preact/jsx-runtime', react: 'preact/compat' } },
   worker: { format: 'es' },
   build: {
-    // src/build_ui.mjs builds into a temporary folder, and renames it.
+    // src/build_ui.mjs builds into a temporary folder and renames it.
     outDir: process.env['HUB_UI_OUT'] ?? '../../.hub-ui',
     emptyOutDir: true,
     target: 'es2022',
-    // All of these browsers support light-dark(), which distinguishes the themes.
+    // All of these browsers support light-dark(), on which the themes depend.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     reportCompressedSize: false,
@@ -67,9 +67,9 @@ export default defineConfig({
         entryFileNames: ({ name }) => (name === 'worker' ? WORKER : 'assets/[name]-[hash].js'),
         codeSplitting: {
           groups: [
-            // One file that comes before all others: it says in which order the layers of style sheets count.
+            // A single file that loads first, because it defines the order of the cascade layers.
             { name: 'styles', test: /src\/hub-ui\/(styles|controls|json)\/[^/]*\.css$/ },
-            // All editors need nearly the same styles.
+            // The editors share nearly all of their styles.
             { name: 'setup', test: /src\/hub-ui\/setup\/.*\.css$/ },
           ],
         },

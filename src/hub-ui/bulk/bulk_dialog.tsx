@@ -274,7 +274,7 @@ function Preview({
         {same > 0 && <span class={typography.faint}>{t('{count} unchanged', { count: countText(same) })}</span>}
       </p>
       {plan.rows.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable list needs keyboard focus
         <ul class={styles.preview} tabIndex={0} aria-label={t('Changes')}>
           {plan.rows.slice(0, SHOWN_MAX).map((row) => (
             <PreviewLine key={`${row.id} ${row.path.join(' ')}`} row={row} />

@@ -8,41 +8,41 @@ import styles from './chart.module.css';
 
 export interface Line {
   readonly label: string;
-  /** One for each time; null where it is not known, which leaves a gap. */
+  /** One value per time; null leaves a gap. */
   readonly values: readonly (number | null)[];
-  /** Holds each value until the next, instead of a slope between the two. */
+  /** Whether to hold each value until the next instead of connecting them by a slope. */
   readonly isStepped?: boolean;
 }
 
 interface ChartProps {
   /** Accessible name of the chart. */
   readonly label: string;
-  /** Seconds since 1970, rising. */
+  /** Unix seconds, ascending. */
   readonly times: readonly number[];
   readonly lines: readonly Line[];
-  /** How a value is written, with its unit. */
+  /** Formats a value with its unit. */
   readonly format: (value: number) => string;
-  /** Seconds; undefined: as far as there are values. */
+  /** Range in Unix seconds; undefined for the range of the values. */
   readonly range?: readonly [number, number];
   readonly height?: number;
 }
 
-/** A page that was just opened shows its first minute in full width, and not a line at the end of an empty hour. */
+/** Minimum range of a chart: on a page that was just opened, a line at the end of an empty hour would be hard to see. */
 const SHORTEST_MS = 60_000;
 
-/** Range of a chart: the last minutes, from the first known value on. */
+/** Range of a chart: the last `minutes`, but not before the first value. */
 export function rangeOf(minutes: number, nowMs: number, firstMs: number): readonly [number, number] {
   const fromMs = Math.min(Math.max(firstMs, nowMs - minutes * 60_000), nowMs - SHORTEST_MS);
   return [fromMs, nowMs];
 }
 
-/** Line colors, which people with red-green color blindness can distinguish. */
+/** Line colors, distinguishable with red-green color blindness. */
 const LIGHT = ['#0b6e66', '#1c5fb8', '#b36b00', '#a3357a', '#5b4bb3', '#5d6974', '#9c2f1d', '#3f7d20'];
 const DARK = ['#3bd0bd', '#86baff', '#f2b65c', '#f08fcb', '#b3a6ff', '#a2adb8', '#ff9087', '#a5d97a'];
 
 const AXIS_FONT = '11px Inter, system-ui, sans-serif';
 
-/** Lines over time, with a legend that shows the value at the pointer, else the last one. */
+/** Line chart over time, with a legend that shows the values at the pointer, or the last ones. */
 export function Chart({ label, times, lines, format, range, height = 150 }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | null>(null);
@@ -50,7 +50,7 @@ export function Chart({ label, times, lines, format, range, height = 150 }: Char
   const shape = lines.map((line) => `${line.label}${line.isStepped === true}`).join();
   const colors = lines.map((_, index) => lineColor(index));
   const frame = frameColors();
-  // Read by the drawing code.
+  // The drawing code reads the current props from here.
   const now = useRef({ range, format });
   now.current = { range, format };
   useEffect(() => {
@@ -142,13 +142,13 @@ function clockTexts(_plot: unknown, seconds: readonly number[]): string[] {
   return seconds.map((second) => (isFine ? clockText(second * 1_000) : shortClockText(second * 1_000)));
 }
 
-/** The color of the line at an index; reads the theme. */
+/** Color of the line at an index; reads a signal. */
 function lineColor(index: number): string {
   const colors = isDark() ? DARK : LIGHT;
   return colors[index % colors.length] ?? '';
 }
 
-/** Colors of what surrounds the lines. */
+/** Colors of the axes and the grid. */
 function frameColors(): { readonly ink: string; readonly grid: string } {
   return isDark()
     ? { ink: '#929ea9', grid: 'rgb(233 237 240 / 0.07)' }

@@ -1,7 +1,7 @@
 import styles from './sparkline.module.css';
 
 interface SparklineProps {
-  /** From when on which count; in the order of time. */
+  /** Count from each time on, in chronological order. */
   readonly steps: readonly { readonly atMs: number; readonly count: number }[];
   readonly range: readonly [number, number];
 }
@@ -9,7 +9,7 @@ interface SparklineProps {
 const WIDTH = 200;
 const HEIGHT = 28;
 
-/** A small line of steps without axes: whether much has changed, and when. */
+/** Small step chart without axes that shows when and how much a count has changed. */
 export function Sparkline({ steps, range: [fromMs, toMs] }: SparklineProps) {
   const most = Math.max(1, ...steps.map(({ count }) => count));
   const x = (ms: number): string => (((Math.max(ms, fromMs) - fromMs) / (toMs - fromMs)) * WIDTH).toFixed(1);

@@ -25,8 +25,8 @@ const LENGTHS = ['radius', 'extrusion', 'exit_tolerance', 'entry_tolerance'];
 const TEXTS = ['id', 'name', 'foreign_id', 'building', 'site', 'address'];
 
 /**
- * All problems of a draft that the page can find without the hub, which reports one at a time. The hub still validates, and
- * checks more: names in use, distances.
+ * Returns all problems of a draft that the page can detect; the hub reports only one at a time. The hub still validates, and
+ * checks more, such as unique names and distances.
  */
 export function problemsOf(kind: Kind, value: object): Problems {
   const problems = new Map<string, string>();

@@ -27,36 +27,34 @@ const NO_PROBLEMS: Problems = new Map();
 /** Members to change; undefined removes a member. */
 export type Patch<K extends Kind> = { readonly [F in keyof Draft<K>]?: Draft<K>[F] | undefined };
 
-/** Draft as the editors of single members use it. */
+/** Draft as seen by editors of single members. */
 export interface AnyDraft {
   readonly value: ReadonlySignal<object>;
-  /** Why the hub rejected it. */
+  /** Error with which the hub rejected it. */
   readonly error: ReadonlySignal<unknown>;
-  /** Problems that the page finds itself; empty until the first attempt to save. */
+  /** Problems detected by the page; empty until the first attempt to save. */
   readonly found: ReadonlySignal<Problems>;
   change(patch: object, step?: string): void;
   /** Sets the problem of an input that cannot be sent; undefined clears it. */
   blame(field: string, problem: string | undefined): void;
-  /** Blocks saving until a pending response of the hub, which completes the draft, has arrived. Returns the response. */
+  /** Blocks saving until a pending response of the hub has arrived that completes the draft. Returns the response. */
   await<T>(part: Promise<T>): Promise<T>;
 }
 
-/** Version on the hub that was read for comparison, outside of change events. */
+/** Version on the hub that was read for comparison, independently of change events. */
 interface ReadAgain<K extends Kind> {
   readonly theirs: Entities[K];
   /** Newest version from events at that time: a newer event supersedes the read. */
   readonly after: Entities[K] | undefined;
 }
 
-/**
- * Draft of an entity, with undo and redo. Saving changes only the members that were edited.
- */
+/** Draft of an entity, with undo and redo. Saving changes only the edited members. */
 export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly kind: K;
   readonly value: Signal<Draft<K>>;
   readonly error = signal<unknown>(undefined);
   readonly isSaving = signal(false);
-  /** Whether the hub still computes a part of it; saving waits. */
+  /** Whether a response of the hub is pending that completes the draft; saving waits for it. */
   readonly isAwaited: ReadonlySignal<boolean>;
   readonly canUndo: ReadonlySignal<boolean>;
   readonly canRedo: ReadonlySignal<boolean>;
@@ -67,7 +65,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly saved: Signal<Entities[K] | undefined>;
   /** Last version of the hub that the user has adopted or knowingly overwritten. */
   seen: Entities[K] | undefined;
-  /** Stored draft of an earlier visit, offered to restore. */
+  /** Stored draft of an earlier visit that the user may restore. */
   readonly offered = signal<SavedDraft | undefined>(undefined);
   /** Newest version on the hub. */
   latest: Entities[K] | undefined;
@@ -77,7 +75,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly #awaited = signal(0);
   readonly #resolutions = signal<Resolutions>(new Map());
   readonly #readAgain = signal<ReadAgain<K> | undefined>(undefined);
-  /** Whether the user has tried to save: earlier, incomplete members are no problems. */
+  /** Whether the user has tried to save. Before that, incomplete members are not reported. */
   readonly #isTried = signal(false);
   #lastStep: string | undefined;
 
@@ -139,14 +137,14 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.problems.value = next;
   }
 
-  /** Newest version on the hub: a read may be newer than `stored`, the version from events. */
+  /** Newest version on the hub. A read may be newer than `stored`, the version from change events. */
   newest(stored: Entities[K] | undefined): Entities[K] | undefined {
     if (stored !== undefined) this.latest = stored;
     const read = this.#readAgain.value;
     return stored !== undefined && read?.after === stored ? read.theirs : stored;
   }
 
-  /** Members that another user has changed since, with both values. */
+  /** Members that another user has changed, with both values. */
   changesOf(theirs: Entities[K]): readonly RemoteChange[] {
     const three = { first: this.#first.value, mine: this.value.value, theirs: withoutReadOnly(theirs) };
     return memberChanges(three as ThreeVersions, this.#resolutions.value);
@@ -160,7 +158,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.change({ [name]: value[name] } as Patch<K>);
   }
 
-  /** Edits of this draft, serializable. */
+  /** Edits of this draft, in serializable form. */
   changed(): DraftChanges {
     return changesBetween(this.#first.value as DraftMembers, this.value.value as DraftMembers);
   }
@@ -172,7 +170,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.offered.value = undefined;
   }
 
-  /** Reapplies stored edits to the version that they were made on; changes since then show as those of another user. */
+  /** Reapplies stored edits to the version on which they were made. Changes since then appear as those of another user. */
   restore(changes: DraftChanges): void {
     const first: Record<string, unknown> = { ...this.#first.peek() };
     const next: Record<string, unknown> = { ...this.value.peek() };
@@ -201,9 +199,9 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   }
 
   /**
-   * Creates the entity, or updates the edited members. Returns the id, or undefined if it is invalid: `found` then has all
-   * problems, or `error` the one that only the hub can find. `read` fetches the version on the hub first: if another user
-   * has changed an edited member and the conflict is unresolved, nothing is saved, and `newest` has their version.
+   * Creates the entity, or updates the edited members. Returns the id, or undefined if the draft is invalid: `found` then has
+   * all problems, or `error` the one that only the hub can detect. `read` fetches the version on the hub first. If another user
+   * has changed an edited member and the conflict is unresolved, nothing is saved and `newest` returns their version.
    * `alsoPlane` stores a region in the draft's plane even if the hub has it in another.
    */
   async save({
@@ -279,7 +277,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   }
 }
 
-/** Removes members that responses contain and requests must not. */
+/** Removes read-only members, which requests must not contain. */
 function withoutReadOnly<T extends object>(entity: T): T {
   const { children: _, ...rest } = entity as T & { readonly children?: unknown };
   return rest as unknown as T;

@@ -1,8 +1,8 @@
 import { equal } from '../json/equal.ts';
 
 /**
- * Three-way merge of an entity that two users have edited. Members merge as a whole; the members of `properties` merge one
- * by one, since they are many and of different origin.
+ * Three-way merge of an entity that two users have edited. Members merge as a whole, except for `properties`, which merge one
+ * by one.
  */
 
 export type DraftMembers = Readonly<Record<string, unknown>>;
@@ -15,9 +15,9 @@ export interface RemoteChange {
   readonly path: readonly string[];
   readonly theirs: unknown;
   readonly mine: unknown;
-  /** Whether this user has changed it, too, to another value: a conflict. */
+  /** Whether this user has also changed it, to another value: a conflict. */
   readonly isMine: boolean;
-  /** Whose value the user has selected; undefined while unresolved. */
+  /** Side that the user has chosen; undefined while unresolved. */
   readonly whose: ConflictSide | undefined;
 }
 
@@ -62,7 +62,7 @@ function memberChange(
 ): RemoteChange | undefined {
   if (equal(theirs ?? null, first ?? null)) return undefined;
   const resolution = resolutions.get(keyOf(path));
-  // A later change by the other user invalidates the resolution.
+  // A later change by the other user invalidates the user's choice.
   const isResolved = resolution !== undefined && equal(resolution.theirs ?? null, theirs ?? null);
   const isTheirs = equal(mine ?? null, theirs ?? null);
   if (isTheirs)
@@ -76,7 +76,7 @@ export function isUndecided({ isMine, whose }: RemoteChange): boolean {
   return isMine && whose === undefined;
 }
 
-/** Merged version to save: this user's edits, and the other user's changes of members without conflict or resolved so. */
+/** Merged version to save: this user's edits, and the other user's changes where there is no conflict or they were chosen. */
 export function merged({ mine }: ThreeVersions, changes: readonly RemoteChange[]): DraftMembers {
   const taken = changes.filter(({ isMine, whose }) => !isMine || whose === 'theirs');
   return taken.reduce((members, { path, theirs }) => withMember(members, path, theirs), mine);

@@ -105,7 +105,7 @@ export function MatchDrawing({
         </Notice>
       )}
       <p class={typography.soft}>{t('Select what each layer becomes. Shapes with their own floor keep it.')}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
       <section class={tableStyles.box} aria-label={t('Layers')} tabIndex={0}>
         <table class={tableStyles.table}>
           <thead>

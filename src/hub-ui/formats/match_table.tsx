@@ -62,7 +62,7 @@ export function MatchTable({
         </Notice>
       ))}
       <Choice label={t('Rows become')} value={kind} options={KINDS} onChange={pick} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
       <section class={tableStyles.box} aria-label={t('Columns')} tabIndex={0}>
         <table class={tableStyles.table}>
           <thead>

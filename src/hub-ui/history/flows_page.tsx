@@ -94,7 +94,7 @@ function Matrix({ flows, nameOf }: { readonly flows: readonly Flow[]; readonly n
   const { fences, flowOf, sumFrom, sumTo, total } = matrix;
   return (
     <Card title={t('From fence to fence')} flush>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
       <section class={styles.box} aria-label={t('Flow matrix')} tabIndex={0}>
         <table class={styles.matrix}>
           <caption class={typography.hidden}>

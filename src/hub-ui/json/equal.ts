@@ -1,4 +1,4 @@
-/** Whether two values of JSON say the same. */
+/** Returns whether two JSON values are equal. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,12 +1,12 @@
 import styles from './json.module.css';
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
-/** Beyond this, colors would only make the page slow. */
+/** Maximum length for syntax highlighting; longer text would slow the page down. */
 const COLORED_MAX = 60_000;
 
-/** Readable JSON: one member per line, and the numbers of a position on one line. */
+/** Formats JSON with one member per line, and the numbers of a position on one line. */
 export function jsonText(value: unknown): string {
-  // Line ends are between values only, never within a text.
+  // JSON.stringify breaks lines only between values, never inside a string.
   return JSON.stringify(value, undefined, 2).replace(
     /\[\n\s+(-?\d[^\n]*(?:\n\s+-?\d[^\n]*)*)\n\s+\]/g,
     (_, numbers: string) => {
@@ -15,7 +15,7 @@ export function jsonText(value: unknown): string {
   );
 }
 
-/** JSON with different colors for names, strings and numbers. */
+/** JSON with syntax highlighting. */
 export function Json({ text }: { readonly text: string }) {
   if (text.length > COLORED_MAX) return <>{text}</>;
   const parts = [];

@@ -10,7 +10,7 @@ import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { type CallDraft, readParams, WAYS } from './method_call.ts';
 
-/** Method to call, and its params. */
+/** Form for a call: method, handler and params. */
 export function CallForm({
   method,
   available,
@@ -27,7 +27,7 @@ export function CallForm({
   const [draft, setDraft] = useState<Omit<CallDraft, 'method'>>(EMPTY);
   const change = (changed: Partial<CallDraft>): void => setDraft({ ...draft, ...changed });
   const handlers = available[method]?.handler_id ?? [];
-  // The handler that was chosen may be of another method, or gone.
+  // The selected handler may belong to another method, or have disconnected.
   const handlerId = handlers.includes(draft.handlerId) ? draft.handlerId : '';
   const { problem } = readParams(draft.params);
   const { timeoutMs = TIMEOUT_DEFAULT_MS } = draft;

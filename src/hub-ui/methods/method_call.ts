@@ -7,15 +7,15 @@ import { t } from '../languages/language.ts';
 /** Input of the call form. */
 export interface CallDraft {
   readonly method: string;
-  /** Empty: all handlers. */
+  /** Id of the handler; empty for all handlers. */
   readonly handlerId: string;
   readonly way: Way;
   readonly timeoutMs: number | undefined;
-  /** JSON; empty: none. */
+  /** Params as JSON; empty for none. */
   readonly params: string;
 }
 
-/** Which answers are wanted where several handlers are called. */
+/** Aggregation of the answers if several handlers are called. */
 export const WAYS = [
   { value: 'each', label: t('The answer of each handler') },
   { value: '_return_first_success', label: t('The first success') },
@@ -23,16 +23,16 @@ export const WAYS = [
 ] as const;
 type Way = (typeof WAYS)[number]['value'];
 
-/** One answer, and how long it took from the click on. */
+/** Answer of a handler, with its duration since the call. */
 export interface CallAnswer {
-  /** Undefined if any handler could answer: then the first answer counts. */
+  /** Undefined if any handler could answer; the first answer counts. */
   readonly handlerId: string | undefined;
   readonly tookMs: number;
   readonly isError: boolean;
   readonly value: unknown;
 }
 
-/** The params of a draft as an object, or what is wrong with them. */
+/** Parses the params of a draft to an object, or returns the problem. */
 export function readParams(text: string): { readonly params?: object; readonly problem?: string } {
   if (text.trim() === '') return {};
   try {
@@ -47,8 +47,8 @@ export function readParams(text: string): { readonly params?: object; readonly p
 }
 
 /**
- * Calls a method. For the answer of each handler every one is called by itself, so that it is known how long each took.
- * `onAnswer` is called with each answer as it arrives. Never rejects.
+ * Calls a method. For the answers of all handlers, each handler is called separately, which measures its duration. `onAnswer`
+ * is called with each answer as it arrives. Never rejects.
  */
 export async function call(
   draft: CallDraft,
@@ -77,7 +77,7 @@ export async function call(
   await Promise.all(handlers.map((handler) => send(handler, { _handler_id: handler })));
 }
 
-/** Whether the data of an error are those of the hub, not of a handler. */
+/** Whether the data of an error are from the hub, and not from a handler. */
 function isHubError(data: unknown): data is ErrorReason {
   return typeof data === 'object' && data !== null && isHubProblem(data);
 }

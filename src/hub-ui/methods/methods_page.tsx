@@ -129,10 +129,10 @@ interface LoggedAnswer extends CallAnswer {
   readonly atMs: number;
 }
 
-/** Older answers are left out. */
+/** Maximum number of answers; older ones are dropped. */
 const ANSWERS_MAX = 50;
 
-/** The calls of this page: what was answered, the newest first, and whether one goes on. */
+/** Returns the answers to the calls of this page, newest first, whether a call is running, and a function that starts one. */
 function useCalls() {
   const [answers, setAnswers] = useState<readonly LoggedAnswer[]>([]);
   const [isCalling, setCalling] = useState(false);
@@ -168,7 +168,7 @@ function Answers({ answers }: { readonly answers: readonly LoggedAnswer[] }) {
                   {tookText(answer.tookMs)} · {clockText(answer.atMs)}
                 </span>
               </p>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
               <pre class={styles.value} tabIndex={0}>
                 <Json text={jsonText(answer.value)} />
               </pre>

@@ -19,11 +19,11 @@ import columnStyles from './columns.module.css';
 
 interface LicenseState {
   readonly info: LicenseInfo;
-  /** Undefined without a license in force. */
+  /** Undefined if no license is in force. */
   readonly lease: LicenseLease | undefined;
 }
 
-/** License tab, for systems that expect a license: the hub needs none. */
+/** License tab, for systems that expect a license; the hub does not need one. */
 export function License() {
   const [license, setLicense] = useState<LicenseState>();
   const [problem, setProblem] = useState<RequestProblem>();

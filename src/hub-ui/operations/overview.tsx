@@ -163,7 +163,7 @@ function Configuration({ text }: { readonly text: string }) {
     >
       <details>
         <summary>{t('Current configuration, without secrets')}</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
         <pre class={jsonStyles.box} tabIndex={0}>
           {text}
         </pre>

@@ -3,7 +3,7 @@ import { type ErrorReason, PARAM_VALUES, type Param, type Reason, REASONS } from
 import { capitalized, language, t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 
-/** Labels of members in the forms; other members use their name in words. */
+/** Labels of members in the forms. Other members are labeled by their name in words. */
 const LABELS: Readonly<Record<string, string>> = {
   crs: t('Given in'),
   zone_id: t('Zone'),
@@ -146,8 +146,8 @@ const PAGE_MESSAGES: Partial<Readonly<Record<Reason, string>>> = {
 let german: typeof import('../languages/de_reasons.ts') | undefined;
 
 /**
- * Loads the messages of errors in the user's language, which the first view does without. Await it before `sentenceOf`. If
- * they cannot be loaded, errors are shown in English.
+ * Loads the error messages in the user's language, which the first view does not need. Await it before `sentenceOf`. If loading
+ * fails, errors are in English.
  */
 export async function loadMessages(): Promise<void> {
   if (language === 'de') german ??= await import('../languages/de_reasons.ts').catch(() => undefined);
@@ -160,13 +160,13 @@ const LANGUAGE: ParamLanguage = {
   count: (value) => (typeof value === 'number' ? countText(value) : foundText(String(value))),
 };
 
-/** Whether an error has a reason that this page knows: the hub may be newer. */
+/** Whether the page knows the reason of an error; a newer hub may send others. */
 export function isHubProblem(error: object): error is ErrorReason {
   const { reason, params } = error as Partial<ErrorReason>;
   return typeof reason === 'string' && Object.hasOwn(REASONS, reason) && typeof params === 'object' && params !== null;
 }
 
-/** The sentence of an error of the hub: by its reason, or its English message without one that is known. */
+/** Sentence for an error of the hub: from its reason, or else its English message. */
 export function sentenceOf(error: { readonly message: string } | ErrorReason): string {
   return sentence(isHubProblem(error) ? reasonText(error) : (error as { readonly message: string }).message);
 }
@@ -200,12 +200,12 @@ function aboutField(english: string, rule: string): string {
   return isPredicate(english) ? t('This {rule}', { rule }) : rule;
 }
 
-/** Whether a message of the table is the predicate of a sentence about a field. */
+/** Whether a message template is the predicate of a sentence about a field. */
 function isPredicate(template: string): boolean {
   return ['must ', 'is ', 'was '].some((verb) => template.startsWith(verb));
 }
 
-/** A value with the quotes of the language. `found` is JSON, maybe cut. */
+/** Adds the quotation marks of the language to a value, which is JSON, possibly truncated. */
 function foundText(found: string): string {
   if (found === 'more') return t('more');
   if (found === 'nothing') return t('nothing');

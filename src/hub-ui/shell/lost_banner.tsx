@@ -6,10 +6,10 @@ import { connection, reconnect, wasConnected } from '../hub/live.ts';
 import { t } from '../languages/language.ts';
 import styles from './lost_banner.module.css';
 
-/** Delay before the banner is shown: short interruptions, such as a restart of a proxy, are not worth one. */
+/** Delay before the banner appears, because short interruptions, such as a proxy restart, do not matter. */
 const PATIENCE_MS = 2_000;
 
-/** Banner that says that the hub is unreachable and the page shows its last state. */
+/** Banner that reports an unreachable hub; the page shows its last state. */
 export function LostBanner() {
   const isLost = useIsLost();
   return <div role="alert">{isLost && <Lost />}</div>;
@@ -27,7 +27,7 @@ function Lost() {
       <Icon name="warning" />
       <p>
         <strong>{state === 'stale' ? t('The hub has fallen silent.') : t('The hub cannot be reached.')}</strong>{' '}
-        {/* Not read aloud again with every second. */}
+        {/* Hidden from screen readers, which would announce it every second. */}
         <span aria-hidden="true">{seen}</span>
         <span aria-hidden="true">{wait > 0 ? t('Next attempt in {wait} s.', { wait }) : t('Trying again …')}</span>
       </p>

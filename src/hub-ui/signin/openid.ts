@@ -36,10 +36,10 @@ export class SignInRejected extends Error {
 /** Assumed lifetime of an access token without `expires_in`. */
 const DEFAULT_SECONDS = 300;
 
-/** Tolerated clock skew: the browser's clock may be wrong, and the hub checks the validity anyway. */
+/** Tolerated clock skew. The browser's clock may be wrong, and the hub checks the validity of tokens itself. */
 const CLOCK_SECONDS = 86_400;
 
-/** Permits plain HTTP, as on a developer's machine: the configuration decides. */
+/** Permits plain HTTP, as on a developer's machine; the configured URL decides. */
 const OPTIONS = { [oauth.allowInsecureRequests]: true };
 
 /** Loads the metadata of the identity server. Rejects with a translated message. */

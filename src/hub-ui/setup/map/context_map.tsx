@@ -24,10 +24,10 @@ import { GoToPlace } from './go_to_position.tsx';
 
 const NONE: readonly Fence[] = [];
 
-/** Zoom levels to zoom out from the edited entity, to show its surroundings. */
+/** Zoom levels between the edited entity and the initial view, which also shows its surroundings. */
 const ROOM_AROUND = 0.5;
 
-/** Smallest zoom that counts as a chosen location; below it the map shows half a continent. */
+/** Smallest zoom at which a view counts as a chosen location; farther out, the map shows half a continent. */
 const PLACE_ZOOM_MIN = 8;
 
 /**

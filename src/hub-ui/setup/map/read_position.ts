@@ -5,13 +5,13 @@ export const LATITUDE_MAX = 85;
 
 const EXAMPLE = t('Enter a longitude and a latitude, such as 8.68, 50.11, or the name of a place on the map.');
 
-/** Characters of a position. Trying the patterns below on a text takes longer than linear time. */
+/** Maximum length of a position. The patterns below take more than linear time. */
 const LENGTH_MAX = 200;
 
 export interface ReadPosition {
   readonly longitude: number;
   readonly latitude: number;
-  /** Whether the text leaves open which number is the longitude, and both are within the range of a latitude. */
+  /** Whether the order of longitude and latitude is ambiguous, and both numbers are possible latitudes. */
   readonly canSwap: boolean;
 }
 

@@ -56,7 +56,7 @@ export function ConditionBuilder({
   onChange,
 }: {
   readonly conditions: Conditions;
-  /** Values in live locations, by property, as suggestions. */
+  /** Values from live locations, by property, as suggestions. */
   readonly offered: ReadonlyMap<Property, readonly string[]>;
   readonly onChange: (conditions: Conditions) => void;
 }) {

@@ -58,7 +58,7 @@ export function pairsOfArea(corners: readonly MapPoint[]): Pair[] {
 }
 
 function centimeters(meters: number): number {
-  // Avoid -0: JSON makes it 0, and Object.is distinguishes them.
+  // Avoid -0, which JSON writes as 0 and Object.is distinguishes.
   return Math.round(meters * 100) / 100 + 0;
 }
 
