@@ -5,7 +5,7 @@ import { openEntities, point, rfidZone } from '../entities/open_entities.ts';
 import { HALL } from '../support/hall.ts';
 import { assertNear, openApi } from './open_api.ts';
 
-/** Anchors that put the hall ten degrees further east. */
+/** Anchors that shift the hall ten degrees east. */
 const MOVED = (HALL.ground_control_points ?? []).flatMap(([lon = 0, lat = 0], i, rows) => {
   if (i % 2 !== 0) return [];
   return [
@@ -44,7 +44,7 @@ describe('anchors', () => {
     assert.equal((await send('GET', '/v2/anchors/summary?georef=maybe')).status, 400);
   });
 
-  it('place their zone in the API, and give it back when they go', async () => {
+  it('georeference their zone in the API, and restore it when they are deleted', async () => {
     const { send } = openApi();
     await send('POST', '/v2/zones', { ...HALL, anchor_ids: IDS });
     const fence = { id: 'f', region: point(50, 50), radius: 5, crs: 'local', zone_id: 'hall' };
@@ -82,7 +82,7 @@ describe('georeferencedChanges', () => {
     return open;
   }
 
-  it('reports zones instead of the anchors that move them, once per zone', async () => {
+  it('reports zones instead of the anchors that georeference them, once per zone', async () => {
     const { entities: all, reported } = await entities();
     await Promise.all([all.create('anchor', a), all.create('anchor', b)]);
     const placed = georeferencedChanges(reported, all);

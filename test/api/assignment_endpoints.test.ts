@@ -4,7 +4,7 @@ import { UUID_A, UUID_B } from '../entities/open_entities.ts';
 import { openApi } from './open_api.ts';
 
 describe('trackables', () => {
-  it('show their providers and providers their trackables, as objects in v2 and ids in v1', async () => {
+  it('return their providers, and providers their trackables, as objects in v2 and as ids in v1', async () => {
     const { send } = openApi();
     await send('POST', '/v2/providers', { id: 'p', type: 'uwb', sensors: { battery: 5 } });
     await send('POST', '/v2/providers', { id: 'q', type: 'gps', sensors: null });
@@ -25,7 +25,7 @@ describe('trackables', () => {
     assert.equal((await send('GET', `/v2/trackables/${UUID_B}/providers`)).status, 404);
   });
 
-  it('hand on force_location_update', async () => {
+  it('pass force_location_update to the shards', async () => {
     const forced: (boolean | undefined)[] = [];
     const committed = (changes: readonly { force?: boolean }[]) =>
       void forced.push(...changes.map(({ force }) => force));
@@ -43,7 +43,7 @@ describe('trackables', () => {
 });
 
 describe('provider sensors', () => {
-  it('are any JSON, 404 until they are set', async () => {
+  it('are any JSON value, and 404 until they are set', async () => {
     const { send } = openApi();
     await send('POST', '/v2/providers', { id: 'p', type: 'uwb' });
     assert.equal((await send('GET', '/v2/providers/p/sensors')).status, 404);

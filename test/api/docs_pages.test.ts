@@ -5,7 +5,7 @@ import { openApi } from './open_api.ts';
 const PAGES = ['/hub/docs', '/hub/docs/', '/docs', '/deephub/docs', '/hub/docs/socket', '/hub/docs/rest'];
 const FILES = ['rest.js', 'socket.js', 'docs.css', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
-test('The pages of the documentation load files that the hub has, and nothing from elsewhere', async () => {
+test('The documentation pages load only files of the hub', async () => {
   const { send } = openApi();
   for (const path of PAGES) {
     const { status, headers, body } = await send('GET', path);
@@ -20,7 +20,7 @@ test('The pages of the documentation load files that the hub has, and nothing fr
   }
 });
 
-test('The files of the documentation have their types, and cannot be run as anything else', async () => {
+test('The files of the documentation have their types, and cannot be executed as anything else', async () => {
   const { send } = openApi();
   for (const file of FILES) {
     const { status, headers } = await send('GET', `/hub/docs/${file}`);

@@ -36,7 +36,7 @@ function operation(made: ApiRoute, version: 'v1' | 'v2' = 'v2') {
   };
 }
 
-test('operationId names a row as the omlox Hub API does, else by its method and its path', () => {
+test('operationId is the one of the omlox Hub API, or else derived from method and path', () => {
   const names = [
     ['GET', '/fences/:fence_id/motions', 'getTrackableMotionsInsideFence'],
     ['PATCH', '/fences/:fence_id', 'patchFenceById'],
@@ -47,11 +47,11 @@ test('operationId names a row as the omlox Hub API does, else by its method and 
   for (const [method, path, name] of names) assert.equal(operationId({ method, path }), name);
 });
 
-test('openApiDocument refuses two rows of the same name', () => {
+test('openApiDocument rejects two routes with the same operationId', () => {
   assert.throws(() => openApiDocument([row('GET', '/a-b'), row('GET', '/a/b')], OPTIONS), /getAB/);
 });
 
-test('openApiDocument includes the notes of a row next to its schemas', () => {
+test('openApiDocument includes the notes of a route next to its schemas', () => {
   const notes = {
     path: { year: 'Four digits.' },
     refusals: { 400: 'No such year.', 409: 'In use.' },
@@ -94,7 +94,7 @@ test('openApiDocument includes replies of v1, and GeoJSON where it is supported'
   assert.match(content(row('GET', '/a', { query }), 'v2'), /ToolOrFeature"/);
 });
 
-test('Components shows a schema with a title once, and refers to it', () => {
+test('Components contains a schema with a title once, and refers to it', () => {
   const components = new Components();
   const shown = components.show(Type.Array(Type.Union([Tool, Type.Null()])));
   assert.deepEqual(shown, {
@@ -106,13 +106,13 @@ test('Components shows a schema with a title once, and refers to it', () => {
   assert.deepEqual(components.schemas, { Tool: expected });
 });
 
-test('Components refuses two schemas of the same title', () => {
+test('Components rejects two schemas with the same title', () => {
   const components = new Components();
   components.show(Tool);
   assert.throws(() => components.show(Type.Object({}, { title: 'Tool' })), /name a schema Tool/);
 });
 
-test('Components shows a simple type that may be null in one', () => {
+test('Components includes null in the type of a simple nullable schema', () => {
   const components = new Components();
   const maybe = Type.Union([Type.Number({ minimum: 0, description: 'Metres.' }), Type.Null()]);
   assert.deepEqual(components.show(maybe), {
@@ -143,14 +143,14 @@ test('Components for generators distinguishes the shapes of a union, and declare
   });
 });
 
-test('Components shows an object with arbitrary members, and the replacement of a schema', () => {
+test('Components describes an object with arbitrary members, and the replacement of a schema', () => {
   const components = new Components({ replacementOf: (schema) => (schema === Tool ? Type.Boolean() : schema) });
   const record = Type.Record(Type.String(), Type.Unknown());
   assert.deepEqual(components.show(record), { type: 'object', additionalProperties: true });
   assert.deepEqual(components.show(Type.Array(Tool)), { type: 'array', items: { type: 'boolean' } });
 });
 
-test('Components leaves data alone that looks like schemas', () => {
+test('Components leaves data that looks like a schema unchanged', () => {
   const examples = [{ properties: { title: 'no schema' }, items: [1] }];
   const schema = Type.Object({ properties: Type.String() }, { examples });
   const shown = new Components().show(schema);
@@ -158,7 +158,7 @@ test('Components leaves data alone that looks like schemas', () => {
   assert.deepEqual(shown['properties'], { properties: { type: 'string' } });
 });
 
-test('Components shows keywords for the documents as the schema itself, and a value need not fit them', () => {
+test('Components includes documentation keywords, which values need not match', () => {
   const schema = Type.Union([
     Type.String({ description: 'A time.', ...documented({ format: 'date-time' }) }),
     Type.Null(),

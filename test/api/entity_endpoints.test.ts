@@ -13,7 +13,7 @@ const KINDS = [
 
 for (const { path, id, body, other, putStatus } of KINDS) {
   describe(`/${path}`, () => {
-    it('creates, shows, replaces and deletes', async () => {
+    it('creates, returns, replaces and deletes', async () => {
       const { send } = openApi();
       const created = await send('POST', `/v2/${path}`, { id, ...body });
       assert.equal(created.status, 201);
@@ -31,7 +31,7 @@ for (const { path, id, body, other, putStatus } of KINDS) {
       assert.deepEqual((await send('GET', `/v2/${path}`)).body, []);
     });
 
-    it('empties, also when it is empty', async () => {
+    it('deletes all, also when there are none', async () => {
       const { send, entities } = openApi();
       await send('POST', `/v2/${path}`, { id, ...body });
       assert.equal((await send('DELETE', `/v2/${path}`)).status, 204);
@@ -65,10 +65,10 @@ for (const { path, id, body, other, putStatus } of KINDS) {
       if (!keepsId) assert.notEqual(inV1.body.id, id);
     });
 
-    it('answers 400 to bodies that are no entity', async () => {
+    it('answers 400 to bodies that are not an entity', async () => {
       const { send } = openApi();
       await send('POST', `/v2/${path}`, { id, ...body });
-      // An anchor needs nothing but its id, which PUT has in the path.
+      // An anchor requires only its id, which PUT has in the path.
       const incomplete = path === 'anchors' ? [] : ['{}', '{"type":7}'];
       for (const bad of ['', '{', 'null', '[]', '5', '{"name":7}', ...incomplete, '[[[', '\u0000']) {
         assert.equal((await send('POST', `/v2/${path}`, bad)).status, 400, `POST ${bad}`);
@@ -89,7 +89,7 @@ describe('bodies', () => {
     assert.equal((await sendBytes('POST', '/v2/providers', withMark)).status, 201);
   });
 
-  it('that are not UTF-8 or nested too deeply are refused', async () => {
+  it('that are not UTF-8 or nested too deeply are rejected', async () => {
     const { send, sendBytes } = openApi();
     const latin = await sendBytes('POST', '/v2/providers', new Uint8Array([0x22, 0xe4, 0x22]));
     assert.deepEqual([latin.status, latin.body.message], [400, 'body: must be JSON, found bytes that are not UTF-8']);

@@ -15,7 +15,7 @@ describe('fences', () => {
     return { ...api, local, created };
   }
 
-  it('are shown in EPSG:4326, and the reply to POST equals GET', async () => {
+  it('are returned in EPSG:4326, and the reply to POST equals GET', async () => {
     const { send, entities, local, created } = await withFences();
     assert.equal(created.body.crs, 'EPSG:4326');
     const [lon, lat] = created.body.region.coordinates;
@@ -26,7 +26,7 @@ describe('fences', () => {
     assert.equal('crs' in (await send('GET', '/v2/fences/earth?crs=EPSG:4326')).body, false);
   });
 
-  it('are shown in zone and UTM coordinates', async () => {
+  it('are returned in zone and UTM coordinates', async () => {
     const { send, local } = await withFences();
     assert.deepEqual((await send('GET', '/v2/fences/local?crs=local&zone_id=h')).body, local);
     const inZone = (await send('GET', '/v2/fences/earth?crs=local&zone_id=hall')).body;
@@ -47,7 +47,7 @@ describe('fences', () => {
     assert.equal(list.features.length, 2);
   });
 
-  it('that cannot be shown are 400 alone and left out of lists', async () => {
+  it('that cannot be converted are 400 alone and left out of lists', async () => {
     const { send } = await withFences();
     await send('POST', '/v2/fences', { id: 'far', region: point(99, 0), radius: 5 });
     const ids = async (query: string) =>
@@ -61,7 +61,7 @@ describe('fences', () => {
     );
   });
 
-  it('whose zone was deleted keep their positions, in any crs', async () => {
+  it('whose zone was deleted retain their positions, in any crs', async () => {
     const { send, created } = await withFences();
     const inUtm = (await send('GET', '/v2/fences/local?crs=EPSG:32632')).body;
     assert.equal((await send('DELETE', '/v2/zones/hall')).status, 204);
@@ -109,7 +109,7 @@ describe('fences', () => {
     });
   }
 
-  it('across the antimeridian keep their longitudes, and convert by their wrapped ones', async () => {
+  it('across the antimeridian retain their longitudes, and are converted by the wrapped ones', async () => {
     const { send } = openApi();
     await send('POST', '/v2/fences', { id: 'f', region: point(181, 10), radius: 5 });
     await send('POST', '/v2/fences', { id: 'g', region: point(-179, 10), radius: 5 });

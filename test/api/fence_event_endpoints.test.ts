@@ -58,7 +58,7 @@ const PUBLISHED: readonly (readonly [what: string, sent: object, expected: objec
   ['the nil UUID for no trackable', { trackable_id: '00000000-0000-0000-0000-000000000000' }, PLAIN],
   ['nulls', { trackable_id: null, properties: null, foreign_id: null, exit_time: null, trackables: null }, PLAIN],
   [
-    'what the fence would fill in',
+    'members that default to those of the fence',
     { foreign_id: 'x', properties: {}, entry_time: '2026-03-01T11:00:00+01:00' },
     { ...PLAIN, foreign_id: 'x', properties: {}, entry_time: '2026-03-01T11:00:00+01:00' },
   ],
@@ -174,7 +174,7 @@ describe('fence events of third parties', () => {
     ]);
   });
 
-  it('are shown as GeoJSON in the view of each subscriber', async () => {
+  it('are returned as GeoJSON in the view of each subscriber', async () => {
     const { send, entities, fanout } = await withFence();
     await entities.create('zone', HALL);
     await entities.create('fence', square({ name: 'Square' }));
@@ -206,7 +206,7 @@ describe('fence events of third parties', () => {
     const [lon, lat] = features[0]?.geometry.coordinates[0]?.[2] ?? [];
     assertNear(lon, 9.0001394785, 1e-7);
     assertNear(lat, 50.0000898919, 1e-7);
-    // A fence out of the zone's reach cannot be shown in it.
+    // A fence beyond the reach of the zone's projection cannot be converted.
     await send('POST', '/v2/fences/far/events', { event_type: 'region_entry', provider_id: 'tag' });
     assert.deepEqual([shown['wgs84']?.length, shown['local']?.length, shown['text']?.length], [2, 1, 2]);
   });

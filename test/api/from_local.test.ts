@@ -38,7 +38,7 @@ describe('PUT /zones/fromlocal', () => {
     assertNear(moved.body.position.coordinates[1], 50.00044946, 1e-7);
   });
 
-  it('turns by rotation and meridian convergence around the local reference', async () => {
+  it('rotates by rotation and meridian convergence around the local reference', async () => {
     const { send } = await withZones();
     const { body } = await send('PUT', '/v1/zones/fromlocal', {
       local_coordinates: LINE,
@@ -48,7 +48,7 @@ describe('PUT /zones/fromlocal', () => {
       meridian_convergence: -10,
     });
     assert.deepEqual(body.ground_control_points[4], [9, 50]);
-    // 50 m along negative y, which points west now.
+    // 50 m along negative y, which points west after the rotation.
     assertNear(body.ground_control_points[2]?.[0], 9 - 0.00069739, 1e-7);
     assertNear(body.ground_control_points[2]?.[1], 50, 1e-7);
   });
@@ -133,7 +133,7 @@ describe('PUT /fences/fromlocal', () => {
     ['radius 0', { radius: 0, zone_id: 'hall' }, /^radius: must be greater than 0, found 0$/],
     ['a radius below 0', { radius: -1, zone_id: 'hall' }, /^radius: must be >= 0, found -1$/],
     [
-      'a place out of reach',
+      'a position out of reach',
       { local_coordinates: line([0, 0], [1e9, 0], [0, 1]), zone_id: 'hall' },
       /coordinates\[1\]/,
     ],

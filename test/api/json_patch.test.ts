@@ -18,13 +18,13 @@ const DONE: readonly (readonly [what: string, before: unknown, patch: unknown, a
   ['adding a member', { a: 1 }, [add('/b', null)], { a: 1, b: null }],
   ['adding over a member', { a: 1 }, [add('/a', [2])], { a: [2] }],
   ['adding before an element', [1, 3], [add('/1', 2)], [1, 2, 3]],
-  ['adding behind the last element', [1, 2], [add('/2', 3)], [1, 2, 3]],
+  ['adding after the last element', [1, 2], [add('/2', 3)], [1, 2, 3]],
   ['adding at the end', { a: [] }, [add('/a/-', 1), add('/a/-', 2)], { a: [1, 2] }],
   ['adding an array as one element', [1], [add('/-', [2, 3])], [1, [2, 3]]],
   ['adding the whole', { a: 1 }, [add('', [])], []],
   ['removing a member', { a: 1, b: 2 }, [remove('/a')], { b: 2 }],
   ['removing an element', [1, 2, 3], [remove('/1')], [1, 3]],
-  ['replacing a member in its place', { a: 1, b: 2 }, [replace('/a', 3)], { a: 3, b: 2 }],
+  ['replacing a member in place', { a: 1, b: 2 }, [replace('/a', 3)], { a: 3, b: 2 }],
   ['replacing an element', [1, 2, 3], [replace('/1', 5)], [1, 5, 3]],
   ['replacing the whole', { a: 1 }, [replace('', 5)], 5],
   ['moving a member', { a: { x: 1 }, b: {} }, [move('/a/x', '/b/y')], { a: {}, b: { y: 1 } }],
@@ -64,7 +64,7 @@ const REFUSED: readonly (readonly [what: string, before: unknown, patch: unknown
   ['nothing to replace', {}, replace('/a', 1), /^path: must lead to a value, found none at "a"$/],
   ['nothing to move', {}, move('/a', '/b'), /^from: must lead to a value, found none at "a"$/],
   ['nothing to test', {}, test('/a', null), /^path: must lead to a value, found none at "a"$/],
-  ['an element behind the end', [1], add('/2', 1), /^path: must end with - or a number up to 1, found 2$/],
+  ['an element after the end', [1], add('/2', 1), /^path: must end with - or a number up to 1, found 2$/],
   ['an index with a leading zero', [1, 2], add('/01', 1), /^path: must end with - or a number up to 2, found 01$/],
   ['an index with a sign', [1, 2], remove('/-1'), /^path: must lead to a value, found none at "-1"$/],
   ['the end where there must be something', [1], remove('/-'), /^path: must lead to a value, found none at "-"$/],
@@ -105,14 +105,14 @@ describe('patched', () => {
   }
 
   for (const [what, before, patch, message] of REFUSED) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const kept = structuredClone(before);
       assert.match(refusal(before, patch), message);
       assert.deepEqual(before, kept);
     });
   }
 
-  it('makes __proto__ a member like any other', () => {
+  it('treats __proto__ as an ordinary member', () => {
     const after = patched({}, add('/__proto__', { polluted: true })) as object;
     assert.equal(JSON.stringify(after), '{"__proto__":{"polluted":true}}');
     assert.equal('polluted' in after, false);
@@ -120,12 +120,12 @@ describe('patched', () => {
     assert.match(refusal({}, add('/__proto__/polluted', 1)), /^path: must lead to a value, found none at "__proto__"$/);
   });
 
-  it('does not let copies of copies explode', () => {
+  it('bounds repeated copies of copies', () => {
     const doubling = Array.from({ length: 60 }, (_, i) => copy('/a', `/a/${i === 0 ? '-' : '0'}`));
     assert.match(refusal({ a: ['x'.repeat(1000)] }, doubling), /^patch\[\d+\]\.value: must not add more/);
   });
 
-  it('does not let a value grow deeper than a body may be', () => {
+  it('rejects a result nested deeper than a body may be', () => {
     const deepening = Array.from({ length: 300 }, () => move('', '/a')).flatMap(() => [copy('', '/a')]);
     assert.match(refusal({}, deepening), /^patch\[\d+\]\.path: must not lead deeper than 200 levels$/);
     const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
@@ -148,7 +148,7 @@ describe('patched', () => {
   });
 });
 
-/** Pointers to a new member in each object and array of a value; `where` selects the index in an array. */
+/** Pointers to a new member in each object and array of a value. `where` selects the index in an array. */
 function placesIn(value: unknown, where: number, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const name = Array.isArray(value) ? String(where % (value.length + 1)) : 'new ~0~1';

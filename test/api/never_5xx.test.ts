@@ -44,7 +44,7 @@ const members = [
   ),
 ];
 
-/** A good entity with some members changed, or anything at all. */
+/** A valid entity with some members changed, or an arbitrary value. */
 const good = fc.constantFrom<object>(
   uwbZone(),
   rfidZone(),
@@ -73,7 +73,7 @@ const query = fc
   .map((pairs) => pairs.map(([name, text]) => `${name}=${text.replaceAll(/[&#]/g, '')}`).join('&'));
 
 describe('every route', () => {
-  it('answers any body, id and query without a fault', async () => {
+  it('answers any body, id and query without a 5xx status', async () => {
     const api = openApi();
     const { entities } = api;
     const request = fc.record({

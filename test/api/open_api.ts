@@ -27,7 +27,7 @@ export interface Replied {
   readonly body: Shown;
 }
 
-/** Members of bodies that the tests check, of an object or of the elements of a list. */
+/** Members of reply bodies that the tests check, of an object or of the elements of a list. */
 export interface Shown extends ReadonlyArray<Shown> {
   readonly id: string;
   readonly type: string;
@@ -49,7 +49,7 @@ export interface Shown extends ReadonlyArray<Shown> {
   readonly georeferenced_position: { readonly coordinates: readonly number[] };
 }
 
-/** The time of the API under test: 2026-03-01T12:00:00Z. */
+/** Current time of the API under test: 2026-03-01T12:00:00Z. */
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 
 export interface OpenApi {
@@ -59,7 +59,7 @@ export interface OpenApi {
   readonly ruled: (readonly LocatingRule[])[];
   /** Queries to shards, in order. */
   readonly asked: Query[];
-  /** Locations and proximities that were handed over, and locations to be forgotten. */
+  /** Submitted locations and proximities, and locations to be deleted. */
   readonly accepted: { readonly what: string; readonly values: readonly unknown[]; readonly options?: AcceptOptions }[];
   send(method: string, path: string, body?: unknown): Promise<Replied>;
   sendBytes(method: string, path: string, bytes: Uint8Array): Promise<Replied>;
@@ -73,7 +73,7 @@ function documents<T extends { readonly id: string; readonly name: string }>(kin
   return new Documents(kind, { newId: () => `id-${++ids}`, commit: async () => undefined, changed: () => undefined });
 }
 
-/** The API in this process over real entities. Shards are a function from question to answers. */
+/** The API in this process over real entities. A function from query to results replaces the shards. */
 export function openApi(
   options: { answers?: Answering; entities?: Partial<EntitiesDeps> } & Partial<Omit<ApiDeps, 'entities'>> = {},
 ): OpenApi {
@@ -153,12 +153,12 @@ export function openApi(
   };
 }
 
-/** A string is sent unchanged, other values as JSON. */
+/** Sends a request. Strings are sent unchanged, other values as JSON. */
 function json(body: unknown): Uint8Array {
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Fails unless the actual value is a number that close to the expected one. */
+/** Fails unless the actual value is a number within the tolerance of the expected one. */
 export function assertNear(actual: unknown, expected: number, tolerance: number): void {
   assert.ok(
     typeof actual === 'number' && Math.abs(actual - expected) <= tolerance,

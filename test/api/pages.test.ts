@@ -7,7 +7,7 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
 let hub: TestHub;
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-/** In no order. */
+/** Ids in random order. */
 const NUMBERS = Array.from({ length: 25 }, (_, i) => (i * 7) % 25);
 const IDS = NUMBERS.map((n) => `tag ${String(n).padStart(2, '0')} & ä`);
 const SORTED = IDS.toSorted();
@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => hub.close());
 
-/** All pages of a list, by their links. */
+/** Reads all pages of a list by their links. */
 async function pages(path: string): Promise<unknown[][]> {
   const found: unknown[][] = [];
   for (let next: string | undefined = path; next !== undefined; ) {
@@ -43,8 +43,8 @@ async function pages(path: string): Promise<unknown[][]> {
   return found;
 }
 
-describe('Lists in pages', () => {
-  test('lead through all ids, each once, in their order', async () => {
+describe('Pages of lists', () => {
+  test('return all ids, each once, in order', async () => {
     const found = await pages('/providers?limit=10');
     assert.deepEqual(
       found.map(({ length }) => length),
@@ -70,7 +70,7 @@ describe('Lists in pages', () => {
     ],
   ];
   for (const [path, idOf, count] of rows) {
-    test(`have everything of ${path} that the list has without`, async () => {
+    test(`return everything of ${path} that the whole list returns`, async () => {
       const { body } = await hub.get(path);
       const whole = (Array.isArray(body) ? body : body.features).map(idOf as (item: unknown) => unknown);
       const found = (await pages(`${path}${path.includes('?') ? '&' : '?'}limit=4`)).flat() as never[];
@@ -97,14 +97,14 @@ describe('Lists in pages', () => {
   });
 
   for (const limit of ['0', '-1', '1.5', 'many', '', '9'.repeat(20)]) {
-    test(`are refused for limit=${limit}`, async () => {
+    test(`are rejected for limit=${limit}`, async () => {
       const { status, body } = await hub.get(`/providers?limit=${limit}`);
       assert.equal(status, 400);
       assert.equal(body.message, `limit: must be an integer from 1, found ${JSON.stringify(limit)}`);
     });
   }
 
-  test('are in the OpenAPI document, with the header that leads on', async () => {
+  test('are in the OpenAPI document, with the header of the next page', async () => {
     const { body } = await hub.get('/openapi.json');
     const paths = ['/providers', '/zones/summary', '/anchors', '/providers/locations', '/trackables/motions'];
     for (const path of paths) {
@@ -116,7 +116,7 @@ describe('Lists in pages', () => {
   });
 });
 
-test('smallest finds the first ids of lists in any order, in linear time', () => {
+test('smallest finds the first ids of unordered lists in linear time', () => {
   for (const count of [0, 1, 3, 1000, 20_000, Infinity]) {
     const orders: readonly ((i: number) => number)[] = [(i) => i, (i) => -i, (i) => (i * 7919) % 20_011, () => 1];
     for (const order of orders) {
@@ -137,7 +137,7 @@ test('smallest finds the first ids of lists in any order, in linear time', () =>
   assert.ok(performance.now() - start < 400);
 });
 
-/** The parts of a body, if it has parts. */
+/** Returns the parts of a body that has parts. */
 function partsOf(body: string | LongBody): readonly string[] | undefined {
   return typeof body === 'object' ? [...body.parts] : undefined;
 }
@@ -158,7 +158,7 @@ describe('A list', () => {
     );
   });
 
-  test('is made in parts where it is long, each when it is asked for', () => {
+  test('is generated in parts on demand if it is long', () => {
     const text = JSON.stringify('ä'.repeat(10_000));
     const shown: number[] = [];
     const items = Array.from({ length: 1000 }, (_, i) => i);
@@ -166,7 +166,7 @@ describe('A list', () => {
       shown.push(i);
       return i % 3 === 0 ? undefined : text;
     });
-    assert.ok(shown.length < 100, `${shown.length} shown before anything is read`);
+    assert.ok(shown.length < 100, `${shown.length} converted before anything is read`);
     const parts = partsOf(body) ?? [];
     assert.ok(parts.every((part) => part.length <= 80_000));
     assert.deepEqual(shown, items);

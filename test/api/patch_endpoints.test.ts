@@ -87,7 +87,7 @@ describe('PATCH', () => {
     assert.equal((await send('PATCH', '/v2/fences/f?subdivide=perhaps', [])).status, 400);
   });
 
-  it('works on a local fence as it was sent, and shows it in EPSG:4326', async () => {
+  it('works on a local fence as it was sent, and returns it in EPSG:4326', async () => {
     const { send, entities } = openApi();
     await send('POST', '/v2/zones', uwbZone({ id: 'hall' }));
     await send('POST', '/v2/fences', { id: 'f', region: point(50, 50), radius: 5, crs: 'local', zone_id: 'hall' });
@@ -96,7 +96,7 @@ describe('PATCH', () => {
     assert.deepEqual(entities.get('fence', 'f')?.region.coordinates, [60, 50]);
   });
 
-  it('sees the need_transformation of v1 nowhere, and shows it in v1', async () => {
+  it('ignores need_transformation in patches, and returns it in v1', async () => {
     const { send } = openApi();
     await send('POST', '/v2/zones', uwbZone({ id: 'hall' }));
     const { body } = await send('PATCH', '/v1/zones/hall', { op: 'add', path: '/need_transformation', value: false });
@@ -105,7 +105,7 @@ describe('PATCH', () => {
 });
 
 describe('parents and children', () => {
-  it('are shown by every endpoint that shows trackables, children computed', async () => {
+  it('are returned by every endpoint that returns trackables, with computed children', async () => {
     const { send, entities } = openApi({ answers: () => [{ ids: [UUID_A] }] });
     await send('POST', '/v2/trackables', { id: UUID_A, type: 'omlox', location_providers: ['p'], children: ['x'] });
     await send('POST', '/v2/providers', { id: 'p', type: 'uwb' });
@@ -129,7 +129,7 @@ describe('parents and children', () => {
     assert.equal('children' in (entities.get('trackable', UUID_A) ?? {}), false);
   });
 
-  it('are shown by zones; a carrying trackable lists trackables only', async () => {
+  it('are returned by zones; a carrying trackable lists trackables only', async () => {
     const { send } = openApi();
     await send('POST', '/v2/trackables', { id: UUID_A, type: 'omlox' });
     await send('POST', '/v2/zones', rfidZone({ id: 'a', parent: UUID_A }));
@@ -141,7 +141,7 @@ describe('parents and children', () => {
     assert.equal('children' in (await send('GET', '/v2/zones/a')).body, false);
   });
 
-  it('that are patched make no difference, and cycles are refused', async () => {
+  it('are unaffected by patches of other members, and cycles are rejected', async () => {
     const { send } = openApi();
     await send('POST', '/v2/trackables', { id: UUID_A, type: 'omlox' });
     await send('POST', '/v2/trackables', { id: UUID_B, type: 'omlox', parent: UUID_A });

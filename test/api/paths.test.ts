@@ -101,7 +101,7 @@ describe('createApi', () => {
     assert.equal(accepted[0]?.options?.providerId, 'locations');
   });
 
-  it('names the created entity in Location, under the prefix that was used', async () => {
+  it('names the created entity in Location, under the requested prefix', async () => {
     const { send } = openApi();
     const { headers } = await send('POST', '/deephub/v1/providers/', { id: 'ä/b', type: 'uwb' });
     assert.equal(headers['Location'], '/deephub/v1/providers/%C3%A4%2Fb');
@@ -128,14 +128,14 @@ describe('createApi', () => {
     assert.equal(body.type, 'org.example.http.not_found');
   });
 
-  it('leaves faults of the hub to its caller', async () => {
+  it('propagates internal errors to its caller', async () => {
     const { send } = openApi({ read: () => Promise.reject(new Error('bug')) });
     await assert.rejects(send('GET', '/v2/providers/locations'), /^Error: bug$/);
   });
 });
 
 describe('CORS', () => {
-  it('lets every origin read every reply', async () => {
+  it('allows every origin to read every reply', async () => {
     const { send } = openApi();
     const replies = [
       await send('GET', '/v2/zones'),
@@ -161,7 +161,7 @@ describe('CORS', () => {
     assert.equal((await openApi().send('OPTIONS', '/v2/nowhere')).status, 404);
   });
 
-  it('is silent when it is switched off, but OPTIONS is served', async () => {
+  it('sends no headers when it is disabled, but serves OPTIONS', async () => {
     const { send } = openApi({ corsEnabled: false });
     assert.deepEqual((await send('GET', '/v2/zones')).headers, {
       'Content-Type': 'application/json',

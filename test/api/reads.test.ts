@@ -46,7 +46,7 @@ const ENTITIES: readonly (readonly [string, Query, readonly string[]])[] = [
 
 describe('one location or motion', () => {
   for (const [path, query] of ONE) {
-    it(`is queried and passed on as a string by ${path}`, async () => {
+    it(`is queried and returned as a string by ${path}`, async () => {
       const { handle, asked } = await beside(() => [{ absent: true }, texts('{"n":1.50}')]);
       const reply = await handle('GET', path);
       assert.deepEqual([reply.status, reply.body], [200, '{"n":1.50}']);
@@ -64,7 +64,7 @@ describe('one location or motion', () => {
       assert.equal((await send('GET', path.replace(/(p|0b68[^/]*)\/(loc|mot)/, `${UUID_B}/$2`))).status, 404);
     });
 
-    it(`is 400 by ${path} when it has no place in the view`, async () => {
+    it(`is 400 by ${path} if it has no position in the view`, async () => {
       const { send, asked } = await beside(() => [{ absent: true }, { unplaced: 'gps-1' }]);
       const { status, body } = await send('GET', `${path}?crs=local`);
       assert.deepEqual([status, body.message.endsWith('cannot be shown in local: found source "gps-1"')], [400, true]);
@@ -75,7 +75,7 @@ describe('one location or motion', () => {
 
 describe('lists of locations and motions', () => {
   for (const [path, query] of LISTS) {
-    it(`are joined as text by ${path}`, async () => {
+    it(`are concatenated as strings by ${path}`, async () => {
       const { handle, asked } = await beside(() => [
         texts('{"n":1.0}', '{"n":2}'),
         { absent: true },
@@ -119,7 +119,7 @@ describe('lists of entities', () => {
       assert.deepEqual(asked, [query]);
     });
 
-    it(`take spatial_query by ${path}`, async () => {
+    it(`accept spatial_query by ${path}`, async () => {
       const { send, asked } = await beside(() => []);
       assert.deepEqual((await send('GET', `${path}?spatial_query=1`)).body, []);
       assert.deepEqual(asked, [{ ...query, spatial: true }]);
@@ -165,7 +165,7 @@ describe('locations', () => {
     ['PUT', '/v2/providers/proximities', 'proximities', 'proximities'],
     ['POST', '/v1/providers/proximities', 'proximities', 'proximities'],
   ] as const) {
-    it(`are handed over in bulk by ${method} ${path}`, async () => {
+    it(`are submitted as one body by ${method} ${path}`, async () => {
       const { send, accepted } = openApi();
       assert.equal((await send(method, path, [one, one])).status, 204);
       assert.deepEqual(accepted, [{ what, values: [one, one], options: { root, tooOld: undefined } }]);
@@ -178,7 +178,7 @@ describe('locations', () => {
     });
   }
 
-  it('of a proximity are handed over', async () => {
+  it('of a proximity are submitted', async () => {
     const { send, accepted } = openApi();
     const near = { source: 'reader', provider_type: 'rfid' };
     assert.equal((await send('PUT', '/v2/providers/p/proximity', near)).status, 204);
@@ -208,7 +208,7 @@ describe('locations', () => {
     assert.equal((await reply).status, 204);
   });
 
-  it('nested so deeply that a check overflows are 400', async () => {
+  it('nested so deeply that validation overflows the stack are 400', async () => {
     const acceptLocations = (values: readonly unknown[]) => void JSON.stringify(values);
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const { status, body } = await openApi({ acceptLocations }).send('PUT', '/v2/providers/p/location', deep);

@@ -110,7 +110,7 @@ describe('POST /validator/rules/locating', () => {
     });
   }
 
-  it('answers 400 to bytes that are no text', async () => {
+  it('answers 400 to bytes that are not UTF-8', async () => {
     const bytes = new Uint8Array([0x61, 0xff]);
     const { status, body } = await openApi().sendBytes('POST', '/v2/validator/rules/locating', bytes);
     assert.deepEqual([status, body.message], [400, 'body: must be text, found bytes that are not UTF-8']);

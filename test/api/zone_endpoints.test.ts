@@ -32,7 +32,7 @@ describe('zones', () => {
     assert.equal('need_transformation' in (entities.list('zone')[0] ?? {}), false);
   });
 
-  it('transform positions both ways and keep z', async () => {
+  it('transform positions both ways and preserve z', async () => {
     const { send } = openApi();
     await send('POST', '/v2/zones', uwbZone({ id: 'hall', foreign_id: 'h' }));
     const sent = { position: { type: 'Point', coordinates: [50, 25, 3] } };

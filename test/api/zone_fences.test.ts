@@ -36,21 +36,21 @@ describe('GET /zones/{id}/createfence', () => {
     assert.deepEqual((await send('POST', '/v2/fences', body)).body, body);
   });
 
-  it('makes a circle of a proximity zone', async () => {
+  it('creates a circle from a proximity zone', async () => {
     const { send } = await withZones(rfidZone({ id: 'reader', radius: 4, floor: 2 }));
     const { body } = await send('GET', '/v1/zones/reader/createfence');
     const { id: _id, ...rest } = body;
     assert.deepEqual(rest, { region: point(8.68, 50.11), radius: 4, floor: 2 });
   });
 
-  it('makes the hull of points whose polygon crosses itself', async () => {
+  it('returns the hull of points whose polygon crosses itself', async () => {
     const rows = HALL.ground_control_points ?? [];
     const crossed = [...rows.slice(0, 2), ...rows.slice(4, 6), ...rows.slice(2, 4), ...rows.slice(6)];
     const { send } = await withZones({ ...HALL, ground_control_points: crossed });
     assert.equal(polygonOf((await send('GET', `/v2/zones/${HALL.id}/createfence`)).body).length, 5);
   });
 
-  it('returns the hull of points of which one is in the interior', async () => {
+  it('returns the hull of points if one is in the interior', async () => {
     const rows = [...(HALL.ground_control_points ?? []), [9.0005, 50.0004], [36, 44]];
     const { send } = await withZones({ ...HALL, ground_control_points: rows });
     const ring = polygonOf((await send('GET', `/v2/zones/${HALL.id}/createfence`)).body);
@@ -106,7 +106,7 @@ function benchmark(): object {
 }
 
 describe('POST /zones/{id}/fence', () => {
-  it('keeps a local fence in EPSG:4326', async () => {
+  it('stores a local fence in EPSG:4326', async () => {
     const { send, entities } = await withZones(HALL);
     const sent = { id: UUID_A, name: 'f', region: SQUARE_M, crs: 'local', zone_id: 'hall', timeout: 500 };
     const { status, headers, body } = await send('POST', `/hub/v2/zones/${HALL.id}/fence`, sent);
@@ -129,7 +129,7 @@ describe('POST /zones/{id}/fence', () => {
     assert.equal(inV1.headers['Location'], `/v1/fences/${inV1.body.id}`);
   });
 
-  it('turns the polygon of a mirrored zone the right way, and subdivides', async () => {
+  it('orients the polygon of a mirrored zone correctly, and subdivides', async () => {
     const rows = (HALL.ground_control_points ?? []).map(([x = 0, y = 0], i) => (i % 2 === 0 ? [x, y] : [x, -y]));
     const { send } = await withZones({ ...HALL, ground_control_points: rows });
     const plain = polygonOf((await send('POST', `/v2/zones/${HALL.id}/fence`, { region: SQUARE_M })).body);
@@ -149,7 +149,7 @@ describe('POST /zones/{id}/fence', () => {
     ['no region', {}, /^region: is required/],
     ['a circle without radius', { region: point(1, 1) }, /^radius: must be greater than 0/],
     ['an array', [], /^body: must be an object/],
-    ['a place out of reach', { region: point(1e9, 1), radius: 1 }, /^region\.coordinates: must lie within reach/],
+    ['a position out of reach', { region: point(1e9, 1), radius: 1 }, /^region\.coordinates: must lie within reach/],
     ['an id that exists', { id: UUID_A, region: SQUARE_M }, /already exists$/],
   ];
   for (const [what, body, message] of refused) {
@@ -201,7 +201,7 @@ describe('subdivide', () => {
     });
   }
 
-  it('leaves a circle, and an entity without polygon', async () => {
+  it('leaves a circle, and an entity without polygon, unchanged', async () => {
     const { send } = await withZones();
     assert.equal((await send('POST', '/v2/fences?subdivide=true', { region: point(8, 50), radius: 900 })).status, 201);
     assert.equal((await send('POST', '/v2/trackables?subdivide=true', { type: 'omlox' })).status, 201);

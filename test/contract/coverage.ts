@@ -21,8 +21,8 @@ const ANCHORS_AND_RULES = 'e2e/anchors_and_rules.test.ts';
 const IN_FENCE: CoveredBy = [RELATIONS, 'is the same, asked from the objects'];
 const PLACES: CoveredBy = [RELATIONS, 'list their locations and motions'];
 const RELATED: CoveredBy = [RELATIONS, 'know each other, as objects in v2 and by their ids in v1'];
-const SENSORS: CoveredBy = ['api/assignment_endpoints.test.ts', 'are any JSON, 404 until they are set'];
-const FORCE: CoveredBy = ['api/assignment_endpoints.test.ts', 'hand on force_location_update'];
+const SENSORS: CoveredBy = ['api/assignment_endpoints.test.ts', 'are any JSON value, and 404 until they are set'];
+const FORCE: CoveredBy = ['api/assignment_endpoints.test.ts', 'pass force_location_update to the shards'];
 const ACKNOWLEDGED: CoveredBy = [
   'e2e/read_your_writes.test.ts',
   'means that reads see all acknowledged writes under concurrent load',
@@ -67,21 +67,18 @@ const DOCUMENTS: CoveredBy = [
   'contract/documents.test.ts',
   'openapi.json of v2 refers to nothing that it does not have',
 ];
-const PAGES: CoveredBy = [
-  'api/docs_pages.test.ts',
-  'The pages of the documentation load files that the hub has, and nothing from elsewhere',
-];
+const PAGES: CoveredBy = ['api/docs_pages.test.ts', 'The documentation pages load only files of the hub'];
 
 /** Tests of an endpoint beyond its statuses, parameters and bodies, by path. */
 export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/zones': [BY_FOREIGN_ID],
   '/zones/summary': [BY_FOREIGN_ID],
   '/zones/{zone_id}': [[CHANGES, 'the place of a zone moves its fences']],
-  '/zones/{zone_id}/transform': [['api/zone_endpoints.test.ts', 'transform positions both ways and keep z']],
+  '/zones/{zone_id}/transform': [['api/zone_endpoints.test.ts', 'transform positions both ways and preserve z']],
   '/zones/{zone_id}/createfence': [
     ['api/zone_fences.test.ts', 'returns a fence of the points of a zone, without storing it'],
   ],
-  '/zones/{zone_id}/fence': [['api/zone_fences.test.ts', 'keeps a local fence in EPSG:4326']],
+  '/zones/{zone_id}/fence': [['api/zone_fences.test.ts', 'stores a local fence in EPSG:4326']],
   '/zones/fromlocal': [
     ['api/from_local.test.ts', 'returns a zone whose points are the local coordinates, without storing it'],
   ],
@@ -93,7 +90,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/trackables/rules/locating': [RULES],
   '/trackables/{trackable_id}': [
     [CHANGES, 'the providers of a trackable acts from the next location on, or at once by force'],
-    ['api/patch_endpoints.test.ts', 'that are patched make no difference, and cycles are refused'],
+    ['api/patch_endpoints.test.ts', 'are unaffected by patches of other members, and cycles are rejected'],
   ],
   '/trackables/{trackable_id}/fences': [IN_FENCE],
   '/trackables/{trackable_id}/location': [PLACES],

@@ -8,7 +8,7 @@ import { serveSocket } from './harness.ts';
 
 const SUBSCRIBE = { event: 'subscribe', topic: 'location_updates' };
 
-/** A server whose other hubs are notified of a subscription when the test decides. */
+/** A server whose test decides when other hubs acknowledge a subscription. */
 async function serveAmongHubs(t: TestContext, deps: Partial<PubSubDeps> = {}) {
   const waits: PromiseWithResolvers<void>[] = [];
   let asked: () => void = () => undefined;
@@ -34,7 +34,7 @@ async function serveAmongHubs(t: TestContext, deps: Partial<PubSubDeps> = {}) {
   return { ...served, next, publish };
 }
 
-test('a subscription is answered when all hubs know of it, and its events begin then', async (t) => {
+test('A subscription is acknowledged after all hubs have it, and its events start then', async (t) => {
   const { connect, next, publish } = await serveAmongHubs(t);
   const client = await connect();
   client.send(SUBSCRIBE);
@@ -48,7 +48,7 @@ test('a subscription is answered when all hubs know of it, and its events begin 
   assert.deepEqual((await client.next())['payload'], [2]);
 });
 
-test('a subscription fails that not all hubs know of in time, and can be tried again', async (t) => {
+test('A subscription fails if some hub does not acknowledge it in time, and can be retried', async (t) => {
   const { connect, next, fanout } = await serveAmongHubs(t);
   const client = await connect();
   client.send(SUBSCRIBE);
@@ -61,7 +61,7 @@ test('a subscription fails that not all hubs know of in time, and can be tried a
   assert.equal((await client.next())['event'], 'subscribed');
 });
 
-test('a connection that ends meanwhile leaves no subscription', async (t) => {
+test('A connection that closes before the acknowledgment leaves no subscription', async (t) => {
   const { connect, next, fanout } = await serveAmongHubs(t);
   const client = await connect();
   client.send(SUBSCRIBE);
@@ -76,7 +76,7 @@ test('a connection that ends meanwhile leaves no subscription', async (t) => {
   assert.equal((await other.next())['event'], 'subscribed');
 });
 
-test('a subscription that ends meanwhile with its token is not answered as one', async (t) => {
+test('A subscription whose token expires before the acknowledgment is not acknowledged', async (t) => {
   let nowMs = 0;
   let expire: () => void = () => assert.fail();
   const { connect, next } = await serveAmongHubs(t, {
@@ -97,7 +97,7 @@ test('a subscription that ends meanwhile with its token is not answered as one',
   assert.equal((await client.ask({ event: 'what' }))['code'], 10000);
 });
 
-test('a connection is closed with 1013 when events of its subscriptions are lost, and others stay', async (t) => {
+test('A connection is closed with 1013 when events of its subscriptions are lost, and others stay open', async (t) => {
   const { connect, next, fanout } = await serveAmongHubs(t);
   const [client, waiting, other] = [await connect(), await connect(), await connect()];
   client.send(SUBSCRIBE);

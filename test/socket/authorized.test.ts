@@ -9,7 +9,7 @@ import { location, questions, serveSocket } from './harness.ts';
 
 const GO = { 'user-agent': 'Go-http-client/1.1' };
 
-/** A clock and timers that a test moves. */
+/** A simulated clock with timers. */
 function simulatedTime() {
   let nowMs = 1_000_000;
   const timers = new Map<object, { atMs: number; callback: () => void }>();
@@ -33,7 +33,7 @@ function simulatedTime() {
   };
 }
 
-test('Frames keep their order while a token is verified', async (t) => {
+test('Frames retain their order while a token is verified', async (t) => {
   const { authorize, next, open } = questions();
   const { connect, published } = await serveSocket(t, { authorize });
   const client = await connect();
@@ -56,7 +56,7 @@ test('Frames keep their order while a token is verified', async (t) => {
   );
 });
 
-test('A connection that closes while its token is verified leaves no subscription behind', async (t) => {
+test('A connection that closes while its token is verified leaves no subscription', async (t) => {
   const { authorize, next } = questions();
   const open = new Set<never>();
   const { connect, fanout, reported } = await serveSocket(t, { authorize, open: open as never });
@@ -104,7 +104,7 @@ test('An internal error of the authorization closes the connection, and is only 
   assert.deepEqual(reported, [defect]);
 });
 
-test('A defect among frames that have waited closes the connection, too', async (t) => {
+test('A defect in a queued frame closes the connection, too', async (t) => {
   const { authorize, next } = questions();
   const defect = new Error('secret');
   let asked = 0;
@@ -125,7 +125,7 @@ test('A defect among frames that have waited closes the connection, too', async 
   assert.deepEqual([reported, published], [[defect], []]);
 });
 
-test('A topic or an event that does not exist is answered as such, whatever the token', async (t) => {
+test('An unknown topic or event is answered as such, whatever the token', async (t) => {
   const asked: TopicRequest[] = [];
   const { connect } = await serveSocket(t, {
     authorize(question) {
@@ -152,7 +152,7 @@ const TOKENS: readonly [name: string, upgrade: object, query: string, params: un
 ];
 
 for (const [name, upgrade, query, params, token] of TOKENS) {
-  test(`A frame is judged by the token ${name}`, async (t) => {
+  test(`A frame is authorized by the token ${name}`, async (t) => {
     const asked: TopicRequest[] = [];
     const { connect } = await serveSocket(t, {
       authorize(question) {
@@ -196,7 +196,7 @@ test('A subscription ends when its token expires, with one error for all that en
     ]),
   );
   assert.deepEqual((await client.next())['payload'], [{ a: 3 }]);
-  // A closed subscription is removed, so the same one can be made again.
+  // A closed subscription is removed, so that it can be made again.
   ends.push(90_000);
   assert.equal((await client.ask({ event: 'subscribe', topic: 'fence_events' }))['event'], 'subscribed');
   assert.equal((await client.ask({ event: 'unsubscribe', subscription_id: ids[0] }))['code'], 10003);
@@ -209,7 +209,7 @@ test('A subscription ends when its token expires, with one error for all that en
   assert.equal(time.timers.size, 0);
 });
 
-test('A timer waits for a token that expires in years, and for none that has been unsubscribed', async (t) => {
+test('A timer is set for a token that expires in years, and none after an unsubscribe', async (t) => {
   const time = simulatedTime();
   const year = 365 * 86_400_000;
   const { connect, fanout } = await serveSocket(t, {
@@ -225,7 +225,7 @@ test('A timer waits for a token that expires in years, and for none that has bee
   assert.equal(time.timers.size, 0);
 });
 
-test('The Go client receives 10006 for a token that expires, as it awaits no answer then', async (t) => {
+test('The Go client receives 10006 for an expired token, since it awaits no response then', async (t) => {
   const time = simulatedTime();
   const { connect } = await serveSocket(t, {
     ...time,

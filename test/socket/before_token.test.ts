@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FULL_ACCESS } from '../../src/auth/authorizer.ts';
 import { KNOWN_TOKEN, location, questions, serveSocket } from './harness.ts';
 
-/** A frame of that many bytes that publishes, padded before its payload. */
+/** A publish frame of this many bytes, padded before its payload. */
 function longFrame(bytes: number): string {
   const text = JSON.stringify(location(0));
   return text.replace('{', `{${' '.repeat(bytes - text.length)}`);
@@ -14,7 +14,7 @@ const BEFORE_TOKEN = 65_536;
 const CLOSE = [1009, 'A frame may have 65536 bytes until a valid access token was shown'];
 
 test('A frame of at most 64 KiB may come before a token; a longer one closes with 1009', async (t) => {
-  // Rights of guests do not count as a token, whatever the frame contains.
+  // Guest rights do not count as a token, whatever the frame contains.
   const { connect, published } = await serveSocket(t, { authorize: () => FULL_ACCESS });
   const client = await connect();
   client.send(longFrame(BEFORE_TOKEN));
@@ -27,7 +27,7 @@ test('A frame of at most 64 KiB may come before a token; a longer one closes wit
   assert.deepEqual(await other.closed(), CLOSE, 'characters were counted');
 });
 
-test('A longer frame may come behind one with a token, while that is verified as well', async (t) => {
+test('A longer frame may follow one with a token, even while that token is verified', async (t) => {
   const { authorize, next } = questions();
   const { connect, published } = await serveSocket(t, { authorize });
   for (const isGood of [true, false]) {
@@ -51,7 +51,7 @@ for (const [place, headers, query] of [
   ['its header', { authorization: `Bearer ${KNOWN_TOKEN}` }, ''],
   ['its query', {}, `?token=${KNOWN_TOKEN}`],
 ] as const) {
-  test(`A client that shows a token in ${place} may send a longer frame at once`, async (t) => {
+  test(`A client that sends a token in ${place} may send a longer frame at once`, async (t) => {
     const { connect, published } = await serveSocket(t, { authorize: () => FULL_ACCESS });
     const client = await connect(headers, query);
     client.send(longFrame(900_000));
@@ -60,7 +60,7 @@ for (const [place, headers, query] of [
   });
 }
 
-test('Without authorization no token is asked for', async (t) => {
+test('Without authorization no token is required', async (t) => {
   const { connect, published } = await serveSocket(t);
   const client = await connect();
   client.send(longFrame(900_000));

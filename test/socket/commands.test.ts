@@ -10,7 +10,7 @@ const BIG = JSON.stringify({ event: 'subscribe', topic: 'zone_changes', params: 
   `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
 );
 
-/** Frames of a client, and the frame that each is answered with: an error's code, or what is acknowledged. */
+/** Frames of a client and the response to each: the code of an error, or the kind of acknowledgment. */
 const ANSWERS: readonly [name: string, frame: unknown, answer: number | string, description?: RegExp][] = [
   ['text that is not JSON', 'hello', 10000, /must be JSON/],
   ['an empty frame', '', 10000],
@@ -66,9 +66,9 @@ const ANSWERS: readonly [name: string, frame: unknown, answer: number | string, 
     '{"event":"subscribe","topic":"fence_events","params":{"provider_id":"\\ud800"}}',
     10000,
   ],
-  ['unknown params nested without end', BIG, 'subscribed'],
-  ['known params nested without end', BIG.replace('zone_changes', 'location_updates'), 10002],
-  ['a topic nested without end', BIG.replace('"zone_changes"', '1').replace('accuracy', 'x'), 10001],
+  ['unknown params with excessive nesting', BIG, 'subscribed'],
+  ['known params with excessive nesting', BIG.replace('zone_changes', 'location_updates'), 10002],
+  ['a topic with excessive nesting', BIG.replace('"zone_changes"', '1').replace('accuracy', 'x'), 10001],
   ['a subscribe to location_updates:geojson', { event: 'subscribe', topic: 'location_updates:geojson' }, 'subscribed'],
   [
     'a subscribe to trackable_motions:geojson',
@@ -78,7 +78,7 @@ const ANSWERS: readonly [name: string, frame: unknown, answer: number | string, 
   ['a subscribe to fence_events:geojson', { event: 'subscribe', topic: 'fence_events:geojson' }, 'subscribed'],
 ];
 
-test('a socket answers every frame, and the connection stays open', async (t) => {
+test('A socket answers every frame, and the connection stays open', async (t) => {
   const { connect } = await serveSocket(t);
   for (const [name, frame, answer, description = /./] of ANSWERS) {
     await t.test(`${name}: ${answer}`, async () => {
@@ -97,7 +97,7 @@ test('a socket answers every frame, and the connection stays open', async (t) =>
   }
 });
 
-test('a socket acknowledges subscribe and unsubscribe with topic and id', async (t) => {
+test('A socket acknowledges subscribe and unsubscribe with topic and id', async (t) => {
   const { connect, fanout } = await serveSocket(t);
   const client = await connect();
   client.send({ event: 'subscribe', topic: 'fence_events:geojson' });
@@ -113,7 +113,7 @@ test('a socket acknowledges subscribe and unsubscribe with topic and id', async 
   assert.equal(fanout.hasSubscribers('zone_changes'), false);
 });
 
-test('a socket refuses to unsubscribe the subscription of another connection', async (t) => {
+test('A socket rejects an unsubscribe from the subscription of another connection', async (t) => {
   const { connect, fanout } = await serveSocket(t);
   const [owner, stranger] = [await connect(), await connect()];
   const { subscription_id } = await owner.ask({ event: 'subscribe', topic: 'zone_changes' });
@@ -121,7 +121,7 @@ test('a socket refuses to unsubscribe the subscription of another connection', a
   assert.equal(fanout.hasSubscribers('zone_changes'), true);
 });
 
-test('a socket refuses a second subscription with equal params, and only that', async (t) => {
+test('A socket rejects a second subscription with equal params, and only that', async (t) => {
   const { connect } = await serveSocket(t);
   const client = await connect();
   const subscribe = (params: unknown, topic = 'fence_events') => client.ask({ event: 'subscribe', topic, params });
@@ -138,7 +138,7 @@ test('a socket refuses a second subscription with equal params, and only that', 
   assert.equal((await subscribe({ fence_id: ['b', 'a'], event_type: 'region_exit' }))['event'], 'subscribed');
 });
 
-test('a socket refuses more subscriptions than a connection may have', async (t) => {
+test('A socket rejects more subscriptions than a connection may have', async (t) => {
   const { connect } = await serveSocket(t, { subscriptionsMax: 3 });
   const client = await connect();
   const codes: unknown[] = [];
@@ -148,7 +148,7 @@ test('a socket refuses more subscriptions than a connection may have', async (t)
   assert.deepEqual(codes, [undefined, undefined, undefined, 10002, 10002]);
 });
 
-test('a socket frees the subscriptions of a connection that closes', async (t) => {
+test('A socket frees the subscriptions of a connection that closes', async (t) => {
   const { connect, fanout } = await serveSocket(t);
   const client = await connect();
   await client.ask({ event: 'subscribe', topic: 'location_updates' });
@@ -158,7 +158,7 @@ test('a socket frees the subscriptions of a connection that closes', async (t) =
   assert.equal(fanout.hasSubscribers('location_updates'), false);
 });
 
-test('a socket hands published items on, with the version in the path, and answers nothing', async (t) => {
+test('A socket submits published items with the version in the path, and sends no response', async (t) => {
   const { connect, published } = await serveSocket(t);
   const client = await connect();
   client.send({ event: 'message', topic: 'location_updates', params: { token: 'x' }, payload: [{ a: 1 }, 2] });
@@ -200,7 +200,7 @@ const FAILURES: readonly [string, () => PublishResult, RegExp][] = [
 ];
 
 for (const [name, ingestLocations, description] of FAILURES) {
-  test(`a socket answers a publish with ${name} by one error 10005`, async (t) => {
+  test(`A socket answers a publish with ${name} by one error 10005`, async (t) => {
     const { connect } = await serveSocket(t, { ingestLocations });
     const client = await connect();
     client.send({ event: 'message', topic: 'location_updates', payload: [{}] });
@@ -213,7 +213,7 @@ for (const [name, ingestLocations, description] of FAILURES) {
   });
 }
 
-test('a socket reports a defect and does not tell the client of it', async (t) => {
+test('A socket logs a defect without sending it to the client', async (t) => {
   const defect = new Error('secret');
   const { connect, reported } = await serveSocket(t, { ingestLocations: () => Promise.reject(defect) });
   const client = await connect();
@@ -223,7 +223,7 @@ test('a socket reports a defect and does not tell the client of it', async (t) =
   assert.deepEqual(reported, [defect]);
 });
 
-test('a socket asks whether a topic may be used, with the token of the frame or that of the upgrade', async (t) => {
+test('A socket authorizes a topic with the token of the frame or that of the upgrade', async (t) => {
   const asked: unknown[] = [];
   const { connect, published } = await serveSocket(t, {
     authorize(question) {

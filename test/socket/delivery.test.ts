@@ -16,7 +16,7 @@ const ID_CASES: readonly ['auto' | 'always' | 'never', Record<string, string>, b
 
 for (const [subscriptionIdMode, headers, hasId] of ID_CASES) {
   const who = headers['user-agent'] ?? 'a client without a name';
-  test(`a message to ${who} carries ${hasId ? 'its' : 'no'} subscription_id in mode ${subscriptionIdMode}`, async (t) => {
+  test(`A message to ${who} ${hasId ? 'carries its' : 'has no'} subscription_id in mode ${subscriptionIdMode}`, async (t) => {
     const { connect, fanout } = await serveSocket(t, { subscriptionIdMode });
     const client = await connect(headers);
     const { subscription_id } = await client.ask({ event: 'subscribe', topic: 'zone_changes' });
@@ -27,7 +27,7 @@ for (const [subscriptionIdMode, headers, hasId] of ID_CASES) {
   });
 }
 
-test('a subscription is acknowledged before its first message, and messages keep their order', async (t) => {
+test('A subscription is acknowledged before its first message, and messages retain their order', async (t) => {
   const { connect, fanout, variant } = await serveSocket(t);
   const client = await connect();
   client.send({ event: 'subscribe', topic: 'location_updates:geojson' });
@@ -47,7 +47,7 @@ test('a subscription is acknowledged before its first message, and messages keep
   );
 });
 
-test('each matching subscription of a connection gets its own message', async (t) => {
+test('Each matching subscription of a connection gets its own message', async (t) => {
   const { connect, fanout, variant } = await serveSocket(t);
   const client = await connect();
   for (const params of [{}, { provider_id: 'a' }, { provider_id: ['a', 'b'] }]) {
@@ -69,7 +69,7 @@ test('each matching subscription of a connection gets its own message', async (t
   );
 });
 
-test('the view of a subscription is taken from its topic and params', async (t) => {
+test('The view of a subscription is determined by its topic and params', async (t) => {
   const { connect, fanout } = await serveSocket(t);
   const client = await connect();
   const seen: View[] = [];
@@ -90,7 +90,7 @@ test('the view of a subscription is taken from its topic and params', async (t) 
   );
 });
 
-test('no frame is longer than 32,768 bytes unless its only element is', async (t) => {
+test('No frame is longer than 32,768 bytes unless it has a single element', async (t) => {
   const { connect, fanout, variant } = await serveSocket(t);
   const client = await connect(GO);
   await client.ask({ event: 'subscribe', topic: 'location_updates' });
@@ -111,7 +111,7 @@ test('no frame is longer than 32,768 bytes unless its only element is', async (t
   assert.ok(frames < 20, `${frames} frames: elements share frames`);
 });
 
-test('a client that does not read is closed with 1013, while the others get everything', async (t) => {
+test('A client that does not read is closed with 1013, while the others receive everything', async (t) => {
   const { connect, fanout, tooSlow, variant } = await serveSocket(t, {
     queueMaxBytes: 1_000_000,
     networkMaxBytes: 100_000,
@@ -139,7 +139,7 @@ test('a client that does not read is closed with 1013, while the others get ever
   assert.deepEqual((await reader.next())['payload'], ['after']);
 });
 
-test('a client that reads late, but within the bound, gets everything in order', async (t) => {
+test('A client that reads late, but within the bound, receives everything in order', async (t) => {
   const { connect, fanout, tooSlow } = await serveSocket(t, { networkMaxBytes: 50_000 });
   const client = await connect();
   await client.ask({ event: 'subscribe', topic: 'zone_changes' });

@@ -14,10 +14,10 @@ import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { listen } from '../../src/transport/server.ts';
 
 export const SOCKET_PATH = '/v2/ws/socket';
-/** The only one that is valid in an upgrade request. */
+/** The only valid token in an upgrade request. */
 export const KNOWN_TOKEN = 'known';
 
-/** A WebSocket server on a free port, over a fanout that the test publishes into. */
+/** A WebSocket server on a free port. The test publishes into its fan-out. */
 export async function serveSocket(t: TestContext, deps: Partial<PubSubDeps> = {}) {
   let variants: readonly Variant[] = [];
   const published: { topic: string; values: readonly unknown[]; path: string }[] = [];
@@ -80,7 +80,7 @@ export async function serveSocket(t: TestContext, deps: Partial<PubSubDeps> = {}
 /** A frame that publishes a location. */
 export const location = (n: number) => ({ event: 'message', topic: 'location_updates', payload: [{ n }] });
 
-/** Questions that a test answers when it wants to. */
+/** Pending authorization requests that the test answers. */
 export function questions() {
   const open: { readonly asked: TopicRequest; resolve(access: Access): void; reject(error: unknown): void }[] = [];
   let arrived: () => void = () => {};
@@ -101,7 +101,7 @@ export function questions() {
   return { authorize, next, open };
 }
 
-/** A client that keeps the frames it gets until they are asked for. */
+/** A client that queues received frames until the test reads them. */
 export class Client {
   readonly socket: WebSocket;
   readonly #frames: string[] = [];
@@ -122,7 +122,7 @@ export class Client {
     this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }
 
-  /** The next frame, as it came. */
+  /** Returns the next frame unparsed. */
   async nextText(): Promise<string> {
     const waiting = this.#frames.shift();
     if (waiting !== undefined) return waiting;
@@ -140,7 +140,7 @@ export class Client {
     return await this.next();
   }
 
-  /** The code and the reason of the close. */
+  /** Returns the code and the reason of the close. */
   async closed(): Promise<readonly [number, string]> {
     const [code, reason] = await once(this.socket, 'close');
     return [code, String(reason)];

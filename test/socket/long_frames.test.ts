@@ -6,7 +6,7 @@ import { location, serveSocket } from './harness.ts';
 const long = (rest: string) =>
   `{"event":"message","topic":"location_updates","padding":"${'x'.repeat(400_000)}",${rest}`;
 
-test('a long frame comes before what its connection sends after it, whatever it waits for', async (t) => {
+test('A long frame is processed before later frames of its connection, whatever it waits for', async (t) => {
   const [begun, taking] = [Promise.withResolvers<void>(), Promise.withResolvers<IngestResult>()];
   const seen: unknown[] = [];
   const { connect } = await serveSocket(t, {
@@ -41,14 +41,14 @@ const BAD: readonly [what: string, frame: string, description: string][] = [
     'body: must be nested at most 200 levels deep, found more',
   ],
   [
-    'a name that cannot be kept',
+    'a reserved member name',
     long('"payload":[{"__proto__":1}]}'),
     'payload[0].__proto__: is a name that cannot be stored',
   ],
 ];
 
 for (const [what, frame, description] of BAD) {
-  test(`a long frame that is ${what} is refused, and the connection goes on`, async (t) => {
+  test(`A long frame that is ${what} is rejected, and the connection stays open`, async (t) => {
     const { connect, published } = await serveSocket(t);
     const client = await connect();
     client.send(frame);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 import { location, serveSocket } from './harness.ts';
 
-/** TaskScheduler in which each third look says that the turn has taken long. */
+/** A scheduler that considers the turn too long at every third check. */
 class ShortTurns extends TaskScheduler {
   given = 0;
   #looks = 0;
@@ -19,7 +19,7 @@ class ShortTurns extends TaskScheduler {
   }
 }
 
-test('frames that come together take turns, and keep their order', async (t) => {
+test('Frames that arrive together are processed in several turns, and retain their order', async (t) => {
   const turns = new ShortTurns();
   const seen: number[] = [];
   const { connect } = await serveSocket(t, {

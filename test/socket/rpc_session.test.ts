@@ -8,7 +8,7 @@ import { WaitingFrames } from '../../src/socket/waiting_frames.ts';
 import { openRpc } from '../rpc/world.ts';
 import { NeverLong } from '../support/never_long.ts';
 
-/** Connections of a hub whose clock the test moves. Their sent frames and close codes are recorded. */
+/** Connections of a hub with a simulated clock. Sent frames and close codes are recorded. */
 function world(deps: Partial<RpcSocketDeps> = {}) {
   const { rpc, clock } = openRpc();
   const reported: unknown[] = [];
@@ -44,12 +44,12 @@ function world(deps: Partial<RpcSocketDeps> = {}) {
 
 const until = (expiresMs: number): Access => ({ owned: undefined, readable: undefined, expiresMs });
 
-/** Many frames take turns. */
+/** Frames are processed in several turns. */
 async function untilSent(sent: readonly unknown[], count: number): Promise<void> {
   while (sent.length < count) await new Promise(setImmediate);
 }
 
-test('A connection ends with its token, and with it what it handles', () => {
+test('A connection and its method handlers end when its token expires', () => {
   const { rpc, clock, connect } = world({ authorize: () => until(1000) });
   const device = connect();
   device.register('m');
@@ -61,7 +61,7 @@ test('A connection ends with its token, and with it what it handles', () => {
   assert.equal(rpc.available()['m'], undefined);
 });
 
-test('Frames are run in order, also where the token of the first has to be verified', async () => {
+test('Frames are processed in order, even if the token of the first must be verified', async () => {
   const verified = Promise.withResolvers<Access>();
   const answers: (Access | Promise<Access>)[] = [verified.promise];
   const { connect } = world({ authorize: () => answers.shift() ?? until(Number.POSITIVE_INFINITY) });
@@ -82,7 +82,7 @@ for (const [code, expected] of [
   ['HUB_NOT_AUTHORIZED', -32012],
   ['HUB_UNAVAILABLE', -32011],
 ] as const) {
-  test(`What is refused with ${code} is answered ${expected}, whether at once or later`, async () => {
+  test(`A frame rejected with ${code} is answered ${expected}, immediately or later`, async () => {
     const error = errorWith(code, 'Cannot call it');
     for (const isLate of [false, true]) {
       const { connect, rpc } = world({
@@ -133,7 +133,7 @@ test('Open calls of a client are bounded, and end with it', async () => {
   assert.deepEqual([rpc.counts.open, rpc.counts.calls.cancelled, clock.timers], [0, 100, 0]);
 });
 
-test('A call that is over makes room for another', async () => {
+test('A finished call makes room for another', async () => {
   const { rpc, connect } = world();
   const [device, caller] = [connect(), connect()];
   device.register('m');
@@ -146,7 +146,7 @@ test('A call that is over makes room for another', async () => {
   assert.deepEqual([caller.sent.length, rpc.counts.calls.success, rpc.counts.refused.size], [201, 201, 0]);
 });
 
-test('A command without an id is done and not answered', () => {
+test('A command without an id is executed and not answered', () => {
   const { rpc, connect } = world();
   const device = connect();
   device.send({ method: 'register', params: { method: 'm' } });

@@ -27,7 +27,7 @@ test('A connection that closes while its token is verified still publishes the f
   assert.deepEqual(reported, []);
 });
 
-test('Frames of connections that have ended count among those that may wait for a token', async (t) => {
+test('Queued frames of closed connections still count toward the bound', async (t) => {
   const { authorize, next } = questions();
   const open = new Set<never>();
   const waiting = new WaitingFrames(300);
@@ -55,7 +55,7 @@ test('Frames of connections that have ended count among those that may wait for 
   );
 });
 
-test('A connection is closed with 1013 when too many frames wait for a token; those that may are taken', async (t) => {
+test('A connection is closed with 1013 when too many frames wait for a token; frames within the bound are processed', async (t) => {
   const { authorize, next } = questions();
   const waiting = new WaitingFrames();
   const { connect, published } = await serveSocket(t, { authorize, waiting });

@@ -1,7 +1,9 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** Violations that axe finds in a page, including best practices, with all details unfolded. */
+/**
+ * Returns the violations that axe finds in a page with all details expanded, including violations of best practices.
+ */
 export async function violationsIn(page: Page): Promise<string[]> {
   await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
   await page.evaluate(axe.source);

@@ -10,7 +10,7 @@ const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
 /** Reason why tests with a browser cannot run; undefined if they can. */
 export const WITHOUT_BROWSER = existsSync(CHROMIUM) ? undefined : `needs a browser at ${CHROMIUM}`;
 
-// The builder is plain JavaScript: its type is stated here.
+// The builder is plain JavaScript, so its type is declared here.
 const { ensureBuilt } = (await import(new URL('../../src/build_ui.mjs', import.meta.url).href)) as {
   ensureBuilt(): void;
 };
@@ -23,32 +23,35 @@ const ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // A hub has any free port, some of which a browser refuses, as they belong to other protocols.
+  // A hub may listen on any free port. Browsers block some of them because other protocols use them.
   '--explicitly-allowed-ports=1719,1720,1723,2049,3659,4045,4190,5060,5061,6000,6566,6665,6666,6667,6668,6669,6679,6697,10080',
-  // Names of hubs and of strangers' pages, all of which are this machine.
-  // Pages that tests make up come from no address, so the browser would take this machine for another network.
+  // Names of hubs and of foreign pages all resolve to this machine. Pages that tests synthesize have no address, so the
+  // browser would treat this machine as a different network.
   '--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests',
   '--host-resolver-rules=MAP *.lan 127.0.0.1, MAP *.example 127.0.0.1',
 ];
 
-/** Timeout for updates of a page. A busy machine may take a multiple of the usual time. */
+/** Timeout for updates of a page. A busy machine may need a multiple of the usual time. */
 const PATIENCE_MS = 30_000;
 
 let browser: Promise<Browser> | undefined;
 
-/** Contexts that a test has opened. They are closed before the hub: open pages would report errors. */
+/** Contexts opened by each test. They are closed before the hub, because open pages would report errors. */
 const contexts = new WeakMap<TestContext, BrowserContext[]>();
 
-// Closed here: registered where it is opened, it would be closed after the test that opened it.
+// Registered at the top level: inside `openBrowser` it would run after the first test that opens the browser.
 after(async () => (await browser)?.close());
 
-/** The browser of a test file, closed when its tests are done. */
+/** Returns the browser of this test file. It is closed after the last test. */
 export function openBrowser(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
   return browser;
 }
 
-/** A hub with the web UI in it, as its sources are now: one of its own in a given folder, else one that tests share. */
+/**
+ * Opens a hub that serves the web UI built from the current sources. With a folder, the hub is new; otherwise tests
+ * share it.
+ */
 export async function openUiHub(
   t: TestContext,
   settings?: TestSettings,
@@ -66,19 +69,19 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly theme?: 'light' | 'dark';
-  /** Whether the test expects errors on the console. */
+  /** Whether the test expects errors in the console. */
   readonly mayFail?: boolean;
-  /** Whether its app shell is cached. Most tests avoid these requests. */
+  /** Whether the service worker may cache the app shell. Most tests block it to avoid its requests. */
   readonly keepsShell?: boolean;
-  /** The reader's language and country; a reader in the United States without. */
+  /** Language and country of the browser; `en-US` by default. */
   readonly locale?: string;
-  /** Time zone of the reader, an IANA name; by default that of the machine. */
+  /** IANA time zone of the browser; that of the machine by default. */
   readonly timezoneId?: string;
 }
 
 /**
- * A page of its own, with nothing kept from others. At the end of the test it must have thrown nothing and complained of
- * nothing, as it would of whatever the hub's policy forbids.
+ * Opens a page in a new browser context with empty storage. The test fails if the page has thrown or logged an error,
+ * such as a violation of the content security policy.
  */
 export async function openPage(t: TestContext, url: string, options: PageOptions = {}): Promise<Page> {
   const { width = 1280, height = width < 500 ? 844 : 800, theme = 'light', mayFail = false } = options;
@@ -107,9 +110,9 @@ export async function openPage(t: TestContext, url: string, options: PageOptions
   return page;
 }
 
-/** Resolves when something holds, looked at once per frame of the page. */
+/** Resolves when `holds` returns true. It is evaluated once per animation frame of the page. */
 export async function untilHolds(page: Page, holds: () => Promise<boolean>): Promise<void> {
-  // waitForFunction would need the page to evaluate texts, which its policy forbids.
+  // `waitForFunction` evaluates strings in the page, which its content security policy forbids.
   const giveUpMs = Date.now() + PATIENCE_MS;
   while (!(await holds())) {
     assert.ok(Date.now() < giveUpMs, `it does not hold within ${PATIENCE_MS} ms: ${holds}`);
@@ -117,12 +120,14 @@ export async function untilHolds(page: Page, holds: () => Promise<boolean>): Pro
   }
 }
 
-/** Color of a point: red, green, blue and how opaque it is, each up to 255. */
+/** RGBA color of a pixel; each channel is 0 to 255. */
 export type Color = readonly [number, number, number, number];
 
-/** The colors that the layers of a map have at a point of the page, from below; those without any are left out. */
+/**
+ * Returns the colors of the map's layers at a point of the page, bottom layer first. Transparent layers are omitted.
+ */
 export async function colorsAt(page: Page, [x, y]: readonly [number, number]): Promise<readonly Color[]> {
-  // A string, since it runs in the page.
+  // A string, because it runs in the page.
   return page.evaluate(`[...document.querySelectorAll('[data-map] canvas')].map((canvas) => {
     const { left, top, width } = canvas.getBoundingClientRect();
     const scale = canvas.width / width;

@@ -1,11 +1,11 @@
-// The container of classes in the next package wants it to be there.
+// `@peculiar/x509` depends on tsyringe, which requires this polyfill.
 import 'reflect-metadata';
 import { KeyObject, webcrypto } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 
-/** A certificate that signs itself, and its key, as PEM. */
+/** A self-signed certificate and its private key, in PEM. */
 export interface TestCertificate {
   readonly certificate: string;
   readonly key: string;
@@ -15,7 +15,7 @@ export interface TestCertificate {
 const YEAR_MS = 365 * 86_400_000;
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256' };
 
-/** Makes a certificate for 127.0.0.1 and the given host name; good for a year, or until the given time. */
+/** Creates a certificate for 127.0.0.1 and the given host name, valid for a year or until the given time. */
 export async function makeCertificate(host = 'localhost', untilMs = Date.now() + YEAR_MS): Promise<TestCertificate> {
   const keys = await webcrypto.subtle.generateKey(CURVE, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -39,7 +39,7 @@ export async function makeCertificate(host = 'localhost', untilMs = Date.now() +
   };
 }
 
-/** Writes certificate and key into a folder; returns their paths. With a password the key is encrypted. */
+/** Writes certificate and key to a folder and returns their paths. A password encrypts the key. */
 export function writeCertificate(folder: string, made: TestCertificate, password?: string) {
   const [certificatePath, keyPath] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
   const cipher = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;

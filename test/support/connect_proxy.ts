@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** A request to reach a server, as the proxy got it. */
+/** A CONNECT request received by the proxy. */
 export interface Tunnel {
   /** `host:port` */
   readonly target: string;
-  /** Value of Proxy-Authorization. */
+  /** Value of the Proxy-Authorization header. */
   readonly authorization: string | undefined;
 }
 
-/** An HTTP proxy that opens tunnels (CONNECT) to one port of this machine, whatever host they name. */
+/** An HTTP proxy whose tunnels (CONNECT) all lead to one port of this machine, regardless of the requested host. */
 export async function openConnectProxy(t: TestContext, toPort: number, options: { refuse?: number } = {}) {
   const tunnels: Tunnel[] = [];
   const sockets = new Set<Socket>();

@@ -1,7 +1,7 @@
-/** A number from 0 to below `below`, whole. */
+/** Returns a random integer from 0 to `below` - 1. */
 export type Dice = (below: number) => number;
 
-/** A repeatable sequence of dice (xorshift). */
+/** Creates a seeded pseudorandom generator (xorshift), so that sequences are repeatable. */
 export function diceOf(seed: number): Dice {
   let state = seed * 2_654_435_769 + 1;
   return (below) => {

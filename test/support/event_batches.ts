@@ -2,7 +2,7 @@ import { lend } from '../../src/model/borrowed.ts';
 import { type EventBatch, joined, NO_FIELDS } from '../../src/model/event_batch.ts';
 import type { SerializedEvent } from '../../src/model/topics.ts';
 
-/** Events by variant, in order, in the form of a worker. */
+/** Creates the batch that a worker sends for these events, in order and by variant. */
 export function batchesOf(events: readonly SerializedEvent[]): EventBatch[] {
   const byVariant = new Map<number, SerializedEvent[]>();
   for (const event of events) {

@@ -1,13 +1,14 @@
 import type { Fence } from '../../src/model/fence.ts';
 import type { Zone } from '../../src/model/zone.ts';
 
-/** A zone of 100 m by 100 m whose plane is in meters, x to the east and y to the north. */
+/** A zone of 100 m by 100 m. In its plane, in meters, x points east and y north. */
 export const HALL: Zone = {
   id: '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11',
   type: 'uwb',
   foreign_id: 'hall',
   floor: 0,
-  // UTM 32N: 500000 is 9° east; at 50° north 100 m are 100 m of easting and northing within 4 cm.
+  // UTM 32N: an easting of 500000 is 9° east. At 50° north, 100 m of easting and northing are 100 m on the ground
+  // within 4 cm.
   ground_control_points: [
     [9, 50],
     [0, 0],
@@ -20,7 +21,7 @@ export const HALL: Zone = {
   ],
 };
 
-/** A location in the hall that needs no zone, of a provider that is its own source. */
+/** Creates a location in EPSG:4326 at a position in the hall. The provider is its own source. */
 export function gps(provider: string) {
   return {
     provider_id: provider,
@@ -31,7 +32,7 @@ export function gps(provider: string) {
   };
 }
 
-/** The square of 10 m whose eastern edge is at x = 10, in the plane of the hall. */
+/** A square of 10 m whose eastern edge is at x = 10, in the plane of the hall. */
 export function square(more: Partial<Fence> = {}): Fence {
   const ring = [
     [0, 0],

@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { TcpProxy } from './tcp_proxy.ts';
 
-/** A proxy between a browser and a hub, which can stop forwarding the hub's bytes. */
+/** A proxy between a browser and a hub that can stop forwarding the hub's bytes. */
 export class Line extends TcpProxy {
   readonly #hubs = new Set<Socket>();
 
-  /** Stops forwarding bytes of the hub on the present connections, which stay open. */
+  /** Stops forwarding the hub's bytes on the current connections, which stay open. */
   mute(): void {
     for (const hub of this.#hubs) hub.unpipe();
   }
@@ -18,7 +18,7 @@ export class Line extends TcpProxy {
   }
 }
 
-/** Opens a line to a hub's port, which is closed after the test. */
+/** Opens a proxy to a hub's port. It is closed after the test. */
 export async function openLine(t: TestContext, hubPort: number): Promise<Line> {
   const line = await new Line(hubPort).listen();
   t.after(() => line.close());

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** The TCP ports that this process listens on, and the paths of its other sockets that do (proc(5)). */
+/** Returns the TCP ports that this process listens on, and the paths of its other listening sockets (proc(5)). */
 export function listening(): { readonly ports: readonly number[]; readonly paths: readonly string[] } {
   const own = new Set(readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`)));
   const rowsOf = (table: string) => {
@@ -21,6 +21,6 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    return ''; // The descriptor of the listed folder is already closed.
+    return ''; // The listing includes its own descriptor, which is already closed.
   }
 }

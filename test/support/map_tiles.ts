@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 
-/** A layer of a vector tile: features in its 4096 units, from the upper left corner. */
+/** A layer of a vector tile. Coordinates are in its 4096 units, with the origin in the upper left corner. */
 export interface TileLayer {
   readonly name: string;
   readonly features: readonly TileFeature[];
@@ -15,7 +15,7 @@ export interface TileFeature {
 const EXTENT = 4096;
 const TYPES = { point: 1, line: 2, polygon: 3 } as const;
 
-/** A tile by the Mapbox Vector Tile specification 2. */
+/** Encodes a tile (Mapbox Vector Tile specification 2). */
 export function vectorTile(layers: readonly TileLayer[]): Buffer {
   return Buffer.concat(layers.map((layer) => part(3, layerBytes(layer))));
 }
@@ -42,7 +42,7 @@ function layerBytes({ name, features }: TileLayer): Buffer {
   ]);
 }
 
-/** Moves to the first point, draws lines to the others, and closes areas. */
+/** Encodes a geometry: a move to the first point, lines to the others, and a close command for areas. */
 function commands(type: TileFeature['type'], points: TileFeature['points']): number[] {
   let [lastX, lastY] = [0, 0];
   const steps = points.map(([x, y]) => {
@@ -55,7 +55,7 @@ function commands(type: TileFeature['type'], points: TileFeature['points']): num
 }
 
 export interface TileFile {
-  /** Tiles by z/x/y. */
+  /** Tiles by `z/x/y`. */
   readonly tiles: Readonly<Record<string, Uint8Array>>;
   readonly kind: 'vector' | 'png';
   /** West, south, east and north. */
@@ -63,7 +63,7 @@ export interface TileFile {
   readonly metadata?: object;
 }
 
-/** A PMTiles file of version 3, compressed with gzip unless it contains images. */
+/** Creates a PMTiles archive (version 3). Tiles are compressed with gzip unless they are images. */
 export function tileFile({ tiles, kind, box, metadata = {} }: TileFile): Buffer {
   const isPacked = kind === 'vector';
   const entries = Object.entries(tiles)
@@ -71,7 +71,7 @@ export function tileFile({ tiles, kind, box, metadata = {} }: TileFile): Buffer 
     .sort((a, b) => a.id - b.id);
   const ids = entries.map(({ id }, i) => id - (entries[i - 1]?.id ?? 0));
   const lengths = entries.map(({ bytes }) => bytes.length);
-  // An offset of 0 means directly after the previous tile.
+  // An offset of 0 means that the entry follows the previous tile directly.
   const offsets = entries.map((_, i) => (i === 0 ? 1 : 0));
   const root = gzipSync(packed([entries.length, ...ids, ...entries.map(() => 1), ...lengths, ...offsets]));
   const json = gzipSync(JSON.stringify(metadata));
@@ -87,7 +87,7 @@ export function tileFile({ tiles, kind, box, metadata = {} }: TileFile): Buffer 
   return Buffer.concat([header, root, json, ...entries.map(({ bytes }) => bytes)]);
 }
 
-/** The number of a tile along the Hilbert curves of all levels of zoom. */
+/** Returns the PMTiles id of a tile: its position along the Hilbert curves of all zoom levels. */
 function tileId(name: string): number {
   const [z = 0, x = 0, y = 0] = name.split('/').map(Number);
   let [id, atX, atY] = [(4 ** z - 1) / 3, x, y];
@@ -110,7 +110,7 @@ function number(field: number, value: number): Buffer {
   return packed([field << 3, value]);
 }
 
-/** Numbers as varints. */
+/** Encodes numbers as varints. */
 function packed(numbers: readonly number[]): Buffer {
   const bytes: number[] = [];
   for (const value of numbers) {

@@ -6,24 +6,26 @@ import { fileURLToPath } from 'node:url';
 const MAVEN_MS = 300_000;
 const CACHE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'node_modules', '.cache');
 
-/** A library of Maven's central repository. */
+/** A library in Maven Central. */
 export interface Library {
   readonly groupId: string;
   readonly artifactId: string;
   readonly version: string;
 }
 
-/** Folder of the jars, or the reason why they are missing. */
+/** Folder of the jars, or the reason why they are unavailable. */
 export type Libraries = { readonly folder: string } | { readonly missing: string };
 
-/** Installed version of Java, or 0. */
+/** Installed major version of Java; 0 without Java. */
 export function javaVersion(): number {
   const [, major = '0'] =
     /version "(\d+)/.exec(spawnSync('java', ['-version'], { encoding: 'utf8' }).stderr ?? '') ?? [];
   return Number(major);
 }
 
-/** Finds the jars of a library and its dependencies. The first time Maven downloads them, which takes about 15 seconds. */
+/**
+ * Finds the jars of a library and its dependencies. Maven downloads them the first time, which takes about 15 seconds.
+ */
 export function mavenLibraries(library: Library): Libraries {
   const { artifactId, version } = library;
   const folder = join(CACHE, `${artifactId}-${version}`);
@@ -63,7 +65,7 @@ function fetchInto(folder: string, { groupId, artifactId, version }: Library): {
   return { missing: `Maven could not fetch ${artifactId}: ${line.slice(0, 200)}` };
 }
 
-/** All or nothing, since another test may be doing the same. */
+/** The folder is renamed when it is complete, because another test may be downloading the same library. */
 function takePlace(made: string, folder: string): Libraries {
   try {
     renameSync(made, folder);

@@ -1,6 +1,6 @@
 import { TaskScheduler } from '../../src/time/task_scheduler.ts';
 
-/** Never yields, so that the order of events does not depend on the load of the machine. */
+/** A scheduler that never yields, so that the order of events does not depend on the load of the machine. */
 export class NeverLong extends TaskScheduler {
   override isLong(): boolean {
     return false;

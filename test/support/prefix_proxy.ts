@@ -5,17 +5,20 @@ import type { TestContext } from 'node:test';
 
 interface PrefixProxyOptions {
   readonly port?: number;
-  /** Of the hub. */
+  /** Port of the hub. */
   readonly to: number;
-  /** Such as /rtls. */
+  /** Path prefix, such as `/rtls`. */
   readonly prefix: string;
-  /** Whether the proxy takes the prefix off and says so, as nginx does with a path in proxy_pass, or passes it on. */
+  /**
+   * Whether the proxy strips the prefix and sends X-Forwarded-Prefix, as nginx does with a path in `proxy_pass`.
+   * Otherwise it forwards the path unchanged.
+   */
   readonly strips: boolean;
 }
 
-/** A reverse proxy that shows a hub below a prefix, and puts its own name for the hub into Host. */
+/** A reverse proxy that serves a hub below a prefix, with its own name for the hub in Host. */
 export async function openPrefixProxy(t: TestContext, { port = 0, to, prefix, strips }: PrefixProxyOptions) {
-  /** Addresses that were asked for outside the prefix. */
+  /** Paths of requests outside the prefix. */
   const outside: string[] = [];
   const passedOn = ({ url = '', headers }: IncomingMessage) => {
     if (!url.startsWith(`${prefix}/`)) {

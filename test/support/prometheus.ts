@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** One line of metrics. */
+/** One sample of a metric. */
 export interface Line {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -11,8 +11,8 @@ const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (NaN|[+-]?Inf|[+-]?[\d.]+(?:e[+-]
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/g;
 
 /**
- * Reads the text format of Prometheus, strictly: every line is a sample, a HELP or a TYPE, a family's lines stand
- * together behind its HELP and TYPE, no sample comes twice, and the text ends with a line break.
+ * Parses the Prometheus text format strictly: every line is a sample, HELP or TYPE; the lines of a family follow its
+ * HELP and TYPE; samples are unique; the text ends with a line break.
  */
 export function parsePrometheus(text: string): readonly Line[] {
   assert.ok(text.endsWith('\n'));
@@ -48,7 +48,7 @@ export function parsePrometheus(text: string): readonly Line[] {
   return found;
 }
 
-/** Sum of the samples of a name, those with the given labels. */
+/** Returns the sum of all samples of a metric that have the given labels. */
 export function sumOf(lines: readonly Line[], name: string, labels: Readonly<Record<string, string>> = {}): number {
   const own = lines.filter(
     (line) => line.name === name && Object.entries(labels).every(([k, v]) => line.labels[k] === v),

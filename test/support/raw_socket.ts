@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 /** A WebSocket frame in wire format (RFC 6455, section 5.2). */
 export interface WireFrame {
   readonly isLast: boolean;
-  /** Reserved bits: compression sets the first. */
+  /** Reserved bits. Compression sets the first. */
   readonly reserved: number;
-  /** 1 text, 2 binary, 8 close, 9 ping, 10 pong. */
+  /** Opcode: 1 text, 2 binary, 8 close, 9 ping, 10 pong. */
   readonly opcode: number;
   readonly payload: Buffer;
 }
@@ -16,7 +16,7 @@ const WAIT_MS = 15_000;
 /** A WebSocket client that exposes details of the wire format that libraries hide: fragments, reserved bits, pings. */
 export class RawSocket {
   readonly frames: WireFrame[] = [];
-  /** The answer to the upgrade, in lower case. */
+  /** Response to the upgrade request, in lower case. */
   answer = '';
   hasEnded = false;
   readonly #socket: Socket;
@@ -43,7 +43,7 @@ export class RawSocket {
     return client;
   }
 
-  /** Sends a frame, masked as clients must. */
+  /** Sends a frame, masked as required of clients. */
   send(opcode: number, payload: string): void {
     const bytes = Buffer.from(payload);
     const mask = randomBytes(4);
@@ -52,24 +52,24 @@ export class RawSocket {
     this.#socket.write(Buffer.concat([Buffer.from([0x80 | opcode, ...length]), mask, masked]));
   }
 
-  /** The first frame that is wanted, whether it has come already or not. */
+  /** Returns the first frame that matches, waiting for it if necessary. */
   async frame(wanted: (frame: WireFrame) => boolean): Promise<WireFrame> {
     await this.#until(() => this.frames.some(wanted));
     return this.frames.find(wanted) as WireFrame;
   }
 
-  /** Sends bytes as they are. */
+  /** Sends bytes unchanged. */
   sendBytes(bytes: Uint8Array): void {
     this.#socket.write(bytes);
   }
 
-  /** Waits until such a frame has come, or the connection has ended. Returns whether the frame has come. */
+  /** Waits until a matching frame arrives or the connection closes. Returns whether the frame has arrived. */
   async frameOrEnd(wanted: (frame: WireFrame) => boolean): Promise<boolean> {
     await this.#until(() => this.hasEnded || this.frames.some(wanted));
     return this.frames.some(wanted);
   }
 
-  /** Reads nothing more. */
+  /** Stops reading from the socket. */
   pause(): void {
     this.#socket.pause();
   }

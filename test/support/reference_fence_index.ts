@@ -2,8 +2,8 @@ import geographiclib from 'geographiclib-geodesic';
 import type { FenceIndex, Footprint, Nearby, Region } from '../../src/core/fence/fence_index.ts';
 
 /**
- * The fence index by brute force: every fence is a candidate, insides are found by counting crossings, and distances by
- * geodesics to points on every edge. Slow, and plain enough to be believed.
+ * A brute-force fence index. Every fence is a candidate; containment is decided by counting crossings, and distance by
+ * geodesics to points on every edge. Slow, but simple enough to serve as an oracle.
  */
 export class ReferenceFenceIndex implements FenceIndex {
   readonly #regions = new Map<number, Region>();
@@ -58,7 +58,7 @@ function slackOf(region: Region): number {
   return region.kind === 'circle' ? 1e-6 : Math.max(region.slackMeters, 1e-6);
 }
 
-/** Metres between the region and the footprint without its radius. */
+/** Distance in meters between the region and the footprint, ignoring its radius. */
 function gap(region: Region, { lon, lat, ring }: Footprint): number {
   const centre: Lonlat = [lon, lat];
   if (region.kind === 'circle') {
@@ -90,7 +90,7 @@ function toEdges(rings: readonly Float64Array[], place: Lonlat): number {
   return Math.min(...edges(rings).map((edge) => toEdge(edge, place)));
 }
 
-/** The best of evenly spaced points on the edge, then the best between its neighbours. */
+/** Finds the nearest of evenly spaced points on the edge, then refines between its neighbors. */
 function toEdge([a, b]: Edge, place: Lonlat): number {
   const at = (t: number): number => metres(place, [a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])]);
   const steps = Math.max(8, Math.ceil(Math.max(Math.abs(b[0] - a[0]), Math.abs(b[1] - a[1]))));
@@ -106,7 +106,7 @@ function toEdge([a, b]: Edge, place: Lonlat): number {
   return Math.min(at(low), at(best / steps));
 }
 
-/** Even-odd, at every longitude that names the place. */
+/** Even-odd rule, tested at every longitude equivalent to that of the point. */
 function covers(rings: readonly Float64Array[], [lon, lat]: Lonlat): boolean {
   return [-720, -360, 0, 360, 720].some((turn) => {
     let inside = false;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** A frame of JSON-RPC: a request of the hub, or a response. */
+/** A JSON-RPC frame: a request from the hub, or a response. */
 export interface RpcFrame {
   readonly jsonrpc: '2.0';
   readonly id?: number | string | null;
@@ -11,7 +11,7 @@ export interface RpcFrame {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** Connection for remote procedure calls, which returns received frames in order. */
+/** A WebSocket connection for remote procedure calls. It returns received frames in order. */
 export class RpcClient {
   readonly socket: WebSocket;
   readonly #frames: RpcFrame[] = [];
@@ -27,7 +27,7 @@ export class RpcClient {
     });
   }
 
-  /** Connects to the hub with that origin. */
+  /** Connects to the hub at an origin. */
   static async open(origin: string, { path = '/hub/v2/ws/rpc', headers = {} } = {}): Promise<RpcClient> {
     const socket = new WebSocket(origin.replace(/^http/, 'ws') + path, { headers, perMessageDeflate: false });
     const client = new RpcClient(socket);
@@ -48,7 +48,7 @@ export class RpcClient {
     });
   }
 
-  /** The frame that comes after a request is sent. */
+  /** Sends a request and returns the next frame. */
   ask(request: object): Promise<RpcFrame> {
     this.send({ jsonrpc: '2.0', id: 1, ...request });
     return this.next();
@@ -58,14 +58,14 @@ export class RpcClient {
     return this.ask({ method: 'register', params: { method, ...(zoneId !== undefined && { zone_id: zoneId }) } });
   }
 
-  /** Answers the next request that comes, and returns it. */
+  /** Answers the next incoming request, and returns that request. */
   async answer(said: object): Promise<RpcFrame> {
     const request = await this.next();
     this.send({ jsonrpc: '2.0', id: request.id, ...said });
     return request;
   }
 
-  /** The code and the reason with which the hub ends the connection. */
+  /** Code and reason with which the hub closes the connection. */
   async ended(): Promise<readonly [number, string]> {
     const [code, reason] = await once(this.socket, 'close');
     return [code, String(reason)];

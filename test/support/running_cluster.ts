@@ -3,20 +3,20 @@ import { SocketClient } from './socket_client.ts';
 import { type TestHub, type TestSettings, verbsOf } from './test_hub.ts';
 
 export interface ClusterOptions {
-  /** NATS servers. */
+  /** URLs of NATS servers. */
   readonly servers: readonly string[];
   readonly settings?: TestSettings;
-  /** Opens one of them. */
+  /** Opens one hub. */
   open(settings: TestSettings): Promise<TestHub>;
 }
 
-/** Both share this process: if it is slow, neither may be considered failed. */
+/** Both hubs share this process: a slow process must not make either of them suspect. */
 const SUSPECT_MS = 60_000;
-/** A server has room for those of many clusters, one after the other. */
+/** Small enough that one server has room for the streams of many clusters in succession. */
 const JOURNAL_MIB = 64;
 let clusters = 0;
 
-/** Cluster of two hubs that acts as one hub: requests alternate between them. */
+/** Starts a cluster of two hubs that acts as one hub: requests alternate between them. */
 export async function openTestCluster({ servers, settings = {}, open: openHub }: ClusterOptions): Promise<TestHub> {
   const name = `test-${process.pid}-${++clusters}`;
   const cluster = { cluster_servers: servers.join(','), cluster_replicas: 1, cluster_name: name };
@@ -57,7 +57,7 @@ export async function openTestCluster({ servers, settings = {}, open: openHub }:
     closeSockets,
     async close() {
       await closeSockets();
-      // Each hub notifies its clients of its shutdown.
+      // One after the other, because each hub notifies its clients of its shutdown.
       await second.close();
       await first.close();
       await balancer.close();

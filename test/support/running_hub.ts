@@ -17,18 +17,21 @@ import {
 
 export type { TestHub, TestReply, TestSettings } from './test_hub.ts';
 
-/** Names NATS servers, on which every hub of the tests is to be a cluster of two: see test/cluster/contract_command.ts. */
+/**
+ * Names the variable with the NATS servers on which every test hub runs as a cluster of two hubs. See
+ * test/cluster/contract_command.ts.
+ */
 const AS_CLUSTER = 'TEST_CLUSTER_SERVERS';
 
 interface TestHubOptions extends HubDeps {
   readonly folder?: string;
-  /** Whether it is one process, regardless of the environment. */
+  /** Whether to start a single process even if the environment asks for a cluster. */
   readonly isAlone?: boolean;
 }
 
 /**
- * Starts a hub on a free port, with two shards, in a folder of its own or in a given one, which then is kept when the
- * hub is closed.
+ * Starts a hub with two shards on a free port. Without a folder, it uses a temporary one, which is deleted when the hub
+ * is closed.
  */
 export async function openTestHub(settings: TestSettings = {}, options: TestHubOptions = {}): Promise<TestHub> {
   const servers = process.env[AS_CLUSTER];
@@ -43,7 +46,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'hub-test-')));
   const env: Record<string, string> = { HUB_CONFIG_PATH: folder, HUB_PORT: '0', HUB_NUM_THREADS: '2' };
   for (const [name, value] of Object.entries(settings)) env[`HUB_${name.toUpperCase()}`] = settingText(value);
-  // Tests record fixed times of the past.
+  // Tests record history at fixed times in the past.
   if (settings['history'] === true) env['HUB_HISTORY_RETENTION_DAYS'] ??= 'null';
   const logged: Logged[] = [];
   const logAs = (level: Logged['level']) => {
@@ -57,7 +60,8 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const hub = await openHub(config, log, { machine: coldMachine(), ...options });
   const origin = `http://127.0.0.1:${hub.port}`;
   const base = `${origin}/hub/v2`;
-  // The client closes a connection before the hub does after ten idle seconds: a request sent at that time would be lost.
+  // The hub closes connections after ten idle seconds, and a request sent at that moment would be lost. This client
+  // closes them earlier.
   const agent = new Agent({ keepAlive: true, maxSockets: 16, timeout: 5_000 });
   const sockets: SocketClient[] = [];
 
@@ -94,7 +98,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
     },
     async settle() {
       await settleSockets();
-      // A question waits for objects that are on their way between shards, which settled alone does not.
+      // Unlike `settled`, a query also waits for objects that are migrating between shards.
       await hub.shards.ask({ ask: 'trackable_motions', view: { crs: 'EPSG:4326' } });
       await hub.shards.settled();
       await hub.collisions.settled();
@@ -105,7 +109,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   };
 }
 
-/** Runs a hub during `use`, in a folder that is not deleted. */
+/** Runs a hub during `use`. Its folder is not deleted. */
 export async function whileHubRuns<T>(
   folder: string,
   settings: TestSettings,
@@ -120,8 +124,8 @@ export async function whileHubRuns<T>(
 }
 
 /**
- * This machine, whose shards are not warmed up, and whose garbage is not collected at the start: most of the hubs of the tests
- * live for less than that would take.
+ * This machine, but shards are not warmed up and no garbage is collected at startup: most test hubs live for less time
+ * than that takes.
  */
 function coldMachine(): Machine {
   const machine = thisMachine();
@@ -133,7 +137,7 @@ function coldMachine(): Machine {
   };
 }
 
-/** A setting as it stands in the environment. */
+/** Formats a setting as an environment variable. */
 function settingText(value: TestSettings[string]): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
@@ -145,7 +149,7 @@ interface Asked {
   readonly agent: Agent;
 }
 
-/** No fetch: it changes paths and methods before it sends them, and cannot send some at all. */
+/** Sends a request. `fetch` is unsuitable: it normalizes paths and methods, and cannot send some at all. */
 function requestOf(url: string, { method, body, headers, agent }: Asked): Promise<TestReply> {
   const { origin } = new URL(url);
   const { hostname, port } = new URL(origin);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { HALL, square } from './hall.ts';
 import type { TestHub } from './running_hub.ts';
 
-/** The hall with its fence, and two round trackables with a provider each, which can meet. */
+/** The hall with its fence, and two circular trackables with one provider each, which can collide. */
 export const FENCE = {
   ...square(),
   foreign_id: 'dock',
@@ -38,7 +38,7 @@ export async function createScene(hub: TestHub): Promise<void> {
   for (const { status, text } of created) assert.equal(status, 201, text);
 }
 
-/** A location in the plane of the hall. */
+/** Creates a location in the plane of the hall. */
 export function inHall(providerId: string, x: number, y: number, more: object = {}) {
   return {
     position: { type: 'Point', coordinates: [x, y] },

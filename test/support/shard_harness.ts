@@ -20,15 +20,15 @@ import type { ShardCommand as OtherCommand } from '../../src/shards/shard_comman
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { HALL } from './hall.ts';
 
-/** Start of all simulated time. */
+/** Start of simulated time. */
 export const T0 = Date.parse('2026-03-01T12:00:00Z');
 
-/** ISO timestamp, `second` seconds after the start. */
+/** ISO timestamp of `second` seconds after the start. */
 export function iso(second: number): string {
   return new Date(T0 + second * 1000).toISOString();
 }
 
-/** Renderings that the tests listen to. */
+/** Variants of events that the harness requests. */
 export const VARIANTS: readonly Variant[] = [
   { id: 1, topic: 'location_updates', crs: 'EPSG:4326' },
   { id: 2, topic: 'trackable_motions', crs: 'EPSG:4326' },
@@ -42,18 +42,18 @@ export interface ObservedEvents {
   readonly fenceEvents: FenceEvent[];
 }
 
-/** Outcome with copies of its rows: those that a caller waits for, then the others. */
+/** An outcome with copies of its rows: first those that a caller waits for, then the background rows. */
 export type ObservedOutcome = Omit<Outcome, 'rows'> & { readonly rows: readonly LastKnownRow[] };
 
 export interface HarnessOptions {
   readonly providerInTrackableEvents?: boolean;
   readonly collisionsByDefault?: boolean;
   readonly detachedStay?: boolean;
-  /** The real one unless given. */
+  /** The real index by default. */
   readonly index?: FenceIndex;
 }
 
-/** The events of a step one by one, by variant. */
+/** Returns the events of a step individually, ordered by variant. */
 export function eventsOf({ events }: Pick<Outcome, 'events'>): SerializedEvent[] {
   return events
     .toSorted((a, b) => a.variant - b.variant)
@@ -66,12 +66,12 @@ export function eventsOf({ events }: Pick<Outcome, 'events'>): SerializedEvent[]
     );
 }
 
-/** An isolated shard with simulated time, whose outcomes are collected. */
+/** An isolated shard in simulated time that collects its outcomes. */
 export class ShardHarness {
   readonly outcomes: ObservedOutcome[] = [];
   readonly #events: SerializedEvent[] = [];
   readonly #observed: ObservedEvents = { locations: [], motions: [], fenceEvents: [] };
-  /** Number of outcomes that are included in the events, and number of events that are included in `observed`. */
+  /** Numbers of outcomes already read into the events, and of events already read into `observed`. */
   #outcomesRead = 0;
   #eventsRead = 0;
   readonly shard: Shard;
@@ -102,14 +102,14 @@ export class ShardHarness {
     );
   }
 
-  /** All events so far, in order. Most tests look at some outcomes only, so they are not taken apart before that. */
+  /** All events so far, in order. Outcomes are decoded on demand, because most tests read only a few. */
   get events(): readonly SerializedEvent[] {
     for (const outcome of this.outcomes.slice(this.#outcomesRead)) this.#events.push(...eventsOf(outcome));
     this.#outcomesRead = this.outcomes.length;
     return this.#events;
   }
 
-  /** All events so far, parsed, but for those that were taken. */
+  /** All events so far, parsed, except those taken by `takeFenceEvents` and `takeMotions`. */
   get observed(): ObservedEvents {
     for (const { variant, text } of this.events.slice(this.#eventsRead)) {
       const event = JSON.parse(text);
@@ -126,12 +126,12 @@ export class ShardHarness {
     return commands.map((command) => itemOf(command, ++this.#seq, T0 + second * 1000));
   }
 
-  /** One step. */
+  /** Runs one step. */
   step(second: number, items: readonly Item[] = []): ObservedOutcome {
     const { setBacks } = this;
     const flushBudget = this.rows === 'all' ? Infinity : 0;
     const all = this.shard.step({ nowMs: T0 + second * 1000, items, setBacks, flushBudget });
-    // The bytes are written over by the next step.
+    // The next step overwrites these bytes.
     const kept = all.events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) }));
     const rows = [...all.rows, ...all.backgroundRows] as LastKnownRow[];
     const outcome = { ...all, effects: lend(copied(all.effects)), events: kept, rows };
@@ -139,7 +139,7 @@ export class ShardHarness {
     return outcome;
   }
 
-  /** Tells at a time, in one step. */
+  /** Applies commands in one step at `second`. */
   tell(second: number, ...commands: readonly ShardCommand[]): ObservedOutcome {
     return this.step(second, this.items(second, ...commands));
   }
@@ -151,34 +151,34 @@ export class ShardHarness {
     return answer;
   }
 
-  /** Fence events so far, and forgets them. */
+  /** Returns and removes the fence events so far. */
   takeFenceEvents(): FenceEvent[] {
     return this.observed.fenceEvents.splice(0);
   }
 
-  /** Motions so far, and forgets them. */
+  /** Returns and removes the motions so far. */
   takeMotions(): TrackableMotion[] {
     return this.observed.motions.splice(0);
   }
 }
 
-/** A location as it comes from ingest. */
+/** A location as received from ingest. */
 export interface LocationCommand {
   readonly kind: 'location';
   readonly generatedMs: number;
   readonly location: AcceptedLocation;
 }
 
-/** Input of a shard without number and time. */
+/** A shard command without sequence and time of receipt. */
 export type ShardCommand = OtherCommand | LocationCommand;
 
-/** Input of a shard with its number and the time of receipt in milliseconds since 1970. */
+/** Creates a shard item from a command, its sequence and its time of receipt in Unix milliseconds. */
 export function itemOf(command: ShardCommand, seq: number, receivedMs: number): Item {
   if (command.kind !== 'location') return { ...command, seq, receivedMs } as Item;
   return received(command.location, { seq, receivedMs, generatedMs: command.generatedMs }, newRecordBuffer);
 }
 
-/** A location in EPSG:4326 as it comes from ingest, generated at `second`. */
+/** Creates a location in EPSG:4326 as received from ingest, generated at `second`. */
 export function locationAt(second: number, lon: number, lat: number, more: Partial<Location> = {}): LocationCommand {
   const position = { type: 'Point' as const, coordinates: [lon, lat] };
   const value: Location = { position, provider_type: 'uwb', timestamp_generated: iso(second), ...more };
@@ -188,7 +188,7 @@ export function locationAt(second: number, lon: number, lat: number, more: Parti
   return { kind: 'location', generatedMs, location: accept(value, filledIn) };
 }
 
-/** A location in meters of the hall, generated at `second`. */
+/** Creates a location in meters of the hall, generated at `second`. */
 export function inHall(
   second: number,
   [x, y, z]: readonly [x: number, y: number, z?: number],
@@ -211,12 +211,12 @@ export function provider(id: string, more: Partial<LocationProvider> = {}): Shar
   return { kind: 'provider', id, entity: { id, type: 'uwb', ...more } };
 }
 
-/** A trackable on providers. */
+/** Creates a trackable with providers. */
 export function trackable(id: string, providers: readonly string[], more: Partial<Trackable> = {}): ShardCommand {
   return { kind: 'trackable', id, entity: { id, type: 'omlox', location_providers: [...providers], ...more } };
 }
 
-/** With force_location_update. */
+/** Creates a location with `force_location_update`. */
 export function forced(command: ShardCommand): ShardCommand {
   return { ...command, force: true } as ShardCommand;
 }

@@ -7,14 +7,14 @@ import { ROUTES } from '../../src/api/routes/routes.ts';
 import { openTestHub, type TestHub, type TestSettings } from './running_hub.ts';
 
 /**
- * Hubs that the tests of a file reuse, because opening one takes longer than most tests. Each test gets a hub without
- * entities and connections; its log, its counters and the files next to its database persist.
+ * Hubs that the tests of a file reuse, because starting a hub takes longer than most tests. Each test gets a hub
+ * without entities and connections. Its log, its counters and other files in its folder persist.
  */
 const hubs: { readonly key: string; readonly hub: RestartableHub; isFree: boolean }[] = [];
 
 after(() => Promise.all(hubs.map(({ hub }) => hub.close())));
 
-/** A hub with these settings for the time of a test, which must leave it running. */
+/** Lends a hub with these settings for the duration of a test. The test must leave it running. */
 export async function borrowHub(t: TestContext, settings: TestSettings = {}): Promise<RestartableHub> {
   const key = JSON.stringify(settings);
   const free = hubs.find((other) => other.isFree && other.key === key);
@@ -29,7 +29,7 @@ export async function borrowHub(t: TestContext, settings: TestSettings = {}): Pr
   return borrowed.hub;
 }
 
-/** A hub in a folder that outlives restarts. */
+/** A hub whose folder survives restarts. */
 export class RestartableHub {
   readonly #settings: TestSettings;
   #now: TestHub;
@@ -44,12 +44,12 @@ export class RestartableHub {
     return new RestartableHub(settings, await openTestHub(settings, { folder }));
   }
 
-  /** The hub that runs now. */
+  /** The running hub. */
   get now(): TestHub {
     return this.#now;
   }
 
-  /** Ends the hub in an orderly way and starts another one on its data. */
+  /** Shuts down the hub and starts another one on the same data. */
   async restart(): Promise<TestHub> {
     const { folder } = this.#now;
     await this.#now.close();
@@ -63,7 +63,7 @@ export class RestartableHub {
   }
 }
 
-/** Deletes all entities and state of a hub by its API, and waits until they are deleted. */
+/** Deletes all entities and state of a hub through its API, and waits for completion. */
 async function empty(hub: TestHub): Promise<void> {
   for (const { method, path } of ROUTES) {
     if (method === 'DELETE' && !path.includes(':')) assert.equal((await hub.delete(path)).status, 204, path);

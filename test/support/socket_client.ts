@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { WebSocket } from 'ws';
 
-/** A frame of the hub. */
+/** A frame sent by the hub. */
 export interface Frame {
   readonly event: string;
   readonly topic?: string;
@@ -11,10 +11,10 @@ export interface Frame {
   readonly description?: string;
 }
 
-/** An event as returned by JSON.parse. Tests check its members. */
+/** An event as returned by `JSON.parse`. Tests check its members. */
 export type Event = ReturnType<typeof JSON.parse>;
 
-/** Only a test that fails waits so long. */
+/** Reached only by tests that fail. */
 const WAIT_MS = 15_000;
 
 interface Waiter<T> {
@@ -22,7 +22,7 @@ interface Waiter<T> {
   readonly resolve: (element: T) => void;
 }
 
-/** Received items in order, and conditions that a test waits for. */
+/** Received items in order, and the conditions that tests wait for. */
 class Arrivals<T> {
   readonly all: T[] = [];
   #waiters: Waiter<T>[] = [];
@@ -35,7 +35,7 @@ class Arrivals<T> {
     for (const waiter of waiters) if (!this.#waiters.includes(waiter)) waiter.resolve(element);
   }
 
-  /** The first of all that is wanted, or the first to come. */
+  /** Returns the first item that matches, waiting for it if necessary. */
   find(wanted: (element: T) => boolean, what: string, timeoutMs = WAIT_MS): Promise<T> {
     const found = this.all.find(wanted);
     if (found !== undefined) return Promise.resolve(found);
@@ -58,7 +58,7 @@ class Arrivals<T> {
     return this.#taken;
   }
 
-  /** Those that came since the last take. */
+  /** Returns the items that arrived since the previous take. */
   take(): T[] {
     const taken = this.all.slice(this.#taken);
     this.#taken = this.all.length;
@@ -71,10 +71,10 @@ interface SocketHeaders {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One WebSocket connection to a hub, which stores every received frame. */
+/** A WebSocket connection to a hub that stores every received frame. */
 export class SocketClient {
   readonly socket: WebSocket;
-  /** Lengths in bytes of the frames, in order. */
+  /** Lengths of the frames in bytes, in order. */
   readonly frameBytes: number[] = [];
   readonly #frames = new Arrivals<Frame>();
   readonly #recorders: Recorder[] = [];
@@ -89,7 +89,7 @@ export class SocketClient {
     });
   }
 
-  /** Connects; `userAgent` identifies the kind of client. */
+  /** Connects. `userAgent` identifies the client. */
   static open(url: string, options: SocketHeaders = {}): Promise<SocketClient> {
     const headers = { ...options.headers, ...(options.userAgent && { 'User-Agent': options.userAgent }) };
     const socket = new WebSocket(url, { headers, perMessageDeflate: false });
@@ -100,12 +100,12 @@ export class SocketClient {
     });
   }
 
-  /** All frames so far, in the order of arrival. */
+  /** All frames so far, in order of arrival. */
   get frames(): readonly Frame[] {
     return this.#frames.all;
   }
 
-  /** How the connection has ended; undefined while it is open. */
+  /** Close code and reason; undefined while the connection is open. */
   get closed(): { readonly code: number; readonly reason: string } | undefined {
     return this.#closed;
   }
@@ -119,7 +119,7 @@ export class SocketClient {
     this.send({ event: 'message', topic, payload });
   }
 
-  /** The first frame that is wanted, whether it has come already or not. */
+  /** Returns the first frame that matches, waiting for it if necessary. */
   frame(wanted: (frame: Frame) => boolean, timeoutMs?: number): Promise<Frame> {
     return this.#frames.find(wanted, 'such frame', timeoutMs);
   }
@@ -133,19 +133,21 @@ export class SocketClient {
     return this.frames.slice(before).filter((found) => !isBarrier(found));
   }
 
-  /** Subscribes and records the events of this subscription alone. */
+  /** Subscribes and records the events of this subscription only. */
   async subscribe(topic: string, params?: Readonly<Record<string, unknown>>): Promise<Recorder> {
     const frames = await this.ask({ event: 'subscribe', topic, params });
     const answer = frames.find(({ event }) => event === 'subscribed' || event === 'error');
     assert.equal(answer?.event, 'subscribed', `Cannot subscribe to ${topic}: ${JSON.stringify(answer)}`);
     const recorder = new Recorder(this, topic, answer?.subscription_id ?? 0);
     this.#recorders.push(recorder);
-    // Events may have followed the answer before they were recorded.
+    // Events may have arrived between the acknowledgment and this line.
     for (const frame of this.frames) recorder.offer(frame);
     return recorder;
   }
 
-  /** Resolves when the hub has taken everything sent here, and everything that it had sent before has arrived. */
+  /**
+   * Resolves when the hub has processed every frame sent on this connection, and all its earlier frames have arrived.
+   */
   async settle(): Promise<void> {
     const id = ++this.#barriers;
     this.send({ event: 'unsubscribe', subscription_id: id });
@@ -167,12 +169,12 @@ export class SocketClient {
   }
 }
 
-/** The hub's rejection of an unsubscribe without a subscription: it follows everything that was sent before. */
+/** Whether a frame is the hub's rejection of an unknown subscription. It arrives after everything sent earlier. */
 function isBarrier({ code }: Frame): boolean {
   return code === 10003;
 }
 
-/** The events of one subscription. */
+/** Records the events of one subscription. */
 export class Recorder {
   readonly client: SocketClient;
   readonly topic: string;
@@ -190,22 +192,24 @@ export class Recorder {
     return this.#events.all;
   }
 
-  /** How many events were taken so far. */
+  /** Number of events taken so far. */
   get takenCount(): number {
     return this.#events.takenCount;
   }
 
-  /** The events since the last take. */
+  /** Returns the events since the previous take. */
   take(): Event[] {
     return this.#events.take();
   }
 
-  /** The first event that is wanted, whether it has come already or not. */
+  /** Returns the first event that matches, waiting for it if necessary. */
   next(wanted: (event: Event) => boolean = () => true, timeoutMs?: number): Promise<Event> {
     return this.#events.find(wanted, `such event of ${this.topic}`, timeoutMs);
   }
 
-  /** Takes the events of a frame when they are of this subscription. A frame without id is of its topic's only one. */
+  /**
+   * Records the events of a frame of this subscription. A frame without an id belongs to the topic's only subscription.
+   */
   offer(frame: Frame): void {
     if (frame.event !== 'message' || frame.topic !== this.topic) return;
     if (frame.subscription_id !== undefined && frame.subscription_id !== this.subscriptionId) return;

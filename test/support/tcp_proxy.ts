@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy in front of a server on 127.0.0.1, which fails on demand. Subclasses inspect or change what it forwards. */
+/**
+ * A TCP proxy in front of a server on 127.0.0.1 that fails on demand. Subclasses inspect or modify the forwarded bytes.
+ */
 export class TcpProxy {
-  /** Whether new connections are closed at once. */
+  /** Whether new connections are closed immediately. */
   isDown = false;
-  /** Port of the server; undefined: new connections are closed at once. */
+  /** Port of the server. Without one, new connections are closed immediately. */
   target: number | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -39,7 +41,7 @@ export class TcpProxy {
     this.cut();
   }
 
-  /** Forwards the bytes of a new connection, both ways. */
+  /** Forwards the bytes of a new connection in both directions. */
   protected forward(client: Socket, server: Socket): void {
     client.pipe(server);
     server.pipe(client);

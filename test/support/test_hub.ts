@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Hub } from '../../src/hub/hub.ts';
 import type { Event, Recorder, SocketClient } from './socket_client.ts';
 
-/** One line of a hub's log. */
+/** One entry of a hub's log. */
 export interface Logged {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
@@ -16,20 +16,20 @@ export interface TestReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body if it is JSON. */
+  /** Parsed body, if it is JSON. */
   readonly body: Event;
 }
 
 export interface SocketOptions {
-  /** Path of the WebSocket; `/hub/v2/ws/socket` when left out. */
+  /** Path of the WebSocket; `/hub/v2/ws/socket` by default. */
   readonly path?: string;
   readonly userAgent?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * A hub in this process, spoken to over real sockets. Its folder is removed when it is closed. `t.after(hub.close)`
- * closes it; `await using` is a syntax that Node 22 does not know.
+ * A hub in this process, accessed through real sockets. Closing it deletes its folder. Tests call `t.after(hub.close)`,
+ * because Node 22 does not support `await using`.
  */
 export interface TestHub {
   readonly hub: Hub;
@@ -37,9 +37,12 @@ export interface TestHub {
   /** `http://127.0.0.1:port/hub/v2` */
   readonly base: string;
   readonly origin: string;
-  /** Log of the hub. */
+  /** Entries that the hub has logged. */
   readonly logged: readonly Logged[];
-  /** One request. A path is below `base` unless it is a URL. A text or bytes are sent as they are, else JSON. */
+  /**
+   * Sends a request. A path is relative to `base` unless it is a URL. Strings and bytes are sent unchanged, other
+   * bodies as JSON.
+   */
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestReply>;
   get(path: string): Promise<TestReply>;
   post(path: string, body?: unknown): Promise<TestReply>;
@@ -49,14 +52,14 @@ export interface TestHub {
   socket(options?: SocketOptions): Promise<SocketClient>;
   /** Subscribes on a new connection. */
   subscribe(topic: string, params?: Readonly<Record<string, unknown>>, options?: SocketOptions): Promise<Recorder>;
-  /** Resolves when the hub has processed all requests, and every connection has received the results. */
+  /** Resolves when the hub has processed all requests and every connection has received the results. */
   settle(): Promise<void>;
-  /** Closes the connections that were opened here; the hub keeps running. */
+  /** Closes the connections that this object has opened. The hub keeps running. */
   closeSockets(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The requests of a hub by their methods. */
+/** Returns a function per HTTP method. */
 export function verbsOf(request: TestHub['request']): Pick<TestHub, 'request' | 'get' | 'post' | 'put' | 'delete'> {
   return {
     request,

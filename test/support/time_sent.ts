@@ -1,6 +1,6 @@
 import type { Event } from './socket_client.ts';
 
-/** Published event in the form of REST, without the time of sending. */
+/** Returns a published event as REST returns it: without the time of sending. */
 export function publicForm(event: Event): Event {
   if (event.type === 'FeatureCollection') return { ...event, features: event.features.map(shownFeature) };
   const { timestamp_sent: _, ...rest } = event;

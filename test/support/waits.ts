@@ -1,13 +1,13 @@
-/** How others were served while something went on. */
+/** Response times of short requests while a long operation runs. */
 export interface Waits {
-  /** Small answers that arrived in the meantime. */
+  /** Number of responses that arrived during the operation. */
   readonly answers: number;
-  /** The longest that anybody waited for one, in milliseconds. */
+  /** Longest response time in milliseconds. */
   readonly longestMs: number;
   readonly tookMs: number;
 }
 
-/** Asks for something small, again and again, until the work is done, and `more` times afterwards. */
+/** Repeats a short request until the operation is done, and `more` times afterwards. */
 export async function waitsDuring(work: Promise<unknown>, ask: () => Promise<unknown>, more = 0): Promise<Waits> {
   const begun = performance.now();
   let [answers, longestMs, tookMs] = [0, 0, 0];

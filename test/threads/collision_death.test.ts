@@ -7,7 +7,7 @@ import { meters, RunningShards, trackable } from './running_shards.ts';
 
 const CARTS = 6;
 
-/** Collisions so far, as `colliding cart 1 cart 2 since <start> at <time>`. */
+/** Returns collisions so far as `colliding cart 1 cart 2 since <start> at <time>`. */
 function collisionsOf(running: RunningShards): string[] {
   const reported = running.events.filter(({ topic }) => topic === 'collision_events');
   return reported.map(({ collision_type: type, collisions, start_time, collision_time, end_time }) => {
@@ -24,7 +24,7 @@ function open(shards: number, { keeping, carts = CARTS }: OpenOptions = {}): Run
 
 interface OpenOptions {
   readonly keeping?: (rows: readonly unknown[]) => Promise<void> | undefined;
-  /** How many carts there are from the start; all of them when left out. */
+  /** Number of carts configured at the start; all by default. */
   readonly carts?: number;
 }
 
@@ -44,7 +44,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** A play: steps from a second on, with or without worker deaths. */
+/** A sequence of steps that starts at a given second, with or without worker failures. */
 interface Play {
   readonly steps: readonly Step[];
   readonly fromSecond: number;
@@ -52,7 +52,7 @@ interface Play {
   readonly more: Partial<Trackable> | undefined;
 }
 
-/** Plays steps with new carts, and returns the published collisions. */
+/** Plays the steps with new carts and returns the published collisions. */
 async function play(running: RunningShards, { steps, fromSecond, kills, more }: Play): Promise<readonly string[]> {
   const before = collisionsOf(running).length;
   running.second = fromSecond;
@@ -67,7 +67,7 @@ async function play(running: RunningShards, { steps, fromSecond, kills, more }: 
       running.tell(cartOf(cart, more));
     }
     if (after === 'forget') running.shards.forget(`tag ${cart}`);
-    // A batch that is killed again and again is lost in the end.
+    // A batch whose worker is killed repeatedly is eventually given up.
     if (after === 'settle and kill' || (after.includes('kill') && ++deaths % 2 === 0)) await running.settle();
     if (kills && after.includes('kill')) await running.collisions.kill();
     if (kills && after === 'kill all') await Promise.all(running.shards.lanes.map((lane) => lane.kill()));
@@ -78,7 +78,7 @@ async function play(running: RunningShards, { steps, fromSecond, kills, more }: 
   return collisionsOf(running).slice(before);
 }
 
-/** Forgets everything, so that other steps can be played. */
+/** Resets all state, so that other steps can be played. */
 async function clear(running: RunningShards): Promise<void> {
   for (let cart = 0; cart < CARTS; cart++) {
     running.tell({ kind: 'trackable', id: `cart ${cart}`, entity: undefined });
@@ -88,8 +88,8 @@ async function clear(running: RunningShards): Promise<void> {
 }
 
 /**
- * Plays random steps twice: with workers that are killed, and with workers that live. The latter serve all runs, since
- * starting workers takes longer than anything else here.
+ * Plays random steps twice: with workers that are killed, and with workers that survive. All runs share the surviving
+ * workers, since starting workers dominates the run time.
  */
 async function assertSameCollisions(
   t: TestContext,
@@ -112,16 +112,16 @@ async function assertSameCollisions(
   await fc.assert(property, { ...runs, endOnFailure: true });
 }
 
-test('Whenever the collision worker is killed, the same collisions are published as without', async (t) => {
+test('Killing the collision worker does not change the published collisions', async (t) => {
   await assertSameCollisions(t, { numRuns: 1, seed: 98 });
 });
 
-test('Whenever the collision worker is killed, the timers of pairs that are held go on', async (t) => {
+test('Killing the collision worker does not stop the timers of held pairs', async (t) => {
   const more = { exit_tolerance: 4, tolerance_timeout: 9000, exit_delay: 6000 };
   await assertSameCollisions(t, { numRuns: 2, seed: 9, more });
 });
 
-test('A new collision worker has all colliding pairs and positions', async (t) => {
+test('A new collision worker recovers all colliding pairs and positions', async (t) => {
   const running = open(2);
   t.after(() => running.close());
   for (const [index, east] of [0, 3, 50, 70].entries()) running.location(`tag ${index}`, meters(east, 0));
@@ -162,7 +162,7 @@ test('A collision worker that is killed repeatedly during recovery loses nothing
   );
 });
 
-test('A start and an end of a collision are published once they are stored, in order', async (t) => {
+test('Collision starts and ends are published in order after they are stored', async (t) => {
   const commits: (() => void)[] = [];
   const kept: CollisionRow[] = [];
   const keeping = (rows: readonly unknown[]) => {
@@ -196,7 +196,7 @@ test('A start and an end of a collision are published once they are stored, in o
   assert.deepEqual(types(), ['collision_start', 'colliding', 'collision_end']);
 });
 
-test('A collision is published at once if it cannot be stored', async (t) => {
+test('A collision that cannot be stored is published immediately', async (t) => {
   const running = open(1, { keeping: () => Promise.reject(new Error('the disk is full')) });
   t.after(() => running.close());
   running.location('tag 0', meters(0, 0));

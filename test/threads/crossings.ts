@@ -1,6 +1,6 @@
 import type { RunningShards } from './running_shards.ts';
 
-/** Entries and exits, with the times at which they were. */
+/** Returns entries and exits with their times. */
 export function crossingsOf({ events }: RunningShards): string[] {
   return events
     .filter(({ topic }) => topic === 'fence_events')

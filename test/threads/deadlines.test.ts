@@ -7,13 +7,13 @@ const TIMEOUT = { timeout: 10_000 };
 const running = new RunningShards({ shards: 2, batchMax: 1 });
 after(() => running.close());
 
-test('No deadline fires before a location that was received earlier and still waits in the lane', async () => {
+test('No deadline fires before an earlier location that is still queued in the lane', async () => {
   running.tell(fenceAround('fence', [0, 0], 20, TIMEOUT));
   for (const second of [0, 8, 16, 24]) {
     running.second = second;
     running.location('tag', meters(0, 0));
   }
-  // All of them wait while time goes on.
+  // All locations are queued while the clock advances.
   running.second = 100;
   await running.settle();
   assert.deepEqual(running.crossings(), ['entry provider tag fence', 'exit provider tag fence']);
@@ -21,12 +21,12 @@ test('No deadline fires before a location that was received earlier and still wa
   assert.equal(exit?.['exit_time'], '2026-03-01T12:00:34.000Z');
 });
 
-test('No deadline fires before a location that stands in line while objects move', async () => {
+test('No deadline fires before an earlier location that is queued behind a migration', async () => {
   const before = running.crossings().length;
   for (let index = 0; index < 8; index++) running.location(`tag ${index}`, meters(0, 0));
   await running.settle();
   running.second = 108;
-  // Some of them move, and the locations of all wait for that.
+  // Some tags migrate, and all locations wait for the migration.
   for (let index = 0; index < 8; index++) running.tell(trackable(`trackable ${index}`, [`tag ${index}`]));
   for (let index = 0; index < 8; index++) running.location(`tag ${index}`, meters(0, 0));
   running.second = 112;

@@ -3,8 +3,8 @@ import { look } from '../../src/model/borrowed.ts';
 import { answerArea, bytesOf, type SharedMemory } from '../../src/wire/shared_memory.ts';
 
 /**
- * The worker of thread.test.ts: sends back what it gets, counts its runs, and does what the first byte says. Answers go
- * through shared memory where they fit.
+ * Worker of thread.test.ts. It echoes its input, counts its runs, and obeys the command in the first byte. Small
+ * replies use shared memory.
  */
 const SLOWLY = 1;
 const FAILING = 2;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newEventId } from '../../workers/event_ids.ts';
 
-test('newEventId makes UUIDs of version 4, all different, with every other digit at chance', () => {
+test('newEventId generates unique version 4 UUIDs whose other digits are random', () => {
   const ids = Array.from({ length: 20_000 }, newEventId);
   for (const id of ids) assert.match(id, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   assert.equal(new Set(ids).size, ids.length);

@@ -5,7 +5,7 @@ import type { Topic } from '../../src/model/topics.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { fenceAround, meters, RunningShards, type Reported, trackable } from './running_shards.ts';
 
-test('kept resolves when the rows of all that came before it are kept, however many batches that takes', async (t) => {
+test('kept resolves when the rows of all earlier items are stored, however many batches that takes', async (t) => {
   const kept = new Map<string, StoredRow>();
   const running = new RunningShards({
     shards: 2,
@@ -19,7 +19,7 @@ test('kept resolves when the rows of all that came before it are kept, however m
   for (let round = 0; round < 5; round++) {
     for (let index = 0; index < 30; index++) running.location(`tag ${index}`, meters(round, index));
     const done = running.shards.kept();
-    // These may or may not be stored yet.
+    // These may or may not be stored when `kept` resolves.
     for (let index = 0; index < 30; index++) running.location(`later ${index}`, meters(round, index));
     await done;
     for (let index = 0; index < 30; index++) {
@@ -30,7 +30,7 @@ test('kept resolves when the rows of all that came before it are kept, however m
   }
 });
 
-test('kept rejects when rows cannot be kept', async (t) => {
+test('kept rejects when rows cannot be stored', async (t) => {
   const running = new RunningShards({ shards: 1, keeping: () => Promise.reject(new Error('the disk is full')) });
   t.after(() => running.close());
   running.location('tag', meters(0, 0));
@@ -54,7 +54,7 @@ test('A shard without changes emits no rows', async (t) => {
   assert.equal(commits, 1);
 });
 
-test('What a new shard says of an object waits for what the old one has said of it', async (t) => {
+test("A new shard publishes nothing for an object until the old shard's outcome is committed", async (t) => {
   const commits: (() => void)[] = [];
   let isSlow = true;
   const keeping = () => (isSlow ? new Promise<void>((resolve) => commits.push(resolve)) : undefined);
@@ -86,7 +86,7 @@ test('What a new shard says of an object waits for what the old one has said of 
   }
 });
 
-test('Overdue exits of a restart still wait for their time when a worker dies meanwhile', async (t) => {
+test('Overdue exits after a restart wait for their event time even if a worker dies', async (t) => {
   const running = new RunningShards({ shards: 1 });
   t.after(() => running.close());
   const [lon, lat] = meters(0, 0);

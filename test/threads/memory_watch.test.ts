@@ -4,7 +4,7 @@ import { BusyMeter, MemoryWatch } from '../../workers/memory_watch.ts';
 
 const MIB = 2 ** 20;
 
-/** Checks the memory with the given sizes in MiB and loads; returns the collections, with the size left. */
+/** Runs one check per memory size (MiB) and load. Returns the memory size at each collection. */
 function collections(looks: readonly (readonly [mib: number, busy: number])[], leftMib: number): number[] {
   const collected: number[] = [];
   let [inUse, busy] = [100, 0];
@@ -32,7 +32,7 @@ const rows: readonly (readonly [
 ])[] = [
   // biome-ignore-start format: rows
   [
-    'collects what has grown by half and stays so',
+    'collects after lasting growth by half',
     [
       [140, 0],
       [149, 0],
@@ -44,7 +44,7 @@ const rows: readonly (readonly [
     [151],
   ],
   [
-    'leaves what comes and goes to the engine',
+    'leaves short-lived memory to the engine',
     [
       [300, 0],
       [300, 0],
@@ -67,7 +67,7 @@ const rows: readonly (readonly [
     [500],
   ],
   [
-    'waits until the thread rests where less is to be gained',
+    'waits until the thread is idle if less can be freed',
     [
       [300, 0.4],
       [310, 0.2],
@@ -78,7 +78,7 @@ const rows: readonly (readonly [
     [330],
   ],
   [
-    'takes what is left for needed',
+    'treats what a collection could not free as needed',
     [
       [200, 0],
       [200, 0],
@@ -91,13 +91,13 @@ const rows: readonly (readonly [
     [200],
   ],
   [
-    'looks again, ever more seldom, for what was held while it was collected',
+    'retries at growing intervals after a collection that freed too little',
     [[400, 0], [400, 0], [400, 0], ...Array.from({ length: 27 }, (): [number, number] => [300, 0])],
     300,
     [400, 300, 300],
   ],
   [
-    'starts from what has become free',
+    'measures growth from the lower size after memory was freed',
     [
       [40, 0],
       [100, 0],
@@ -110,10 +110,10 @@ const rows: readonly (readonly [
   // biome-ignore-end format: rows
 ];
 for (const [name, looks, left, collected] of rows) {
-  test(`A look at the memory ${name}`, () => assert.deepEqual(collections(looks, left), collected));
+  test(`The memory watch ${name}`, () => assert.deepEqual(collections(looks, left), collected));
 }
 
-test('What the young generation needed for a flood is given back when that is over, and not before', () => {
+test('Memory of the young generation is released after a flood of allocations, not during it', () => {
   const collected: number[] = [];
   let [youngMib, busy] = [10, 0];
   const watch = new MemoryWatch({
@@ -139,7 +139,7 @@ test('What the young generation needed for a flood is given back when that is ov
   assert.deepEqual(collected, [120]);
 });
 
-test('A look sees old garbage of this thread, and memory outside of its heap', () => {
+test('The memory watch sees old garbage of this thread, and memory outside its heap', () => {
   let collected = 0;
   const watch = new MemoryWatch({ collect: () => collected++, busy: () => 0 });
   watch.look();
@@ -151,7 +151,7 @@ test('A look sees old garbage of this thread, and memory outside of its heap', (
   assert.equal(held.length, grown);
 });
 
-test('A meter says what part of the time since the last look was worked', () => {
+test('The busy meter returns the fraction of time worked since the previous reading', () => {
   let nowMs = 5;
   const meter = new BusyMeter(() => nowMs);
   const work = (fromMs: number, toMs: number) => {

@@ -12,13 +12,13 @@ function reader(id: string, lists: object): EntityCommand {
   return { kind: 'zone', id, entity: { id, type: 'rfid', position, properties: { ...lists } } };
 }
 
-/** Final position of each zone: the move with the greatest number counts. */
+/** Final position of each zone: the move with the highest sequence wins. */
 function endsOf({ zoneMoves }: RunningShards): Record<string, readonly number[]> {
   const bySeq = zoneMoves.toSorted((a, b) => a.seq - b.seq);
   return Object.fromEntries(bySeq.map(({ id, position }) => [id, position]));
 }
 
-test('Zones end where the last location has taken them, however many shards there are and however batches are cut', async () => {
+test('The final position of a mobile zone does not depend on the number of shards or on batching', async () => {
   const step = fc.record({ tag: fc.nat(3), east: fc.nat(100), cut: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
@@ -50,7 +50,7 @@ test('Zones end where the last location has taken them, however many shards ther
   );
 });
 
-test('A new worker knows which zones follow what, and tells nothing twice', async (t) => {
+test('A new worker knows which objects zones follow, and repeats no move', async (t) => {
   const running = new RunningShards({ shards: 1 });
   t.after(() => running.close());
   running.tell(provider('tag'), reader('a', { [BY_PROVIDERS]: ['tag'] }));

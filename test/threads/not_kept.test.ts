@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { provider, RunningShards, trackable } from './running_shards.ts';
 
-test('shards whose steps cannot be kept any more refuse reads, and settle, while objects move between them', async (t) => {
+test('Shards whose steps cannot be committed reject reads and settle while objects migrate between them', async (t) => {
   let isKept = true;
   const running = new RunningShards({
     shards: 2,
@@ -18,7 +18,7 @@ test('shards whose steps cannot be kept any more refuse reads, and settle, while
     code: 'HUB_UNAVAILABLE',
     message: 'Cannot answer: this hub is out of its cluster',
   });
-  // All of them get the shard of one of them.
+  // One trackable links all tags, so they all migrate to one shard.
   running.tell(trackable('cart', tags));
   await refused;
   await assert.rejects(running.shards.kept(), /sealed/);

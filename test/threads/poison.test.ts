@@ -17,7 +17,7 @@ const ZONE = {
 } as never;
 const POISON = { source: 'bad zone', crs: 'local' } as unknown as LocationOptions;
 
-test('A location that makes its worker throw is given up alone, counted, and fails who waits for it', async () => {
+test('A location that makes its worker throw is given up alone, is counted, and fails its caller', async () => {
   running.tell(ZONE, fenceAround('fence', [0, 0], 20), provider('tag 1'), trackable('cart', ['tag 1']));
   for (let index = 0; index < 6; index++) {
     running.second++;
@@ -40,7 +40,7 @@ test('A location that makes its worker throw is given up alone, counted, and fai
   );
 });
 
-test('A change that makes its worker throw is given up, and not told to the next worker', async () => {
+test('A change that makes its worker throw is given up, and not sent to the next worker', async () => {
   const restarts = running.counts.workerRestarts;
   const region = { type: 'Polygon', coordinates: 'nowhere' };
   running.tell({ kind: 'fence', id: 'bad', entity: { id: 'bad', region } } as never);
@@ -59,14 +59,14 @@ test('A change that makes its worker throw is given up, and not told to the next
   assert.equal(running.counts.workerRestarts, restarts + restartsOfPoison + 1);
 });
 
-test('A read that makes its worker throw is answered with an error, and the others with what they asked for', async () => {
+test('A read that makes its worker throw returns an error, and other reads are answered', async () => {
   const bad = running.shards.ask({ ask: 'provider_location', id: 'tag 1' } as Query);
   const good = running.read({ ask: 'provider_location', id: 'tag 2' });
   await assert.rejects(bad, { code: 'HUB_INTERNAL', reason: 'worker_failed' });
   assert.equal((await good)?.length, 1);
 });
 
-test('Motions that the collision worker cannot read are dropped, and the next worker recovers the state', async (t) => {
+test('Motions that the collision worker cannot parse are dropped, and the next worker recovers the state', async (t) => {
   const alone = new RunningShards({ shards: 1 });
   t.after(() => alone.close());
   alone.tell(trackable('cart', ['a'], { radius: 2 }), trackable('lift', ['b'], { radius: 2 }));
@@ -82,8 +82,8 @@ test('Motions that the collision worker cannot read are dropped, and the next wo
   );
 });
 
-test('A shard goes on without its rows when the store cannot hand them out', async (t) => {
-  const rows = () => Promise.reject(new Error('the disk is gone'));
+test('A shard continues without its rows when the store cannot read them', async (t) => {
+  const rows = () => Promise.reject(new Error('the disk is unavailable'));
   const alone = new RunningShards({ shards: 1, rows });
   t.after(() => alone.close());
   alone.tell(provider('tag'));
@@ -94,7 +94,7 @@ test('A shard goes on without its rows when the store cannot hand them out', asy
   assert.deepEqual((location as { position: { coordinates: unknown } }).position.coordinates, meters(1, 1));
 });
 
-test('A closed shard lane rejects what it runs and starts no worker', async () => {
+test('A closed shard lane rejects its current run and starts no worker', async () => {
   const alone = new RunningShards({ shards: 1 });
   alone.location('tag', meters(0, 0));
   const settled = alone.shards.settled();
@@ -102,7 +102,7 @@ test('A closed shard lane rejects what it runs and starts no worker', async () =
   assert.deepEqual([alone.counts.workerRestarts, alone.lost], [0, []]);
 });
 
-test('A location that makes its worker throw is in no record, and those around it are', async () => {
+test('A location that makes its worker throw is in no record, but its neighbors are', async () => {
   const records: string[] = [];
   const recorded = new RunningShards({
     shards: 1,

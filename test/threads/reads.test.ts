@@ -5,7 +5,7 @@ import { fenceAround, meters, provider, RunningShards, trackable } from './runni
 const running = new RunningShards({ shards: 3, batchMax: 7 });
 after(() => running.close());
 
-test('A read sees every location and change that came before it, and none that came after', async () => {
+test('A read sees every earlier location and change, and none that came later', async () => {
   running.tell(fenceAround('fence', [0, 0], 20));
   const reads: Promise<unknown>[] = [];
   const expected: unknown[] = [];
@@ -24,11 +24,11 @@ test('A read sees every location and change that came before it, and none that c
   assert.deepEqual(await Promise.all(reads), expected);
 });
 
-test('A read sees what came before it while objects move between shards', async () => {
+test('A read sees earlier locations while objects migrate between shards', async () => {
   for (let round = 0; round < 12; round++) {
     running.second++;
     running.location('tag', meters(round, 0));
-    // Each name is another key, and so most of them live in another shard than the one before.
+    // Each name has another partition key, so most trackables live in another shard than their predecessor.
     running.tell(trackable(`trackable ${round}`, ['tag']));
     if (round > 0) running.tell({ kind: 'trackable', id: `trackable ${round - 1}`, entity: undefined });
     running.location('tag', meters(round, 50));
@@ -43,7 +43,7 @@ test('A read sees what came before it while objects move between shards', async 
   }
 });
 
-test('A provider keeps its event time, memberships and timers when it moves to another shard', async () => {
+test('A provider retains its event time, memberships and timers when it migrates to another shard', async () => {
   const start = running.second;
   const ids = ['a', 'b', 'c', 'd', 'e'];
   running.tell(fenceAround('slow', [1000, 0], 20, { exit_delay: 60_000 }));
@@ -67,7 +67,7 @@ test('A provider keeps its event time, memberships and timers when it moves to a
   assert.ok(exits.every(({ exit_time: time }) => time === exits[0]?.['exit_time']));
 });
 
-test('settled waits for what stands in line while objects move', async () => {
+test('settled waits for locations queued behind a migration', async () => {
   const before = running.counts.processed;
   for (let index = 0; index < 20; index++) {
     running.location(`lamp ${index}`, meters(index, 0));

@@ -15,7 +15,7 @@ interface Place {
   readonly second: number;
 }
 
-/** Shards with a site, whose objects move when `assign` is called. */
+/** Shards with a site, whose objects migrate when `assign` is called. */
 function site(context: TestContext): { running: RunningShards; assign: () => void } {
   const running = new RunningShards({ shards: 3 });
   context.after(() => running.close());
@@ -23,7 +23,7 @@ function site(context: TestContext): { running: RunningShards; assign: () => voi
   return { running, assign: () => running.tell(...PROVIDERS.map((id) => trackable('cart', PROVIDERS, { name: id }))) };
 }
 
-/** As another hub sends them. */
+/** Returns locations in the form in which another hub forwards them. */
 function runsOf(places: readonly Place[]): CountedRun[] {
   const runs: CountedRun[] = [];
   const run = (some: CountedRun): void => void runs.push({ ...some, bytes: Uint8Array.from(some.bytes) });
@@ -36,13 +36,13 @@ function runsOf(places: readonly Place[]): CountedRun[] {
       timestamp_generated: new Date(generatedMs).toISOString(),
     };
     const location = accept(value, { providerId: id, source: id, crs: 'EPSG:4326', generatedMs });
-    // Its front door has another clock.
+    // The clock of the other hub differs.
     front.location(location, { generatedMs, receivedMs: generatedMs - 5000 });
   }
   return runs;
 }
 
-test('Locations of another hub are processed like those of this one, also while objects move from shard to shard', async (context) => {
+test('Locations forwarded by another hub are processed like local ones, even while objects migrate between shards', async (context) => {
   const [here, there] = [site(context), site(context)];
   for (let second = 0; second < 4; second++) {
     const places = PROVIDERS.map((id, i): Place => ({ id, at: meters((second * 7 + i) % 25, 0), second }));
@@ -64,7 +64,7 @@ test('Locations of another hub are processed like those of this one, also while 
   assert.deepEqual(there.running.crossings().sort(), crossings.sort());
 });
 
-test('A provider that was located before its entity is released with all others', async (context) => {
+test('A provider that was located before it was created is released with all others', async (context) => {
   const hubs = [1, 2].map(() => new RunningShards({ shards: 2, sequence: () => 1, keepSteps: async () => undefined }));
   for (const hub of hubs) context.after(() => hub.close());
   const [from, to] = hubs as [RunningShards, RunningShards];
@@ -83,13 +83,13 @@ test('A provider that was located before its entity is released with all others'
     const found = await to.read({ ask: 'provider_location', id });
     assert.equal(found?.length, 1, `${id}: ${JSON.stringify(found)}`);
   }
-  // Told at last, it is no stranger any more, and there once.
+  // Once it is created, it is no longer unconfigured, and it is listed once.
   from.tell(provider('not told yet'));
   assert.deepEqual(from.shards.objects().providers, ids);
 });
 
 for (const shards of [1, 3]) {
-  test(`Of a body ${shards} shards leave out what is for other hubs`, async (context) => {
+  test(`With ${shards} shards, locations of a body that belong to other hubs are left out`, async (context) => {
     const running = new RunningShards({ shards });
     context.after(() => running.close());
     running.tell(...PROVIDERS.map((id) => provider(id)));

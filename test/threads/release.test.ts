@@ -25,11 +25,11 @@ const ENTITIES: readonly EntityCommand[] = [
 const PARTITIONS = new ObjectPartitions();
 PARTITIONS.apply(ENTITIES.map(({ kind, id, entity }) => ({ kind, id, text: JSON.stringify(entity) })));
 
-/** A hub that shares a log with others. */
+/** A hub that shares a log with other hubs. */
 class SharingHub {
   readonly records: JournalRecord[] = [];
   readonly running: RunningShards;
-  /** Whether nothing can be kept any more. */
+  /** Whether the hub has left its cluster: it can no longer commit. */
   isOut = false;
 
   constructor(shards: number) {
@@ -53,7 +53,7 @@ const command = fc.oneof(
   { weight: 1, arbitrary: fc.record({ dies: fc.nat(1), keeps: fc.boolean() }) },
 );
 
-test('objects that go to and fro between hubs cross fences as in a hub alone, also when threads of theirs die', async () => {
+test('Objects that migrate back and forth between hubs cross fences as on a single hub, even if worker threads die', async () => {
   let steps = 0;
   const property = fc.asyncProperty(
     fc.tuple(fc.integer({ min: 1, max: 2 }), fc.constant(1)),
@@ -65,7 +65,7 @@ test('objects that go to and fro between hubs cross fences as in a hub alone, al
       const at = (partition: number): number => owners.get(partition) ?? 0;
       const all = [...hubs, alone];
       try {
-        // From now on what is kept is theirs.
+        // The objects adopted here are theirs from now on.
         const nothing = { rows: [], steps: [], config: 1, objects: { providers: [], trackables: [] } };
         for (const { running } of all) await running.shards.adopt(nothing, 0);
         for (const each of commands) {
@@ -110,7 +110,7 @@ test('objects that go to and fro between hubs cross fences as in a hub alone, al
   assert.ok(steps > 5, `only ${steps} steps`);
 });
 
-test('what has left is recorded before its step, with the sequence of the record that says so', async () => {
+test("A released object's record precedes the step, with the sequence of the record that released it", async () => {
   const hub = new SharingHub(1);
   try {
     const { running, records } = hub;
@@ -129,7 +129,7 @@ test('what has left is recorded before its step, with the sequence of the record
   }
 });
 
-test('a hub that is out hands nothing over', async () => {
+test('A hub outside its cluster releases nothing', async () => {
   const hub = new SharingHub(1);
   try {
     hub.running.location('tag 0', meters(0, 0));
@@ -141,7 +141,7 @@ test('a hub that is out hands nothing over', async () => {
   }
 });
 
-test('rows and steps of objects that are not meant are left alone, and those of others are recorded', async () => {
+test('Adoption records the rows and steps of the adopted objects, and ignores others', async () => {
   const [from, to] = [new SharingHub(1), new SharingHub(2)];
   try {
     const rows: LastKnownRow[] = [0, 1].map((tag) => {
@@ -170,7 +170,7 @@ test('rows and steps of objects that are not meant are left alone, and those of 
   }
 });
 
-test('an unconfigured provider is in the steps, and migrates to the next hub', async () => {
+test('An unconfigured provider is in the steps, and migrates to the next hub', async () => {
   const [first, second] = [new SharingHub(1), new SharingHub(2)];
   try {
     for (const id of ['tag 0', 'a stranger']) first.running.location(id, meters(0, 0));
@@ -193,7 +193,7 @@ test('an unconfigured provider is in the steps, and migrates to the next hub', a
   }
 });
 
-test('rows requested again are emitted in the next round', async () => {
+test('Rows requested again are emitted in the next round', async () => {
   const rows: string[] = [];
   const running = new RunningShards({
     shards: 2,

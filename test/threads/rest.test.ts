@@ -3,14 +3,14 @@ import { after, test } from 'node:test';
 import { meters, provider, RunningShards } from './running_shards.ts';
 
 const running = new RunningShards({ shards: 1 });
-// A question for a thread's memory does not keep the process.
+// A thread's memory report does not prevent the process from exiting.
 const awake = setInterval(() => undefined, 1000);
 after(() => {
   clearInterval(awake);
   return running.close();
 });
 
-test('A worker that has nothing to do after much work gives memory back, and knows all that it knew', async () => {
+test('An idle worker releases memory after a load, and retains its state', async () => {
   const [lane] = running.shards.lanes;
   running.tell(...Array.from({ length: 100 }, (_, index) => provider(`tag ${index}`)));
   for (let round = 0; round < 200; round++) {

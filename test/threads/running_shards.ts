@@ -21,25 +21,25 @@ import type { ShardReply } from '../../src/wire/messages.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { T0, VARIANTS } from '../support/shard_harness.ts';
 
-/** An event as a test looks at it. */
+/** A published event with the members that tests check. */
 export type Reported = Readonly<Record<string, unknown>> & { readonly topic: Topic };
 
 export interface RunningOptions {
   readonly shards: number;
   readonly batchMax?: number;
-  /** Stands in for the store when rows are asked for. */
+  /** Replaces the store when a shard reads its rows. */
   readonly rows?: () => Promise<never>;
-  /** Told of rows before they are kept, which waits for what this returns. */
+  /** Called before rows are stored. Storing waits for the returned promise. */
   readonly keeping?: (rows: readonly StoredRow[]) => Promise<void> | undefined;
   /** Commits the steps of shards before their outcomes are released. */
   readonly keepSteps?: (shard: number, reply: ShardReply) => Promise<void> | undefined;
-  /** Sequence of the record being applied, with a shared log. */
+  /** Sequence of the record being applied, if the hub has a shared log. */
   readonly sequence?: () => number;
 }
 
 const VIEW = { crs: 'EPSG:4326' };
 
-/** Shards and the collision stage with their real worker threads, rows in memory, and a clock that the test moves. */
+/** Shards and the collision stage with real worker threads, in-memory rows, and a clock that the test sets. */
 export class RunningShards {
   readonly #writer: StoreWriter;
   readonly #scanner = new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 });
@@ -50,13 +50,13 @@ export class RunningShards {
   readonly events: Reported[] = [];
   readonly zoneMoves: ZoneMove[] = [];
   readonly lost: LaneItem[] = [];
-  /** Locations sent. */
+  /** Number of locations sent. */
   sent = 0;
-  /** Providers whose locations are for other hubs. */
+  /** Providers whose locations belong to other hubs. */
   elsewhere: ReadonlySet<string> = new Set();
-  /** Seconds since T0. */
+  /** Current time in seconds since T0. */
   second = 0;
-  /** Called on each read of the clock, as by a lane before each batch. */
+  /** Called on each read of the clock: a lane reads it before each batch. */
   onClock: (() => void) | undefined;
 
   constructor(options: RunningOptions) {
@@ -70,7 +70,7 @@ export class RunningShards {
     };
     const restarted = () => void this.counts.workerRestarts++;
     const keep = async (kept: Iterable<StoredRow>) => {
-      // They lie in the answer of a shard, which is written over meanwhile.
+      // The rows are in the reply buffer of a shard, which is overwritten in the meantime.
       const rows = [...kept];
       await keeping(rows);
       await writer.writeRows(rows, { orFail: true });
@@ -122,7 +122,7 @@ export class RunningShards {
     this.collisions.variants(VARIANTS);
   }
 
-  /** Hands in a location of a provider, received now and generated then or at another second. */
+  /** Submits a location of a provider, received now. It is generated now or at another second. */
   location(provider: string, at: readonly [lon: number, lat: number], more: LocationOptions = {}): void {
     const { generated = this.second, ...own } = more;
     const value: Location = {
@@ -138,7 +138,7 @@ export class RunningShards {
     this.shards.location(location, { generatedMs, receivedMs: T0 + this.second * 1000 });
   }
 
-  /** Hands in locations of providers as one body of JSON, which is scanned; received and generated now. */
+  /** Submits locations of providers as one JSON body, which is scanned. They are received and generated now. */
   body(...locations: readonly (readonly [provider: string, at: readonly [lon: number, lat: number]])[]): void {
     const receivedMs = T0 + this.second * 1000;
     const timestamp_generated = new Date(receivedMs).toISOString();
@@ -165,7 +165,7 @@ export class RunningShards {
     this.shards.entities(entities);
   }
 
-  /** Returns the answer to a query as values; undefined without data. */
+  /** Returns the parsed result of a query; undefined without data. */
   async read(query: WithoutView<Query>): Promise<readonly unknown[] | undefined> {
     const answers = await this.shards.ask({ ...query, view: VIEW } as Query);
     if (answers.every((answer) => 'absent' in answer)) return undefined;
@@ -175,12 +175,12 @@ export class RunningShards {
     });
   }
 
-  /** Keeps rows as if a run before had done so. */
+  /** Stores rows as if an earlier run had written them. */
   keep(rows: readonly StoredRow[]): Promise<void> {
     return this.#writer.writeRows(rows);
   }
 
-  /** Fires what is due, and resolves when everything is done. */
+  /** Fires due deadlines, and resolves when all work is done. */
   async settle(): Promise<void> {
     for (const { lane } of this.shards.lanes) lane.wake();
     await this.shards.settled();
@@ -214,12 +214,12 @@ export class RunningShards {
 export type LocationOptions = Partial<Location> & { readonly generated?: number };
 type WithoutView<T> = T extends unknown ? Omit<T, 'view'> : never;
 
-/** A place some meters to the east and north of 9° E, 50° N. */
+/** Returns the position this many meters east and north of 9° E, 50° N. */
 export function meters(east: number, north: number): [lon: number, lat: number] {
   return [9 + east / 71_695.6, 50 + north / 111_229];
 }
 
-/** A fence: the square around a place, with its sides in meters. */
+/** A square fence around a position, with sides in meters. */
 export function fenceAround(
   id: string,
   [east, north]: readonly [number, number],

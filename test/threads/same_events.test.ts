@@ -5,15 +5,15 @@ import type { EntityCommand } from '../../src/shards/shard_commands.ts';
 import { fenceAround, meters, provider, RunningShards, type Reported, trackable } from './running_shards.ts';
 
 /**
- * The same random input for one, two and three shards: whatever the number, the events of every object must be the
- * same, and those of collisions, which one stage finds in all shards, the same in the same order.
+ * Runs the same random input on one, two and three shards. The number of shards must change neither the events of any
+ * object nor the order of collisions, which one stage computes for all shards.
  */
 const TAGS = ['tag 1', 'tag 2', 'tag 3', 'tag 4'];
 const CARTS = ['cart 1', 'cart 2', 'cart 3', 'cart 4'];
 
 const tag = fc.constantFrom(...TAGS);
 const cart = fc.constantFrom(...CARTS);
-/** Meters to the east: in the fence, at its edge, in the tolerance, far away. */
+/** Meters east: inside the fence, on its edge, within the tolerance, far away. */
 const place = fc.tuple(fc.constantFrom(0, 8, 11, 40, 43), fc.constantFrom(0, 3));
 
 const step = fc.oneof(
@@ -45,7 +45,7 @@ const fences = (east: number) => [
 ];
 
 async function play(running: RunningShards, steps: readonly Step[], prefix: string): Promise<void> {
-  // New names for every run: the shards are the same.
+  // New names for every run, since all runs share the shards.
   const name = (id: string) => `${prefix} ${id}`;
   const parents = new Map<string, string | undefined>();
   running.second = Math.ceil(running.second / 1000) * 1000 + 1000;
@@ -94,7 +94,7 @@ async function play(running: RunningShards, steps: readonly Step[], prefix: stri
   await running.settle();
 }
 
-/** Events of each object and collisions, without event ids and sending times. */
+/** Events of each object, and collisions, without event ids and sending times. */
 function storyOf(events: readonly Reported[], prefix: string): Record<string, unknown[]> {
   const story: Record<string, unknown[]> = {};
   for (const { topic, ...event } of events) {
@@ -113,11 +113,11 @@ function storyOf(events: readonly Reported[], prefix: string): Record<string, un
 const all = [1, 2, 3].map((shards) => new RunningShards({ shards, batchMax: shards * 3 }));
 after(() => Promise.all(all.map((running) => running.close())));
 
-test('The number of shards changes no event, while assignments change and objects move between shards', async () => {
+test('The number of shards changes no event, even while assignments change and objects migrate between shards', async () => {
   let round = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 80 }), async (steps) => {
-      // The prefix decides which shards the objects live in.
+      // The prefix determines which shards own the objects.
       const prefix = `round ${++round}`;
       const stories = await Promise.all(
         all.map(async (running) => {

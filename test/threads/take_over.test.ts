@@ -21,7 +21,7 @@ const EVERYBODY = {
   providers: [0, 1, 2, 3, 4].map((tag) => `tag ${tag}`),
   trackables: [0, 1, 2].map((cart) => `cart ${cart}`),
 };
-/** Assignments of carts over time: they move to other shards, with linked objects. */
+/** Changing assignments of carts: they migrate to other shards together with linked objects. */
 const ASSIGNMENTS = [['tag 0', 'tag 3'], ['tag 1'], ['tag 4', 'tag 2'], []];
 
 /** Shards whose outcomes are recorded. */
@@ -73,7 +73,7 @@ async function run(running: RunningShards, commands: readonly Command[]): Promis
   }
 }
 
-test('shards that take over from those of another hub, fewer or more, go on as these would have', async () => {
+test('Shards that take over from another hub, with fewer or more shards, publish the events that it would have published', async () => {
   const property = fc.asyncProperty(
     fc.constantFrom(1, 2, 3),
     fc.constantFrom(1, 2, 3),

@@ -13,13 +13,13 @@ function open(t: TestContext, file = ECHO) {
   return { thread, run: async (...bytes: number[]) => [...look(await thread.run(lend(new Uint8Array(bytes))))] };
 }
 
-test('Thread runs in one worker, which keeps its state', async (t) => {
+test('Thread runs in one worker, which retains its state', async (t) => {
   const { run } = open(t);
   assert.deepEqual(await run(PLAIN, 5), [0, 5, 1]);
   assert.deepEqual(await run(PLAIN, 6), [0, 6, 2]);
 });
 
-test('Thread takes tasks and answers through shared memory where they fit, after a restart as well', async (t) => {
+test('Thread passes small tasks and replies through shared memory, also after a restart', async (t) => {
   const thread = openThread(ECHO, { sharedBytes: 8 });
   t.after(() => thread.close());
   for (let round = 0; round < 2; round++) {
@@ -27,7 +27,7 @@ test('Thread takes tasks and answers through shared memory where they fit, after
       const bytes = new Uint8Array(length).fill(SAYING_HOW);
       const expected = [...bytes, Number(length <= 8)];
       const running = thread.run(lend(bytes));
-      // They were copied.
+      // The task was copied when it was sent.
       bytes.fill(PLAIN);
       assert.deepEqual([...look(await running)], expected);
     }
@@ -35,13 +35,13 @@ test('Thread takes tasks and answers through shared memory where they fit, after
   }
 });
 
-test('Thread rejects with the error of a run, and the worker goes on', async (t) => {
+test('Thread rejects with the error of a run, and the worker continues', async (t) => {
   const { run } = open(t);
   await assert.rejects(run(FAILING), /failed in run 1/);
   assert.deepEqual(await run(PLAIN), [0, 2]);
 });
 
-test('A killed thread rejects what it runs and every later run, until it is restarted with a new worker', async (t) => {
+test('A killed thread rejects its current run and every later one until it is restarted with a new worker', async (t) => {
   const { thread, run } = open(t);
   await run(PLAIN);
   const slow = run(SLOWLY);
@@ -51,7 +51,7 @@ test('A killed thread rejects what it runs and every later run, until it is rest
   assert.deepEqual(await run(PLAIN), [0, 1]);
 });
 
-test('A thread that ends itself rejects what it runs and every later run', async (t) => {
+test('A thread that exits by itself rejects its current run and every later one', async (t) => {
   const { thread, run } = open(t);
   await assert.rejects(run(DYING), /exited with code: 7/);
   await assert.rejects(run(PLAIN), { message: 'The worker has ended' });
@@ -69,7 +69,7 @@ test('Thread survives workers that are killed before they are ready', async (t) 
   assert.deepEqual(await run(PLAIN), [0, 1]);
 });
 
-test('A restarted thread rejects what it runs', async (t) => {
+test('A restarted thread rejects its current run', async (t) => {
   const { thread, run } = open(t);
   const slow = run(SLOWLY);
   await Promise.all([assert.rejects(slow), thread.restart()]);
@@ -82,7 +82,7 @@ test('Thread rejects every run of a worker that cannot start', async (t) => {
   await assert.rejects(run(PLAIN));
 });
 
-test('A closed thread rejects what it runs and what comes later', async (t) => {
+test('A closed thread rejects its current run and every later one', async (t) => {
   const { thread, run } = open(t);
   const slow = run(SLOWLY);
   await Promise.all([assert.rejects(slow), thread.close()]);

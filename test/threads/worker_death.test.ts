@@ -10,7 +10,7 @@ function coordinatesOf(location: unknown): unknown {
   return (location as { position: { coordinates: unknown } } | undefined)?.position.coordinates;
 }
 
-/** Per fence and object, entries and exits must take turns, the entry first. */
+/** Entries and exits must alternate for each fence and object, starting with an entry. */
 function assertAlternate(crossings: readonly string[]): void {
   const inside = new Set<string>();
   for (const crossing of crossings) {
@@ -21,11 +21,11 @@ function assertAlternate(crossings: readonly string[]): void {
   }
 }
 
-test('A worker killed in mid-load loses no location, repeats no event and keeps the counters balanced', async () => {
+test('A worker killed under load loses no location, repeats no event and keeps the counters balanced', async () => {
   const step = fc.record({
     tag: fc.integer({ min: 0, max: 7 }),
     isInside: fc.boolean(),
-    /** Tags whose locations come with this one in one body. */
+    /** Tags with a location in the same body as this one. */
     others: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([0, 1, 2, 3, 4, 5, 6, 7])),
     after: fc.oneof(
       { weight: 20, arbitrary: fc.constant('go on' as const) },
@@ -80,7 +80,7 @@ test('A worker killed in mid-load loses no location, repeats no event and keeps 
   );
 });
 
-test('A lone location survives that its worker is killed over it again and again', async (t) => {
+test('A single location survives repeated kills of its worker', async (t) => {
   const running = new RunningShards({ shards: 1 });
   t.after(() => running.close());
   await running.settle();
@@ -93,7 +93,7 @@ test('A lone location survives that its worker is killed over it again and again
   assert.deepEqual([running.lost, running.counts.processed, running.counts.workerRestarts], [[], 1, 3]);
 });
 
-test('A new worker knows entities, memberships, fence timeouts and what moved since the last flush', async (t) => {
+test('A new worker knows entities, memberships, fence timeouts and all motions since the last flush', async (t) => {
   const running = new RunningShards({ shards: 1 });
   t.after(() => running.close());
   const [shard] = running.shards.lanes;
@@ -121,7 +121,7 @@ test('A new worker knows entities, memberships, fence timeouts and what moved si
   assert.equal(running.counts.workerRestarts, 1);
 });
 
-test('A new worker goes on with all timers, of those who are entering and of those who leave', async (t) => {
+test('A new worker continues all timers, of entries and of exits', async (t) => {
   const running = new RunningShards({ shards: 1 });
   t.after(() => running.close());
   const [shard] = running.shards.lanes;
@@ -143,7 +143,7 @@ test('A new worker goes on with all timers, of those who are entering and of tho
   running.second = 11;
   running.location('leaver', OUTSIDE);
   await running.settle();
-  // Now, and after all rows are emitted and dropped.
+  // First with rows that are not yet emitted, then with rows that are emitted and dropped.
   await die(12);
   shard?.flush();
   await running.settle();
@@ -170,7 +170,7 @@ test('A new worker goes on with all timers, of those who are entering and of tho
   assert.equal(running.counts.workerRestarts, 3);
 });
 
-test('A new worker applies deletions, and has no transferred objects', async (t) => {
+test('A new worker applies deletions, and has no migrated objects', async (t) => {
   const running = new RunningShards({ shards: 2 });
   t.after(() => running.close());
   running.tell(fenceAround('old', [0, 0], 20), fenceAround('new', [0, 0], 20), provider('gone'), trackable('bin', []));
@@ -178,7 +178,7 @@ test('A new worker applies deletions, and has no transferred objects', async (t)
   running.tell({ kind: 'fence', id: 'old', entity: undefined }, { kind: 'provider', id: 'gone', entity: undefined });
   running.tell({ kind: 'trackable', id: 'bin', entity: undefined });
   running.shards.forget('forgotten');
-  // Connected by one trackable, at least two of them move.
+  // One trackable links these tags, so at least two of them migrate.
   running.tell(trackable('cart', ['a', 'b', 'c']));
   await running.settle();
   const before = running.events.length;
@@ -198,7 +198,7 @@ test('A new worker applies deletions, and has no transferred objects', async (t)
   assert.deepEqual(exits, ['exit provider b old', 'exit provider b new'].slice(1));
 });
 
-test('Objects that have moved to another shard survive the death of both workers at once', async (t) => {
+test('Objects that have migrated to another shard survive the death of both workers at once', async (t) => {
   const running = new RunningShards({ shards: 2 });
   t.after(() => running.close());
   const ids = Array.from({ length: 6 }, (_, index) => `tag ${index}`);
@@ -206,7 +206,7 @@ test('Objects that have moved to another shard survive the death of both workers
   for (const id of ids) running.location(id, INSIDE);
   await running.settle();
   running.second = 1;
-  // Since the rows of their entries.
+  // After the rows of their entries were written.
   for (const [index, id] of ids.entries()) running.location(id, meters(1, index));
   await running.settle();
   for (const id of ids) running.tell(trackable(`carrier of ${id}`, [id]));

@@ -17,7 +17,7 @@ const BODIES: readonly [string, readonly string[], string][] = [
 ];
 
 for (const [name, parts, expected] of BODIES) {
-  test(`a body ${name} is read, without a Content-Type`, async (t) => {
+  test(`A body ${name} is read without a Content-Type`, async (t) => {
     const { port } = await serve(t, {
       handleHttp: ({ body }) => ({ status: 200, body: `<${Buffer.from(look(body))}>` }),
     });
@@ -27,7 +27,7 @@ for (const [name, parts, expected] of BODIES) {
   });
 }
 
-test('a body stays readable after the handler has waited', async (t) => {
+test('A body stays readable after its handler has awaited', async (t) => {
   const { url } = await serve(t, {
     async handleHttp({ body }) {
       await new Promise(setImmediate);
@@ -39,7 +39,7 @@ test('a body stays readable after the handler has waited', async (t) => {
   assert.deepEqual(new Uint8Array(await reply.arrayBuffer()), bytes);
 });
 
-test('a short body that a handler has dropped is not copied for it', async (t) => {
+test('A short body that its handler has ignored is not copied', async (t) => {
   const { url } = await serve(t, {
     async handleHttp(request) {
       if (request.path === '/dropped') request.dropBody?.();
@@ -51,7 +51,7 @@ test('a short body that a handler has dropped is not copied for it', async (t) =
   assert.deepEqual([await textOf('/kept'), await textOf('/dropped')], ['body', '']);
 });
 
-test('a long body that a handler has looked at stays as it is until the answer', async (t) => {
+test('A long body that its handler has read stays unchanged until the response', async (t) => {
   const { port } = await serve(t, {
     async handleHttp({ body }) {
       const bytes = look(body);
@@ -65,7 +65,7 @@ test('a long body that a handler has looked at stays as it is until the answer',
   }
 });
 
-test('a large body is read from its own turn on, while other requests are answered', async (t) => {
+test('A large body is read in turns of its own while other requests are answered', async (t) => {
   const [asked, given] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   class HeldTurns extends TaskScheduler {
     override next(): Promise<void> {
@@ -81,7 +81,7 @@ test('a large body is read from its own turn on, while other requests are answer
       return { status: 200, body: 'done>' };
     },
   });
-  // Large, but short enough that nothing else would end a turn.
+  // Large, but too short for anything else to end the turn.
   const bytes = 100_000;
   const socket = connect(port, '127.0.0.1');
   t.after(() => socket.destroy());
@@ -95,7 +95,7 @@ test('a large body is read from its own turn on, while other requests are answer
   assert.equal(handled.at(-1), `/large ${bytes}`);
 });
 
-test('a body over the limit is answered 413 with an error body, and the connection goes on', async (t) => {
+test('A body over the limit is answered 413 with an error body, and the connection stays open', async (t) => {
   let handled = 0;
   const { port } = await serve(t, {
     bodyMaxBytes: 1000,
@@ -125,7 +125,7 @@ test('a body over the limit is answered 413 with an error body, and the connecti
   }
 });
 
-test('an error of admitBody is answered and logged, and the server continues', async (t) => {
+test('An error of admitBody is answered and logged, and the server continues', async (t) => {
   const faults = [errorWith('HUB_BAD_REQUEST', 'path: is bad'), new Error('a fault')];
   const { url, reported } = await serve(t, {
     admitBody() {
@@ -138,7 +138,7 @@ test('an error of admitBody is answered and logged, and the server continues', a
   assert.equal((await fetch(url)).status, 200);
 });
 
-test('what has arrived whole is handled with its body, although the client leaves before that', async (t) => {
+test('A completely received request is handled with its body even if the client disconnects first', async (t) => {
   const [arrived, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const found = Promise.withResolvers<number>();
   const { port } = await serve(t, {
@@ -154,19 +154,19 @@ test('what has arrived whole is handled with its body, although the client leave
   client.write(`PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(100_000)}`);
   await arrived.promise;
   client.resetAndDestroy();
-  // Answered after the first connection has closed.
+  // Its response arrives after the first connection has closed.
   await raw(port, ['GET /other HTTP/1.1\r\nHost: h\r\n\r\n'], /"\/other"/);
   left.resolve();
   assert.equal(await found.promise, 100_000);
 });
 
-test('a body of exactly the limit is taken', async (t) => {
+test('A body of exactly the limit is accepted', async (t) => {
   const { url } = await serve(t, { bodyMaxBytes: 1000 });
   const reply = await fetch(url, { method: 'PUT', body: 'x'.repeat(1000) });
   assert.equal(reply.status, 200);
 });
 
-test('a connection goes on after a large body, whatever that was answered and when', async (t) => {
+test('A connection stays open after a large body, whatever the response and its time', async (t) => {
   const { url } = await serve(t, {
     bodyMaxBytes: 3_000_000,
     handleHttp: ({ body }) => ({ status: look(body).length % 2 === 0 ? 204 : 413 }),

@@ -5,7 +5,7 @@ import { BodyMemory, type StoredBody } from '../../src/transport/body_memory.ts'
 
 const KIB = 1024;
 
-/** Appends pieces as the native server passes them: each is filled with something else afterwards. */
+/** Appends chunks as the native server passes them: it overwrites each one afterwards. */
 function append(body: StoredBody, ...pieces: readonly (readonly [bytes: number, fill: number])[]): boolean {
   return pieces.every(([bytes, fill]) => {
     const piece = new Uint8Array(bytes).fill(fill);
@@ -21,7 +21,7 @@ function bodyOf(memory: BodyMemory, bytes: number, fill = 1): StoredBody {
   return body;
 }
 
-test('A body is what its pieces were, in memory that no later body changes', () => {
+test('A body is the concatenation of its chunks, in memory that no later body changes', () => {
   const pieces = fc.array(fc.integer({ min: 1, max: 700 * KIB }), { minLength: 1, maxLength: 6 });
   const early = fc.array(fc.integer({ min: 1, max: 40 * KIB }), { maxLength: 3 });
   fc.assert(
@@ -42,20 +42,20 @@ test('A body is what its pieces were, in memory that no later body changes', () 
   );
 });
 
-test('Bodies share a bound, and a body returns what it reserved', () => {
+test('All bodies share one bound, and a body releases what it has reserved', () => {
   const memory = new BodyMemory(1024 * KIB);
   const [one, two] = [bodyOf(memory, 500 * KIB), bodyOf(memory, 500 * KIB)];
   assert.equal(append(memory.open(), [1, 3]), false);
   one.release();
   assert.equal(append(memory.open(), [513 * KIB, 3]), false);
   assert.ok(append(two, [500 * KIB, 3]));
-  // A joined body reserves its bytes alone.
+  // A joined body reserves only its own bytes.
   assert.equal(two.join().byteLength, 1000 * KIB);
   assert.equal(append(memory.open(), [25 * KIB, 4]), false);
   assert.ok(append(memory.open(), [24 * KIB, 4]));
 });
 
-test('A body as long as the bound has room', () => {
+test('A body as long as the bound is accepted', () => {
   assert.equal(bodyOf(new BodyMemory(1000 * KIB), 1000 * KIB).join().byteLength, 1000 * KIB);
 });
 
@@ -64,7 +64,7 @@ test('Many short bodies at once reserve no blocks', () => {
   for (let n = 0; n < 500; n++) bodyOf(memory, 2 * KIB);
 });
 
-test('Blocks are reused, and released when they were not needed for a while', (t) => {
+test('Blocks are reused, and freed after a period without use', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const memory = new BodyMemory(100_000 * KIB);
   bodyOf(memory, 6 * 512 * KIB).release();
@@ -72,7 +72,7 @@ test('Blocks are reused, and released when they were not needed for a while', (t
   const again = bodyOf(memory, 812 * KIB);
   assert.equal(memory.freeBlocks, 4);
   again.release();
-  // Two of them were needed since they were returned.
+  // Two of them have been used since they were returned.
   t.mock.timers.tick(10_000);
   assert.equal(memory.freeBlocks, 6);
   bodyOf(memory, 512 * KIB).release();

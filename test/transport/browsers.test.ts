@@ -17,7 +17,7 @@ const OPEN: BrowserRules = { hosts: [], origins: [], foreign: 'read' };
 const CLOSED: BrowserRules = { hosts: [], origins: [], foreign: 'nothing' };
 const AUTHORIZED: BrowserRules = { hosts: undefined, origins: [], foreign: 'everything' };
 
-/** Requests that a server with such rules accepts, by method and headers. */
+/** Requests that a server with these rules accepts, by method and headers. */
 async function isLetIn(port: number, method: string, headers: Headers): Promise<boolean> {
   const sent = { Host: 'h', 'Content-Length': '0', ...headers };
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -39,13 +39,13 @@ async function isUpgraded(port: number, headers: Headers): Promise<boolean> {
 const STRANGER = { Origin: 'http://stranger.example' };
 const OWN = { Host: 'hub:8081', Origin: 'http://hub:8081' };
 
-/** Rules, what a page sends, and whether it may read, change, and open a WebSocket. */
+/** Rules, headers of a page, and whether it may read, write, and open a WebSocket. */
 const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: boolean, change: boolean])[] = [
   ['a program', OPEN, {}, true, true],
   ['a program', CLOSED, {}, true, true],
   ['the own page', OPEN, OWN, true, true],
   ['the own page', CLOSED, OWN, true, true],
-  ['the own page behind HTTPS', CLOSED, { Host: 'hub', Origin: 'https://hub' }, true, true],
+  ["the hub's own page behind HTTPS", CLOSED, { Host: 'hub', Origin: 'https://hub' }, true, true],
   [
     'the own page, by its browser',
     CLOSED,
@@ -54,20 +54,14 @@ const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: bool
     true,
   ],
   ['an address that was typed', CLOSED, { 'Sec-Fetch-Site': 'none' }, true, true],
-  [
-    'the own page, with the port that goes without saying',
-    CLOSED,
-    { Host: 'hub:80', Origin: 'http://hub' },
-    true,
-    true,
-  ],
+  ["the hub's own page, with the default port", CLOSED, { Host: 'hub:80', Origin: 'http://hub' }, true, true],
   ['the own page, with the port of HTTPS', CLOSED, { Host: 'HUB:443', Origin: 'https://hub' }, true, true],
   ['a page on a port of another name', CLOSED, { Host: 'hub:8080', Origin: 'http://hub' }, false, false],
   ['a page of a stranger', OPEN, STRANGER, true, false],
   ['a page of a stranger', CLOSED, STRANGER, false, false],
-  ['a page of a stranger, where a token is needed', AUTHORIZED, STRANGER, true, true],
-  ['a page of a stranger that says nothing', OPEN, { 'Sec-Fetch-Site': 'cross-site' }, true, false],
-  ['a page of a stranger that says nothing', CLOSED, { 'Sec-Fetch-Site': 'same-site' }, false, false],
+  ['a foreign page, where a token is required', AUTHORIZED, STRANGER, true, true],
+  ['a foreign page without Origin', OPEN, { 'Sec-Fetch-Site': 'cross-site' }, true, false],
+  ['a foreign page without Origin', CLOSED, { 'Sec-Fetch-Site': 'same-site' }, false, false],
   ['a page on another port', CLOSED, { Host: 'hub:8081', Origin: 'http://hub:3000' }, false, false],
   ['a file', OPEN, { Origin: 'null' }, true, false],
   ['a page of this machine', OPEN, { Origin: 'http://localhost:4200' }, true, true],
@@ -75,7 +69,7 @@ const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: bool
   ['a name that looks like this machine', OPEN, { Origin: 'http://127.0.0.1.stranger.example' }, true, false],
   ['a name that looks like this machine', OPEN, { Origin: 'http://localhost.stranger.example' }, true, false],
   ['a page that is allowed', { ...CLOSED, origins: ['http://stranger.example'] }, STRANGER, true, true],
-  ['a page next to an allowed one', { ...CLOSED, origins: ['http://other.example'] }, STRANGER, false, false],
+  ['a neighbor of an allowed origin', { ...CLOSED, origins: ['http://other.example'] }, STRANGER, false, false],
   ['any page', { ...CLOSED, origins: ['*'] }, STRANGER, true, true],
 ];
 
@@ -93,7 +87,7 @@ const FORWARDED: readonly (readonly [headers: Headers, isOwn: boolean])[] = [
   [{ Forwarded: 'host=' }, false],
 ];
 
-describe('What pages may do behind a proxy', () => {
+describe('Rights of pages behind a proxy', () => {
   for (const [headers, isOwn] of FORWARDED) {
     for (const proxies of [['127.0.0.0/8'], ['10.0.0.0/8', '::1'], []]) {
       const expected = isOwn && proxies[0] === '127.0.0.0/8';
@@ -108,14 +102,14 @@ describe('What pages may do behind a proxy', () => {
     }
   }
 
-  test('all on the port that X-Forwarded-Port names', async (t) => {
+  test('all on the port of X-Forwarded-Port', async (t) => {
     const { port } = await serve(t, { browsers: CLOSED, forwarded: { proxies: ['*'], basePath: '' } });
     const sent = { Origin: 'https://rtls.example:8443', 'X-Forwarded-Host': 'rtls.example' };
     assert.equal(await isLetIn(port, 'PUT', { ...sent, 'X-Forwarded-Port': '8443' }), true);
     assert.equal(await isLetIn(port, 'PUT', { ...sent, 'X-Forwarded-Port': '443' }), false);
   });
 
-  test('nothing, with an answer that names the settings', async (t) => {
+  test('nothing, with an error that names the settings', async (t) => {
     const { port } = await serve(t, { browsers: CLOSED });
     const answer = await raw(port, ['GET /x HTTP/1.1\r\nHost: inner\r\nOrigin: https://rtls\r\n\r\n'], /\}$/);
     assert.match(
@@ -125,9 +119,9 @@ describe('What pages may do behind a proxy', () => {
   });
 });
 
-describe('What pages may do', () => {
+describe('Rights of pages', () => {
   for (const [what, browsers, headers, mayRead, mayChange] of PAGES) {
-    test(`${what} ${JSON.stringify(headers)}, others may do ${browsers.foreign}`, async (t) => {
+    test(`${what} ${JSON.stringify(headers)}, with foreign pages ${browsers.foreign}`, async (t) => {
       const { port } = await serve(t, { browsers, handlePeer: echo });
       for (const method of ['GET', 'HEAD', 'OPTIONS'])
         assert.equal(await isLetIn(port, method, headers), mayRead, method);
@@ -160,18 +154,18 @@ const NAMES: readonly (readonly [host: string, allowed: readonly string[], isLet
   ['stranger.example', ['*'], true],
 ];
 
-describe('Names that the hub may be asked for by', () => {
+describe('Accepted host names', () => {
   for (const [host, hosts, expected] of NAMES) {
-    test(`${host} is ${expected ? 'one' : 'none'} with ${JSON.stringify(hosts)}`, async (t) => {
+    test(`${host} is ${expected ? 'accepted' : 'rejected'} with ${JSON.stringify(hosts)}`, async (t) => {
       const { port } = await serve(t, { browsers: { ...OPEN, hosts }, handlePeer: echo });
       for (const method of ['GET', 'POST']) assert.equal(await isLetIn(port, method, { Host: host }), expected);
-      // A cached name yields the same result.
+      // The cached decision is the same.
       assert.equal(await isLetIn(port, 'GET', { Host: host }), expected);
       assert.equal(await isUpgraded(port, { Host: host }), expected);
     });
   }
 
-  test('those of its certificate are among them', async (t) => {
+  test('names of the certificate are accepted', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'hub-names-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const made = await makeCertificate('rtls.example');
@@ -193,7 +187,7 @@ describe('Names that the hub may be asked for by', () => {
     assert.equal(await statusOf('other.example'), 403);
   });
 
-  test('every name is allowed if Host is not checked', async (t) => {
+  test('every name is accepted if Host is not checked', async (t) => {
     const { port } = await serve(t, { browsers: AUTHORIZED });
     assert.equal(await isLetIn(port, 'POST', { Host: 'stranger.example' }), true);
   });

@@ -12,7 +12,7 @@ import { echo, SOCKET_PATH, serve } from './harness.ts';
 const LOCAL = ['127.0.0.1'];
 const reported = ({ path, prefix }: HttpRequest) => ({ status: 200, body: JSON.stringify([prefix, path]) });
 
-/** The base path, the path and X-Forwarded-Prefix of a request, and the prefix and path that the hub makes of them. */
+/** Base path, path and X-Forwarded-Prefix of a request; resulting prefix and path. */
 const PREFIXES: readonly (readonly [
   base: string,
   path: string,
@@ -27,7 +27,7 @@ const PREFIXES: readonly (readonly [
   ['/rtls', '/rtls/v2/zones', undefined, ['/rtls', '/v2/zones']],
   ['/rtls', '/rtls', undefined, ['/rtls', '/']],
   ['/rtls', '/rtls/', undefined, ['/rtls', '/']],
-  // The proxy has taken the prefix off without a word.
+  // A proxy that strips the prefix without X-Forwarded-Prefix.
   ['/rtls', '/v2/zones', undefined, ['/rtls', '/v2/zones']],
   ['/rtls', '/rtlsx/v2', undefined, ['/rtls', '/rtlsx/v2']],
   ['/rtls', '/v2/zones', '/rtls', ['/rtls', '/v2/zones']],
@@ -48,13 +48,13 @@ for (const [basePath, path, header, found] of PREFIXES) {
   });
 }
 
-test('X-Forwarded-Prefix of others than trusted proxies counts for nothing', async (t) => {
+test('X-Forwarded-Prefix counts only from trusted proxies', async (t) => {
   const { url } = await serve(t, { forwarded: { proxies: ['10.0.0.0/8'], basePath: '/base' }, handleHttp: reported });
   const headers = { 'X-Forwarded-Prefix': '/rtls' };
   assert.deepEqual(await (await fetch(`${url}/x`, { headers })).json(), ['/base', '/x']);
 });
 
-test('A proxy is known by its own address behind TLS, too', async (t) => {
+test('A trusted proxy is recognized by its own address behind TLS, too', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hub-forwarded-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const made = await makeCertificate('localhost');
@@ -74,7 +74,7 @@ test('A proxy is known by its own address behind TLS, too', async (t) => {
   }
 });
 
-test('WebSockets open with and without the base path, and nowhere else', async (t) => {
+test('WebSockets open with and without the base path, and on no other path', async (t) => {
   const { port } = await serve(t, { forwarded: { proxies: LOCAL, basePath: '/site/rtls' }, handlePeer: echo });
   const opens = (path: string): Promise<boolean> => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`);

@@ -13,7 +13,7 @@ import { makeCertificate, writeCertificate } from '../support/certificates.ts';
 import { RawSocket } from '../support/raw_socket.ts';
 import { raw, SOCKET_PATH, serve } from './harness.ts';
 
-/** Bound on a frame, and on the frames of all connections. */
+/** Bounds on a frame, and on the frames of all connections together. */
 const KIB = 1024;
 const [LARGE, MEDIUM, SMALL] = [2 << 20, 1 << 20, 64 * KIB];
 const BOUNDS = { frameMaxBytes: LARGE, framesMaxBytes: 9 << 20 };
@@ -30,7 +30,7 @@ const measure = (peer: Peer) => ({
   closed() {},
 });
 
-/** A server on which connections have what BOUNDS give, and clients of it. */
+/** Opens a server on which connections have these bounds, and connects clients to it. */
 async function open(t: TestContext, options: Partial<ListenOptions> = {}) {
   const cut: number[] = [];
   const tooLong = (_peer: Peer, bytes: number) => void cut.push(bytes);
@@ -60,7 +60,10 @@ async function closing(socket: WebSocket): Promise<readonly [number, string]> {
   return [code, String(reason)];
 }
 
-/** Bound of a connection, as reported to a client that exceeds it. A frame of exactly that length is accepted before. */
+/**
+ * Returns the bound of a connection, as reported to a client that exceeds it. A frame of exactly that length is
+ * accepted first.
+ */
 async function boundOf(socket: WebSocket): Promise<number> {
   for (const bytes of [SMALL, MEDIUM, LARGE]) {
     socket.send('x'.repeat(bytes));
@@ -87,7 +90,7 @@ for (const { name, path, isSecure } of [
   { name: 'connections to a path with a trailing slash', path: `${SOCKET_PATH}/?token=t`, isSecure: false },
   { name: 'connections over TLS', path: SOCKET_PATH, isSecure: true },
 ]) {
-  test(`${name} have the largest bound while half of the memory is left, then 1 MiB, then 64 KiB`, async (t) => {
+  test(`${name} get the largest bound until half of the memory is used, then 1 MiB, then 64 KiB`, async (t) => {
     const { ca, tls } = isSecure ? await tlsOf(t) : {};
     const { connect, cut } = await open(t, { ...(tls && { tls }) });
     const sockets: WebSocket[] = [];
@@ -100,13 +103,13 @@ for (const { name, path, isSecure } of [
   });
 }
 
-test('without a bound for all of them, all connections have the largest', async (t) => {
+test('Without a shared bound, all connections get the largest bound', async (t) => {
   const { connect } = await open(t, { framesMaxBytes: Number.POSITIVE_INFINITY });
   const sockets = await Promise.all(Array.from({ length: 20 }, () => connect()));
   assert.deepEqual(new Set(await Promise.all(sockets.map(boundOf))), new Set([LARGE]));
 });
 
-test('a frame in pieces has the same bound; far beyond it the connection is cut, and the hub told', async (t) => {
+test('A fragmented frame has the same bound; far beyond it the connection is cut, and the hub is notified', async (t) => {
   const { connect, cut } = await open(t);
   const socket = await connect();
   for (let left = LARGE; left > 0; left -= 256 * KIB) socket.send('x'.repeat(256 * KIB), { fin: left <= 256 * KIB });
@@ -117,7 +120,7 @@ test('a frame in pieces has the same bound; far beyond it the connection is cut,
   assert.deepEqual(cut, [LARGE]);
 });
 
-test('a connection that was cut releases its memory', async (t) => {
+test('A cut connection releases its memory', async (t) => {
   const closed = Promise.withResolvers<void>();
   const { connect } = await open(t, { handlePeer: (peer) => ({ ...measure(peer), closed: () => closed.resolve() }) });
   const [cut] = [await connect(), await connect()];
@@ -127,7 +130,7 @@ test('a connection that was cut releases its memory', async (t) => {
   assert.deepEqual(await Promise.all(sockets.map(boundOf)), [LARGE, MEDIUM]);
 });
 
-test('a connection that was closed may linger, so its memory is released 20 s later', (t) => {
+test('A closed connection may linger, so its memory is released after 20 s', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const memory = new FrameMemory({ frameMaxBytes: LARGE, maxBytes: BOUNDS.framesMaxBytes, isShared: false });
   const capacities = WHAT_FITS.map(() => memory.take(true));
@@ -145,7 +148,7 @@ test('a connection that was closed may linger, so its memory is released 20 s la
   );
 });
 
-test('a largest frame of at most 64 KiB is the bound of all, however little memory there is', async (t) => {
+test('A largest frame of at most 64 KiB is the bound of every connection, regardless of the memory left', async (t) => {
   const { connect } = await open(t, { frameMaxBytes: 100, framesMaxBytes: 0 });
   const socket = await connect();
   socket.send('x'.repeat(100));
@@ -156,7 +159,7 @@ test('a largest frame of at most 64 KiB is the bound of all, however little memo
 
 for (const isLate of [false, true]) {
   const when = isLate ? 'after a while' : 'at once';
-  test(`clients that are known ${when} have half of the memory, which no others can take`, async (t) => {
+  test(`Clients that are authenticated ${when} have half of the memory to themselves`, async (t) => {
     const peers: Peer[] = [];
     const { connect } = await open(t, {
       framesMaxBytes: 2 * BOUNDS.framesMaxBytes,
@@ -183,7 +186,7 @@ for (const isLate of [false, true]) {
   });
 }
 
-test('a client that leaves before it is known takes nothing', async (t) => {
+test('A client that disconnects during authentication reserves no memory', async (t) => {
   const asked = Promise.withResolvers<(isKnown: boolean) => void>();
   const { port, connect } = await open(t, {
     knowPeer: ({ userAgent }) => userAgent !== 'leaving' || new Promise<boolean>((resolve) => asked.resolve(resolve)),
@@ -200,12 +203,12 @@ test('a client that leaves before it is known takes nothing', async (t) => {
   assert.deepEqual(await Promise.all(sockets.map(boundOf)), WHAT_FITS);
 });
 
-test('a client that is not known yet when the server closes is refused', async (t) => {
+test('A client that is still being authenticated when the server closes is rejected', async (t) => {
   const asked = Promise.withResolvers<(isKnown: boolean) => void>();
   const { server, connect } = await open(t, {
     knowPeer: ({ query }) => query !== 'late' || new Promise<boolean>((resolve) => asked.resolve(resolve)),
   });
-  // The server waits a moment for those that are open.
+  // The server waits a moment for open connections.
   await connect();
   const staying = assert.rejects(connect({}, `${SOCKET_PATH}?late`), /503/);
   const know = await asked.promise;
@@ -214,7 +217,7 @@ test('a client that is not known yet when the server closes is refused', async (
   await Promise.all([staying, closed]);
 });
 
-test('every other path is answered as if there were no WebSockets', async (t) => {
+test('Every other path is answered as if WebSockets did not exist', async (t) => {
   const { port, connect } = await open(t);
   await connect();
   for (const path of ['/', '/v2/ws/other', '/v2/ws/other/', `${SOCKET_PATH}//`, '/v2/zones/socket', '/V2/ws/socket']) {
@@ -233,7 +236,7 @@ test('every other path is answered as if there were no WebSockets', async (t) =>
   }
 });
 
-test('a client that pings without end and reads no answer is cut off; one that reads them is not', async (t) => {
+test('A client that floods the hub with pings and reads no pongs is cut off; a client that reads them is not', async (t) => {
   const closed = Promise.withResolvers<void>();
   const { port, connect } = await open(t, {
     handlePeer: (peer) => ({ ...measure(peer), closed: () => peer.userAgent === 'deaf' && closed.resolve() }),

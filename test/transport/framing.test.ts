@@ -7,9 +7,9 @@ import { look } from '../../src/model/borrowed.ts';
 import { FRAMINGS } from './framings.ts';
 import { raw, serve } from './harness.ts';
 
-/** Compares how the server and llhttp parse the bytes of requests. Many proxies parse like llhttp. */
+/** Compares how the server and llhttp parse the same bytes. Many proxies parse like llhttp. */
 
-/** A server that notes what it handles. */
+/** A server that records the requests that it handles. */
 interface Noting {
   readonly port: number;
   readonly handled: string[];
@@ -39,7 +39,7 @@ async function openLlhttp(): Promise<Noting & { close(): void }> {
   return { port: (server.address() as AddressInfo).port, handled, close };
 }
 
-/** Sends the bytes, and says what came of them, as Framing does. */
+/** Sends the bytes and returns the result in the notation of `Framing`. */
 async function outcomeOf({ port, handled }: Noting, bytes: string, expected: string): Promise<string> {
   handled.length = 0;
   const socket = connect(port, '127.0.0.1');
@@ -60,7 +60,7 @@ async function outcomeOf({ port, handled }: Noting, bytes: string, expected: str
   if (expected === 'waits') isWhole.resolve();
   await isWhole.promise;
   const found = [...handled].join(' ; ');
-  // Behind everything that the server had to do with the bytes.
+  // A final request, after everything that the server had to do with the bytes.
   await raw(port, ['GET /after HTTP/1.1\r\nHost: h\r\n\r\n'], /\{\}/);
   assert.deepEqual(handled.join(' ; '), [found, 'GET /after'].filter((one) => one !== '').join(' ; '));
   const outcome = [statuses(), found].filter((one) => one !== '').join(': ');
@@ -89,7 +89,7 @@ describe('Framing', () => {
     });
   }
 
-  test('what is smuggled is handled by neither', () => {
+  test('Neither parser handles a smuggled request', () => {
     for (const { name, ours } of FRAMINGS) {
       if (name !== 'a length in an underscored name') assert.doesNotMatch(ours, /smuggled/, name);
     }

@@ -1,14 +1,14 @@
-/** A request, or several, as it is on the wire. */
+/** One or several requests in wire format. */
 export interface Framing {
   readonly name: string;
   readonly bytes: string;
   /**
-   * Result of the hub: the statuses of its answers, and each request that it has handled, with its body. `ends`: it
-   * ends the connection without an answer. `waits`: it expects
-   * more, and ends the connection when that does not come within 12 s (limits.test.ts).
+   * Result of the hub: the statuses of its responses, and each handled request with its body. `ends`: it closes the
+   * connection without a response. `waits`: it expects more, and closes the connection if that does not arrive within
+   * 12 s (limits.test.ts).
    */
   readonly ours: string;
-  /** What llhttp, the parser of Node, makes of it. */
+  /** Result of llhttp, the parser of Node. */
   readonly llhttp: string;
 }
 
@@ -18,7 +18,7 @@ const put = (headers: string, body = '', path = '/a') => `PUT ${path} HTTP/1.1\r
 const chunked = (body: string, more = '') => put(`Transfer-Encoding: chunked\r\n${more}`, body);
 const UPGRADE = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
 
-/** The bytes, what the hub makes of them, and what llhttp does where that is something else. */
+/** The bytes, the result of the hub, and that of llhttp if it differs. */
 const TABLE: Readonly<Record<string, readonly [bytes: string, ours: string, llhttp?: string]>> = {
   'no body': [get(), '200: GET /a'],
   'a body': [put('Content-Length: 3\r\n', 'abc'), '200: PUT /a abc'],
@@ -38,7 +38,7 @@ const TABLE: Readonly<Record<string, readonly [bytes: string, ours: string, llht
   'an unknown method': ['FROB /a HTTP/1.1\r\nHost: h\r\n\r\n', '200: FROB /a', '400'],
   'two blanks in the request line': ['GET  /a HTTP/1.1\r\nHost: h\r\n\r\n', '505', '200: GET /a'],
   'a tab in the request line': ['GET\t/a HTTP/1.1\r\nHost: h\r\n\r\n', '505', '400'],
-  'a blank behind the version': ['GET /a HTTP/1.1 \r\nHost: h\r\n\r\n', '505', '400'],
+  'a space after the version': ['GET /a HTTP/1.1 \r\nHost: h\r\n\r\n', '505', '400'],
   'a path with a blank': ['GET /a b HTTP/1.1\r\nHost: h\r\n\r\n', '505', '400'],
   'an address in full': ['GET http://h/a HTTP/1.1\r\nHost: h\r\n\r\n', '505', '200: GET http://h/a'],
   'an asterisk': ['OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n', '505', '200: OPTIONS *'],
@@ -46,7 +46,7 @@ const TABLE: Readonly<Record<string, readonly [bytes: string, ours: string, llht
   'a null in the path': [get('', '/a\0b'), '505', '400'],
   'empty lines before': [`\r\n\r\n${get()}`, 'waits', '200: GET /a'],
   'line feeds alone': ['GET /a HTTP/1.1\nHost: h\n\n', '505', '400'],
-  'a line feed alone behind a header': [`GET /a HTTP/1.1\r\nHost: h\nX: y\r\n\r\n`, 'waits', '400'],
+  'a bare line feed after a header': [`GET /a HTTP/1.1\r\nHost: h\nX: y\r\n\r\n`, 'waits', '400'],
   'a carriage return alone': ['GET /a HTTP/1.1\rHost: h\r\r', '505', '400'],
   'a carriage return in a value': [get('X: a\rb\r\n'), 'waits', '400'],
   'a null in a value': [get('X: a\0b\r\n'), 'waits', '400'],
@@ -82,7 +82,7 @@ const TABLE: Readonly<Record<string, readonly [bytes: string, ours: string, llht
   'a chunk with 0x': [chunked('0x3\r\nabc\r\n0\r\n\r\n'), '400'],
   'a chunk with a blank': [chunked(' 3\r\nabc\r\n0\r\n\r\n'), '200: PUT /a', '400'],
   'a chunk without a size': [chunked('\r\nabc\r\n0\r\n\r\n'), '200: PUT /a', '400'],
-  'a chunk that is longer than it says': [chunked(`2\r\nabc\r\n0\r\n\r\n${get('', '/smuggled')}`), '505', '400'],
+  'a chunk longer than its size': [chunked(`2\r\nabc\r\n0\r\n\r\n${get('', '/smuggled')}`), '505', '400'],
   'a chunk that ends in a line feed': [chunked('3\nabc\n0\n\n'), '200: PUT /a abc', '400'],
   'a chunk beyond 64 bits': [chunked('10000000000000003\r\nabc\r\n0\r\n\r\n'), '400'],
   trailers: [chunked('3\r\nabc\r\n0\r\nX: y\r\n\r\n'), '505', '200: PUT /a abc'],
@@ -118,13 +118,13 @@ const TABLE: Readonly<Record<string, readonly [bytes: string, ours: string, llht
     put('Content-Length: 3\r\n', 'abc') + put('Content-Length: 3\r\n', 'def', '/b'),
     '200 200: PUT /a abc ; PUT /b def',
   ],
-  'a request behind chunks': [chunked('3\r\nabc\r\n0\r\n\r\n') + get('', '/b'), 'ends', '200 200: PUT /a abc ; GET /b'],
-  'a request behind the last': [
+  'a request after chunks': [chunked('3\r\nabc\r\n0\r\n\r\n') + get('', '/b'), 'ends', '200 200: PUT /a abc ; GET /b'],
+  'a request after the last chunk': [
     get('Connection: close\r\n') + get('', '/b'),
     '200 200: GET /a ; GET /b',
     '400: GET /a',
   ],
-  'rubbish behind a request': [`${get()}\x16\x03\x01rubbish\r\n\r\n`, '505: GET /a', '400: GET /a'],
+  'garbage after a request': [`${get()}\x16\x03\x01rubbish\r\n\r\n`, '505: GET /a', '400: GET /a'],
   'an upgrade elsewhere': [get(`${UPGRADE}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`), '200: GET /a', 'ends'],
   'an upgrade to HTTP/2': [
     get('Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'),

@@ -8,7 +8,7 @@ export const SOCKET_PATH = '/v2/ws/socket';
 
 const SILENT: PeerEvents = { message() {}, drained() {}, closed() {} };
 
-/** A server on a free port; what is not given does as little as possible. */
+/** Opens a server on a free port. Dependencies that are not given do as little as possible. */
 export async function serve(t: TestContext, options: Partial<ListenOptions> = {}) {
   const reported: unknown[] = [];
   const server = await listen({
@@ -32,7 +32,7 @@ export async function serve(t: TestContext, options: Partial<ListenOptions> = {}
   return { server, port: server.port, reported, url: `http://127.0.0.1:${server.port}` };
 }
 
-/** Answers with what was asked. */
+/** Echoes the request as JSON. */
 export function describe({ method, path, query, body }: HttpRequest) {
   return {
     status: 200,
@@ -41,12 +41,12 @@ export function describe({ method, path, query, body }: HttpRequest) {
   };
 }
 
-/** Answers each text frame with itself. */
+/** Echoes each text frame. */
 export function echo(peer: Peer): PeerEvents {
   return { ...SILENT, message: (text) => peer.send(text) };
 }
 
-/** Sends raw HTTP and returns all that comes back until `until` is seen or the server closes. */
+/** Sends raw HTTP and returns the response bytes until `until` matches or the server closes. */
 export function raw(port: number, parts: readonly string[], until: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';

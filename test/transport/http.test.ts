@@ -9,7 +9,7 @@ import type { HttpReply, HttpRequest } from '../../src/exchange.ts';
 import { Unsent } from '../../src/transport/unsent.ts';
 import { raw, SOCKET_PATH, serve } from './harness.ts';
 
-test('every method and path reaches the handler as it was sent', async (t) => {
+test('Every method and path reaches the handler as it was sent', async (t) => {
   const { url } = await serve(t);
   for (const method of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS', 'REPORT']) {
     const reply = await fetch(`${url}/v2/providers/a%2Fb:c/?crs=local&x=%20`, { method });
@@ -23,7 +23,7 @@ test('every method and path reaches the handler as it was sent', async (t) => {
   }
 });
 
-test('headers are found by lower-case name', async (t) => {
+test('Headers are found by lower-case name', async (t) => {
   const seen: (string | undefined)[] = [];
   const { url } = await serve(t, {
     handleHttp(request) {
@@ -37,7 +37,7 @@ test('headers are found by lower-case name', async (t) => {
   assert.deepEqual(seen, ['Bearer t', undefined, undefined, long, undefined, undefined]);
 });
 
-test('HEAD is answered with the headers of the reply and without its body, on a connection that goes on', async (t) => {
+test('HEAD is answered with the headers of GET and without its body, and the connection stays open', async (t) => {
   const { port } = await serve(t, { handleHttp: () => ({ status: 200, headers: { ETag: 'e' }, body: 'größe' }) });
   const head = 'HEAD / HTTP/1.1\r\nHost: h\r\n\r\n';
   const answer = await raw(port, [head, head, 'GET / HTTP/1.1\r\nHost: h\r\n\r\n'], /größe$/);
@@ -46,7 +46,7 @@ test('HEAD is answered with the headers of the reply and without its body, on a 
   assert.deepEqual(headers, [...expected, ...expected, ...expected, 'größe']);
 });
 
-test('204 has no body and no length', async (t) => {
+test('204 has no body and no Content-Length', async (t) => {
   const { port } = await serve(t, { handleHttp: () => ({ status: 204 }) });
   const answer = await raw(port, ['PUT / HTTP/1.1\r\nHost: h\r\n\r\n'], /\r\n\r\n/);
   assert.match(answer, /^HTTP\/1\.1 204 No Content\r\nDate: [^\r]+\r\n\r\n$/);
@@ -59,7 +59,7 @@ const LAST_ANSWERS: readonly (readonly [name: string, method: string, reply: Htt
   ['an answer to HEAD', 'HEAD', { status: 200, body: 'short' }],
 ];
 for (const [name, method, reply] of LAST_ANSWERS) {
-  test(`${name} says that the connection closes when the client has asked for that, and only then`, async (t) => {
+  test(`${name} sends Connection: close if and only if the client has asked for that`, async (t) => {
     const { port } = await serve(t, { handleHttp: () => reply });
     const ask = (header: string) => `${method} / HTTP/1.1\r\nHost: h\r\n${header}\r\n`;
     const closing = await raw(port, [ask('Connection: close\r\n')], /^never$/);
@@ -109,7 +109,7 @@ const FAILURES: readonly [string, () => HttpReply | Promise<HttpReply>, number, 
 ];
 
 for (const [name, handleHttp, status, message, reports] of FAILURES) {
-  test(`a handler that ${name} is answered ${status}`, async (t) => {
+  test(`A handler that ${name} is answered ${status}`, async (t) => {
     const { url, reported } = await serve(t, { handleHttp });
     const reply = await fetch(`${url}/x`);
     const body = (await reply.json()) as { code: number; message: string };
@@ -120,14 +120,14 @@ for (const [name, handleHttp, status, message, reports] of FAILURES) {
   });
 }
 
-test('a line break in a header value does not end the header', async (t) => {
+test('A line break in a header value does not end the header', async (t) => {
   const { url } = await serve(t, { handleHttp: () => ({ status: 201, headers: { Location: '/a\r\nX-Evil: 1' } }) });
   const reply = await fetch(url);
   assert.equal(reply.headers.get('x-evil'), null);
   assert.equal(reply.headers.get('location'), '/aX-Evil: 1');
 });
 
-test('a request aborted in its body or before its answer does no harm', async (t) => {
+test('A request aborted in its body or before its response does no harm', async (t) => {
   const requests: HttpRequest[] = [];
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -156,7 +156,7 @@ test('a request aborted in its body or before its answer does no harm', async (t
   assert.deepEqual(reported, []);
 });
 
-test('a handler hears when the client goes before it is answered, whenever it asks', async (t) => {
+test('A handler is notified if the client disconnects before the response, whenever it subscribes', async (t) => {
   const arrived = Promise.withResolvers<HttpRequest>();
   const released = Promise.withResolvers<void>();
   const { port, url } = await serve(t, {
@@ -180,7 +180,7 @@ test('a handler hears when the client goes before it is answered, whenever it as
   assert.equal((await fetch(url)).status, 200);
 });
 
-test('an answer that goes beyond what may wait ends its connection, and the server lives on', async (t) => {
+test('A response beyond the bound on unsent bytes closes its connection, and the server survives', async (t) => {
   const { port } = await serve(t, {
     unsent: new Unsent(1_000_000),
     handleHttp: ({ path }) => ({ status: 200, body: path === '/large' ? 'x'.repeat(50_000_000) : '{}' }),
@@ -200,7 +200,7 @@ test('an answer that goes beyond what may wait ends its connection, and the serv
   assert.match(await small(), /^HTTP\/1\.1 200 /);
 });
 
-test('a plain request to a socket path is answered 426', async (t) => {
+test('A plain request to a socket path is answered 426', async (t) => {
   const { url } = await serve(t);
   for (const path of [SOCKET_PATH, `${SOCKET_PATH}/`]) {
     const reply = await fetch(`${url}${path}`);
@@ -211,7 +211,7 @@ test('a plain request to a socket path is answered 426', async (t) => {
   assert.equal((await fetch(`${url}${SOCKET_PATH}`, { method: 'OPTIONS' })).status, 200);
 });
 
-test('a second server on the same port is refused in one line that names host and port', async (t) => {
+test('A second server on the same port fails with a one-line message that names host and port', async (t) => {
   const { port } = await serve(t);
   for (const host of ['127.0.0.1', 'localhost', '0.0.0.0']) {
     await assert.rejects(serve(t, { host, port }), (error: Error) => {
@@ -222,7 +222,7 @@ test('a second server on the same port is refused in one line that names host an
   }
 });
 
-test('a host that is not of this machine is refused', async (t) => {
+test('A host that is not an address of this machine is rejected', async (t) => {
   await assert.rejects(
     serve(t, { host: '192.0.2.1' }),
     /^StartupError: Cannot listen on 192\.0\.2\.1:0: the host is no address/,
@@ -234,7 +234,7 @@ test('localhost means 127.0.0.1 too', async (t) => {
   assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200);
 });
 
-test('close answers what is in flight, refuses what is new and frees the port', async (t) => {
+test('close answers requests in flight, rejects new ones and frees the port', async (t) => {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const port = await freePort();

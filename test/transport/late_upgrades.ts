@@ -4,7 +4,9 @@ import { WebSocket } from 'ws';
 import { listen } from '../../src/transport/server.ts';
 import { echo, SOCKET_PATH } from './harness.ts';
 
-/** Opens connections that have to wait for who they are, one by one, and tells as JSON how many answer and how many end. */
+/**
+ * Opens connections that wait for authentication, one by one, and prints as JSON how many respond and how many close.
+ */
 
 const CONNECTIONS = 500;
 

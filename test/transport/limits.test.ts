@@ -39,7 +39,7 @@ group('a server refuses', () => {
     }
   });
 
-  test('headers of any size, and of any number, without limit of their own', async (t) => {
+  test('headers of any size and number, which have no separate limits', async (t) => {
     const { port } = await serve(t);
     assert.match(await get(port, { 'X-Big': 'x'.repeat(70_000) }), /^HTTP\/1\.1 431 /);
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`X${i}`, 'x']));
@@ -47,7 +47,7 @@ group('a server refuses', () => {
     assert.match(await get(port), /^HTTP\/1\.1 200 /);
   });
 
-  test('compressed bodies with 415, so that none can grow', async (t) => {
+  test('compressed bodies with 415, so that none can expand', async (t) => {
     let handled = 0;
     const { port, url } = await serve(t, { handleHttp: () => ({ status: 200, body: `{${handled++}}` }) });
     const bomb = gzipSync(Buffer.alloc(50_000_000));
@@ -60,7 +60,7 @@ group('a server refuses', () => {
     assert.match(await get(port, { 'Content-Encoding': 'identity' }, 'PUT', 'x'), /^HTTP\/1\.1 200 /);
   });
 
-  test('a transfer coding other than chunked, by ending the connection', async (t) => {
+  test('a transfer coding other than chunked, by closing the connection', async (t) => {
     let handled = 0;
     const { port } = await serve(t, { handleHttp: () => ({ status: 200, body: `{${handled++}}` }) });
     for (const coding of ['gzip, chunked', 'gzip', 'chunked, chunked', 'xchunked']) {
@@ -70,7 +70,7 @@ group('a server refuses', () => {
     assert.equal(handled, 0);
   });
 
-  test('two lengths of one body, by ending the connection', async (t) => {
+  test('two lengths of one body, by closing the connection', async (t) => {
     let handled = 0;
     const { port } = await serve(t, { handleHttp: () => ({ status: 200, body: `{${handled++}}` }) });
     const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n';
@@ -89,13 +89,13 @@ group('a server refuses', () => {
     const taken = answers.filter((answer) => answer.startsWith('HTTP/1.1 200 ')).length;
     const refused = answers.filter((answer) => answer.startsWith('HTTP/1.1 429 ')).length;
     assert.equal(taken + refused, 60);
-    assert.ok(taken >= 1 && refused >= 5, `${taken} were taken, ${refused} refused`);
+    assert.ok(taken >= 1 && refused >= 5, `${taken} were accepted, ${refused} rejected`);
     for (let i = 0; i < 60; i++) socket.send('x');
     assert.deepEqual(String((await closing)[0]), '1008');
     assert.match(await refusedUpgrade(port), /429/);
   });
 
-  test('connections beyond the bound, and counts those that end, whatever they were', async (t) => {
+  test('connections beyond the bound, and stops counting closed ones of every kind', async (t) => {
     const { port } = await serve(t, { connectionsMax: 3, handlePeer: echo });
     const gone = async (): Promise<void> => {
       // The server notices the close a little later than the client.
@@ -103,7 +103,7 @@ group('a server refuses', () => {
         if ((await get(port).catch(() => '')).startsWith('HTTP/1.1 200 ')) return;
         await new Promise(setImmediate);
       }
-      assert.fail('the connections that have ended still count');
+      assert.fail('closed connections still count');
     };
     for (let round = 0; round < 4; round++) {
       await gone();
@@ -120,17 +120,17 @@ group('a server refuses', () => {
   });
 });
 
-group('a server lets go of', { concurrency: true }, () => {
+group('a server disconnects', { concurrency: true }, () => {
   const SLOW: readonly (readonly [name: string, first: string, more: string])[] = [
-    ['a client that says nothing', '', ''],
+    ['a client that sends nothing', '', ''],
     ['headers that never end', 'GET / HTTP/1.1\r\nHost: h\r\n', 'X-More: 1\r\n'],
     ['a body sent byte by byte', 'PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n', 'x'],
     ['chunks sent byte by byte', 'PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
     ['a WebSocket that is never asked for in full', 'GET /v2/ws/socket HTTP/1.1\r\nUpgrade: websocket\r\n', 'X: 1\r\n'],
-    ['a connection that is kept for nothing', 'GET / HTTP/1.1\r\nHost: h\r\n\r\n', ''],
+    ['an idle keep-alive connection', 'GET / HTTP/1.1\r\nHost: h\r\n\r\n', ''],
   ];
 
-  // All at once, since each takes as long as the server is patient.
+  // All at once, since each takes as long as the server's timeout.
   for (const [name, first, more] of SLOW) {
     test(name, { timeout: 60_000 }, async (t) => {
       const { port } = await serve(t);
@@ -138,7 +138,7 @@ group('a server lets go of', { concurrency: true }, () => {
       socket.write(first);
       const dripping = setInterval(() => socket.write(more), 500);
       t.after(() => clearInterval(dripping));
-      // It may end with a reset, which is no less an end.
+      // A reset also counts as a close.
       socket.on('error', () => undefined);
       socket.resume();
       await new Promise((resolve) => socket.on('close', resolve));
@@ -146,7 +146,7 @@ group('a server lets go of', { concurrency: true }, () => {
   }
 });
 
-test('an upgrade that is no WebSocket handshake opens none', async (t) => {
+test('An upgrade that is not a WebSocket handshake opens no socket', async (t) => {
   const { port, reported } = await serve(t, { handlePeer: echo });
   for (const headers of [UPGRADE, { ...UPGRADE, 'Sec-WebSocket-Key': 'short' }, { ...UPGRADE, Upgrade: 'h2c' }]) {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

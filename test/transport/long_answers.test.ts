@@ -9,14 +9,14 @@ import { raw, serve } from './harness.ts';
 const PART = 'ä'.repeat(40_000);
 const GET = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 
-/** A server that answers everything with that many parts, and counts the parts it makes. */
+/** A server that answers every request with this many parts, and counts the parts generated. */
 async function serveParts(t: TestContext, count: number, options: Partial<ListenOptions> = {}) {
   const made = { parts: 0, ended: 0 };
   function* parts(): Generator<string, void> {
     try {
       for (let i = 0; i < count; i++) {
         made.parts++;
-        // One that is empty must not end the body.
+        // An empty part must not end the body.
         yield i === 1 ? '' : `${i} ${PART}`;
       }
     } finally {
@@ -31,7 +31,7 @@ function textOf(count: number): string {
   return Array.from({ length: count }, (_, i) => (i === 1 ? '' : `${i} ${PART}`)).join('');
 }
 
-/** A client that has asked, and has read the beginning of the answer and no more. */
+/** A client that has sent a request, has read the start of the response, and then stops reading. */
 async function sleeper(t: TestContext, port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   t.after(() => socket.destroy());
@@ -42,7 +42,7 @@ async function sleeper(t: TestContext, port: number): Promise<Socket> {
   return socket;
 }
 
-/** Resolves when a number has stayed the same over a good many requests to a server. */
+/** Resolves when a number has stayed the same over many requests to a server. */
 async function settled(url: string, number: () => number): Promise<number> {
   for (let same = 0, last = number(); same < 150; last = number()) {
     await fetch(url, { method: 'HEAD' });
@@ -51,7 +51,7 @@ async function settled(url: string, number: () => number): Promise<number> {
   return number();
 }
 
-test('a long answer is sent in chunks, and the connection goes on', async (t) => {
+test('A long response is sent in chunks, and the connection stays open', async (t) => {
   const { url, port, made } = await serveParts(t, 50);
   assert.equal(await (await fetch(url)).text(), textOf(50));
   const answers = await raw(port, [GET], /\r\n0\r\n\r\n$/);
@@ -72,7 +72,7 @@ test('a long answer is sent in chunks, and the connection goes on', async (t) =>
   assert.equal(made.ended, 5);
 });
 
-test('parts are made as the client reads, whatever their size', async (t) => {
+test('Parts are generated as the client reads, whatever their size', async (t) => {
   for (const part of ['x'.repeat(70_000), 'y'.repeat(4_000_000)]) {
     const count = 200_000_000 / part.length;
     let made = 0;
@@ -83,7 +83,7 @@ test('parts are made as the client reads, whatever their size', async (t) => {
     const { port, url } = await serve(t, { handleHttp });
     const socket = await sleeper(t, port);
     const unread = await settled(url, () => made);
-    // Sockets of the system take some megabytes.
+    // Socket buffers of the system hold some megabytes.
     assert.ok(unread * part.length < 20_000_000, `${unread} parts of ${part.length} made without a reader`);
     let bytes = 0;
     const all = new Promise<void>((resolve) => {
@@ -99,18 +99,18 @@ test('parts are made as the client reads, whatever their size', async (t) => {
   }
 });
 
-test('what is not read counts, and those that do not read are ended', async (t) => {
+test('Unread bytes of all clients are bounded, and clients that do not read are disconnected', async (t) => {
   const unsent = new Unsent(1_000_000);
   const { url, port, made } = await serveParts(t, 1000, { unsent });
   await Promise.all(Array.from({ length: 20 }, () => sleeper(t, port)));
   await settled(url, () => made.parts);
-  // Each that waits counts for 128 KiB and more.
+  // Each waiting client counts for at least 128 KiB.
   assert.ok(made.ended >= 12, `${made.ended} ended`);
   assert.ok(made.ended < 20);
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
 });
 
-test('what a body keeps of its own counts as long as it is not read', async (t) => {
+test('Memory that a body owns counts until the body has been read', async (t) => {
   function* parts(): Generator<string, void> {
     for (let i = 0; i < 1000; i++) yield PART;
   }
@@ -126,7 +126,7 @@ test('what a body keeps of its own counts as long as it is not read', async (t) 
   await ended;
 });
 
-test('a client that goes away ends the making', async (t) => {
+test('Generation stops when the client disconnects', async (t) => {
   const { url, port, made } = await serveParts(t, 10_000);
   const reading = connect(port, '127.0.0.1');
   reading.write(GET);
@@ -139,7 +139,7 @@ test('a client that goes away ends the making', async (t) => {
   assert.ok(made.parts < 1000, `${made.parts} parts`);
 });
 
-test('of many at once one part is made in each turn of the event loop', async (t) => {
+test('For many clients at once, each turn of the event loop generates one part', async (t) => {
   let turn = 0;
   let isOver = false;
   const count = (): void => {
@@ -159,12 +159,12 @@ test('of many at once one part is made in each turn of the event loop', async (t
   const texts = await Promise.all(Array.from({ length: 20 }, async () => (await fetch(url)).text()));
   isOver = true;
   assert.ok(texts.every((text) => text === PART.repeat(20)));
-  // Their first parts come with the requests.
+  // Their first parts are generated with the requests.
   const made = turns.length - new Set(turns).size;
   assert.ok(made <= 20, `${made} parts in a turn that another had`);
 });
 
-test('HEAD makes nothing of it, and HTTP/1.0, which knows no chunks, is refused', async (t) => {
+test('HEAD generates no part, and HTTP/1.0, which has no chunks, is rejected', async (t) => {
   const { url, port, made } = await serveParts(t, 5);
   const answers = await raw(port, ['HEAD / HTTP/1.1\r\nHost: h\r\n\r\n', GET], /\r\n0\r\n\r\n$/);
   assert.match(answers, /^HTTP\/1\.1 200 OK\r\n(?!Content-Length)(.+\r\n)*\r\nHTTP\/1\.1 200 OK/);
@@ -174,7 +174,7 @@ test('HEAD makes nothing of it, and HTTP/1.0, which knows no chunks, is refused'
   assert.equal((await fetch(url)).status, 200);
 });
 
-test('a part that cannot be made ends the connection, and is reported', async (t) => {
+test('A part that fails closes the connection, and is reported', async (t) => {
   function* parts(): Generator<string, void> {
     yield PART;
     throw new Error('a fault');
@@ -185,7 +185,7 @@ test('a part that cannot be made ends the connection, and is reported', async (t
   assert.match(String(reported[0]), /a fault/);
 });
 
-test('a connection that must end does so behind the last chunk', async (t) => {
+test('A connection that must close does so after the last chunk', async (t) => {
   const { port } = await serveParts(t, 30);
   const request = 'GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
   assert.ok((await raw(port, [request], /^$/)).endsWith('\r\n0\r\n\r\n'));
@@ -194,7 +194,7 @@ test('a connection that must end does so behind the last chunk', async (t) => {
   );
 });
 
-test('a shutdown waits until long answers are out', async (t) => {
+test('A shutdown waits until long responses are sent', async (t) => {
   const { port, server } = await serveParts(t, 80);
   const answer = raw(port, [GET], /^$/);
   const other = await sleeper(t, port);
@@ -203,7 +203,7 @@ test('a shutdown waits until long answers are out', async (t) => {
   assert.ok((await answer).endsWith('\r\n0\r\n\r\n'));
 });
 
-/** A server whose parts are fetched, and the number of fetched parts; `fetchPart` may wait, or reject. */
+/** A server that fetches parts, and the number fetched. `fetchPart` may be asynchronous, or reject. */
 async function serveFetched(t: TestContext, count: number, fetchPart: (i: number) => Promise<void> | void) {
   const fetched = { parts: 0, ended: 0 };
   async function* parts(): AsyncGenerator<Uint8Array> {
@@ -222,7 +222,7 @@ async function serveFetched(t: TestContext, count: number, fetchPart: (i: number
   return { ...(await serve(t, { handleHttp, report: (error) => void reports.push(error) })), fetched, reports };
 }
 
-test('parts are fetched as the client reads, and no more once it has gone', async (t) => {
+test('Parts are fetched as the client reads, and none after it has disconnected', async (t) => {
   const { url, port, fetched, reports } = await serveFetched(t, 10_000, () => undefined);
   const socket = await sleeper(t, port);
   const unread = await settled(url, () => fetched.parts);
@@ -233,7 +233,7 @@ test('parts are fetched as the client reads, and no more once it has gone', asyn
   assert.deepEqual(reports, []);
 });
 
-test('a part that cannot be fetched ends the connection, and the answer is not taken for whole', async (t) => {
+test('A part that cannot be fetched closes the connection, so the response is visibly incomplete', async (t) => {
   const { url, fetched, reports } = await serveFetched(t, 10, (i) => {
     if (i === 5) throw new Error('no more');
   });
@@ -244,7 +244,7 @@ test('a part that cannot be fetched ends the connection, and the answer is not t
   assert.equal(reports.length, 1);
 });
 
-test('a part that fails since its client has gone is no fault of the hub', async (t) => {
+test('A part that fails because its client has disconnected is no error of the hub', async (t) => {
   let fail: (() => void) | undefined;
   const { url, port, fetched, reports } = await serveFetched(t, 10, (i) =>
     i < 1 ? undefined : new Promise((_, reject) => (fail = () => reject(new Error('nobody waits')))),

@@ -16,7 +16,7 @@ async function closing(socket: WebSocket): Promise<readonly [number, string]> {
   return [code, String(reason)];
 }
 
-test('a peer has the path and the user agent of its upgrade request', async (t) => {
+test('A peer has the path and the user agent of its upgrade request', async (t) => {
   const peers: Peer[] = [];
   const { port } = await serve(t, {
     handlePeer(peer) {
@@ -35,7 +35,7 @@ test('a peer has the path and the user agent of its upgrade request', async (t) 
   );
 });
 
-test('text frames arrive whole and in order, and compression is not agreed on', async (t) => {
+test('Text frames arrive complete and in order, without compression', async (t) => {
   const { port } = await serve(t, { handlePeer: echo });
   const socket = await open(port);
   assert.equal(socket.extensions, '');
@@ -52,7 +52,7 @@ test('text frames arrive whole and in order, and compression is not agreed on', 
   assert.deepEqual(got, frames);
 });
 
-test('a binary frame closes with 1003, a frame over the limit with 1009', async (t) => {
+test('A binary frame closes with 1003, a frame over the limit with 1009', async (t) => {
   const { port } = await serve(t, { handlePeer: echo, frameMaxBytes: 100 });
   const cases: [string | Buffer, number][] = [
     [Buffer.from('x'), 1003],
@@ -67,7 +67,7 @@ test('a binary frame closes with 1003, a frame over the limit with 1009', async 
   }
 });
 
-test('a peer that throws is closed with 1011 and reported, and the server lives on', async (t) => {
+test('A peer that throws is closed with 1011 and reported, and the server survives', async (t) => {
   const defect = new Error('defect');
   const { port, reported } = await serve(t, {
     handlePeer: (peer) => ({
@@ -84,7 +84,7 @@ test('a peer that throws is closed with 1011 and reported, and the server lives 
   await open(port);
 });
 
-test('a peer is notified once that it has closed, and its methods have no effect then', async (t) => {
+test('A peer is notified once of its close, and its methods have no effect afterwards', async (t) => {
   let peer: Peer | undefined;
   let closed = 0;
   const { port } = await serve(t, {
@@ -102,7 +102,7 @@ test('a peer is notified once that it has closed, and its methods have no effect
   assert.equal(closed, 1);
 });
 
-test('a peer counts what the network has not taken, and tells when it has', async (t) => {
+test('A peer counts unsent bytes, and reports when they are sent', async (t) => {
   let peer: Peer | undefined;
   const drained = Promise.withResolvers<void>();
   const { port } = await serve(t, {
@@ -128,7 +128,7 @@ test('a peer counts what the network has not taken, and tells when it has', asyn
   assert.equal(got, sent, 'nothing was dropped');
 });
 
-test('close ends peers with 1001', async (t) => {
+test('close closes peers with 1001', async (t) => {
   const { server, port } = await serve(t, { handlePeer: echo });
   const sockets = [await open(port), await open(port)];
   const codes = Promise.all(sockets.map(closing));
@@ -139,7 +139,9 @@ test('close ends peers with 1001', async (t) => {
   );
 });
 
-test('an idle peer is kept while it answers pings, and lost when it does not', { timeout: 20_000 }, async (t) => {
+test('An idle peer stays open while it answers pings, and is closed when it does not', {
+  timeout: 20_000,
+}, async (t) => {
   const { port } = await serve(t, { idleTimeoutSeconds: 8 });
   const [answering, silent] = [await open(port), await open(port, { autoPong: false })];
   let pings = 0;

@@ -15,12 +15,12 @@ const ADDRESSES: readonly (readonly [address: string, header: string])[] = [
 ];
 
 for (const [address, header] of ADDRESSES) {
-  test(`proxyHeader tells the address ${address}`, () => {
+  test(`proxyHeader encodes the address ${address}`, () => {
     assert.equal(proxyHeader(address).toString('hex'), SIGNATURE + header);
   });
 }
 
-test('refuseProxyHeaders hands everything else on, however it is cut into pieces', async () => {
+test('refuseProxyHeaders passes everything else on, regardless of chunk boundaries', async () => {
   const text = Buffer.from('\r\n\r\n\0\r\nQUIT GET / HTTP/1.1\r\n\r\n\r\n\r\n\0\r\nQUI');
   for (const size of [1, 2, 7, 11, 12, 100]) {
     const guard = refuseProxyHeaders();
@@ -31,7 +31,7 @@ test('refuseProxyHeaders hands everything else on, however it is cut into pieces
   }
 });
 
-test('refuseProxyHeaders ends at a header, wherever it is cut', async () => {
+test('refuseProxyHeaders closes at a header, wherever it is split', async () => {
   const header = proxyHeader('192.0.2.1');
   for (const size of [1, 3, 6, 11, 12, 13, 28]) {
     const guard = refuseProxyHeaders();

@@ -14,7 +14,7 @@ function allowed(limit: RateLimit, client: string, asked: number): number {
 }
 
 describe('RateLimit', () => {
-  it('lets a client send twice its rate at once, and its rate in the long run', () => {
+  it('allows a client a burst of twice its rate, and its rate in the long run', () => {
     const { time, limit } = limited(10);
     assert.equal(allowed(limit, 'a', 100), 20);
     time.nowMs += 500;
@@ -27,13 +27,13 @@ describe('RateLimit', () => {
     assert.ok(Math.abs(sum - 100) <= 1, String(sum));
   });
 
-  it('counts clients apart', () => {
+  it('counts clients separately', () => {
     const { limit } = limited(1);
     assert.equal(allowed(limit, 'a', 5), 2);
     assert.equal(allowed(limit, 'b', 5), 2);
   });
 
-  it('holds no more than 20,000 clients, however many come, and still limits the last', () => {
+  it('tracks at most 20,000 clients, and still limits the latest', () => {
     const { time, limit } = limited(1);
     for (let i = 0; i < 100_000; i++) assert.ok(limit.allows(`client ${i}`));
     assert.equal(allowed(limit, 'client 99999', 5), 1);
@@ -46,7 +46,7 @@ describe('clientOf', () => {
   const bytes = (...values: number[]): ArrayBuffer => new Uint8Array(values).buffer;
   const v6 = (...tail: number[]): ArrayBuffer => bytes(0x20, 1, 0xd, 0xb8, 0, 1, 0, 2, ...tail);
 
-  it('is an IPv4 address, in whichever form it comes, or an IPv6 network', () => {
+  it('is an IPv4 address in any notation, or an IPv6 network', () => {
     const mapped = bytes(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1);
     assert.equal(clientOf(bytes(192, 0, 2, 1)), clientOf(mapped));
     assert.notEqual(clientOf(bytes(192, 0, 2, 1)), clientOf(bytes(192, 0, 2, 2)));

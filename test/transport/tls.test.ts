@@ -32,11 +32,11 @@ interface Asked {
   readonly path?: string;
   readonly body?: string | Uint8Array;
   readonly method?: string;
-  /** Address of the client. */
+  /** Local address of the client. */
   readonly localAddress?: string;
 }
 
-/** One HTTPS request, which trusts one certificate only. */
+/** Sends one HTTPS request that trusts only this certificate. */
 async function ask(port: number, { made, agent, path = '/', body, method = 'GET', localAddress = '127.0.0.1' }: Asked) {
   const trust = { ca: made.certificate, ...(agent === undefined ? { agent: false } : { agent }) };
   const sent = request({ host: '127.0.0.1', port, path, method, localAddress, ...trust });
@@ -79,7 +79,7 @@ for (const { only, name } of MODES) {
       await assert.rejects(ask(port, { made: await makeCertificate() }), /self-signed|unable to verify|signature/);
     });
 
-    test('carries long bodies both ways, whole and in order', async (t) => {
+    test('carries long bodies both ways, complete and in order', async (t) => {
       const { port, made } = await serveTls(t, only, {
         bodyMaxBytes: 5_000_000,
         handleHttp: ({ body }) => ({ status: 200, body: copied(body) }),
@@ -98,7 +98,7 @@ for (const { only, name } of MODES) {
       assert.deepEqual(got, sent);
     });
 
-    test('serves a changed certificate to new connections, and goes on with the open ones', async (t) => {
+    test('serves a changed certificate to new connections, and keeps the open ones', async (t) => {
       const { server, port, made, folder } = await serveTls(t, only);
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       t.after(() => agent.destroy());
@@ -118,7 +118,7 @@ for (const { only, name } of MODES) {
       }
     });
 
-    test('keeps its certificate when the new one is of no use', async (t) => {
+    test('keeps its certificate if the new one is invalid', async (t) => {
       const { server, port, made, folder } = await serveTls(t, only);
       const other = await makeCertificate();
       writeCertificate(folder, { ...other, key: made.key });
@@ -137,7 +137,7 @@ for (const { only, name } of MODES) {
       assert.equal((await ask(port, { made })).status, 200);
     });
 
-    test('takes no TLS before 1.2', async (t) => {
+    test('rejects TLS before 1.2', async (t) => {
       const { port } = await serveTls(t, only);
       const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
       const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...old });
@@ -145,7 +145,7 @@ for (const { only, name } of MODES) {
       assert.match(String(error), /protocol version|unsupported protocol|ECONNRESET|disconnected/);
     });
 
-    test('closes its sockets with 1001, ends, and frees the port', async (t) => {
+    test('closes its sockets with 1001, terminates, and frees the port', async (t) => {
       const port = await freePort();
       const { server, made, folder } = await serveTls(t, only, { port });
       const sockets = [await socketOf(port, made)];
@@ -160,7 +160,7 @@ for (const { only, name } of MODES) {
       await serve(t, { port });
     });
 
-    test('refuses connections beyond the bound', async (t) => {
+    test('rejects connections beyond the bound', async (t) => {
       const { port, made } = await serveTls(t, only, { connectionsMax: 2 });
       const kept = [await socketOf(port, made), await socketOf(port, made)];
       await assert.rejects(socketOf(port, made));
@@ -175,14 +175,14 @@ for (const { only, name } of MODES) {
           await new Promise(setImmediate);
         }
       }
-      assert.fail('no connection was taken in place of the one that has ended');
+      assert.fail('no connection was accepted in place of the closed one');
     });
   });
 }
 
 const GET = 'GET /plain HTTP/1.1\r\nHost: h\r\n\r\n';
 
-test('HTTP is answered that only HTTPS is served, and reaches nothing', async (t) => {
+test('Plain HTTP is answered that only HTTPS is served, and reaches no handler', async (t) => {
   let handled = 0;
   const { port } = await serveTls(t, true, { handleHttp: () => ({ status: 200, body: String(handled++) }) });
   const answer = await raw(port, [GET, GET], /never/);
@@ -197,7 +197,7 @@ test('HTTP is answered that only HTTPS is served, and reaches nothing', async (t
   assert.equal(handled, 0);
 });
 
-test('The answer that there is HTTPS only is made for the path that was asked for, as far as there is one', async (t) => {
+test('The error that only HTTPS is served follows the requested path, as far as it can be parsed', async (t) => {
   const refuse = ({ status }: HubError, path: string) => ({ status, body: `for <${path}>` });
   const { port } = await serveTls(t, true, { refuse });
   for (const [request, path] of [
@@ -211,7 +211,7 @@ test('The answer that there is HTTPS only is made for the path that was asked fo
   }
 });
 
-test('HTTP is answered on the port of HTTPS unless force_https is set, and so are its WebSockets', async (t) => {
+test('HTTP and its WebSockets are served on the port of HTTPS unless force_https is set', async (t) => {
   const { port } = await serveTls(t, false);
   assert.match(await raw(port, [GET], /"\/plain"/), /^HTTP\/1\.1 200 OK/);
   const socket = new WebSocket(`ws://127.0.0.1:${port}${SOCKET_PATH}`);
@@ -219,7 +219,7 @@ test('HTTP is answered on the port of HTTPS unless force_https is set, and so ar
   assert.equal(await echoed(socket, 'plain'), 'plain');
 });
 
-test('a client that sends a PROXY header is cut off, however it is cut into pieces', async (t) => {
+test('A client that sends a PROXY header is disconnected, wherever the header is split', async (t) => {
   let handled = 0;
   const { port } = await serveTls(t, false, {
     handleHttp() {
@@ -235,8 +235,8 @@ test('a client that sends a PROXY header is cut off, however it is cut into piec
   assert.ok(handled <= 4, `${handled} requests were handled`);
 });
 
-const skip = process.platform !== 'linux' && 'Other systems have one loopback address of IPv4 only';
-test('requests are counted by the address of the client, also behind the front', { skip }, async (t) => {
+const skip = process.platform !== 'linux' && 'Other systems have only one IPv4 loopback address';
+test('Requests are counted by the address of the client, also behind the TLS front end', { skip }, async (t) => {
   const { port, made } = await serveTls(t, false, { requestsPerSecond: 1 });
   const statuses: (number | undefined)[] = [];
   for (let i = 0; i < 30; i++) statuses.push((await ask(port, { made, localAddress: '127.0.0.2' })).status);
@@ -245,7 +245,7 @@ test('requests are counted by the address of the client, also behind the front',
   assert.equal((await ask(port, { made })).status, 200);
 });
 
-test('only this user can reach the server behind the front', { skip }, async (t) => {
+test('Only this user can reach the server behind the TLS front end', { skip }, async (t) => {
   const before = listening();
   const { port, server } = await serveTls(t, true);
   const now = listening();
@@ -257,13 +257,13 @@ test('only this user can reach the server behind the front', { skip }, async (t)
   assert.deepEqual(others, []);
   assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
   await server.close();
-  assert.equal(existsSync(dirname(path)), false, 'it is gone with the server');
+  assert.equal(existsSync(dirname(path)), false, 'it is removed with the server');
 });
 
-group('a server with TLS lets go of', { concurrency: true }, () => {
+group('A server with TLS disconnects', { concurrency: true }, () => {
   for (const [name, first] of [
-    ['a client that says nothing', ''],
-    ['a handshake that does not go on', '\x16\x03\x01\x02\0\x01'],
+    ['a client that sends nothing', ''],
+    ['a handshake that stalls', '\x16\x03\x01\x02\0\x01'],
   ] as const) {
     test(name, { timeout: 60_000 }, async (t) => {
       const { port } = await serveTls(t, true);
@@ -276,7 +276,7 @@ group('a server with TLS lets go of', { concurrency: true }, () => {
   }
 });
 
-test('connections that break off in every phase are no fault', async (t) => {
+test('Connections that break off in any phase are no error', async (t) => {
   const { port, made, reported } = await serveTls(t, false);
   const bytes = ['\x16', '\x16\x03\x01\x02', '\x16\x03\x01\xff\xffgarbage', 'G', 'GET / HTTP', '\0\0\0'];
   for (const text of bytes) {

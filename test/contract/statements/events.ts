@@ -120,7 +120,7 @@ export const EVENTS: readonly Statement[] = [
     tests: [
       by.contractCase('under load every subscriber gets every event once and in order, also one that reads late'),
       by.frames('have at most 32 KiB in a burst of large locations, and miss none'),
-      ['socket/delivery.test.ts', 'a client that reads late, but within the bound, gets everything in order'],
+      ['socket/delivery.test.ts', 'A client that reads late, but within the bound, receives everything in order'],
     ],
   },
   {

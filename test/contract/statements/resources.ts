@@ -124,7 +124,7 @@ export const RESOURCES: readonly Statement[] = [
     says: 'sensors are whatever the application likes',
     tests: [
       by.contractCase('sensors of a trackable are an array with those of all its providers that have some'),
-      ['api/assignment_endpoints.test.ts', 'are any JSON, 404 until they are set'],
+      ['api/assignment_endpoints.test.ts', 'are any JSON value, and 404 until they are set'],
       by.contractCase('Sensors set to null are absent, in whatever way they were set, also after a restart'),
       by.contractCase('Sensors come back with every digit, whatever JSON they are'),
     ],
