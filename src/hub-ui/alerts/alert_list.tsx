@@ -4,11 +4,11 @@ import { Badge } from '../controls/badge.tsx';
 import { Button, IconLink } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import { confirm } from '../controls/dialog.tsx';
-import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
 import { Empty, Spinner } from '../controls/notice.tsx';
 import { SearchInput } from '../controls/search_input.tsx';
+import { Select } from '../controls/select.tsx';
 import { ago, useNow } from '../controls/time.ts';
 import { toastError } from '../controls/toasts.tsx';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
@@ -70,19 +70,16 @@ export function AlertList() {
             </Button>
           ))}
         </fieldset>
-        <select
-          class={`${fieldStyles.input} ${styles.severity}`}
+        <Select
+          class={styles.severity}
           aria-label={t('Severity')}
           value={severity}
-          onChange={(event) => setUrlParams({ severity: event.currentTarget.value })}
-        >
-          <option value="">{t('Any severity')}</option>
-          {Object.entries(SEVERITY_LOOKS).map(([value, { label }]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+          options={[
+            { value: '', label: t('Any severity') },
+            ...Object.entries(SEVERITY_LOOKS).map(([value, { label }]) => ({ value, label })),
+          ]}
+          onChange={(next) => setUrlParams({ severity: next })}
+        />
         <span class={flow.space} />
         {mayChange && <ActOnAll found={found} />}
       </div>

@@ -1,6 +1,7 @@
 import { useLocation, useRoute } from 'wouter-preact';
 import { Button } from '../controls/button.tsx';
 import { Page } from '../controls/page.tsx';
+import type { Option } from '../controls/select.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import { useEntities } from '../hub/stores.ts';
@@ -11,7 +12,7 @@ import { RulesView } from './rules_view.tsx';
 
 type View = 'alerts' | 'rules';
 
-const VIEWS: readonly { value: View; label: string }[] = [
+const VIEWS: readonly Option<View>[] = [
   { value: 'alerts', label: t('Alerts') },
   { value: 'rules', label: t('What to alert of') },
 ];

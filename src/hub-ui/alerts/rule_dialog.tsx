@@ -3,11 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { type AlertPreview, type AlertRule, SEVERITIES } from '../../model/alert.ts';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
-import fieldStyles from '../controls/field.module.css';
 import { SelectField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { NumberInput } from '../controls/number_input.tsx';
+import { type Option, Select } from '../controls/select.tsx';
 import { ago } from '../controls/time.ts';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
@@ -35,7 +35,7 @@ const SENTENCES = {
   collision: 'Alert when {who} collides with another',
 } as const satisfies Readonly<Record<Kind, Text>>;
 
-const KINDS: readonly { value: Kind; label: string }[] = [
+const KINDS: readonly Option<Kind>[] = [
   { value: 'entry', label: t('Enters') },
   { value: 'exit', label: t('Leaves') },
   { value: 'inside_longer', label: t('Stays too long') },
@@ -180,20 +180,20 @@ function Sentence({ draft, onChange }: PartProps) {
   const places: Readonly<Record<'who' | 'where' | 'long' | 'many', ComponentChildren>> = {
     who: <Who draft={draft} onChange={onChange} />,
     where: (
-      <select
-        class={fieldStyles.input}
+      <Select
         aria-label={t('Which fences')}
         value={draft.fence_ids == null ? 'all' : 'some'}
-        onChange={(event) => onChange({ fence_ids: event.currentTarget.value === 'all' ? null : [] })}
-      >
-        <option value="all">{t('any fence')}</option>
-        <option value="some">{t('one of these fences')}</option>
-      </select>
+        options={[
+          { value: 'all', label: t('any fence') },
+          { value: 'some', label: t('one of these fences') },
+        ]}
+        onChange={(which) => onChange({ fence_ids: which === 'all' ? null : [] })}
+      />
     ),
     long: <Long draft={draft} onChange={onChange} />,
     many: (
       <NumberInput
-        class={`${fieldStyles.input} ${styles.number}`}
+        class={styles.number}
         aria-label={t('How many')}
         min={0}
         step="1"
@@ -237,34 +237,29 @@ function Who({ draft, onChange }: PartProps) {
     });
   };
   return (
-    <select
-      class={`${fieldStyles.input} ${styles.who}`}
+    <Select
+      class={styles.who}
       aria-label={t('Which objects')}
-      value={at}
-      onChange={(event) => {
-        const chosen = WHO[Number(event.currentTarget.value)];
+      value={String(at)}
+      options={WHO.map(({ type: its, label }, i) => ({ type: its, value: String(i), label })).filter(
+        (option) => draft.kind !== 'collision' || option.type === 'trackable',
+      )}
+      onChange={(next) => {
+        const chosen = WHO[Number(next)];
         if (chosen !== undefined) choose(chosen);
       }}
-    >
-      {WHO.map((each, i) =>
-        draft.kind === 'collision' && each.type !== 'trackable' ? null : (
-          <option key={each.label} value={i}>
-            {each.label}
-          </option>
-        ),
-      )}
-    </select>
+    />
   );
 }
 
 function Long({ draft, onChange }: PartProps) {
   const ms = draft.longer_than ?? UNIT_MS;
   const unit = UNITS.findLast(({ value }) => ms % Number(value) === 0)?.value ?? '1000';
-  const [chosen, setChosen] = useState<string>(unit);
+  const [chosen, setChosen] = useState(unit);
   return (
     <>
       <NumberInput
-        class={`${fieldStyles.input} ${styles.number}`}
+        class={styles.number}
         aria-label={t('How long')}
         min={1}
         step="any"
@@ -273,22 +268,15 @@ function Long({ draft, onChange }: PartProps) {
           if (value !== undefined) onChange({ longer_than: Math.round(value * Number(chosen)) });
         }}
       />{' '}
-      <select
-        class={fieldStyles.input}
+      <Select
         aria-label={t('Unit of time')}
         value={chosen}
-        onChange={(event) => {
-          const next = event.currentTarget.value;
+        options={UNITS}
+        onChange={(next) => {
           onChange({ longer_than: Math.round((ms / Number(chosen)) * Number(next)) });
           setChosen(next);
         }}
-      >
-        {UNITS.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </select>
+      />
     </>
   );
 }

@@ -6,6 +6,7 @@ import fieldStyles from '../controls/field.module.css';
 import { Field, NumberField, SelectField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Failures, Progress } from '../controls/progress.tsx';
+import type { Option } from '../controls/select.tsx';
 import { toast } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { labelOfPath, valueText } from '../drafts/member_text.ts';
@@ -182,7 +183,7 @@ function LineFields({
   );
 }
 
-const HOWS: readonly { readonly value: How; readonly label: string }[] = [
+const HOWS: readonly Option<How>[] = [
   { value: 'set', label: t('Set to') },
   { value: 'forever', label: t('Forever') },
   { value: 'clear', label: t('Not set') },

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX, Ref } from 'preact';
 import styles from './button.module.css';
 import { Icon, type IconName } from './icons.tsx';
 import { Link } from './link.tsx';
+import type { Option } from './select.tsx';
 
 export type ButtonKind = 'plain' | 'main' | 'danger' | 'quiet';
 
@@ -78,7 +79,7 @@ export function IconLink({
 export function Choice<T extends string>(props: {
   readonly label: string;
   readonly value: T | undefined;
-  readonly options: readonly { readonly value: T; readonly label: string }[];
+  readonly options: readonly Option<T>[];
   readonly onChange: (value: T) => void;
 }) {
   return (

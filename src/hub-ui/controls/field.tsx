@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import styles from './field.module.css';
 import { NumberInput } from './number_input.tsx';
+import { Select, type SelectProps } from './select.tsx';
 
 interface FieldFrame {
   readonly label: string;
@@ -31,11 +32,7 @@ export function Field({
     <div class={styles.field}>
       <label htmlFor={id}>{label}</label>
       {children({ id, 'aria-invalid': error !== undefined, 'aria-describedby': hasNote ? noteId : undefined })}
-      {error !== undefined && (
-        <p id={noteId} class={styles.error} role="alert">
-          {error}
-        </p>
-      )}
+      <FieldError id={noteId} text={error} />
       {error === undefined && help !== undefined && (
         <p id={noteId} class={styles.help}>
           {help}
@@ -45,9 +42,19 @@ export function Field({
   );
 }
 
+/** Error sentence of an input, announced to screen readers; nothing without one. */
+export function FieldError({ text, id }: { readonly text: string | undefined; readonly id?: string }) {
+  if (text === undefined) return null;
+  return (
+    <p id={id} class={styles.error} role="alert">
+      {text}
+    </p>
+  );
+}
+
 type InputProps = Omit<
   JSX.InputHTMLAttributes<HTMLInputElement>,
-  'label' | 'value' | 'onChange' | 'onInput' | 'onBlur'
+  'label' | 'class' | 'value' | 'onChange' | 'onInput' | 'onBlur'
 >;
 
 export function TextField({
@@ -94,37 +101,10 @@ export function NumberField({
   );
 }
 
-export function SelectField<T extends string>({
-  label,
-  help,
-  error,
-  value,
-  options,
-  onChange,
-  disabled = false,
-}: FieldFrame & {
-  readonly value: T;
-  readonly options: readonly { readonly value: T; readonly label: string }[];
-  readonly onChange: (value: T) => void;
-  readonly disabled?: boolean;
-}) {
+export function SelectField<T extends string>({ label, help, error, ...select }: FieldFrame & SelectProps<T>) {
   return (
     <Field label={label} help={help} error={error}>
-      {(ids) => (
-        <select
-          {...ids}
-          class={styles.input}
-          value={value}
-          disabled={disabled}
-          onChange={(e) => onChange(e.currentTarget.value as T)}
-        >
-          {options.map((option) => (
-            <option key={option.value} value={option.value}>
-              {option.label}
-            </option>
-          ))}
-        </select>
-      )}
+      {(ids) => <Select {...select} {...ids} />}
     </Field>
   );
 }

@@ -3,7 +3,10 @@ import { equal } from '../json/equal.ts';
 import fieldStyles from './field.module.css';
 import { type Notation, useTyped } from './use_typed.ts';
 
-type Attributes = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'type' | 'value' | 'onChange' | 'onInput' | 'onBlur'>;
+type Attributes = Omit<
+  JSX.InputHTMLAttributes<HTMLInputElement>,
+  'type' | 'class' | 'value' | 'onChange' | 'onInput' | 'onBlur'
+>;
 
 const NUMBER: Notation<number | undefined> = {
   write: (value) => (value === undefined ? '' : String(value)),
@@ -14,14 +17,19 @@ const NUMBER: Notation<number | undefined> = {
 export function NumberInput({
   value,
   onInput,
+  class: own = '',
   ...attributes
-}: Attributes & { readonly value: number | undefined; readonly onInput: (value: number | undefined) => void }) {
+}: Attributes & {
+  readonly class?: string | undefined;
+  readonly value: number | undefined;
+  readonly onInput: (value: number | undefined) => void;
+}) {
   const [text, type] = useTyped(value, NUMBER);
   return (
     <input
       step="any"
-      class={fieldStyles.input}
       {...attributes}
+      class={`${fieldStyles.input} ${own}`}
       type="number"
       value={text}
       onInput={({ currentTarget: input }) => {

@@ -11,7 +11,9 @@ export interface Column<Row> {
   readonly class?: string | undefined;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** Whether its heading is a button that sorts. */
+  /** Whether its cells are the headings of their rows. */
+  readonly isHeading?: boolean;
+  /** Whether its title is a button that sorts. */
   readonly sorts?: boolean;
 }
 
@@ -29,12 +31,13 @@ export function Table<Row>(props: {
   readonly sorting?: Sorting | undefined;
   readonly onSort?: (sorting: Sorting) => void;
   readonly isSelected?: (row: Row) => boolean;
+  readonly class?: string | undefined;
 }) {
   const { columns, rows, keyOf, sorting, onSort, isSelected } = props;
   return (
-    // Focusable, so that a wide table can be scrolled by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus
-    <section class={styles.box} aria-label={props.label} tabIndex={0}>
+    // Focusable, so that a keyboard can scroll it where it is wider than the screen.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable
+    <section class={`${styles.box} ${props.class ?? ''}`} aria-label={props.label} tabIndex={0}>
       <table class={styles.table}>
         <thead>
           <tr>
@@ -46,11 +49,17 @@ export function Table<Row>(props: {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} aria-selected={isSelected?.(row)}>
-              {columns.map(({ key, cell, ...column }) => (
-                <td key={key} class={classOf(column)}>
-                  {cell(row)}
-                </td>
-              ))}
+              {columns.map(({ key, cell, isHeading = false, ...column }) =>
+                isHeading ? (
+                  <th key={key} scope="row" class={classOf(column)}>
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={key} class={classOf(column)}>
+                    {cell(row)}
+                  </td>
+                ),
+              )}
             </tr>
           ))}
         </tbody>

@@ -1,5 +1,6 @@
 import { useLocation, useRoute } from 'wouter-preact';
 import { Page } from '../controls/page.tsx';
+import type { Option } from '../controls/select.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import { t } from '../languages/language.ts';
 import { LogView } from './log_view.tsx';
@@ -7,7 +8,7 @@ import { OccupancyView } from './occupancy_view.tsx';
 
 type View = 'log' | 'occupancy';
 
-const VIEWS: readonly { value: View; label: string }[] = [
+const VIEWS: readonly Option<View>[] = [
   { value: 'log', label: t('Log') },
   { value: 'occupancy', label: t('Occupancy') },
 ];

@@ -7,6 +7,7 @@ import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
 import { Empty, Spinner } from '../controls/notice.tsx';
 import { SearchInput } from '../controls/search_input.tsx';
+import type { Option } from '../controls/select.tsx';
 import { sortedBy } from '../controls/sort_and_page.ts';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
@@ -32,7 +33,7 @@ const WINDOWS = [
   { value: '15', label: t('15 min') },
   { value: '60', label: '1 h' },
 ] as const;
-const COUNTED: readonly { value: Counted; label: string }[] = [
+const COUNTED: readonly Option<Counted>[] = [
   { value: 'trackables', label: t('Trackables') },
   { value: 'providers', label: t('Providers') },
 ];

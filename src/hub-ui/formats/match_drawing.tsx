@@ -7,7 +7,8 @@ import { lazyPart } from '../controls/lazy.tsx';
 import { Notice } from '../controls/notice.tsx';
 import { NumberInput } from '../controls/number_input.tsx';
 import { Failures } from '../controls/progress.tsx';
-import tableStyles from '../controls/table.module.css';
+import { Select } from '../controls/select.tsx';
+import { type Column, Table } from '../controls/table.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
@@ -26,6 +27,12 @@ import { EMPTY_PAIR, placeByPoints, type PointPair } from './two_points.ts';
 
 /** Loaded on demand, since the maps are large. */
 const PointMaps = lazyPart(async () => (await import('./point_maps.tsx')).PointMaps);
+
+const BECOMES = [
+  { value: 'fences', label: t('Fences') },
+  { value: 'zones', label: t('Zones') },
+  { value: 'none', label: t('Left out') },
+] as const;
 
 const WAYS = [
   { value: 'origin', label: t('By its origin') },
@@ -105,32 +112,12 @@ export function MatchDrawing({
         </Notice>
       )}
       <p class={typography.soft}>{t('Select what each layer becomes. Shapes with their own floor keep it.')}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
-      <section class={tableStyles.box} aria-label={t('Layers')} tabIndex={0}>
-        <table class={tableStyles.table}>
-          <thead>
-            <tr>
-              <th scope="col">{t('Layer')}</th>
-              <th scope="col" class={tableStyles.number}>
-                {t('Shapes')}
-              </th>
-              <th scope="col">{t('Becomes')}</th>
-              <th scope="col">{t('Floor')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {drawing.layers.map((layer, index) => (
-              <LayerRow
-                key={layer.name}
-                layer={layer}
-                choice={layers[index] ?? firstChoice(layer)}
-                mayBeZones={!isInMeters}
-                onChange={(choice) => change(index, choice)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table
+        label={t('Layers')}
+        columns={layerColumns({ mayBeZones: !isInMeters, onChange: change })}
+        rows={drawing.layers.map((layer, index) => ({ layer, index, choice: layers[index] ?? firstChoice(layer) }))}
+        keyOf={({ layer }) => layer.name}
+      />
       {isInMeters && zones.length === 0 && (
         <Notice tone="warn">
           {t('The file is not georeferenced. First create a zone with the coordinates of the file.')}
@@ -175,46 +162,51 @@ export function MatchDrawing({
   );
 }
 
-function LayerRow({
-  layer,
-  choice,
+interface LayerRow {
+  readonly layer: Layer;
+  readonly index: number;
+  readonly choice: LayerChoice;
+}
+
+function layerColumns({
   mayBeZones,
   onChange,
 }: {
-  readonly layer: Layer;
-  readonly choice: LayerChoice;
   readonly mayBeZones: boolean;
-  readonly onChange: (choice: Partial<LayerChoice>) => void;
-}) {
-  return (
-    <tr>
-      <th scope="row">{layer.name}</th>
-      <td class={tableStyles.number}>{countText(layer.shapes.length)}</td>
-      <td>
-        <select
-          class={`${fieldStyles.input} ${styles.becomes}`}
-          aria-label={t('{name} becomes', { name: layer.name })}
+  readonly onChange: (index: number, choice: Partial<LayerChoice>) => void;
+}): readonly Column<LayerRow>[] {
+  return [
+    { key: 'layer', title: t('Layer'), isHeading: true, cell: ({ layer }) => layer.name },
+    { key: 'shapes', title: t('Shapes'), isNumber: true, cell: ({ layer }) => countText(layer.shapes.length) },
+    {
+      key: 'becomes',
+      title: t('Becomes'),
+      cell: ({ layer: { name }, choice, index }) => (
+        <Select
+          class={styles.becomes}
+          aria-label={t('{name} becomes', { name })}
           value={choice.becomes}
-          onChange={({ currentTarget }) => onChange({ becomes: currentTarget.value as LayerChoice['becomes'] })}
-        >
-          <option value="fences">{t('Fences')}</option>
-          {mayBeZones && <option value="zones">{t('Zones')}</option>}
-          <option value="none">{t('Left out')}</option>
-        </select>
-      </td>
-      <td>
+          options={BECOMES.filter(({ value }) => mayBeZones || value !== 'zones')}
+          onChange={(becomes) => onChange(index, { becomes })}
+        />
+      ),
+    },
+    {
+      key: 'floor',
+      title: t('Floor'),
+      cell: ({ layer: { name }, choice, index }) => (
         <NumberInput
-          class={`${fieldStyles.input} ${styles.floor}`}
-          aria-label={t('Floor of {name}', { name: layer.name })}
+          class={styles.floor}
+          aria-label={t('Floor of {name}', { name })}
           placeholder={t('All')}
           step="1"
           disabled={choice.becomes === 'none'}
           value={choice.floor}
-          onInput={(floor) => onChange({ floor })}
+          onInput={(floor) => onChange(index, { floor })}
         />
-      </td>
-    </tr>
-  );
+      ),
+    },
+  ];
 }
 
 /** Fetches the fences and zones that the user may read. */

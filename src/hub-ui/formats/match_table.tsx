@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { Button, Choice } from '../controls/button.tsx';
-import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
-import tableStyles from '../controls/table.module.css';
+import { type Option, Select } from '../controls/select.tsx';
+import { Table } from '../controls/table.tsx';
 import typography from '../controls/typography.module.css';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { labelOfMember } from '../problems/sentences.ts';
-import type { Table } from './csv.ts';
+import type { Table as CsvTable } from './csv.ts';
 import type { HubDocument } from './entity_document.ts';
 import styles from './match.module.css';
 import { guessKind, guessMeanings, MEMBERS, type Meaning, meaningsOf, type TableKind } from './table_columns.ts';
@@ -23,7 +23,7 @@ const KINDS = [
 const SIGNS = [
   { value: '.', label: '1,234.56' },
   { value: ',', label: '1.234,56' },
-] as const satisfies readonly { readonly value: DecimalSign; readonly label: string }[];
+] as const satisfies readonly Option<DecimalSign>[];
 
 /** Form that maps the rows and columns of a table, and its number format if that is ambiguous. */
 export function MatchTable({
@@ -33,7 +33,7 @@ export function MatchTable({
   onMatched,
 }: {
   readonly name: string;
-  readonly table: Table;
+  readonly table: CsvTable;
   /** Warnings about the file as a whole. */
   readonly notes: readonly string[];
   readonly onMatched: (document: HubDocument) => void;
@@ -62,44 +62,36 @@ export function MatchTable({
         </Notice>
       ))}
       <Choice label={t('Rows become')} value={kind} options={KINDS} onChange={pick} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
-      <section class={tableStyles.box} aria-label={t('Columns')} tabIndex={0}>
-        <table class={tableStyles.table}>
-          <thead>
-            <tr>
-              <th scope="col">{t('Column')}</th>
-              <th scope="col">{t('For example')}</th>
-              <th scope="col">{t('Means')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {columns.map((column, index) => (
-              <tr key={index}>
-                <th scope="row">{column}</th>
-                <td class={`${typography.soft} ${styles.example}`}>
-                  <Example cell={exampleIn(table, index)} isNumber={isNumber(meanings[index], kind)} sign={sign} />
-                </td>
-                <td>
-                  <select
-                    class={`${fieldStyles.input} ${styles.becomes}`}
-                    aria-label={t('{column} means', { column })}
-                    value={meanings[index] ?? 'none'}
-                    onChange={({ currentTarget: { value } }) =>
-                      setMeanings(meanings.map((each, i) => (i === index ? value : each)))
-                    }
-                  >
-                    {meaningsOf(kind).map((meaning) => (
-                      <option key={meaning} value={meaning}>
-                        {labelOfMeaning(meaning)}
-                      </option>
-                    ))}
-                  </select>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table
+        label={t('Columns')}
+        rows={columns.map((name, index) => ({ name, index }))}
+        keyOf={({ index }) => String(index)}
+        columns={[
+          { key: 'column', title: t('Column'), isHeading: true, cell: ({ name: column }) => column },
+          {
+            key: 'example',
+            title: t('For example'),
+            cell: ({ index }) => (
+              <div class={`${typography.soft} ${styles.example}`}>
+                <Example cell={exampleIn(table, index)} isNumber={isNumber(meanings[index], kind)} sign={sign} />
+              </div>
+            ),
+          },
+          {
+            key: 'meaning',
+            title: t('Means'),
+            cell: ({ name: column, index }) => (
+              <Select
+                class={styles.becomes}
+                aria-label={t('{column} means', { column })}
+                value={meanings[index] ?? 'none'}
+                options={meaningsOf(kind).map((value) => ({ value, label: labelOfMeaning(value) }))}
+                onChange={(meaning) => setMeanings(meanings.with(index, meaning))}
+              />
+            ),
+          },
+        ]}
+      />
       {(isUndecided || selectedSign !== undefined) && (
         <>
           <Notice tone="warn">
@@ -134,7 +126,7 @@ function isNumber(meaning: Meaning | undefined, kind: TableKind): boolean {
 }
 
 /** First non-empty cell of a column; for numbers, one whose separators show the format. */
-function exampleIn({ rows }: Table, column: number): string {
+function exampleIn({ rows }: CsvTable, column: number): string {
   const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell !== '');
   return cells.find((cell) => /\d[.,\s'’]\d/.test(cell)) ?? cells[0] ?? '';
 }

@@ -5,7 +5,6 @@ import Stroke from 'ol/style/Stroke.js';
 import Style from 'ol/style/Style.js';
 import { useMemo } from 'preact/hooks';
 import type { Zone } from '../../model/zone.ts';
-import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { NumberInput } from '../controls/number_input.tsx';
@@ -184,7 +183,7 @@ function PointTable({ points, onChange }: Pick<PointMapsProps, 'points' | 'onCha
               {COLUMNS.map((column) => (
                 <td key={column[2]}>
                   <NumberInput
-                    class={`${fieldStyles.input} ${positionStyles.cell}`}
+                    class={positionStyles.cell}
                     aria-label={t('{column} of point {number}', { column: column[2], number: i + 1 })}
                     step="any"
                     value={point[column[0]][column[1]]}

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, IconButton } from '../controls/button.tsx';
 import fieldStyles from '../controls/field.module.css';
+import { Select } from '../controls/select.tsx';
 import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { setUrlParams } from '../controls/url_state.ts';
@@ -96,28 +97,20 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
         <Clock atMs={atMs} onGo={go} />
         <PlaybackStatus />
         <span class={styles.space} />
-        <select
-          class={`${fieldStyles.input} ${styles.select}`}
+        <Select
+          class={styles.select}
           aria-label={t('Speed')}
           value={String(speedFromUrl())}
-          onChange={(event) => setUrlParams({ speed: event.currentTarget.value })}
-        >
-          {SPEEDS.map((speed) => (
-            <option key={speed} value={String(speed)}>{`${speed}×`}</option>
-          ))}
-        </select>
-        <select
-          class={`${fieldStyles.input} ${styles.select}`}
+          options={SPEEDS.map((speed) => ({ value: String(speed), label: `${speed}×` }))}
+          onChange={(speed) => setUrlParams({ speed })}
+        />
+        <Select
+          class={styles.select}
           aria-label={t('Length of the time bar')}
           value={String(spanFromUrl().seconds)}
-          onChange={(event) => showSpan(Number(event.currentTarget.value), Date.now())}
-        >
-          {SPANS.map(({ seconds, label }) => (
-            <option key={seconds} value={String(seconds)}>
-              {label}
-            </option>
-          ))}
-        </select>
+          options={SPANS.map(({ seconds, label }) => ({ value: String(seconds), label }))}
+          onChange={(seconds) => showSpan(Number(seconds), Date.now())}
+        />
         <Button icon="target" onClick={goLive}>
           {t('Live')}
         </Button>

@@ -5,6 +5,7 @@ import { Dialog } from '../controls/dialog.tsx';
 import { AreaField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
+import type { Option } from '../controls/select.tsx';
 import { toast } from '../controls/toasts.tsx';
 import {
   type Resolutions,
@@ -31,11 +32,11 @@ import { type CurlVerb, curlOf } from './curl.ts';
 
 type View = 'json' | 'curl';
 
-const VIEWS: readonly { value: View; label: string }[] = [
+const VIEWS: readonly Option<View>[] = [
   { value: 'json', label: 'JSON' },
   { value: 'curl', label: 'curl' },
 ];
-const VERBS: readonly { value: CurlVerb; label: string }[] = [
+const VERBS: readonly Option<CurlVerb>[] = [
   { value: 'GET', label: t('Read') },
   { value: 'PUT', label: t('Replace') },
   { value: 'DELETE', label: t('Delete') },

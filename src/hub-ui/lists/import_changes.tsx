@@ -1,6 +1,6 @@
 import type { ImportMemberChange } from '../../model/import.ts';
 import { lookUp, parsePointer } from '../../model/json_tree.ts';
-import tableStyles from '../controls/table.module.css';
+import { type Column, Table } from '../controls/table.tsx';
 import typography from '../controls/typography.module.css';
 import type { HubDocument, HubEntities } from '../formats/entity_document.ts';
 import { isDefinition } from '../hub/definitions.ts';
@@ -29,33 +29,25 @@ export function MemberChanges({
 }) {
   if (count === 0) return null;
   const shown = changes.slice(0, SHOWN);
+  const columns: readonly Column<ImportMemberChange>[] = [
+    { key: 'entity', title: t('Entity'), isHeading: true, cell: (change) => nameOf(change, document, hub) },
+    { key: 'member', title: t('Member'), cell: ({ path }) => memberText(path) },
+    { key: 'before', title: t('In the hub'), cell: ({ before }) => <span class={typography.soft}>{before}</span> },
+    {
+      key: 'after',
+      title: t('After the import'),
+      cell: ({ after }) => after ?? <span class={styles.deleted}>{t('deleted')}</span>,
+    },
+  ];
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
-      <section class={`${tableStyles.box} ${styles.changes}`} aria-label={label} tabIndex={0}>
-        <table class={tableStyles.table}>
-          <thead>
-            <tr>
-              <th scope="col">{t('Entity')}</th>
-              <th scope="col">{t('Member')}</th>
-              <th scope="col">{t('In the hub')}</th>
-              <th scope="col">{t('After the import')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((change) => (
-              <tr key={`${change.list} ${change.id} ${change.path}`}>
-                <th scope="row">{nameOf(change, document, hub)}</th>
-                <td>{memberText(change.path)}</td>
-                <td class={typography.soft}>{change.before}</td>
-                <td class={styles.after} data-tone={change.after === undefined ? 'danger' : undefined}>
-                  {change.after ?? t('deleted')}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table
+        class={styles.changes}
+        label={label}
+        columns={columns}
+        rows={shown}
+        keyOf={({ list, id, path }) => `${list} ${id} ${path}`}
+      />
       {count > shown.length && (
         <p class={typography.faint}>{t('{count} more', { count: countText(count - shown.length) })}</p>
       )}

@@ -4,10 +4,10 @@ import { CopyDialog } from '../bulk/copy_dialog.tsx';
 import { Button, ButtonLink } from '../controls/button.tsx';
 import cardStyles from '../controls/card.module.css';
 import { Card } from '../controls/card.tsx';
-import fieldStyles from '../controls/field.module.css';
 import type { IconName } from '../controls/icons.tsx';
 import { Empty, Notice, Spinner } from '../controls/notice.tsx';
 import { Page } from '../controls/page.tsx';
+import { SearchInput } from '../controls/search_input.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { can } from '../hub/access.ts';
@@ -69,14 +69,14 @@ export function ListsPage() {
       }
     >
       <ImportStatus />
-      <input
-        class={`${fieldStyles.input} ${styles.search}`}
-        type="search"
-        aria-label={t('Search all lists')}
-        placeholder={t('Search names, ids and properties')}
-        value={urlParam('q') ?? ''}
-        onInput={(event) => setUrlParams({ q: event.currentTarget.value, page: undefined })}
-      />
+      <div class={styles.search}>
+        <SearchInput
+          label={t('Search all lists')}
+          hint={t('Search names, ids and properties')}
+          text={urlParam('q') ?? ''}
+          onInput={(q) => setUrlParams({ q, page: undefined })}
+        />
+      </div>
       <Card flush>
         <Tabs
           label={t('Kinds')}

@@ -1,6 +1,7 @@
+import { useId } from 'preact/hooks';
 import { IconButton } from '../controls/button.tsx';
-import fieldStyles from '../controls/field.module.css';
 import flow from '../controls/flow.module.css';
+import { Select } from '../controls/select.tsx';
 import type { PagePart } from '../controls/sort_and_page.ts';
 import typography from '../controls/typography.module.css';
 import { setUrlParams } from '../controls/url_state.ts';
@@ -19,6 +20,7 @@ export function Pager({
   total,
   size,
 }: Omit<PagePart<never>, 'rows'> & { readonly total: number; readonly size: number }) {
+  const sizeId = useId();
   const go = (next: number): void => setUrlParams({ page: next === 1 ? undefined : next });
   return (
     <nav class={styles.pager} aria-label={t('Pages')}>
@@ -28,19 +30,15 @@ export function Pager({
           : t('{from} to {to} of {total}', { from: countText(from), to: countText(to), total: countText(total) })}
       </span>
       <span class={flow.space} />
-      <label class={`${flow.row} ${flow.wideOnly}`}>
+      <label htmlFor={sizeId} class={`${flow.row} ${flow.wideOnly}`}>
         <span class={typography.soft}>{t('Rows')}</span>
-        <select
-          class={`${fieldStyles.input} ${styles.size}`}
-          value={size}
-          onChange={(event) => setUrlParams({ size: event.currentTarget.value, page: undefined })}
-        >
-          {SIZES.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
-        </select>
+        <Select
+          id={sizeId}
+          class={styles.size}
+          value={String(size)}
+          options={SIZES.map((each) => ({ value: String(each), label: String(each) }))}
+          onChange={(next) => setUrlParams({ size: next, page: undefined })}
+        />
       </label>
       <IconButton icon="left" label={t('Previous page')} disabled={page <= 1} onClick={() => go(page - 1)} />
       <span class={typography.soft}>{t('Page {page} of {pages}', { page, pages })}</span>

@@ -1,8 +1,8 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useId, useMemo, useRef } from 'preact/hooks';
 import { ButtonLink } from '../controls/button.tsx';
-import fieldStyles from '../controls/field.module.css';
 import { Check } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
+import { Select } from '../controls/select.tsx';
 import { durationText, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
@@ -55,26 +55,24 @@ export function useFiltered<K extends Kind>(kind: K, matching: readonly Entities
 
 /** Filter bar for tags that need attention: silent or unassigned. */
 export function TagFilterBar({ kind }: { readonly kind: TagKind }) {
+  const silentId = useId();
   const { silentMs, isUnassigned } = filterFromUrl();
   const seconds = silentMs === undefined ? undefined : silentMs / 1_000;
   const offered =
     seconds === undefined || SILENT_SECONDS.includes(seconds) ? SILENT_SECONDS : [seconds, ...SILENT_SECONDS];
   return (
     <div class={styles.bar}>
-      <label class={styles.silent}>
+      <label htmlFor={silentId} class={styles.silent}>
         <span class={typography.soft}>{t('Not seen for')}</span>
-        <select
-          class={fieldStyles.input}
+        <Select
+          id={silentId}
           value={seconds === undefined ? '' : String(seconds)}
-          onChange={(event) => setUrlParams({ silent: event.currentTarget.value, page: undefined })}
-        >
-          <option value="">{t('any time')}</option>
-          {offered.map((each) => (
-            <option key={each} value={String(each)}>
-              {durationText(each * 1_000)}
-            </option>
-          ))}
-        </select>
+          options={[
+            { value: '', label: t('any time') },
+            ...offered.map((each) => ({ value: String(each), label: durationText(each * 1_000) })),
+          ]}
+          onChange={(silent) => setUrlParams({ silent, page: undefined })}
+        />
       </label>
       <Check
         label={kind === 'providers' ? t('Unassigned') : t('Without providers')}

@@ -9,6 +9,7 @@ import { Dialog, Questions } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
 import { Icon, Mark } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
+import type { Option } from '../controls/select.tsx';
 import { type Theme, theme } from '../controls/theme.ts';
 import { Toasts } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
@@ -158,7 +159,7 @@ function bellText(raised: number): string {
   return raised === 0 ? t('Alerts') : t('Alerts, {count} not acknowledged', { count: countText(raised) });
 }
 
-const THEMES: readonly { value: Theme; label: string }[] = [
+const THEMES: readonly Option<Theme>[] = [
   { value: 'system', label: t('System') },
   { value: 'light', label: t('Light') },
   { value: 'dark', label: t('Dark') },

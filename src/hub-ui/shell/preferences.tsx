@@ -4,12 +4,13 @@ import { Dialog } from '../controls/dialog.tsx';
 import { SelectField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Icon } from '../controls/icons.tsx';
+import type { Option } from '../controls/select.tsx';
 import { chooseLanguage, type LanguageChoice, languageChoice, t } from '../languages/language.ts';
 import { chooseTimeZone, chosenTimeZone, timeZones } from '../languages/time_zone.ts';
 import layout from './layout.module.css';
 
-/** Languages with their native names. */
-const LANGUAGES: readonly { value: LanguageChoice; label: string }[] = [
+/** Languages by their own names, so that speakers recognize theirs. */
+const LANGUAGES: readonly Option<LanguageChoice>[] = [
   { value: 'browser', label: t('Of the browser') },
   { value: 'en', label: 'English' },
   { value: 'de', label: 'Deutsch' },

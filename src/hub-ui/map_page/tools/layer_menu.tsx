@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Choice, IconButton } from '../../controls/button.tsx';
 import { Check, SelectField } from '../../controls/field.tsx';
+import type { Option } from '../../controls/select.tsx';
 import typography from '../../controls/typography.module.css';
 import { setUrlParams } from '../../controls/url_state.ts';
 import { hasHistory } from '../../hub/settings.ts';
@@ -36,14 +37,14 @@ const LABELS: readonly (readonly [string, readonly (readonly [LayerName, string]
   ],
 ];
 
-const NAMES: readonly { readonly value: NameDisplay; readonly label: string }[] = [
+const NAMES: readonly Option<NameDisplay>[] = [
   { value: 'off', label: t('Off') },
   { value: 'auto', label: t('Auto') },
   { value: 'all', label: t('All that fit') },
 ];
 
 /** Attributes that can set the colors of objects, apart from properties. */
-const COLORINGS: readonly { readonly value: ColorBy; readonly label: string }[] = [
+const COLORINGS: readonly Option<ColorBy>[] = [
   { value: 'state', label: t('State') },
   { value: 'type', label: t('Type') },
   { value: 'provider_type', label: t('Provider type') },

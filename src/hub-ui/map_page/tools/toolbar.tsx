@@ -1,6 +1,6 @@
 import { useCallback } from 'preact/hooks';
 import { IconButton } from '../../controls/button.tsx';
-import fieldStyles from '../../controls/field.module.css';
+import { Select } from '../../controls/select.tsx';
 import { setUrlParams } from '../../controls/url_state.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import { useEntities } from '../../hub/stores.ts';
@@ -99,18 +99,15 @@ function PlaneSelect({ plane, onPlane }: Pick<ToolbarProps, 'plane' | 'onPlane'>
   const zones = [...useEntities('zones').values()].filter((zone) => zone.ground_control_points != null);
   if (zones.length === 0) return null;
   return (
-    <select
-      class={`${fieldStyles.input} ${styles.plane}`}
+    <Select
+      class={styles.plane}
       aria-label={t('View')}
       value={plane.id}
-      onChange={(event) => onPlane(event.currentTarget.value === 'earth' ? undefined : event.currentTarget.value)}
-    >
-      <option value="earth">{t('Geographic')}</option>
-      {zones.map((zone) => (
-        <option key={zone.id} value={zone.id}>
-          {t('{zone}, in meters', { zone: labelOf(zone) })}
-        </option>
-      ))}
-    </select>
+      options={[
+        { value: 'earth', label: t('Geographic') },
+        ...zones.map((zone) => ({ value: zone.id, label: t('{zone}, in meters', { zone: labelOf(zone) }) })),
+      ]}
+      onChange={(id) => onPlane(id === 'earth' ? undefined : id)}
+    />
   );
 }

@@ -6,6 +6,7 @@ import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
+import type { Option } from '../../controls/select.tsx';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
@@ -36,7 +37,7 @@ const FIELDS = ['id', 'name', 'zone_id', 'local_position', 'georeferenced_positi
 /** Position to edit on the map: the geographic or the local one. */
 type Side = 'earth' | 'zone';
 
-const SIDES: readonly { readonly value: Side; readonly label: string }[] = [
+const SIDES: readonly Option<Side>[] = [
   { value: 'earth', label: t('On the earth') },
   { value: 'zone', label: t("In its zone's meters") },
 ];

@@ -1,7 +1,6 @@
 import type { Fence } from '../../../model/fence.ts';
 import { Button, IconButton } from '../../controls/button.tsx';
 import { Disclosure } from '../../controls/disclosure.tsx';
-import fieldStyles from '../../controls/field.module.css';
 import { NumberInput } from '../../controls/number_input.tsx';
 import tableStyles from '../../controls/table.module.css';
 import typography from '../../controls/typography.module.css';
@@ -77,7 +76,7 @@ export function CornerTable({ draft, region, selectedCorner, onChoose }: CornerT
                     />
                     <td>
                       <NumberInput
-                        class={`${fieldStyles.input} ${positionStyles.cell}`}
+                        class={positionStyles.cell}
                         aria-label={t('Height of {name}', { name })}
                         value={position[2]}
                         onInput={(height) =>

@@ -3,7 +3,7 @@ import type { Zone } from '../../../model/zone.ts';
 import { Button } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
-import { Check, SelectField } from '../../controls/field.tsx';
+import { Check, FieldError, SelectField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { toastError } from '../../controls/toasts.tsx';
 import typography from '../../controls/typography.module.css';
@@ -63,11 +63,7 @@ export function FenceShape(tools: FenceTools) {
         </div>
         <FromZone {...tools} />
         <Check label={t('Snap to other fences and zones')} checked={isSnapping} onChange={onSnapping} />
-        {problem !== undefined && (
-          <p class={fieldStyles.error} role="alert">
-            {problem}
-          </p>
-        )}
+        <FieldError text={problem} />
         {region === undefined && <p class={typography.faint}>{t('Nothing is drawn yet')}</p>}
         {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label={t('Radius')} unit="m" min={0} />}
         {region !== undefined && <CornerTable {...tools} region={region} />}

@@ -5,6 +5,7 @@ import { Button } from '../../controls/button.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { AreaField, Field, NumberField, SelectField, TextField } from '../../controls/field.tsx';
 import { NumberInput } from '../../controls/number_input.tsx';
+import type { Option } from '../../controls/select.tsx';
 import { type Notation, useTyped } from '../../controls/use_typed.ts';
 import type { Problems } from '../../drafts/draft_problems.ts';
 import type { AnyDraft } from '../../drafts/entity_draft.ts';
@@ -94,7 +95,7 @@ export function DraftSelect({
   label,
   help,
   options,
-}: DraftFieldProps & { readonly options: readonly { readonly value: string; readonly label: string }[] }) {
+}: DraftFieldProps & { readonly options: readonly Option<string>[] }) {
   return (
     <SelectField
       label={label}

@@ -91,7 +91,7 @@ export function PositionCells({
   const cell = (value: number, label: string, to: (next: number) => [number, number]) => (
     <td>
       <NumberInput
-        class={`${fieldStyles.input} ${styles.cell}`}
+        class={styles.cell}
         aria-label={label}
         aria-invalid={isWrong}
         value={value}

@@ -2,6 +2,7 @@ import type { Extent } from 'ol/extent';
 import { useId, useState } from 'preact/hooks';
 import { Button } from '../../controls/button.tsx';
 import fieldStyles from '../../controls/field.module.css';
+import { FieldError } from '../../controls/field.tsx';
 import { toastError } from '../../controls/toasts.tsx';
 import { t } from '../../languages/language.ts';
 import { fitExtent } from '../../map/navigation/initial_view.ts';
@@ -55,11 +56,7 @@ export function GoToPlace({ extentNamed }: { readonly extentNamed: (name: string
   };
   return (
     <form class={styles.goTo} onSubmit={submit}>
-      {problem !== undefined && (
-        <p class={fieldStyles.error} role="alert" id={id}>
-          {problem}
-        </p>
-      )}
+      <FieldError id={id} text={problem} />
       {position !== undefined && <Shown position={position} onSwap={goTo} />}
       <input
         class={fieldStyles.input}

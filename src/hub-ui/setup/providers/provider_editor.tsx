@@ -3,6 +3,7 @@ import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
+import type { Option } from '../../controls/select.tsx';
 import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
@@ -18,7 +19,7 @@ const FIRST: Draft<'providers'> = { type: 'uwb' };
 
 const FIELDS = [...OBJECT_TIMING, 'id', 'name', 'type', 'properties'];
 
-export const PROVIDER_TYPES: readonly { readonly value: LocationProvider['type']; readonly label: string }[] = [
+export const PROVIDER_TYPES: readonly Option<LocationProvider['type']>[] = [
   { value: 'uwb', label: 'UWB' },
   { value: 'ble-aoa', label: t('Bluetooth, angle of arrival') },
   { value: 'ble-mesh', label: t('Bluetooth mesh') },

@@ -2,7 +2,9 @@ import { useId } from 'preact/hooks';
 import { PROVIDER_TYPES } from '../../../model/provider_type.ts';
 import { Button, Choice, IconButton } from '../../controls/button.tsx';
 import fieldStyles from '../../controls/field.module.css';
+import { FieldError } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
+import { type Option, Select } from '../../controls/select.tsx';
 import { t } from '../../languages/language.ts';
 import styles from './condition_builder.module.css';
 import {
@@ -41,7 +43,7 @@ const OPERATOR_LABELS: Readonly<Record<Operator, string>> = {
   'IS NOT NULL': t('is known'),
 };
 
-const JOINS: readonly { value: Conditions['join']; label: string }[] = [
+const JOINS: readonly Option<Conditions['join']>[] = [
   { value: 'all', label: t('All hold') },
   { value: 'any', label: t('Any holds') },
 ];
@@ -123,30 +125,18 @@ function Row({
   };
   return (
     <li class={styles.row}>
-      <select
-        class={fieldStyles.input}
+      <Select
         aria-label={t('Property {number}', { number })}
         value={property}
-        onChange={(event) => changeProperty(event.currentTarget.value as Property)}
-      >
-        {ALL_PROPERTIES.map((each) => (
-          <option key={each} value={each}>
-            {PROPERTY_LABELS[each]}
-          </option>
-        ))}
-      </select>
-      <select
-        class={fieldStyles.input}
+        options={ALL_PROPERTIES.map((value) => ({ value, label: PROPERTY_LABELS[value] }))}
+        onChange={changeProperty}
+      />
+      <Select
         aria-label={t('Operator {number}', { number })}
         value={by}
-        onChange={(event) => onChange({ ...condition, by: event.currentTarget.value as Operator })}
-      >
-        {operatorsOf(property).map((each) => (
-          <option key={each} value={each}>
-            {OPERATOR_LABELS[each]}
-          </option>
-        ))}
-      </select>
+        options={operatorsOf(property).map((each) => ({ value: each, label: OPERATOR_LABELS[each] }))}
+        onChange={(next) => onChange({ ...condition, by: next })}
+      />
       {hasValue(by) ? (
         <div>
           <input
@@ -165,11 +155,7 @@ function Row({
               <option key={each} value={each} />
             ))}
           </datalist>
-          {problem !== undefined && (
-            <p id={problemId} class={fieldStyles.error} role="alert">
-              {problem}
-            </p>
-          )}
+          <FieldError id={problemId} text={problem} />
         </div>
       ) : (
         <span />

@@ -5,9 +5,9 @@ import type { LocatingRule } from '../../../model/rule.ts';
 import { Badge } from '../../controls/badge.tsx';
 import { Button, Choice, IconButton } from '../../controls/button.tsx';
 import { Disclosure } from '../../controls/disclosure.tsx';
-import fieldStyles from '../../controls/field.module.css';
-import { NumberField, TextField } from '../../controls/field.tsx';
+import { FieldError, NumberField, TextField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
+import type { Option } from '../../controls/select.tsx';
 import typography from '../../controls/typography.module.css';
 import { can } from '../../hub/access.ts';
 import { errorAt, RequestError, request } from '../../hub/rest.ts';
@@ -26,7 +26,7 @@ const EXAMPLES = [
   'speed IS NOT NULL',
 ];
 
-const WAYS: readonly { value: 'builder' | 'text'; label: string }[] = [
+const WAYS: readonly Option<'builder' | 'text'>[] = [
   { value: 'builder', label: t('Builder') },
   { value: 'text', label: t('Text') },
 ];
@@ -134,11 +134,7 @@ function RuleRow({
         ) : (
           <>
             <ConditionBuilder conditions={conditions} offered={valuesOf(live)} onChange={build} />
-            {error !== undefined && (
-              <p class={fieldStyles.error} role="alert">
-                {error}
-              </p>
-            )}
+            <FieldError text={error} />
           </>
         )}
       </fieldset>

@@ -5,6 +5,7 @@ import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
+import type { Option } from '../../controls/select.tsx';
 import type { Notation } from '../../controls/use_typed.ts';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
@@ -13,7 +14,7 @@ import styles from './trackable_shape.module.css';
 
 type Form = 'none' | 'round' | 'rectangle' | 'polygon';
 
-const FORMS: readonly { readonly value: Form; readonly label: string }[] = [
+const FORMS: readonly Option<Form>[] = [
   { value: 'none', label: t('A point') },
   { value: 'round', label: t('Round') },
   { value: 'rectangle', label: t('Rectangle') },

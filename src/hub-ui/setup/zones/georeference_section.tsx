@@ -2,7 +2,7 @@ import type { Point } from '../../../model/geojson.ts';
 import { Button, Choice } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
-import { Check } from '../../controls/field.tsx';
+import { Check, FieldError } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
@@ -46,11 +46,7 @@ export function PlaceSection(props: ZoneTools) {
       <div class={flow.stack}>
         <Choice label={t('Placed by')} value={placing} options={PLACINGS} onChange={change} />
         <p class={fieldStyles.help}>{help}</p>
-        {problem !== undefined && (
-          <p class={fieldStyles.error} role="alert">
-            {problem}
-          </p>
-        )}
+        <FieldError text={problem} />
         {placing === 'gcp' && <ControlPointsPlace {...props} />}
         {placing === 'proximity' && <ProximityPlace {...props} />}
         {placing === 'benchmark' && <BenchmarkPlace {...props} />}
@@ -82,11 +78,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
         </Button>
       </div>
       <FromLocal draft={draft} onPlaced={(rows) => change(rows)} />
-      {problem !== undefined && (
-        <p class={fieldStyles.error} role="alert">
-          {problem}
-        </p>
-      )}
+      <FieldError text={problem} />
       <PairTable
         pairs={pairs}
         columns={['x', 'y']}

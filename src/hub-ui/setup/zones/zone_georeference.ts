@@ -1,4 +1,5 @@
 import type { Zone } from '../../../model/zone.ts';
+import type { Option } from '../../controls/select.tsx';
 import type { Draft } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
 
@@ -27,7 +28,7 @@ export function drawable(draft: Draft<'zones'>): Zone {
 }
 
 /** Labeled types of zones. */
-export const ZONE_TYPES: readonly { readonly value: Zone['type']; readonly label: string }[] = [
+export const ZONE_TYPES: readonly Option<Zone['type']>[] = [
   { value: 'uwb', label: 'UWB' },
   { value: 'ble-aoa', label: t('Bluetooth, angle of arrival') },
   { value: 'ble-mesh', label: t('Bluetooth mesh') },
