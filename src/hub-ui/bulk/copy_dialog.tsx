@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
@@ -11,6 +11,7 @@ import { Spinner } from '../controls/notice.tsx';
 import { Failures, Progress } from '../controls/progress.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
+import { useLoaded } from '../controls/use_loaded.ts';
 import { can } from '../hub/access.ts';
 import type { Entities, Kind } from '../hub/entity_kinds.ts';
 import { floorsOf } from '../hub/floors.ts';
@@ -86,21 +87,17 @@ interface SiteEntities {
 
 /** Loads fences, zones and anchors in exportable form; undefined until loaded. */
 function useSiteEntities(): SiteEntities | undefined {
-  const [site, setSite] = useState<SiteEntities>();
-  useEffect(() => {
-    let isOver = false;
+  const load = async (): Promise<SiteEntities> => {
     const mayCopyAnchors = can('READ', '/anchors/summary') && can('CREATE', '/anchors');
-    Promise.all([listWritable('fences'), listWritable('zones'), mayCopyAnchors ? listWritable('anchors') : []]).then(
-      ([fences, zones, anchors]) => {
-        if (!isOver) setSite({ fences, zones, anchors });
-      },
-      toastError,
-    );
-    return () => {
-      isOver = true;
-    };
-  }, []);
-  return site;
+    const lists = [
+      listWritable('fences'),
+      listWritable('zones'),
+      mayCopyAnchors ? listWritable('anchors') : [],
+    ] as const;
+    const [fences, zones, anchors] = await Promise.all(lists);
+    return { fences, zones, anchors };
+  };
+  return useLoaded(load, [], { onError: toastError });
 }
 
 interface CopiesProps {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Button, Choice } from '../controls/button.tsx';
 import { copyText } from '../controls/clipboard.ts';
 import { Dialog } from '../controls/dialog.tsx';
@@ -18,6 +18,7 @@ import {
   type ConflictSide,
   withMember,
 } from '../drafts/member_changes.ts';
+import { useLoaded } from '../controls/use_loaded.ts';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { entityPath, replaceEntity } from '../hub/rest.ts';
@@ -189,19 +190,6 @@ function readMembers(text: string): DraftMembers | undefined {
 
 /** Entity in its exportable form; until that arrives, as displayed. */
 function useWritable<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
-  const [writable, setWritable] = useState<Entities[K]>();
-  useEffect(() => {
-    let isOver = false;
-    setWritable(undefined);
-    readWritable(kind, entity).then(
-      (found) => {
-        if (!isOver) setWritable(found);
-      },
-      () => undefined,
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [kind, entity]);
-  return writable ?? entity;
+  const found = useLoaded(async () => ({ entity, writable: await readWritable(kind, entity) }), [kind, entity]);
+  return found?.entity === entity ? found.writable : entity;
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { SocketHealth } from '../../model/health.ts';
+import { useRepeated } from '../controls/use_loaded.ts';
 import { PREFIX } from '../hub/api_path.ts';
 import { getText } from '../hub/rest.ts';
 import { type RequestProblem, problemOf } from './problem.ts';
@@ -25,27 +25,18 @@ const ATTEMPTS_MAX = 5;
 
 /** Polls the metrics while the component is mounted. */
 export function useMetrics(): void {
-  useEffect(() => {
-    let isOver = false;
-    let timer: ReturnType<typeof setTimeout>;
-    const look = async (): Promise<void> => {
-      try {
-        const previous = samples.peek();
-        const next = await sampleAfter(previous.at(-1));
-        const shown = previous.filter(({ atMs }) => atMs > Date.now() - KEPT_MS);
-        if (next !== undefined) samples.value = [...shown, next];
-        metricsProblem.value = undefined;
-      } catch (error) {
-        metricsProblem.value = problemOf(error);
-        if (metricsProblem.value.isForbidden) return;
-      }
-      if (!isOver) timer = setTimeout(look, EVERY_MS);
-    };
-    void look();
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
+  useRepeated(async () => {
+    try {
+      const previous = samples.peek();
+      const next = await sampleAfter(previous.at(-1));
+      const shown = previous.filter(({ atMs }) => atMs > Date.now() - KEPT_MS);
+      if (next !== undefined) samples.value = [...shown, next];
+      metricsProblem.value = undefined;
+      return EVERY_MS;
+    } catch (error) {
+      metricsProblem.value = problemOf(error);
+      return metricsProblem.value.isForbidden ? undefined : EVERY_MS;
+    }
   }, []);
 }
 

@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Notice } from '../controls/notice.tsx';
+import { useRepeated } from '../controls/use_loaded.ts';
 import { request } from '../hub/rest.ts';
 import { backoffMs } from '../hub/retry.ts';
 import { type RequestProblem, problemOf } from './problem.ts';
@@ -22,35 +23,27 @@ const TIMEOUT_MS = 10_000;
  */
 export function usePolled<T>(path: string, everyMs: number): Polled<T> {
   const [polled, setPolled] = useState<Polled<T>>({ value: undefined, atMs: 0, before: undefined, problem: undefined });
-  useEffect(() => {
-    let isOver = false;
-    let timer: ReturnType<typeof setTimeout>;
-    let failures = 0;
-    const poll = async (): Promise<void> => {
-      try {
-        const value = await request<T>('GET', path, { isOnce: true, signal: AbortSignal.timeout(TIMEOUT_MS) });
-        const atMs = Date.now();
-        failures = 0;
-        if (isOver) return;
-        setPolled((last) => {
-          const before = last.value === undefined ? undefined : { value: last.value, atMs: last.atMs };
-          return { value, atMs, before, problem: undefined };
-        });
-      } catch (error) {
-        if (isOver) return;
-        failures++;
-        const problem = problemOf(error);
-        setPolled((last) => ({ ...last, problem }));
-        if (problem.isForbidden) return;
-      }
-      timer = setTimeout(poll, failures === 0 ? everyMs : Math.min(everyMs, backoffMs(failures, Math.random)));
-    };
-    void poll();
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [path, everyMs]);
+  const failures = useRef(0);
+  const poll = async (signal: AbortSignal): Promise<number | undefined> => {
+    try {
+      const value = await request<T>('GET', path, { isOnce: true, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const atMs = Date.now();
+      failures.current = 0;
+      if (signal.aborted) return undefined;
+      setPolled((last) => {
+        const before = last.value === undefined ? undefined : { value: last.value, atMs: last.atMs };
+        return { value, atMs, before, problem: undefined };
+      });
+      return everyMs;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      failures.current++;
+      const problem = problemOf(error);
+      setPolled((last) => ({ ...last, problem }));
+      return problem.isForbidden ? undefined : Math.min(everyMs, backoffMs(failures.current, Math.random));
+    }
+  };
+  useRepeated(poll, [path, everyMs]);
   return polled;
 }
 

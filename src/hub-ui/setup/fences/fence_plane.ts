@@ -1,5 +1,6 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Fence } from '../../../model/fence.ts';
+import { useLoaded } from '../../controls/use_loaded.ts';
 import { type Draft, entityPath, get } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { zoneNamed } from '../../hub/zone_lookup.ts';
@@ -31,25 +32,15 @@ export function drawableFence(draft: Draft<'fences'>): Fence | undefined {
 export function useStoredFence(id: string | undefined): Fence | undefined {
   const stored = useStored('fences', id);
   const zones = useEntities('zones');
-  const [local, setLocal] = useState<{ readonly of: Fence; readonly fence: Fence }>();
   const zone = stored?.crs == null ? undefined : zoneNamed(zones.values(), stored.zone_id);
-  const zoneId = zone?.id;
-  useEffect(() => {
-    if (stored === undefined || zone === undefined) return;
-    let isOver = false;
-    get<Fence>(entityPath('fences', stored.id), viewParams(planeOfZone(zone))).then(
-      (fence) => {
-        // Keep the reference to the zone as stored: an id or a foreign id.
-        if (!isOver) setLocal({ of: stored, fence: { ...fence, zone_id: stored.zone_id ?? zone.id } });
-      },
-      () => {
-        if (!isOver) setLocal({ of: stored, fence: stored });
-      },
+  const local = useLoaded(() => {
+    if (stored === undefined || zone === undefined) return undefined;
+    return get<Fence>(entityPath('fences', stored.id), viewParams(planeOfZone(zone))).then(
+      // Keep the reference to the zone as stored: an id or a foreign id.
+      (fence): Fence => ({ ...fence, zone_id: stored.zone_id ?? zone.id }),
+      () => stored,
     );
-    return () => {
-      isOver = true;
-    };
-  }, [stored, zoneId]);
+  }, [stored, zone?.id]);
   if (zone === undefined) return stored;
-  return local?.fence.id === stored?.id ? local?.fence : undefined;
+  return local?.id === stored?.id ? local : undefined;
 }

@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { Location } from '../../../model/location.ts';
 import type { LocatingRule } from '../../../model/rule.ts';
 import type { Trackable } from '../../../model/trackable.ts';
 import { Badge } from '../../controls/badge.tsx';
 import { ago } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
+import { useLoaded } from '../../controls/use_loaded.ts';
 import { entityPath, get } from '../../hub/rest.ts';
 import { storeOf } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
@@ -71,27 +71,17 @@ function whyText(why: WinningReason, winner: RankedLocation | undefined): string
 
 /** Polls the ranking: it changes with the age of locations. */
 function useRanked(id: string, trackable: Trackable | undefined): Ranked | undefined {
-  const [found, setFound] = useState<Ranked>();
   const own = trackable?.locating_rules;
-  useEffect(() => {
-    let isOver = false;
-    const look = async (): Promise<void> => {
-      try {
-        const [locations, rules] = await Promise.all([
-          get<readonly Location[]>(`${entityPath('trackables', id)}/locations`),
-          own != null && own.length > 0 ? own : get<readonly LocatingRule[]>('/trackables/rules/locating'),
-        ]);
-        if (!isOver) setFound(ranked(locations, rules, Date.now()));
-      } catch {
-        if (!isOver) setFound(undefined);
-      }
-    };
-    void look();
-    const timer = setInterval(() => void look(), EVERY_MS);
-    return () => {
-      isOver = true;
-      clearInterval(timer);
-    };
-  }, [id, own]);
-  return found;
+  const load = async (): Promise<Ranked | undefined> => {
+    try {
+      const [locations, rules] = await Promise.all([
+        get<readonly Location[]>(`${entityPath('trackables', id)}/locations`),
+        own != null && own.length > 0 ? own : get<readonly LocatingRule[]>('/trackables/rules/locating'),
+      ]);
+      return ranked(locations, rules, Date.now());
+    } catch {
+      return undefined;
+    }
+  };
+  return useLoaded(load, [id, own], { everyMs: EVERY_MS });
 }

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { Location } from '../../../model/location.ts';
+import { useLoaded } from '../../controls/use_loaded.ts';
 import { can } from '../../hub/access.ts';
 import { get } from '../../hub/rest.ts';
 
@@ -7,24 +7,6 @@ const LIVE_MS = 5_000;
 
 /** Polls the live locations for previews; undefined until loaded, and without permission. */
 export function useLive(): readonly Location[] | undefined {
-  const [live, setLive] = useState<readonly Location[]>();
-  useEffect(() => {
-    if (!can('READ', '/providers/locations')) return;
-    let isOver = false;
-    const look = (): void => {
-      get<readonly Location[]>('/providers/locations').then(
-        (found) => {
-          if (!isOver) setLive(found);
-        },
-        () => undefined,
-      );
-    };
-    look();
-    const timer = setInterval(look, LIVE_MS);
-    return () => {
-      isOver = true;
-      clearInterval(timer);
-    };
-  }, []);
-  return live;
+  const path = '/providers/locations';
+  return useLoaded(() => (can('READ', path) ? get<readonly Location[]>(path) : undefined), [], { everyMs: LIVE_MS });
 }

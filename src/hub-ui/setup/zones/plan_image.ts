@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLoaded } from '../../controls/use_loaded.ts';
 import { settings } from '../../hub/settings.ts';
 import { t } from '../../languages/language.ts';
 import type { PlanImage } from './image_layer.tsx';
@@ -55,20 +55,11 @@ async function sizedSvg(file: Blob): Promise<Blob> {
 
 /** Size of a plan; undefined until loaded. */
 export function usePlanImage(url: string | undefined): PlanImage | undefined {
-  const [image, setImage] = useState<PlanImage>();
-  useEffect(() => {
-    if (url === undefined) return;
-    let isOver = false;
-    loadImage(url).then(
-      ({ naturalWidth: width, naturalHeight: height }) => {
-        if (!isOver) setImage({ url, width, height });
-      },
-      () => undefined,
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [url]);
+  const load = async (found: string): Promise<PlanImage> => {
+    const { naturalWidth: width, naturalHeight: height } = await loadImage(found);
+    return { url: found, width, height };
+  };
+  const image = useLoaded(() => (url === undefined ? undefined : load(url)), [url]);
   return image?.url === url ? image : undefined;
 }
 
