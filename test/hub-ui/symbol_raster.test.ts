@@ -16,7 +16,7 @@ const NOW_MS = 1_000_000;
 /** Tolerance of thin edges, of 255: overlapping edges are blended in another order. */
 const DISTINCT = 32;
 const MAP = new URL('../../src/hub-ui/map/objects/', import.meta.url).pathname;
-const PARTS = { moving_draw: 'drawMoving, newScreen', moving_objects: 'MovingObjects' };
+const PARTS = { moving_draw: 'drawMoving', moving_screen: 'newScreen', moving_objects: 'MovingObjects' };
 
 /** The renderer of moving objects, bundled as one module for a browser. */
 async function drawingModule(): Promise<string> {

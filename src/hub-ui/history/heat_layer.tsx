@@ -105,7 +105,7 @@ function drawHeat(
   { context, toPixel }: CanvasFrame,
   { levels, colors }: Heat & { readonly colors: readonly string[] },
 ): void {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  const [a, b, c, d, e, f] = toPixel;
   context.globalAlpha = 0.72;
   levels.forEach((corners, level) => {
     context.fillStyle = colors[level] ?? '';

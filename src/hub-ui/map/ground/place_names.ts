@@ -37,7 +37,7 @@ export function drawNames(
   { zoom, colors, turns }: NameOptions,
 ): void {
   const { context, width, height, resolution } = frame;
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = frame.toPixel;
+  const [a, b, c, d, e, f] = frame.toPixel;
   const taken: Area[] = [];
   context.textBaseline = 'middle';
   context.lineJoin = 'round';

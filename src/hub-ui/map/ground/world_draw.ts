@@ -134,7 +134,7 @@ class WorldPicture {
   /** Adds the visible lines to the current path. hot: every frame while the map moves. */
   #trace(frame: CanvasFrame, lines: readonly Line[]): void {
     const { context, toPixel } = frame;
-    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+    const [a, b, c, d, e, f] = toPixel;
     const visible = visibleExtent(frame);
     context.beginPath();
     for (const turn of turnsIn(frame)) {
@@ -160,7 +160,7 @@ class WorldPicture {
 }
 
 function fillBox({ context, toPixel }: CanvasFrame, [left, bottom, right, top]: MapExtent, color: string): void {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  const [a, b, c, d, e, f] = toPixel;
   context.beginPath();
   for (const [x, y] of [
     [left, bottom],

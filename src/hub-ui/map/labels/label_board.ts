@@ -103,7 +103,7 @@ export class LabelBoard {
     area: NamedArea,
     { palette, scale }: BoardLook,
   ): Name | undefined {
-    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+    const [a, b, c, d, e, f] = toPixel;
     const isZone = area.kind === 'zones';
     const found = this.#placeOf(area, resolution * scale);
     if (found === undefined) return undefined;

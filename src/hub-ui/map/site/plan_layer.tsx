@@ -41,7 +41,7 @@ function drawPlan(
   opacity: number,
 ): void {
   if (!image.complete || image.naturalWidth === 0) return;
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  const [a, b, c, d, e, f] = toPixel;
   context.save();
   context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
   context.transform(a, b, c, d, e, f);

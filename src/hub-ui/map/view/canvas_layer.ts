@@ -8,8 +8,8 @@ export interface CanvasFrame {
   readonly width: number;
   readonly height: number;
   /** a, b, c, d, e, f: x' = a·x + c·y + e, y' = b·x + d·y + f. */
-  readonly toPixel: readonly number[];
-  /** Map units per pixel. */
+  readonly toPixel: readonly [a: number, b: number, c: number, d: number, e: number, f: number];
+  /** Units of the map per pixel. */
   readonly resolution: number;
   readonly pixelRatio: number;
   readonly center: readonly number[];
@@ -42,7 +42,9 @@ export class CanvasLayer extends Layer {
     const [width = 0, height = 0] = state.size;
     const { pixelRatio, coordinateToPixelTransform: toPixel, viewState } = state;
     const { resolution, center, rotation } = viewState;
-    this.#last = { width, height, toPixel: [...toPixel], resolution, pixelRatio, center, rotation };
+    // OpenLayers changes its transformation in place.
+    const matrix = [...toPixel] as unknown as CanvasFrame['toPixel'];
+    this.#last = { width, height, toPixel: matrix, resolution, pixelRatio, center, rotation };
     this.redraw();
     return this.#box;
   }

@@ -16,7 +16,7 @@ export function drawGrid(frame: CanvasFrame, plane: Plane, colors: Palette): voi
   const units = unitsPerMeter(plane, center);
   const step = gridStep(resolution / units) * units;
   if (step > 2e6) return;
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+  const [a, b, c, d, e, f] = toPixel;
   const reach = (Math.hypot(width, height) / 2) * resolution;
   const [x0 = 0, y0 = 0] = center;
   const line = (from: readonly [number, number], to: readonly [number, number], isStrong: boolean): void => {

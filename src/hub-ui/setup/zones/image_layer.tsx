@@ -20,7 +20,7 @@ export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
     const image = new Image();
     const layer = new CanvasLayer(({ context, toPixel, pixelRatio }) => {
       if (!image.complete || image.naturalWidth === 0) return;
-      const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = toPixel;
+      const [a, b, c, d, e, f] = toPixel;
       context.save();
       context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
       context.transform(a, b, c, d, e, f);

@@ -1,0 +1,94 @@
+import type { CanvasFrame } from '../view/canvas_layer.ts';
+import type { Palette } from '../view/palette.ts';
+import type { Cluster } from './clusters.ts';
+import type { Density } from './density.ts';
+import type { MovingObjects } from './moving_objects.ts';
+import type { SymbolName } from './sprites.ts';
+import { SymbolRaster } from './symbol_raster.ts';
+import type { Trail } from './trail.ts';
+
+/** How moving objects are shown. */
+export interface MovingLook {
+  readonly symbol: SymbolName;
+  readonly palette: Palette;
+  /** The usual color, and those of groups by their numbers. */
+  readonly colors: readonly string[];
+  /** The way of the object that is followed. */
+  readonly trail: Trail | undefined;
+  /** How much larger than usual symbols are drawn. */
+  readonly scale: number;
+  readonly tails: boolean;
+  readonly accuracy: boolean;
+  readonly clusters: boolean;
+  readonly selectedId: string | undefined;
+  /** Objects that were chosen among others. */
+  readonly multiSelected?: ReadonlySet<string> | undefined;
+  /** Objects that collide with another, or that there is an alert of. */
+  readonly colliding: ReadonlySet<string>;
+  /** How marked objects are drawn, and whether they alone are; undefined: as all others. */
+  readonly marked?: { readonly symbol: SymbolName; readonly isOnly: boolean } | undefined;
+  /** Floor to show; undefined: all. */
+  readonly floor: number | undefined;
+}
+
+/** Screen positions of the drawn objects, for hit tests. */
+export interface OnScreen {
+  x: Float32Array;
+  y: Float32Array;
+  /** Indices of the objects that are drawn one by one, as many as `drawn`; the others are in clusters. */
+  indices: Uint32Array;
+  drawn: number;
+  clusters: readonly Cluster[];
+  /** All that are within the screen, and those among them that have fallen silent. */
+  seen: number;
+  stale: number;
+  density: Density;
+  readonly crowd: SymbolRaster;
+}
+
+export function newScreen(): OnScreen {
+  return { ...columns(256), drawn: 0, clusters: [], seen: 0, stale: 0, density: 'single', crowd: new SymbolRaster() };
+}
+
+function columns(length: number): Pick<OnScreen, 'x' | 'y' | 'indices'> {
+  return { x: new Float32Array(length), y: new Float32Array(length), indices: new Uint32Array(length) };
+}
+
+/** What is drawn in a frame. */
+export interface Scene {
+  readonly frame: CanvasFrame;
+  readonly objects: MovingObjects;
+  readonly look: MovingLook;
+  readonly screen: OnScreen;
+  readonly nowMs: number;
+}
+
+/** Objects that were silent for longer than this are stale. */
+export const STALE_MS = 15_000;
+const MARGIN = 20;
+
+/** Finds out which objects are on the screen, and where. hot: once per frame */
+export function locate({ frame, objects, look, screen, nowMs }: Scene): void {
+  const { toPixel, width, height } = frame;
+  const [a, b, c, d, e, f] = toPixel;
+  const { count, x, y, removed, marked, floor, lastSeenMs } = objects;
+  const isOnlyMarked = look.marked?.isOnly === true;
+  if (screen.x.length < count) Object.assign(screen, columns(x.length));
+  let seen = 0;
+  let stale = 0;
+  for (let i = 0; i < count; i++) {
+    if (removed[i] === 1) continue;
+    if (isOnlyMarked && marked[i] === 0) continue;
+    if (look.floor !== undefined && floor[i] !== look.floor) continue;
+    const px = a * x[i]! + c * y[i]! + e;
+    const py = b * x[i]! + d * y[i]! + f;
+    if (px < -MARGIN || py < -MARGIN || px > width + MARGIN || py > height + MARGIN) continue;
+    screen.x[i] = px;
+    screen.y[i] = py;
+    screen.indices[seen++] = i;
+    if (nowMs - lastSeenMs[i]! > STALE_MS) stale++;
+  }
+  screen.drawn = seen;
+  screen.seen = seen;
+  screen.stale = stale;
+}

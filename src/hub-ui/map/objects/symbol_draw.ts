@@ -1,0 +1,107 @@
+import { type Scene, STALE_MS } from './moving_screen.ts';
+import { type Sprites, type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
+
+const LOST_MS = 60_000;
+/** As many symbols are a crowd. */
+const CROWD = 1_500;
+
+/** The symbols; what has been silent is fainter. Very many of them are drawn by other means, to the same effect. */
+export function drawSymbols({ frame, objects, look, screen, nowMs }: Scene): void {
+  const { context, rotation, width, height } = frame;
+  const { symbol, palette } = look;
+  const isCrowd = screen.drawn > CROWD;
+  // Without clusters a crowd has no room for full symbols.
+  const isSmall = screen.density === 'small' || (screen.density === 'clusters' && !look.clusters);
+  const scale = isCrowd ? 1 : look.scale;
+  const pixelRatio = isCrowd ? 1 : frame.pixelRatio * scale;
+  const sheet = (name: SymbolName, color: string): Sprites =>
+    spritesOf(name, { color, halo: palette.halo, pixelRatio, isSmall });
+  const sprites = look.colors.map((color) => sheet(symbol, color));
+  const [usual] = sprites;
+  if (usual === undefined) return;
+  const marked = look.marked && sheet(look.marked.symbol, palette[look.marked.symbol]);
+  const side = usual.size * pixelRatio;
+  const size = usual.size * scale;
+  const turned = objects.north + (rotation * 180) / Math.PI;
+  if (isCrowd) screen.crowd.begin(Math.round(width), Math.round(height));
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    const x = screen.x[i]!;
+    const y = screen.y[i]!;
+    const alpha = alphaOf(nowMs - objects.lastSeenMs[i]!);
+    const column = spriteColumn(objects.heading[i]! + turned);
+    const own = sprites[objects.group[i]!] ?? usual;
+    const its = marked !== undefined && objects.marked[i] === 1 ? marked : own;
+    if (isCrowd) {
+      screen.crowd.add(its, column, [x, y], alpha);
+      continue;
+    }
+    if (context.globalAlpha !== alpha) context.globalAlpha = alpha;
+    context.drawImage(its.image, column * side, 0, side, side, x - size / 2, y - size / 2, size, size);
+  }
+  context.globalAlpha = 1;
+  drawAlarms({ frame, objects, look, screen }, { pixelRatio, isCrowd });
+  if (isCrowd) screen.crowd.end(context);
+}
+
+/** Rings around what there is an alert of, from a picture of one: hundreds of paths would take longer than all else. */
+function drawAlarms(
+  { frame: { context }, objects, look, screen }: Omit<Scene, 'nowMs'>,
+  { pixelRatio, isCrowd }: { readonly pixelRatio: number; readonly isCrowd: boolean },
+): void {
+  const { colliding, palette, scale } = look;
+  if (colliding.size === 0) return;
+  const alarmed = new Set<number | undefined>();
+  for (const id of colliding) alarmed.add(objects.indexOf(id));
+  const ring = spritesOf('alarm', { color: palette.danger, halo: palette.halo, pixelRatio, isSmall: false });
+  const side = ring.size * pixelRatio;
+  const size = ring.size * scale;
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    if (!alarmed.has(i)) continue;
+    const [x, y] = [screen.x[i]!, screen.y[i]!];
+    if (isCrowd) screen.crowd.add(ring, 0, [x, y], 1);
+    else context.drawImage(ring.image, 0, 0, side, side, x - size / 2, y - size / 2, size, size);
+  }
+}
+
+function alphaOf(silentMs: number): number {
+  if (silentMs > LOST_MS) return 0.35;
+  return silentMs > STALE_MS ? 0.6 : 1;
+}
+
+/** Rings around selected objects. */
+export function drawRings(scene: Scene): void {
+  const { objects, look, screen } = scene;
+  const { context } = scene.frame;
+  const ring = (id: string, color: string, radius: number): void => {
+    const i = objects.indexOf(id);
+    if (i === undefined || objects.removed[i] === 1 || !screen.indices.subarray(0, screen.drawn).includes(i)) return;
+    context.beginPath();
+    context.arc(screen.x[i]!, screen.y[i]!, radius * look.scale, 0, 2 * Math.PI);
+    context.strokeStyle = look.palette.halo;
+    context.lineWidth = 5 * look.scale;
+    context.stroke();
+    context.strokeStyle = color;
+    context.lineWidth = 2.5 * look.scale;
+    context.stroke();
+  };
+  drawMultiSelected(scene);
+  if (look.selectedId !== undefined) ring(look.selectedId, look.palette.selected, 11);
+}
+
+/** One path for all: hundreds may be chosen. */
+function drawMultiSelected({ frame: { context }, objects, look, screen }: Scene): void {
+  const { multiSelected } = look;
+  if (multiSelected === undefined || multiSelected.size === 0) return;
+  context.beginPath();
+  for (let s = 0; s < screen.drawn; s++) {
+    const i = screen.indices[s]!;
+    if (!multiSelected.has(objects.facts[i]?.id ?? '')) continue;
+    context.moveTo(screen.x[i]! + 10, screen.y[i]!);
+    context.arc(screen.x[i]!, screen.y[i]!, 10, 0, 2 * Math.PI);
+  }
+  context.strokeStyle = look.palette.selected;
+  context.lineWidth = 2.5;
+  context.stroke();
+}
