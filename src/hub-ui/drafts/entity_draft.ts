@@ -18,9 +18,7 @@ import {
   type ConflictSide,
   withMember,
 } from './member_changes.ts';
-
-/** Depth of the undo stack. */
-const PAST_MAX = 200;
+import { UndoHistory } from './undo_history.ts';
 
 const NO_PROBLEMS: Problems = new Map();
 
@@ -51,7 +49,7 @@ interface ReadAgain<K extends Kind> {
 /** Draft of an entity, with undo and redo. Saving changes only the edited members. */
 export class EntityDraft<K extends Kind> implements AnyDraft {
   readonly kind: K;
-  readonly value: Signal<Draft<K>>;
+  readonly value: ReadonlySignal<Draft<K>>;
   readonly error = signal<unknown>(undefined);
   readonly isSaving = signal(false);
   /** Whether a response of the hub is pending that completes the draft; saving waits for it. */
@@ -70,14 +68,12 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
   /** Newest version on the hub. */
   latest: Entities[K] | undefined;
   readonly #first: Signal<Draft<K>>;
-  readonly #past = signal<readonly Draft<K>[]>([]);
-  readonly #future = signal<readonly Draft<K>[]>([]);
+  readonly #versions: UndoHistory<Draft<K>>;
   readonly #awaited = signal(0);
   readonly #resolutions = signal<Resolutions>(new Map());
   readonly #readAgain = signal<ReadAgain<K> | undefined>(undefined);
   /** Whether the user has tried to save. Before that, incomplete members are not reported. */
   readonly #isTried = signal(false);
-  #lastStep: string | undefined;
 
   constructor(kind: K, { saved, first }: { readonly saved?: Entities[K] | undefined; readonly first?: Draft<K> }) {
     this.kind = kind;
@@ -85,10 +81,11 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.saved = signal(saved);
     this.seen = saved;
     this.latest = saved;
-    this.value = signal(begin);
+    this.#versions = new UndoHistory(begin);
+    this.value = this.#versions.value;
+    this.canUndo = this.#versions.canUndo;
+    this.canRedo = this.#versions.canRedo;
     this.#first = signal(begin);
-    this.canUndo = computed(() => this.#past.value.length > 0);
-    this.canRedo = computed(() => this.#future.value.length > 0);
     this.isAwaited = computed(() => this.#awaited.value > 0);
     this.found = computed(() => (this.#isTried.value ? problemsOf(kind, this.value.value) : NO_PROBLEMS));
     this.isChanged = computed(() => !equal(this.value.value, this.#first.value));
@@ -105,28 +102,18 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
       else next[name] = value;
     }
     if (equal(next, this.value.peek())) return;
-    const continues = step !== undefined && step === this.#lastStep && this.#past.peek().length > 0;
-    if (!continues) this.#past.value = [...this.#past.peek().slice(-PAST_MAX), this.value.peek()];
-    this.#lastStep = step;
-    this.#future.value = [];
-    this.value.value = next as Draft<K>;
+    this.#versions.add(next as Draft<K>, step);
     this.#forgive(Object.keys(patch));
   }
 
   undo(): void {
-    const before = this.#past.peek().at(-1);
-    if (before === undefined) return;
-    this.#past.value = this.#past.peek().slice(0, -1);
-    this.#future.value = [...this.#future.peek(), this.value.peek()];
-    this.#go(before);
+    if (this.canUndo.peek()) this.error.value = undefined;
+    this.#versions.undo();
   }
 
   redo(): void {
-    const after = this.#future.peek().at(-1);
-    if (after === undefined) return;
-    this.#future.value = this.#future.peek().slice(0, -1);
-    this.#past.value = [...this.#past.peek(), this.value.peek()];
-    this.#go(after);
+    if (this.canRedo.peek()) this.error.value = undefined;
+    this.#versions.redo();
   }
 
   blame(field: string, problem: string | undefined): void {
@@ -178,13 +165,12 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
       set(first, name, was);
       set(next, name, is);
     }
-    this.#past.value = [...this.#past.peek().slice(-PAST_MAX), this.value.peek()];
-    this.#future.value = [];
     if (this.saved.peek() !== undefined) {
       this.#first.value = first as Draft<K>;
       this.seen = undefined;
     }
-    this.#go(next as Draft<K>);
+    this.#versions.add(next as Draft<K>);
+    this.error.value = undefined;
   }
 
   /** Adopts the hub's version; undo still works. */
@@ -195,7 +181,9 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     this.#first.value = next;
     this.#resolutions.value = new Map();
     this.#readAgain.value = undefined;
-    if (!equal(next, this.value.peek())) this.#go(next);
+    if (equal(next, this.value.peek())) return;
+    this.#versions.replace(next);
+    this.error.value = undefined;
   }
 
   /**
@@ -260,12 +248,6 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     } finally {
       this.#awaited.value--;
     }
-  }
-
-  #go(to: Draft<K>): void {
-    this.#lastStep = undefined;
-    this.value.value = to;
-    this.error.value = undefined;
   }
 
   /** Clears the error of members that change. */

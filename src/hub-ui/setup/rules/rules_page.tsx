@@ -7,6 +7,7 @@ import { Notice, Spinner } from '../../controls/notice.tsx';
 import { Page } from '../../controls/page.tsx';
 import { toast } from '../../controls/toasts.tsx';
 import typography from '../../controls/typography.module.css';
+import { UndoHistory } from '../../drafts/undo_history.ts';
 import { can } from '../../hub/access.ts';
 import { connection } from '../../hub/live.ts';
 import { get, request } from '../../hub/rest.ts';
@@ -29,11 +30,9 @@ type Rules = readonly LocatingRule[];
 /** Page with the locating rules of the hub, which apply to all trackables without their own. */
 export function RulesPage() {
   const [saved, setSaved] = useState<Rules>();
-  const [steps, setSteps] = useState<readonly Rules[]>([]);
-  const [at, setAt] = useState(0);
-  const [lastStep, setLastStep] = useState<string>();
+  const [versions, setVersions] = useState<UndoHistory<Rules>>();
   const [error, setError] = useState<unknown>();
-  const rules = steps[at];
+  const rules = versions?.value.value;
   const mayChange = can('UPDATE', PATH);
   const isChanged = !equal(rules, saved);
   const isBeingChanged = useRef(false);
@@ -56,8 +55,7 @@ export function RulesPage() {
         // Do not overwrite what the user has typed in the meantime.
         if (isOver || isBeingChanged.current) return;
         setSaved(found);
-        setSteps([found]);
-        setAt(0);
+        setVersions(new UndoHistory(found));
         setError(undefined);
       },
       (problem: unknown) => {
@@ -70,16 +68,11 @@ export function RulesPage() {
   }, [isConnected]);
   const change = (next: Rules, step?: string): void => {
     setError(undefined);
-    const continues = step !== undefined && step === lastStep && at > 0;
-    const past = steps.slice(0, continues ? at : at + 1);
-    setLastStep(step);
-    setSteps([...past, next]);
-    setAt(past.length);
+    versions?.add(next, step);
   };
-  const go = (to: number): void => {
-    setLastStep(undefined);
+  const go = (to: 'undo' | 'redo'): void => {
     setError(undefined);
-    setAt(to);
+    versions?.[to]();
   };
   const restore = (): void => {
     const { is } = offered?.changes['rules'] ?? {};
@@ -105,7 +98,7 @@ export function RulesPage() {
       }
       const answer = await request<Rules>('PUT', PATH, { body: rules });
       setSaved(answer);
-      setSteps([...steps.slice(0, at), answer]);
+      versions?.replace(answer);
       setError(undefined);
       toast(t('The rules are saved'));
     } catch (problem) {
@@ -137,12 +130,17 @@ export function RulesPage() {
           actions={
             mayChange ? (
               <>
-                <IconButton icon="undo" label={t('Undo')} disabled={at === 0} onClick={() => go(at - 1)} />
+                <IconButton
+                  icon="undo"
+                  label={t('Undo')}
+                  disabled={versions?.canUndo.value !== true}
+                  onClick={() => go('undo')}
+                />
                 <IconButton
                   icon="redo"
                   label={t('Redo')}
-                  disabled={at === steps.length - 1}
-                  onClick={() => go(at + 1)}
+                  disabled={versions?.canRedo.value !== true}
+                  onClick={() => go('redo')}
                 />
                 <Button kind="main" disabled={!isChanged || theirs !== undefined} onClick={() => void save()}>
                   {t('Save')}
