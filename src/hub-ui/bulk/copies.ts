@@ -1,3 +1,4 @@
+import { metersPerLatitude, metersPerLongitude } from '../../core/geo/ellipsoid.ts';
 import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
@@ -132,18 +133,20 @@ export function angleOf(fence: Fence): number {
 }
 
 /** Outer ring in meters relative to its first corner; only the center of a circle. */
-export function ringInMeters({ region, crs }: Fence): readonly (readonly [number, number])[] {
+export function ringInMeters(fence: Fence): readonly (readonly [number, number])[] {
+  const { region } = fence;
   const ring = region.type === 'Point' ? [region.coordinates] : (region.coordinates[0] ?? []);
-  const [[firstX = 0, firstY = 0] = []] = ring;
-  const [perX, perY] = isEarth(crs) ? degreesPerMeter(firstY) : [1, 1];
+  const [first = []] = ring;
+  const [firstX = 0, firstY = 0] = first;
+  const [perX, perY] = unitsPerMeter(fence, first);
   return ring.map(([x = 0, y = 0]) => [(x - firstX) / perX, (y - firstY) / perY]);
 }
 
 /** Translates a fence by meters; heights do not change. */
 function movedBy(fence: Fence, [dx, dy]: readonly [number, number]): Fence {
-  const { region, crs } = fence;
-  const [, firstY = 0] = region.type === 'Point' ? region.coordinates : (region.coordinates[0]?.[0] ?? []);
-  const [perX, perY] = isEarth(crs) ? degreesPerMeter(firstY) : [1, 1];
+  const { region } = fence;
+  const first = region.type === 'Point' ? region.coordinates : (region.coordinates[0]?.[0] ?? []);
+  const [perX, perY] = unitsPerMeter(fence, first);
   const move = ([x = 0, y = 0, ...heights]: readonly number[]): number[] => [x + dx * perX, y + dy * perY, ...heights];
   const moved =
     region.type === 'Point'
@@ -152,18 +155,10 @@ function movedBy(fence: Fence, [dx, dy]: readonly [number, number]): Fence {
   return { ...fence, region: moved as Fence['region'] };
 }
 
-function isEarth(crs: string | null | undefined): boolean {
-  return crs == null || crs === 'EPSG:4326';
-}
-
-/** Degrees of longitude and latitude per meter on the WGS 84 ellipsoid, at a latitude. */
-function degreesPerMeter(latitude: number): readonly [number, number] {
-  const [a, e2] = [6_378_137, 0.006_694_379_990_14];
-  const sin = Math.sin((latitude * Math.PI) / 180);
-  const w = Math.sqrt(1 - e2 * sin * sin);
-  const acrossMeters = (a / w) * Math.cos((latitude * Math.PI) / 180);
-  const alongMeters = (a * (1 - e2)) / w ** 3;
-  return [180 / Math.PI / acrossMeters, 180 / Math.PI / alongMeters];
+/** Units of a fence's coordinates per meter, at one of its positions. */
+function unitsPerMeter({ crs }: Fence, [, y = 0]: readonly number[]): readonly [number, number] {
+  if (crs != null && crs !== 'EPSG:4326') return [1, 1];
+  return [1 / metersPerLongitude(y), 1 / metersPerLatitude(y)];
 }
 
 /** Removes the id and the foreign id: a copy is a new entity. */

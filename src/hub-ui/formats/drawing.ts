@@ -1,4 +1,6 @@
+import { isClosed } from '../../core/geo/rings.ts';
 import { t } from '../languages/language.ts';
+import { closedRing } from '../map/plane/rings.ts';
 import type { DocumentNote } from './entity_document.ts';
 import type { ExportedEntity } from './entity_properties.ts';
 
@@ -78,11 +80,7 @@ export class Layers {
 }
 
 /** Closes a ring; undefined if it has no area. */
-export function closedRing(positions: readonly FilePosition[]): readonly FilePosition[] | undefined {
-  const [first] = positions;
-  const last = positions.at(-1);
-  if (first === undefined || last === undefined) return undefined;
-  const isClosed = first[0] === last[0] && first[1] === last[1];
-  const ring = isClosed ? positions : [...positions, first];
+export function areaRing(positions: readonly FilePosition[]): readonly FilePosition[] | undefined {
+  const ring = isClosed(positions) ? positions : closedRing(positions);
   return ring.length < 4 ? undefined : ring;
 }

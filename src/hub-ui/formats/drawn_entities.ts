@@ -1,3 +1,4 @@
+import { roundMeters } from '../../core/geo/rounding.ts';
 import type { Fence } from '../../model/fence.ts';
 import { idKey, isUuid } from '../../model/id.ts';
 import { ZONE_TYPES, type Zone } from '../../model/zone.ts';
@@ -223,5 +224,5 @@ function decimalsOf(value: number): number {
 /** Converts a position of the drawing to meters of the zone. */
 export function placed([x = 0, y = 0]: FilePosition, { x: left, y: bottom, turn }: PlaneChoice): number[] {
   const [cos, sin] = [Math.cos((turn * Math.PI) / 180), Math.sin((turn * Math.PI) / 180)];
-  return [left + x * cos - y * sin, bottom + x * sin + y * cos].map((meters) => Math.round(meters * 1e4) / 1e4);
+  return [left + x * cos - y * sin, bottom + x * sin + y * cos].map(roundMeters);
 }

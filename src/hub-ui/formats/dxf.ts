@@ -1,8 +1,9 @@
 /// <reference path="./dxf_library.d.ts" />
 import { type Block, denormalise, type Entity, type Parsed, parseString, toPolylines } from 'dxf';
+import { roundMeters } from '../../core/geo/rounding.ts';
 import { t } from '../languages/language.ts';
 import { unescapeDxf } from './decode_text.ts';
-import { closedRing, type Drawing, Layers, type FilePosition, type FileShape } from './drawing.ts';
+import { areaRing, type Drawing, Layers, type FilePosition, type FileShape } from './drawing.ts';
 
 /** Meters per unit of `$INSUNITS`. Unitless drawings count as meters. */
 const METERS: Readonly<Record<number, number>> = {
@@ -316,20 +317,15 @@ function circleThrough(corners: readonly FilePosition[]): Pick<FileShape, 'geome
   const radii = corners.map((each) => apart(each, middle));
   const [least, most] = [Math.min(...radii), Math.max(...radii)];
   if (least < SAME_M || most - least > SAME_M) return undefined;
-  return { geometry: { type: 'Point', coordinates: rounded(middle) }, radius: rounded([most])[0] };
+  return { geometry: { type: 'Point', coordinates: middle.map(roundMeters) }, radius: roundMeters(most) };
 }
 
 function polygonOf(corners: readonly FilePosition[]): Pick<FileShape, 'geometry' | 'radius'> | undefined {
-  const places = corners.map(rounded);
-  const ring = closedRing(places.filter((each, i) => i === 0 || apart(each, places[i - 1] ?? each) > 0));
+  const places = corners.map((corner) => corner.map(roundMeters));
+  const ring = areaRing(places.filter((each, i) => i === 0 || apart(each, places[i - 1] ?? each) > 0));
   return ring === undefined ? undefined : { geometry: { type: 'Polygon', coordinates: [ring] }, radius: undefined };
 }
 
 function apart([x = 0, y = 0]: FilePosition, [otherX = 0, otherY = 0]: FilePosition): number {
   return Math.hypot(x - otherX, y - otherY);
-}
-
-/** Rounds to tenths of a millimeter, without -0. */
-function rounded(meters: FilePosition): number[] {
-  return meters.map((each) => Math.round(each * 1e4) / 1e4 + 0);
 }

@@ -1,6 +1,7 @@
+import { isClosed } from '../../core/geo/rings.ts';
 import { isUuid } from '../../model/id.ts';
 import { t } from '../languages/language.ts';
-import { closedRing, type Layers, type FilePosition, type FileShape } from './drawing.ts';
+import { areaRing, type Layers, type FilePosition, type FileShape } from './drawing.ts';
 import { type ExportedEntity, exportedEntityOf } from './entity_properties.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -136,12 +137,10 @@ function usable({ type, coordinates }: Json, reading: PositionReading): FileShap
       if (typeof at === 'string') return at;
       positions.push(at);
     }
-    const [first] = positions;
-    const last = positions.at(-1);
-    if (type === 'LineString' && (positions.length < 4 || first?.[0] !== last?.[0] || first?.[1] !== last?.[1])) {
+    if (type === 'LineString' && (positions.length < 4 || !isClosed(positions))) {
       return t('A line that is not closed has no area.');
     }
-    const closed = closedRing(positions);
+    const closed = areaRing(positions);
     if (closed === undefined) return t('It has fewer than three corners.');
     found.push(closed);
   }

@@ -1,3 +1,4 @@
+import { isClosed } from '../../core/geo/rings.ts';
 import { t } from '../languages/language.ts';
 import type { FilePosition } from './drawing.ts';
 
@@ -23,7 +24,9 @@ export function coordinatesOf(text: string): readonly FilePosition[] | string {
   const [way] = ways;
   if (way === undefined) return t('Its coordinates do not show where a position ends.');
   if (ways.length === 1) return inGroups(numbers, way);
-  const [closed, ...others] = ways.map((size) => inGroups(numbers, size)).filter(isClosedRing);
+  const [closed, ...others] = ways
+    .map((size) => inGroups(numbers, size))
+    .filter((ring) => ring.length > 3 && isClosed(ring));
   if (closed !== undefined && others.length === 0) return closed;
   return t('Its coordinates have the same separator everywhere, so they do not show where a position ends.');
 }
@@ -51,9 +54,4 @@ function isGrouped(numbers: readonly number[], between: readonly string[], size:
 
 function inGroups(numbers: readonly number[], size: number): readonly FilePosition[] {
   return Array.from({ length: numbers.length / size }, (_, i) => numbers.slice(i * size, (i + 1) * size));
-}
-
-function isClosedRing(positions: readonly FilePosition[]): boolean {
-  const [first, last] = [positions[0], positions.at(-1)];
-  return positions.length > 3 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
 }

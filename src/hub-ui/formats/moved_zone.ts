@@ -1,3 +1,4 @@
+import { roundMeters } from '../../core/geo/rounding.ts';
 import { type ControlPoints, hull, georeference } from '../map/plane/georeference.ts';
 import { EARTH, fromMap, type MapPoint, type Position, toMap, unitsPerMeter } from '../map/plane/plane.ts';
 import { type Pair, pairsOf, rowsOf } from '../setup/zones/pairs.ts';
@@ -42,7 +43,7 @@ export function controlPointsFor(
   const placement = georeference(rows);
   if (placement === undefined) return rowsOf(pairs);
   const extended = added.map((corner): Pair => {
-    return { earth: corner.slice(0, 2), own: placement.fromMap(toMap(EARTH, corner)).map(tenthsOfMillimeters) };
+    return { earth: corner.slice(0, 2), own: placement.fromMap(toMap(EARTH, corner)).map(roundMeters) };
   });
   return rowsOf([...pairs.filter(({ earth }) => !removed.includes(earth)), ...extended]);
 }
@@ -109,8 +110,4 @@ function centerOf(points: readonly MapPoint[]): MapPoint {
 
 function minus([x, y]: MapPoint, [u, v]: MapPoint): MapPoint {
   return [x - u, y - v];
-}
-
-function tenthsOfMillimeters(meters: number): number {
-  return Math.round(meters * 1e4) / 1e4 + 0;
 }

@@ -20,7 +20,7 @@ import positionStyles from '../setup/fields/position_fields.module.css';
 import { ContextMap } from '../setup/map/context_map.tsx';
 import { MapHint } from '../setup/map/map_hint.tsx';
 import { type PlacedPoint, PointsLayer } from '../setup/map/points_layer.tsx';
-import { FitExtent } from '../setup/zones/image_layer.tsx';
+import { extentAround, FitExtent } from '../setup/zones/image_layer.tsx';
 import type { Drawing, FilePosition, FileShape } from './drawing.ts';
 import { type PlaneChoice, placed } from './drawn_entities.ts';
 import styles from './match.module.css';
@@ -59,7 +59,7 @@ export function PointMaps({ drawing, zone, points, onChange }: PointMapsProps) {
         <div class={styles.map}>
           <MapView plane={drawnPlane} label={t('Map: points in the drawing')}>
             <ShapesLayer shapes={shapes} />
-            <FitExtent extent={extentOf(corners)} />
+            <FitExtent extent={extentAround(corners)} />
             <ScaleBar />
             <SidePoints {...side} on="drawn" corners={corners} />
           </MapView>
@@ -226,18 +226,6 @@ function cornersOf(shapes: readonly FileShape[]): readonly FilePosition[] {
   return shapes.flatMap(({ geometry }) =>
     geometry.type === 'Point' ? [geometry.coordinates] : geometry.coordinates.flat(),
   );
-}
-
-/** Extent of the corners with a margin. */
-function extentOf(corners: readonly FilePosition[]): readonly number[] {
-  let [left, bottom, right, top] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const [x = 0, y = 0] of corners) {
-    [left, right] = [Math.min(left, x), Math.max(right, x)];
-    [bottom, top] = [Math.min(bottom, y), Math.max(top, y)];
-  }
-  if (corners.length === 0) return [-5, -5, 55, 35];
-  const margin = Math.max(1, 0.1 * Math.max(right - left, top - bottom));
-  return [left - margin, bottom - margin, right + margin, top + margin];
 }
 
 function rounded(meters: number): number {

@@ -1,3 +1,4 @@
+import { roundMeters } from '../../core/geo/rounding.ts';
 import type { FilePosition } from './drawing.ts';
 import type { PlaneChoice } from './drawn_entities.ts';
 
@@ -38,8 +39,8 @@ export function placeByPoints([one, other]: readonly [PointPair, PointPair]): Pl
   const [left, bottom] = [site.middle[0] - (x * cos - y * sin), site.middle[1] - (x * sin + y * cos)];
   const degrees = Math.round(((((turn * 180) / Math.PI + 540) % 360) - 180) * 1e7) / 1e7;
   return {
-    x: Math.round(left * 1e4) / 1e4 + 0,
-    y: Math.round(bottom * 1e4) / 1e4 + 0,
+    x: roundMeters(left),
+    y: roundMeters(bottom),
     turn: degrees + 0,
     drawnMeters: drawn.meters,
     siteMeters: site.meters,

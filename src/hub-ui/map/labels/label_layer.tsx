@@ -4,7 +4,7 @@ import type { Fence } from '../../../model/fence.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import type { MovingLayerState } from '../objects/moving_layer.tsx';
-import { type MapArea, areaOf, markInside } from '../objects/moving_objects.ts';
+import { areaOf, type MapArea, markInside } from '../objects/moving_objects.ts';
 import { fenceFeature, zoneFeature } from '../site/features.ts';
 import { CanvasLayer } from '../view/canvas_layer.ts';
 import type { MapSelection } from '../view/map_url.ts';

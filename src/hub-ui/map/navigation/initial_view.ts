@@ -61,7 +61,7 @@ function wallPadding([width = 0, height = 0]: readonly number[]): number[] {
 const APART = 0.05;
 
 /** Zooms in until the members of a cluster fill the map, by at least one level. */
-export function goIntoCluster(map: OlMap, [left, bottom, right, top]: readonly [number, number, number, number]): void {
+export function goIntoCluster(map: OlMap, [left = 0, bottom = 0, right = 0, top = 0]: readonly number[]): void {
   const view = map.getView();
   const [width = 1, height = 1] = map.getSize() ?? [];
   const fitting = 1.5 * Math.max((right - left) / width, (top - bottom) / height);

@@ -1,4 +1,5 @@
 import { CELL, isCrowded, type Spread } from './density.ts';
+import { createEmpty, extendCoordinate } from 'ol/extent.js';
 
 /** Objects close together, drawn as one circle with their number. */
 export interface Cluster {
@@ -118,19 +119,9 @@ export function boxesOf(clusters: readonly Cluster[]): number[] {
 export function extentOf(
   { members }: Cluster,
   { x, y }: { readonly x: ArrayLike<number>; readonly y: ArrayLike<number> },
-): [number, number, number, number] {
-  const extent: [number, number, number, number] = [
-    Number.POSITIVE_INFINITY,
-    Number.POSITIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-  ];
-  for (const i of members) {
-    extent[0] = Math.min(extent[0], x[i]!);
-    extent[1] = Math.min(extent[1], y[i]!);
-    extent[2] = Math.max(extent[2], x[i]!);
-    extent[3] = Math.max(extent[3], y[i]!);
-  }
+): readonly number[] {
+  const extent = createEmpty();
+  for (const i of members) extendCoordinate(extent, [x[i]!, y[i]!]);
   return extent;
 }
 

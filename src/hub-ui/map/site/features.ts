@@ -5,6 +5,7 @@ import type { Fence } from '../../../model/fence.ts';
 import type { Zone } from '../../../model/zone.ts';
 import { earthToPlane, zoneOutline } from '../plane/georeference.ts';
 import { type Plane, type Position, toMap } from '../plane/plane.ts';
+import { closedRing } from '../plane/rings.ts';
 
 /** Entity that a map feature represents. */
 export interface Drawn {
@@ -49,7 +50,7 @@ export function circleGeometry(center: Position, radiusMeters: number, plane: Pl
 /** Feature of a zone: its outline, or the circle of a proximity zone. Undefined if the zone has no position on this plane. */
 export function zoneFeature(zone: Zone, plane: Plane): Feature | undefined {
   const outline = zoneOutline(zone, plane);
-  const geometry = outline === undefined ? proximityGeometry(zone, plane) : new Polygon([closed(outline)]);
+  const geometry = outline === undefined ? proximityGeometry(zone, plane) : new Polygon([closedRing(outline)]);
   return geometry && new Feature({ geometry, drawn: { kind: 'zones', id: zone.id } satisfies Drawn, zone });
 }
 
@@ -58,8 +59,4 @@ function proximityGeometry({ position, radius }: Zone, plane: Plane): Polygon | 
   if (plane.kind === 'earth') return circleGeometry(position.coordinates, radius || 1, plane);
   const point = earthToPlane(position.coordinates, plane);
   return point && circleGeometry(point, radius || 1, plane);
-}
-
-function closed<T>(ring: readonly T[]): T[] {
-  return [...ring, ...ring.slice(0, 1)];
 }

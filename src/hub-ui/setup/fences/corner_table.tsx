@@ -6,10 +6,11 @@ import tableStyles from '../../controls/table.module.css';
 import typography from '../../controls/typography.module.css';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
+import { openRing } from '../../map/plane/rings.ts';
 import { problemPlaces } from '../fields/draft_fields.tsx';
 import positionStyles from '../fields/position_fields.module.css';
 import { PositionCells } from '../fields/position_fields.tsx';
-import { openRing, withCorner, withCornerAfter, withoutCorner } from './corners.ts';
+import { withCorner, withCornerAfter, withoutCorner } from './corners.ts';
 
 interface CornerTableProps {
   readonly draft: EntityDraft<'fences'>;

@@ -1,4 +1,5 @@
 import type { Fence } from '../../../model/fence.ts';
+import { closedRing, openRing } from '../../map/plane/rings.ts';
 
 type Region = Fence['region'];
 
@@ -7,10 +8,9 @@ export function withCorner(region: Region, [ring, index]: readonly [number, numb
   if (region.type === 'Point') return { type: 'Point', coordinates: [...to] };
   const coordinates = region.coordinates.map((positions, i) => {
     if (i !== ring) return positions;
-    const isClosed = index === 0 && equalPlace(positions[0], positions.at(-1)) && positions.length > 1;
-    return positions.map((position, j) =>
-      j === index || (isClosed && j === positions.length - 1) ? [...to] : position,
-    );
+    const open = openRing(positions);
+    const moved = open.map((position, j) => (j === index ? [...to] : position));
+    return open.length === positions.length ? moved : closedRing(moved);
   });
   return { type: 'Polygon', coordinates };
 }
@@ -24,7 +24,7 @@ export function withCornerAfter(region: Region, [ring, index]: readonly [number,
     const [from, to] = [open[index] ?? [], open[(index + 1) % open.length] ?? []];
     const between = from.map((value, axis) => rounded((value + (to[axis] ?? value)) / 2));
     const next = open.toSpliced(index + 1, 0, between);
-    return [...next, ...next.slice(0, 1)];
+    return closedRing(next);
   });
   return { type: 'Polygon', coordinates };
 }
@@ -48,17 +48,7 @@ export function withoutCorner(region: Region, [ring, index]: readonly [number, n
   if (region.type === 'Point') return region;
   const coordinates = region.coordinates.map((positions, i) => {
     if (i !== ring) return positions;
-    const open = openRing(positions).filter((_, j) => j !== index);
-    return [...open, ...open.slice(0, 1)];
+    return closedRing(openRing(positions).filter((_, j) => j !== index));
   });
   return { type: 'Polygon', coordinates };
-}
-
-/** Positions without the closing one. */
-export function openRing(positions: readonly number[][]): readonly number[][] {
-  return positions.length > 1 && equalPlace(positions[0], positions.at(-1)) ? positions.slice(0, -1) : positions;
-}
-
-function equalPlace(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {
-  return a?.[0] === b?.[0] && a?.[1] === b?.[1];
 }

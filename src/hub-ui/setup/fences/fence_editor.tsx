@@ -9,6 +9,7 @@ import { can } from '../../hub/access.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
 import { EARTH, type Plane } from '../../map/plane/plane.ts';
+import { closedRing } from '../../map/plane/rings.ts';
 import { EditorFrame } from '../editor/editor_frame.tsx';
 import { NoEditor } from '../editor/no_editor.tsx';
 import { useEditor } from '../editor/use_editor.ts';
@@ -144,7 +145,7 @@ function changeBy(shape: DrawnShape, { region }: Draft<'fences'>, plane: Plane):
     return { region: { type: 'Point', coordinates }, radius: radiusBetween(shape.center, shape.edge, plane) };
   }
   const ring = replacing(before, shape.corners, plane);
-  return { region: { type: 'Polygon', coordinates: [[...ring, ...ring.slice(0, 1)]] } };
+  return { region: { type: 'Polygon', coordinates: [closedRing(ring)] } };
 }
 
 /** Map of a region in a UTM plane: read-only, since such regions are edited as numbers. */

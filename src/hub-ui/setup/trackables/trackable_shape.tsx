@@ -9,6 +9,7 @@ import type { Option } from '../../controls/select.tsx';
 import type { Notation } from '../../controls/use_typed.ts';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
+import { closedRing, openRing } from '../../map/plane/rings.ts';
 import { DraftNumber, DraftWritten, problemOf } from '../fields/draft_fields.tsx';
 import styles from './trackable_shape.module.css';
 
@@ -95,7 +96,7 @@ function CornersField({ draft }: { readonly draft: EntityDraft<'trackables'> }) 
   const { geometry } = draft.value.value;
   const change = (corners: number[][]): void => {
     const holes = geometry?.coordinates.slice(1) ?? [];
-    draft.change({ geometry: { type: 'Polygon', coordinates: [[...corners, corners[0] ?? []], ...holes] } }, 'corners');
+    draft.change({ geometry: { type: 'Polygon', coordinates: [closedRing(corners), ...holes] } }, 'corners');
   };
   return (
     <DraftWritten
@@ -132,10 +133,7 @@ function ShapePicture({ corners, radius }: { readonly corners: readonly number[]
 }
 
 function cornersOf(geometry: Trackable['geometry']): number[][] {
-  const ring = geometry?.coordinates[0] ?? [];
-  const [first, last] = [ring[0], ring.at(-1)];
-  const isClosed = ring.length > 1 && first?.[0] === last?.[0] && first?.[1] === last?.[1];
-  return isClosed ? ring.slice(0, -1) : ring;
+  return [...openRing(geometry?.coordinates[0] ?? [])];
 }
 
 /** Length along the course and width across it, of a rectangle around the position; undefined for other polygons. */
@@ -151,12 +149,11 @@ function rectangleSize(corners: readonly number[][]): readonly [number, number] 
 
 function rectangle(length: number, width: number): NonNullable<Trackable['geometry']> {
   const [x, y] = [width / 2, length / 2];
-  const ring = [
+  const corners = [
     [-x, -y],
     [x, -y],
     [x, y],
     [-x, y],
-    [-x, -y],
   ];
-  return { type: 'Polygon', coordinates: [ring] };
+  return { type: 'Polygon', coordinates: [closedRing(corners)] };
 }

@@ -1,5 +1,7 @@
+import { boundingExtent, buffer, getHeight, getWidth } from 'ol/extent.js';
 import { useEffect, useRef } from 'preact/hooks';
 import { fitExtent } from '../../map/navigation/initial_view.ts';
+import type { Position } from '../../map/plane/plane.ts';
 import { CanvasLayer } from '../../map/view/canvas_layer.ts';
 import toolStyles from '../../map/view/map_tools.module.css';
 import { ZoomButtons } from '../../map/view/map_tools.tsx';
@@ -39,6 +41,13 @@ export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
     };
   }, [map, url]);
   return null;
+}
+
+/** Extent of points with a margin; a default without points. */
+export function extentAround(points: readonly Position[]): readonly number[] {
+  if (points.length === 0) return [-5, -5, 55, 35];
+  const extent = boundingExtent(points as number[][]);
+  return buffer(extent, Math.max(1, 0.1 * Math.max(getWidth(extent), getHeight(extent))));
 }
 
 /** Fits an extent as soon as the map has a size, and adds buttons to zoom and to fit it again. */

@@ -11,7 +11,7 @@ import { movedTo } from '../fields/position_fields.tsx';
 import { ContextMap } from '../map/context_map.tsx';
 import { MapHint } from '../map/map_hint.tsx';
 import { type PlacedPoint, PointsLayer } from '../map/points_layer.tsx';
-import { FitExtent, ImageLayer, type PlanImage } from './image_layer.tsx';
+import { extentAround, FitExtent, ImageLayer, type PlanImage } from './image_layer.tsx';
 import styles from './pair_maps.module.css';
 import type { Pair } from './pairs.ts';
 
@@ -127,19 +127,11 @@ function OwnMap({
       {image === undefined ? <BaseLayer /> : <ImageLayer image={image} />}
       {image === undefined && <PlanLayer zones={zones} opacity={0.75} />}
       {image === undefined && <ZoneLayer zones={zones} labels={false} />}
-      <FitExtent extent={image === undefined ? extentOf(pairs) : [0, -image.height, image.width, 0]} />
+      <FitExtent
+        extent={image === undefined ? extentAround(pairs.map(({ own }) => own)) : [0, -image.height, image.width, 0]}
+      />
       {image === undefined && <ScaleBar />}
       {children}
     </MapView>
   );
-}
-
-/** Extent of the points with a margin; a default without points. */
-function extentOf(pairs: readonly Pair[]): number[] {
-  if (pairs.length === 0) return [-5, -5, 55, 35];
-  const xs = pairs.map(({ own: [x = 0] }) => x);
-  const ys = pairs.map(({ own: [, y = 0] }) => y);
-  const [left, bottom, right, top] = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
-  const margin = Math.max(1, 0.1 * Math.max(right - left, top - bottom));
-  return [left - margin, bottom - margin, right + margin, top + margin];
 }
