@@ -107,6 +107,12 @@ export function PositionCells({
   );
 }
 
+/** Numbers of each line of a text that is not empty, separated by commas, semicolons or spaces. */
+export function readRows(text: string): number[][] {
+  const lines = text.split('\n').map((line) => line.split(/[,;\s]+/).filter((part) => part !== ''));
+  return lines.filter((parts) => parts.length > 0).map((parts) => parts.map(Number));
+}
+
 /** Moves a position in the plane; preserves the height. */
 export function movedTo(position: Position, [x, y]: readonly [number, number]): number[] {
   return [x, y, ...position.slice(2)];

@@ -11,6 +11,7 @@ import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
 import { closedRing, openRing } from '../../map/plane/rings.ts';
 import { DraftNumber, DraftWritten, problemOf } from '../fields/draft_fields.tsx';
+import { readRows } from '../fields/position_fields.tsx';
 import styles from './trackable_shape.module.css';
 
 type Form = 'none' | 'round' | 'rectangle' | 'polygon';
@@ -82,10 +83,7 @@ export function TrackableShape({ draft }: { readonly draft: EntityDraft<'trackab
 const CORNERS: Notation<number[][]> = {
   write: (corners) => corners.map((corner) => corner.join(', ')).join('\n'),
   read(text) {
-    const corners = text.split('\n').flatMap((line) => {
-      const numbers = line.split(/[,;\s]+/).filter((part) => part !== '');
-      return numbers.length === 0 ? [] : [numbers.map(Number)];
-    });
+    const corners = readRows(text);
     const areWhole = corners.every((corner) => corner.length >= 2 && corner.every(Number.isFinite));
     return areWhole && corners.length >= 3 ? corners : undefined;
   },

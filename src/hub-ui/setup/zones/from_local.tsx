@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { Zone } from '../../../model/zone.ts';
 import { Button, Choice } from '../../controls/button.tsx';
 import { Disclosure } from '../../controls/disclosure.tsx';
 import fieldStyles from '../../controls/field.module.css';
@@ -7,10 +6,12 @@ import { AreaField, NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import type { AnyDraft } from '../../drafts/entity_draft.ts';
-import { errorAt, request } from '../../hub/rest.ts';
+import { errorAt } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
 import positionStyles from '../fields/position_fields.module.css';
+import { type Pair, placedByHub, rectangleCorners } from './pairs.ts';
+import { readRows } from '../fields/position_fields.tsx';
 
 interface Reference {
   readonly longitude: number | undefined;
@@ -27,7 +28,7 @@ export function FromLocal({
   onPlaced,
 }: {
   readonly draft: AnyDraft;
-  readonly onPlaced: (rows: number[][]) => void;
+  readonly onPlaced: (pairs: readonly Pair[]) => void;
 }) {
   const [way, setWay] = useState<'extent' | 'corners'>('extent');
   const [reference, setReference] = useState<Reference>({ longitude: undefined, latitude: undefined, rotation: 0 });
@@ -38,31 +39,14 @@ export function FromLocal({
   const problems = isSubmitted ? problemsOf({ way, size, text, reference }) : {};
   const place = async (): Promise<void> => {
     const { width = 0, depth = 0 } = size;
-    const corners =
-      way === 'extent'
-        ? [
-            [0, 0],
-            [width, 0],
-            [width, depth],
-            [0, depth],
-          ]
-        : cornersOf(text);
-    const { longitude, latitude, rotation } = reference;
+    const corners = way === 'extent' ? rectangleCorners(width, depth) : readRows(text);
+    const { longitude = 0, latitude = 0, rotation = 0 } = reference;
     setSubmitted(true);
     setError(undefined);
     if (Object.keys(problemsOf({ way, size, text, reference })).length > 0) return;
     try {
-      const zone = await draft.await(
-        request<Zone>('PUT', '/zones/fromlocal', {
-          body: {
-            local_coordinates: { type: 'LineString', coordinates: corners },
-            global_reference: { type: 'Point', coordinates: [longitude, latitude] },
-            local_reference: { type: 'Point', coordinates: corners[0] },
-            rotation: rotation ?? 0,
-          },
-        }),
-      );
-      onPlaced((zone.ground_control_points ?? []) as number[][]);
+      const position = [longitude, latitude];
+      onPlaced(await draft.await(placedByHub({ points: corners, position, origin: corners[0] ?? [], rotation })));
     } catch (problem) {
       setError(problem);
     }
@@ -158,7 +142,7 @@ function problemsOf({
   text,
   reference: { longitude, latitude },
 }: Measured): Partial<Record<'width' | 'depth' | 'corners' | 'longitude' | 'latitude', string>> {
-  const corners = cornersOf(text);
+  const corners = readRows(text);
   const areCorners = corners.length >= 3 && corners.every((each) => each.length >= 2 && each.every(Number.isFinite));
   const isWithin = (value: number | undefined, most: number): boolean => value !== undefined && Math.abs(value) <= most;
   return {
@@ -168,14 +152,4 @@ function problemsOf({
     ...(!isWithin(longitude, 180) && { longitude: t('Enter a longitude from −180 to 180.') }),
     ...(!isWithin(latitude, 90) && { latitude: t('Enter a latitude from −90 to 90.') }),
   };
-}
-
-function cornersOf(text: string): number[][] {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line) =>
-    line
-      .split(/[,;\s]+/)
-      .filter((part) => part !== '')
-      .map(Number),
-  );
 }

@@ -77,7 +77,7 @@ function ControlPointsPlace({ draft, tool, onTool, selected, onSelect }: ZoneToo
           {t('Draw the area')}
         </Button>
       </div>
-      <FromLocal draft={draft} onPlaced={(rows) => change(rows)} />
+      <FromLocal draft={draft} onPlaced={(next) => change(rowsOf(next))} />
       <FieldError text={problem} />
       <PairTable
         pairs={pairs}

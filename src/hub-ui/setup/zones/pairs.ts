@@ -1,3 +1,5 @@
+import type { Zone } from '../../../model/zone.ts';
+import { request } from '../../hub/rest.ts';
 import { fixedText } from '../../languages/numbers.ts';
 import { type ControlPoints, georeference } from '../../map/plane/georeference.ts';
 import { EARTH, fromMap, type MapPoint, mapX, mapY, type Position, unitsPerMeter } from '../../map/plane/plane.ts';
@@ -60,6 +62,39 @@ export function pairsOfArea(corners: readonly MapPoint[]): Pair[] {
 function centimeters(meters: number): number {
   // Avoid -0, which JSON writes as 0 and Object.is distinguishes.
   return Math.round(meters * 100) / 100 + 0;
+}
+
+/** Corners of a rectangle, from the origin along x first. */
+export function rectangleCorners(width: number, depth: number): number[][] {
+  return [
+    [0, 0],
+    [width, 0],
+    [width, depth],
+    [0, depth],
+  ];
+}
+
+/** Points in meters, and what places them on the earth. */
+export interface LocalPoints {
+  readonly points: readonly Position[];
+  /** Longitude and latitude of `origin`. */
+  readonly position: Position;
+  readonly origin: Position;
+  /** Clockwise angle of the y axis from north, in degrees. */
+  readonly rotation: number;
+}
+
+/** Control points that the hub computes for points in meters. */
+export async function placedByHub({ points, position, origin, rotation }: LocalPoints): Promise<Pair[]> {
+  const { ground_control_points: rows } = await request<Zone>('PUT', '/zones/fromlocal', {
+    body: {
+      local_coordinates: { type: 'LineString', coordinates: points },
+      global_reference: { type: 'Point', coordinates: position },
+      local_reference: { type: 'Point', coordinates: origin },
+      rotation,
+    },
+  });
+  return pairsOf(rows);
 }
 
 /** Formats a residual. */

@@ -1,17 +1,16 @@
 import { useState } from 'preact/hooks';
-import type { Zone } from '../../../model/zone.ts';
 import { Button } from '../../controls/button.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { Notice } from '../../controls/notice.tsx';
 import type { AnyDraft } from '../../drafts/entity_draft.ts';
-import { errorAt, request } from '../../hub/rest.ts';
+import { errorAt } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
 import { lastView } from '../map/context_map.tsx';
 import type { PlanImage } from './image_layer.tsx';
-import { type Pair, pairsOf } from './pairs.ts';
+import { type Pair, placedByHub, rectangleCorners } from './pairs.ts';
 
 /** Control points at the corners of a plan: in pixels, and in meters from the lower left. */
 export interface PlanCorners {
@@ -48,12 +47,6 @@ export function PlanStart({
     setSubmitted(true);
     if (!(width > 0) || longitude === undefined || latitude === undefined) return;
     const depth = (width * rows) / columns;
-    const corners = [
-      [0, 0],
-      [width, 0],
-      [width, depth],
-      [0, depth],
-    ];
     const pixels = [
       [0, rows],
       [columns, rows],
@@ -61,17 +54,9 @@ export function PlanStart({
       [0, 0],
     ];
     try {
-      const { ground_control_points: points } = await draft.await(
-        request<Zone>('PUT', '/zones/fromlocal', {
-          body: {
-            local_coordinates: { type: 'LineString', coordinates: corners },
-            global_reference: { type: 'Point', coordinates: [longitude, latitude] },
-            local_reference: { type: 'Point', coordinates: [width / 2, depth / 2] },
-            rotation,
-          },
-        }),
-      );
-      const ofZone = pairsOf(points);
+      const points = rectangleCorners(width, depth);
+      const center = { position: [longitude, latitude], origin: [width / 2, depth / 2] };
+      const ofZone = await draft.await(placedByHub({ points, ...center, rotation }));
       onPlaced({ ofZone, ofPlan: ofZone.map(({ earth }, i) => ({ earth, own: pixels[i] ?? [] })) });
     } catch (problem) {
       setError(problem);
