@@ -18,7 +18,7 @@ const ANCHORS: readonly Anchor[] = [
   anchor('b', [10, 0], [8.001, 50]),
   anchor('c', [0, 10], [8, 50.001]),
   anchor('above a', [0, 0, 6], [8, 50, 123]),
-  anchor('at the place of a', [1, 1], [8, 50]),
+  anchor('at the position of a', [1, 1], [8, 50]),
   anchor('local', [5, 5], null),
   anchor('global', null, [8, 50.002]),
 ];
@@ -44,7 +44,7 @@ const ROWS: readonly (readonly [what: string, zone: Partial<Zone>, rows: readonl
   ['with two anchors', { anchor_ids: ['b', 'a'] }, [...B, ...A]],
   ['with three anchors', { anchor_ids: ['a', 'b', 'c'] }, [...A, ...B, ...C]],
   ['with anchors above each other', { anchor_ids: ['a', 'above a', 'b', 'a'] }, [...A, ...B]],
-  ['with anchors that contradict each other', { anchor_ids: ['a', 'b', 'at the place of a'] }, undefined],
+  ['with anchors that contradict each other', { anchor_ids: ['a', 'b', 'at the position of a'] }, undefined],
   ['that is placed by a benchmark', { anchor_ids: ['a', 'b'], transformation_type: 'benchmark' }, undefined],
   ['of proximity', { anchor_ids: ['a', 'b'], transformation_type: 'proximity' }, undefined],
   ['that is not transformed', { anchor_ids: ['a', 'b'], transformation_type: 'none' }, undefined],
@@ -53,7 +53,7 @@ const ROWS: readonly (readonly [what: string, zone: Partial<Zone>, rows: readonl
 
 describe('anchoredZone', () => {
   for (const [what, more, rows] of ROWS) {
-    test(`${rows === undefined ? 'leaves' : 'places'} a zone ${what}`, () => {
+    test(`${rows === undefined ? 'leaves' : 'georeferences'} a zone ${what}`, () => {
       const zone: Zone = { ...HALL, ...more };
       const placed = anchoredZone(zone, (id) => ANCHORS.find((candidate) => candidate.id === id));
       if (rows === undefined) assert.equal(placed, zone);
@@ -61,7 +61,7 @@ describe('anchoredZone', () => {
     });
   }
 
-  test('moves what is local to the zone', () => {
+  test('moves everything in local coordinates of the zone', () => {
     const zone: Zone = { ...HALL, anchor_ids: ['a', 'b', 'c'] };
     const placed = anchoredZone(zone, (id) => ANCHORS.find((candidate) => candidate.id === id));
     const out: [number, number] = [0, 0];

@@ -23,7 +23,7 @@ function at(x: number): Polygon {
   };
 }
 
-/** Locations of one tag that were all received together, in some order. */
+/** Locations of one tag, all received at the same time, in random order. */
 async function memberships(track: readonly { second: number; x: number; floor: number }[]): Promise<unknown> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), trackable('cart', ['tag'], { radius: 1.5 }));
@@ -39,7 +39,7 @@ async function memberships(track: readonly { second: number; x: number; floor: n
   return [[...providers.ids].sort(), [...trackables.ids].sort(), last];
 }
 
-test('whatever the order of arrival of a track, it ends in the same location and the same memberships', async () => {
+test('The order of arrival of a track changes neither its final location nor its memberships', async () => {
   const sighting = fc.record({
     second: fc.integer({ min: 0, max: RECEIVED }),
     x: uniform(-5, 50),

@@ -41,7 +41,7 @@ describe('a provider', () => {
     ]);
   });
 
-  test('may be assigned before it is known, and stays assigned when it is deleted', async () => {
+  test('may be assigned before it exists, and stays assigned when it is deleted', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['late']));
     harness.tell(1, inHall(1, OUT, { provider_id: 'late' }), provider('late'));
@@ -53,7 +53,7 @@ describe('a provider', () => {
 });
 
 describe('a trackable', () => {
-  test('names its provider in events only where the hub is set so', async () => {
+  test('names its provider in events only if the hub is configured to', async () => {
     for (const providerInTrackableEvents of [false, true]) {
       const harness = await ShardHarness.open({ providerInTrackableEvents });
       harness.tell(0, zone(), fence(DOCK), trackable('cart', ['tag']));
@@ -63,7 +63,7 @@ describe('a trackable', () => {
     }
   });
 
-  test('goes with the newest location of its providers, and an older one of another does not move it', async () => {
+  test('follows the newest location of its providers, and ignores an older one of another provider', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['tag', 'other']));
     harness.tell(1, inHall(1, IN));
@@ -76,7 +76,7 @@ describe('a trackable', () => {
     assert.deepEqual(brief(ofCart), ['entry dock cart 1', 'exit dock cart 1-3', 'entry dock cart 5']);
   });
 
-  test('is a member by itself, whatever its providers are', async () => {
+  test('is a member itself, independently of its providers', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['tag', 'other']));
     harness.tell(1, inHall(1, IN));
@@ -91,7 +91,7 @@ describe('a trackable', () => {
     ]);
   });
 
-  test('that is created over a location has it at once, and its motion with the next one', async () => {
+  test('that is created on a located provider has its location at once, and its motion with the next one', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
     harness.takeFenceEvents();
@@ -107,7 +107,7 @@ describe('a trackable', () => {
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock cart 4']);
   });
 
-  test('says nothing when a provider is taken off that it is not at', async () => {
+  test('publishes nothing when it loses a provider that does not determine its location', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['tag', 'other']));
     harness.tell(1, inHall(1, OUT, OTHER), inHall(2, IN));
@@ -117,7 +117,7 @@ describe('a trackable', () => {
     assert.deepEqual([events, motions], [[], []]);
   });
 
-  test('that is deleted is on none of its providers any more', async () => {
+  test('that is deleted is no longer on any of its providers', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['tag', 'other']), trackable('lift', ['tag']));
     harness.tell(1, deleted('trackable', 'cart'));

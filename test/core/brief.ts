@@ -1,7 +1,7 @@
 import type { FenceEvent, TrackableMotion } from '../../src/model/events.ts';
 import { T0 } from '../support/shard_harness.ts';
 
-/** Fence events as short lines: `entry dock tag 1` is "the tag has entered the fence named dock, inside since 1 s". */
+/** Formats fence events as short strings: `entry dock tag 1` means that the tag entered the fence named dock at 1 s. */
 export function brief(events: readonly FenceEvent[]): string[] {
   return events.map((event) => {
     const object = event.trackable_id ?? event.provider_id;
@@ -11,7 +11,7 @@ export function brief(events: readonly FenceEvent[]): string[] {
   });
 }
 
-/** Motions as short lines: id, provider and second of their location. */
+/** Formats motions as short strings: id, provider and second of the location. */
 export function briefMotions(motions: readonly TrackableMotion[]): string[] {
   return motions.map(({ id, location }) => {
     const second = (Date.parse(location.timestamp_generated as string) - T0) / 1000;

@@ -8,7 +8,7 @@ const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 const OWN = { provider_id: 'own' };
 
-/** A cart with a tag that carries a box, which carries a vase. */
+/** A cart with a tag carries a box, which carries a vase. */
 async function open(): Promise<ShardHarness> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), fence(square({ id: 'dock' })), provider('tag'), provider('own'));
@@ -17,7 +17,7 @@ async function open(): Promise<ShardHarness> {
   return harness;
 }
 
-describe('a trackable that is carried', () => {
+describe('a carried trackable', () => {
   test('moves with its parent, and so does what it carries', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
@@ -30,7 +30,7 @@ describe('a trackable that is carried', () => {
     ]);
   });
 
-  test('takes a newer location of its own provider, and takes along what it carries', async () => {
+  test('follows a newer location of its own provider, and its children follow it', async () => {
     const harness = await open();
     harness.tell(0, trackable('box', ['own'], { parent: 'cart' }));
     harness.tell(1, inHall(1, IN));
@@ -51,7 +51,7 @@ describe('a trackable that is carried', () => {
     assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by tag of 2']);
   });
 
-  test('moves once when it is on the provider of its parent itself', async () => {
+  test('moves once if it shares the provider of its parent', async () => {
     const harness = await open();
     for (const id of ['box', 'a-box']) harness.tell(0, trackable(id, ['tag'], { parent: 'cart' }));
     harness.tell(1, inHall(1, IN));
@@ -60,7 +60,7 @@ describe('a trackable that is carried', () => {
     assert.equal(new Set(motions).size, 4);
   });
 
-  test('stays where it was put down when it is carried no longer, whatever the rules are then', async () => {
+  test('stays where its parent released it, whatever the rules are then', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
     harness.takeMotions();
@@ -74,7 +74,7 @@ describe('a trackable that is carried', () => {
     assert.deepEqual(harness.ask(6, { ask: 'fence_trackables', id: 'dock', spatial: true }), answer);
   });
 
-  test('is where its own provider is when it is carried no longer', async () => {
+  test('returns to the location of its own provider when it is no longer carried', async () => {
     const harness = await open();
     harness.tell(0, trackable('box', ['own'], { parent: 'cart' }));
     harness.tell(1, inHall(1, OUT, OWN));
@@ -143,7 +143,7 @@ describe('a trackable that is carried', () => {
     ]);
   });
 
-  test('names its ancestors to the collision stage, nearest first', async () => {
+  test('lists its ancestors for the collision stage, nearest first', async () => {
     const harness = await open();
     const { motions } = harness.tell(1, inHall(1, IN));
     const ancestors = motions.map((motion) => motion.kind === 'moved' && [motion.id, ...motion.ancestors]);

@@ -24,7 +24,7 @@ suite('contact', () => {
     { name: 'near without timeout is never released', delay: 0, seen: [[1, 'near']], releaseMs: NEVER },
     { name: 'near is released after the timeout', timeout: 50, seen: [[1, 'near']], releaseMs: 51 },
     {
-      name: 'near does not start the timeout again',
+      name: 'near does not restart the timeout',
       timeout: 50,
       seen: [
         [1, 'near'],
@@ -54,7 +54,7 @@ suite('contact', () => {
     { name: 'out is released at once without delay', delay: 0, seen: [[4, 'out']], releaseMs: 4 },
     { name: 'out is released after the shorter timeout', delay: 30, timeout: 9, seen: [[1, 'out']], releaseMs: 10 },
     {
-      name: 'out keeps the timeout of near',
+      name: 'out retains the timeout of near',
       delay: 90,
       timeout: 50,
       seen: [
@@ -74,7 +74,7 @@ suite('contact', () => {
       releaseMs: 51,
     },
     {
-      name: 'near after out has no end by itself',
+      name: 'near after out sets no timeout of its own',
       delay: 9,
       seen: [
         [1, 'out'],
@@ -122,7 +122,7 @@ suite('contact', () => {
     });
   }
 
-  test('holdingOf adds the tolerances, and takes the larger of the timeouts and delays, -1 as the largest', () => {
+  test('holdingOf adds the tolerances, and takes the larger timeout and delay, where -1 is the largest', () => {
     const of = (one: Parameters<typeof moved>[2], other: Parameters<typeof moved>[2]) => {
       const forth = holdingOf(bodyOf(moved('a', 0, one)), bodyOf(moved('b', 0, other)));
       assert.deepEqual(holdingOf(bodyOf(moved('a', 0, other)), bodyOf(moved('b', 0, one))), forth);

@@ -48,7 +48,7 @@ suite('collision events', () => {
     assert.equal(read(touch as SerializedEvent).collision_area?.type, 'Point');
   });
 
-  test('show a point as a Point, and no overlap when nothing overlaps any more', () => {
+  test('have a Point for a point, and no overlap after the trackables have separated', () => {
     const { events: texts } = openStage().step({
       nowMs: 3,
       motions: [disc('a', 1, 0), moved('p', 2), moved('p', 3, placeAt(9, 0))],
@@ -62,7 +62,7 @@ suite('collision events', () => {
     assert.equal(end?.collision_time, undefined);
   });
 
-  test('show where the trackables are now', () => {
+  test('have the current positions of the trackables', () => {
     const motions = [disc('a', 1, 0), disc('b', 2, 1), disc('b', 3, 0.5), disc('a', 4, 0.2)];
     const { events: texts } = openStage().step({ nowMs: 4, motions });
     const shown = texts.map((text) => [positionOf(read(text), 0)[0], positionOf(read(text), 1)[0]]);
@@ -74,7 +74,7 @@ suite('collision events', () => {
     ]);
   });
 
-  test('show where each one is in a crowd that is larger than the memory of texts', () => {
+  test('have the position of each trackable if there are more of them than cached strings', () => {
     const stage = openStage();
     const shown = (atMs: number) =>
       Array.from({ length: 3000 }, (_, i) => disc(`${i}`, atMs, 1.5 * i + atMs / 10, { floor: i >> 1 }));
@@ -97,7 +97,7 @@ suite('collision events', () => {
     return { id: 'z', type: 'uwb', ground_control_points: points };
   };
 
-  test('are published once per variant, except where they are out of range', () => {
+  test('are published once per variant, except in views that cannot represent them', () => {
     const variants: Variant[] = [
       WGS84,
       { id: 5, topic: 'collision_events', crs: 'local', zoneId: 'z' },

@@ -5,7 +5,7 @@ import type { Body } from '../../src/core/collision/body.ts';
 import { collect, move, newGrid, putIn, startSearch, TOUCH_METERS, takeOut } from '../../src/core/collision/grid.ts';
 import { bodyOf, moved, ORIGIN, placeAt } from './collision_motions.ts';
 
-/** States of a body: removed, or within `spread` meters of a position, with some reach. */
+/** State of a body: removed, or within `spread` meters of a position, with some reach. */
 const places = fc.constantFrom(
   ORIGIN,
   { lon: 180, lat: 12 },
@@ -41,7 +41,7 @@ const scene: fc.Arbitrary<Scene> = fc.record({
   ),
 });
 
-/** Expected result of the grid: all bodies whose reaches meet, but never two points. */
+/** Expected result of the grid: all pairs of bodies within reach of each other, except two points. */
 function expected(body: Body, bodies: Iterable<Body>): string[] {
   const found: string[] = [];
   for (const other of bodies) {
@@ -54,7 +54,7 @@ function expected(body: Body, bodies: Iterable<Body>): string[] {
 }
 
 suite('collision grid', () => {
-  test('finds what all pairs find, whatever the sizes and places, while bodies come, move, grow and go', () => {
+  test('finds the same pairs as brute force for any sizes and positions, while bodies are added, moved, resized and removed', () => {
     let pairs = 0;
     fc.assert(
       fc.property(scene, ({ origin, spread: meters, changes }) => {
@@ -89,7 +89,7 @@ suite('collision grid', () => {
     assert.ok(pairs > 1000, `only ${pairs} pairs were met`);
   });
 
-  test('does not find what the search has seen', () => {
+  test('does not return bodies that the search has already visited', () => {
     const bodies = new Map<string, Body>();
     const grid = newGrid(bodies);
     for (const id of ['a', 'b', 'c']) {

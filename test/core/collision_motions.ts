@@ -5,14 +5,14 @@ import type { Motion, TrackableMotion } from '../../src/core/motion/motion.ts';
 /** Default tangent point of the plane. */
 export const ORIGIN = { lon: 8.68, lat: 50.11 };
 
-/** Longitude and latitude of the place some meters to the east and north of an origin, by the exact geodesic. */
+/** Longitude and latitude of the position some meters east and north of an origin, by the exact geodesic. */
 export function placeAt(east: number, north: number, origin = ORIGIN): { lon: number; lat: number } {
   const out: [number, number] = [0, 0];
   destination(origin.lon, origin.lat, (Math.atan2(east, north) * 180) / Math.PI, Math.hypot(east, north), out);
   return { lon: out[0], lat: out[1] };
 }
 
-/** A closed ring of vertices given in meters around an origin. */
+/** Closed ring of vertices, given in meters from an origin. */
 export function ringAt(vertices: readonly (readonly [number, number])[], origin = ORIGIN): Float64Array {
   const closed = [...vertices, vertices[0] as readonly [number, number]];
   return Float64Array.from(
@@ -27,7 +27,7 @@ function wrapped(degrees: number): number {
   return degrees - 360 * Math.round(degrees / 360);
 }
 
-/** A motion of a trackable without tolerances; a point at the origin unless told otherwise. */
+/** Motion of a trackable without tolerances; by default a point at the origin. */
 export function moved(id: string, atMs: number, more: Partial<TrackableMotion> = {}): TrackableMotion {
   return {
     kind: 'moved',
@@ -57,7 +57,7 @@ export function gone(id: string, receivedMs: number): Motion {
   return { kind: 'gone', seq: 0, id, receivedMs };
 }
 
-/** The body of a motion, as the stage makes it. */
+/** Body of a motion, as the stage creates it. */
 export function bodyOf(motion: TrackableMotion): Body {
   const body = newBody(motion);
   const site = newSite();

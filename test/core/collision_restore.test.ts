@@ -10,7 +10,7 @@ import { brief, disc, openStage, read, type Stage, type Reported } from './colli
 const TOLERANT = { exitToleranceMetres: 2, toleranceTimeoutMs: 3000 };
 const DELAYED = { exitDelayMs: 100 };
 
-/** A stage, and what a hub keeps of it. */
+/** A stage, and the rows that its hub has stored. */
 interface Kept {
   readonly stage: Stage;
   readonly rows: Map<string, CollisionRow>;
@@ -54,7 +54,7 @@ interface Again {
   readonly publishedStep?: number;
 }
 
-/** The stage after another one, which has kept what `kept` says. */
+/** A stage that recovers from the rows that another stage has stored. */
 function again(
   kept: Kept,
   { nowMs, heldMs = 0, stands, gone = [], done = [], unfinished = [], publishedStep }: Again,
@@ -66,7 +66,7 @@ function again(
 }
 
 suite('rows of collisions', () => {
-  test('come with a start and go with an end', () => {
+  test('are inserted by a start and deleted by an end', () => {
     const kept = keeping();
     kept.step([disc('a', 1, 0), disc('b', 2, 1)]);
     assert.deepEqual(pairsOf(kept), ['a b']);
@@ -74,7 +74,7 @@ suite('rows of collisions', () => {
     assert.deepEqual(pairsOf(kept), []);
   });
 
-  test('hold the start, and where both were, ring and all', () => {
+  test('contain the start and both footprints, including rings', () => {
     const square = [
       [1, 1],
       [-1, 1],
@@ -88,12 +88,12 @@ suite('rows of collisions', () => {
     assert.deepEqual([a, b, timeMs], [box, disc('b', 2, 1), 2]);
   });
 
-  test('are not made of pairs that meet and part in one step', () => {
+  test('are not written for pairs that start and end in one step', () => {
     const motions = [disc('a', 1, 0), disc('b', 2, 1), disc('b', 3, 9)];
     assert.deepEqual(openStage().step({ nowMs: 3, motions }).rows, []);
   });
 
-  test('say the new start of a pair that parts and meets again in one step', () => {
+  test('contain the new start of a pair that ends and starts in one step', () => {
     const kept = keeping();
     kept.step([disc('a', 1, 0), disc('b', 2, 1)]);
     kept.step([disc('b', 3, 9), disc('b', 4, 1)]);
@@ -104,7 +104,7 @@ suite('rows of collisions', () => {
   });
 });
 
-suite('a collision stage after another one', () => {
+suite('a collision stage that recovers from another one', () => {
   const A = disc('a', 1, 0);
   const B = disc('b', 2, 1);
   const C = disc('c', 3, 50);
@@ -116,7 +116,7 @@ suite('a collision stage after another one', () => {
     return kept;
   }
 
-  test('goes on with the pairs, and sees what stands', () => {
+  test('continues pairs, and knows reported positions', () => {
     const next = again(before(), { nowMs: 10, stands: [A, B, C] });
     assert.deepEqual(next.step([disc('a', 11, 0), disc('d', 12, 51), disc('b', 13, 9)]), [
       'colliding a b 11',
@@ -132,12 +132,12 @@ suite('a collision stage after another one', () => {
     assert.equal(event && Date.parse(read(event).start_time), 2);
   });
 
-  test('ends a pair with a deletion', () => {
+  test('ends a pair when one trackable is deleted', () => {
     const next = again(before(), { nowMs: 10, stands: [A, B, C] });
     assert.deepEqual(next.step([gone('a', 12)]), ['end a b 12']);
   });
 
-  test('begins no collision of what stands and touches, until one of the two moves', () => {
+  test('starts no collision between touching reported positions until one of them moves', () => {
     const next = again(keeping(), { nowMs: 10, stands: [A, B] });
     assert.deepEqual(next.step([], 11), []);
     assert.deepEqual(next.step([disc('a', 12, 0)]), ['start a b 12']);
@@ -173,13 +173,13 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(after.step([disc('a', 600, 30)]), ['end a b 600']);
   });
 
-  test('ends a pair whose places are apart when the time has come', () => {
+  test('ends a pair whose positions are still apart at the deadline', () => {
     const next = again(before(), { nowMs: 10, heldMs: 500, stands: [A, disc('b', 3, 9), C] });
     assert.deepEqual(next.step([], 499), []);
     assert.deepEqual(next.step([], 500), ['end b a 10']);
   });
 
-  test('ends a pair of what is not there any more, and shows both', () => {
+  test('ends a pair of a deleted trackable, with both geometries', () => {
     const next = again(before(), { nowMs: 10, heldMs: 500, stands: [B, C], gone: ['a'] });
     assert.deepEqual(next.stage.state.bodies.has('a'), true);
     const { events } = next.stage.step({ nowMs: 500, motions: [] });
@@ -187,10 +187,14 @@ suite('a collision stage after another one', () => {
     const [shown] = events.flatMap((event) => read(event).collisions);
     assert.equal(shown?.geometry?.type, 'Polygon');
     assert.deepEqual([...next.stage.state.bodies.keys()], ['b', 'c']);
-    assert.deepEqual(next.step([disc('c', 600, 0)]), ['start c b 600'], 'nothing is where it was');
+    assert.deepEqual(
+      next.step([disc('c', 600, 0)]),
+      ['start c b 600'],
+      'the deleted trackable is no longer at its position',
+    );
   });
 
-  test('passes the hold of a pair that has separated to a third stage', () => {
+  test('passes the hold of a separated pair to a third stage', () => {
     const kept = keeping();
     kept.step([A, B]);
     const apart = standing([A, disc('b', 3, 9)]);
@@ -205,15 +209,15 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(third.step({ nowMs: 2000, motions: [] }).ended, 1);
   });
 
-  test('goes on with a pair of which one has lost its place', () => {
+  test('continues a pair of which one trackable has lost its position', () => {
     const next = again(before(), { nowMs: 10, stands: [B, C] });
     assert.deepEqual(next.step([disc('b', 11, 1.1), disc('a', 12, 9)]), ['colliding b a 11', 'end a b 12']);
   });
 
-  test('takes the place of a pair that is later than the one of the trackable, with its extent of now', () => {
+  test("prefers the position of the pair's row if it is newer, with the trackable's current extent", () => {
     const kept = keeping();
     kept.step([A, disc('b', 2, 30), disc('b', 5, 1)]);
-    // The last location of b was lost, and its radius was changed.
+    // The newest location of `b` was lost, and its radius was changed.
     const wide = { ...disc('b', 2, 30), radiusMetres: 5 };
     const next = again(kept, { nowMs: 10, stands: [A, wide] });
     assert.deepEqual(next.step([disc('a', 11, -4)]), ['colliding a b 11']);
@@ -228,7 +232,7 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(next.step(unfinished), ['start c a 20', 'start c b 20', 'end b a 21', 'end b c 21', 'end a c 23']);
   });
 
-  test('publishes starts and ends that were stored as the other stage has', () => {
+  test('republishes stored starts and ends exactly as the other stage did', () => {
     const stage = openStage();
     const [met, parted] = [
       { step: 3, nowMs: 3, motions: [A, B, C] },
@@ -254,12 +258,12 @@ suite('a collision stage after another one', () => {
         wanted.slice(from),
       );
       const stored = first.rows.filter((row) => row.gone !== true && row.endMs !== undefined);
-      assert.deepEqual(stored.length, 2, 'ended pairs are to be erased');
+      assert.deepEqual(stored.length, 2, 'ended pairs await deletion');
       assert.deepEqual(next.step({ step: 6, nowMs: 11, motions: [], isShared: true }).rows, []);
     }
   });
 
-  test('undoes what a step has stored without its progress', () => {
+  test('undoes stored changes of a step whose progress was not stored', () => {
     const stage = openStage();
     const rows = [
       stage.step({ step: 3, nowMs: 3, motions: [A, B], isShared: true }).rows,
@@ -283,7 +287,7 @@ suite('a collision stage after another one', () => {
   test('gives each start its own id, even if one of the trackables is restored at its next position', () => {
     const kept = keeping();
     kept.step([disc('a', 1, 0), disc('c', 1, 1)]);
-    // Until its motion is run, a is where that will bring it.
+    // Before its motion runs, `a` is already at the destination.
     const unfinished = [disc('b', 2, 20), disc('b', 3, 40), disc('b', 4, 20), disc('a', 10, 20)];
     const next = again(kept, { nowMs: 20, stands: [], unfinished });
     const { events } = next.stage.step({ nowMs: 20, motions: unfinished });
@@ -292,7 +296,7 @@ suite('a collision stage after another one', () => {
     assert.equal(new Set(starts.map(({ id }) => id)).size, 2);
   });
 
-  test('gives each start an id of its own, also when two hubs have numbered motions alike', () => {
+  test('gives each start its own id, even if two hubs use the same sequences of motions', () => {
     const motions = [
       disc('a', 1, 0, { seq: 1 }),
       disc('b', 2, 1, { seq: 9 }),
@@ -304,7 +308,7 @@ suite('a collision stage after another one', () => {
     assert.equal(new Set(events.map((event) => read(event).id)).size, 3);
   });
 
-  test('does not end what a reported position has begun by the motions of others before it', () => {
+  test('does not end a collision that a reported position has started by earlier motions of others', () => {
     const stage = openStage();
     stage.step({ nowMs: 1, motions: [disc('a', 1, 0, { seq: 1 }), disc('b', 1, 20, { seq: 2 })] });
     const motions = [
@@ -317,7 +321,7 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(events.map(brief), ['start b a 5', 'end a b 6']);
   });
 
-  test('runs it as well where it does not know where they were before', () => {
+  test('also runs unfinished motions without earlier positions', () => {
     const kept = before();
     const unfinished = [disc('b', 21, 20), gone('a', 23)];
     const next = again(kept, { nowMs: 30, stands: [disc('b', 21, 20), C], unfinished });
@@ -326,7 +330,7 @@ suite('a collision stage after another one', () => {
     assert.deepEqual(known.step([disc('b', 21, 1)]), ['colliding b a 21']);
   });
 
-  test('tells the same as one that was never ended, wherever it takes over', () => {
+  test('publishes the same events as a stage that was never replaced, for any time of recovery', () => {
     const motion = fc.record({ of: fc.nat(4), east: fc.double({ min: 0, max: 8, noNaN: true }), isGone: fc.boolean() });
     fc.assert(
       fc.property(fc.array(motion, { maxLength: 40 }), fc.nat(40), fc.nat(10), (moves, cut, unfinished) => {

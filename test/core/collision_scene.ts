@@ -11,7 +11,7 @@ import { moved, placeAt } from './collision_motions.ts';
 export const WGS84: Variant = { id: 4, topic: 'collision_events', crs: 'EPSG:4326' };
 const events = checker(CollisionEvent);
 
-/** A collision stage whose events come one by one. */
+/** A collision stage whose events are returned one by one. */
 export interface Stage extends Omit<CollisionStage, 'step'> {
   step(...input: Parameters<CollisionStage['step']>): Reported;
 }
@@ -42,14 +42,14 @@ export function read({ text }: SerializedEvent): CollisionEvent {
   return events.parse(JSON.parse(text));
 }
 
-/** An event in short: `start a b 1000`, `colliding a b 2000`, `end a b 3000`; the last number is its time. */
+/** Formats an event as `start a b 1000`, `colliding a b 2000` or `end a b 3000`; the number is its time. */
 export function brief(event: SerializedEvent): string {
   const { collision_type, collisions, start_time, collision_time, end_time } = read(event);
   const time = Date.parse(end_time ?? collision_time ?? start_time);
   return `${collision_type.replace('collision_', '')} ${collisions.map(({ id }) => id).join(' ')} ${time}`;
 }
 
-/** A circle of 1 m, some meters to the east of the origin. */
+/** A circle of 1 m, some meters east of the origin. */
 export function disc(id: string, atMs: number, east: number, more: Partial<TrackableMotion> = {}): TrackableMotion {
   return moved(id, atMs, { ...placeAt(east, 0), radiusMetres: 1, ...more });
 }

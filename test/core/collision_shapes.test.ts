@@ -62,7 +62,7 @@ suite('gapMeters', () => {
     }
   }
 
-  test('of a ring away from its position counts the ring alone', () => {
+  test('of a ring away from its position counts only the ring', () => {
     const ring = ringAt([
       [20, 0],
       [24, 0],
@@ -73,7 +73,7 @@ suite('gapMeters', () => {
     assert.equal(gapMeters(trailer, circle(23, 1, 0.5), 0), 0);
   });
 
-  test('of circles far apart follows the ground', () => {
+  test('of distant circles is measured on the ellipsoid', () => {
     const far = { lon: ORIGIN.lon + 3, lat: ORIGIN.lat + 2 };
     const ground = geodesicMeters(ORIGIN.lon, ORIGIN.lat, far.lon, far.lat);
     const a = bodyOf(moved('a', 0, { radiusMetres: 1000 }));
@@ -81,12 +81,12 @@ suite('gapMeters', () => {
     near(gapMeters(a, b, 1e6) / (ground - 1500), 1, 5e-3);
   });
 
-  test('gives Infinity beyond the limit', () => {
+  test('is Infinity beyond the limit', () => {
     assert.equal(gapMeters(circle(0, 0, 1), circle(10, 0, 1), 7.9), Number.POSITIVE_INFINITY);
     near(gapMeters(circle(0, 0, 1), circle(10, 0, 1), 8.1), 8);
   });
 
-  test('is zero for polygons exactly when points of one, sampled, are in or on the other', () => {
+  test('is zero for polygons if and only if sampled points of one are in or on the other', () => {
     const vertex = fc.tuple(fc.integer({ min: -20, max: 20 }), fc.integer({ min: -20, max: 20 }));
     const triangle = fc
       .tuple(vertex, vertex, vertex)
@@ -97,7 +97,7 @@ suite('gapMeters', () => {
         const gap = gapMeters(polygon(one), polygon(other), 1000);
         const sampled = sampledGap(one, other);
         if (gap === 0) touching++;
-        // Samples lie at most 0.3 m apart, so they can only be farther away, and by no more than that.
+        // Samples are at most 0.3 m apart, so the sampled distance is larger by at most that.
         assert.ok(gap <= sampled + 1e-3 && sampled <= gap + 0.3, `${gap} against ${sampled}`);
       }),
       { seed: 3, numRuns: 150 },
@@ -106,7 +106,7 @@ suite('gapMeters', () => {
   });
 });
 
-/** Distance between triangles by sampling both: 0 when a sample is inside the other. */
+/** Sampled distance between triangles: 0 if a sample of one is inside the other. */
 function sampledGap(one: Vertices, other: Vertices): number {
   const first = samples(one);
   const second = samples(other);
@@ -136,7 +136,7 @@ function inTriangle([x, y]: readonly [number, number], vertices: Vertices): bool
 }
 
 suite('overlap', () => {
-  /** Meters to the east and north of the origin, by exact distances, in any order. */
+  /** Meters east and north of the origin, by exact distances, in any order. */
   function assertPlaces(
     found: readonly (readonly [number, number])[],
     expected: Vertices,
@@ -152,7 +152,7 @@ suite('overlap', () => {
   }
 
   for (const origin of ORIGINS) {
-    test(`of circles at ${origin.lon} ${origin.lat} is the line between their crossings`, () => {
+    test(`of circles at ${origin.lon} ${origin.lat} is the line between their intersections`, () => {
       const places = overlap(circle(0, 0, 5, origin), circle(8, 0, 5, origin));
       const crossings = [
         [4, 3],
@@ -177,19 +177,19 @@ suite('overlap', () => {
     assert.equal(overlap(circle(0, 0, 2), circle(0, 0, 2)).length, 2);
   });
 
-  test('with a point is the point', () => {
+  test('with a point is that point', () => {
     assertPlaces(overlap(circle(0, 0, 10), circle(3, 1, 0)), [[3, 1]]);
     assertPlaces(overlap(circle(3, 1, 0), polygon(SQUARE)), [[3, 1]]);
   });
 
-  test('of squares is the line between the crossings of their edges', () => {
+  test('of squares is the line between the intersections of their edges', () => {
     assertPlaces(overlap(polygon(SQUARE), polygon(SQUARE, [6, 4])), [
       [5, -1],
       [1, 5],
     ]);
   });
 
-  test('of a square and a circle is the line between the crossings of their edges', () => {
+  test('of a square and a circle is the line between the intersections of their edges', () => {
     const places = overlap(polygon(SQUARE), circle(6, 0, 3));
     assertPlaces(
       places,

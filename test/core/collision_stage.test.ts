@@ -4,7 +4,7 @@ import type { Motion } from '../../src/core/motion/motion.ts';
 import { gone, moved, placeAt, ringAt } from './collision_motions.ts';
 import { brief, disc, openStage } from './collision_scene.ts';
 
-/** Runs motions in one step and returns the events in short. */
+/** Runs motions in one step and returns the formatted events. */
 function run(motions: readonly Motion[], nowMs = motions.at(-1)?.receivedMs ?? 0): string[] {
   return openStage().step({ nowMs, motions }).events.map(brief);
 }
@@ -20,7 +20,7 @@ suite('collision stage', () => {
     ['starts when circles touch', [disc('a', 1, 0), disc('b', 2, 2)], 2, ['start b a 2']],
     ['does not start when they are apart', [disc('a', 1, 0), disc('b', 2, 2.01)], 2, []],
     [
-      'goes on with each update of either one',
+      'continues with each update of either trackable',
       [disc('a', 1, 0), disc('b', 2, 1), disc('b', 3, 1), disc('a', 4, 0)],
       4,
       ['start b a 2', 'colliding b a 3', 'colliding a b 4'],
@@ -38,7 +38,7 @@ suite('collision stage', () => {
       ['start b a 2', 'end b a 3', 'start b a 4'],
     ],
     [
-      'goes on within the tolerance, and ends with the tolerance timeout',
+      'continues within the tolerance, and ends with the tolerance timeout',
       [disc('a', 1, 0, TOLERANT), disc('b', 2, 1), disc('b', 3, 3), disc('b', 4, 3.5), disc('a', 5, 0, TOLERANT)],
       9000,
       ['start b a 2', 'colliding b a 3', 'colliding b a 4', 'colliding a b 5', 'end a b 3003'],
@@ -56,13 +56,13 @@ suite('collision stage', () => {
       ['start b a 2', 'end b a 3'],
     ],
     [
-      'is delayed by the exit delay of either one',
+      'is delayed by the exit delay of either trackable',
       [disc('a', 1, 0, { exitDelayMs: 100 }), disc('b', 2, 1, { exitDelayMs: 50 }), disc('b', 3, 9), disc('b', 50, 8)],
       9000,
       ['start b a 2', 'colliding b a 3', 'colliding b a 50', 'end b a 103'],
     ],
     [
-      'is not ended by an exit delay when it touches again',
+      'is not ended by an exit delay if the trackables touch again',
       [disc('a', 1, 0, { exitDelayMs: 100 }), disc('b', 2, 1), disc('b', 3, 9), disc('b', 50, 1)],
       9000,
       ['start b a 2', 'colliding b a 3', 'colliding b a 50'],
@@ -114,13 +114,13 @@ suite('collision stage', () => {
       [],
     ],
     [
-      'takes heights that touch',
+      'requires heights that touch',
       [disc('a', 1, 0, { z: 0, extrusion: 2 }), disc('b', 2, 0, { z: 2, extrusion: 0 })],
       2,
       ['start b a 2'],
     ],
     [
-      'takes any height where one has no extrusion, no z, or another reference',
+      'ignores heights if one trackable has no extrusion, no z, or another reference',
       [
         disc('a', 1, 0, { z: 0, extrusion: 2 }),
         disc('b', 2, 0, { z: 50 }),
@@ -131,7 +131,7 @@ suite('collision stage', () => {
       ['start b a 2', 'start c a 3', 'start c b 3', 'start d a 4', 'start d b 4', 'start d c 4'],
     ],
     [
-      'compares heights of different references where a zone says how high its floor is',
+      'compares heights with different references if a zone specifies the height of its floor',
       [
         disc('a', 1, 0, { z: 0, extrusion: 2, levelMetres: 400 }),
         disc('b', 2, 0, { z: 401, extrusion: 1, elevationRef: 'wgs84' }),
@@ -142,37 +142,37 @@ suite('collision stage', () => {
       ['start b a 2', 'start d b 4'],
     ],
     [
-      'takes points, but not two of them',
+      'includes points, but not two of them',
       [moved('p', 1), moved('q', 2), disc('a', 3, 1)],
       3,
       ['start a p 3', 'start a q 3'],
     ],
-    ['leaves out who takes no part', [disc('a', 1, 0, { collides: false }), disc('b', 2, 0)], 2, []],
+    ['excludes trackables that opt out', [disc('a', 1, 0, { collides: false }), disc('b', 2, 0)], 2, []],
     [
-      'ends when one takes no part any more',
+      'ends when one trackable opts out',
       [disc('a', 1, 0, { exitDelayMs: 50 }), disc('b', 2, 0), disc('b', 3, 0, { collides: false }), disc('a', 4, 0)],
       99,
       ['start b a 2', 'end b a 3'],
     ],
     [
-      'leaves out who shares a provider',
+      'excludes trackables that share a provider',
       [disc('a', 1, 0, { providers: ['x', 'y'] }), disc('b', 2, 0, { providers: ['y'] })],
       2,
       [],
     ],
     [
-      'leaves out who carries the other',
+      'excludes trackables of which one carries the other',
       [disc('a', 1, 0), disc('b', 2, 0, { ancestors: ['a'] }), disc('c', 3, 0, { ancestors: ['b', 'a'] })],
       3,
       [],
     ],
     [
-      'ends all collisions of one that is gone, in the order of ids',
+      'ends all collisions of a removed trackable, in the order of ids',
       [disc('c', 1, 0), disc('a', 2, 1), disc('b', 3, 1, { exitDelayMs: 60 }), gone('c', 4), disc('c', 5, 9)],
       99,
       ['start a c 2', 'start b a 3', 'start b c 3', 'end c a 4', 'end c b 4'],
     ],
-    ['ignores who was never there', [gone('a', 1)], 1, []],
+    ['ignores the removal of unknown trackables', [gone('a', 1)], 1, []],
     [
       'never carries a time before its start',
       [
@@ -185,7 +185,7 @@ suite('collision stage', () => {
       ['start b a 15', 'colliding a b 15', 'end a b 15'],
     ],
     [
-      'tells ends and goings on before starts, each in the order of ids',
+      'publishes ends and updates before starts, each in the order of ids',
       [
         disc('d', 1, 10),
         disc('c', 2, 10, { providers: ['provider of d'] }),
@@ -201,7 +201,7 @@ suite('collision stage', () => {
     test(name, () => assert.deepEqual(run(motions, nowMs), expected));
   }
 
-  test('answers counts and the next deadline', () => {
+  test('returns counts and the next deadline', () => {
     const stage = openStage();
     const first = stage.step({ nowMs: 3, motions: [disc('a', 1, 0, { exitDelayMs: 10 }), disc('b', 2, 0)] });
     assert.deepEqual([first.started, first.colliding, first.ended], [1, 0, 0]);
@@ -216,7 +216,7 @@ suite('collision stage', () => {
     assert.equal(last.nextDeadlineMs, Number.POSITIVE_INFINITY);
   });
 
-  test('takes a polygon with fewer vertices than before', () => {
+  test('accepts a polygon with fewer vertices than before', () => {
     const square = ringAt([
       [9, 9],
       [0, 9],

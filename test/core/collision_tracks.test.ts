@@ -52,7 +52,7 @@ suite('collision stage, over random tracks', () => {
     });
   }
 
-  test('splitting motions into steps changes no event but its id', () => {
+  test('The grouping of motions into steps changes no event except its id', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), fc.infiniteStream(fc.nat(5)), (changes, sizes) => {
         const motions = motionsOf(changes);
@@ -74,7 +74,7 @@ suite('collision stage, over random tracks', () => {
     );
   });
 
-  test('without tolerances the collisions are all pairs that touch', () => {
+  test('Without tolerances, the collisions are all touching pairs', () => {
     let most = 0;
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
@@ -96,7 +96,7 @@ suite('collision stage, over random tracks', () => {
     assert.ok(most > 5, `at most ${most} collisions at a time`);
   });
 
-  test('the events of a pair are start, colliding …, end, start …, and their times are not before the start', () => {
+  test('The events of a pair are start, colliding …, end, start …, and none is before the start', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 80 }), (changes) => {
         const running = new Map<string, string>();

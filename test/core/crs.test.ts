@@ -45,7 +45,7 @@ function plane(crs: string): PlaneTransform {
 }
 
 describe('isCrs', () => {
-  it('knows local, EPSG:4326, and every UTM and UPS code of WGS 84', () => {
+  it('accepts local, EPSG:4326, and every UTM and UPS code of WGS 84', () => {
     for (const code of ['local', 'EPSG:4326', ...PLANE_CODES]) assert.ok(isCrs(code), code);
   });
   const unknown = [
@@ -63,7 +63,7 @@ describe('isCrs', () => {
     '__proto__',
   ];
   for (const code of unknown) {
-    it(`does not know ${JSON.stringify(code)}`, () => {
+    it(`rejects ${JSON.stringify(code)}`, () => {
       assert.ok(!isCrs(code));
       assert.equal(projection(code), undefined);
     });
@@ -71,7 +71,7 @@ describe('isCrs', () => {
 });
 
 describe('projection', () => {
-  it('is undefined for local, the identity for EPSG:4326, and made once per code', () => {
+  it('is undefined for local, the identity for EPSG:4326, and cached per code', () => {
     assert.equal(projection('local'), undefined);
     assert.equal(projection('EPSG:4326'), WGS84);
     const out: [number, number] = [0, 0];
@@ -81,7 +81,7 @@ describe('projection', () => {
   });
 
   const skip = existsSync(VECTORS) ? false : 'the coordinates computed with PROJ are not here';
-  it('agrees with PROJ to 1 mm, both ways', { skip }, () => {
+  it('agrees with PROJ to 1 mm in both directions', { skip }, () => {
     const vectors = JSON.parse(readFileSync(VECTORS, 'utf8')) as Vector[];
     assert.ok(vectors.length > 0);
     const out: [number, number] = [0, 0];
@@ -95,7 +95,7 @@ describe('projection', () => {
     }
   });
 
-  it('shows what PROJ has in its range, and nothing outside, as the range says', { skip }, () => {
+  it('covers exactly the range of PROJ', { skip }, () => {
     const vectors = JSON.parse(readFileSync(VECTORS, 'utf8')) as Vector[];
     const out: [number, number] = [0, 0];
     for (const { crs, lon, lat, x, y } of vectors) {
@@ -114,7 +114,7 @@ describe('projection', () => {
     fc.assert(property, { seed: 123, numRuns: 4000 });
   });
 
-  it('puts the false origins where UTM and UPS have them', () => {
+  it('has the false origins of UTM and UPS', () => {
     const origins: [crs: string, lon: number, lat: number, x: number, y: number][] = [
       ['EPSG:32632', 9, 0, 500000, 0],
       ['EPSG:32732', 9, 0, 500000, 10000000],
@@ -129,7 +129,7 @@ describe('projection', () => {
     }
   });
 
-  it('gives a place on the earth wherever it covers, and brings it back', () => {
+  it('inverts every covered position on the earth', () => {
     const coordinate = uniform(-2.5e7, 2.5e7);
     const out: [number, number] = [0, 0];
     const property = fc.property(fc.constantFrom(...PLANE_CODES), coordinate, coordinate, (code, x, y) => {
@@ -138,7 +138,7 @@ describe('projection', () => {
       there.toWgs84(x, y, out);
       const [lon, lat] = out;
       assert.ok(Math.abs(lon) <= 180 && Math.abs(lat) <= 90, `${code} ${x} ${y}: ${out}`);
-      // Further than half way round, the plane repeats itself.
+      // More than half way around the earth, the plane repeats itself.
       if (!code.endsWith('61') && Math.abs(y - (code.startsWith('EPSG:327') ? 1e7 : 0)) > 1.99e7) return;
       there.fromWgs84(lon, lat, out);
       assert.ok(Math.hypot(out[0] - x, out[1] - y) < 0.001, `${code} ${x} ${y}: ${out}`);
@@ -146,7 +146,7 @@ describe('projection', () => {
     fc.assert(property, { seed: 4326, numRuns: 4000 });
   });
 
-  it('writes covered coordinates for a place that it reaches, NaN for one it does not', () => {
+  it('writes covered coordinates for a position within reach, and NaN otherwise', () => {
     const out: [number, number] = [0, 0];
     let reached = 0;
     const property = fc.property(fc.constantFrom(...PLANE_CODES), longitude, latitude, (code, lon, lat) => {
@@ -166,7 +166,7 @@ describe('projection', () => {
     assert.deepEqual(out, [Number.NaN, Number.NaN]);
   });
 
-  it('covers nothing that is no number', () => {
+  it('covers no NaN', () => {
     for (const code of ['EPSG:4326', 'EPSG:32632', 'EPSG:32661']) {
       for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300]) {
         assert.ok(!plane(code).covers(bad, 1));
@@ -196,7 +196,7 @@ describe('planeAround', () => {
 });
 
 describe('roundDegrees and roundMeters', () => {
-  it('keep a tenth of a millimeter and make short texts', () => {
+  it('preserve a tenth of a millimeter and yield short strings', () => {
     assert.equal(String(roundDegrees(8.682310000049)), '8.68231');
     assert.equal(roundDegrees(8.6823100005), 8.682310001);
     assert.equal(String(roundMeters(1.2300000049)), '1.23');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { DeadlineHeap } from '../../src/core/deadline_heap.ts';
 
-test('DeadlineHeap pops in order of time what was pushed last or earliest, each subject once', () => {
+test('DeadlineHeap pops in order of time, with the latest or earliest push of each subject', () => {
   const commands = fc.array(fc.tuple(fc.constantFrom('push', 'remove', 'pop'), fc.nat(9), fc.nat(20)), {
     maxLength: 80,
   });

@@ -49,7 +49,7 @@ describe('deleting a fence', () => {
     assert.deepEqual(brief(harness.takeFenceEvents()), ['exit a tag 1-101', 'exit a cart 1-101']);
   });
 
-  test('leaves nothing to one of the same id', async () => {
+  test('leaves nothing to a new fence with the same id', async () => {
     const harness = await open();
     harness.tell(3, deleted('fence', 'b'), fence(square({ id: 'b' })));
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry b tag 3', 'entry b cart 3']);
@@ -62,7 +62,7 @@ describe('deleting a fence', () => {
 });
 
 describe('deleting a provider', () => {
-  test('is its exit from all fences at that moment, and takes along the motion that it was', async () => {
+  test('exits all fences at that moment, and ends its motion', async () => {
     const harness = await open();
     const outcome = harness.tell(3.5, deleted('provider', 'tag'));
     assert.deepEqual(brief(harness.takeFenceEvents()), [
@@ -105,7 +105,7 @@ describe('deleting a provider', () => {
     assert.deepEqual(harness.takeFenceEvents(), []);
   });
 
-  test('that is not where its trackable is says nothing of the trackable', async () => {
+  test('changes nothing for a trackable whose location is from another provider', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, OUT, OTHER));
     harness.tell(2, inHall(2, IN));
@@ -139,7 +139,7 @@ describe("deleting a provider's location", () => {
 });
 
 describe('deleting a trackable', () => {
-  test('is its exit from all fences at that moment, and the end of its motion and collisions', async () => {
+  test('exits all fences at that moment, and ends its motion and collisions', async () => {
     const harness = await open();
     const outcome = harness.tell(3, deleted('trackable', 'cart'));
     assert.deepEqual(brief(harness.takeFenceEvents()), ['exit a cart 1-3', 'exit b cart 1-3']);
@@ -151,7 +151,7 @@ describe('deleting a trackable', () => {
     assert.deepEqual(brief(harness.takeFenceEvents()), ['exit b tag 1-61']);
   });
 
-  test('of the same id later is another one', async () => {
+  test('leaves nothing to a new trackable with the same id', async () => {
     const harness = await open();
     harness.tell(3, deleted('trackable', 'cart'), trackable('cart', ['tag']));
     harness.takeFenceEvents();
@@ -162,7 +162,7 @@ describe('deleting a trackable', () => {
 });
 
 describe('deleting a zone', () => {
-  test('is the exit from the fences in its plane: they are nowhere', async () => {
+  test('exits the fences in its plane, which lose their positions', async () => {
     const harness = await open();
     harness.tell(3, deleted('zone', HALL.id));
     assert.deepEqual(brief(harness.takeFenceEvents()), [
@@ -175,7 +175,7 @@ describe('deleting a zone', () => {
     assert.deepEqual(brief(harness.takeFenceEvents()).length, 4);
   });
 
-  test('waits for the exit delay, as any observation outside', async () => {
+  test('waits for the exit delay, as any observation outside does', async () => {
     const harness = await open();
     harness.tell(2, fence(square({ id: 'a', exit_delay: 5000 })), deleted('fence', 'b'));
     harness.tell(3, deleted('zone', HALL.id));

@@ -32,7 +32,7 @@ async function open(dock: Partial<Fence> = {}, options: HarnessOptions = {}): Pr
   return harness;
 }
 
-/** A cart in the dock, which its tag brought there at second 1. */
+/** A cart in the dock, brought there by its tag at second 1. */
 async function openWithCart(dock: Partial<Fence> = {}, options: HarnessOptions = {}): Promise<ShardHarness> {
   const harness = await open(dock, options);
   harness.tell(0, trackable('cart', ['tag'], { radius: 1 }));
@@ -41,13 +41,13 @@ async function openWithCart(dock: Partial<Fence> = {}, options: HarnessOptions =
   return harness;
 }
 
-/** Motions and fence events of trackables since the last call. */
+/** Motions and fence events of trackables since the previous call. */
 function news(harness: ShardHarness): string[] {
   const events = harness.takeFenceEvents().filter(({ trackable_id: id }) => id != null);
   return [...briefMotions(harness.takeMotions()), ...brief(events)];
 }
 
-/** Returns the results of reads of the cart. */
+/** Returns the results of all queries about the cart. */
 function stateOf(harness: ShardHarness, second: number) {
   const asks = [
     { ask: 'trackable_motion', id: 'cart', view: VIEW },
@@ -65,7 +65,7 @@ describe('a trackable whose provider is removed', () => {
     'for another provider that has a location': [trackable('cart', ['other'], { radius: 1 })],
   };
   for (const [name, changes] of Object.entries(CHANGES)) {
-    test(`${name} keeps its motion, location, fences and collisions, and sends nothing`, async () => {
+    test(`${name} keeps its motion, location, fences and collisions, and publishes nothing`, async () => {
       const harness = await openWithCart();
       harness.tell(2, inHall(2, OUT, OTHER));
       const before = stateOf(harness, 2);
@@ -80,7 +80,7 @@ describe('a trackable whose provider is removed', () => {
     });
   }
 
-  test('stays where that provider was, though it has another one with a location', async () => {
+  test('stays where that provider was, even if it has another one with a location', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['tag', 'other']), trackable('box', [], { parent: 'cart' }));
     harness.tell(1, inHall(0.5, OUT, OTHER), inHall(1, IN));
@@ -94,7 +94,7 @@ describe('a trackable whose provider is removed', () => {
     ]);
   });
 
-  test('goes on with its fence timeout, by the values of when it was removed', async () => {
+  test('continues its fence timeout, with the values at the time of removal', async () => {
     const harness = await open({ timeout: 60_000 });
     harness.tell(0, provider('tag', { fence_timeout: 9000 }), trackable('cart', ['tag'], { fence_timeout: 30_000 }));
     harness.tell(1, inHall(1, IN));
@@ -122,7 +122,7 @@ describe('a trackable whose provider is removed', () => {
     ]);
   });
 
-  test('leaves everything when the change is forced', async () => {
+  test('exits all fences if the change is forced', async () => {
     const harness = await openWithCart();
     const { motions, rows } = harness.tell(3, forced(trackable('cart', [], { radius: 1 })));
     assert.deepEqual(news(harness), ['exit dock cart 1-3']);
@@ -134,7 +134,7 @@ describe('a trackable whose provider is removed', () => {
     assert.deepEqual(stateOf(harness, 4).slice(0, 2), [{ absent: true }, { absent: true }]);
   });
 
-  test('leaves everything when it is forced later, or deleted', async () => {
+  test('exits all fences when it is forced later, or deleted', async () => {
     for (const end of [forced(trackable('cart', [], { radius: 1 })), deleted('trackable', 'cart')]) {
       const harness = await openWithCart();
       harness.tell(3, trackable('cart', [], { radius: 1 }));
@@ -147,7 +147,7 @@ describe('a trackable whose provider is removed', () => {
     }
   });
 
-  test('does not notice what becomes of that provider, or of the rules of the hub', async () => {
+  test('ignores later changes of that provider, and of the rules of the hub', async () => {
     const harness = await openWithCart();
     harness.tell(2, trackable('cart', [], { radius: 1 }));
     const before = stateOf(harness, 2);
@@ -159,14 +159,14 @@ describe('a trackable whose provider is removed', () => {
     assert.deepEqual(stateOf(harness, 7), before);
   });
 
-  test('moves when changed rules choose among the providers that it has', async () => {
+  test('moves when changed rules select one of its current providers', async () => {
     const harness = await openWithCart();
     harness.tell(2, inHall(2, OUT, OTHER));
     harness.tell(3, trackable('cart', ['other'], { radius: 1 }));
     harness.tell(4, { kind: 'forget', id: 'tag' }, trackable('cart', ['other'], { radius: 1, name: 'Cart' }));
     assert.deepEqual(news(harness), []);
     harness.tell(5, { kind: 'rules', rules: [{ expression: 'floor = 0', priority: 1 }] });
-    // The newly assigned provider is one of the trackable's by that time.
+    // By then, the newly assigned provider is one of the trackable's.
     assert.deepEqual(news(harness), ['cart by other of 2', 'exit dock cart 1-5']);
   });
 
@@ -181,7 +181,7 @@ describe('a trackable whose provider is removed', () => {
     assert.deepEqual(news(harness), ['exit dock cart 1-4', 'exit dock box 1-4']);
   });
 
-  test('stays when its parent, at another place, loses its location', async () => {
+  test('stays when its parent, at another position, loses its location', async () => {
     const harness = await open();
     const locating_rules = [{ expression: "provider_id = 'other'", priority: 1 }];
     harness.tell(0, trackable('cart', ['tag']), trackable('box', ['other'], { parent: 'cart', locating_rules }));
@@ -192,7 +192,7 @@ describe('a trackable whose provider is removed', () => {
     assert.deepEqual(news(harness), []);
   });
 
-  test('is shown its fences when they change', async () => {
+  test('observes its fences when they change', async () => {
     const harness = await openWithCart();
     harness.tell(2, trackable('cart', [], { radius: 1 }));
     harness.tell(3, fence(square({ id: 'gate' })), deleted('fence', 'dock'));
@@ -203,7 +203,7 @@ describe('a trackable whose provider is removed', () => {
 describe('a trackable whose provider was removed', () => {
   const timing = { fence_timeout: 9000 };
 
-  /** The rows of a cart that is timed by the tag that was removed from it. */
+  /** Rows of a cart that is timed by the tag that was removed from it. */
   async function rowsOfDetached(): Promise<readonly LastKnownRow[]> {
     const harness = await open({ timeout: 60_000 });
     harness.tell(0, provider('tag', timing), trackable('cart', ['tag'], { radius: 1 }));
@@ -213,7 +213,7 @@ describe('a trackable whose provider was removed', () => {
     return [...new Map([...rows, ...later].map((row) => [`${row.kind} ${row.id}`, row])).values()];
   }
 
-  test('is where it was after a restart, and leaves at the same time, wherever that provider is', async () => {
+  test('is at its last position after a restart, and exits at the same time, wherever that provider is', async () => {
     const rows = await rowsOfDetached();
     for (const isHere of [true, false]) {
       const next = await ShardHarness.open();
@@ -235,7 +235,7 @@ describe('a trackable whose provider was removed', () => {
     }
   });
 
-  test('is where it was in a worker that takes the place of a dead one', async () => {
+  test('is at its last position in a worker that replaces a failed one', async () => {
     const dead = await open({ timeout: 60_000 });
     dead.tell(0, provider('tag', timing), trackable('cart', ['tag'], { radius: 1 }));
     const { rows } = dead.tell(1, inHall(1, IN));
@@ -251,7 +251,7 @@ describe('a trackable whose provider was removed', () => {
     assert.deepEqual(news(next), ['exit dock cart 1-10']);
   });
 
-  test('moves to another shard with its position and timers', async () => {
+  test('migrates to another shard with its position and timers', async () => {
     const [from, to] = [await open({ timeout: 60_000 }), await open({ timeout: 60_000 })];
     from.tell(0, provider('tag', timing), trackable('cart', ['tag'], { radius: 1 }));
     from.tell(1, inHall(1, IN));
@@ -266,7 +266,7 @@ describe('a trackable whose provider was removed', () => {
     assert.deepEqual(news(to), ['exit dock cart 1-10']);
   });
 
-  test('moves to another hub with its position and timers', async () => {
+  test('migrates to another hub with its position and timers', async () => {
     const [from, to] = [await open({ timeout: 60_000 }), await open({ timeout: 60_000 })];
     for (const hub of [from, to]) hub.tell(0, provider('tag', timing), trackable('cart', ['tag'], { radius: 1 }));
     from.tell(1, inHall(1, IN));
@@ -283,8 +283,8 @@ describe('a trackable whose provider was removed', () => {
   });
 });
 
-describe('a hub whose detached trackables leave', () => {
-  test('has a trackable nowhere when its only provider is removed, until the next location of a new one', async () => {
+describe('a hub that does not keep detached trackables', () => {
+  test('leaves a trackable without a position when its only provider is removed, until the next location of a new one', async () => {
     const harness = await openWithCart({}, LEAVE);
     harness.tell(1, inHall(1, OUT, OTHER));
     const { rows, motions } = harness.tell(2, trackable('cart', ['other']));
@@ -302,7 +302,7 @@ describe('a hub whose detached trackables leave', () => {
     assert.deepEqual(news(harness), ['cart by other of 4', 'entry dock cart 4']);
   });
 
-  test('moves a trackable to its other providers when the one that it was at is removed', async () => {
+  test('moves a trackable to its other providers when the provider of its location is removed', async () => {
     const harness = await open({}, LEAVE);
     harness.tell(0, trackable('cart', ['tag', 'other'], { radius: 1 }), trackable('box', [], { parent: 'cart' }));
     harness.tell(1, inHall(0.5, OUT, OTHER), inHall(1, IN));
@@ -322,7 +322,7 @@ describe('a hub whose detached trackables leave', () => {
     );
   });
 
-  test('lets a trackable whose provider was removed just before a stop leave when the hold is over', async () => {
+  test('lets a trackable whose provider was removed just before a shutdown exit at the end of the hold', async () => {
     const before = await open({}, LEAVE);
     const { rows } = before.tell(30, trackable('cart', ['tag']), inHall(30, IN));
     const next = await open({}, LEAVE);

@@ -26,17 +26,17 @@ import { takeOver } from './site/take_over.ts';
 
 const RUNS = { numRuns: 300, seed: 7 };
 
-/** How many commands each step has, repeated as often as needed. */
+/** Numbers of commands per step, repeated as often as needed. */
 type Cut = readonly number[];
 
 interface Played {
   readonly harness: ShardHarness;
-  /** The steps, and the rows that each has brought. */
+  /** The steps, and the rows that each has emitted. */
   readonly steps: PastStep[];
   readonly rows: (readonly LastKnownRow[])[];
 }
 
-/** Plays commands, cut into steps. */
+/** Plays commands, grouped into steps. */
 async function play(timed: readonly Timed[], cut: Cut): Promise<Played> {
   const harness = await ShardHarness.open();
   const played: Played = { harness, steps: [], rows: [] };
@@ -53,7 +53,7 @@ async function play(timed: readonly Timed[], cut: Cut): Promise<Played> {
   return played;
 }
 
-/** A shard that receives the entities, then rows, then steps, like one that replaces a failed one. */
+/** A shard that receives the entities, then rows, then steps, like one that replaces a failed worker. */
 async function recover(
   entities: readonly Timed['command'][],
   rows: readonly LastKnownRow[],
@@ -68,7 +68,7 @@ async function recover(
   return harness;
 }
 
-/** All that a shard knows of where its objects are, and which fences they are in. */
+/** Positions and memberships of all objects of a shard. */
 function stateOf({ providers, trackables }: ShardState, placeOf: (fix: Fix) => unknown, isWhole = true): unknown {
   const objects = [...providers.values(), ...trackables.values()].filter(({ fix }) => fix !== undefined);
   const ofObject = (object: ProviderState | TrackableState): unknown => ({
@@ -79,7 +79,7 @@ function stateOf({ providers, trackables }: ShardState, placeOf: (fix: Fix) => u
       .sort((a, b) => (a.fence < b.fence ? -1 : 1)),
     suppressUntilMs: object.suppressUntilMs,
     footprint: object.kind === 'trackable' && object.footprint,
-    // Rows do not tell: it is assumed, and at worst a collision is ended that does not exist.
+    // Rows do not contain this. It is assumed; at worst a collision is ended that does not exist.
     colliding: isWhole && object.kind === 'trackable' && object.colliding,
   });
   const inOrder = objects.sort((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1));
@@ -93,7 +93,7 @@ function wholeFix({ providerId, source, zone, timing, trackables, isLocal, bytes
 
 const cuts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 });
 
-test('a shard that replays the effects of all steps knows what their shard knows, with all timers', async () => {
+test('A shard that replays the effects of all steps has the same state as the original, including all timers', async () => {
   let [members, timers] = [0, 0];
   await fc.assert(
     fc.asyncProperty(randomSite(50), cuts, fc.nat(), async (steps, cut, again) => {
@@ -118,14 +118,14 @@ test('a shard that replays the effects of all steps knows what their shard knows
   assert.ok(members > 150 && timers > 80, `only ${members} memberships with ${timers} timers`);
 });
 
-test('a shard made from rows of any moment and the effects since goes on as if nothing had happened', async () => {
+test('A shard recovered from earlier rows and later effects continues as if nothing had happened', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(50), cuts, fc.nat(), fc.nat(), async (steps, cut, die, mark) => {
       const timed = commandsOf(steps);
       const before = timed.slice(0, 13 + (die % (timed.length - 12)));
       const rest = timed.slice(before.length);
       const { harness, steps: made, rows } = await play(before, cut);
-      // All that had changed by the mark is in rows, some of them of later steps.
+      // All changes up to the mark are in rows, some of which are from later steps.
       const marked = mark % made.length;
       const first = await play(before.slice(0, stepEnd(cut, marked, before.length)), cut);
       first.harness.rows = 'all';
@@ -139,7 +139,7 @@ test('a shard made from rows of any moment and the effects since goes on as if n
         providerId,
       ];
       assert.deepEqual(stateOf(recovered.shard.state, shortly, false), stateOf(harness.shard.state, shortly, false));
-      // A row does not contain that, and the collision stage does not need it.
+      // Rows do not contain this, and the collision stage does not need it.
       for (const { id, colliding } of harness.shard.state.trackables.values()) {
         (recovered.shard.state.trackables.get(id) as TrackableState).colliding = colliding;
       }
@@ -153,7 +153,7 @@ test('a shard made from rows of any moment and the effects since goes on as if n
   );
 });
 
-/** How many commands come before a step. */
+/** Number of commands before a step. */
 function stepEnd(cut: Cut, step: number, most: number): number {
   let commands = 0;
   for (let i = 0; i < step; i++) commands += cut[i % cut.length] as number;
@@ -163,8 +163,8 @@ function stepEnd(cut: Cut, step: number, most: number): number {
 type Said = ReturnType<typeof saidOf>;
 
 /**
- * Returns the received events with members in the expected order: a location that comes from a row has them in
- * another. Only texts that differ are parsed.
+ * Returns the received events with members in the order of the expected ones: a location from a row has a different
+ * order. Only strings that differ are parsed.
  */
 function inOrderOf(expected: Said, observed: Said): Said {
   const ordered = (text: string, wanted: string | undefined): string => {
@@ -178,7 +178,7 @@ function inOrderOf(expected: Said, observed: Said): Said {
   );
 }
 
-/** The variant and the fields of an event, and the event. */
+/** Variant and fields of an event, and the event. */
 function partsOf(text: string): unknown {
   const at = text.indexOf('{');
   return [text.slice(0, at), JSON.parse(text.slice(at))];
@@ -197,9 +197,9 @@ for (const { what, from, to } of [
   { what: 'whose clock was set back', from: AHEAD, to: [] },
   { what: 'that stood still', from: STOOD_STILL, to: [] },
   { what: 'to one whose clock was set back', from: [], to: AHEAD },
-  { what: 'whose clock was set back, to one that stood still', from: AHEAD, to: STOOD_STILL },
+  { what: 'whose clock was set back, to one without a clock step', from: AHEAD, to: STOOD_STILL },
 ]) {
-  test(`steps go over from a hub ${what}, with all their times as times of day`, async () => {
+  test(`Steps migrate from a hub ${what}, with all times as wall-clock times`, async () => {
     const f = square({ id: 'f', timeout: 10_000, exit_tolerance: 4, tolerance_timeout: 6000, exit_delay: 5000 });
     const entities = [
       zone(),
@@ -208,7 +208,7 @@ for (const { what, from, to } of [
       provider('p'),
       trackable('t', ['p']),
     ];
-    /** Actions at these wall-clock seconds at a hub. */
+    /** Actions at a hub at these wall-clock seconds. */
     const made = async (setBacks: readonly ClockStep[]) => {
       const harness = await ShardHarness.open();
       harness.setBacks = setBacks;
@@ -250,7 +250,7 @@ for (const { what, from, to } of [
   });
 }
 
-test('a shard that takes over an object that is nowhere says that its row is gone, and of no other', async () => {
+test('A shard that takes over an object without a position emits a tombstone for its row only', async () => {
   const before = await ShardHarness.open();
   const steps: PastStep[] = [];
   const entities = [zone(), provider('p'), provider('q')];
@@ -271,7 +271,7 @@ test('a shard that takes over an object that is nowhere says that its row is gon
   );
 });
 
-test('an object that has left for another shard, and not arrived when its hub died, is taken over where it was', async () => {
+test('An object that was in transit between shards when its hub failed is taken over at its old position', async () => {
   const before = await ShardHarness.open();
   const entities = [zone(), fence(square({ id: 'f' })), provider('p')];
   before.tell(1, ...entities);
@@ -295,7 +295,7 @@ test('an object that has left for another shard, and not arrived when its hub di
   }
 });
 
-test('a step that changes nothing has no effects', async () => {
+test('A step that changes nothing has no effects', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, { kind: 'read', id: 1, query: { ask: 'provider_locations', view: { crs: 'EPSG:4326' } } });
   assert.equal(look(harness.step(1).effects).length, 0);
@@ -305,7 +305,7 @@ const P = { provider_id: 'p' };
 
 const CASES: readonly {
   readonly what: string;
-  /** Told one step each, at their seconds. */
+  /** One step per entry, at its second. */
   readonly reported: readonly (readonly [second: number, ...commands: ShardCommand[]])[];
 }[] = [
   {
@@ -317,7 +317,7 @@ const CASES: readonly {
     ],
   },
   {
-    what: 'a zone that is gone',
+    what: 'a deleted zone',
     reported: [
       [1, zone({ ...HALL, wgs84_height: 7 })],
       [2, inHall(2, [5, 5], P)],
@@ -337,7 +337,7 @@ const CASES: readonly {
     ],
   },
   {
-    what: 'what was put down where a provider is whose timeout changes',
+    what: 'an object put down at a provider whose timeout changes',
     reported: [
       [1, zone(), provider('p'), trackable('cart', ['p']), trackable('box', [], { parent: 'cart' })],
       [2, inHall(2, [5, 5], P)],
@@ -348,7 +348,7 @@ const CASES: readonly {
 ];
 
 for (const { what, reported } of CASES) {
-  test(`a shard that replays effects knows ${what}`, async () => {
+  test(`A shard that replays effects restores ${what}`, async () => {
     const harness = await ShardHarness.open();
     const timed: Timed[] = [];
     const steps = reported.map(([second, ...commands]): PastStep => {
@@ -362,7 +362,7 @@ for (const { what, reported } of CASES) {
   });
 }
 
-test('a shard that replays effects knows how long the deadlines of objects from before a restart are held', async () => {
+test('A shard that replays effects knows until when deadlines from before a restart are held', async () => {
   const before = await ShardHarness.open();
   const entities = [zone(), fence(square({ id: 'f', timeout: 5000 })), provider('p')];
   before.rows = 'all';
@@ -380,7 +380,7 @@ test('a shard that replays effects knows how long the deadlines of objects from 
   assert.deepEqual(stateOf(recovered.shard.state, wholeFix), stateOf(after.shard.state, wholeFix));
 });
 
-test('a shard that replays effects knows an object from another shard, in memory that a location has just left', async () => {
+test('A shard that replays effects restores an object from another shard into memory that a location has just freed', async () => {
   const [from, to] = [await ShardHarness.open(), await ShardHarness.open()];
   from.tell(1, zone());
   from.tell(2, inHall(2, [5, 5], { provider_id: 'moving' }));

@@ -42,7 +42,7 @@ const location = fc.record({
   properties: maybe(fc.dictionary(word, fc.oneof(word, fc.constant(',"timestamp_sent":"x"')))),
 });
 
-test('A location that is published, or kept, is the same as bytes and as text', () => {
+test('A location that is published or stored is the same as bytes and as a string', () => {
   const fixes = new FixSlab(newRecordBuffer);
   const events = new EventWriter(newRecordBuffer);
   const rows = new RowWriter(newRecordBuffer);
@@ -92,7 +92,7 @@ test('A location that is published, or kept, is the same as bytes and as text', 
   );
 });
 
-test('A number is written as JSON writes it', () => {
+test('A number is serialized as by JSON.stringify', () => {
   const buffer = newRecordBuffer(5 + NUMBER_BYTES_MAX);
   const written = (value: number): string => buffer.bytes.toString('latin1', 5, putNumber(buffer, 5, value));
   const units = fc.integer({ min: -(2 ** 52), max: 2 ** 52 }).map((value) => value / 1e4);
@@ -142,7 +142,7 @@ test('A number is written as JSON writes it', () => {
   }
 });
 
-test('Events of several variants come apart in their order, also after memory has grown', () => {
+test('Events of several variants are split in order, even after memory has grown', () => {
   const events = new EventWriter(newRecordBuffer);
   for (const round of [1, 2, 3]) {
     const expected: string[] = [];

@@ -29,7 +29,7 @@ function at(x: number, id: string, more: Partial<Fence> = {}): Fence {
   return square({ id, region: { type: 'Polygon', coordinates: [ring] }, ...more });
 }
 
-/** Fences b, a, c here and e, d there. */
+/** Fences b, a, c are here, and e, d there. */
 async function open(more: Partial<Fence> = {}): Promise<ShardHarness> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone());
@@ -38,7 +38,7 @@ async function open(more: Partial<Fence> = {}): Promise<ShardHarness> {
   return harness;
 }
 
-describe('events of one location come', () => {
+describe('events of one location are published', () => {
   test('exits before entries, each in the order of fence ids', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, THERE));
@@ -64,7 +64,7 @@ describe('events of one location come', () => {
     );
   });
 
-  test('of each topic: of the provider, then of each trackable', async () => {
+  test('by topic: for the provider, then for each trackable', async () => {
     const harness = await open();
     harness.tell(0, trackable('y', ['tag']), trackable('x', ['tag']));
     const seen = eventsOf(harness.tell(1, inHall(1, THERE))).map(({ variant, text }) => {
@@ -85,7 +85,7 @@ describe('events of one location come', () => {
     ]);
   });
 
-  test('after those of deadlines that were due before', async () => {
+  test('after those of deadlines that were due earlier', async () => {
     const harness = await open({ timeout: 3000 });
     harness.tell(1, inHall(1, HERE));
     harness.takeFenceEvents();
@@ -99,8 +99,8 @@ describe('events of one location come', () => {
   });
 });
 
-describe('events of deadlines come', () => {
-  test('in the order of time, whatever object they are of', async () => {
+describe('events of deadlines are published', () => {
+  test('in the order of time, across all objects', async () => {
     const harness = await open({ timeout: 5000 });
     harness.tell(0, provider('late', { fence_timeout: 7000 }), provider('soon', { fence_timeout: 1000 }));
     for (const id of ['tag', 'late', 'soon']) harness.tell(1, inHall(1, THERE, { provider_id: id }));
@@ -116,7 +116,7 @@ describe('events of deadlines come', () => {
     ]);
   });
 
-  test('at one time: providers before trackables, each in id order, however often the shard was woken', async () => {
+  test('at one time: providers before trackables, each in id order, regardless of how often the shard was woken', async () => {
     const seen: string[][] = [];
     for (const wakes of [[], [2], [1.5, 3, 4.25, 5.5], [2, 3, 4, 5, 5.9]]) {
       const harness = await open({ timeout: 5000 });
@@ -136,7 +136,7 @@ describe('events of deadlines come', () => {
     for (const events of seen) assert.deepEqual(events, expected);
   });
 
-  test('of one object at one time: exits before entries', async () => {
+  test('for one object at one time: exits before entries', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone(), fence(at(0, 'b', { timeout: 5000 })), fence(at(0, 'a', { entry_delay: 5000 })));
     harness.tell(1, inHall(1, HERE));
@@ -146,7 +146,7 @@ describe('events of deadlines come', () => {
   });
 });
 
-test('a location may cross any number of fences at once', async () => {
+test('A location may cross any number of fences at once', async () => {
   const harness = await ShardHarness.open();
   const ids = Array.from({ length: 200 }, (_, i) => String(i).padStart(3, '0'));
   harness.tell(0, zone(), ...ids.toReversed().map((id) => fence(at(0, id))));
@@ -157,7 +157,7 @@ test('a location may cross any number of fences at once', async () => {
   assert.deepEqual(brief(harness.takeFenceEvents()), expected);
 });
 
-test('an event carries one value for each filter field of its topic', async () => {
+test('An event has one value for each filter field of its topic', async () => {
   const harness = await open();
   harness.tell(0, trackable('x', ['tag']));
   const events = eventsOf(harness.tell(1, inHall(1, HERE)));

@@ -7,10 +7,10 @@ import { brief, briefMotions } from './brief.ts';
 import { BODY } from './site/steps.ts';
 
 const TALL = { extrusion: 2 };
-/** Two meters to the east of the dock. */
+/** Two meters east of the dock. */
 const NEAR = [12, 5] as const;
 
-/** A cart of an extent, which its tag brought near the dock at second 1. */
+/** A cart with an extent, brought near the dock by its tag at second 1. */
 async function openWithCart(
   extent: Partial<Trackable>,
   place: readonly [number, number] = NEAR,
@@ -22,14 +22,14 @@ async function openWithCart(
   return harness;
 }
 
-/** Motions and fence events of trackables since the last call. */
+/** Motions and fence events of trackables since the previous call. */
 function news(harness: ShardHarness): string[] {
   const events = harness.takeFenceEvents().filter(({ trackable_id: id }) => id != null);
   return [...briefMotions(harness.takeMotions()), ...brief(events)];
 }
 
 const MOVED = 'cart by tag of 1';
-/** Reaches four meters to the west of the cart. */
+/** Extends four meters to the west of the cart. */
 const LONG = {
   ...BODY,
   coordinates: [
@@ -51,11 +51,11 @@ const CHANGES: readonly (readonly [name: string, Partial<Trackable>, Partial<Tra
   ['another radius that touches no other fence', { radius: 1 }, { radius: 1.5 }, [MOVED]],
   ['a first geometry', {}, { geometry: LONG }, [MOVED, 'entry dock cart 3']],
   ['another geometry', { geometry: LONG }, { geometry: BODY }, [MOVED, 'exit dock cart 1-3']],
-  ['a radius in place of a geometry', { geometry: LONG }, { geometry: LONG, radius: 1 }, [MOVED, 'exit dock cart 1-3']],
+  ['a radius instead of a geometry', { geometry: LONG }, { geometry: LONG, radius: 1 }, [MOVED, 'exit dock cart 1-3']],
   ['an extrusion', { radius: 1 }, { radius: 1, ...TALL }, [MOVED]],
   ['another extrusion', { radius: 1, ...TALL }, { radius: 1, extrusion: 3 }, [MOVED]],
   ['the same extent', { radius: 3, ...TALL }, { radius: 3, ...TALL }, []],
-  ['null in place of nothing', {}, { radius: null, geometry: null, extrusion: null }, []],
+  ['null instead of an unset extent', {}, { radius: null, geometry: null, extrusion: null }, []],
   ['another geometry under a radius', { radius: 1, geometry: BODY }, { radius: 1, geometry: LONG }, []],
   ['a radius of zero', {}, { radius: 0 }, []],
 ];
@@ -75,13 +75,13 @@ describe('a trackable that gets', () => {
     });
   }
 
-  test('another extent as its provider is removed is observed where it is', async () => {
+  test('another extent while its provider is removed is observed where it is', async () => {
     const harness = await openWithCart({ radius: 1 });
     harness.tell(3, trackable('cart', [], { radius: 3 }));
     assert.deepEqual(news(harness), [MOVED, 'entry dock cart 3']);
   });
 
-  test('another extent as its rules change is observed once, where these put it', async () => {
+  test('another extent while its rules change is observed once, where the rules move it', async () => {
     const harness = await openWithCart({ radius: 1 });
     harness.tell(2, trackable('cart', ['tag', 'other'], { radius: 1 }), inHall(0, [5, 5], { provider_id: 'other' }));
     const locating_rules = [{ expression: "provider_id = 'other'", priority: 1 }];

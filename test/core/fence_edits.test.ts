@@ -20,7 +20,7 @@ import { brief, briefMotions } from './brief.ts';
 const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 const DOCK = square({ id: 'dock' });
-/** Ten meters square, from x = 45 on. */
+/** A square of ten meters, from x = 45 on. */
 const MOVED: Fence['region'] = {
   type: 'Polygon',
   coordinates: [
@@ -48,7 +48,7 @@ function hallMoved(meters: number): Zone {
   return { ...HALL, ground_control_points: rows };
 }
 
-/** A location that has its place on the earth where the hall has these meters, sent at second 1. */
+/** A location in EPSG:4326 at the position that has these coordinates in the hall, sent at second 1. */
 function onEarth([x, y]: readonly [number, number], more: Partial<Location> = {}): ShardCommand {
   return locationAt(1, 9 + (x / 100) * 0.001394785, 50 + (y / 100) * 0.000898919, more);
 }
@@ -58,7 +58,7 @@ function news(harness: ShardHarness): string[] {
 }
 
 describe('a new fence', () => {
-  test('sees who is there already, at the moment when it is made', async () => {
+  test('is entered by the objects in it at the moment of its creation', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone(), trackable('cart', ['tag']));
     harness.tell(1, inHall(1, IN), inHall(1, OUT, { provider_id: 'other' }));
@@ -66,7 +66,7 @@ describe('a new fence', () => {
     assert.deepEqual(news(harness), ['entry dock tag 7.25', 'entry dock cart 7.25']);
   });
 
-  test('lets them wait for its entry delay, and its timeout counts from that moment', async () => {
+  test('applies its entry delay to them, and its timeout starts at that moment', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone(), trackable('cart', ['tag']));
     harness.tell(1, inHall(1, IN));
@@ -82,7 +82,7 @@ describe('a new fence', () => {
 });
 
 describe('a changed fence', () => {
-  test('that moves away is left, and one that moves here is entered', async () => {
+  test('that moves away is exited, and one that moves here is entered', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN), inHall(1, OUT, { provider_id: 'other' }));
     news(harness);
@@ -90,7 +90,7 @@ describe('a changed fence', () => {
     assert.deepEqual(news(harness), ['exit dock tag 1-5', 'entry dock other 5', 'exit dock cart 1-5']);
   });
 
-  test('lets members wait for its exit delay and tolerance', async () => {
+  test('applies its exit delay and tolerance to members', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
     news(harness);
@@ -112,7 +112,7 @@ describe('a changed fence', () => {
     ['another plane', { crs: 'EPSG:4326', zone_id: null }, true],
     ['a zone that is not there', { zone_id: 'nowhere' }, true],
   ] as [string, Partial<Fence>, boolean][]) {
-    test(`with ${name} ${exits ? 'is left' : 'is not left'}`, async () => {
+    test(`with ${name} ${exits ? 'is exited' : 'is not exited'}`, async () => {
       const harness = await open();
       harness.tell(1, inHall(1, [5, 5, 1]));
       news(harness);
@@ -129,7 +129,7 @@ describe('a changed fence', () => {
     assert.deepEqual(news(harness), ['entry dock tag 1', 'entry dock cart 1']);
   });
 
-  test('to the same region is not an observation: no object enters again, and no timeout is postponed', async () => {
+  test('with the same region is not an observation: no object enters again, and no timeout is postponed', async () => {
     const harness = await open({ timeout: 10_000 });
     harness.tell(1, inHall(1, IN));
     news(harness);
@@ -140,7 +140,7 @@ describe('a changed fence', () => {
     assert.deepEqual(news(harness), []);
   });
 
-  test('keeps its members, their timers, and shows its new name in their exits', async () => {
+  test('keeps its members and their timers, and has its new name in their exits', async () => {
     const harness = await open({ exit_delay: 5000 });
     harness.tell(1, inHall(1, IN));
     harness.tell(2, inHall(2, OUT));
@@ -154,7 +154,7 @@ describe('a changed fence', () => {
 });
 
 describe('a fence in the plane of a zone', () => {
-  test('moves with its zone, and so its members leave and others enter', async () => {
+  test('moves with its zone, so members exit and others enter', async () => {
     const harness = await open();
     harness.tell(1, onEarth(IN), onEarth([25, 5], { provider_id: 'other' }));
     news(harness);
@@ -162,7 +162,7 @@ describe('a fence in the plane of a zone', () => {
     assert.deepEqual(news(harness), ['exit dock tag 1-5', 'entry dock other 5', 'exit dock cart 1-5']);
   });
 
-  test('moves with its zone together with what was located in the meters of that zone', async () => {
+  test('moves with its zone together with objects located in the coordinates of that zone', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN), inHall(1, OUT, { provider_id: 'other' }));
     news(harness);
@@ -208,7 +208,7 @@ describe('a fence in the plane of a zone', () => {
     assert.deepEqual(news(harness), expected);
   });
 
-  test('stays where it is when only the name of its zone changes', async () => {
+  test('keeps its position if only the name of its zone changes', async () => {
     const harness = await open({ timeout: 10_000 });
     harness.tell(1, inHall(1, IN));
     news(harness);
@@ -220,7 +220,7 @@ describe('a fence in the plane of a zone', () => {
   });
 
   for (const name of ['hall', HALL.id.toUpperCase()]) {
-    test(`may name it ${name}, and before it exists`, async () => {
+    test(`may name it ${name}, even before it exists`, async () => {
       const harness = await ShardHarness.open();
       harness.tell(0, fence({ ...DOCK, zone_id: name }));
       harness.tell(1, locationAt(1, 9.00005, 50.00003));
@@ -232,7 +232,7 @@ describe('a fence in the plane of a zone', () => {
     });
   }
 
-  test('has no position when the foreign id that it names is removed', async () => {
+  test('has no position after the foreign id that it names is removed', async () => {
     const harness = await open({ zone_id: 'hall' });
     harness.tell(1, inHall(1, IN));
     news(harness);
@@ -244,7 +244,7 @@ describe('a fence in the plane of a zone', () => {
     assert.deepEqual(news(harness), ['entry dock tag 7', 'entry dock cart 7']);
   });
 
-  test('stays where it was by what its zone has left it, until there is one of that name again', async () => {
+  test('keeps its position after its zone is removed, until another zone gets that name', async () => {
     const harness = await open({ timeout: 10_000 });
     harness.tell(1, inHall(1, IN));
     news(harness);

@@ -14,7 +14,7 @@ interface Feature {
   readonly properties: Record<string, unknown>;
 }
 
-/** The texts of the first entry and exit of the tag, in a view. */
+/** Serialized events of the first entry and exit of the tag, in a view. */
 async function textsIn(view: View, more: Partial<Fence> = {}): Promise<object[]> {
   const harness = await ShardHarness.open();
   harness.tell(0, { kind: 'variants', variants: [{ ...view, id: 9, topic: 'fence_events' }] });
@@ -82,7 +82,7 @@ describe('a fence event', () => {
     }
   });
 
-  test('has an id of its own, which is the same in all renderings', async () => {
+  test('has its own id, which is the same in all representations', async () => {
     const harness = await ShardHarness.open();
     const views: View[] = [{ crs: 'EPSG:4326' }, { crs: 'EPSG:4326', geojson: true }, { crs: 'local', geojson: true }];
     const variants = views.map((view, id): Variant => ({ ...view, id, topic: 'fence_events' }));
@@ -98,7 +98,7 @@ describe('a fence event', () => {
 });
 
 describe('a fence event as GeoJSON', () => {
-  test('has the event as properties, its own nested, with name, floor and radius of the fence', async () => {
+  test('has the event as properties, its own properties nested, with name, floor and radius of the fence', async () => {
     const region = { type: 'Point' as const, coordinates: [5, 5] };
     const more = { region, radius: 3, floor: 0, name: 'Dock', foreign_id: 'gate', properties: { colour: 'red' } };
     const [event] = await textsIn({ crs: 'EPSG:4326' }, more);
@@ -107,12 +107,12 @@ describe('a fence event as GeoJSON', () => {
     assert.deepEqual(feature?.geometry, region);
   });
 
-  test('has no members that neither event nor fence have', async () => {
+  test('omits members that neither event nor fence have', async () => {
     const [event] = await textsIn({ crs: 'EPSG:4326' });
     assert.deepEqual((await featureIn({ crs: 'EPSG:4326' }))?.properties, event);
   });
 
-  test('has the region as it is kept where that is in the wanted crs', async () => {
+  test('has the stored region if that is in the requested crs', async () => {
     for (const zoneId of [undefined, HALL.id, 'hall']) {
       const feature = await featureIn({ crs: 'local', ...(zoneId !== undefined && { zoneId }) });
       assert.deepEqual(feature?.geometry, square().region);
@@ -160,7 +160,7 @@ describe('a fence event as GeoJSON', () => {
     assert.ok(Math.abs(x - out[0]) < 0.001 && Math.abs(y - out[1]) < 0.001, `${[x, y]} ${out}`);
   });
 
-  test('is left out where the region cannot be shown', async () => {
+  test('is omitted if the region cannot be converted', async () => {
     assert.equal(await featureIn({ crs: 'local', zoneId: 'nowhere' }), undefined);
     const region = { type: 'Point' as const, coordinates: [9.00005, 50.00005] };
     assert.equal(await featureIn({ crs: 'local' }, { region, radius: 10, crs: 'EPSG:4326', zone_id: null }), undefined);
@@ -169,7 +169,7 @@ describe('a fence event as GeoJSON', () => {
   });
 });
 
-test('The fence events of a step are in its outcome once, in whatever views they are wanted', async () => {
+test('The fence events of a step are in its outcome once, whatever views are requested', async () => {
   const harness = await ShardHarness.open();
   const views: View[] = [{ crs: 'EPSG:4326', geojson: true }, { crs: 'EPSG:4326' }, { crs: 'local' }];
   const variants = views.map((view, id): Variant => ({ ...view, id, topic: 'fence_events' }));

@@ -4,7 +4,7 @@ import { type FilterFields, TOPICS, type Topic } from '../../src/model/topics.ts
 import { square } from '../support/hall.ts';
 import { deleted, fence, inHall, ShardHarness, trackable, VARIANTS, zone } from '../support/shard_harness.ts';
 
-/** The fields of all events of a topic so far, by name. */
+/** Fields of all events of a topic so far, by name. */
 function fieldsOf(harness: ShardHarness, topic: Topic): Record<string, FilterFields[number]>[] {
   const variant = VARIANTS.find((candidate) => candidate.topic === topic)?.id;
   return harness.events
@@ -20,7 +20,7 @@ async function open(): Promise<ShardHarness> {
 }
 
 describe('filter fields of', () => {
-  test('location_updates are those of the location, with the floor that it is on', async () => {
+  test('location_updates are those of the location, with its effective floor', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, [5, 5], { associated: false, accuracy: 0.5, provider_type: 'uwb' }));
     harness.tell(2, inHall(2, [5, 5], { source: 'hall', floor: 3 }));
@@ -54,7 +54,7 @@ describe('filter fields of', () => {
     ]);
   });
 
-  test('fence_events name the provider that caused the event, also where the event does not', async () => {
+  test('fence_events name the provider that caused the event, even if the event does not', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, [5, 5]));
     harness.tell(2, inHall(2, [50, 5], { provider_id: 'other' }));
@@ -75,7 +75,7 @@ describe('filter fields of', () => {
     ]);
   });
 
-  test('fence_events of timers and deletions name the provider that the trackable was at', async () => {
+  test('fence_events of timers and deletions name the last provider of the trackable', async () => {
     const harness = await open();
     harness.tell(0, fence(square({ id: 'dock', timeout: 1000 })));
     harness.tell(1, inHall(1, [5, 5]));

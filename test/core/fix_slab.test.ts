@@ -11,7 +11,7 @@ import { T0 } from '../support/shard_harness.ts';
 
 const IDS = ['a', 'b', 'c', 'ü', 'a longer one than the others'];
 
-/** A location that its number identifies. */
+/** A location that is identified by its sequence. */
 function locationOf(id: string, seq: number, textLength: number): Parameters<FixSlab['take']> {
   const position = { type: 'Point' as const, coordinates: [8 + seq / 1e6, 50, seq] };
   const note = 'é'.repeat(textLength);
@@ -24,7 +24,7 @@ function locationOf(id: string, seq: number, textLength: number): Parameters<Fix
   ];
 }
 
-/** All that a fix says. */
+/** All values of a fix. */
 function said(fix: Fix): unknown {
   const { seq, lon, lat, z, floor, eventTimeMs, receivedMs, generatedMs, speed, course } = fix;
   const { providerId, source, trackables, text, accuracy, sentSpeed, providerType } = fix;
@@ -35,7 +35,7 @@ function said(fix: Fix): unknown {
 const object = fc.nat(5);
 const step = fc.array(
   fc.oneof(
-    // Lengths for shared room of several sizes, and for room of their own.
+    // Lengths that fit shared memory of several sizes, and lengths that need memory of their own.
     fc.record({
       does: fc.constant('arrive'),
       object,
@@ -59,7 +59,7 @@ const step = fc.array(
   { maxLength: 12 },
 );
 
-test('a fix says the same as long as an object holds it, unless that alone gets a new one, and until the step is over in which the last one left', () => {
+test('A fix keeps its values while an object holds it, unless its only holder renews it, and until the end of the step in which the last holder releases it', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ step, tidies: fc.boolean() }), { maxLength: 12 }), (steps) => {
       const fixes = new FixSlab(newRecordBuffer);
@@ -70,7 +70,7 @@ test('a fix says the same as long as an object holds it, unless that alone gets 
       const expected = new Map<Fix, unknown>();
       let seq = 0;
       for (const { step, tidies } of steps) {
-        /** Those that an object has left in this step. */
+        /** Fixes that an object has released in this step. */
         const left = new Set<Fix | undefined>();
         for (const act of step) {
           const who = objects[act.object] as { fix: Fix | undefined; hasHadFix: boolean };
@@ -103,7 +103,7 @@ test('a fix says the same as long as an object holds it, unless that alone gets 
   );
 });
 
-test('objects that move need no more room than they needed at first', () => {
+test('Moving objects need no more memory than they needed at first', () => {
   const fixes = new FixSlab(newRecordBuffer);
   const objects = Array.from({ length: 100 }, (): { fix: Fix | undefined; hasHadFix: boolean } => ({
     fix: undefined,
@@ -119,10 +119,10 @@ test('objects that move need no more room than they needed at first', () => {
     fixes.endStep();
   }
   assert.equal(fixes.size, objects.length);
-  assert.equal(seen.size, 2 * objects.length, 'one fix to hold, and one to take');
+  assert.equal(seen.size, 2 * objects.length, 'one fix in use, and one spare');
 });
 
-test('an object that alone holds its fix keeps its place, unless the memory does not fit', () => {
+test('The only holder of a fix renews it in place, unless it does not fit into the memory', () => {
   const fixes = new FixSlab(newRecordBuffer);
   const one: { fix: Fix | undefined; hasHadFix: boolean } = { fix: undefined, hasHadFix: false };
   const other: { fix: Fix | undefined; hasHadFix: boolean } = { fix: undefined, hasHadFix: false };

@@ -14,14 +14,14 @@ async function open(): Promise<ShardHarness> {
   return harness;
 }
 
-/** Events and motions of the trackable since the last time. */
+/** Events and motions of the trackable since the previous call. */
 function news(harness: ShardHarness): string[] {
   const events = harness.takeFenceEvents().filter(({ trackable_id: id }) => id != null);
   return [...briefMotions(harness.takeMotions()), ...brief(events)];
 }
 
 describe('a forced change of a trackable', () => {
-  test('makes a new one move to the location of its provider, as an observation made now', async () => {
+  test('moves a new one to the location of its provider, as an observation made now', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
     harness.tell(5, forced(trackable('cart', ['tag'])));
@@ -67,7 +67,7 @@ describe('a forced change of a trackable', () => {
     assert.deepEqual(news(harness), ['cart by tag of 1', 'entry dock cart 5']);
   });
 
-  test('of its name is a new motion, and no crossing', async () => {
+  test('of its name is a new motion without a crossing', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['tag']));
     harness.tell(1, inHall(1, IN));
@@ -88,7 +88,7 @@ describe('a forced change of a trackable', () => {
     assert.deepEqual(news(harness), ['cart by tag of 1', 'entry dock cart 5']);
   });
 
-  test('takes along what the trackable carries', async () => {
+  test('moves what the trackable carries as well', async () => {
     const harness = await open();
     harness.tell(0, trackable('box', [], { parent: 'cart' }));
     harness.tell(1, inHall(1, IN));
@@ -98,7 +98,7 @@ describe('a forced change of a trackable', () => {
 });
 
 describe('a change of a trackable that is not forced', () => {
-  test('says nothing, and acts from the next location on', async () => {
+  test('publishes nothing, and takes effect from the next location on', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['tag']));
     harness.tell(1, inHall(1, IN));
@@ -110,7 +110,7 @@ describe('a change of a trackable that is not forced', () => {
     assert.deepEqual(news(harness), ['cart by tag of 3']);
   });
 
-  test('is seen when the motion is asked for', async () => {
+  test('is visible when the motion is queried', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', ['tag']));
     harness.tell(1, inHall(1, [12, 5]));

@@ -40,7 +40,7 @@ describe('checkGroundControlPoints', () => {
       ],
       /^ground_control_points\[2\]: must differ/,
     ],
-    // There and back again: the middle of the local line is the end of the geographic one.
+    // Out and back: the middle of the local line maps to the end of the geographic one.
     [
       [
         [0, 0],
@@ -54,7 +54,7 @@ describe('checkGroundControlPoints', () => {
     ],
   ];
   for (const [rows, message] of refused) {
-    it(`says ${message.source}`, () => assert.match(String(checkGroundControlPoints(rows)), message));
+    it(`reports ${message.source}`, () => assert.match(String(checkGroundControlPoints(rows)), message));
   }
 
   it('accepts the example of the omlox API, two pairs, and rows with heights', () => {

@@ -10,7 +10,7 @@ const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 const VIEW = { crs: 'local' };
 
-/** Two shards that know the same fence, and a tag on a cart that lives in the first. */
+/** Two shards with the same fence. The first one owns a cart with a tag. */
 async function openTwo(more: Partial<Fence> = {}): Promise<[from: ShardHarness, to: ShardHarness]> {
   const from = await ShardHarness.open();
   const to = await ShardHarness.open();
@@ -19,7 +19,7 @@ async function openTwo(more: Partial<Fence> = {}): Promise<[from: ShardHarness, 
   return [from, to];
 }
 
-/** Moves tag and cart, as between threads: as a plain value. */
+/** Moves tag and cart as between threads: as a structured clone. */
 function move(from: ShardHarness, to: ShardHarness, second: number): void {
   const release = {
     kind: 'exportState',
@@ -35,8 +35,8 @@ function move(from: ShardHarness, to: ShardHarness, second: number): void {
   to.tell(second, { kind: 'importState', state: structuredClone(answers[0]?.[1] as ExportedState) });
 }
 
-describe('an object that moves to another shard', () => {
-  test('is not published', async () => {
+describe('an object that migrates to another shard', () => {
+  test('publishes nothing', async () => {
     const [from, to] = await openTwo();
     from.tell(1, inHall(1, IN));
     const before = from.events.length;
@@ -46,7 +46,7 @@ describe('an object that moves to another shard', () => {
     assert.deepEqual(to.outcomes.at(-1)?.motions, []);
   });
 
-  test('takes its memberships, location, motion and order along', async () => {
+  test('retains its memberships, location, motion and order', async () => {
     const [from, to] = await openTwo();
     from.tell(5, inHall(5, IN));
     const queries = [
@@ -92,7 +92,7 @@ describe('an object that moves to another shard', () => {
       expected: 'entry dock tag 1',
     },
   ] as { name: string; more: Partial<Fence>; path: [number, number][]; expected: string }[]) {
-    test(`goes on with its ${name}`, async () => {
+    test(`continues with its ${name}`, async () => {
       const [from, to] = await openTwo(more);
       for (const [i, place] of path.entries()) from.tell(1 + i, inHall(1 + i, place));
       from.takeFenceEvents();
@@ -104,7 +104,7 @@ describe('an object that moves to another shard', () => {
     });
   }
 
-  test('ends its collisions from where it is', async () => {
+  test('ends its collisions from its current position', async () => {
     const [from, to] = await openTwo();
     from.tell(1, inHall(1, IN));
     move(from, to, 2);
@@ -115,7 +115,7 @@ describe('an object that moves to another shard', () => {
     );
   });
 
-  test('has its rows from the old shard where a crossing waits for them, and from the new one', async () => {
+  test('gets the row of a pending crossing from the old shard, and later rows from the new one', async () => {
     const [from, to] = await openTwo();
     const items = from.items(1, inHall(1, IN), {
       kind: 'exportState',
@@ -136,7 +136,7 @@ describe('an object that moves to another shard', () => {
     assert.deepEqual(memberships(to.tell(2, { kind: 'importState', state })), expected);
   });
 
-  test('may move back, and to a shard that knows its entity better', async () => {
+  test('may migrate back, and to a shard with a newer version of its entity', async () => {
     const [from, to] = await openTwo();
     from.tell(1, inHall(1, IN));
     move(from, to, 2);
@@ -152,7 +152,7 @@ describe('an object that moves to another shard', () => {
     assert.deepEqual(brief(to.takeFenceEvents()), ['exit dock tag 1-10', 'exit dock cart 1-10']);
   });
 
-  test('leaves a fence that was deleted meanwhile without a word', async () => {
+  test('leaves a fence that was deleted in the meantime without an event', async () => {
     const [from, to] = await openTwo();
     from.tell(1, inHall(1, IN));
     to.tell(2, deleted('fence', 'dock'));
@@ -190,7 +190,7 @@ describe('an object that moves to another shard', () => {
     assert.ok(lon(to) > before, `${lon(to)} is east of ${before}`);
   });
 
-  test('is known to be where it was: what it carries does not move without a new location', async () => {
+  test('retains its position: what it carries does not move without a new location', async () => {
     const [from, to] = await openTwo();
     const box = trackable('box', [], { parent: 'cart' });
     from.tell(0, box);

@@ -5,7 +5,7 @@ import { HubMerge } from '../../src/core/collision/hub_merge.ts';
 import type { Motion } from '../../src/core/motion/motion.ts';
 import { gone, moved } from './collision_motions.ts';
 
-/** As `id@time`. */
+/** Formats motions as `id@time`. */
 function brief(motions: readonly Motion[]): string[] {
   return motions.map(({ id, receivedMs }) => `${id}@${receivedMs}`);
 }
@@ -44,7 +44,7 @@ const TABLE: readonly { readonly what: string; readonly steps: readonly Step[] }
     ],
   },
   {
-    what: 'where a trackable stands has the place of the time that its hub has passed',
+    what: 'a reported position is ordered by the progress of its hub',
     steps: [
       { of: 'x', passed: 4 },
       { of: 'x', add: [moved('a', 1, { kind: 'stands' })] },
@@ -54,7 +54,7 @@ const TABLE: readonly { readonly what: string; readonly steps: readonly Step[] }
     ],
   },
   {
-    what: 'what comes too late is taken with the next',
+    what: 'a late motion is taken with the next ones',
     steps: [
       { of: 'x', add: [moved('a', 5)] },
       { take: 6, gives: ['a@5'] },
@@ -64,7 +64,7 @@ const TABLE: readonly { readonly what: string; readonly steps: readonly Step[] }
     ],
   },
   {
-    what: 'a trackable that has moved to another hub is not where the old one says any more',
+    what: "the old hub's state of a trackable that has migrated is ignored",
     steps: [
       { of: 'y', add: [moved('a', 5)] },
       { take: 6, gives: ['a@5'] },
@@ -77,7 +77,7 @@ const TABLE: readonly { readonly what: string; readonly steps: readonly Step[] }
     ],
   },
   {
-    what: 'of what a hub does not tell that it stands somewhere it has lost to say that it is gone',
+    what: 'a trackable that a hub does not report after its loss is removed',
     steps: [
       { of: 'x', add: [moved('a', 1), moved('b', 2), moved('c', 3)] },
       { of: 'y', add: [moved('d', 1)] },
@@ -116,7 +116,7 @@ suite('the order of motions of several hubs', () => {
     });
   }
 
-  test('tells the first item of a hub of which a motion waits', () => {
+  test("returns the first sequence of a hub's pending motions", () => {
     const merge = new HubMerge();
     merge.add('x', [moved('a', 1, { seq: 7 }), moved('a', 2, { seq: 8 })]);
     assert.equal(merge.firstOf('x'), 7);
@@ -127,7 +127,7 @@ suite('the order of motions of several hubs', () => {
     assert.equal(merge.firstOf('y'), undefined);
   });
 
-  test('leaves out a motion that is sent again, whether or not the first one was taken', () => {
+  test('ignores a retransmitted motion, whether or not the first one was taken', () => {
     const merge = new HubMerge();
     const sent = [moved('a', 1, { seq: 7 }), moved('b', 2, { seq: 8 }), moved('a', 3, { seq: 9 })];
     merge.add('x', sent.slice(0, 2));
@@ -140,10 +140,10 @@ suite('the order of motions of several hubs', () => {
   const HUBS = ['x', 'y', 'z'];
   const sent = fc.array(fc.record({ hub: fc.nat(2), gapMs: fc.nat(3), isGone: fc.boolean() }), { maxLength: 60 });
 
-  test('is that of one hub that had received all of it, however late the motions of each hub come', () => {
+  test('is that of a single hub that has received all motions, regardless of their delay', () => {
     fc.assert(
       fc.property(sent, fc.array(fc.nat(2), { maxLength: 200 }), (all, arrivals) => {
-        // Each hub has trackables of its own. Of the same time, the hub with the smaller name is first.
+        // Each hub has its own trackables. Motions with equal times are ordered by the names of their hubs.
         const queues = HUBS.map((): Motion[] => []);
         const received: { readonly hub: number; readonly motion: Motion }[] = [];
         let atMs = 0;
@@ -160,7 +160,7 @@ suite('the order of motions of several hubs', () => {
         const merge = new HubMerge();
         const taken: Motion[] = [];
         const passed = HUBS.map(() => 0);
-        // Motions of each hub in any order; a hub reports progress up to its next motion.
+        // Motions of the hubs, interleaved randomly. Each hub reports progress up to its next motion.
         for (const hub of [...arrivals, ...HUBS.flatMap((_, index) => all.map(() => index)), 0, 1, 2]) {
           const queue = queues[hub] as Motion[];
           const next = queue.shift();

@@ -8,7 +8,7 @@ import { randomSite } from './site/steps.ts';
 
 const RUNS = { numRuns: 25, seed: 7 };
 
-test('the events are those that an index by brute force brings about', async () => {
+test('The events are the same as with a brute-force index', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(24), async (steps) => {
       const timed = commandsOf(steps);

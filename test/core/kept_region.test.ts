@@ -18,14 +18,14 @@ for (const [name, positions, isKept] of [
   ['small', positionsOf(10, 2), false],
   ['large, with some heights', [...positionsOf(2000, 2), [1, 2, 3]], false],
 ] as const) {
-  test(`A polygon that is ${name} reads and prints as it was given`, () => {
+  test(`A polygon that is ${name} is parsed and serialized unchanged`, () => {
     const fence = fenceOf(positions as number[][]);
     const kept = withCompactRegion(fence);
     assert.equal(kept !== fence, isKept);
     assert.equal(JSON.stringify(kept), JSON.stringify(fence));
     assert.deepEqual((kept.region as { coordinates: unknown }).coordinates, fence.region.coordinates);
     assert.equal(withCompactRegion(kept), kept);
-    // On its way to a shard it stays what it is, and is compiled to the same.
+    // A structured clone, as sent to a shard, compiles to the same region.
     const item = { kind: 'fence', seq: 1, receivedMs: 2, id: 'f', entity: kept } as const;
     const [crossed] = unpackBatch(packBatch({ nowMs: 2, flushBudget: 0, items: [item] })).items;
     assert.ok(crossed?.kind === 'fence' && crossed.entity !== undefined);

@@ -5,7 +5,7 @@ import type { ShardState } from '../../src/core/state.ts';
 import { Followers } from '../../src/core/zone/following.ts';
 import { ZoneTable } from '../../src/core/zone/zone_table.ts';
 
-/** Names and sizes of the collections of a shard's state that hold anything, whatever collections it has. */
+/** Names and sizes of all non-empty collections in a shard's state. */
 export function leftovers(state: ShardState): string[] {
   return Object.entries(state).flatMap(([name, value]) => {
     const size = sizeOf(name, value);

@@ -27,8 +27,8 @@ async function observed(more: Partial<Location>): Promise<Location> {
   return last(harness);
 }
 
-describe('a location is served', () => {
-  test('with its time of receipt when it has no time of its own', async () => {
+describe('a location is published', () => {
+  test('with its time of receipt if it has no generation time', async () => {
     const harness = await ShardHarness.open();
     harness.tell(5, locationAt(5, 9, 50, { timestamp_generated: null }));
     assert.equal(last(harness).timestamp_generated, iso(5));
@@ -41,7 +41,7 @@ describe('a location is served', () => {
 
   for (const { name, more, floor } of [
     { name: 'its own', more: { floor: -3.5, source: HALL.id }, floor: -3.5 },
-    { name: "its own, also where that is 0, not its zone's", more: { floor: 0, source: HALL.id }, floor: 0 },
+    { name: 'its own, even if it is 0, not that of its zone', more: { floor: 0, source: HALL.id }, floor: 0 },
     { name: "its zone's", more: { source: HALL.id }, floor: 2 },
     { name: "its zone's, named by foreign id", more: { source: 'hall' }, floor: 2 },
     { name: "its zone's, named in another case", more: { source: HALL.id.toUpperCase() }, floor: 2 },
@@ -52,7 +52,7 @@ describe('a location is served', () => {
     });
   }
 
-  test('with a floor of 0 where its zone has none', async () => {
+  test('with a floor of 0 if its zone has none', async () => {
     const { floor: _, ...zoneWithoutFloor } = HALL;
     const harness = await ShardHarness.open();
     harness.tell(0, zone(zoneWithoutFloor));
@@ -60,7 +60,7 @@ describe('a location is served', () => {
     assert.equal(last(harness).floor, 0);
   });
 
-  test('with heights from the floor unless it says otherwise', async () => {
+  test('with heights from the floor by default', async () => {
     assert.equal((await observed({})).elevation_ref, 'floor');
     assert.equal((await observed({ elevation_ref: 'wgs84' })).elevation_ref, 'wgs84');
   });
@@ -72,7 +72,7 @@ describe('a location is served', () => {
     assert.deepEqual(last(harness).trackables, ['a', 'b']);
   });
 
-  test('with everything else as it was sent', async () => {
+  test('with all other members as they were sent', async () => {
     const sent = {
       accuracy: 0.25,
       associated: true,
@@ -100,11 +100,13 @@ describe('a location is served', () => {
   });
 });
 
-describe('the time at which a location is sent', () => {
+describe('the sending time', () => {
   const ITS_OWN = '2026-03-01T12:00:00.5Z';
   const PROPERTIES = { timestamp_sent: ITS_OWN, text: ',"timestamp_sent":"x"' };
 
-  /** Of a location that a shard takes at second 1 and publishes at second 2, in each rendering. */
+  /**
+   * Sending time, in each representation, of a location that a shard receives at second 1 and publishes at second 2.
+   */
   async function published(more: Partial<Location>): Promise<Location[]> {
     const harness = await ShardHarness.open();
     const views = [{ crs: 'EPSG:4326' }, { crs: 'EPSG:32632' }, { crs: 'EPSG:4326', geojson: true }];
@@ -121,7 +123,7 @@ describe('the time at which a location is sent', () => {
     });
   }
 
-  test("is the hub's, in locations and motions of every rendering, whatever their sender has said", async () => {
+  test("is set by the hub in locations and motions of every representation, overriding the sender's", async () => {
     for (const timestamp_sent of [null, ITS_OWN]) {
       const locations = await published({ timestamp_sent, properties: PROPERTIES, accuracy: 2 });
       for (const { timestamp_sent: sent, properties, accuracy } of locations) {
@@ -130,13 +132,13 @@ describe('the time at which a location is sent', () => {
     }
   });
 
-  test('is said once', async () => {
+  test('occurs once', async () => {
     const harness = await ShardHarness.open();
     const events = eventsOf(harness.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN })));
     assert.equal(events[0]?.text.split('"timestamp_sent"').length, 2);
   });
 
-  test("is its sender's where the last location is kept and asked for, also after a restart", async () => {
+  test("is the sender's in a queried last location, even after a restart", async () => {
     const harness = await ShardHarness.open();
     harness.rows = 'all';
     const { rows } = harness.tell(1, locationAt(1, 9, 50, { timestamp_sent: ITS_OWN, properties: PROPERTIES }));
@@ -160,18 +162,18 @@ describe('speed and course are', () => {
     assert.equal(found.course, undefined);
   });
 
-  test('those of the way from the last one', async () => {
+  test('computed from the previous location', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone());
     harness.tell(1, inHall(1, [10, 10]));
     harness.tell(3, inHall(3, [16, 18]));
     const { speed, course } = last(harness);
     assert.ok(Math.abs((speed as number) - 5) < 0.01, String(speed));
-    // The hall lies on the central meridian of its UTM zone, so grid north is true north to within 0.001 degrees.
+    // The hall is on the central meridian of its UTM zone, so grid north is true north to within 0.001 degrees.
     assert.ok(Math.abs((course as number) - (Math.atan2(6, 8) * 180) / Math.PI) < 0.01, String(course));
   });
 
-  test('those that were sent, each by itself', async () => {
+  test('those of the sender, each independently', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone());
     harness.tell(1, inHall(1, [10, 10]));
@@ -183,7 +185,7 @@ describe('speed and course are', () => {
     assert.ok(Math.abs((last(harness).speed as number) - 2) < 0.01);
   });
 
-  test('unknown where no time has passed, and standing still has no course', async () => {
+  test('unknown if no time has passed; a standing object has no course', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone());
     harness.tell(1, inHall(1, [10, 10]), inHall(1, [20, 10]));
@@ -193,7 +195,7 @@ describe('speed and course are', () => {
     assert.equal(last(harness).course, undefined);
   });
 
-  test('measured by event times, so that a clock ahead does not make anybody slow', async () => {
+  test('measured by event times, so that a clock ahead slows no object down', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone());
     harness.tell(1, inHall(1000, [10, 10]));
@@ -201,7 +203,7 @@ describe('speed and course are', () => {
     assert.ok(Math.abs((last(harness).speed as number) - 3) < 0.01);
   });
 
-  test('not taken from an outdated location', async () => {
+  test('not computed from an outdated location', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone());
     harness.tell(5, inHall(5, [10, 10]));

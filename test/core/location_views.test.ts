@@ -17,7 +17,7 @@ const ANNEXE = {
 
 type View = Omit<Variant, 'id' | 'topic'>;
 
-/** A harness whose only subscriber to locations wants them in that view. */
+/** A harness whose only location subscriber requests this view. */
 async function openView(view: View): Promise<ShardHarness> {
   const harness = await ShardHarness.open();
   harness.tell(
@@ -33,7 +33,7 @@ function reported(harness: ShardHarness): object[] {
   return harness.events.filter(({ variant }) => variant === 9).map(({ text }) => JSON.parse(text));
 }
 
-/** Coordinates of each location told, and their crs. */
+/** Coordinates and crs of each published location. */
 function places(harness: ShardHarness): [crs: string, coordinates: number[]][] {
   return reported(harness).map((location) => {
     const { crs, position } = location as { crs: string; position: { coordinates: number[] } };
@@ -41,7 +41,7 @@ function places(harness: ShardHarness): [crs: string, coordinates: number[]][] {
   });
 }
 
-/** The halls are placed on the earth to within a millimeter. */
+/** The halls are georeferenced to within a millimeter. */
 function assertNear(found: readonly number[] | undefined, expected: readonly number[], meters = 0.001): void {
   assert.equal(found?.length, expected.length);
   for (const [i, value] of expected.entries()) {
@@ -49,7 +49,7 @@ function assertNear(found: readonly number[] | undefined, expected: readonly num
   }
 }
 
-describe('a location comes in', () => {
+describe('a location is accepted', () => {
   test('in the plane of its zone, named by its id or foreign id', async () => {
     const harness = await openView({ crs: 'EPSG:4326' });
     harness.tell(1, inHall(1, [0, 0]), inHall(2, [100, 100], { source: 'hall' }));
@@ -70,7 +70,7 @@ describe('a location comes in', () => {
     });
   }
 
-  test('with a height, which is kept in every plane', async () => {
+  test('with a height, which is preserved in every plane', async () => {
     for (const crs of ['EPSG:4326', 'local', 'EPSG:32632']) {
       const harness = await openView({ crs });
       harness.tell(1, inHall(1, [5, 5, -1.25]));
@@ -79,8 +79,8 @@ describe('a location comes in', () => {
   });
 });
 
-describe('a location goes out', () => {
-  test('in EPSG:4326 as it came, digit by digit', async () => {
+describe('a location is published', () => {
+  test('in EPSG:4326 as it was received, digit by digit', async () => {
     const harness = await openView({ crs: 'EPSG:4326' });
     harness.tell(1, locationAt(1, 9.123456789012, -50.98765432101));
     assert.deepEqual(places(harness), [['EPSG:4326', [9.123456789012, -50.98765432101]]]);
@@ -105,7 +105,7 @@ describe('a location goes out', () => {
     assertNear(second?.[1], [-20, 0]);
   });
 
-  test('in the plane of its own zone where the view names none, exactly as it came', async () => {
+  test('in the plane of its own zone if the view names none, exactly as it was received', async () => {
     const harness = await openView({ crs: 'local' });
     const position = { type: 'Point' as const, coordinates: [1 / 3, 2 / 3] };
     harness.tell(1, inHall(1, [0, 0], { position }), inHall(2, [7, 7], { source: 'annexe-foreign' }));
@@ -115,13 +115,13 @@ describe('a location goes out', () => {
     ]);
   });
 
-  test('in the plane of its own zone when it came in EPSG:4326', async () => {
+  test('in the plane of its own zone if it was received in EPSG:4326', async () => {
     const harness = await openView({ crs: 'local' });
     harness.tell(1, locationAt(1, 9, 50, { source: 'annexe' }));
     assertNear(places(harness)[0]?.[1], [-20, 0]);
   });
 
-  test('not at all in local without a zone, and in a plane that does not reach it', async () => {
+  test('not at all in local without a zone, or in a plane that does not reach it', async () => {
     const harness = await openView({ crs: 'local' });
     harness.tell(1, locationAt(1, 9, 50, { source: 'gps' }));
     assert.deepEqual(reported(harness), []);
@@ -130,7 +130,7 @@ describe('a location goes out', () => {
     assert.deepEqual(reported(far), []);
   });
 
-  test('to others when one cannot be served', async () => {
+  test('to other subscribers if one view cannot represent it', async () => {
     const harness = await openView({ crs: 'local' });
     const variants = ['local', 'EPSG:4326'].map((crs, id): Variant => ({ id, topic: 'location_updates', crs }));
     harness.tell(1, { kind: 'variants', variants });
@@ -155,7 +155,7 @@ describe('a location goes out', () => {
 });
 
 describe('a location in local coordinates', () => {
-  test('goes along with the plane of its zone, and has no meters without it', async () => {
+  test('moves with the plane of its zone, and has no local coordinates without it', async () => {
     const harness = await openView({ crs: 'EPSG:4326' });
     const ask = (): unknown => harness.ask(9, { ask: 'provider_location', id: 'tag', view: { crs: 'local' } });
     harness.tell(1, inHall(1, [30, 10]));

@@ -18,7 +18,7 @@ describe('wrapLongitude', () => {
   ];
   for (const [lon, wrapped] of rows) it(`makes ${wrapped} of ${lon}`, () => assert.equal(wrapLongitude(lon), wrapped));
 
-  it('keeps NaN', () => {
+  it('preserves NaN', () => {
     for (const lon of [Number.NaN, Number.POSITIVE_INFINITY]) assert.ok(Number.isNaN(wrapLongitude(lon)));
   });
 });
@@ -29,7 +29,7 @@ describe('edgeTurn', () => {
     ['lets a longer one cross the antimeridian', 181, true, 360],
     ['does so westwards too', -350, false, -360],
     ['lets a parallel go around the world', -360, true, 0],
-    ['does not where the latitude changes', -360, false, -360],
+    ['does not if the latitude changes', -360, false, -360],
   ];
   for (const [name, step, isAlongParallel, turn] of rows) {
     it(name, () => assert.equal(edgeTurn(step, isAlongParallel), turn));

@@ -16,7 +16,7 @@ const values = fc.record<Values>({
   entry_tolerance_timeout: durations,
   entry_delay: durations,
 });
-/** Two of three objects set nothing: otherwise the fence would hardly ever be asked. */
+/** Two of three objects set no timing: otherwise the fence's values would hardly ever apply. */
 const perhaps = fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: values });
 
 const settings: fc.Arbitrary<Setting> = fc.record({
@@ -84,7 +84,7 @@ function crossing({ entry_time, exit_time }: FenceEvent): Crossing {
   return exit_time == null ? ['entry', entryMs] : ['exit', entryMs, Date.parse(exit_time)];
 }
 
-test('providers and trackables cross a fence as the model says, whatever is set and wherever they are seen', async () => {
+test('Providers and trackables cross a fence as the model predicts, for all timing values and positions', async () => {
   let crossings = 0;
   await fc.assert(
     fc.asyncProperty(settings, fc.array(happenings, { minLength: 8, maxLength: 24 }), async (setting, happens) => {

@@ -1,6 +1,6 @@
 /**
- * Membership of one object in one fence, written down a second time: as plain as possible, with one variable for each
- * timer, and without regard to the machine in src/core/fence/membership.ts that it is compared with.
+ * A reference model of the membership of one object in one fence. It is as plain as possible, with one variable per
+ * timer, and independent of the state machine in src/core/fence/membership.ts that it verifies.
  */
 
 /** Timing values of a fence, a trackable or a provider. */
@@ -48,7 +48,7 @@ export class MembershipModel {
     else this.#seeStranger(nowMs, eventTimeMs, metresOutside);
   }
 
-  /** Time passes: timers fire, the earliest first. */
+  /** Advances the time: timers fire, the earliest first. */
   wait(nowMs: number): void {
     for (;;) {
       const entryMs = Math.min(this.#entryToleranceTimer, this.#entryTimer);
@@ -73,7 +73,7 @@ export class MembershipModel {
     } else if (metresOutside <= (this.#value('exit_tolerance') ?? 0)) {
       this.#area = 'tolerance';
       this.#exitTimer = NEVER;
-      // It runs for as long as the object has not come back inside, wherever it was first outside.
+      // It runs until the object is inside again, whatever its first position outside.
       if (this.#toleranceTimer === NEVER) this.#toleranceTimer = nowMs + toleranceTimeoutMs;
     } else {
       this.#area = 'out';

@@ -9,7 +9,7 @@ import { leftovers } from './leftovers.ts';
 const TIMED = { timeout: 60_000, exit_delay: 5000, exit_tolerance: 1, tolerance_timeout: 3000 };
 const ENTRY = { entry_tolerance: 1, entry_tolerance_timeout: 9000, entry_delay: 5000 };
 
-/** A shard with something of everything: members in all stages, carried trackables, rules, several assignments. */
+/** A shard with all kinds of state: members in all stages, carried trackables, rules, several assignments. */
 async function busy(): Promise<ShardHarness> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), fence(square({ id: 'plain' })), fence(square({ id: 'timed', ...TIMED })));
@@ -44,7 +44,7 @@ function deletions(order: readonly number[]) {
   });
 }
 
-describe('when everything is deleted', () => {
+describe('after everything is deleted', () => {
   for (const order of [
     [0, 1, 2, 3],
     [3, 2, 1, 0],
@@ -52,7 +52,7 @@ describe('when everything is deleted', () => {
     [2, 0, 3, 1],
   ]) {
     const names = order.map((i) => ENTITIES[i]?.[0]).join(', ');
-    test(`nothing is left of it in the state: ${names}`, async () => {
+    test(`the state contains nothing of it: ${names}`, async () => {
       const harness = await busy();
       assert.notDeepEqual(leftovers(harness.shard.state), []);
       for (const command of deletions(order)) harness.tell(7, command);
@@ -61,7 +61,7 @@ describe('when everything is deleted', () => {
     });
   }
 
-  test('nothing is left after rows of a restart either', async () => {
+  test('no rows of a restart remain, either', async () => {
     const harness = await busy();
     harness.rows = 'all';
     const { rows } = harness.tell(7, ...ENTITIES[0][1].map((id) => fence(square({ id }))));
@@ -73,7 +73,7 @@ describe('when everything is deleted', () => {
   });
 });
 
-test('nothing is left of objects that have moved to another shard', async () => {
+test('nothing remains of objects that have migrated to another shard', async () => {
   const harness = await busy();
   const all = { providers: [...ENTITIES[1][1]], trackables: [...ENTITIES[2][1]] };
   const { answers } = harness.tell(7, { kind: 'exportState', id: 1, ...all });
@@ -85,7 +85,7 @@ test('nothing is left of objects that have moved to another shard', async () => 
   assert.deepEqual(leftovers(next.shard.state), []);
 });
 
-test('slots of deleted fences are used again', async () => {
+test('Slots of deleted fences are reused', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, zone());
   for (let round = 0; round < 50; round++) {
@@ -96,7 +96,7 @@ test('slots of deleted fences are used again', async () => {
   assert.equal(slots.length, 3);
 });
 
-test('a deleted fence does not keep its members alive, nor they it', async () => {
+test('A deleted fence does not retain its members, nor they it', async () => {
   const harness = await busy();
   harness.tell(7, deleted('fence', 'plain'));
   for (const object of [...harness.shard.state.providers.values(), ...harness.shard.state.trackables.values()]) {

@@ -24,7 +24,7 @@ function reader(id: string, more: Partial<Zone> = {}): Zone {
 const byProviders = (...ids: unknown[]) => ({ properties: { [BY_PROVIDERS]: ids } });
 const byTrackables = (...ids: unknown[]) => ({ properties: { [BY_TRACKABLES]: ids } });
 
-/** Returns the moves of zones: `zone to position, floor by object`. */
+/** Returns the moves of zones as `zone to position, floor by object`. */
 function goals({ zoneMoves }: ObservedOutcome): string[] {
   return zoneMoves.map(({ id, position, floor, by }) => `${id} to ${position}, ${floor} by ${by.kind} ${by.id}`);
 }
@@ -36,7 +36,7 @@ async function open(...zones: Zone[]): Promise<ShardHarness> {
 }
 
 describe('a zone that follows a provider', () => {
-  test('goes where each of its locations is, in EPSG:4326, with its height and floor', async () => {
+  test('moves to each of its locations in EPSG:4326, with height and floor', async () => {
     const harness = await open(reader('r', byProviders('tag', 'other')), reader('still'));
     assert.deepEqual(goals(harness.tell(1, locationAt(1, 9, 51, { floor: 3 }))), ['r to 9,51, 3 by provider tag']);
     const [move] = harness.tell(2, inHall(2, [100, 0, 1.5])).zoneMoves;
@@ -46,7 +46,7 @@ describe('a zone that follows a provider', () => {
     assert.deepEqual(goals(harness.tell(3, locationAt(3, 9, 52, { provider_id: 'own' }))), []);
   });
 
-  test('is left alone by locations that are outdated or have no place', async () => {
+  test('ignores locations that are outdated or have no position', async () => {
     const harness = await open(reader('r', byProviders('tag')));
     harness.tell(5, locationAt(5, 9, 51));
     assert.deepEqual(goals(harness.tell(6, locationAt(4, 9, 52))), []);
@@ -54,7 +54,7 @@ describe('a zone that follows a provider', () => {
     assert.deepEqual(goals(harness.tell(8, inHall(8, [0, 0]))), []);
   });
 
-  test('is reported once in a step, at the last location', async () => {
+  test('is reported once per step, at the last location', async () => {
     const harness = await open(reader('r', byProviders('tag', 'own')));
     const items = harness.items(
       1,
@@ -81,7 +81,7 @@ describe('a zone that follows a provider', () => {
     );
   });
 
-  test('is found in whatever case a UUID is written', async () => {
+  test('is found by a UUID in any case', async () => {
     const lower = 'abcdefab-0000-4000-8000-00000000000a';
     for (const [listed, id] of [
       [lower.toUpperCase(), lower],
@@ -92,7 +92,7 @@ describe('a zone that follows a provider', () => {
     }
   });
 
-  test('stays once it is changed or deleted', async () => {
+  test('stays after it is changed or deleted', async () => {
     const harness = await open(reader('r', byProviders('tag')), reader('s', byProviders('tag')));
     harness.tell(1, zone(reader('r', byProviders('own'))), deleted('zone', 's'));
     assert.deepEqual(goals(harness.tell(2, locationAt(2, 9, 51))), []);
@@ -104,7 +104,7 @@ describe('a zone that follows a provider', () => {
   });
 
   for (const lists of [null, 'tag', 7, { 0: 'tag' }, [null, 7, ['tag'], {}], []]) {
-    test(`is no such zone when its list is ${JSON.stringify(lists)}`, async () => {
+    test(`is not mobile if its list is ${JSON.stringify(lists)}`, async () => {
       const harness = await open(reader('r', { properties: { [BY_PROVIDERS]: lists, [BY_TRACKABLES]: lists } }));
       assert.equal(harness.shard.state.followers.any, false);
       assert.deepEqual(goals(harness.tell(1, locationAt(1, 9, 51))), []);
@@ -117,7 +117,7 @@ describe('a zone that follows a trackable', () => {
     ['by its list', byTrackables('cart')],
     ['as its child', { parent: 'cart' }],
   ] as const) {
-    test(`goes where its significant location is, ${how}`, async () => {
+    test(`moves to its significant location, ${how}`, async () => {
       const harness = await open(reader('r', more));
       const locating_rules = [{ expression: "provider_id = 'own'", priority: 1 }];
       harness.tell(0, trackable('cart', ['tag', 'own'], { locating_rules }));
@@ -130,13 +130,13 @@ describe('a zone that follows a trackable', () => {
     });
   }
 
-  test('goes where the parent of the trackable takes both', async () => {
+  test("moves to the location of the trackable's parent", async () => {
     const harness = await open(reader('r', { parent: 'box' }));
     harness.tell(0, trackable('box', [], { parent: 'cart' }));
     assert.deepEqual(goals(harness.tell(1, locationAt(1, 9, 51))), ['r to 9,51, 0 by trackable box']);
   });
 
-  test('goes along with a forced update', async () => {
+  test('moves with a forced update', async () => {
     const harness = await open(reader('r', byTrackables('cart')));
     harness.tell(1, locationAt(1, 9, 51, { provider_id: 'own' }));
     const { zoneMoves } = harness.tell(2, forced(trackable('cart', ['own'])));
@@ -146,7 +146,7 @@ describe('a zone that follows a trackable', () => {
     );
   });
 
-  test('goes where the trackable falls back to, and stays when it is gone', async () => {
+  test('moves where the trackable falls back to, and stays when it is deleted', async () => {
     const harness = await open(reader('r', byTrackables('cart')));
     harness.tell(0, trackable('cart', ['tag', 'own']));
     harness.tell(1, locationAt(1, 9, 51, { provider_id: 'own' }), locationAt(1, 9, 52));

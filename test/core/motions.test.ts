@@ -15,7 +15,7 @@ interface Setting {
   readonly course?: number;
 }
 
-/** The motion of a trackable at (50, 50) in the hall, in the hall's plane unless another view is wanted. */
+/** Motion of a trackable at (50, 50) in the hall, by default in the hall's plane. */
 async function motionOf({ more = {}, view = { crs: 'local' }, course }: Setting): Promise<TrackableMotion> {
   const harness = await ShardHarness.open();
   harness.tell(0, { kind: 'variants', variants: [{ ...view, id: 2, topic: 'trackable_motions' }] });
@@ -35,7 +35,7 @@ function distances(motion: TrackableMotion): number[] {
   return (coordinates[0] ?? []).map(([x = 0, y = 0]) => Math.hypot(x - 50, y - 50));
 }
 
-/** Two meters long and one wide, its front towards the north. */
+/** Two meters long and one wide, with its front to the north. */
 const CART: Polygon = {
   type: 'Polygon',
   coordinates: [
@@ -49,7 +49,7 @@ const CART: Polygon = {
   ],
 };
 
-describe('a motion carries', () => {
+describe('a motion has', () => {
   test('name, extrusion and properties of its trackable, and the location', async () => {
     const more = { name: 'Cart', extrusion: 2, properties: { load: 5 }, radius: 0 };
     const motion = await motionOf({ more });
@@ -68,12 +68,12 @@ describe('a motion carries', () => {
     assert.equal(location.timestamp_generated, iso(1));
   });
 
-  test('nothing that its trackable does not have', async () => {
+  test('no members that its trackable does not have', async () => {
     const motion = await motionOf({ more: { name: null, extrusion: null, properties: null } });
     assert.deepEqual(Object.keys(motion).sort(), ['geometry', 'id', 'location']);
   });
 
-  test('text that is JSON whatever the names are', async () => {
+  test('valid JSON for any names', async () => {
     const name = 'a "cart"\n\\ ü \u2028';
     const motion = await motionOf({ more: { name, properties: { [name]: name } } });
     assert.equal(motion.name, name);
@@ -104,7 +104,7 @@ describe('the shape of a motion is', () => {
     assert.ok(Math.abs(area - Math.PI * 9) < 0.1, String(area));
   });
 
-  test('the circle where there are both radius and polygon', async () => {
+  test('the circle if there are both radius and polygon', async () => {
     const motion = await motionOf({ more: { radius: 3, geometry: CART } });
     assert.equal((motion.geometry as Polygon).coordinates[0]?.length, 65);
   });
@@ -112,18 +112,18 @@ describe('the shape of a motion is', () => {
   for (const { course, expected } of [
     { course: undefined, expected: ['-0.50 -1.00', '0.50 -1.00', '0.50 1.00', '-0.50 1.00'] },
     { course: 0, expected: ['-0.50 -1.00', '0.50 -1.00', '0.50 1.00', '-0.50 1.00'] },
-    // Clockwise by a quarter: the front looks east.
+    // Rotated clockwise by 90°: the front faces east.
     { course: 90, expected: ['-1.00 0.50', '-1.00 -0.50', '1.00 -0.50', '1.00 0.50'] },
     { course: 180, expected: ['0.50 1.00', '-0.50 1.00', '-0.50 -1.00', '0.50 -1.00'] },
     { course: 30, expected: ['-0.93 -0.62', '-0.07 -1.12', '0.93 0.62', '0.07 1.12'] },
   ]) {
-    test(`its polygon, turned by course ${course}`, async () => {
+    test(`its polygon, rotated by course ${course}`, async () => {
       const motion = await motionOf({ more: { geometry: CART }, ...(course !== undefined && { course }) });
       assert.deepEqual(ring(motion), [...expected, expected[0]]);
     });
   }
 
-  test('its polygon turned by the course that follows from the way, where none is sent', async () => {
+  test('its polygon, rotated by the course computed from its movement if none is sent', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, { kind: 'variants', variants: [{ id: 2, topic: 'trackable_motions', crs: 'local' }] });
     harness.tell(0, zone(), trackable('cart', ['tag'], { geometry: CART }));
@@ -134,7 +134,7 @@ describe('the shape of a motion is', () => {
   });
 });
 
-describe('a motion goes out', () => {
+describe('a motion is published', () => {
   for (const crs of ['EPSG:4326', 'local', 'EPSG:32632']) {
     test(`as GeoJSON in ${crs}: its shape as geometry, the rest as properties`, async () => {
       const more = { name: 'Cart', radius: 1, properties: { load: 5 } };
@@ -154,11 +154,11 @@ describe('a motion goes out', () => {
     assert.ok(Math.abs(x - 500_052) < 0.05, String(x));
   });
 
-  test('not at all where its location cannot be shown', async () => {
+  test('not at all if its location cannot be converted', async () => {
     assert.equal(await motionOf({ view: { crs: 'local', zoneId: 'nowhere' } }), undefined);
   });
 
-  test('with the zone that its location names now', async () => {
+  test("with the current zone of its location's source", async () => {
     const motion = await motionOf({ view: { crs: 'local', zoneId: HALL.id } });
     assert.deepEqual(motion.location.position.coordinates, [50, 50]);
   });

@@ -54,14 +54,14 @@ describe('a location', () => {
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 8', 'exit dock tag 8-8', 'entry dock tag 8']);
   });
 
-  test('from a clock ahead is ordered by its time of receipt, so that the clock may be set right', async () => {
+  test('from a clock ahead is ordered by its time of receipt, so that the clock may be corrected', async () => {
     const harness = await openWithFence();
     assert.deepEqual(counted(harness.tell(10, inHall(3600, OUT))), [1, 0, 0]);
     assert.deepEqual(counted(harness.tell(11, inHall(11, IN))), [1, 0, 0]);
     assert.equal(harness.observed.locations[0]?.timestamp_generated, '2026-03-01T13:00:00.000Z');
   });
 
-  test('from a clock ahead puts no event into the future', async () => {
+  test('from a clock ahead produces no event in the future', async () => {
     const harness = await openWithFence();
     harness.tell(10, inHall(3600, IN));
     harness.tell(12, inHall(3602, OUT));
@@ -75,7 +75,7 @@ describe('a location', () => {
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 2', 'exit dock tag 2-3.25']);
   });
 
-  test('of one provider says nothing about the order of another', async () => {
+  test('of one provider does not affect the order of another', async () => {
     const harness = await openWithFence();
     harness.tell(10, inHall(10, OUT));
     assert.deepEqual(counted(harness.tell(11, inHall(1, OUT, { provider_id: 'other' }))), [1, 0, 0]);
@@ -97,7 +97,7 @@ describe('a location', () => {
     assert.deepEqual(counted(harness.tell(2, locationAt(1, 9, 50))), [1, 0, 0]);
   });
 
-  test('whose zone has no plane any more is rejected, and has no other effect', async () => {
+  test('whose zone no longer has a plane is rejected, and has no other effect', async () => {
     const harness = await openWithFence();
     harness.tell(1, { kind: 'zone', id: (DOCK.zone_id as string) ?? '', entity: undefined });
     const outcome = harness.tell(2, inHall(2, IN));
@@ -109,7 +109,7 @@ describe('a location', () => {
     });
   });
 
-  test('tells when the next deadline is due', async () => {
+  test('returns the time of the next deadline', async () => {
     const harness = await openWithFence();
     harness.tell(0, fence({ ...DOCK, timeout: 5000 }));
     assert.equal(harness.tell(10, inHall(9, IN)).nextDeadlineMs, T0 + 15_000);

@@ -25,7 +25,7 @@ const proximity: Proximity = {
 };
 
 describe('locationOfProximity', () => {
-  it('is at the zone, with what the proximity says', () => {
+  it('is at the zone, with the members of the proximity', () => {
     assert.deepEqual(locationOfProximity(proximity, zone), {
       position: { type: 'Point', coordinates: [8.68, 50.11, 2] },
       source: 'gate-1',
@@ -40,7 +40,7 @@ describe('locationOfProximity', () => {
     });
   });
 
-  it('is as accurate as the zone is wide when the proximity does not say', () => {
+  it('is as accurate as the radius of the zone if the proximity has no accuracy', () => {
     assert.equal(locationOfProximity({ ...proximity, accuracy: null }, zone).accuracy, 3);
     assert.equal(locationOfProximity({ ...proximity, accuracy: 0 }, zone).accuracy, 0);
     assert.ok(!('accuracy' in locationOfProximity({ ...proximity, accuracy: null }, { ...zone, radius: null })));
@@ -51,13 +51,13 @@ describe('locationOfProximity', () => {
     assert.deepEqual(Object.keys(bare).sort(), ['crs', 'position', 'provider_type', 'source']);
   });
 
-  it('does not share the position of the zone', () => {
+  it('does not share the position object of the zone', () => {
     const location = locationOfProximity(proximity, zone);
     location.position.coordinates[0] = 0;
     assert.equal(position.coordinates[0], 8.68);
   });
 
-  it('refuses a zone without a position, naming the source', () => {
+  it('rejects a zone without a position, naming the source', () => {
     const expected = (error: unknown): boolean =>
       error instanceof HubError && /^source: .*"gate-1"/.test(error.message);
     assert.throws(() => locationOfProximity(proximity, { id: 'z', type: 'rfid' }), expected);

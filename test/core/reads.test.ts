@@ -8,7 +8,10 @@ const IN = [5, 5] as const;
 const OUT = [50, 5] as const;
 const VIEW = { crs: 'local' };
 
-/** Two carts with a tag each, one in the dock; the fence of the exit delay is one that its member has left. */
+/**
+ * Three carts with one tag each: `in` is inside the fences, `out` has left them but is still a member of `slow`, and `silent`
+ * has no location.
+ */
 async function open(): Promise<ShardHarness> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), fence(square({ id: 'dock' })), fence(square({ id: 'slow', exit_delay: 60_000 })));
@@ -46,7 +49,7 @@ describe('objects in a fence are', () => {
     { id: 'unknown', spatial: false, expected: [] },
     { id: 'unknown', spatial: true, expected: [] },
   ]) {
-    test(`${spatial ? 'those whose last place touches it' : 'its members'}: ${id}`, async () => {
+    test(`${spatial ? 'those whose last position touches it' : 'its members'}: ${id}`, async () => {
       const harness = await open();
       const carts = expected.map((name) => `${name}-cart`);
       const tags = expected.map((name) => `${name}-tag`);
@@ -66,7 +69,7 @@ describe('objects in a fence are', () => {
 });
 
 describe('fences of an object are', () => {
-  test('those that it is a member of, or whose region its last place touches', async () => {
+  test('those that it is a member of, or whose region its last position touches', async () => {
     const harness = await open();
     for (const [kind, name] of [
       ['provider', 'tag'],
@@ -86,7 +89,7 @@ describe('fences of an object are', () => {
 describe('locations and motions', () => {
   const absent: QueryResult = { absent: true };
 
-  test('of one object are absent while it has none', async () => {
+  test('of an object without any are absent', async () => {
     const harness = await open();
     for (const id of ['silent', 'unknown']) {
       assert.deepEqual(harness.ask(3, { ask: 'provider_location', id: `${id}-tag`, view: VIEW }), absent);
@@ -96,14 +99,14 @@ describe('locations and motions', () => {
     }
   });
 
-  test('of all objects leave out those that have none', async () => {
+  test('of all objects omit those without any', async () => {
     const harness = await open();
     const tags = ['in-tag', 'out-tag'];
     assert.deepEqual(providersOf(texts(harness, { ask: 'provider_locations', view: VIEW })), tags);
     assert.deepEqual(providersOf(texts(harness, { ask: 'trackable_motions', view: VIEW })), tags);
   });
 
-  test('of all providers of a trackable come in the order in which it names them', async () => {
+  test('of all providers of a trackable are in the order of its list', async () => {
     const harness = await open();
     harness.tell(2, trackable('both', ['out-tag', 'silent-tag', 'in-tag']));
     const list = texts(harness, { ask: 'trackable_locations', id: 'both', view: VIEW }) as { provider_id: string }[];
@@ -113,7 +116,7 @@ describe('locations and motions', () => {
     );
   });
 
-  test('are shown in the wanted view', async () => {
+  test('are returned in the requested view', async () => {
     const harness = await open();
     const [plain] = texts(harness, { ask: 'provider_location', id: 'in-tag', view: VIEW }) as [object];
     const { position, ...properties } = plain as { position: object };
@@ -132,7 +135,7 @@ describe('locations and motions', () => {
     assert.equal(motion?.geometry.type, 'Polygon');
   });
 
-  test('that cannot be shown in the view say so, and are left out of lists', async () => {
+  test('that cannot be converted to the view are an error, and omitted from lists', async () => {
     const harness = await open();
     harness.tell(2, locationAt(2, 9, 50, { provider_id: 'silent-tag', source: 'gps' }));
     const unplaced: QueryResult = { unplaced: 'gps' };
@@ -144,7 +147,7 @@ describe('locations and motions', () => {
     assert.equal(texts(harness, { ask: 'provider_locations', view: { crs: 'EPSG:4326' } }).length, 3);
   });
 
-  test('of providers name the trackables that the provider is on now', async () => {
+  test('of providers name the current trackables of the provider', async () => {
     const harness = await open();
     harness.tell(2, trackable('another', ['in-tag']));
     const trackables = (query: Query): unknown => {
@@ -162,7 +165,7 @@ describe('locations and motions', () => {
   });
 });
 
-test('a read sees earlier items of the same batch, and no later ones', async () => {
+test('A read sees earlier items of the same batch, and no later ones', async () => {
   const harness = await open();
   const query: Query = { ask: 'fence_providers', id: 'dock', spatial: false };
   const { answers } = harness.tell(
@@ -180,7 +183,7 @@ test('a read sees earlier items of the same batch, and no later ones', async () 
   ]);
 });
 
-test('a read sees deadlines that were due before it', async () => {
+test('A read sees deadlines that were due before it', async () => {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), fence(square({ id: 'dock', timeout: 2000 })));
   const query: Query = { ask: 'fence_providers', id: 'dock', spatial: false };

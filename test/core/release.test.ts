@@ -17,7 +17,7 @@ import { takeOver } from './site/take_over.ts';
 const RUNS = { numRuns: 200, seed: 7 };
 const EVERYBODY = { providers: PROVIDERS, trackables: TRACKABLES };
 
-/** Without forced updates: of these an owner must have all sources first. */
+/** Removes forced updates: they require that the owner has all sources first. */
 function unforced(timed: readonly Timed[]): Timed[] {
   return timed.map(({ second, command }) => {
     return { second, command: command.kind === 'trackable' ? { ...command, force: false } : command };
@@ -26,7 +26,7 @@ function unforced(timed: readonly Timed[]): Timed[] {
 
 const salts = fc.array(fc.nat(3), { minLength: 1, maxLength: 5 });
 
-test('objects that migrate between hubs have the same events as in one shard', async () => {
+test('Objects that migrate between hubs have the same events as in one shard', async () => {
   let moves = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(50), fc.integer({ min: 2, max: 3 }), salts, async (steps, count, owners) => {
@@ -47,7 +47,7 @@ test('objects that migrate between hubs have the same events as in one shard', a
   assert.ok(moves > 500, `only ${moves} moves`);
 });
 
-/** A hub that has died: its steps, the rows that it has kept of those before, and its shard, which goes on elsewhere. */
+/** A failed hub: its steps, the rows it has stored for earlier steps, and its shard, which continues elsewhere. */
 async function died(timed: readonly Timed[], keptAfter: number) {
   const harness = await ShardHarness.open();
   const rows = new Map<string, LastKnownRow>();
@@ -63,7 +63,7 @@ async function died(timed: readonly Timed[], keptAfter: number) {
   return { harness, left: { rows: [...rows.values()], steps, second: endOf(timed) } };
 }
 
-test('two heirs that take over some objects each go on as one that takes over all', async () => {
+test('Two successors that take over some objects each continue as one that takes over all', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(50), fc.nat(), fc.nat(), async (steps, die, kept) => {
       const timed = unforced(commandsOf(steps));
@@ -96,7 +96,7 @@ function sinceOf(before: readonly Timed[], { command }: Timed): ChangesSince | u
   return { ...nothing, zones: [[command.id, known?.kind === 'zone' ? known.entity : undefined]] };
 }
 
-test('objects that arrive meet what has changed since as those do that are there', async () => {
+test('Adopted objects observe changes made in the meantime as resident objects do', async () => {
   let changes = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(60), fc.nat(), fc.nat(), async (steps, which, kept) => {
@@ -106,7 +106,7 @@ test('objects that arrive meet what has changed since as those do that are there
       const at = all[which % all.length] as number;
       const [before, change, after] = [timed.slice(0, at), timed[at] as Timed, timed.slice(at + 1)];
       const since = sinceOf(before, change);
-      // Rows do not contain the full position, so there are few.
+      // Rows do not contain the full position, so only a few are used.
       const { harness, left } = await died(before, kept % 3 === 0 ? kept % before.length : 0);
       const taker = await ShardHarness.open();
       taker.tell(change.second, ...entitiesAfter([...before, change]));
@@ -145,12 +145,12 @@ const ENTITIES = [
 ];
 const BOTH = { providers: ['p'], trackables: ['t'] };
 
-test('a shard that has released objects has nothing of them but their entities, and says nothing', async () => {
+test('A shard retains only the entities of released objects, and publishes nothing for them', async () => {
   const harness = await ShardHarness.open();
   harness.tell(1, ...ENTITIES);
   const empty = leftovers(harness.shard.state);
   harness.rows = 'all';
-  // They enter, and leave in the same step, so that their rows are due.
+  // They enter, and are released in the same step, so their rows are due.
   const items = harness.items(2, inHall(2, [5, 5], P), inHall(2, [5, 5], { provider_id: 'stranger' }));
   const release = {
     kind: 'release' as const,
@@ -163,7 +163,7 @@ test('a shard that has released objects has nothing of them but their entities, 
   const { rows, released } = harness.step(2, [...items, ...harness.items(2, release)]);
   assert.deepEqual([rows, released.map(({ id, sequence }) => [id, sequence])], [[], [[4, 9]]]);
   assert.equal(harness.takeFenceEvents().length, 3);
-  // Nothing that is here moves them.
+  // No command moves the released objects.
   assert.deepEqual(
     leftovers(harness.shard.state),
     empty.filter((what) => what !== 'assigned: 1'),
@@ -183,24 +183,24 @@ test('a shard that has released objects has nothing of them but their entities, 
   assert.deepEqual([none, motions], [[], []]);
 });
 
-test('a shard says nothing of an object that is not there, whatever changes about its entity', async () => {
+test('A shard publishes nothing for an object that it does not own, whatever changes in its entity', async () => {
   const harness = await ShardHarness.open();
   const places = (outcome: { readonly effects: Parameters<typeof look>[0] }): readonly string[] => {
     return [...effectsIn(Buffer.from(look(outcome.effects)))].map(({ id, place }) => `${id ?? 'p'} ${place.at}`);
   };
-  // Of those that have never been there, and of those that have left: another hub has them.
+  // Objects that were never here, and objects that have been released: another hub owns them.
   assert.deepEqual(places(harness.tell(1, ...ENTITIES)), []);
   assert.deepEqual(places(harness.tell(2, inHall(2, [5, 5], P))), ['p location', 't shared']);
   const left = harness.tell(3, { kind: 'release', id: 4, sequence: 9, config: 8, ...BOTH });
   assert.deepEqual(places(left), ['p elsewhere', 't elsewhere']);
   assert.deepEqual(places(harness.tell(4, trackable('t', []), provider('p', { name: 'other' }))), []);
   assert.deepEqual(places(harness.tell(5, trackable('t', ['p']))), []);
-  // Of one that is there, and loses its place, it says so.
+  // An object that is here and loses its position.
   assert.deepEqual(places(harness.tell(6, inHall(6, [5, 5], P))), ['p location', 't shared']);
   assert.deepEqual(places(harness.tell(7, { kind: 'forget', id: 'p' })), ['p nowhere', 't nowhere']);
 });
 
-test('an object that arrives is in the effects of the step in full, and its row is wanted', async () => {
+test('An adopted object is completely in the effects of the step, and its row is requested', async () => {
   const [from, to, next] = [await ShardHarness.open(), await ShardHarness.open(), await ShardHarness.open()];
   for (const each of [from, to, next]) each.tell(1, ...ENTITIES);
   from.tell(2, inHall(2, [5, 5], P));
@@ -218,7 +218,7 @@ test('an object that arrives is in the effects of the step in full, and its row 
   }
 });
 
-test('objects that stay are not touched by others that arrive', async () => {
+test('Resident objects are unaffected by adopted ones', async () => {
   const [from, to] = [await ShardHarness.open(), await ShardHarness.open()];
   for (const each of [from, to]) each.tell(1, ...ENTITIES, provider('own'));
   from.tell(2, inHall(2, [5, 5], P), inHall(2, [6, 6], { provider_id: 'own' }));
@@ -233,7 +233,7 @@ test('objects that stay are not touched by others that arrive', async () => {
   assert.deepEqual(brief(to.takeFenceEvents()), ['exit f own 3-8']);
 });
 
-test('an exit that is due by the new times of a fence when objects arrive comes before entries into others', async () => {
+test("An exit that is overdue by a fence's new times at adoption precedes entries into other fences", async () => {
   const [f, g] = FENCES as unknown as readonly [string, string];
   const elsewhere = { type: 'Point' as const, coordinates: [90, 90] };
   const before = [square({ id: f, timeout: 90_000 }), square({ id: g, region: elsewhere, radius: 1 })];
@@ -255,7 +255,7 @@ test('an exit that is due by the new times of a fence when objects arrive comes 
   assert.deepEqual(brief(to.takeFenceEvents()), expected);
 });
 
-test('memberships in fences that are gone when objects arrive are so without events, others meet the zone where it is', async () => {
+test('At adoption, memberships in deleted fences end without events, and others follow the zone to its new position', async () => {
   const fences = FENCES.slice(0, 2).map((id) => square({ id, timeout: 90_000 }));
   const [from, to] = [await ShardHarness.open(), await ShardHarness.open()];
   from.tell(1, zone({ ...HALL, foreign_id: 'old' }), ...fences.map(fence), provider('p'));

@@ -27,14 +27,14 @@ class Kept {
 }
 
 interface Crash {
-  /** How many commands come before it. */
+  /** Number of commands before it. */
   readonly at: number;
-  /** Tellings per flush of all rows; the urgent ones are kept with each. */
+  /** Commands per flush of all rows. Urgent rows are stored with each command. */
   readonly flushEvery: number;
   readonly downSeconds: number;
 }
 
-/** Plays until the crash, and opens a new shard with what was kept. */
+/** Plays until the crash, and opens a new shard with the stored rows. */
 async function playAndRestart(
   timed: readonly Timed[],
   crash: Crash,
@@ -62,7 +62,7 @@ const crashes = fc.record({
   downSeconds: fc.constantFrom(0, 1, 4, 20),
 });
 
-test('a restart repeats no entry and no exit, whatever was kept besides what is urgent', async () => {
+test('A restart repeats no entry and no exit, whichever rows beyond the urgent ones were stored', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(50), crashes, async (steps, crash) => {
       const timed = commandsOf(steps);
@@ -85,7 +85,7 @@ test('a restart repeats no entry and no exit, whatever was kept besides what is 
   );
 });
 
-test('after a restart into silence each member leaves once, at its own fence timeout or never', async () => {
+test('After a restart without new locations, each member exits once, at its own fence timeout, or never', async () => {
   let overdue = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(40), crashes, async (steps, crash) => {
@@ -120,7 +120,10 @@ test('after a restart into silence each member leaves once, at its own fence tim
   assert.ok(overdue > 20, `only ${overdue} overdue exits`);
 });
 
-/** The fence timeout of an object in a fence, looked up as it is written; undefined: none, or no such fence or object. */
+/**
+ * The fence timeout of an object in a fence, computed as documented; undefined without one, or if the fence or object
+ * does not exist.
+ */
 function timeoutOf(timed: readonly Timed[], row: LastKnownRow & { gone?: false }, fenceId: string): number | undefined {
   type Timeouts = { fence_timeout?: number | null; timeout?: number | null; location_providers?: string[] };
   const entities = entitiesAfter(timed);

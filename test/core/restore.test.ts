@@ -17,14 +17,14 @@ async function open(more: Partial<Fence> = {}): Promise<ShardHarness> {
   return harness;
 }
 
-/** Rows kept by a harness: the last of each object. */
+/** Rows stored by a harness: the last of each object. */
 function kept(harness: ShardHarness): LastKnownRow[] {
   const rows = new Map<string, LastKnownRow>();
   for (const outcome of harness.outcomes) for (const row of outcome.rows) rows.set(`${row.kind} ${row.id}`, row);
   return [...rows.values()].filter(({ gone }) => gone !== true);
 }
 
-/** A new harness that has restored what the other has kept, at `second`; overdue exits wait two seconds. */
+/** A new harness that has restored the rows of another at `second`. Overdue exits wait two seconds. */
 async function restart(harness: ShardHarness, second: number, more: Partial<Fence> = {}): Promise<ShardHarness> {
   harness.rows = 'all';
   harness.step(0);
@@ -53,7 +53,7 @@ describe('after a restart', () => {
     assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock tag 1-103', 'exit dock cart 1-103']);
   });
 
-  test('locations and motions are there, also of what stands still', async () => {
+  test('locations and motions are available, including those of stationary objects', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN, { accuracy: 3 }));
     const before = harness.ask(2, { ask: 'trackable_motions', view: { crs: 'EPSG:4326' } });
@@ -79,7 +79,7 @@ describe('after a restart', () => {
     ['has properties alone', { properties: EVERYTHING.properties }],
     ['says everything', EVERYTHING],
   ] as const) {
-    test(`a location that ${name} has the words that were kept, wherever it is asked for`, async () => {
+    test(`a location that ${name} is returned as stored by every query`, async () => {
       const harness = await open();
       harness.tell(1, trackable(',"trackables":["cart"', ['tag']), inHall(1, [40, 5, 2]));
       harness.tell(2, inHall(2, [50, 5, 2], more));
@@ -92,7 +92,7 @@ describe('after a restart', () => {
     });
   }
 
-  test('a row whose members stand in another order says the same', async () => {
+  test('a row with members in another order has the same meaning', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN, EVERYTHING));
     harness.rows = 'all';
@@ -109,7 +109,7 @@ describe('after a restart', () => {
     }
   });
 
-  test('the order of locations goes on', async () => {
+  test('the order of locations continues', async () => {
     const harness = await open();
     harness.tell(10, inHall(10, IN));
     const next = await restart(harness, 100);
@@ -117,7 +117,7 @@ describe('after a restart', () => {
     assert.equal(next.tell(101, inHall(10, IN)).counts.processed, 1);
   });
 
-  test('an object that was not a member is not one, wherever it is', async () => {
+  test('an object that was not a member is still none, whatever its position', async () => {
     const harness = await open({ entry_delay: 60_000 });
     harness.tell(1, inHall(1, IN));
     const next = await restart(harness, 100);
@@ -127,7 +127,7 @@ describe('after a restart', () => {
     assert.deepEqual(brief(next.takeFenceEvents()), ['entry dock tag 1001', 'entry dock cart 1001']);
   });
 
-  test('a fence timeout counts from the time of receipt of the last location', async () => {
+  test('a fence timeout starts at the time of receipt of the last location', async () => {
     const harness = await open({ timeout: 60_000 });
     harness.tell(30, inHall(1, IN));
     const next = await restart(harness, 50, { timeout: 60_000 });
@@ -138,7 +138,7 @@ describe('after a restart', () => {
     assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock tag 1-90', 'exit dock cart 1-90']);
   });
 
-  test('an exit that is overdue fires once, at the end of the hold, with its own time', async () => {
+  test('an overdue exit fires once, at the end of the hold, with its own time', async () => {
     const harness = await open({ timeout: 60_000 });
     harness.tell(30, inHall(30, IN));
     const next = await restart(harness, 500, { timeout: 60_000 });
@@ -164,7 +164,7 @@ describe('after a restart', () => {
     assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock z 10-70', 'exit dock a 20-80']);
   });
 
-  test('an overdue exit that moves to another shard is held there as well', async () => {
+  test('an overdue exit that migrates to another shard is held there as well', async () => {
     const harness = await open({ timeout: 60_000 });
     harness.tell(30, inHall(30, IN));
     const next = await restart(harness, 500, { timeout: 60_000 });
@@ -178,7 +178,7 @@ describe('after a restart', () => {
     assert.deepEqual(brief(other.takeFenceEvents()), ['exit dock tag 30-90', 'exit dock cart 30-90']);
   });
 
-  test('a location before the end of the hold fires the overdue exit first, and then counts itself', async () => {
+  test('a location before the end of the hold fires the overdue exit first, and then takes effect', async () => {
     const harness = await open({ timeout: 60_000 });
     harness.tell(30, inHall(30, IN));
     const next = await restart(harness, 500, { timeout: 60_000 });
@@ -217,7 +217,7 @@ describe('after a restart', () => {
     ]);
   });
 
-  test('a changed tolerance before the end of the hold leaves an overdue exit as it is', async () => {
+  test('a changed tolerance before the end of the hold does not change an overdue exit', async () => {
     const harness = await open({ timeout: 60_000 });
     harness.tell(30, inHall(30, IN));
     const next = await restart(harness, 500, { timeout: 60_000 });
@@ -227,7 +227,7 @@ describe('after a restart', () => {
     assert.deepEqual(brief(next.takeFenceEvents()), ['exit dock tag 30-90', 'exit dock cart 30-90']);
   });
 
-  test('tolerance and delay timers have not come back: a member is inside until it is seen', async () => {
+  test('tolerance and delay timers are not restored: a member is inside until its next observation', async () => {
     const more = { exit_tolerance: 2, tolerance_timeout: 5000, exit_delay: 5000 };
     for (const last of [NEAR, OUT]) {
       const harness = await open(more);
@@ -242,7 +242,7 @@ describe('after a restart', () => {
     }
   });
 
-  test('the trackable goes on from where it was: a losing update does not move it', async () => {
+  test('the trackable continues from its last position: a losing update does not move it', async () => {
     const harness = await open();
     const both = trackable('cart', ['tag', 'other'], {
       locating_rules: [{ expression: "provider_id = 'tag'", priority: 1 }],
@@ -261,7 +261,7 @@ describe('after a restart', () => {
     assert.deepEqual(briefMotions(next.takeMotions()), ['cart by tag of 13']);
   });
 
-  test('rows of a trackable that is no more, and memberships of such fences, are left out', async () => {
+  test('rows of deleted trackables, and memberships in deleted fences, are ignored', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
     harness.rows = 'all';
@@ -274,7 +274,7 @@ describe('after a restart', () => {
     assert.deepEqual(next.takeFenceEvents(), []);
   });
 
-  test('a location that came before the rows is newer than they', async () => {
+  test('a location that arrived before the rows is newer than they are', async () => {
     const harness = await open();
     harness.tell(1, inHall(1, IN));
     harness.rows = 'all';

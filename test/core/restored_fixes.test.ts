@@ -14,7 +14,7 @@ async function rowsOfCart(): Promise<readonly LastKnownRow[]> {
 }
 
 describe('after a restart', () => {
-  test('what was located in the meters of a zone still is, and goes along with its plane', async () => {
+  test('objects located in the coordinates of a zone still are, and move with its plane', async () => {
     const next = await ShardHarness.open();
     next.tell(40, zone(), fence(square({ id: 'dock' })), provider('tag'), trackable('cart', ['tag']));
     next.tell(40, { kind: 'restore', rows: await rowsOfCart(), suppressUntilMs: T0 + 42_000 });

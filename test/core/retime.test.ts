@@ -23,7 +23,7 @@ type Step = readonly [second: number, ...commands: ShardCommand[]];
 
 const dock = (more: Partial<Fence> = {}): ShardCommand => fence(square({ id: 'dock', ...more }));
 
-/** Events of the cart and its tag, which say the same unless a case is about one of them. */
+/** Events of the cart and its tag. They are equal unless a case concerns only one of them. */
 async function observed(first: Partial<Fence>, steps: readonly Step[]): Promise<{ tag: string[]; cart: string[] }> {
   const harness = await ShardHarness.open();
   harness.tell(0, zone(), dock(first), provider('tag'), trackable('cart', ['tag']));
@@ -50,7 +50,7 @@ const CASES: readonly Case[] = [
     hears: ['entry 1', 'exit 1-2'],
   },
   {
-    name: 'a timeout that is over when it is set ends at the moment of the change',
+    name: 'a timeout that has passed when it is set ends at the moment of the change',
     steps: [[1, inHall(1, IN)], [10, dock({ timeout: 1000 })], [60]],
     hears: ['entry 1', 'exit 1-10'],
   },
@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
     hears: ['entry 1', 'exit 1-21'],
   },
   ...[-1, 0, null].map((timeout) => ({
-    name: `a timeout of ${timeout} ends one that runs`,
+    name: `a timeout of ${timeout} ends a running one`,
     first: { timeout: 2000 },
     steps: [[1, inHall(1, IN)], [2, dock({ timeout })], [60]] as Step[],
     hears: ['entry 1'],
@@ -79,31 +79,31 @@ const CASES: readonly Case[] = [
     hears: ['entry 1', 'exit 1-6'],
   },
   {
-    name: 'an exit delay that is over when it is set ends at the moment of the change',
+    name: 'an exit delay that has passed when it is set ends at the moment of the change',
     first: { exit_delay: -1 },
     steps: [[1, inHall(1, IN)], [2, inHall(2, OUT)], [30, dock({ exit_delay: 1000 })], [60]],
     hears: ['entry 1', 'exit 1-30'],
   },
   {
-    name: 'an exit delay of -1 ends one that runs',
+    name: 'an exit delay of -1 ends a running one',
     first: { exit_delay: 5000 },
     steps: [[1, inHall(1, IN)], [2, inHall(2, OUT)], [3, dock({ exit_delay: -1 })], [60]],
     hears: ['entry 1'],
   },
   {
-    name: 'a tolerance timeout counts from when the object came into the tolerance',
+    name: 'a tolerance timeout starts when the object enters the tolerance zone',
     first: BAND,
     steps: [[1, inHall(1, IN)], [2, inHall(2, NEAR)], [3, dock({ ...BAND, tolerance_timeout: 4000 })], [60]],
     hears: ['entry 1', 'exit 1-6'],
   },
   {
-    name: 'a tolerance timeout that is taken away ends the timer, and the fence timeout takes its place',
+    name: 'a tolerance timeout that is removed stops the timer, and the fence timeout applies',
     first: { ...BAND, tolerance_timeout: 5000 },
     steps: [[1, inHall(1, IN)], [2, inHall(2, NEAR)], [3, dock(BAND)], [60]],
     hears: ['entry 1'],
   },
   {
-    name: 'a tolerance timeout that is set hurries an exit delay that runs, and does no more when it is taken away',
+    name: 'a new tolerance timeout shortens a running exit delay, and its removal changes nothing',
     first: { exit_delay: 40_000 },
     steps: [
       [1, inHall(1, IN)],
@@ -127,7 +127,7 @@ const CASES: readonly Case[] = [
     hears: ['entry 1'],
   },
   {
-    name: 'an entry delay that becomes shorter counts from when the object came in',
+    name: 'a shorter entry delay starts at the entry of the object',
     first: { entry_delay: 60_000 },
     steps: [[1, inHall(1, IN)], [2, dock({ entry_delay: 3000, timeout: 10_000 })], [60]],
     hears: ['entry 1', 'exit 1-11'],
@@ -138,7 +138,7 @@ const CASES: readonly Case[] = [
     hears: ['entry 1', 'exit 1-3'],
   },
   {
-    name: "a provider's own exit delay times it, and the trackable that is where it is",
+    name: "a provider's own exit delay times it, and the trackable at its location",
     steps: [
       [0, provider('tag', { exit_delay: 60_000 })],
       [1, inHall(1, IN)],
@@ -157,7 +157,7 @@ describe('A changed timer of silent members:', () => {
     });
   }
 
-  test('a provider is timed by its trackable only as long as that is the only one', async () => {
+  test('a provider is timed by its trackable only while that is the only one', async () => {
     const timed = { fence_timeout: 5000 };
     const { tag, cart } = await observed({}, [
       [0, trackable('cart', ['tag'], timed), trackable('lift', [])],
@@ -176,7 +176,7 @@ describe('A changed timer of silent members:', () => {
     assert.deepEqual(again.tag, ['entry 1', 'entry dock lift 1', 'exit dock lift 1-10', 'exit 1-10']);
   });
 
-  test('what is due at one moment fires for providers first, each in id order, and not twice', async () => {
+  test('deadlines at one moment fire once, for providers first, each in id order', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone(), dock(), trackable('b', ['q']), trackable('a', ['p']));
     harness.tell(1, inHall(1, IN, { provider_id: 'q' }), inHall(1, IN, { provider_id: 'p' }));

@@ -26,7 +26,7 @@ const row: fc.Arbitrary<StoredRow> = fc.oneof(
   }),
 );
 
-test('Rows come back from bytes as they were, and are found by whose they are', () => {
+test('Rows survive serialization, and are found by their owner', () => {
   fc.assert(
     fc.property(fc.array(row), (rows) => {
       const packed = packedRows(rows);
@@ -37,7 +37,7 @@ test('Rows come back from bytes as they were, and are found by whose they are', 
   );
 });
 
-test('Rows of one object have one key and one hash, whatever else they say', () => {
+test('Rows of one object have one key and one hash, regardless of their content', () => {
   fc.assert(
     fc.property(row, row, (a, b) => {
       const buffer = new RowWriter(newRecordBuffer);
@@ -54,7 +54,7 @@ test('Rows of one object have one key and one hash, whatever else they say', () 
   );
 });
 
-test('A row with an invalid time is named', () => {
+test('A row with an invalid time is reported by name', () => {
   const bad: StoredRow = {
     kind: 'trackable',
     id: 'cart',

@@ -43,7 +43,7 @@ describe('rows', () => {
     assert.deepEqual(JSON.parse(location), { ...observed, local: [5, 5] });
   });
 
-  test('that are urgent are those whose memberships have changed; the others follow when all are wanted', async () => {
+  test('are urgent if memberships have changed; the others follow when all are requested', async () => {
     const harness = await open('urgent');
     assert.deepEqual(brief(harness.tell(1, inHall(1, OUT))), []);
     assert.deepEqual(brief(harness.tell(2, inHall(2, IN))), ['tag dock', 'cart dock']);
@@ -54,14 +54,14 @@ describe('rows', () => {
   });
 
   for (const rows of ['all', 'urgent'] as const) {
-    test(`of members that have left by a timer come as well when ${rows} are wanted`, async () => {
+    test(`of members that have exited by a timer are included if ${rows} are requested`, async () => {
       const harness = await open(rows);
       harness.tell(1, inHall(1, IN));
       harness.step(2);
       assert.deepEqual(brief(harness.step(11)), ['tag', 'cart']);
     });
 
-    test(`of members that a changed fence has made come as well when ${rows} are wanted`, async () => {
+    test(`of members added by a changed fence are included if ${rows} are requested`, async () => {
       const harness = await open(rows);
       harness.tell(1, inHall(1, OUT));
       harness.step(2);
@@ -74,7 +74,7 @@ describe('rows', () => {
     });
   }
 
-  test('of those who are entering or leaving name their timers', async () => {
+  test('of members that are entering or leaving contain their timers', async () => {
     const harness = await open('all');
     harness.tell(0, fence(square({ id: 'dock', entry_delay: 5000, exit_delay: 3000 })));
     const reported = (outcome: ObservedOutcome): unknown =>
@@ -87,7 +87,7 @@ describe('rows', () => {
     assert.deepEqual(reported(harness.tell(7, inHall(7, [50, 5]))), [[leaving], [leaving]]);
   });
 
-  test('of what is gone are gone, at once, and come again with it', async () => {
+  test('of deleted objects are tombstones, written at once, and replaced if the object returns', async () => {
     const harness = await open('urgent');
     harness.tell(1, inHall(1, IN));
     assert.deepEqual(brief(harness.tell(2, { kind: 'forget', id: 'tag' })), ['-tag', '-cart']);

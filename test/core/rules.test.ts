@@ -37,7 +37,7 @@ const VALUES: readonly (readonly [expression: string, value: RuleValue])[] = [
   ["'a' < 'b'", 1],
   ["99 < '1'", 1],
   ["'1' > 99", 1],
-  // double quotes: a property if there is one of that name, else a text
+  // double quotes: a property if one has that name, else a string
   ['type = "uwb"', 1],
   ['type = "UWB"', 0],
   ['"uwb" = "Type"', 1],
@@ -50,7 +50,7 @@ const VALUES: readonly (readonly [expression: string, value: RuleValue])[] = [
   ['"" = \'\'', 1],
   ['type LIKE "U_b"', 1],
   ['floor = "2"', 1],
-  // properties have a type, literals adapt to it
+  // properties have a type, and literals convert to it
   ["floor = '2'", 1],
   ["floor = ' 2.0 '", 1],
   ["floor < 'two'", 1],
@@ -163,7 +163,7 @@ suite('rule expressions', () => {
     [`1${' + 1'.repeat(1100)}`, 'expression: must have at most 4,096 characters, found 4,401'],
   ];
   for (const [expression, message] of ERRORS) {
-    test(`parseRule refuses ${JSON.stringify(expression.slice(0, 40))}`, () => {
+    test(`parseRule rejects ${JSON.stringify(expression.slice(0, 40))}`, () => {
       assert.throws(
         () => parseRule(expression),
         (error) => {
@@ -176,13 +176,13 @@ suite('rule expressions', () => {
     });
   }
 
-  test('parseRule takes 64 nested levels and long chains', () => {
+  test('parseRule accepts 64 nested levels and long chains', () => {
     assert.equal(evaluate(`${'('.repeat(64)}1${')'.repeat(64)}`), 1);
     assert.equal(evaluate(`1${' + 1'.repeat(1000)}`), 1001);
     assert.equal(evaluate(`1${' AND 1'.repeat(600)}`), 1);
   });
 
-  test('parseRule throws nothing but HubError, and what it parses can be evaluated', () => {
+  test('parseRule throws only HubError, and every parsed rule can be evaluated', () => {
     const word = fc.constantFrom(
       ...["'a'", "'", '1', '.5', '(', ')', 'NOT', 'AND', 'OR', 'LIKE', 'IS', 'NULL', 'ISNULL', 'NOTNULL', '<', '<<'],
       ...[
@@ -235,7 +235,7 @@ suite('compileRules and significant', () => {
     { expression: 'speed > 0', priority: 50 },
   ];
 
-  test('compileRules gives the highest priority of the true expressions', () => {
+  test('compileRules returns the highest priority of the true expressions', () => {
     const ranking = compileRules(RULES);
     assert.equal(ranking(FACTS), 10);
     assert.equal(ranking({ ...FACTS, timestamp_diff: 10000 }), 9);
@@ -257,14 +257,14 @@ suite('compileRules and significant', () => {
     facts: { ...FACTS, ...facts },
   });
 
-  test('significant without rules takes the newest, and the last of equals', () => {
+  test('significant without rules returns the newest location, and the last of equals', () => {
     const ranking = compileRules([]);
     assert.equal(significant([], ranking), undefined);
     assert.equal(significant([candidate('a', 5), candidate('b', 9), candidate('c', 7)], ranking), 'b');
     assert.equal(significant([candidate('a', 9), candidate('b', 9), candidate('c', 7)], ranking), 'b');
   });
 
-  test('significant takes the highest priority before the newest', () => {
+  test('significant prefers the highest priority over the newest location', () => {
     const ranking = compileRules(RULES);
     const old = candidate('uwb', 1);
     const fresh = candidate('gps', 9, { type: 'gps', accuracy: 30 });

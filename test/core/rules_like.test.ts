@@ -28,7 +28,7 @@ suite('like', () => {
     });
   }
 
-  test('like equals a regular expression made of the pattern', () => {
+  test('like equals a regular expression derived from the pattern', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'A', '%', '_'), maxLength: 8 });
     fc.assert(
       fc.property(letters, letters, (text, pattern) => {
@@ -39,7 +39,7 @@ suite('like', () => {
     );
   });
 
-  test('like needs no more than length times length steps', () => {
+  test('like takes at most length times length steps', () => {
     assert.equal(like('a'.repeat(4000), `${'%a'.repeat(1000)}%b`), false);
   });
 });

@@ -23,7 +23,7 @@ import { moved } from './collision_motions.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A clock of which a test says how much time has passed, and how far ahead the system's clock is. */
+/** A clock whose elapsed time and lead of the system clock are set by the test. */
 function settable(startMs = T0) {
   const set = { elapsedMs: 0, aheadMs: 0 };
   const clock = openClock({
@@ -33,7 +33,7 @@ function settable(startMs = T0) {
   return { set, clock };
 }
 
-test('A clock goes with the system, ahead and back, while running time goes on', () => {
+test('Wall-clock time follows the system in both directions, while monotonic time advances', () => {
   const { set, clock } = settable();
   assert.deepEqual([clock.now(), clock.monotonic()], [T0, T0]);
   set.elapsedMs = 5000;
@@ -55,7 +55,7 @@ test('A clock that steps backward between two reads still steps backward', () =>
   assert.deepEqual([clock.now(), clock.monotonic()], [T0 + HOUR_MS, T0 + 2 * HOUR_MS]);
 });
 
-test('A clock waits for corrections of up to a second, and goes on as soon as the system has caught up', () => {
+test('A clock waits out corrections of up to a second, and advances as soon as the system has caught up', () => {
   const { set, clock } = settable();
   set.elapsedMs = 10_000;
   clock.now();
@@ -67,7 +67,7 @@ test('A clock waits for corrections of up to a second, and goes on as soon as th
   assert.deepEqual([clock.now(), clock.setBacks], [T0 + 10_500, []]);
 });
 
-test('Running time stands still while the hub does, once it beats', () => {
+test('Monotonic time stops while a hub with a heartbeat is suspended', () => {
   const { set, clock } = settable();
   set.elapsedMs = 5000;
   assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 5000, T0 + 5000]);
@@ -77,7 +77,7 @@ test('Running time stands still while the hub does, once it beats', () => {
     assert.deepEqual([clock.now(), clock.monotonic()], [T0 + elapsedMs, T0 + elapsedMs]);
   }
   set.elapsedMs = 13_200;
-  // One millisecond passes, so that a time of before and one of after the standstill are never the same.
+  // One millisecond passes, so that a time before and one after the standstill always differ.
   assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 13_200, T0 + 7201]);
   assert.deepEqual(clock.setBacks, [{ toMs: T0 + 7200, byMs: -5999 }]);
   set.elapsedMs = 13_500;
@@ -87,7 +87,7 @@ test('Running time stands still while the hub does, once it beats', () => {
   const days = [5000, 7200, 7201, 7501].map((ms) => clock.wallClockTime(T0 + ms) - T0);
   assert.deepEqual(days, [5000, 7200, 13_200, 13_500]);
   for (const ms of [5000, 7200, 9000, 13_200, 13_500]) assert.equal(clock.eventTime(T0 + ms), T0 + ms);
-  // A machine that was suspended: no time has passed for it.
+  // A suspended machine: no time has passed for it.
   set.aheadMs = HOUR_MS;
   assert.deepEqual([clock.now(), clock.monotonic()], [T0 + 13_500 + HOUR_MS, T0 + 7502]);
 });
@@ -120,7 +120,7 @@ test('Monotonic time never decreases, wall-clock time decreases only with the sy
             assert.equal(clock.wallClockTime(clock.monotonicTime(otherMs)), otherMs);
           }
         }
-        // Whatever was noted lies in no future any more.
+        // No recorded time is in the future.
         assert.ok(clock.wallClockTime(lastRunningMs) <= dayMs);
         [lastRunningMs, lastSystemMs, lastDayMs] = [runningMs, systemMs, dayMs];
       }
@@ -130,7 +130,7 @@ test('Monotonic time never decreases, wall-clock time decreases only with the sy
   );
 });
 
-test('Event time goes on during a standstill, running time does not, and neither falls, after any number of both', () => {
+test('Event time advances during a standstill, monotonic time does not, and neither decreases, after any number of standstills and clock steps', () => {
   const step = fc.record({
     passedMs: fc.constantFrom(0, 1, 250, 900, 1001, 1500, 30_000),
     setMs: fc.constantFrom(0, 0, 0, -HOUR_MS, -5000, HOUR_MS, 700),
@@ -175,13 +175,13 @@ const FENCE = square({ timeout: 4000, tolerance_timeout: 2000, exit_tolerance: 3
 const CART = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 
 interface Sent {
-  /** After the one before. */
+  /** Milliseconds after the previous action. */
   readonly passedMs: number;
   readonly provider: 'a' | 'b';
   readonly x: number;
 }
 
-/** When the hub's clock, which is ahead from the start, is set back; undefined: it is right from the start. */
+/** When the hub's clock, which is ahead from the start, is corrected; undefined: it is right from the start. */
 type Wrong = { readonly aheadMs: number; readonly rightAtMs: number } | undefined;
 
 /** Published events with their times. */
@@ -223,7 +223,7 @@ async function reported(script: readonly Sent[], isTimed: boolean, wrong: Wrong)
     const times = [entry_time, exit_time].map((time) => {
       if (time === undefined) return undefined;
       const ms = Date.parse(time);
-      // While the clock is ahead, what it says is.
+      // While the clock is ahead, published times are.
       return ms > T0 + atMs && wrong !== undefined ? ms - wrong.aheadMs : ms;
     });
     return { atMs, event_type, times };
@@ -241,12 +241,12 @@ const scripts = fc.array(
 
 const SENDERS: readonly [name: string, isTimed: boolean, aheadMs: readonly number[]][] = [
   ['senders with clocks of their own', true, [1500, 2000, 60_000, 10 * HOUR_MS]],
-  // A clock that was ahead for longer than its error leaves no trace in its times.
+  // A clock that was ahead for longer than its error leaves no trace in published times.
   ['senders without clocks', false, [60_000 + HOUR_MS, 10 * HOUR_MS]],
 ];
 
 for (const [name, isTimed, ahead] of SENDERS) {
-  test(`Events of ${name} are the same, and at the same times, where the clock is set back meanwhile`, async () => {
+  test(`Events of ${name} and their times are unaffected by a backward clock step`, async () => {
     const step = fc.integer({ min: 1, max: 80 });
     await fc.assert(
       fc.asyncProperty(scripts, fc.constantFrom(...ahead), step, async (script, aheadMs, step) => {
@@ -258,7 +258,7 @@ for (const [name, isTimed, ahead] of SENDERS) {
   });
 }
 
-test('A clock that is little ahead changes no event either, and no exit is before its entry', async () => {
+test('A clock that is slightly ahead changes no event either, and no exit is before its entry', async () => {
   const step = fc.integer({ min: 1, max: 80 });
   await fc.assert(
     fc.asyncProperty(scripts, fc.constantFrom(1500, 2500, 6000), step, async (script, aheadMs, step) => {
@@ -302,7 +302,7 @@ const ROW = {
   memberships: [['f', T0 + HOUR_MS - 1]],
 } as const;
 
-test('Rows are kept with times of day, and read with none that lies in the future', () => {
+test('Rows are stored with wall-clock times, and no time read from them is in the future', () => {
   const { set, clock } = settable();
   assert.deepEqual([...rowsToStore([ROW], clock)], [ROW]);
   set.aheadMs = HOUR_MS;
@@ -329,26 +329,26 @@ test('Rows are kept with times of day, and read with none that lies in the futur
   });
 });
 
-test('Wall-clock times from before the clock went ahead stay', () => {
+test('Wall-clock times from before a forward clock step are unchanged', () => {
   const setBacks: Clock['setBacks'] = [{ toMs: T0 + 3000, byMs: 10 * HOUR_MS }];
   assert.equal(wallClockTime(T0 - 1000, setBacks), T0 - 1000);
   assert.equal(wallClockTime(T0 + 1000 + 10 * HOUR_MS, setBacks), T0 + 1000);
 });
 
-test('A worker that is replaced after a standstill finds its objects silent for no longer than the hub has listened', () => {
+test('After a standstill, a replaced worker considers objects silent only for the time that the hub has listened', () => {
   const { set, clock } = settable();
   clock.heartbeat();
   const observed = { ...ROW, receivedMs: clock.monotonic(), eventTimeMs: clock.monotonic(), memberships: [] };
   const [kept] = [...rowsToStore([observed], clock)] as LastKnownRow[];
   set.elapsedMs = 500;
   clock.now();
-  // It stands still for a minute.
+  // The hub stands still for a minute.
   set.elapsedMs += 60_000;
   assert.deepEqual(ownRows([kept as LastKnownRow], clock), [observed]);
   assert.deepEqual(remoteRows([kept as LastKnownRow], clock), [
     { ...observed, receivedMs: observed.receivedMs - 59_999 },
   ]);
-  // Then its clock, which is right, is found to have been an hour ahead.
+  // Then its clock, which was right, steps forward by an hour.
   set.aheadMs = -HOUR_MS;
   clock.now();
   const [again] = ownRows([...rowsToStore([observed], clock)] as LastKnownRow[], clock);

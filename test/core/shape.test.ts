@@ -13,7 +13,7 @@ const course = uniform(0, 360);
 /** From 10 cm to 100 km. */
 const meters = uniform(-1, 5).map((exponent) => 10 ** exponent);
 
-/** Nose 4 m ahead, tail 2 m behind, 1 m to the right and 3 m to the left; clockwise and open. */
+/** Front 4 m ahead, rear 2 m behind, 1 m to the right and 3 m to the left; clockwise and open. */
 const ARROW: Polygon = {
   type: 'Polygon',
   coordinates: [
@@ -59,9 +59,9 @@ describe('circlePolygon', () => {
     fc.assert(property, SEED);
   });
 
-  it('goes counter-clockwise, its vertices at equal angles', () => {
+  it('is counter-clockwise, with vertices at equal angles', () => {
     const property = fc.property(longitude, latitude, uniform(1, 1000), (lon, lat, radius) => {
-      // At a pole, bearings say nothing in the coordinates of rounded vertices.
+      // At a pole, bearings are meaningless in the coordinates of rounded vertices.
       if (Math.abs(lat) > 89.9) return;
       const [ring = []] = circlePolygon(lon, lat, radius).coordinates;
       for (let i = 0; i < 64; i++) {
@@ -73,7 +73,7 @@ describe('circlePolygon', () => {
     fc.assert(property, SEED);
   });
 
-  it('keeps its longitudes within 180 across the antimeridian', () => {
+  it('limits its longitudes to 180 across the antimeridian', () => {
     const [ring = []] = circlePolygon(179.9999, 10, 100).coordinates;
     assert.ok(ring.some(([x = 0]) => x < -179.9) && ring.some(([x = 0]) => x > 179.9));
   });
@@ -91,12 +91,12 @@ describe('rotatedRing', () => {
     assert.ok(has(0, 0, 4) && has(0, 90, 1) && has(0, 180, 2) && has(0, 270, 3));
   });
 
-  it('is turned clockwise by the course', () => {
+  it('is rotated clockwise by the course', () => {
     assert.ok(has(90, 90, 4) && has(90, 180, 1) && has(90, 270, 2) && has(90, 0, 3));
     assert.ok(has(225, 225, 4) && has(-135, 225, 4));
   });
 
-  it('is closed and counter-clockwise, however the polygon was given', () => {
+  it('is closed and counter-clockwise for any given polygon', () => {
     const [vertices = []] = ARROW.coordinates;
     const closed: Polygon = { type: 'Polygon', coordinates: [[...vertices, [0, 4]]] };
     const reversed: Polygon = { type: 'Polygon', coordinates: [[...vertices].reverse()] };
@@ -108,12 +108,12 @@ describe('rotatedRing', () => {
     }
   });
 
-  it('keeps the form of the polygon anywhere on the earth, unwrapped around its place', () => {
+  it('preserves the form of the polygon anywhere on the earth, unwrapped around its position', () => {
     const property = fc.property(longitude, latitude, course, (lon, lat, degrees) => {
       const found = pairs(rotatedRing(ARROW, lon, lat, degrees));
       const lengths = found.map(([x = 0, y = 0]) => geodesicMeters(lon, lat, x, y)).sort((a, b) => a - b);
       const expected = [1, 2, 3, 4, 4].sort((a, b) => a - b);
-      // The closing vertex repeats whichever vertex comes first.
+      // The closing vertex repeats the first one, whichever that is.
       const distinct = lengths.filter((length, i) => i === 0 || length - (lengths[i - 1] as number) > 0.5);
       assert.equal(lengths.length, expected.length);
       assert.deepEqual(distinct.map(Math.round), [1, 2, 3, 4]);
@@ -123,7 +123,7 @@ describe('rotatedRing', () => {
     fc.assert(property, SEED);
   });
 
-  it('goes beyond 180 degrees, which ringPolygon wraps', () => {
+  it('extends beyond 180 degrees, which ringPolygon wraps', () => {
     const across = rotatedRing(ARROW, 179.99999, 10, 90);
     assert.ok(pairs(across).some(([lon = 0]) => lon > 180));
     const [wrapped = []] = ringPolygon(across).coordinates;
@@ -140,17 +140,17 @@ describe('footprintOf', () => {
     assert.deepEqual(footprintOf({ radius: 0, geometry: null }, 9, 50, undefined), point);
   });
 
-  it('is a circle with a radius, whatever the polygon', () => {
+  it('is a circle with a radius, regardless of the polygon', () => {
     const circle = { lon: 9, lat: 50, radiusMetres: 1.5, ring: undefined, reachMeters: 1.5 };
     assert.deepEqual(footprintOf({ radius: 1.5, geometry: ARROW }, 9, 50, 30), circle);
   });
 
-  it('is the turned polygon with radius 0, pointing north without a course', () => {
+  it('is the rotated polygon with radius 0, pointing north without a course', () => {
     assert.deepEqual(footprintOf({ radius: 0, geometry: ARROW }, 9, 50, 30).ring, rotatedRing(ARROW, 9, 50, 30));
     assert.deepEqual(footprintOf({ geometry: ARROW }, 9, 50, undefined).ring, rotatedRing(ARROW, 9, 50, 0));
   });
 
-  it('reaches every place on the edges of its ring', () => {
+  it('reaches every position on the edges of its ring', () => {
     const property = fc.property(
       longitude,
       uniform(-85, 85),

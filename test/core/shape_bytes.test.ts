@@ -33,7 +33,7 @@ suite('geometries as bytes', () => {
     assert.equal(text, expected && JSON.stringify(expected));
   }
 
-  test('are what JSON.stringify makes of points', () => {
+  test('equal JSON.stringify for points', () => {
     fc.assert(
       fc.property(lon, lat, z, plane, (lon, lat, z, plane) => {
         const point: Point = { type: 'Point', coordinates: z === undefined ? [lon, lat] : [lon, lat, z] };
@@ -44,7 +44,7 @@ suite('geometries as bytes', () => {
     );
   });
 
-  test('are what JSON.stringify makes of circles', () => {
+  test('equal JSON.stringify for circles', () => {
     const radius = fc.oneof(fc.double({ min: 1e-6, max: 100, noNaN: true }), fc.constantFrom(0.3, 1, 50_000));
     fc.assert(
       fc.property(lon, lat, radius, plane, (lon, lat, radiusMetres, plane) => {
@@ -56,7 +56,7 @@ suite('geometries as bytes', () => {
     );
   });
 
-  test('are what JSON.stringify makes of rings, also across the antimeridian', () => {
+  test('equal JSON.stringify for rings, also across the antimeridian', () => {
     const vertex = fc.tuple(fc.double({ min: -200, max: 200, noNaN: true }), lat);
     fc.assert(
       fc.property(fc.array(vertex, { minLength: 1, maxLength: 12 }), plane, (vertices, plane) => {

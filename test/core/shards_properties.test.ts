@@ -8,7 +8,7 @@ import { randomSite } from './site/steps.ts';
 
 const RUNS = { numRuns: 150, seed: 7 };
 
-test('however many shards share the objects, the same is said of each of them', async () => {
+test('The number of shards that share the objects does not change the events of any object', async () => {
   let moves = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(50), fc.integer({ min: 2, max: 5 }), async (steps, count) => {
@@ -23,7 +23,7 @@ test('however many shards share the objects, the same is said of each of them', 
   assert.ok(moves > 100, `only ${moves} moves`);
 });
 
-test('shards without objects hold nothing of them', async () => {
+test('Shards retain nothing of objects that they do not own', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(30), async (steps) => {
       const { benches } = await SharedSite.play(commandsOf(steps), 3);

@@ -21,7 +21,7 @@ function meters(a: number[] | undefined, b: number[] | undefined): number {
 }
 
 describe('shiftedControlPoints', () => {
-  it('keeps the sides of a hall, and its meters, wherever it goes', () => {
+  it('preserves the sides of a hall and its scale at every position', () => {
     fc.assert(
       fc.property(positions, ({ lon, lat }) => {
         const rows = shiftedControlPoints(ROWS, START, [lon, lat]) as number[][];
@@ -33,14 +33,14 @@ describe('shiftedControlPoints', () => {
         ] as const) {
           assert.ok(Math.abs(meters(rows[a], rows[b]) - meters(ROWS[a], ROWS[b])) < 0.02);
         }
-        assert.ok(meters(rows[0], [lon, lat]) < 1e-3, 'its corner is where its position is');
+        assert.ok(meters(rows[0], [lon, lat]) < 1e-3, 'its corner is at its position');
         for (const i of [1, 3, 5, 7]) assert.deepEqual(rows[i], ROWS[i]);
       }),
       { seed: 7 },
     );
   });
 
-  it('comes back to where it was after a thousand moves', () => {
+  it('returns to its original position after a thousand moves', () => {
     let at = START;
     let rows: number[][] = ROWS;
     for (let i = 1; i <= 1000; i++) {
@@ -51,7 +51,7 @@ describe('shiftedControlPoints', () => {
     for (const i of [0, 2, 4, 6]) assert.ok(meters(rows[i], ROWS[i]) < 1e-4);
   });
 
-  it('goes across the antimeridian, and not to a pole', () => {
+  it('crosses the antimeridian, but not a pole', () => {
     const [first, , second] = shiftedControlPoints(ROWS, START, [179.9999, 0]) as number[][];
     assert.ok((first?.[0] as number) > 179 && (second?.[0] as number) < -179);
     for (const [from, to] of [

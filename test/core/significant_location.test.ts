@@ -36,7 +36,7 @@ describe('without rules the significant location is', () => {
     assert.equal(whose(harness, 8), 'gps');
   });
 
-  test('among equally old ones the one that came last', async () => {
+  test('among equally old ones the last received', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', BOTH));
     harness.tell(5, inHall(5, OUT, GPS), inHall(5, IN, UWB));
@@ -58,7 +58,7 @@ describe('rules', () => {
     assert.equal(whose(harness, 3), 'uwb');
   });
 
-  test('let a losing update emit no motion, and no fence events', async () => {
+  test('suppress motions and fence events of a losing update', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', BOTH, { locating_rules: FRESH_UWB_FIRST }));
     harness.tell(1, inHall(1, IN, UWB));
@@ -71,7 +71,7 @@ describe('rules', () => {
     assert.equal(harness.observed.locations.length, 2);
   });
 
-  test('are evaluated again with each location: an aged one loses', async () => {
+  test('are evaluated with each location: an aged one loses', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', BOTH, { locating_rules: FRESH_UWB_FIRST }));
     harness.tell(1, inHall(1, IN, UWB));
@@ -81,7 +81,7 @@ describe('rules', () => {
     assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by uwb of 1', 'cart by gps of 11']);
   });
 
-  test('are evaluated again when the location is queried, without a motion', async () => {
+  test('are evaluated when the location is queried, without a motion', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', BOTH, { locating_rules: FRESH_UWB_FIRST }));
     harness.tell(1, inHall(1, IN, UWB), inHall(1, OUT, { ...GPS, accuracy: 1 }));
@@ -90,7 +90,7 @@ describe('rules', () => {
     assert.equal(harness.observed.motions.length, 1);
   });
 
-  test('may make a third location win when one comes: then the trackable goes there', async () => {
+  test('may select a third location when one arrives, and the trackable moves there', async () => {
     const harness = await open();
     const wifi = { provider_id: 'wifi', provider_type: 'wifi' as const };
     harness.tell(0, trackable('cart', ['uwb', 'gps', 'wifi'], { locating_rules: FRESH_UWB_FIRST }));
@@ -103,7 +103,7 @@ describe('rules', () => {
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock wifi 12', 'exit dock cart 1-12']);
   });
 
-  test('of the hub are those of trackables that have none', async () => {
+  test('of the hub apply to trackables without their own', async () => {
     const harness = await open();
     const gpsFirst = [{ expression: "type = 'gps'", priority: 1 }];
     harness.tell(0, { kind: 'rules', rules: gpsFirst });
@@ -115,7 +115,7 @@ describe('rules', () => {
     assert.deepEqual(later, [[]]);
   });
 
-  test('of the hub act at once when they change', async () => {
+  test('of the hub take effect when they change', async () => {
     const harness = await open();
     harness.tell(0, trackable('cart', BOTH));
     harness.tell(1, inHall(1, OUT, GPS), inHall(2, IN, UWB));
@@ -130,7 +130,7 @@ describe('rules', () => {
     assert.deepEqual(briefMotions(harness.takeMotions()), ['cart by uwb of 6']);
   });
 
-  test('see type, source, floor and provider of a location, and NULL for what it does not have', async () => {
+  test('can use type, source, floor and provider of a location, and NULL for missing ones', async () => {
     for (const [expression, wins] of [
       ["type = 'gps'", true],
       ["provider_id = 'gps'", true],

@@ -15,7 +15,7 @@ function millis(time: string | null | undefined): number {
   return Date.parse(time as string);
 }
 
-test('whatever happens, entries and exits of an object and a fence alternate, and no exit is before its entry', async () => {
+test('After any actions, entries and exits of an object and a fence alternate, and no exit is before its entry', async () => {
   let crossings = 0;
   await fc.assert(
     fc.asyncProperty(randomSite(60), async (steps) => {
@@ -43,7 +43,7 @@ test('whatever happens, entries and exits of an object and a fence alternate, an
   assert.ok(crossings > 1000, `only ${crossings} crossings`);
 });
 
-test('whatever happens, every location is processed, outdated or rejected, and every crossing is counted', async () => {
+test('After any actions, every location is processed, outdated or rejected, and every crossing is counted', async () => {
   const total = { processed: 0, outdated: 0, rejected: 0 };
   await fc.assert(
     fc.asyncProperty(randomSite(60), async (steps) => {
@@ -64,7 +64,7 @@ test('whatever happens, every location is processed, outdated or rejected, and e
   for (const [name, count] of Object.entries(total)) assert.ok(count > 50, `only ${count} ${name}`);
 });
 
-test('whatever happens, nothing is left when everything is deleted', async () => {
+test('After any actions, deleting everything leaves no state', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(40), fc.boolean(), async (steps, isWaiting) => {
       const timed = commandsOf(steps);
@@ -81,7 +81,7 @@ test('whatever happens, nothing is left when everything is deleted', async () =>
   );
 });
 
-test('however a batch is cut or joined, the events are the same, in the same order', async () => {
+test('Splitting or joining batches changes neither the events nor their order', async () => {
   await fc.assert(
     fc.asyncProperty(randomSite(60), fc.infiniteStream(fc.nat(3)), async (steps, choices) => {
       const timed = commandsOf(steps);
@@ -93,7 +93,7 @@ test('however a batch is cut or joined, the events are the same, in the same ord
   );
 });
 
-/** 0: a step now. 1: only collects. 2 and 3: a step now, and another that far on the way to the next. */
+/** 0: a step now. 1: only collects. 2 and 3: a step now, and another at that fraction of the time to the next. */
 async function playInBatches(timed: readonly Timed[], choices: Iterator<number>): Promise<ShardHarness> {
   const harness = await ShardHarness.open();
   let items: ReturnType<ShardHarness['items']> = [];

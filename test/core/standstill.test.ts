@@ -33,7 +33,7 @@ interface Sent {
   readonly atMs: number;
   readonly provider: 'a' | 'b';
   readonly x: number;
-  /** How old the location is when it is sent. */
+  /** Age of the location when it is sent. */
   readonly lateMs: number;
 }
 
@@ -42,7 +42,7 @@ interface Standstill {
   readonly forMs: number;
 }
 
-/** The hub's clock is ahead by this until it is set right. */
+/** Lead of the hub's clock until it is corrected. */
 interface WrongClock {
   readonly aheadMs: number;
   readonly untilMs: number;
@@ -53,11 +53,11 @@ interface Published {
   readonly type: string;
   readonly entryMs: number;
   readonly exitMs: number | undefined;
-  /** When the hub published it. */
+  /** Time of publication by the hub. */
   readonly atMs: number;
-  /** Whether it was published by the step that processed a location of the object, and then the time of that location. */
+  /** Whether it was published by the step that processed a location of the object; if so, the time of that location. */
   readonly locationMs: number | undefined;
-  /** The latest client timestamp of the object's locations inside that the hub has processed before. */
+  /** Latest client timestamp among the object's locations inside that the hub had processed before. */
   readonly insideMs: number;
 }
 
@@ -68,7 +68,9 @@ interface Scene {
   readonly wrong?: WrongClock | undefined;
 }
 
-/** Runs one shard by the clock of a hub that reads what was sent during a standstill after it. Returns its fence events. */
+/**
+ * Runs one shard by the clock of a hub that reads the data sent during a standstill after it. Returns its fence events.
+ */
 async function play({ fence: timing, sent, standstills = [], wrong }: Scene): Promise<Published[]> {
   const harness = await ShardHarness.open();
   let nowMs = 0;
@@ -144,7 +146,7 @@ const wrongArb = fc.option(
   },
 );
 
-test('Random tracks enter and exit at the same times whether or not the hub stands still, and its clock is right', async () => {
+test('Random tracks enter and exit at the same times whether or not the hub stands still, if its clock is right', async () => {
   const isCaused = ({ locationMs }: Published): boolean => locationMs !== undefined;
   await fc.assert(
     fc.asyncProperty(sentArb, standstillsArb, wrongArb, async (sent, standstills, wrong) => {
@@ -159,7 +161,7 @@ test('Random tracks enter and exit at the same times whether or not the hub stan
   );
 });
 
-test('After random standstills no exit is before a location inside, and timers exit when they fire', async () => {
+test('After random standstills, no exit is before a location inside, and timers exit when they fire', async () => {
   const timing = { timeout: 4000, exit_delay: 3000, exit_tolerance: 3, tolerance_timeout: 2000 };
   let exits = 0;
   await fc.assert(
@@ -194,7 +196,7 @@ test('A location sent during a standstill acts at its own time, and timeouts shi
     ['b', 'region_entry', 5000, undefined],
     ['b', 'region_exit', 5000, 8000],
     ['b', 'region_entry', 9000, undefined],
-    // Its timeout was due at 6000. The clock was read at 2750 and at 13,000, and one millisecond of that counts.
+    // Its timeout was due at 6000. The clock was read at 2750 and at 13,000, of which one millisecond counts.
     ['a', 'region_exit', 2000, 16_249],
     ['b', 'region_exit', 9000, 17_000],
   ]);
@@ -213,7 +215,7 @@ test('A deletion after a standstill ends memberships at the time of the deletion
   );
 });
 
-test('Collisions start and end at the times of the clients, or when their timeout or deletion is processed', () => {
+test('Collisions start and end at client times, or when their timeout or deletion is processed', () => {
   const stage = openCollisionStage({
     newId: () => 'id',
     namedId: (name) => name,

@@ -49,7 +49,7 @@ const CASES: readonly (readonly [what: string, frame: typeof METERS, ring: Ring,
     ],
   ],
   [
-    'leaves z out where one end has none',
+    'omits z if one end has none',
     METERS,
     [
       [0, 0, 5],
@@ -75,7 +75,7 @@ const CASES: readonly (readonly [what: string, frame: typeof METERS, ring: Ring,
       [-179.9999, 0],
     ],
   ],
-  ['keeps a ring of no positions', METERS, [], []],
+  ['accepts a ring without positions', METERS, [], []],
 ];
 
 describe('subdivideRings', () => {
@@ -91,7 +91,7 @@ describe('subdivideRings', () => {
     });
   }
 
-  test('goes around the world where the ring does', () => {
+  test('goes around the world if the ring does', () => {
     const [found = []] = subdivideRings(
       [
         [
@@ -104,7 +104,7 @@ describe('subdivideRings', () => {
     assert.ok(found.every(([lon = 0], i) => i === 0 || lon > (found[i - 1]?.[0] ?? 0)));
   });
 
-  test('keeps all given positions, in their order, with at most 10 m between any two on the earth', () => {
+  test('preserves all given positions in order, at most 10 m apart on the earth', () => {
     const position = fc.tuple(
       fc.double({ min: 8, max: 8.01, noNaN: true }),
       fc.double({ min: -0.005, max: 0.005, noNaN: true }),
@@ -128,7 +128,7 @@ describe('subdivideRings', () => {
     );
   });
 
-  test('makes no more than 10,000 positions and a few', () => {
+  test('creates little more than 10,000 positions', () => {
     const dense = subdivideRings(
       [
         [

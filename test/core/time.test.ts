@@ -23,10 +23,10 @@ describe('parseTime', () => {
     ['1969-12-31T23:59:59.999Z', -1],
   ];
   for (const [text, expected] of read) {
-    it(`reads ${text}`, () => assert.equal(parseTime(text), expected));
+    it(`parses ${text}`, () => assert.equal(parseTime(text), expected));
   }
 
-  it('keeps the fraction of a millisecond', () => {
+  it('preserves the fraction of a millisecond', () => {
     const whole = Date.UTC(2026, 10, 20, 10);
     assert.equal(parseTime('2026-11-20T10:00:00.123456Z'), whole + 123.456);
     assert.equal(parseTime('2026-11-20T10:00:00.000000500Z'), whole + 0.0005);
@@ -67,9 +67,9 @@ describe('parseTime', () => {
     '9999-12-31T23:59:60Z',
     '٢٠٢٦-11-20T10:00:00Z',
   ];
-  for (const text of refused) it(`refuses ${JSON.stringify(text)}`, () => assert.equal(parseTime(text), Number.NaN));
+  for (const text of refused) it(`rejects ${JSON.stringify(text)}`, () => assert.equal(parseTime(text), Number.NaN));
 
-  it('agrees with Date wherever Date reads RFC 3339', () => {
+  it('agrees with Date on everything that Date parses as RFC 3339', () => {
     const day = fc.tuple(
       fc.integer({ min: 0, max: 9999 }),
       fc.integer({ min: 0, max: 13 }),
@@ -96,14 +96,14 @@ describe('parseTime', () => {
 });
 
 describe('formatTime', () => {
-  it('writes whole milliseconds as Date does', () => {
+  it('formats whole milliseconds as Date does', () => {
     const property = fc.property(fc.integer({ min: -62167219200000, max: 253402300799999 }), (ms) => {
       assert.equal(formatTime(ms), new Date(ms).toISOString());
     });
     fc.assert(property, SEED);
   });
 
-  it('writes fractions of a millisecond as microseconds', () => {
+  it('formats fractions of a millisecond as microseconds', () => {
     const whole = Date.UTC(2026, 10, 20, 10);
     assert.equal(formatTime(whole + 0.25), '2026-11-20T10:00:00.000250Z');
     assert.equal(formatTime(whole + 999.9996), '2026-11-20T10:00:01.000000Z');
@@ -113,7 +113,7 @@ describe('formatTime', () => {
     assert.equal(formatTime(-0), '1970-01-01T00:00:00.000Z');
   });
 
-  it('writes any number as a time that is a microsecond away at most', () => {
+  it('formats any number with an error of at most a microsecond', () => {
     const some = uniform(-1e12, 4e12);
     const property = fc.property(some, (ms) => {
       const text = formatTime(ms);
@@ -123,7 +123,7 @@ describe('formatTime', () => {
     fc.assert(property, SEED);
   });
 
-  it('gives back every microsecond that parseTime reads', () => {
+  it('inverts parseTime for every microsecond', () => {
     const second = fc.integer({ min: 0, max: 4102444800 });
     const property = fc.property(second, fc.integer({ min: 0, max: 999999 }), (seconds, micros) => {
       const text = `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${pad(micros, 6)}Z`;
@@ -134,7 +134,7 @@ describe('formatTime', () => {
   });
 
   for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, -62167219200001, 253402300800000]) {
-    it(`refuses ${bad}`, () => assert.throws(() => formatTime(bad), RangeError));
+    it(`rejects ${bad}`, () => assert.throws(() => formatTime(bad), RangeError));
   }
 });
 
@@ -148,7 +148,7 @@ describe('readableTime', () => {
     ['2026-11-20t10:00:00+01:00', '2026-11-20T10:00:00+01:00'],
   ];
   for (const [sent, written] of TEXTS) {
-    it(`writes ${sent} as ${written}`, () => {
+    it(`formats ${sent} as ${written}`, () => {
       assert.equal(readableTime(sent), written);
       assert.equal(parseTime(written), parseTime(sent));
     });

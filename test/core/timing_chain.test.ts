@@ -21,7 +21,7 @@ function timing(of: { fence?: Partial<Fence>; trackable?: Partial<Trackable>; pr
 }
 
 describe('effectiveTiming', () => {
-  test('of nothing set: no timeout, no tolerances, no delays', () => {
+  test('without values has no timeout, no tolerances, no delays', () => {
     assert.deepEqual(timing({}), {
       fenceTimeoutMs: NEVER,
       exitToleranceMetres: 0,
@@ -53,13 +53,13 @@ describe('effectiveTiming', () => {
       assert.equal(timing({ ...all, provider: {}, trackable: {} })[effective], 3000);
     });
 
-    test(`takes 0 as a value of ${field} that is set`, () => {
+    test(`treats 0 as a set value of ${field}`, () => {
       const zero = field === 'fence_timeout' ? NEVER : 0;
       assert.equal(timing({ fence: { [ofFence]: 3000 }, provider: { [field]: 0 } })[effective], zero);
     });
 
     if (field === 'exit_tolerance') continue;
-    test(`takes -1 as an infinite value of ${field} that is set`, () => {
+    test(`treats -1 as an infinite value of ${field}`, () => {
       assert.equal(timing({ fence: { [ofFence]: 3000 }, trackable: { [field]: -1 } })[effective], NEVER);
     });
   }
@@ -71,13 +71,13 @@ describe('effectiveTiming', () => {
     assert.equal(timing(objects).entryToleranceMeters, 0);
   });
 
-  test('takes the fence timeout for a tolerance timeout that is unset', () => {
+  test('defaults to the fence timeout for an unset tolerance timeout', () => {
     assert.equal(timing({ trackable: { fence_timeout: 4000 } }).toleranceTimeoutMs, 4000);
     assert.equal(timing({ trackable: { fence_timeout: 4000 } }).toleranceTimeoutSet, false);
     assert.equal(timing({ fence: { tolerance_timeout: 0 } }).toleranceTimeoutSet, true);
   });
 
-  test('takes the older name of the fence timeout where the newer is not set', () => {
+  test('falls back to the older name of the fence timeout if the newer is not set', () => {
     assert.equal(timing({ provider: { timeout: 1000 } }).fenceTimeoutMs, 1000);
     assert.equal(timing({ provider: { timeout: 1000, fence_timeout: 2000 } }).fenceTimeoutMs, 2000);
     assert.equal(timing({ trackable: { timeout: 1000 }, fence: { timeout: 5000 } }).fenceTimeoutMs, 1000);
@@ -107,7 +107,7 @@ describe("a provider's events are timed", () => {
     ]);
   });
 
-  test('not by its trackables when it is on several', async () => {
+  test('not by its trackables if it is on several', async () => {
     const [a, b] = [trackable('a', ['tag'], { exit_delay: 5000 }), trackable('b', ['tag'], { exit_delay: 7000 })];
     assert.deepEqual(await exits(a, b), ['exit dock tag 1-3', 'exit dock a 1-7', 'exit dock b 1-9']);
   });

@@ -44,7 +44,7 @@ const CASES: readonly Case[] = [
   { name: "the floor of a location is its zone's", fence: { floor: 3 }, zoneFloor: 3, inside: true },
   { name: 'without floors it is 0', fence: { floor: 0 }, zoneFloor: null, inside: true },
   {
-    name: 'the floor of a location comes before its zone',
+    name: 'the floor of a location takes precedence over that of its zone',
     fence: { floor: 3 },
     zoneFloor: 3,
     location: { floor: 0 },
@@ -63,7 +63,7 @@ const CASES: readonly Case[] = [
     z: 12,
     inside: true,
   },
-  { name: 'and ends above it', fence: { extrusion: 3, region: raised(10) }, z: 3, inside: false },
+  { name: 'and outside above it', fence: { extrusion: 3, region: raised(10) }, z: 3, inside: false },
   {
     name: 'the lowest z of a sloped region counts',
     fence: { extrusion: 3, region: raised(4, 5, 6, 5) },
@@ -71,10 +71,10 @@ const CASES: readonly Case[] = [
     inside: true,
   },
   { name: 'an extrusion of 0 is a plane', fence: { extrusion: 0, region: raised(2) }, z: 2, inside: true },
-  { name: 'and nothing above it', fence: { extrusion: 0, region: raised(2) }, z: 2.001, inside: false },
+  { name: 'and outside above it', fence: { extrusion: 0, region: raised(2) }, z: 2.001, inside: false },
   { name: 'a location without z fits any height', fence: { extrusion: 0, region: raised(2) }, inside: true },
   {
-    name: 'heights from something else fit any',
+    name: 'heights with another reference match any',
     fence: { extrusion: 3 },
     z: 400,
     location: { elevation_ref: 'wgs84' },
@@ -129,7 +129,7 @@ describe('in a fence', () => {
     });
   }
 
-  test('a member that changes floors is outside of everything: the exit tolerance does not hold it', async () => {
+  test('A member that changes floors is outside of every tolerance: the exit tolerance does not hold it', async () => {
     const harness = await ShardHarness.open();
     harness.tell(0, zone(), fence(square({ id: 'dock', floor: 0, exit_tolerance: 100 })));
     harness.tell(1, inHall(1, [5, 5]));
@@ -137,7 +137,7 @@ describe('in a fence', () => {
     assert.deepEqual(brief(harness.takeFenceEvents()), ['entry dock tag 1', 'exit dock tag 1-2']);
   });
 
-  describe('the exit tolerance is a distance in space', () => {
+  describe('The exit tolerance is a distance in space', () => {
     for (const [name, [x, y, z], more, holds] of [
       ['above', [5, 5, 4.9], {}, true],
       ['too far above', [5, 5, 5.1], {}, false],
@@ -157,7 +157,7 @@ describe('in a fence', () => {
       });
     }
 
-    test('so a tag that shakes at the top of a fence does not flutter', async () => {
+    test('A tag that jitters at the top of a fence does not flap', async () => {
       const harness = await ShardHarness.open();
       harness.tell(0, zone(), fence(square({ id: 'dock', extrusion: 3, exit_tolerance: 2 })));
       for (const [i, z] of [1, 3.1, 2.9, 3.1, 2.9].entries()) harness.tell(i + 1, inHall(i + 1, [5, 5, z]));
@@ -165,7 +165,7 @@ describe('in a fence', () => {
     });
   });
 
-  describe('the entry tolerance is a distance in space', () => {
+  describe('The entry tolerance is a distance in space', () => {
     for (const [z, enters] of [
       [0.5, false],
       [1, true],
@@ -181,7 +181,7 @@ describe('in a fence', () => {
     }
   });
 
-  test('a floor that is raised takes its fences and what is above it along, and leaves what is above the ellipsoid', async () => {
+  test('A raised floor moves its fences and the objects above it, but not those above the ellipsoid', async () => {
     const harness = await ShardHarness.open();
     const level = (meters: number) => zone({ ...HALL, wgs84_height: meters });
     harness.tell(0, level(400), fence(square({ id: 'dock', extrusion: 3 })));

@@ -5,7 +5,7 @@ import { zoneOutline } from '../../src/core/zone/outline.ts';
 import type { Zone } from '../../src/model/zone.ts';
 import { HALL } from '../support/hall.ts';
 
-/** A zone whose points lie at these places, a thousandth of a degree apart. */
+/** A zone whose points lie at these coordinates, a thousandth of a degree apart. */
 function zoneAt(...places: readonly (readonly [number, number])[]): Zone {
   const rows = places.flatMap(([x, y]) => [
     [8 + x / 1000, 50 + y / 1000],
@@ -96,20 +96,20 @@ describe('zoneOutline', () => {
     });
   }
 
-  test('is the same ring in every order of the points', () => {
+  test('is the same ring for every order of the points', () => {
     const places = [...CORNERS, [2, 1], [3, 2]] as const;
     for (const order of permutations([...places])) {
       assert.deepEqual(units(zoneOutline(zoneAt(...order))), CORNERS, JSON.stringify(order));
     }
   });
 
-  test('has no direction that makes points on a skew edge its corners', () => {
+  test('does not prefer a direction in which points on a skew edge become corners', () => {
     const skew = [0, 1, 2, 3, 4, 5, 6].map((i) => [i * 0.7, i * 0.3] as const);
     const ring = zoneOutline(zoneAt(...skew, [0, 4])) ?? [];
     assert.equal(ring.length, 3, JSON.stringify(ring));
   });
 
-  test('draws a rectangle from two corners, along the axes of the zone', () => {
+  test('is a rectangle for two corners, along the axes of the zone', () => {
     const turned: Zone = {
       ...HALL,
       ground_control_points: [
@@ -122,7 +122,7 @@ describe('zoneOutline', () => {
     const ring = zoneOutline(turned) ?? [];
     assert.equal(ring.length, 4);
     const [, [east = 0, south = 0] = []] = ring;
-    // The diagonal points north, so the corner at 100, 0 lies half as far to the east and half as far to the north.
+    // The diagonal points north, so the corner at 100, 0 is half as far to the east and half as far to the north.
     assert.ok(Math.abs(south - 50.00044946) < 1e-7 && Math.abs(east - 9.00069739) < 1e-6, JSON.stringify(ring));
   });
 
@@ -170,7 +170,7 @@ describe('zoneOutline', () => {
     assert.ok(ring.every(([, lat]) => lat === 89.99));
   });
 
-  test('is nothing for a zone that is not placed, or by points on one line', () => {
+  test('is undefined for a zone without a plane, or with points on one line', () => {
     assert.equal(zoneOutline({ id: 'z', type: 'uwb', incomplete_configuration: true }), undefined);
     assert.equal(zoneOutline({ id: 'z', type: 'rfid', position: { type: 'Point', coordinates: [8, 50] } }), undefined);
     assert.equal(zoneOutline(zoneAt([0, 0], [1, 1], [3, 3], [2, 2])), undefined);
@@ -197,7 +197,7 @@ describe('placeLocal', () => {
     ['with its z', [0, 0, 7], {}, [9, 50, 7]],
   ] as const;
   for (const [what, position, more, expected] of rows) {
-    test(`places ${what}`, () => {
+    test(`georeferences ${what}`, () => {
       const found = placeLocal(position, { ...REFERENCE, ...more });
       assert.equal(found.length, expected.length);
       for (const [i, value] of found.entries()) assert.ok(Math.abs(value - (expected[i] ?? 0)) < 1e-6, String(found));

@@ -3,7 +3,7 @@ import type { PlaneTransform } from '../../src/core/geo/crs.ts';
 import { zoneTransform } from '../../src/core/zone/zone_transform.ts';
 import type { Zone } from '../../src/model/zone.ts';
 
-/** The example of the omlox API: the unit square stands for a field of 65 m by 11 m. */
+/** The example of the omlox API: the unit square represents a field of 65 m by 11 m. */
 export const UNIT_SQUARE = [
   [7.815694, 48.130216],
   [0, 0],

@@ -15,7 +15,7 @@ describe('ZoneTable', () => {
     assert.equal(zones.find('c'), undefined);
   });
 
-  test('forgets a foreign id with its zone, and when the zone has another one', () => {
+  test('removes a foreign id with its zone, and when the zone gets another one', () => {
     const zones = new ZoneTable();
     zones.set('a', hall);
     zones.set('a', { ...hall, foreign_id: 'tower' });
@@ -26,7 +26,7 @@ describe('ZoneTable', () => {
     assert.equal(zones.find('a'), undefined);
   });
 
-  test('keeps a foreign id that has gone on to another zone', () => {
+  test('retains a foreign id that has passed to another zone', () => {
     const zones = new ZoneTable();
     zones.set('a', hall);
     zones.set('b', { id: 'b', type: 'uwb', foreign_id: 'hall' });
@@ -34,7 +34,7 @@ describe('ZoneTable', () => {
     assert.equal(zones.find('hall')?.id, 'b');
   });
 
-  test('finds and replaces a zone with a UUID in whatever case it is written', () => {
+  test('finds and replaces a zone with a UUID in any case', () => {
     const zones = new ZoneTable();
     const id = 'AAAAAAAA-0000-4000-8000-00000000000A';
     zones.set(id, { ...hall, id });
@@ -43,7 +43,7 @@ describe('ZoneTable', () => {
     assert.deepEqual([zones.find(id), zones.find('hall'), zones.size], [undefined, undefined, 0]);
   });
 
-  test('finds a UUID in any case, as an id before as a foreign id', () => {
+  test('finds a UUID in any case, as an id before a foreign id', () => {
     const zones = new ZoneTable();
     const uuid = 'aaaaaaaa-0000-4000-8000-00000000000a';
     zones.set('b', { id: 'b', type: 'ibeacon', foreign_id: uuid.toUpperCase() });

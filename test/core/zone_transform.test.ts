@@ -13,7 +13,7 @@ import type { Zone } from '../../src/model/zone.ts';
 import { uniform } from '../support/uniform.ts';
 import { fromWgs84, toWgs84, transformOf, UNIT_SQUARE, zoneOf } from './zone_rows.ts';
 
-/** How a random zone lies on the earth: its center, and a linear map from its plane to meters east and north. */
+/** Georeference of a random zone: its center, and a linear map from its plane to meters east and north. */
 const placed = fc.record({
   lon: uniform(-180, 180),
   lat: fc.oneof(uniform(-90, 90), fc.constantFrom(-90, -89.9999, -80, -0.0001, 0, 0.0001, 84, 89.9999, 90)),
@@ -70,7 +70,7 @@ describe('zoneTransform of ground control points', () => {
     assert.ok(geodesicMeters(lon, lat, 8.001, 49.999) < 0.01);
   });
 
-  it('turns and scales, without mirroring, by two pairs', () => {
+  it('rotates and scales, without mirroring, by two pairs', () => {
     const transform = transformOf(
       zoneOf([
         [0, 0],
@@ -80,11 +80,11 @@ describe('zoneTransform of ground control points', () => {
       ]),
     );
     const [lon, lat] = toWgs84(transform, 100, 0);
-    assert.ok(Math.abs(lon) < 1e-6 && lat < -0.0009, 'x points south where y points east');
+    assert.ok(Math.abs(lon) < 1e-6 && lat < -0.0009, 'x points south and y points east');
     assert.ok(Math.abs(geodesicMeters(0, 0, lon, lat) - 111.3195) < 0.01);
   });
 
-  it('takes points on one line for a similarity, also with errors of a centimeter', () => {
+  it('fits a similarity to points on one line, even with errors of a centimeter', () => {
     const rows = [
       [0, 0],
       [0, 0],
@@ -98,7 +98,7 @@ describe('zoneTransform of ground control points', () => {
     assert.ok(Math.abs(geodesicMeters(0, 0, lon, lat) - 111.3) < 0.2 && lat > 0.0009, `${lon} ${lat}`);
   });
 
-  it('takes pairs for a similarity where the points of one side alone lie on one line', () => {
+  it('fits a similarity if the points of one side lie on one line', () => {
     const line = [0, 0.5, 1];
     const bent = [0, 0.1, 0];
     const rowsBy = (geographic: number[], local: number[]): number[][] =>
@@ -122,7 +122,7 @@ describe('zoneTransform of ground control points', () => {
     for (const residual of residuals) assert.ok(Math.abs(residual - 0.744 / 4) < 0.01, `${residuals}`);
   });
 
-  it('brings every position back to a millimeter, anywhere on the earth', () => {
+  it('round-trips every position to a millimeter, anywhere on the earth', () => {
     const inside = uniform(-1, 2);
     const property = fc.property(placed, inside, inside, (where, across, up) => {
       const rows = rowsOf(where);
@@ -140,7 +140,7 @@ describe('zoneTransform of ground control points', () => {
     fc.assert(property, { seed: 9, numRuns: 1500 });
   });
 
-  it('puts the control points where they were surveyed, anywhere on the earth', () => {
+  it('maps control points to their surveyed positions, anywhere on the earth', () => {
     const property = fc.property(placed, (where) => {
       const rows = rowsOf(where);
       const transform = transformOf(zoneOf(rows));
@@ -162,7 +162,7 @@ describe('zoneTransform of ground control points', () => {
     assert.ok(!transform.covers(Number.NaN, 0));
   });
 
-  it('is made once per zone', () => {
+  it('is cached per zone', () => {
     const zone = zoneOf(UNIT_SQUARE);
     assert.equal(zoneTransform(zone), zoneTransform(zone));
   });
@@ -179,7 +179,7 @@ describe('zoneTransform', () => {
     ['a zone with one pair', zoneOf(UNIT_SQUARE.slice(0, 2))],
     ['a zone with an odd row', zoneOf(UNIT_SQUARE.slice(0, 5))],
     [
-      'a zone with all pairs in one place',
+      'a zone with all pairs at one position',
       zoneOf([
         [8, 50],
         [1, 1],
@@ -220,7 +220,7 @@ describe('zoneTransform of a benchmark', () => {
     assert.ok(geodesicMeters(lon, lat, 9.5, 50) < 1e-6);
   });
 
-  it('turns clockwise by the sum of its angles and scales', () => {
+  it('rotates clockwise by the sum of its angles and scales', () => {
     const zone: Zone = { ...base, easting_angle: 80, meridian_convergence: 10, scale_factor: 2 };
     const [easting, northing] = fromWgs84(utm, 9.5, 50);
     const [lon, lat] = toWgs84(transformOf(zone), 0, 10);
@@ -256,7 +256,7 @@ describe('keepsPlane', () => {
     ['the position of a proximity zone', { id: 'z', type: 'rfid', position }, { position: elsewhere }, true],
   ];
   for (const [what, before, change, kept] of rows) {
-    it(`is ${kept} where ${what} changes`, () => {
+    it(`is ${kept} if ${what} changes`, () => {
       const after: Zone = structuredClone({ ...before, ...change });
       const transform = zoneTransform(before);
       assert.equal(keepsPlane(before, after), kept);

@@ -46,24 +46,24 @@ describe('transformationType', () => {
 });
 
 describe('viewTransform', () => {
-  it('shows EPSG:4326 as it is', () => {
+  it('returns EPSG:4326 unchanged', () => {
     assert.equal(viewTransform({ crs: 'EPSG:4326' }, hall, zones), 'wgs84');
     assert.equal(viewTransform({ crs: 'EPSG:4326', zoneId: 'no such zone' }, undefined, zones), 'wgs84');
   });
 
-  it('shows local in the named zone, else in the own one', () => {
+  it("returns local in the named zone, else in the location's own", () => {
     assert.equal(viewTransform({ crs: 'local' }, hall, zones), zoneTransform(hall));
     assert.equal(viewTransform({ crs: 'local', zoneId: 'yard' }, hall, zones), zoneTransform(yard));
     assert.notEqual(zoneTransform(yard), zoneTransform(hall));
   });
 
-  it('does not show local without a zone that has a plane', () => {
+  it('has no local without a zone that has a plane', () => {
     assert.equal(viewTransform({ crs: 'local' }, undefined, zones), undefined);
     assert.equal(viewTransform({ crs: 'local', zoneId: 'no such zone' }, hall, zones), undefined);
     assert.equal(viewTransform({ crs: 'local' }, gate, zones), undefined);
   });
 
-  it('shows a plane of the earth whatever the zone', () => {
+  it('returns a projection regardless of the zone', () => {
     assert.equal(viewTransform({ crs: 'EPSG:32632' }, undefined, zones), displayProjection('EPSG:32632'));
     assert.equal(viewTransform({ crs: 'EPSG:3857' }, hall, zones), undefined);
   });
@@ -72,7 +72,7 @@ describe('viewTransform', () => {
 describe('pointInPlane and polygonInPlane', () => {
   const utm = projection('EPSG:32632') as PlaneTransform;
 
-  it('move positions in rounded meters and keep z', () => {
+  it('move positions in rounded meters and preserve z', () => {
     assert.deepEqual(pointInPlane({ type: 'Point', coordinates: [9, 0, 7.125] }, utm), {
       type: 'Point',
       coordinates: [500000, 0, 7.125],
@@ -94,12 +94,12 @@ describe('pointInPlane and polygonInPlane', () => {
     assert.deepEqual(pointInPlane(point, WGS84), point);
   });
 
-  it('take a function for the way there', () => {
+  it('accept a function for the transform', () => {
     const back = pointInPlane({ type: 'Point', coordinates: [500000, 0, 1] }, (x, y, out) => utm.toWgs84(x, y, out));
     assert.deepEqual(back, { type: 'Point', coordinates: [9, 0, 1] });
   });
 
-  it('are undefined where the plane does not reach', () => {
+  it('are undefined if the plane does not reach', () => {
     assert.equal(pointInPlane({ type: 'Point', coordinates: [99, 0] }, utm), undefined);
     assert.equal(
       polygonInPlane(

@@ -34,7 +34,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     tests: [
       by.views('southern UTM gets every place in it'),
       by.views('longitude and latitude reads the same by REST'),
-      ['core/crs.test.ts', 'agrees with PROJ to 1 mm, both ways'],
+      ['core/crs.test.ts', 'agrees with PROJ to 1 mm in both directions'],
     ],
   },
   {
@@ -42,7 +42,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     says: 'So are EPSG:32661 and EPSG:32761',
     tests: [
       by.contractCase('locations and fences at both poles are accepted and returned in EPSG:32661 and EPSG:32761'),
-      ['core/crs.test.ts', 'agrees with PROJ to 1 mm, both ways'],
+      ['core/crs.test.ts', 'agrees with PROJ to 1 mm in both directions'],
     ],
   },
   {

@@ -75,7 +75,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Location row 7',
     says: 'elevation_ref is read as the standard has it',
     tests: [
-      ['core/location_filled_in.test.ts', 'with heights from the floor unless it says otherwise'],
+      ['core/location_filled_in.test.ts', 'with heights from the floor by default'],
       ['core/vertical.test.ts', 'in a fence'],
       ['ingest/check_location.test.ts', 'checkLocation refuses, and names field and value of'],
       by.contractCase(

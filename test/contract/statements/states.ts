@@ -12,7 +12,7 @@ export const STATES: readonly Statement[] = [
       by.vectors('without settings, entry and exit come at once'),
       [
         'core/membership_model.test.ts',
-        'providers and trackables cross a fence as the model says, whatever is set and wherever they are seen',
+        'Providers and trackables cross a fence as the model predicts, for all timing values and positions',
       ],
     ],
   },
@@ -23,7 +23,7 @@ export const STATES: readonly Statement[] = [
       by.topics('collision_events get start, colliding and end, the mover first'),
       [
         'core/collision_tracks.test.ts',
-        'the events of a pair are start, colliding …, end, start …, and their times are not before the start',
+        'The events of a pair are start, colliding …, end, start …, and none is before the start',
       ],
       by.contractCase('A pair goes on after a restart without a second start, and ends once when it parts'),
     ],
@@ -72,7 +72,7 @@ export const STATES: readonly Statement[] = [
       ),
       [
         'core/restart_properties.test.ts',
-        'after a restart into silence each member leaves once, at its own fence timeout or never',
+        'After a restart without new locations, each member exits once, at its own fence timeout, or never',
       ],
     ],
   },

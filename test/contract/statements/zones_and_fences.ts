@@ -82,7 +82,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'Its region is GeoJSON, flat or with heights, and may overlap others',
     tests: [
       by.contractCase('regions may be 2D or 3D and overlap: each fence has events of its own'),
-      ['core/event_order.test.ts', 'a location may cross any number of fences at once'],
+      ['core/event_order.test.ts', 'A location may cross any number of fences at once'],
     ],
   },
   {

@@ -2,7 +2,7 @@ import { openFenceIndex } from '../../../src/fence_index/fence_index.ts';
 import { type Digest, type Reader, Recording } from './recording.ts';
 import { SCENES } from './scenes.ts';
 
-/** The recorded events: written by `npm run record:events`. */
+/** The recorded events, written by `npm run record:events`. */
 export const RECORD = new URL('events.json', import.meta.url);
 
 /** By scene and subscription. */
@@ -15,7 +15,7 @@ export async function played(name: string, reader: Reader): Promise<Recording> {
   return recording;
 }
 
-/** Returns the current events in the form of the record. */
+/** Returns the current events in the format of the record. */
 export async function recordText(): Promise<string> {
   const $comment = 'Events of each scene and subscription, made by "npm run record:events".';
   const recorded: Record<string, unknown> = { $comment };

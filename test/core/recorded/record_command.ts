@@ -4,8 +4,8 @@ import { played, RECORD, recordText } from './record.ts';
 import { SCENES } from './scenes.ts';
 
 /**
- * Records all events again, after an intended change of an event. With a folder it also writes the
- * events themselves there, a line each, so that those of two checkouts can be compared.
+ * Records all events again, after an intended change of an event. With a folder, it also writes the events themselves
+ * there, one per line, to compare those of two checkouts.
  */
 const [folder] = process.argv.slice(2);
 writeFileSync(RECORD, await recordText());

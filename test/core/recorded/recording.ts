@@ -18,37 +18,37 @@ import { type LaneItem, LocationPacker, newRecordBuffer } from '../../../src/wir
 import { packBatch, unpackBatch } from '../../../src/wire/messages.ts';
 import { LocationScanner } from '../../../wasm/location_scanner.ts';
 
-/** When every scene begins. */
+/** Start time of every scene. */
 export const START_MS = Date.parse('2026-03-01T12:00:00Z');
 
-/** Reader of location bodies: the scanner, with the parser as fallback; or the parser alone. */
+/** Parser of location bodies: the scanner with the parser as fallback, or the parser alone. */
 export type Reader = 'scanner' | 'parser';
 
 /** A subscription. */
 export interface Wish {
   readonly topic: Topic;
-  /** EPSG:4326 when left out. */
+  /** EPSG:4326 by default. */
   readonly view?: Partial<View>;
-  /** Of the subscription. */
+  /** Filter of the subscription. */
   readonly filter?: Readonly<Record<string, unknown>>;
 }
 
-/** The events that a subscription got: how many, and what their bytes add up to. */
+/** Number and digest of the events of a subscription. */
 export interface Digest {
   readonly count: number;
   readonly sha256: string;
 }
 
 /**
- * A shard, the collision stage and subscribers, from the bytes of bodies to the bytes of payloads, on a clock that the
- * scene moves and with ids that are counted: so whatever runs it, the same scene has the same events, byte by byte.
+ * A shard, the collision stage and subscribers, from request bodies to payloads. The scene moves the clock, and ids are
+ * sequential, so every run of a scene yields the same events, byte by byte.
  */
 export class Recording {
   nowMs = START_MS;
   setBacks: readonly ClockStep[] = [];
-  /** The events of each subscription, in order. */
+  /** Events of each subscription, in order. */
   readonly texts = new Map<string, string[]>();
-  /** Locations that came from the scanner. */
+  /** Number of locations parsed by the scanner. */
   scanned = 0;
   readonly #ingest: Ingest;
   readonly #reader: Reader;
@@ -115,7 +115,7 @@ export class Recording {
     this.#fanout.subscribe(subscriber, { topic, view: { crs: 'EPSG:4326', ...view }, filter: compiled });
   }
 
-  /** The shard learns it in the next step. */
+  /** The shard receives it in the next step. */
   tell(command: ShardCommand): void {
     const { kind } = command;
     if (kind === 'zone') this.#zones.set(command.id, command.entity);
@@ -130,7 +130,7 @@ export class Recording {
     >);
   }
 
-  /** A body of locations, which is read at once. */
+  /** Parses a body of locations immediately. */
   body(bytes: Uint8Array): void {
     if (this.#reader === 'scanner' && this.#ingest.body(lend(bytes), {}) !== UNUSUAL) return;
     void this.#ingest.locations(parseBody(bytes) as readonly unknown[], { root: 'locations' });

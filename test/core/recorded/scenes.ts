@@ -9,7 +9,7 @@ import { HALL, square } from '../../support/hall.ts';
 import { BODY } from '../site/steps.ts';
 import type { Recording, Wish } from './recording.ts';
 
-/** Actions of a scene. They may use neither clock nor chance. */
+/** Actions of a scene. They must not depend on a clock or on chance. */
 export type Scene = (recording: Recording) => void;
 
 const MOVES: readonly Topic[] = ['location_updates', 'trackable_motions'];
@@ -30,7 +30,7 @@ function seen(topics: readonly Topic[], ...views: readonly Partial<View>[]): Wis
   return views.flatMap((view) => topics.map((topic) => ({ topic, view })));
 }
 
-/** Those of the benchmark, and what they leave out, at a small scale. */
+/** The scenes of the benchmark and scenes of features that it lacks, at a small scale. */
 export const SCENES: Readonly<Record<string, Scene>> = {
   walk: (recording) => walk(recording, { wishes: seen(CROSSINGS, {}) }),
   views: (recording) => {
@@ -55,7 +55,7 @@ interface Walk {
   readonly vertices?: number;
   readonly radiusMetres?: readonly [number, number];
   readonly sideMetres?: number;
-  /** Each person is one such trackable; left out: none. */
+  /** Each person is such a trackable; none by default. */
   readonly trackable?: object;
 }
 
@@ -79,7 +79,9 @@ function storm(recording: Recording): void {
   send(recording, new MovingFeed({ ...flipping, way: 'put-many', perMessage: 50, connections: 1 }), 24);
 }
 
-/** Trackables with several providers, rules and parents, timers of all kinds, late locations, and a clock set back. */
+/**
+ * Trackables with several providers, rules and parents, timers of all kinds, late locations, and a backward clock step.
+ */
 function assigned(recording: Recording): void {
   const pick = picking(3);
   const more: Wish[] = [
@@ -142,7 +144,7 @@ function assigned(recording: Recording): void {
   recording.step();
 }
 
-/** A zone with ground control points that moves: coordinates of its own, of a projection and geographic ones. */
+/** A moving zone with ground control points: coordinates in its plane, in a projection and geographic ones. */
 function hall(recording: Recording): void {
   const pick = picking(5);
   const local = { crs: 'local', zoneId: HALL.id };
@@ -223,7 +225,7 @@ const VALUES = [
 ];
 const NAMES = ['battery', 'ä', 'b c', '1', '\\u0061', 'timestamp_sent', 'toJSON'];
 
-/** Every kind of JSON in properties, half of it as the scanner takes it. */
+/** Every kind of JSON in properties. The scanner supports half of it. */
 function properties(recording: Recording): void {
   const pick = picking(7);
   listen(recording, seen(MOVES, {}, { geojson: true }));
@@ -251,7 +253,7 @@ interface Change {
   readonly isGone?: boolean;
 }
 
-/** Entities that have changed. Those without an id are counted. */
+/** Changed entities. Entities without an id get a sequential one. */
 function tell(
   recording: Recording,
   kind: EntityCommand['kind'],
@@ -266,7 +268,7 @@ function tell(
   }
 }
 
-/** So many bodies of the benchmark, a few in a step. */
+/** Bodies of the benchmark, a few per step. */
 function send(recording: Recording, feed: MovingFeed, bodies: number): void {
   const stamp = new Stamp();
   for (let sent = 1; sent <= bodies; sent++) {
@@ -280,7 +282,7 @@ function send(recording: Recording, feed: MovingFeed, bodies: number): void {
   recording.step();
 }
 
-/** Picks one of some values, as if by chance, and the same each time. */
+/** Picks a value pseudorandomly and repeatably. */
 function picking(seed: number): <T>(...values: readonly T[]) => T {
   const random = randomFrom(seed);
   return (...values) => values[Math.floor(random() * values.length)] as (typeof values)[number];

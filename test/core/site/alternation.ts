@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { FenceEvent } from '../../../src/model/events.ts';
 
-/** Whether each object enters a fence only when it is outside, and leaves it only when it is inside. */
+/** Whether entries and exits of each object and fence alternate, starting with an entry. */
 export class Alternation {
   readonly #inside = new Map<string, string | null | undefined>();
 
-  /** A deleted fence forgets its members without a word. */
+  /** A deleted fence drops its members without events. */
   fenceDeleted(id: string): void {
     for (const key of this.#inside.keys()) if (key.startsWith(`${id} `)) this.#inside.delete(key);
   }

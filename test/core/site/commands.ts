@@ -9,7 +9,7 @@ export interface Timed {
   readonly command: ShardCommand;
 }
 
-/** Long after everything, when all deadlines have passed. */
+/** Long after the last command, when all deadlines have passed. */
 export const LATER = 60;
 
 /** Commands of a site. */
@@ -24,12 +24,12 @@ export function commandsOf(steps: readonly Step[]): Timed[] {
   });
 }
 
-/** The second of the last one. */
+/** Second of the last command. */
 export function endOf(timed: readonly Timed[]): number {
   return timed.at(-1)?.second ?? 0;
 }
 
-/** The entities after all these commands, in the order in which the hub sends them at its start. */
+/** Entities after all these commands, in the order in which the hub sends them at startup. */
 export function entitiesAfter(timed: readonly Timed[]): Timed['command'][] {
   const last = new Map<string, Timed['command']>();
   for (const { command } of timed) {
@@ -76,7 +76,7 @@ function tellingOf(
   }
 }
 
-/** Everybody stays near the hall. */
+/** All objects stay near the hall. */
 function within(meters: number): number {
   return Math.max(-10, Math.min(50, meters));
 }

@@ -17,14 +17,14 @@ export interface Left {
 }
 
 /**
- * Hubs that own objects at the same time, with one shard each. All know all entities. An object is where its partition
- * belongs, and goes there with what it is connected with as soon as that changes.
+ * Hubs that own objects at the same time, with one shard each. All know all entities. An object belongs to the owner of
+ * its partition, and migrates together with connected objects when that changes.
  */
 export class Hubs {
   readonly hubs: readonly ShardHarness[];
-  /** Of all hubs, as they came. */
+  /** Outcomes of all hubs, in order. */
   readonly outcomes: ObservedOutcome[] = [];
-  /** How often objects with a state have gone from one to another. */
+  /** Number of migrations of objects with a state. */
   moves = 0;
   readonly #partitions = new ObjectPartitions();
   readonly #objects = new SharedObjects({ sequence: () => 0, changes: new RecentChanges(() => 0) });
@@ -40,7 +40,7 @@ export class Hubs {
     return new Hubs(await Promise.all(Array.from({ length: count }, () => ShardHarness.open())), ownerOf);
   }
 
-  /** All hubs receive the configuration, owners everything else. */
+  /** All hubs receive the configuration; other commands go to the owners. */
   tell({ second, command }: Timed): void {
     if (command.kind === 'location') {
       this.#objects.located(command.location.provider_id);
@@ -63,7 +63,7 @@ export class Hubs {
     }
   }
 
-  /** From now on partitions belong to others. */
+  /** Reassigns the partitions. */
   own(second: number, ownerOf: (partition: number) => number): void {
     const before = this.#ownerOf;
     this.#ownerOf = ownerOf;
@@ -75,7 +75,7 @@ export class Hubs {
     }
   }
 
-  /** Each takes over what is its own. */
+  /** Each hub adopts its own objects. */
   adopt({ second, rows, steps }: Left): void {
     for (const [hub] of this.hubs.entries()) {
       const objects = this.#objectsIn((partition) => this.#ownerOf(partition) === hub);
@@ -124,7 +124,7 @@ export class Hubs {
   }
 }
 
-/** Steps as each hub reads them, with bytes of its own. */
+/** Steps as read by another hub, with their own copies of bytes. */
 function structuredSteps(steps: readonly PastStep[]): PastStep[] {
   return steps.map((step) => ({ ...step, effects: Buffer.from(step.effects) }));
 }

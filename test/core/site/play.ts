@@ -19,15 +19,15 @@ export async function play(timed: readonly Timed[], options: HarnessOptions = {}
   return harness;
 }
 
-/** Several shards that share objects, as in the hub: the state of objects moves from shard to shard. */
+/** Several shards that share objects, as in the hub: the state of objects migrates from shard to shard. */
 export class SharedSite {
   readonly benches: readonly ShardHarness[];
-  /** Of all shards, as they came. */
+  /** Outcomes of all shards, in order. */
   readonly outcomes: ObservedOutcome[] = [];
   readonly #directory: ShardDirectory;
   /** Items are numbered across all shards. */
   #seq = 0;
-  /** How many times objects have moved. */
+  /** Number of migrations of objects. */
   moves = 0;
 
   constructor(benches: readonly ShardHarness[]) {
@@ -78,7 +78,9 @@ export class SharedSite {
   }
 }
 
-/** All that was said of each object, by variant and in order: events without their ids, and motions for the collision stage. */
+/**
+ * All output for each object, by variant and in order: events without their ids, and motions for the collision stage.
+ */
 export function saidOf(outcomes: readonly ObservedOutcome[]): Record<string, string[]> {
   const said: Record<string, string[]> = {};
   const add = (object: string, text: string): void => {
@@ -96,7 +98,7 @@ export function saidOf(outcomes: readonly ObservedOutcome[]): Record<string, str
   return said;
 }
 
-/** All events by variant, in order, without the time at which they are sent: that is the one of their step. */
+/** All events by variant, in order, without the sending time, which is that of their step. */
 export function textsOf(harness: ShardHarness): string[] {
   const events = harness.events.toSorted((a, b) => a.variant - b.variant);
   return events.map(({ variant, text }) => `${variant} ${text.replace(/,"timestamp_sent":"[^"]*"/, '')}`);

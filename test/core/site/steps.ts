@@ -14,7 +14,7 @@ export const FENCES = ['f0', 'f1', 'f2', 'f3'] as const;
 
 type ProviderId = (typeof PROVIDERS)[number];
 
-/** One thing that happens, some time after the one before. Walks go on from where the provider was. */
+/** One action, some time after the previous one. Walks continue from the provider's position. */
 export type Step = { readonly afterMs: number } & (
   | {
       readonly does: 'walk' | 'jump';
@@ -27,15 +27,15 @@ export type Step = { readonly afterMs: number } & (
   | { readonly does: 'provider'; readonly id: ProviderId; readonly entity: LocationProvider | undefined }
   | { readonly does: 'fence'; readonly id: string; readonly entity: Fence | undefined }
   | { readonly does: 'trackable'; readonly id: string; readonly entity: Trackable | undefined; readonly force: boolean }
-  /** Moves the hall to the east; undefined removes it. */
+  /** Moves the hall east; undefined removes it. */
   | { readonly does: 'zone'; readonly eastMeters: number | undefined }
   | { readonly does: 'rules'; readonly rules: LocatingRule[] }
   | { readonly does: 'wait' }
 );
 
-/** Form of a location. */
+/** Format of a location. */
 export interface How {
-  /** How much older it is than its receipt; negative from a clock ahead. */
+  /** Age at receipt; negative for a clock ahead. */
   readonly lagMs: number;
   readonly floor: number | undefined;
   readonly z: number | undefined;
@@ -54,14 +54,14 @@ const timing = {
   entry_delay: durations,
 };
 
-/** Leaves out members that are undefined. */
+/** Omits undefined members. */
 function entity<T extends { id: string }>(members: fc.Arbitrary<object>): fc.Arbitrary<T> {
   return members.map((found) => {
     return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as unknown as T;
   });
 }
 
-/** An irregular ring around a place in the hall, with the given reach. */
+/** An irregular ring around a position in the hall, with the given reach. */
 const ring = fc
   .tuple(place, place, uniform(6, 18), fc.array(uniform(0.5, 1), { minLength: 3, maxLength: 7 }))
   .map(([x, y, reach, radii]) => {
@@ -177,7 +177,7 @@ function changes(does: Step['does'], ids: readonly string[], make: (id: string) 
 
 const afterMs = fc.constantFrom(0, 0, 250, 700, 1000, 1300, 4000);
 
-/** How the site looks at first: the hall, all fences, providers and trackables. */
+/** Initial entities of the site: the hall, all fences, providers and trackables. */
 const setup = fc
   .tuple(
     fc.tuple(...FENCES.map((id) => fence(id))),
