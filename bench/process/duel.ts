@@ -6,7 +6,7 @@ import type { FlipPlan, WalkPlan } from '../load/plan.ts';
 import type { Interval } from '../load/sender.ts';
 import { offsetOfDay } from './clock.ts';
 import type { Contender } from './contender.ts';
-import { cpuSeconds, residentMb } from './proc.ts';
+import { cpuSeconds, residentMb, wakeUps } from './proc.ts';
 import { Remote } from './remote.ts';
 
 const GENERATOR = new URL('../load/generator.ts', import.meta.url);
@@ -29,6 +29,8 @@ export interface Round {
   readonly events: number;
   /** MB, at the end of the interval. */
   readonly residentMb: number;
+  /** Of each thread of the server that woke up; that of the main thread comes first. */
+  readonly wakeUpsPerSecond: readonly number[];
 }
 
 /**
@@ -53,8 +55,7 @@ export class Duel {
       const group = { name: EVENTS, topic: EVENTS, params: [{}], agesOfAll: true };
       await this.#listener.ask('subscribe', { port, group });
     }
-    const way = kind === 'tile38' ? 'resp' : 'put-many';
-    await this.#generator.ask('open', { port, plan: { ...plan, way } });
+    await this.#generator.ask('open', { port, plan: kind === 'tile38' ? { ...plan, way: 'resp' } : plan });
   }
 
   /** Disconnects from it. */
@@ -101,6 +102,7 @@ export class Duel {
       updates: total.accepted,
       events: objects - eventsBefore,
       residentMb: after.residentMb,
+      wakeUpsPerSecond: wakeUpsPerSecond(before, after),
     };
   }
 
@@ -128,13 +130,14 @@ export class Duel {
 interface Reading {
   readonly cpuSeconds: number;
   readonly residentMb: number;
+  readonly wakeUps: ReadonlyMap<string, number>;
   readonly evaluated: number | undefined;
   readonly atMs: number;
 }
 
 async function read(contender: Contender): Promise<Reading> {
   const { pid } = contender;
-  const now = { cpuSeconds: cpuSeconds(pid), residentMb: residentMb(pid) };
+  const now = { cpuSeconds: cpuSeconds(pid), residentMb: residentMb(pid), wakeUps: wakeUps(pid) };
   const evaluated = await contender.evaluated();
   return { ...now, evaluated, atMs: performance.now() };
 }
@@ -142,4 +145,10 @@ async function read(contender: Contender): Promise<Reading> {
 function evaluatedPerSecond(before: Reading, after: Reading): number {
   if (before.evaluated === undefined || after.evaluated === undefined) return Number.POSITIVE_INFINITY;
   return (1000 * (after.evaluated - before.evaluated)) / (after.atMs - before.atMs);
+}
+
+function wakeUpsPerSecond(before: Reading, after: Reading): readonly number[] {
+  const seconds = (after.atMs - before.atMs) / 1000;
+  const rates = Array.from(after.wakeUps, ([thread, count]) => (count - (before.wakeUps.get(thread) ?? 0)) / seconds);
+  return rates.filter((rate, i) => i === 0 || rate > 0);
 }

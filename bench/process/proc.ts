@@ -30,6 +30,16 @@ export function childrenMb(pid: number): number {
     .reduce((sum, child) => sum + (ifThere(() => residentMb(Number(child))) || 0), 0);
 }
 
+/** How often each thread of a process has woken up after waiting, by thread id; the main thread comes first. */
+export function wakeUps(pid: number): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const thread of [String(pid), ...readdirSync(`/proc/${pid}/task`)]) {
+    const status = ifThere(() => readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')) ?? '';
+    found.set(thread, Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0));
+  }
+  return found;
+}
+
 /** Reads a file of a thread or a process, which may have ended. */
 function ifThere<Result>(read: () => Result): Result | undefined {
   try {

@@ -1,6 +1,7 @@
 import { BATCH, SINGLE, WS } from './batch.ts';
 import { CLUSTER } from './cluster.ts';
 import { COLD } from './cold.ts';
+import { EVERYDAY } from './everyday.ts';
 import { FANOUT } from './fanout.ts';
 import { GROWTH } from './growth.ts';
 import { HISTORY } from './history.ts';
@@ -20,4 +21,5 @@ import { COLLISIONS, HEAVY, OPENSKY, STORM } from './scenes.ts';
 export const PROFILES: readonly Profile[] = [
   ...[SINGLE, BATCH, WS, MQTT, OPENSKY, STORM, HEAVY, FANOUT, COLLISIONS],
   ...[HISTORY, PAST, GROWTH, COLD, RESTART, MEMORY, OVERLOAD, MQTT_STALL, CLUSTER, PROJECTION, PEERS, KERNELS],
+  ...EVERYDAY,
 ];

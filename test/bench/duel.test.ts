@@ -47,9 +47,10 @@ test('Hub and peer get the same updates and publish the same number of events', 
     assert.ok(ours.events > 0, `${scene.plan.kind}: ${ours.events} events`);
     assert.equal(ours.updates, theirs.updates);
     assert.equal(ours.events, theirs.events, scene.plan.kind);
-    for (const { events, latency, microsPerUpdate, residentMb } of [ours, theirs]) {
+    for (const { events, latency, microsPerUpdate, residentMb, wakeUpsPerSecond } of [ours, theirs]) {
       assert.equal(latency.count, events, 'the age of every event is measured');
       assert.ok(latency.p50 > 0 && microsPerUpdate > 0 && residentMb > 0);
+      assert.ok(wakeUpsPerSecond.some((rate) => rate > 0));
     }
   }
 });
