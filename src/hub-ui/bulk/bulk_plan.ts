@@ -3,7 +3,7 @@ import { type DraftMembers, withMember } from '../drafts/member_changes.ts';
 import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { equal } from '../json/equal.ts';
 
-/** Unit of an input. The API stores seconds as milliseconds, -1 for forever. */
+/** Unit of an input. The API has milliseconds instead of seconds, and -1 for no limit. */
 export type BulkUnit = 'floor' | 's' | 'm' | 'property' | 'trackable';
 
 /** Field that can be changed in bulk. */
@@ -45,7 +45,7 @@ export const BULK_FIELDS: Readonly<Record<Kind, readonly BulkField[]>> = {
   anchors: [PROPERTY],
 };
 
-/** Parses the value of a property: JSON if valid, else the string itself. */
+/** Parses the value of a property as JSON; other text is a string. */
 export function propertyValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -81,7 +81,7 @@ export interface PreviewRow {
 export interface BulkPlan {
   readonly writes: readonly BulkWrite[];
   readonly rows: readonly PreviewRow[];
-  /** Number of selected entities that change; the others already have the values. */
+  /** Number of selected entities that change. The others already have the new values. */
   readonly changed: number;
 }
 
@@ -106,7 +106,7 @@ export function planEdits<K extends Kind>(kind: K, entities: readonly Entities[K
   return { writes, rows, changed: writes.length };
 }
 
-/** Plans the assignment of providers to `target` alone; without a target, to no trackable. */
+/** Plans the assignment of providers to only `target`, or to no trackable if it is undefined. */
 export function planAssignment(
   providers: readonly Entities['providers'][],
   trackables: Iterable<Trackable>,
@@ -149,7 +149,7 @@ export function planAssignment(
   return { writes, rows, changed: rows.length };
 }
 
-/** Writes that revert `writes`. */
+/** Returns the writes that revert `writes`. */
 export function undone(writes: readonly BulkWrite[]): readonly BulkWrite[] {
   return writes.map((write) => ({ ...write, before: write.after, after: write.before }));
 }

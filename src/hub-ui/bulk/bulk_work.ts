@@ -59,7 +59,7 @@ export async function sendWrites(
   return { done, failures };
 }
 
-/** Undo action of writes. */
+/** Returns the undo action of writes. */
 export function undoingWrites(done: readonly BulkWrite[], what: string): ToastAction {
   const act = async (): Promise<void> => {
     const { failures } = await sendWrites(undone(done), quietly());
@@ -80,7 +80,7 @@ export function undoingWrites(done: readonly BulkWrite[], what: string): ToastAc
   return { label: t('Undo'), act: () => void act() };
 }
 
-/** Undo action of creations; deletes the newest first. */
+/** Returns the undo action of creations, which deletes the newest first. */
 export function undoingCreations(created: readonly { readonly kind: Kind; readonly id: string }[]): ToastAction {
   const act = async (): Promise<void> => {
     const failures = await runAll([...created].reverse(), ({ kind, id }) => deleteEntity(kind, id), quietly());

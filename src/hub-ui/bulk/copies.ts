@@ -49,7 +49,7 @@ export function zoneOnFloor(
   return { ...withoutIdentity(zone), floor, name };
 }
 
-/** Anchors of the zones; an anchor references its zone by id or foreign id. */
+/** Returns the anchors of zones. An anchor references its zone by id or foreign id. */
 export function anchorsIn(anchors: readonly Anchor[], zones: readonly Zone[]): readonly Anchor[] {
   const names = new Set(zones.flatMap(({ id, foreign_id: foreignId }) => [id, foreignId]));
   return anchors.filter(({ zone_id: zoneId }) => zoneId != null && names.has(zoneId));
@@ -86,7 +86,7 @@ export interface FenceGrid {
   readonly pattern: string;
 }
 
-/** Copies that form a grid with the fence as its first cell; row by row. */
+/** Returns copies that form a grid with the fence as its first cell, row by row. */
 export function gridOf(
   fence: Fence,
   { columns, rows, stepX, stepY, angle, pattern }: FenceGrid,

@@ -85,7 +85,7 @@ interface SiteEntities {
   readonly anchors: readonly Anchor[];
 }
 
-/** Loads fences, zones and anchors in exportable form; undefined until loaded. */
+/** Loads fences, zones and anchors in writable form; undefined until loaded. */
 function useSiteEntities(): SiteEntities | undefined {
   const load = async (): Promise<SiteEntities> => {
     const mayCopyAnchors = can('READ', '/anchors/summary') && can('CREATE', '/anchors');

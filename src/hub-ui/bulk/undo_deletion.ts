@@ -7,7 +7,7 @@ import { listWritable, readWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
 import { countedText } from '../languages/numbers.ts';
 
-/** Reads entities in the form in which undo can create them again; omits those already deleted. */
+/** Reads entities in the form in which undo recreates them. Omits entities that are already deleted. */
 export async function writableCopies<K extends Kind>(
   kind: K,
   entities: readonly Entities[K][],
@@ -18,12 +18,12 @@ export async function writableCopies<K extends Kind>(
   return (await listWritable(kind)).filter(({ id }) => ids.has(id));
 }
 
-/** Sentence in the confirmation of a deletion: whether undo will be possible. */
+/** States in the confirmation of a deletion whether undo is possible. */
 export function undoNote(kind: Kind): string {
   return mayUndo(kind) ? t('You can undo this for half a minute.') : t('This cannot be undone.');
 }
 
-/** Undo action of a deletion; undefined if the user may not create the kind. */
+/** Returns the undo action of a deletion; undefined if the user may not create the kind. */
 export function undoing<K extends Kind>(kind: K, deleted: readonly Entities[K][]): ToastAction | undefined {
   if (!mayUndo(kind) || deleted.length === 0) return undefined;
   return { label: t('Undo'), act: () => void restore(kind, deleted) };
@@ -33,7 +33,7 @@ function mayUndo(kind: Kind): boolean {
   return can('CREATE', `/${kind}`);
 }
 
-/** Creates entities again. Retries those that depend on others of them, such as a parent, once these exist. */
+/** Recreates entities. Retries entities that depend on other deleted ones, such as a parent, once those exist. */
 async function restore<K extends Kind>(kind: K, deleted: readonly Entities[K][]): Promise<void> {
   const { signal } = new AbortController();
   let left = deleted;

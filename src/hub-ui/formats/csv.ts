@@ -110,7 +110,7 @@ function isBlank(char: string, separator: string): boolean {
   return char !== separator && (char === ' ' || char === '\t');
 }
 
-/** Serializes rows for other programs: commas, CRLF, and quotes where needed. */
+/** Serializes rows with commas, CRLF, and quotes if needed. */
 export function csvText({ columns, rows }: Pick<Table, 'columns' | 'rows'>): string {
   return [columns, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
 }

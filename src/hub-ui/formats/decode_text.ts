@@ -45,7 +45,7 @@ function noteOn({ declared, isUtf8, isAscii }: Guess): string | undefined {
   );
 }
 
-/** The encoding of a file that begins with a byte order mark, or with an ASCII character in UTF-16. */
+/** Encoding of a file that begins with a byte order mark, or with an ASCII character in UTF-16. */
 function unicodeOf([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
@@ -53,7 +53,7 @@ function unicodeOf([first, second, third]: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Returns undefined if the bytes are not valid in the encoding, or if there is no such encoding. */
+/** Decodes bytes; undefined if they are invalid in the encoding, or if the encoding is unknown. */
 function strictly(bytes: Uint8Array, label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   try {
@@ -84,7 +84,7 @@ function beginningOf(bytes: Uint8Array, count: number): string {
   return new TextDecoder('windows-1252').decode(bytes.subarray(0, count));
 }
 
-/** Windows code pages whose WHATWG label is not `windows-` and their number. */
+/** WHATWG labels of Windows code pages that are not `windows-` and the number. */
 const WINDOWS_PAGES: Readonly<Record<string, string>> = {
   '932': 'shift_jis',
   '936': 'gbk',
@@ -120,7 +120,7 @@ function fromDosPage(bytes: Uint8Array, page: string): string {
   return pieces.join('');
 }
 
-/** Code pages that `\M+n` of DXF names by a digit. */
+/** Code pages by the digit after `\M+` in DXF. */
 const MULTIBYTE_PAGES: Readonly<Record<string, string>> = { 1: 'shift_jis', 2: 'big5', 3: 'euc-kr', 5: 'gbk' };
 
 /** Replaces the escapes of DXF for characters that its code page lacks: `\U+00DC`, and `\M+2A440` of a multibyte page. */

@@ -11,11 +11,11 @@ import type { ExportedEntity } from './entity_properties.ts';
 export interface Drawing {
   readonly plane: 'earth' | 'meters';
   readonly layers: readonly Layer[];
-  /** Parts of the file that cannot be used, and why. */
+  /** Parts of the file that cannot be used, with the reasons. */
   readonly unusable: readonly Unusable[];
   /** Values that become properties, since they are invalid for the member of that name. */
   readonly notes: readonly DocumentNote[];
-  /** Reads the file again with latitude before longitude; undefined if that makes no sense. */
+  /** Parses the file again with latitude before longitude; undefined if that is not applicable. */
   readonly swapped?: (() => Drawing) | undefined;
 }
 
@@ -27,14 +27,14 @@ export interface Layer {
 export type FilePosition = readonly number[];
 
 export interface FileShape {
-  /** As written in the file, if it has one. */
+  /** Id in the file, if it has one. */
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly floor: number | undefined;
   readonly geometry:
     | { readonly type: 'Polygon'; readonly coordinates: readonly (readonly FilePosition[])[] }
     | { readonly type: 'Point'; readonly coordinates: FilePosition };
-  /** Of a circle around a point, in meters. */
+  /** Radius of a circle around a point, in meters. */
   readonly radius: number | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
   /** Entity that a hub has exported as this shape; includes its properties. */
@@ -42,7 +42,7 @@ export interface FileShape {
 }
 
 export interface Unusable {
-  /** Part of the file: `Feature 3`. */
+  /** Part of the file, such as `Feature 3`. */
   readonly where: string;
   readonly why: string;
 }

@@ -14,7 +14,7 @@ import { stableId } from './stable_id.ts';
 /** User's choice for a layer: the kind of entity that it becomes, and the floor. */
 export interface LayerChoice {
   readonly becomes: 'fences' | 'zones' | 'none';
-  /** Floor of shapes that have none; undefined: all floors. */
+  /** Floor of shapes that have none; undefined for all floors. */
   readonly floor: number | undefined;
 }
 
@@ -38,7 +38,7 @@ interface Choices {
   readonly layers: readonly LayerChoice[];
   /** Set for drawings in meters. */
   readonly plane: PlaneChoice | undefined;
-  /** Name of the file; seed of the ids of shapes without a UUID. */
+  /** Name of the file, from which ids of shapes without a UUID are derived. */
   readonly name: string;
   readonly existing: Existing;
 }
@@ -98,7 +98,7 @@ interface Made<E> {
   readonly id: string;
   readonly layer: Layer;
   readonly floor: number | undefined;
-  /** Positions that differ by less are equal, in degrees. */
+  /** Tolerance within which positions are equal, in degrees. */
   readonly toleranceDegrees: number;
   /** Entity with this id on the hub. */
   readonly before: E | undefined;
@@ -123,7 +123,7 @@ function fenceOf(
   };
 }
 
-/** A new area becomes a zone whose meters start at its first corner; a point becomes a proximity zone of a reader. */
+/** Converts an area to a zone with its origin at the first corner, and a point to a proximity zone of a reader. */
 function zoneOf(shape: FileShape, { id, layer, floor, before, toleranceDegrees }: Made<Zone>): Drawn {
   const { geometry } = shape;
   const exported = exportedAs('zones', shape);
@@ -203,7 +203,7 @@ function mapPositions({ type, coordinates }: Geometry, map: (at: FilePosition) =
 
 const DECIMALS_LEAST = 7;
 
-/** Half a unit of the file's last decimal, at most the seventh, to which GIS programs round: 6 mm. */
+/** Half a unit of the file's last decimal, at most of the seventh decimal (6 mm), to which GIS programs round. */
 function toleranceOf({ layers }: Drawing): number {
   let decimals = DECIMALS_LEAST;
   for (const { shapes } of layers) {

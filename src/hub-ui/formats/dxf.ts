@@ -22,10 +22,10 @@ const METERS: Readonly<Record<number, number>> = {
   21: 1200 / 3937,
 };
 
-/** Limit including the entities of every block insertion: a small file can expand to very many. */
+/** Limit of entities, including those of every block insertion: a small file can expand to very many. */
 const ENTITIES_MAX = 200_000;
 
-/** Points that are closer than this are equal. */
+/** Distance below which points are equal, in meters. */
 const SAME_M = 1e-4;
 
 const NOTHING_ELSE = { name: undefined, floor: undefined, properties: {} };
@@ -94,7 +94,7 @@ function whyNot(type: string): string {
 
 type LayerState = 'off' | 'frozen';
 
-/** Why the model does not show an entity; undefined if it does. */
+/** Reason why the model does not show an entity; undefined if it shows it. */
 function whyHidden(entity: Part, state: LayerState | undefined): string | undefined {
   if (entity.paperSpace === 1) return t('It is in paper space, not in the model.');
   if (entity.visible === false) return t('It is invisible.');
@@ -134,7 +134,7 @@ function withoutHiddenInsertions(parsed: Parsed, { layerStates, unusable }: Seen
   return { ...parsed, blocks, entities };
 }
 
-/** Structural marks, and parts of the preceding entity. */
+/** Group types that are structural, or part of the preceding entity. */
 const NO_ENTITIES = new Set(['SECTION', 'ENDSEC', 'BLOCK', 'ENDBLK', 'VERTEX', 'SEQEND', 'EOF']);
 
 /**
@@ -202,7 +202,7 @@ interface Part extends Entity {
   readonly ownLayer?: string;
 }
 
-/** Removes insertions of external blocks. Throws an Error if the expanded drawing would be too large. */
+/** Removes insertions of external blocks. Throws an Error if the expanded drawing is too large. */
 function drawableOf(parsed: Parsed, unusable: UnusableEntities): Parsed {
   const blocks = new Map(parsed.blocks.filter(({ xref }) => !xref).map((block) => [block.name, block]));
   const present = (entities: readonly Entity[]): Entity[] => {
@@ -239,11 +239,11 @@ function upright(entity: Entity): Entity {
 
 interface Counted {
   readonly blocks: ReadonlyMap<string, Block>;
-  /** By name of the block; NaN while it is being counted. */
+  /** Counts by block name; NaN while a block is being counted. */
   readonly counts: Map<string, number>;
 }
 
-/** Number of entities that one expands to. */
+/** Number of entities to which one entity expands. */
 function countOf({ type, block = '', rowCount = 1, columnCount = 1 }: Entity, counted: Counted): number {
   if (type !== 'INSERT') return 1;
   const { blocks, counts } = counted;
@@ -251,7 +251,7 @@ function countOf({ type, block = '', rowCount = 1, columnCount = 1 }: Entity, co
   if (count === undefined) {
     counts.set(block, Number.NaN);
     const entities = blocks.get(block)?.entities ?? [];
-    // Count empty blocks as one: they take time, too.
+    // Empty blocks count as one entity, since they also take time.
     count = entities.reduce((sum, entity) => sum + countOf(entity, counted), 1);
     counts.set(block, count);
   }
@@ -267,7 +267,7 @@ interface Drawn {
 /** Lines of an entity, or of all parts of an inserted block. */
 function linesOf(entity: Entity, { drawable, unusable }: Drawn): { part: Part; line: readonly FilePosition[] }[] {
   const isInsertion = entity.type === 'INSERT';
-  // One at a time, so that an entity that the library cannot draw does not affect the others.
+  // Draw entities one at a time, so that a failure of the library affects only one.
   const alone = { ...drawable, entities: [entity], blocks: isInsertion ? drawable.blocks : [] };
   try {
     const { polylines } = toPolylines(alone);
@@ -311,7 +311,7 @@ function geometryOf({ type }: Part, line: readonly FilePosition[]): Pick<FileSha
   return (isRound ? circleThrough(corners) : undefined) ?? polygonOf(corners);
 }
 
-/** Circle through evenly spaced positions; undefined if it was scaled unevenly. */
+/** Circle through evenly spaced positions; undefined if they are not on a circle. */
 function circleThrough(corners: readonly FilePosition[]): Pick<FileShape, 'geometry' | 'radius'> | undefined {
   const middle = [0, 1].map((axis) => corners.reduce((sum, each) => sum + (each[axis] ?? 0), 0) / corners.length);
   const radii = corners.map((each) => apart(each, middle));

@@ -1,4 +1,4 @@
-/** Types of the used part of the package, which has none. */
+/** Types of the used part of the package, which has no types of its own. */
 declare module 'dxf' {
   export interface Entity {
     readonly type: string;
@@ -8,9 +8,9 @@ declare module 'dxf' {
     readonly visible?: boolean;
     /** 1 in paper space. */
     readonly paperSpace?: number;
-    /** -1 if mirrored, that is seen from behind. */
+    /** -1 if mirrored, as seen from behind. */
     readonly extrusionZ?: number;
-    /** Of an `INSERT`: name of the block, and counts of rows and columns. */
+    /** Name of the inserted block, and counts of rows and columns; only for `INSERT`. */
     readonly block?: string;
     readonly rowCount?: number;
     readonly columnCount?: number;

@@ -33,18 +33,18 @@ export interface HubDocument {
   readonly rules: readonly LocatingRule[] | undefined;
   /** Alert rules and saved views; the hub validates them. */
   readonly defined?: Readonly<Partial<Record<DefinitionName, readonly unknown[]>>>;
-  /** By kind and id: members that the reader adds to an entity if the hub does not have it yet. */
+  /** Members that the reader adds to an entity that the hub does not have yet, by kind and id. */
   readonly forNew?: ReadonlyMap<Kind, ReadonlyMap<string, EntityMembers>>;
-  /** By kind: JSON Pointers of the members that the file can give. Without it, every member. */
+  /** JSON Pointers of the members that the file can contain, by kind; undefined for all members. */
   readonly scopes?: ReadonlyMap<Kind, readonly string[]>;
-  /** By id: the part of the file that an entity comes from, such as `Row 3`. */
+  /** Part of the file that an entity comes from, such as `Row 3`, by id. */
   readonly origins?: ReadonlyMap<string, string>;
-  /** Values that the reader could not use as they are, and what it did with them. */
+  /** Notes about values that the reader could not use unchanged. */
   readonly notes?: readonly DocumentNote[];
 }
 
 export interface DocumentNote {
-  /** Which part of the file: `Row 3, Cart 1`. */
+  /** Part of the file, such as `Row 3, Cart 1`. */
   readonly where: string;
   readonly what: string;
 }

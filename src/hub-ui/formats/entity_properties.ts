@@ -11,7 +11,7 @@ export type DrawnKind = 'fences' | 'zones';
 
 export interface ExportedEntity {
   readonly kind: DrawnKind;
-  /** Members in the file, without those that derive from its geometry. */
+  /** Members in the file, except for members that derive from the geometry. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
@@ -36,7 +36,7 @@ function membersOf(
   return new Map(members.map(([name, schema]) => [name, isText(schema)]));
 }
 
-/** Whether a schema, or the first one of a union with null, is for strings. */
+/** Whether a schema, or the first schema of a union with null, is for strings. */
 function isText(schema: {
   readonly type?: unknown;
   readonly enum?: unknown;
@@ -62,7 +62,7 @@ export type IsFlat = (key: string, value: unknown) => boolean;
 export class EntityProperties {
   readonly #kind: DrawnKind;
   readonly #isFlat: IsFlat;
-  /** Properties whose type differs between entities: a GIS program would convert them. */
+  /** Properties whose type differs between entities, which a GIS program would convert to one type. */
   readonly #mixed = new Set<string>();
 
   constructor(kind: DrawnKind, entities: readonly object[], isFlat: IsFlat) {

@@ -8,12 +8,12 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** Feature of a file. */
 export interface Feature {
-  /** Label in error messages: `Feature 3`. */
+  /** Label in error messages, such as `Feature 3`. */
   readonly where: string;
   readonly layer: string;
   readonly id: unknown;
   readonly properties: Json;
-  /** Single geometries as in GeoJSON, or why one cannot be read. */
+  /** Single geometries as in GeoJSON, each of which may be an error sentence instead. */
   readonly geometries: readonly (Json | string)[];
 }
 
@@ -77,7 +77,7 @@ function idOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Radius of a point; that of an area, and invalid ones, stay properties. */
+/** Extracts the radius of a point. The radius of an area, or an invalid one, stays a property. */
 function radiusOf(
   properties: Json,
   { type }: FileShape['geometry'],
@@ -92,7 +92,7 @@ function radiusOf(
   return { radius: undefined, properties };
 }
 
-/** A number, also if it is written as a string; undefined for anything else. */
+/** Returns a number, or the number in a string; undefined for other values. */
 export function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   return typeof value === 'string' && /^-?\d{1,15}(\.\d+)?$/.test(value) ? Number(value) : undefined;
@@ -100,7 +100,7 @@ export function numberIn(value: unknown): number | undefined {
 
 const NAMES = ['name', 'title'];
 
-/** The property that names a feature, and the name: a string or number, or, as in IMDF, strings by language. */
+/** Returns the property with the name of a feature, and the name: a string, a number, or, as in IMDF, strings by language. */
 function nameIn(properties: Json): readonly [key: string | undefined, name: string | undefined] {
   for (const wanted of NAMES) {
     const keys = [wanted, ...Object.keys(properties).filter((key) => key.toLowerCase() === wanted)];

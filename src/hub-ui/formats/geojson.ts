@@ -73,7 +73,7 @@ function readFeature(feature: Json, { where, layers, reading }: Target): void {
       where,
       layer: reading.layerOf(feature),
       id,
-      // Some programs write members of their own next to the properties.
+      // Some programs write custom members next to the properties.
       properties: { ...others, ...objectOf(properties) },
       geometries: singleGeometries(geometry),
     },
@@ -113,7 +113,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Older browsers do not pass the source. */
+/** Reviver that preserves all digits of integers. Older browsers do not pass the source text. */
 function exactly(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
   const { source } = context;

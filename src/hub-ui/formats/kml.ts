@@ -13,7 +13,7 @@ export function readKmz(archive: Uint8Array): { readonly drawing: Drawing; reado
   return { drawing: readKml(text), note };
 }
 
-/** Main document of a KMZ archive: `doc.kml` by convention, else the first KML file. */
+/** Returns the main document of a KMZ archive: `doc.kml` by convention, else the first KML file. */
 function mainDocument(archive: Uint8Array): Uint8Array {
   try {
     const files = unzip(archive, (name) => /\.kml$/i.test(name));
@@ -27,7 +27,7 @@ function mainDocument(archive: Uint8Array): Uint8Array {
   }
 }
 
-/** Reads a KML document: a layer for each folder. Throws an Error for any other XML. */
+/** Reads a KML document, with a layer per folder. Throws an Error for other XML. */
 export function readKml(text: string): Drawing {
   const root = readXml(text, (uri) => /^https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\//.test(uri));
   const document = new KmlDocument(root);

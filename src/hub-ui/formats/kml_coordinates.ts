@@ -31,12 +31,12 @@ export function coordinatesOf(text: string): readonly FilePosition[] | string {
   return t('Its coordinates have the same separator everywhere, so they do not show where a position ends.');
 }
 
-/** Whether these are the numbers of a position as KML specifies it: no spaces within, only spaces between positions. */
+/** Whether the numbers form a position as KML specifies it, without spaces inside. */
 function isAsSpecified(numbers: readonly string[]): boolean {
   return (numbers.length === 2 || numbers.length === 3) && numbers.every((number) => NUMBER.test(number));
 }
 
-/** Normalizes a separator: its width may differ. */
+/** Normalizes a separator, which may contain any number of spaces. */
 function kindOf(separator: string): string {
   const blanks = separator.replaceAll(/\s+/g, ' ');
   return separator === '' ? 'nothing' : blanks;

@@ -25,7 +25,7 @@ import styles from './match.module.css';
 import { looksSwapped, sitePositions } from './swapped_positions.ts';
 import { EMPTY_PAIR, placeByPoints, type PointPair } from './two_points.ts';
 
-/** Loaded on demand, since the maps are large. */
+/** Maps for control points, loaded on demand because of their size. */
 const PointMaps = lazyPart(async () => (await import('./point_maps.tsx')).PointMaps);
 
 const BECOMES = [
@@ -87,7 +87,7 @@ export function MatchDrawing({
   };
   const chooseZone = (id: string): void => {
     setPlane({ ...plane, zoneId: id });
-    // Another zone has other meters.
+    // The local meters of another zone differ.
     setPoints([
       { ...points[0], site: EMPTY_PAIR.site },
       { ...points[1], site: EMPTY_PAIR.site },

@@ -61,7 +61,7 @@ function movedAsWhole(
   return motion && pairs.map(({ earth, own }) => ({ earth: motion.move(earth), own }));
 }
 
-/** All rotations and directions of a ring, the original first: programs start rings at any corner. */
+/** All rotations and both directions of a ring, the original first, since programs start rings at any corner. */
 function ordersOf(ring: readonly Position[]): readonly (readonly Position[])[] {
   return [ring, ring.toReversed()].flatMap((each) => {
     return each.map((_, start) => [...each.slice(start), ...each.slice(0, start)]);

@@ -137,7 +137,7 @@ function ShapesLayer({ shapes, plane }: { readonly shapes: readonly FileShape[];
   return null;
 }
 
-/** Merges all areas into few features: a drawing may have very many. */
+/** Merges all shapes into few features, since a drawing may have very many shapes. */
 function featuresOf(shapes: readonly FileShape[], plane: PlaneChoice | undefined): readonly Feature[] {
   const at = (position: FilePosition): number[] => (plane === undefined ? [...position] : placed(position, plane));
   const areas = shapes.flatMap(({ geometry }) =>
@@ -202,7 +202,7 @@ function PointTable({ points, onChange }: Pick<PointMapsProps, 'points' | 'onCha
   );
 }
 
-/** Relative difference of the distances above which units differ, or a point is wrong. */
+/** Relative difference of the distances above which the units differ or a point is wrong. */
 const OFF_PART = 0.01;
 
 function Fitting({ points }: { readonly points: Points }) {

@@ -51,7 +51,7 @@ function read({ text, note }: DecodedText, reader: (text: string) => Contents): 
   return { ...reader(text), notes: note === undefined ? [] : [note] };
 }
 
-/** Whether a file starts with the signature of zip archives, whatever its extension. */
+/** Whether a file starts with the signature of zip archives, regardless of its extension. */
 function isZip([first, second]: Uint8Array): boolean {
   return first === 0x50 && second === 0x4b;
 }

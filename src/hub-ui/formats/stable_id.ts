@@ -9,7 +9,7 @@ export function stableId(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-/** FNV-1a with a seed per word and a final mix. */
+/** FNV-1a hash with a seed per word and a final mix. */
 function hash(text: string, seed: number): number {
   let value = (0x811c9dc5 ^ Math.imul(seed + 1, 0x9e3779b1)) >>> 0;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

@@ -2,7 +2,7 @@ import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
 import type { Drawing, FilePosition } from './drawing.ts';
 
-/** Distance within which a drawing is at the site of the hub: about 50 km. */
+/** Distance within which a drawing counts as at the site of the hub: about 50 km. */
 const NEAR_DEGREES = 0.5;
 
 /**

@@ -9,7 +9,7 @@ export type TableKind = 'trackables' | 'providers';
 /** Meaning of a column: the name of a member, `property`, or `none`. */
 export type Meaning = string;
 
-/** Type of a cell; `list` is ids, `data` is JSON or else a string, and an array is an enumeration. */
+/** Type of a cell. `list` is a list of ids, `data` is JSON or any other text, and an array is an enumeration. */
 export type CellType = 'text' | 'number' | 'boolean' | 'list' | 'json' | 'data' | readonly string[];
 
 const TIMING = {
@@ -45,7 +45,7 @@ export const OPTIONAL_COLUMNS: ReadonlySet<string> = new Set([
   ...['timeout', 'entry_tolerance_timeout', 'calculate_collisions', 'locating_rules', 'geometry'],
 ]);
 
-/** Headings for providers: those of a trackable, or the provider itself. */
+/** Headings of columns with provider ids, of a trackable or of the provider itself. */
 const CARRIER =
   /^((location|ortungs)_?)?(provider|tag|beacon|transponder|badge|device|sender|mac)s?(_?(id|mac|uid|epc|no|nr|number|nummer|address|adresse)s?)*$/;
 
@@ -103,7 +103,10 @@ function memberNamed(column: string, kind: TableKind): string | undefined {
   return other !== undefined && Object.hasOwn(MEMBERS[kind], other) ? other : undefined;
 }
 
-/** `Tag-ID` is `tag_id`, and `Radius (m)` is `radius`: meters and milliseconds are the units of the hub. */
+/**
+ * Normalizes a heading: `Tag-ID` becomes `tag_id`, and `Radius (m)` becomes `radius`. Only the hub's units, meters and
+ * milliseconds, are removed.
+ */
 function normalized(column: string): string {
   const unit = /\b(delay|timeout)\b/i.test(column.replaceAll('_', ' ')) ? /[([]ms[)\]]$/ : /[([]m[)\]]$/;
   const name = column.trim().replace(unit, '').trimEnd();
@@ -115,7 +118,7 @@ function normalized(column: string): string {
     .replace(/_$/, '');
 }
 
-/** Guesses what a table lists, by the members that only one kind has, then by types and ids. */
+/** Guesses the kind that a table lists, from members that only one kind has, then from types and ids. */
 export function guessKind({ columns, rows }: Table): TableKind {
   const names = columns.filter((column) => !column.startsWith(PROPERTY)).map(normalized);
   const cells = (name: string): readonly string[] => {

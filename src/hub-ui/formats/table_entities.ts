@@ -25,7 +25,7 @@ export interface Matching {
   readonly meanings: readonly Meaning[];
   /** Decimal sign, detected or selected. */
   readonly sign: DecimalSign | undefined;
-  /** Name of the file; seed of the ids of rows with neither id nor name. */
+  /** Name of the file, from which ids of rows without id and name are derived. */
   readonly name: string;
 }
 
@@ -35,7 +35,7 @@ export function signOf({ rows }: Table, { kind, meanings }: Pick<Matching, 'kind
   return detectSign(rows.flatMap((row) => row.filter((cell, i) => isNumber[i] === true && cell !== '')));
 }
 
-/** Reason why columns conflict: two would set the same value. Undefined if none do. */
+/** Reason why columns conflict, because two would set the same value; undefined without a conflict. */
 export function whyNoMatch({ columns }: Table, { meanings }: Pick<Matching, 'meanings'>): string | undefined {
   const taken = new Map<string, string>();
   for (const [i, column] of columns.entries()) {
@@ -98,7 +98,7 @@ export function entitiesOfTable(table: Table, matching: Matching): HubDocument {
 
 interface Row {
   readonly number: number;
-  /** `Row 3, Cart 1`. */
+  /** Label of the row, such as `Row 3, Cart 1`. */
   readonly where: string;
   readonly members: Readonly<Record<string, unknown>>;
   readonly properties: Record<string, unknown>;
@@ -167,7 +167,7 @@ class RowIds {
     this.#named = named;
   }
 
-  /** Trackables have UUIDs: another id is hashed to one, and preserved as a property. */
+  /** Identity of a row. Trackables have UUIDs, so any other id is hashed to a UUID and preserved as a property. */
   of({ members, number }: Row): RowIdentity {
     const { id, parent, name } = members as Readonly<Record<string, string | undefined>>;
     if (this.#matching.kind === 'providers')
@@ -212,7 +212,7 @@ function uuidOf(id: string): string {
   return isUuid(id) ? id : stableId(`trackable ${id}`);
 }
 
-/** Makes spreadsheets read the file as UTF-8. */
+/** Byte order mark, without which spreadsheets do not read the file as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** Serializes trackables or providers: one column per supported member and per property. */

@@ -23,7 +23,7 @@ export interface PlacedByPoints extends Pick<PlaneChoice, 'x' | 'y' | 'turn'> {
 /** Smallest distance that determines a direction. */
 const APART_M = 0.01;
 
-/** Undefined if the points are incomplete or coincide. */
+/** Computes the transformation; undefined if the points are incomplete or coincide. */
 export function placeByPoints([one, other]: readonly [PointPair, PointPair]): PlacedByPoints | undefined {
   const positions = [one.drawn, other.drawn, one.site, other.site].map(knownOf);
   const [drawnOne, drawnOther, siteOne, siteOther] = positions;
@@ -47,7 +47,7 @@ export function placeByPoints([one, other]: readonly [PointPair, PointPair]): Pl
   };
 }
 
-/** Position, if both coordinates are known. */
+/** Returns the position if both coordinates are known. */
 export function knownOf([x, y]: PartialPosition): readonly [number, number] | undefined {
   return x === undefined || y === undefined ? undefined : [x, y];
 }

@@ -44,7 +44,7 @@ function fenceFeatures(fences: readonly Fence[], isFlat: IsFlat): Feature[] {
   });
 }
 
-/** A zone becomes the hull of its control points, else a point at its position. Zones with neither are skipped. */
+/** Converts zones to the hulls of their control points, or to points at their positions. Skips zones with neither. */
 function zoneFeatures(zones: readonly Zone[], isFlat: IsFlat): Feature[] {
   const properties = new EntityProperties('zones', zones, isFlat);
   return zones.flatMap((zone): Feature[] => {
@@ -75,7 +75,7 @@ function placemarkOf({ id, geometry, properties: { name, ...properties } }: Feat
   return `<Placemark>${nameElement(name)}<ExtendedData>${data.join('')}</ExtendedData>${shape}</Placemark>`;
 }
 
-/** JSON already escapes all characters that XML cannot contain, except two. */
+/** Serializes JSON for XML. JSON already escapes all characters that XML cannot contain, except two. */
 function jsonForXml(value: unknown): string {
   return JSON.stringify(value).replaceAll('\uFFFE', '\\ufffe').replaceAll('\uFFFF', '\\uffff');
 }

@@ -1,10 +1,10 @@
 import { t } from '../languages/language.ts';
 
-/** An element of an XML document. */
+/** Element of an XML document. */
 export interface XmlElement {
-  /** Without its prefix if that is declared for the namespace that `readXml` was called with, or is not declared at all. */
+  /** Name without its prefix, if the prefix is undeclared or declared for the namespace given to `readXml`. */
   readonly name: string;
-  /** By name as written. */
+  /** Attributes by name, including prefixes. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
   /** Character data directly in the element, CDATA sections included. */
@@ -105,7 +105,7 @@ function plainName(tag: string, foreign: ReadonlyMap<string, boolean>): string {
 
 const REFERENCES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Resolves references; other `&` stay. */
+/** Resolves references, and leaves any other `&`. */
 function unescaped(text: string): string {
   if (!text.includes('&')) return text;
   return text.replaceAll(

@@ -4,7 +4,7 @@ import { t } from '../languages/language.ts';
 const [STORED, DEFLATED] = [0, 8];
 /** Limit of unpacked bytes per archive, against zip bombs. */
 const UNPACKED_MAX = 200_000_000;
-/** Packed bytes to inflate at a time: a byte may become a thousand. */
+/** Packed bytes to inflate at a time. One byte may expand to a thousand. */
 const PIECE_BYTES = 16_384;
 /** Minimum size of an entry in the central directory. */
 const ENTRY_BYTES = 46;
@@ -26,7 +26,7 @@ export function unzip(archive: Uint8Array, isWanted: (name: string) => boolean):
     unzipSync(archive, {
       filter(info) {
         listed++;
-        // The library reads past the end of a central directory whose declared length is too large.
+        // The library reads past the end of a central directory if its declared length is too large.
         if (info.name === '' || listed * ENTRY_BYTES > archive.length) throw new Error(t('The archive is damaged'));
         if (isWanted(info.name)) wanted.set(info.name, info);
         return false;

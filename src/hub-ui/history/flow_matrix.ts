@@ -1,6 +1,6 @@
 import type { Flow } from './history_api.ts';
 
-/** Flows between fences as a matrix. */
+/** Matrix of the flows between fences. */
 export interface FlowMatrix {
   /** Sorted by name. */
   readonly fences: readonly { readonly id: string; readonly name: string }[];

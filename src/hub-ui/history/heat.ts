@@ -9,7 +9,7 @@ export const HEAT_DARK = ['#3f2a6b', '#7a2f7d', '#c0456b', '#f0815a', '#fbd98a']
 /** Round durations, in seconds. */
 const ROUND = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 18_000, 36_000, 86_400, 172_800];
 const ROUND_METERS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000];
-/** Smallest cell: smaller ones are hard to see, and too many. */
+/** Minimum cell size: smaller cells would be hard to see and too numerous. */
 const CELL_PIXELS = 10;
 
 /** Side of a cell in meters at a resolution. */

@@ -10,7 +10,7 @@ import { FenceHistory } from './fence_history.tsx';
 import { ObjectDay } from './object_day.tsx';
 import { playback } from './playback.ts';
 
-/** History of the selected entity, as far as the user may read it. */
+/** History of the selected entity, limited to what the user may read. */
 export function PanelHistory({ selection }: { readonly selection: MapSelection }) {
   const { kind, id } = selection;
   const mayAsk = hasHistory(`${entityPath(kind, id)}/visits`);

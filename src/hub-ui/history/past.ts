@@ -60,7 +60,7 @@ export function goTo(atMs: number, nowMs: number, { replace = false }: { readonl
   setUrlParams({ t: written, until: untilFor(atMs, nowMs) }, { replace });
 }
 
-/** Whether `goTo` has written the time in the URL, and not a link or the back button. */
+/** Returns whether `goTo` set the time in the URL, rather than a link or the back button. */
 export function isWritten(): boolean {
   return written !== undefined && urlParam('t') === written;
 }
@@ -78,7 +78,7 @@ export function showSpan(seconds: number, nowMs: number): void {
   if (atMs !== undefined) setUrlParams({ until: untilFor(atMs, nowMs) });
 }
 
-/** End of a bar that contains a time: the current one, else now, else half a bar after the time. */
+/** End of a time bar that contains a time: the current end if possible, else now, else half a bar after the time. */
 function untilFor(atMs: number, nowMs: number): string | undefined {
   const { fromMs, toMs } = rangeFromUrl(nowMs);
   if (atMs >= fromMs && atMs <= toMs) return toMs === nowMs ? undefined : timeParam(toMs);

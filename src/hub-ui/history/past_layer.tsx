@@ -8,7 +8,7 @@ import { type Played, playback } from './playback.ts';
 import { readTracks } from './read_tracks.ts';
 import { type Loaded, TrackStore, type ChunkRequest } from './track_store.ts';
 
-/** Playback of trackables or providers, drawn like the live layer. */
+/** Layer that plays back trackables or providers and looks like the live layer. */
 export function PastLayer({ onMoved, ...options }: LayerOptions) {
   const { plane } = useMap();
   const { symbol } = options;

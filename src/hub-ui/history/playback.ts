@@ -110,7 +110,7 @@ class Playback {
     this.refresh();
   }
 
-  /** Draws the current time, as far as its chunks have arrived. */
+  /** Draws the current time on all layers whose chunks have arrived. */
   refresh(): void {
     if (!Number.isFinite(this.#exactMs)) return;
     for (const played of this.#played) {

@@ -11,7 +11,7 @@ import type { HistoryAnswer } from './history_api.ts';
 export interface HistoryQuery<T> {
   readonly state: 'waiting' | 'ready' | 'failed';
   readonly last: HistoryAnswer<T> | undefined;
-  /** Error message of the hub; for a query that is too large, it says how to narrow it. */
+  /** Error message of the hub. For a query that is too large, it explains how to narrow it. */
   readonly problem: string | undefined;
   readonly retry: () => void;
 }

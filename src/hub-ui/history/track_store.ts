@@ -23,15 +23,15 @@ const PACES: readonly Pace[] = [
   { speedMax: Number.POSITIVE_INFINITY, stepMs: 8_000, chunkMs: 480_000 },
 ];
 
-/** Chunks to prefetch after the current one. */
+/** Number of chunks to prefetch after the current one. */
 const AHEAD = 2;
-/** Chunks to retain: short steps back need no requests. */
+/** Number of retained chunks, so that short steps back need no requests. */
 const RETAINED_MAX = 16;
 /** Objects that were silent for longer than this are hidden. */
 const SHOWN_MS = 600_000;
 /** Longest interval between points that is interpolated. */
 const GAP_MS = 30_000;
-/** Movement below this many map units is noise, and gives no heading. */
+/** Movement in map units below which a heading would be noise. */
 const STILL = 0.2;
 /** Number of positions of a tail after a seek, and the time between them. */
 const TAIL_POINTS = 32;
@@ -73,7 +73,7 @@ interface Chunk extends Range {
 export interface Covered extends Range {
   /** Whether it has records. */
   readonly hasData: boolean;
-  /** Whether there is nothing to draw, not even stationary objects from before. */
+  /** Whether the range has nothing to draw, including stationary objects from earlier chunks. */
   readonly isEmpty: boolean;
 }
 
@@ -136,7 +136,7 @@ export class TrackStore {
     return chunk !== undefined && atMs < chunk.fetchedUntilMs;
   }
 
-  /** Starts to load the chunk of a time and those after it. */
+  /** Starts to load the chunk of a time and the following chunks. */
   want(atMs: number, speed: number): void {
     const pace = PACES.find(({ speedMax }) => speed <= speedMax) ?? PACES[0]!;
     if (pace !== this.#pace) {

@@ -2,7 +2,7 @@ import { georeferenceZone } from '../map/plane/georeference.ts';
 import { mapX, mapY, type Plane } from '../map/plane/plane.ts';
 import type { Snapshot, Tracks } from './history_api.ts';
 
-/** Tracks of many objects in columns; threads transfer them without a copy. */
+/** Tracks of many objects in columns, which workers transfer without a copy. */
 export interface PackedTracks {
   readonly ids: readonly string[];
   /** Index of the first point of each object, then the total. */

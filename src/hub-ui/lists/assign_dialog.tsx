@@ -68,7 +68,7 @@ export function AssignDialog({
   );
 }
 
-/** Trackables that match the search; without a search, those without providers come first. */
+/** Trackables that match the search. Without a search, trackables without providers come first. */
 function offeredFor(trackables: ReadonlyMap<string, Trackable>, text: string): readonly Trackable[] {
   const found =
     text.trim() === ''

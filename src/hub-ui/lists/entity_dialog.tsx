@@ -188,7 +188,7 @@ function readMembers(text: string): DraftMembers | undefined {
   }
 }
 
-/** Entity in its exportable form; until that arrives, as displayed. */
+/** Returns an entity in its writable form, or as displayed until that has loaded. */
 function useWritable<K extends Kind>(kind: K, entity: Entities[K]): Entities[K] {
   const found = useLoaded(async () => ({ entity, writable: await readWritable(kind, entity) }), [kind, entity]);
   return found?.entity === entity ? found.writable : entity;

@@ -136,7 +136,7 @@ interface ExportRequest {
 async function filesOf(format: Format, wanted: ExportRequest): Promise<readonly Exported[]> {
   const { kinds, hasRules, now, onRead } = wanted;
   const stem = `location-hub-${now.slice(0, 19).replaceAll(':', '')}`;
-  // GeoJSON and KML need geographic coordinates, whatever plane the hub stores.
+  // GeoJSON and KML need geographic coordinates, regardless of the stored plane.
   const isDrawn = format === 'geojson' || format === 'kml';
   const lists = new Map();
   for (const kind of kinds) {

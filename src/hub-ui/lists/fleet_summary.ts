@@ -62,7 +62,7 @@ export function rateOf(kind: TagKind, tag: Tag, nowMs: number): number | undefin
   return rates.length === 0 ? undefined : rates.reduce((sum, rate) => sum + rate, 0);
 }
 
-/** Battery level that the tag reports, else the one in its properties. */
+/** Battery level that the tag reports, or else the level in its properties. */
 export function batteryOf(kind: TagKind, tag: Tag): string | undefined {
   const levels = sourcesOf(kind, tag).map((id) => tags.battery(id));
   return levels.find((text) => text !== undefined) ?? batteryText(tag.properties);
@@ -85,7 +85,7 @@ const OWNER = /^(owner|owned_?by|assignee|assigned_?to|responsible|driver|user)$
 
 /** Filter of the lists of tags. */
 export interface TagFilter {
-  /** Only tags that have been silent for longer than this. */
+  /** Minimum silence of a tag; undefined for all tags. */
   readonly silentMs: number | undefined;
   readonly isUnassigned: boolean;
 }

@@ -55,7 +55,7 @@ export function MemberChanges({
   );
 }
 
-/** Name of the entity, in the file or on the hub, else its id. */
+/** Name of an entity in the file or on the hub, or else its id. */
 function nameOf({ list, id }: ImportMemberChange, { lists, origins, defined }: HubDocument, hub: HubEntities): string {
   if (isDefinition(list)) {
     const named = defined?.[list]?.find((each) => lookUp(each, ['id']) === id);
@@ -67,7 +67,7 @@ function nameOf({ list, id }: ImportMemberChange, { lists, origins, defined }: H
   return name ? name : (origins?.get(given?.id ?? id) ?? labelOf({ id }));
 }
 
-/** `Radius` for `/radius`, `Property crew` for `/properties/crew`. */
+/** Label of a JSON Pointer: `Radius` for `/radius`, `Property crew` for `/properties/crew`. */
 function memberText(path: string): string {
   const [name = '', property] = parsePointer(path) ?? [];
   return property === undefined ? labelOfMember(name) : t('Property {name}', { name: property });

@@ -35,7 +35,7 @@ const MatchTable = lazyPart(async () => (await import('../formats/match_table.ts
 /** File extensions and media types for the browser's file dialog. */
 const ACCEPTED = '.json,.geojson,.kml,.kmz,.csv,.zip,.dxf,application/json,application/geo+json,text/csv';
 
-/** File whose layers or columns the user has to map to entities. */
+/** File with layers or columns that the user has to map to entities. */
 type Matched = Exclude<FileContents, { readonly is: 'document' }>;
 
 const NO_DELETIONS: Deletions = { others: false, members: false };
@@ -62,7 +62,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     const hub = await entitiesOfHub(read.document);
     const plan = await runImport(bodyOf(read.document, hub), { isDry: true, deletes });
     if (plan.state === 'failed') throw new Error(sentenceOf({ ...plan, message: plan.error ?? '' }));
-    // A full export is a copy of a hub, whose contents need no warnings.
+    // A full export of a hub needs no warnings about its contents.
     const warnings = read.isWhole ? [] : warningsOf(read.document, hub);
     const definedMissing = await missingDefined(read.document);
     return { at: 'preview', ...read, deletes, hub, plan, warnings, definedMissing };

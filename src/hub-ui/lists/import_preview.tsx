@@ -42,7 +42,7 @@ export interface ComparedFile extends ParsedFile {
   readonly definedMissing: Readonly<Partial<Record<DefinitionName, number>>>;
 }
 
-/** Preview of an import, member by member; offers to delete what the file does not contain. */
+/** Preview of an import, member by member. Offers to delete entities and members that the file does not contain. */
 export function Preview({
   onDelete,
   onLeaveOut,
@@ -150,7 +150,7 @@ export function Preview({
 
 const NOTES_SHOWN = 50;
 
-/** List of values that could not be used as they are. */
+/** List of notes about values that could not be used unchanged. */
 function DocumentNotes({ notes }: { readonly notes: readonly DocumentNote[] }) {
   if (notes.length === 0) return null;
   return (

@@ -48,7 +48,7 @@ export function ImportProblems({
   );
 }
 
-/** `Fence 4, Dock A, Shape, corner 3:` */
+/** Label of a path in a document, such as `Fence 4, Dock A, Shape, corner 3:`. */
 function nameOf(document: HubDocument, place: string): string {
   const at = entityPathIn(document, place);
   if (at === undefined) return `${pathLabel(place)}:`;

@@ -14,7 +14,7 @@ import { countText } from '../languages/numbers.ts';
 /** Card with the running import, for users who return to the page. Empty without a running import. */
 export function ImportStatus() {
   useEffect(() => {
-    // Without permission there is nothing to show; the page reports an unreachable hub elsewhere.
+    // Without permission nothing is shown. Other parts of the page report an unreachable hub.
     if (can('READ', '/import')) void watchImport().catch(() => undefined);
   }, []);
   const job = importJob.value;
