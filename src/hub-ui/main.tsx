@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import './styles/tokens.css';
 import './styles/base.css';
-import { draw } from './alerts/alert_notice.ts';
+import { signalAlert } from './alerts/alert_notice.ts';
 import { followAlerts } from './alerts/alert_store.ts';
 import { App } from './app.tsx';
 import { followLinks } from './controls/link.tsx';
@@ -22,7 +22,7 @@ if (await loadSettings({ isOnce: true })) await startSession();
 else void startLater();
 if (session.peek()?.state !== 'out') openLive();
 recordEvents();
-if (session.peek()?.state !== 'out') followAlerts(draw);
+if (session.peek()?.state !== 'out') followAlerts(signalAlert);
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 registerServiceWorker();

@@ -32,7 +32,7 @@ export async function toggleNotifications(): Promise<void> {
 }
 
 /** Plays the sound and shows the notification of an alert, as far as these are on. */
-export function draw(alert: Alert): void {
+export function signalAlert(alert: Alert): void {
   if (soundIsOn.value) sound(alert.severity);
   if (!notifies.value) return;
   try {

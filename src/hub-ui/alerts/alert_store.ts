@@ -45,10 +45,10 @@ export function newestFirst(all: ReadonlyMap<string, Alert>): readonly Alert[] {
 }
 
 /** Callback for each alert that is raised, or raised again, while the page is open. */
-export type Hearer = (alert: Alert) => void;
+export type AlertListener = (alert: Alert) => void;
 
 /** Subscribes to the alerts of the hub. Call it once, at the start of the page. */
-export function followAlerts(receive: Hearer): void {
+export function followAlerts(receive: AlertListener): void {
   if (!can('READ', '/alerts')) {
     alertsState.value = 'refused';
     return;

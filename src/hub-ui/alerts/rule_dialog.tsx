@@ -70,10 +70,10 @@ export function RuleDialog({
     setDraft({ ...draft, ...changed });
   };
   const body = bodyOf(draft);
-  const lack = lackOf(body);
+  const missing = missingInputOf(body);
   const save = async (): Promise<void> => {
-    if (lack !== undefined || draft.name.trim() === '') {
-      setError(new RequestError(400, lack ?? { params: { path: 'name' }, message: t('Give it a name') }));
+    if (missing !== undefined || draft.name.trim() === '') {
+      setError(new RequestError(400, missing ?? { params: { path: 'name' }, message: t('Give it a name') }));
       return;
     }
     try {
@@ -134,7 +134,7 @@ export function RuleDialog({
           />
         </div>
         {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
-        <Preview body={body} lack={lack?.message} />
+        <Preview body={body} missing={missing?.message} />
       </div>
     </Dialog>
   );
@@ -158,7 +158,7 @@ function bodyOf(draft: Draft): Draft {
 }
 
 /** Returns the first missing input; undefined for a complete rule. */
-function lackOf(draft: Draft): FailedRequest | undefined {
+function missingInputOf(draft: Draft): FailedRequest | undefined {
   const { fence_ids: fences, trackable_ids: trackables, provider_ids: providers, property } = draft;
   if (fences?.length === 0) return { message: t('Choose at least one fence') };
   if (trackables?.length === 0) return { message: t('Choose at least one trackable') };
@@ -324,12 +324,12 @@ function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: un
 }
 
 /** Lists the alerts that the rule would raise now. */
-function Preview({ body, lack }: { readonly body: Draft; readonly lack: string | undefined }) {
+function Preview({ body, missing }: { readonly body: Draft; readonly missing: string | undefined }) {
   const [found, setFound] = useState<AlertPreview>();
   const text = JSON.stringify({ ...body, name: body.name || t('Preview') });
   useEffect(() => {
     setFound(undefined);
-    if (lack !== undefined) return;
+    if (missing !== undefined) return;
     const asking = new AbortController();
     const timer = setTimeout(() => {
       const options = { body: JSON.parse(text), signal: asking.signal };
@@ -342,7 +342,7 @@ function Preview({ body, lack }: { readonly body: Draft; readonly lack: string |
       clearTimeout(timer);
       asking.abort();
     };
-  }, [text, lack]);
+  }, [text, missing]);
   const nowMs = Date.now();
   return (
     <section class={styles.preview} aria-label={t('Preview')} aria-live="polite">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import styles from './disclosure.module.css';
 
-/** Content that is shown on request. */
+/** Section that the user can expand. */
 export function Disclosure({
   title,
   isOpen = false,

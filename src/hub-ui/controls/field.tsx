@@ -6,7 +6,7 @@ import { Select, type SelectProps } from './select.tsx';
 
 interface FieldFrame {
   readonly label: string;
-  /** One sentence below the input. */
+  /** Help text below the input. */
   readonly help?: ComponentChildren;
   /** Validation error of the value, announced to screen readers. */
   readonly error?: string | undefined;

@@ -26,7 +26,7 @@ export interface PagePart<Row> {
   readonly to: number;
 }
 
-/** Returns a page of rows; the last one if there are fewer pages than requested. */
+/** Returns a page of rows, or the last page if the requested one does not exist. */
 export function pageOf<Row>(rows: readonly Row[], requested: number, size: number): PagePart<Row> {
   const pages = Math.max(1, Math.ceil(rows.length / size));
   const page = Math.min(Math.max(1, Number.isFinite(requested) ? Math.floor(requested) : 1), pages);

@@ -1,7 +1,7 @@
 import { useReducer, useRef } from 'preact/hooks';
 import { equal } from '../json/equal.ts';
 
-/** Formatter and parser of a value; parsing returns undefined for incomplete or invalid input. */
+/** Formatter and parser of a value. The parser returns undefined for incomplete or invalid input. */
 export interface Notation<T> {
   readonly write: (value: T) => string;
   readonly read: (text: string) => T | undefined;

@@ -137,7 +137,7 @@ export class EntityDraft<K extends Kind> implements AnyDraft {
     return memberChanges(three as ThreeVersions, this.#resolutions.value);
   }
 
-  /** Resolves a conflict with one of the two values. Can be undone, and resolved again. */
+  /** Resolves a conflict with one of the two values. The user can undo or change the choice. */
   choose(change: RemoteChange, whose: ConflictSide): void {
     this.#resolutions.value = new Map(this.#resolutions.peek()).set(keyOf(change.path), change);
     const value = withMember(this.value.peek() as DraftMembers, change.path, change[whose]);

@@ -76,7 +76,7 @@ export function isUndecided({ isMine, whose }: RemoteChange): boolean {
   return isMine && whose === undefined;
 }
 
-/** Merged version to save: this user's edits, and the other user's changes where there is no conflict or they were chosen. */
+/** Merged version to save: this user's edits, and the other user's changes that are without conflict or were chosen. */
 export function merged({ mine }: ThreeVersions, changes: readonly RemoteChange[]): DraftMembers {
   const taken = changes.filter(({ isMine, whose }) => !isMine || whose === 'theirs');
   return taken.reduce((members, { path, theirs }) => withMember(members, path, theirs), mine);

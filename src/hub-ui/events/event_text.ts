@@ -68,7 +68,7 @@ function subject(kind: Kind, id: string, object: { readonly id: string } = { id 
   return { kind, id, label: labelOf(entity) };
 }
 
-/** Subject of a provider; a generic word if the user may not read it. */
+/** Subject of a provider, or a generic word if the user may not read it. */
 function provided(id: string | null | undefined): Subject | string {
   return id == null ? t('Something') : subject('providers', id);
 }

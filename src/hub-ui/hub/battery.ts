@@ -30,7 +30,7 @@ function batteryIn(value: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/** Formats an object with several members, such as percentage and voltage. */
+/** Formats a battery object with several members, such as percentage and voltage. */
 function membersText(battery: object): string {
   const members = Object.entries(battery).filter(([, value]) => typeof value !== 'object');
   return members.map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`).join(', ');

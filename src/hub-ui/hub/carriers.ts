@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import type { Trackable } from '../../model/trackable.ts';
 import { storeOf } from './stores.ts';
 
-/** Trackables by the ids of their assigned providers. Current while a component follows the trackables. */
+/** Trackables by the ids of their assigned providers; up to date while a component follows the trackables. */
 export const trackablesByProvider = computed(() => {
   const found = new Map<string, Trackable[]>();
   for (const trackable of storeOf('trackables').items.value.values()) {

@@ -10,7 +10,7 @@ export interface SearchResult {
 
 /** Searchable strings of an entity, without case and accents. */
 export interface Searched {
-  /** Human-readable strings: a query word matches the beginning of one of their words. */
+  /** Human-readable strings. A query word matches the beginning of any of their words. */
   readonly texts: string;
   /**
    * Machine-generated codes, such as a UUID or a MAC address. A tenth of all codes contains any given pair of digits, but a

@@ -50,12 +50,12 @@ export function problemError({ reason, params }: ErrorReason): RequestError {
  */
 export class OtherPlaneError extends Error {
   /** Stored plane. */
-  readonly kept: string;
+  readonly stored: string;
 
-  constructor(kept: string, options?: ErrorOptions) {
-    super(t('It is stored in {kept}', { kept }), options);
+  constructor(stored: string, options?: ErrorOptions) {
+    super(t('It is stored in {kept}', { kept: stored }), options);
     this.name = 'OtherPlaneError';
-    this.kept = kept;
+    this.stored = stored;
   }
 }
 
@@ -216,8 +216,8 @@ export async function patchEntity<K extends Kind>(
     await request('PATCH', entityPath(kind, id), { body: operations });
   } catch (error) {
     if (isGuarded && error instanceof RequestError && error.field?.startsWith('patch[0].')) {
-      const kept = error.found?.startsWith('"') === true ? (JSON.parse(error.found) as string) : t('another plane');
-      throw new OtherPlaneError(kept, { cause: error });
+      const stored = error.found?.startsWith('"') === true ? (JSON.parse(error.found) as string) : t('another plane');
+      throw new OtherPlaneError(stored, { cause: error });
     }
     throw error;
   }

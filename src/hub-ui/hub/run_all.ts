@@ -7,7 +7,7 @@ export interface Failure<T> {
 }
 
 interface RunOptions {
-  /** Stops the run: started items finish, no others start. */
+  /** Stops the run: started items finish, and no further items start. */
   readonly signal: AbortSignal;
   /** Called after each attempt, successful or not. */
   readonly onDone: () => void;

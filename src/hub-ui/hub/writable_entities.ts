@@ -17,8 +17,8 @@ export async function readWritable<K extends Kind>(kind: K, entity: Entities[K])
 
 /** Removes read-only members: `children` derives from the parents of other entities. */
 function withoutRead<E extends Entities[Kind]>(entity: E): E {
-  const { children: _children, ...kept } = entity as E & { readonly children?: unknown };
-  return kept as E;
+  const { children: _children, ...rest } = entity as E & { readonly children?: unknown };
+  return rest as E;
 }
 
 /** Fences in the coordinates that they were created in: the hub returns local ones only on request, zone by zone. */

@@ -20,7 +20,7 @@ const SILENCE_MS = 5_000;
  */
 export function DemoNote() {
   const hasEntities = [...useEntities('zones').keys()].some(isDemoId) && !isWallFromUrl();
-  const isFed = useIsFed(hasEntities);
+  const receivesDemo = useReceivesDemo(hasEntities);
   const [isBusy, setBusy] = useState(false);
   useEffect(() => {
     // Other parts of the page report a hub that does not respond.
@@ -39,16 +39,16 @@ export function DemoNote() {
       <span>
         {isRunning
           ? t('The demo is running.')
-          : isFed
+          : receivesDemo
             ? t('A demo that was started outside of this hub is running.')
             : t('The demo site is loaded, but the demo is not running.')}
       </span>
-      {!isRunning && !isFed && can('CREATE', '/demo') && (
+      {!isRunning && !receivesDemo && can('CREATE', '/demo') && (
         <Button disabled={isBusy} off={whyNoDemo()} onClick={() => void act(() => startDemo({ isBeside: true }))}>
           {t('Start the demo')}
         </Button>
       )}
-      {can('DELETE', '/demo') && (isRunning || !isFed) && (
+      {can('DELETE', '/demo') && (isRunning || !receivesDemo) && (
         <Button disabled={isBusy} off={whyNoEndOfDemo()} onClick={() => void act(stopDemo)}>
           {isRunning ? t('Stop and remove the demo') : t('Remove the demo site')}
         </Button>
@@ -58,8 +58,8 @@ export function DemoNote() {
 }
 
 /** Whether the hub receives locations of the demo, from itself or from another process. */
-function useIsFed(hasEntities: boolean): boolean {
-  const [isFed, setFed] = useState(false);
+function useReceivesDemo(hasEntities: boolean): boolean {
+  const [receivesDemo, setReceivesDemo] = useState(false);
   useEffect(() => {
     if (!hasEntities) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,17 +68,17 @@ function useIsFed(hasEntities: boolean): boolean {
       { provider_id: demoTag(LAST_DEMO_MEMBER) },
       {
         events() {
-          setFed(true);
+          setReceivesDemo(true);
           clearTimeout(timer);
-          timer = setTimeout(() => setFed(false), SILENCE_MS);
+          timer = setTimeout(() => setReceivesDemo(false), SILENCE_MS);
         },
       },
     );
     return () => {
       clearTimeout(timer);
-      setFed(false);
+      setReceivesDemo(false);
       leave();
     };
   }, [hasEntities]);
-  return isFed;
+  return receivesDemo;
 }

@@ -9,12 +9,12 @@ import {
   type MovingLayers,
   useInitialView,
   useGoTo,
-  useGoWhereItIs,
+  useGoToStoredPosition,
   useRoomForPanel,
 } from '../map/navigation/go_to.ts';
 import { fitEverything, goIntoCluster } from '../map/navigation/initial_view.ts';
 import { clusterAt, extentOf } from '../map/objects/clusters.ts';
-import { type MovingLayerState, objectAt, useSeen } from '../map/objects/moving_layer.tsx';
+import { type MovingLayerState, objectAt, useSeenCounts } from '../map/objects/moving_layer.tsx';
 import type { Plane } from '../map/plane/plane.ts';
 import { drawnBy } from '../map/site/features.ts';
 import { useFencesInPlane } from '../map/site/fences_in_plane.ts';
@@ -69,8 +69,8 @@ export function LiveMap(props: LiveMapProps) {
   const trackables = useRef<MovingLayerState>();
   const providers = useRef<MovingLayerState>();
   const movables = {
-    trackables: { layer: trackables, seen: useSeen() },
-    providers: { layer: providers, seen: useSeen() },
+    trackables: { layer: trackables, seen: useSeenCounts() },
+    providers: { layer: providers, seen: useSeenCounts() },
   };
   const labels = useRef<{ redraw(): void }>();
   const [isMeasuring, setMeasuring] = useState(false);
@@ -86,7 +86,7 @@ export function LiveMap(props: LiveMapProps) {
   const isPast = pastFromUrl() !== undefined && !isWall;
   useRoomForPanel(selection !== undefined && !isWall, isPast);
   const goTo = useGoTo({ trackables, providers, fences: allFences, zones: allZones, anchors, zoneOf });
-  const goToStoredPosition = useGoWhereItIs();
+  const goToStoredPosition = useGoToStoredPosition();
   const isWaiting = shownFences === undefined || storeOf('zones').state.value === 'waiting';
   const firstFit = useInitialView(props.hasView, () =>
     isWaiting ? undefined : (selection !== undefined && goTo(selection)) || fit(),
@@ -178,7 +178,7 @@ function useSelectOnClick(
     if (!isOn) return;
     const click = ({ pixel, originalEvent }: MapBrowserEvent): void => {
       const isMany = isSelecting || (originalEvent as { readonly shiftKey?: boolean }).shiftKey === true;
-      const take = (found: MapSelection | undefined): void => {
+      const pick = (found: MapSelection | undefined): void => {
         if (!isMany) onSelect(found);
         else if (found !== undefined) toggleSelected(found);
       };
@@ -191,10 +191,10 @@ function useSelectOnClick(
       for (const [kind, { current }] of [['trackables', trackables] as const, ['providers', providers] as const]) {
         const id = current && objectAt(current, pixel);
         if (id === undefined) continue;
-        take({ kind, id });
+        pick({ kind, id });
         return;
       }
-      take(map.forEachFeatureAtPixel(pixel, drawnBy, { hitTolerance: 4 }));
+      pick(map.forEachFeatureAtPixel(pixel, drawnBy, { hitTolerance: 4 }));
     };
     map.on('singleclick', click);
     return () => {

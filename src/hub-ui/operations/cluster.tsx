@@ -131,7 +131,7 @@ function meaningOf(cluster: ClusterHealth): string {
   }
 }
 
-/** Time for which a hub's answer is displayed while others answer. */
+/** Time for which a hub's response is displayed while other hubs respond. */
 const ANSWER_MS = 30_000;
 
 interface MemberAnswer {

@@ -104,7 +104,7 @@ function MetricCharts({ range }: Ranged) {
   );
 }
 
-/** Charts of what this page receives. */
+/** Charts of the traffic of this page. */
 function PageCharts({ range }: Ranged) {
   const all = traffic.value;
   const { times, trip, bytes } = useMemo(

@@ -130,7 +130,7 @@ function stepText(step: string): string {
   return INNER[step] ?? step.replaceAll('_', ' ');
 }
 
-/** Messages of the page that differ from those of the API. */
+/** Message templates of the page that replace templates of the API. */
 const PAGE_MESSAGES: Partial<Readonly<Record<Reason, string>>> = {
   below_minimum: 'must be {minimum} or more',
   above_maximum: 'must be {maximum} or less',

@@ -171,7 +171,7 @@ function IndexRow({
   readonly icon: IconName;
   readonly entity: Entities[Kind];
   readonly about: ComponentChildren;
-  /** Whether it has an unsaved draft. */
+  /** Whether the entity has an unsaved draft. */
   readonly isUnsaved: boolean;
   readonly onHover: OnHover;
 }) {

@@ -38,13 +38,13 @@ function Lost() {
 
 function useIsLost(): boolean {
   const { state, sinceMs } = connection.value;
-  const isGone = state === 'reconnecting' || state === 'stale';
+  const isUnreachable = state === 'reconnecting' || state === 'stale';
   const [isLost, setLost] = useState(false);
   useEffect(() => {
     setLost(false);
-    if (!isGone) return;
+    if (!isUnreachable) return;
     const timer = setTimeout(() => setLost(true), Math.max(0, sinceMs + PATIENCE_MS - Date.now()));
     return () => clearTimeout(timer);
-  }, [isGone]);
-  return isGone && isLost;
+  }, [isUnreachable]);
+  return isUnreachable && isLost;
 }

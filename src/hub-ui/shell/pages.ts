@@ -9,7 +9,7 @@ export interface NavPage {
   readonly path: string;
   readonly label: string;
   readonly icon: IconName;
-  /** API paths that the page shows. It is listed for users who may read one of them; without any, for all users. */
+  /** API paths that the page shows. The page is listed if the user may read one of them, or if it has none. */
   readonly reads?: readonly string[];
   /** Listed only if the hub records history. */
   readonly isHistory?: boolean;
@@ -51,7 +51,7 @@ export const NAV_GROUPS: readonly NavGroup[] = [
   },
 ];
 
-/** Pages in the tab bar of a narrow screen; the others are below "More". */
+/** Pages in the tab bar of a narrow screen. The other pages are in the menu "More". */
 export const TAB_PATHS: readonly string[] = ['/', '/events', '/operations', '/lists'];
 
 /** Returns whether the navigation lists a page. */

@@ -5,7 +5,7 @@ export interface TokenPermission {
   readonly operation: Operation;
   /** Path with the version and parameter names: `/v2/zones/:zone_id`, `/v2/ws/socket/fence_events`. */
   readonly path: string;
-  /** All entities, or those that the token's holder owns. */
+  /** `ANY` for all entities, `OWN` for entities that the token's holder owns. */
   readonly reach: 'ANY' | 'OWN';
 }
 
@@ -33,7 +33,7 @@ export function permissionCheckOf({ permissions, owned }: TokenPermissions): Per
   };
 }
 
-/** The hub lists UUIDs in lower case. */
+/** Whether an id is among the owned ids. The hub lists UUIDs in lower case. */
 function isOwned(ids: readonly string[] = [], segment: string): boolean {
   const id = decodeURIComponent(segment);
   return ids.includes(id) || ids.includes(id.toLowerCase());

@@ -45,10 +45,10 @@ export async function startSession(given: SignInSettings): Promise<void> {
   const left = takeAttempt();
   const query = new URLSearchParams(location.search);
   if (left !== undefined && query.get('state') === left.state) return await comeBack(left, query);
-  const kept = stored<Tokens>(sessionStorage, TOKENS);
-  if (kept !== undefined) {
-    tokens = kept;
-    if (kept.expiresAtMs > Date.now() + 5_000) return await enter(kept);
+  const restored = stored<Tokens>(sessionStorage, TOKENS);
+  if (restored !== undefined) {
+    tokens = restored;
+    if (restored.expiresAtMs > Date.now() + 5_000) return await enter(restored);
     if (await renew()) return await loadPermits();
     leave();
     return;
@@ -72,7 +72,7 @@ async function comeBack(left: Attempt, query: URLSearchParams): Promise<void> {
 }
 
 async function enter(next: Tokens): Promise<void> {
-  take(next);
+  setTokens(next);
   localStorage.setItem(WAS_IN, '1');
   await loadPermits();
 }
@@ -86,7 +86,7 @@ async function loadPermits(): Promise<void> {
   }
 }
 
-function take(next: Tokens): void {
+function setTokens(next: Tokens): void {
   tokens = next;
   accessToken.value = next.access;
   sessionStorage.setItem(TOKENS, JSON.stringify(next));
@@ -112,7 +112,7 @@ function renew(): Promise<boolean> {
 async function renewNow(): Promise<boolean> {
   if (tokens === undefined) return false;
   try {
-    take(await refresh(await discover(settings), settings, tokens));
+    setTokens(await refresh(await discover(settings), settings, tokens));
     return true;
   } catch (error) {
     if (error instanceof SignInRejected) change('ended', error.message);

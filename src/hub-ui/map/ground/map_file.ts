@@ -17,7 +17,7 @@ export class UnreachableError extends Error {}
 
 const IMAGES: readonly TileType[] = [TileType.Png, TileType.Jpeg, TileType.Webp, TileType.Avif];
 
-/** Opens a PMTiles file. Rejects with an Error whose message says what is wrong with it. */
+/** Opens a PMTiles file. Rejects with an Error that states the problem. */
 export async function openMapFile(url: string): Promise<MapFile> {
   const file = new PMTiles(new Ranges(url));
   const header = await file.getHeader();

@@ -9,7 +9,7 @@ import { zoomOf } from './world_fade.ts';
 /** Kind of a layer of vector tiles, independent of the schema. */
 type Theme = 'land' | 'water' | 'cover' | 'building' | 'road' | 'roadName' | 'border' | 'place' | 'nothing';
 
-/** Layers of the OpenMapTiles and Protomaps schemas by name. All others are drawn as outlines. */
+/** Themes of the layers of the OpenMapTiles and Protomaps schemas. Other layers are drawn as outlines. */
 const THEMES: Readonly<Record<string, Theme>> = {
   earth: 'land',
   water: 'water',

@@ -17,11 +17,11 @@ import { LabelBoard, type NamedArea, type NamesShown } from './label_board.ts';
 const INSIDE_MS = 1_000;
 
 /** A kind of moving objects, with its layer once that exists. */
-interface Movers {
+interface MovingKind {
   readonly layer: { readonly current: MovingLayerState | undefined };
 }
 
-/** Labels of areas, trackables and providers together, where they fit. */
+/** Layer with the labels of areas, trackables and providers, which share the space. */
 export function LabelLayer({
   shown,
   scale,
@@ -39,8 +39,8 @@ export function LabelLayer({
   /** Zones and fences of the visible layers. */
   readonly zones: readonly Zone[];
   readonly fences: readonly Fence[];
-  readonly trackables: Movers;
-  readonly providers: Movers;
+  readonly trackables: MovingKind;
+  readonly providers: MovingKind;
   readonly selection: MapSelection | undefined;
   /** Ids of trackables and providers with an alert. */
   readonly alarmed: ReadonlySet<string>;
@@ -95,7 +95,7 @@ export function LabelLayer({
   return null;
 }
 
-interface KnownArea extends Omit<NamedArea, 'isSelected'>, MapArea {
+interface LabeledArea extends Omit<NamedArea, 'isSelected'>, MapArea {
   readonly id: string;
 }
 
@@ -103,7 +103,7 @@ function areasOf(
   zones: readonly Zone[],
   fences: readonly Fence[],
   plane: Parameters<typeof zoneFeature>[1],
-): KnownArea[] {
+): LabeledArea[] {
   const all = [
     ...zones.map((zone) => ({ entity: zone, kind: 'zones' as const, feature: zoneFeature(zone, plane) })),
     ...fences.map((fence) => ({ entity: fence, kind: 'fences' as const, feature: fenceFeature(fence, plane) })),
@@ -117,7 +117,7 @@ function areasOf(
 }
 
 /** Marks the trackables that are inside a fence, once per second. */
-function useInside(areas: readonly KnownArea[], { layer }: Movers): void {
+function useInside(areas: readonly LabeledArea[], { layer }: MovingKind): void {
   useEffect(() => {
     const fences = areas.filter(({ kind }) => kind === 'fences');
     const look = (): void => {

@@ -70,7 +70,7 @@ export function useGoTo(site: SiteEntities): (selection: MapSelection) => boolea
  * Asks the hub for the position of an entity that the map does not show: on another floor, in a hidden layer, or not yet
  * received.
  */
-export function useGoWhereItIs(): (selection: MapSelection) => Promise<void> {
+export function useGoToStoredPosition(): (selection: MapSelection) => Promise<void> {
   const { map, plane } = useMap();
   return async ({ kind, id }) => {
     if (pastFromUrl() !== undefined && kind !== 'fences') {

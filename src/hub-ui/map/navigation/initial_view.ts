@@ -58,7 +58,7 @@ function wallPadding([width = 0, height = 0]: readonly number[]): number[] {
 }
 
 /** Map units per pixel at which the members of a cluster are far enough apart. */
-const APART = 0.05;
+const RESOLUTION_MIN = 0.05;
 
 /** Zooms in until the members of a cluster fill the map, by at least one level. */
 export function goIntoCluster(map: OlMap, [left = 0, bottom = 0, right = 0, top = 0]: readonly number[]): void {
@@ -66,6 +66,6 @@ export function goIntoCluster(map: OlMap, [left = 0, bottom = 0, right = 0, top 
   const [width = 1, height = 1] = map.getSize() ?? [];
   const fitting = 1.5 * Math.max((right - left) / width, (top - bottom) / height);
   const now = view.getResolution() ?? 1;
-  const resolution = Math.min(Math.max(fitting, APART), now / 2);
+  const resolution = Math.min(Math.max(fitting, RESOLUTION_MIN), now / 2);
   view.animate({ center: [(left + right) / 2, (bottom + top) / 2], resolution, duration: 250 });
 }

@@ -15,8 +15,8 @@ export type Density = 'single' | 'small' | 'clusters';
 /** Objects per occupied cell, on average, above which full symbols, and then small ones, would cover each other. */
 const SMALL_FROM = 6;
 const CLUSTERS_FROM = 20;
-/** Hysteresis factor: the density has to fall this far below a threshold to switch back. */
-const BACK = 0.8;
+/** Share of a threshold below which the density has to fall to switch back. */
+const HYSTERESIS = 0.8;
 
 /**
  * Returns how to draw objects that were last drawn as `before`. A map that is zoomed far out always shows clusters, since the
@@ -27,8 +27,8 @@ export function densityOf(
   { before, isFar }: { readonly before: Density; readonly isFar: boolean },
 ): Density {
   const perCell = perOccupiedCell(spread);
-  if (isFar || perCell > CLUSTERS_FROM * (before === 'clusters' ? BACK : 1)) return 'clusters';
-  return perCell > SMALL_FROM * (before === 'single' ? 1 : BACK) ? 'small' : 'single';
+  if (isFar || perCell > CLUSTERS_FROM * (before === 'clusters' ? HYSTERESIS : 1)) return 'clusters';
+  return perCell > SMALL_FROM * (before === 'single' ? 1 : HYSTERESIS) ? 'small' : 'single';
 }
 
 /** Whether small clusters would cover as much of the screen as the objects themselves. */

@@ -155,7 +155,7 @@ export function MovingLayer({
 }
 
 /** Creates the signal for a layer's counts. */
-export function useSeen(): Signal<Seen> {
+export function useSeenCounts(): Signal<Seen> {
   return useSignal<Seen>({ seen: 0, stale: 0 });
 }
 

@@ -25,9 +25,9 @@ export class MovingObjects {
   count = 0;
   x = new Float64Array(256);
   y = new Float64Array(256);
-  /** Degrees clockwise from north; NaN where unknown. */
+  /** Heading in degrees clockwise from north; NaN if unknown. */
   heading = new Float32Array(256);
-  /** Meters; NaN where unknown. */
+  /** Accuracy in meters; NaN if unknown. */
   accuracy = new Float32Array(256);
   floor = new Float32Array(256);
   /** Time of the last location, in milliseconds. */
@@ -79,9 +79,9 @@ export class MovingObjects {
   }
 
   /** Applies a batch. hot */
-  take({ added: fresh, rows, outlines, isReset: isFirst }: MoveBatch, nowMs: number): void {
-    if (isFirst) this.#forget();
-    for (const { index, ...facts } of fresh) this.#add(index, facts);
+  take({ added, rows, outlines, isReset }: MoveBatch, nowMs: number): void {
+    if (isReset) this.#forget();
+    for (const { index, ...facts } of added) this.#add(index, facts);
     const isEarth = this.plane.kind === 'earth';
     for (let at = 0; at < rows.length; at += ROW) {
       const index = rows[at]!;
@@ -92,7 +92,7 @@ export class MovingObjects {
       this.accuracy[index] = rows[at + 4]!;
       this.floor[index] = rows[at + 5]!;
       // Clocks differ: new locations count as fresh, and listed ones have their own time.
-      this.lastSeenMs[index] = isFirst ? Math.min(nowMs, rows[at + 6]!) : nowMs;
+      this.lastSeenMs[index] = isReset ? Math.min(nowMs, rows[at + 6]!) : nowMs;
       this.removed[index] = 0;
       this.outlines[index] = undefined;
     }

@@ -38,7 +38,7 @@ export function georeferenceZone(zone: Zone): Georeference | undefined {
   return zone.ground_control_points == null ? undefined : georeference(zone.ground_control_points);
 }
 
-/** The floor plan of a zone; undefined if it has none, or one that cannot be drawn. */
+/** Returns the floor plan of a zone; undefined if it has none that can be drawn. */
 export function floorPlanOf(zone: Zone): FloorPlan | undefined {
   const plan = zone.properties?.['floor_plan'] as Partial<FloorPlan> | null | undefined;
   if (typeof plan?.image !== 'string' || !Array.isArray(plan.ground_control_points)) return undefined;

@@ -13,7 +13,7 @@ export const NONE = VALUES_MAX + 2;
 /** Maximum number of properties to choose from. */
 const PROPERTIES_MAX = 20;
 /** Hysteresis: a value keeps its color until others are this much more frequent. */
-const STAYS = 1.25;
+const HYSTERESIS = 1.25;
 
 /**
  * Colors of up to eight values, found by optimization. Any two are distinguishable with full color vision and with each type of
@@ -108,7 +108,7 @@ export function assignColors(
 ): ReadonlyMap<string, number> {
   const weighed = [...counts].map(([value, count]): [string, number] => [
     value,
-    count * (before.has(value) ? STAYS : 1),
+    count * (before.has(value) ? HYSTERESIS : 1),
   ]);
   const colored = weighed.sort(byCount).slice(0, VALUES_MAX);
   const taken = new Set(colored.flatMap(([value]) => before.get(value) ?? []));

@@ -24,7 +24,7 @@ export function scaleOfMap(): number {
 }
 
 /** Leaves the wall view on Escape, or when the browser leaves full screen. */
-export function useWayOut(): void {
+export function useWallExit(): void {
   // A layout effect, so that Escape works from the first paint.
   useLayoutEffect(() => {
     const keys = ({ key }: KeyboardEvent): void => {

@@ -20,7 +20,7 @@ import { selectedIds } from '../multi_select/multi_selection.ts';
 import { useColliding, useGlows } from './event_highlights.ts';
 
 /** Moving objects of one kind: their layer once it exists, and the number of visible ones. */
-export interface Movables {
+export interface MovingKindLayer {
   readonly layer: { current: MovingLayerState | undefined };
   readonly seen: Signal<Seen>;
 }
@@ -34,8 +34,8 @@ export interface LiveLayersProps {
   readonly fences: readonly Fence[];
   readonly anchors: readonly Anchor[];
   readonly zoneOf: (anchor: Anchor) => Zone | undefined;
-  readonly trackables: Movables;
-  readonly providers: Movables;
+  readonly trackables: MovingKindLayer;
+  readonly providers: MovingKindLayer;
   /** Handle of the label layer, to redraw it after movement. */
   readonly labels: { current: { redraw(): void } | undefined };
   /** Whether the map is in playback, which has its own layers. */

@@ -55,7 +55,7 @@ interface MultiSelectProps extends VisibleObjects {
 /** Tool that selects many entities by lasso, rectangle or clicks, and edits or copies them. */
 export function MultiSelect({ isSelecting, onClose, ...shown }: MultiSelectProps) {
   const [shape, setShape] = useState<Shape>('lasso');
-  const [asked, setAsked] = useState<{ readonly what: 'change' | 'copy'; readonly kind: Kind }>();
+  const [dialog, setDialog] = useState<{ readonly what: 'change' | 'copy'; readonly kind: Kind }>();
   const ids = selectedIds.value;
   const close = (): void => {
     clearSelected();
@@ -89,7 +89,7 @@ export function MultiSelect({ isSelecting, onClose, ...shown }: MultiSelectProps
               key={kind}
               kind={kind}
               count={ids.get(kind)?.size ?? 0}
-              onOpen={(what) => setAsked({ what, kind })}
+              onOpen={(what) => setDialog({ what, kind })}
             />
           ))}
           <div class={styles.end}>
@@ -100,11 +100,15 @@ export function MultiSelect({ isSelecting, onClose, ...shown }: MultiSelectProps
           </div>
         </section>
       )}
-      {asked?.what === 'change' && (
-        <BulkDialog kind={asked.kind} entities={selectedEntitiesOf(asked.kind)} onClose={() => setAsked(undefined)} />
+      {dialog?.what === 'change' && (
+        <BulkDialog
+          kind={dialog.kind}
+          entities={selectedEntitiesOf(dialog.kind)}
+          onClose={() => setDialog(undefined)}
+        />
       )}
-      {asked?.what === 'copy' && (
-        <CopyDialog ids={[...(ids.get('fences') ?? [])]} onClose={() => setAsked(undefined)} />
+      {dialog?.what === 'copy' && (
+        <CopyDialog ids={[...(ids.get('fences') ?? [])]} onClose={() => setDialog(undefined)} />
       )}
     </>
   );

@@ -32,6 +32,6 @@ function shown(value: unknown): ComponentChildren {
   return typeof value === 'object' ? <code>{JSON.stringify(value)}</code> : String(value);
 }
 
-export function Gone() {
+export function Deleted() {
   return <p class={typography.soft}>{t('It no longer exists.')}</p>;
 }

@@ -19,9 +19,11 @@ import { countText, metersText, positionText } from '../../languages/numbers.ts'
 import { clockText, wholeText } from '../../languages/times.ts';
 import { pastFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { Chip } from '../../map/view/selection_chip.tsx';
-import { Gone, Properties } from './properties.tsx';
+import { Deleted, Properties } from './properties.tsx';
 
-const WhyHere = lazyPart(async () => (await import('../../setup/rules/location_explanation.tsx')).WhyHere);
+const LocationExplanation = lazyPart(
+  async () => (await import('../../setup/rules/location_explanation.tsx')).LocationExplanation,
+);
 
 /** Facts of an entity; for a moving object, its position, state and fences. */
 export function SelectionFacts({ selection }: { readonly selection: MapSelection }) {
@@ -34,7 +36,7 @@ export function SelectionFacts({ selection }: { readonly selection: MapSelection
 
 function ZoneFacts({ id }: { readonly id: string }) {
   const zone = storeOf('zones').items.value.get(id);
-  if (zone === undefined) return <Gone />;
+  if (zone === undefined) return <Deleted />;
   const points = zone.ground_control_points?.length ?? 0;
   return (
     <>
@@ -55,7 +57,7 @@ function ZoneFacts({ id }: { readonly id: string }) {
 
 function AnchorFacts({ id }: { readonly id: string }) {
   const anchor = storeOf('anchors').items.value.get(id);
-  if (anchor === undefined) return <Gone />;
+  if (anchor === undefined) return <Deleted />;
   const { zone_id: zoneId, local_position: local, georeferenced_position: earth } = anchor;
   return (
     <>
@@ -75,7 +77,7 @@ function AnchorFacts({ id }: { readonly id: string }) {
 function FenceFacts({ id }: { readonly id: string }) {
   const fence = storeOf('fences').items.value.get(id);
   const inside = useContents(id);
-  if (fence === undefined) return <Gone />;
+  if (fence === undefined) return <Deleted />;
   const isPast = pastFromUrl() !== undefined;
   return (
     <>
@@ -152,7 +154,7 @@ function MovingFacts({ selection }: { readonly selection: MapSelection }) {
           [t('In fences'), location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
         ]}
       />
-      {hasSeveral(selection.kind, entity) && pastFromUrl() === undefined && <WhyHere id={selection.id} />}
+      {hasSeveral(selection.kind, entity) && pastFromUrl() === undefined && <LocationExplanation id={selection.id} />}
       <Properties properties={entity?.properties} />
       <Properties title={t('Sent with its position')} properties={location?.properties} />
     </>
@@ -313,23 +315,23 @@ function useContents(fenceId: string): FenceContents | null | undefined {
       const found = await get<readonly Entities[K][]>(`${entityPath('fences', fenceId)}/${kind}`);
       return found.map((entity) => ({ kind, id: entity.id, label: labelOf(entity) }));
     };
-    let asked = 0;
+    let latest = 0;
     const load = (): void => {
-      asked++;
-      const mine = asked;
+      latest++;
+      const own = latest;
       Promise.all([of('trackables'), of('providers')]).then(
         ([trackables, providers]) => {
           // A newer request supersedes this response.
-          if (mine === asked) setInside({ trackables, providers });
+          if (own === latest) setInside({ trackables, providers });
         },
         () => {
-          if (mine === asked) setInside((before) => before ?? null);
+          if (own === latest) setInside((before) => before ?? null);
         },
       );
     };
     const end = subscribe('fence_events', { fence_id: fenceId }, { subscribed: load, rejected: load, events: load });
     return () => {
-      asked++;
+      latest++;
       end();
     };
   }, [fenceId]);

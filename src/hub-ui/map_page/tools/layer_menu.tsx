@@ -53,7 +53,7 @@ const COLORINGS: readonly Option<ColorBy>[] = [
 ];
 
 /** Whether a layer is available: the heat map requires recorded history. */
-function isThere([name]: readonly [LayerName, string]): boolean {
+function isAvailable([name]: readonly [LayerName, string]): boolean {
   return name !== 'heat' || hasHistory('/analytics/heatmap');
 }
 
@@ -85,7 +85,7 @@ export function LayerMenu({
           {LABELS.map(([title, rows]) => (
             <fieldset key={title}>
               <legend class={typography.caption}>{title}</legend>
-              {rows.filter(isThere).map(([name, label]) => (
+              {rows.filter(isAvailable).map(([name, label]) => (
                 <Check key={name} label={label} checked={layers.has(name)} onChange={(isOn) => set(name, isOn)} />
               ))}
             </fieldset>

@@ -18,7 +18,7 @@ type Row = readonly [sign: JSX.Element, meaning: string, isOfNow?: boolean];
 /** Screens up to this width show the legend only on request. */
 const NARROW_PIXELS = 720;
 
-/** Legend of the live map. It opens by itself if objects have colors by value. */
+/** Legend of the live map. It is initially open if objects are colored by value. */
 export function Legend({ layers }: { readonly layers: ReadonlySet<LayerName> }) {
   const by = colorByFromUrl();
   const signs = (

@@ -12,7 +12,7 @@ import toolStyles from '../../map/view/map_tools.module.css';
 import { FloorSwitch, ScaleBar, ZoomButtons } from '../../map/view/map_tools.tsx';
 import { type LayerName, layersToUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { enterWall } from '../../map/view/wall_mode.ts';
-import type { Movables } from '../layers/live_layers.tsx';
+import type { MovingKindLayer } from '../layers/live_layers.tsx';
 import { LayerMenu } from './layer_menu.tsx';
 import { Legend } from './legend.tsx';
 import { Measure } from './measure.tsx';
@@ -26,8 +26,8 @@ interface ToolbarProps {
   /** Floors of the site. */
   readonly floors: readonly number[];
   readonly layers: ReadonlySet<LayerName>;
-  readonly trackables: Movables;
-  readonly providers: Movables;
+  readonly trackables: MovingKindLayer;
+  readonly providers: MovingKindLayer;
   readonly isMeasuring: boolean;
   readonly onMeasuring: (isMeasuring: boolean) => void;
   /** Whether multiple selection is active. */

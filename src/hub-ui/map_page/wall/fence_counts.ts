@@ -48,8 +48,8 @@ export function useInsideOf(fenceIds: readonly string[], counted: Counted): Insi
       received = [];
       const found = new Map<string, ReadonlySet<string>>();
       const loadOne = async (id: string): Promise<void> => {
-        const those = await get<readonly { readonly id: string }[]>(`${entityPath('fences', id)}/${counted}`);
-        found.set(id, new Set(those.map((each) => each.id)));
+        const objects = await get<readonly { readonly id: string }[]>(`${entityPath('fences', id)}/${counted}`);
+        found.set(id, new Set(objects.map((each) => each.id)));
       };
       await runAll(ids, loadOne, { signal, onDone: () => undefined });
       if (!signal.aborted) setInside((before) => afterEvents(new Map([...before, ...found]), received, counted));

@@ -10,8 +10,8 @@ import { t } from '../../languages/language.ts';
 import { countedText, countText } from '../../languages/numbers.ts';
 import { clockText, dayText } from '../../languages/times.ts';
 import type { LayerName } from '../../map/view/map_url.ts';
-import { leaveWall, useAwake, useIdle, useWayOut } from '../../map/view/wall_mode.ts';
-import type { Movables } from '../layers/live_layers.tsx';
+import { leaveWall, useAwake, useIdle, useWallExit } from '../../map/view/wall_mode.ts';
+import type { MovingKindLayer } from '../layers/live_layers.tsx';
 import { WallLegend } from '../tools/legend.tsx';
 import { useInsideOf } from './fence_counts.ts';
 import styles from './wall_view.module.css';
@@ -30,10 +30,10 @@ export function WallView({
 }: {
   readonly layers: ReadonlySet<LayerName>;
   readonly fences: readonly Fence[];
-  readonly trackables: Movables;
-  readonly providers: Movables;
+  readonly trackables: MovingKindLayer;
+  readonly providers: MovingKindLayer;
 }) {
-  useWayOut();
+  useWallExit();
   useAwake();
   const isIdle = useIdle();
   const nowMs = useNow(1_000);

@@ -32,7 +32,7 @@ export function EditorFoot<K extends Kind>({
     const read = saved === undefined ? undefined : () => readAgain(kind, saved);
     let id = await draft.save({ ...(read && { read }) });
     const problem = draft.error.peek();
-    if (problem instanceof OtherPlaneError && (await mayChangePlane(kind, problem.kept, value.crs))) {
+    if (problem instanceof OtherPlaneError && (await mayChangePlane(kind, problem.stored, value.crs))) {
       id = await draft.save({ alsoPlane: true, ...(read && { read }) });
     }
     if (id === undefined) {

@@ -3,7 +3,7 @@ import { closedRing, openRing } from '../../map/plane/rings.ts';
 
 type Region = Fence['region'];
 
-/** Moves a position of a region; the first and the last one of a ring are the same corner. */
+/** Moves a corner of a region. The first and last positions of a closed ring are one corner. */
 export function withCorner(region: Region, [ring, index]: readonly [number, number], to: readonly number[]): Region {
   if (region.type === 'Point') return { type: 'Point', coordinates: [...to] };
   const coordinates = region.coordinates.map((positions, i) => {

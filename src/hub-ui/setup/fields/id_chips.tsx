@@ -25,7 +25,7 @@ interface IdChipsProps {
   readonly help: string;
 }
 
-/** Editor for a list of entity ids: suggests existing ones, accepts others. */
+/** Editor for a list of entity ids. It suggests existing entities and accepts any other id. */
 export function IdChips({ draft, field, kind, icon, help }: IdChipsProps) {
   const entities: ReadonlyMap<string, Entities[Kind]> = useEntities(kind);
   const [text, setText] = useState('');

@@ -15,7 +15,7 @@ import { type RankedLocation, type Ranked, ranked, type WinningReason } from './
 const EVERY_MS = 2_000;
 
 /** Explains which location of a trackable with several providers wins, with all candidates. */
-export function WhyHere({ id }: { readonly id: string }) {
+export function LocationExplanation({ id }: { readonly id: string }) {
   const trackable = storeOf('trackables').items.value.get(id);
   const found = useRanked(id, trackable);
   if (found === undefined || found.candidates.length === 0) return null;

@@ -10,7 +10,7 @@ export type Operator = Comparison | 'LIKE' | 'NOT LIKE' | 'IS NULL' | 'IS NOT NU
 export interface Condition {
   readonly property: Property;
   readonly by: Operator;
-  /** As typed, without quotes. */
+  /** Value as typed, without quotes. */
   readonly value: string;
 }
 

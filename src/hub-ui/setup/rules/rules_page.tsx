@@ -52,7 +52,7 @@ export function RulesPage() {
     let isOver = false;
     get<Rules>(PATH).then(
       (found) => {
-        // Do not overwrite what the user has typed in the meantime.
+        // Do not overwrite rules that the user has started to edit.
         if (isOver || isBeingChanged.current) return;
         setSaved(found);
         setVersions(new UndoHistory(found));
@@ -176,7 +176,7 @@ function ReadOnlyRules({ rules }: { readonly rules: Rules }) {
   );
 }
 
-/** Notice with the rules that another user has saved in the meantime; the form still has those of this user. */
+/** Notice with the rules that another user has saved in the meantime. The form still has the rules of this user. */
 function TheirRules({
   rules,
   onTake,

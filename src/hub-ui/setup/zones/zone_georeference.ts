@@ -5,7 +5,7 @@ import { t } from '../../languages/language.ts';
 
 export type Placing = 'gcp' | 'proximity' | 'benchmark' | 'none';
 
-/** Method by which a zone is georeferenced: its own setting, else the hub's default for the type. */
+/** Georeferencing method of a zone: its own setting, or else the hub's default for its type. */
 export function placingOf(zone: Draft<'zones'>): Placing {
   if (zone.transformation_type != null) return zone.transformation_type;
   if (zone.type === 'rfid' || zone.type === 'ibeacon') return 'proximity';
