@@ -11,9 +11,9 @@ export interface Column<Row> {
   readonly class?: string | undefined;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
-  /** Whether its cells are the headings of their rows. */
+  /** Whether its cells are row headings. */
   readonly isHeading?: boolean;
-  /** Whether its title is a button that sorts. */
+  /** Whether its heading is a button that sorts. */
   readonly sorts?: boolean;
 }
 
@@ -35,8 +35,8 @@ export function Table<Row>(props: {
 }) {
   const { columns, rows, keyOf, sorting, onSort, isSelected } = props;
   return (
-    // Focusable, so that a keyboard can scroll it where it is wider than the screen.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable
+    // Focusable, so that a wide table can be scrolled by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus
     <section class={`${styles.box} ${props.class ?? ''}`} aria-label={props.label} tabIndex={0}>
       <table class={styles.table}>
         <thead>

@@ -125,7 +125,7 @@ function isNumber(meaning: Meaning | undefined, kind: TableKind): boolean {
   return meaning !== undefined && MEMBERS[kind][meaning] === 'number';
 }
 
-/** First non-empty cell of a column; for numbers, one whose separators show the format. */
+/** Example of a column: the first cell whose separators show a number format, else the first non-empty cell. */
 function exampleIn({ rows }: CsvTable, column: number): string {
   const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell !== '');
   return cells.find((cell) => /\d[.,\s'’]\d/.test(cell)) ?? cells[0] ?? '';

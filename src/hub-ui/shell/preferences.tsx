@@ -9,7 +9,7 @@ import { chooseLanguage, type LanguageChoice, languageChoice, t } from '../langu
 import { chooseTimeZone, chosenTimeZone, timeZones } from '../languages/time_zone.ts';
 import layout from './layout.module.css';
 
-/** Languages by their own names, so that speakers recognize theirs. */
+/** Languages with their native names. */
 const LANGUAGES: readonly Option<LanguageChoice>[] = [
   { value: 'browser', label: t('Of the browser') },
   { value: 'en', label: 'English' },

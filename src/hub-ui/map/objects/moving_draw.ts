@@ -8,7 +8,7 @@ import { locate, type MovingLook, type OnScreen, type Scene } from './moving_scr
 import { drawAccuracy, drawOutlines, drawTails, drawTrail } from './path_draw.ts';
 import { drawRings, drawSymbols } from './symbol_draw.ts';
 
-/** Pixels per meter below which one looks from far away. */
+/** Pixels per meter below which the map counts as zoomed far out. */
 const FAR = 1.2;
 /** Limits above which tails and circles would hide each other, and cost time. */
 const TAILS_MAX = 800;
@@ -41,7 +41,7 @@ export function drawMoving(
   drawRings(scene);
 }
 
-/** Draws the numbers; where objects have colors, a ring tells how many of each are among them. */
+/** Draws clusters with their counts. If objects have colors, a ring shows the share of each. */
 function drawClusters({ frame: { context }, objects: { group }, look, screen }: Scene): void {
   const { palette, colors } = look;
   const isColored = colors.length > 1;

@@ -7,25 +7,25 @@ import type { SymbolName } from './sprites.ts';
 import { SymbolRaster } from './symbol_raster.ts';
 import type { Trail } from './trail.ts';
 
-/** How moving objects are shown. */
+/** Appearance of moving objects. */
 export interface MovingLook {
   readonly symbol: SymbolName;
   readonly palette: Palette;
-  /** The usual color, and those of groups by their numbers. */
+  /** Default color, then the colors of groups by number. */
   readonly colors: readonly string[];
-  /** The way of the object that is followed. */
+  /** Trail of the followed object. */
   readonly trail: Trail | undefined;
-  /** How much larger than usual symbols are drawn. */
+  /** Scale of symbols. */
   readonly scale: number;
   readonly tails: boolean;
   readonly accuracy: boolean;
   readonly clusters: boolean;
   readonly selectedId: string | undefined;
-  /** Objects that were chosen among others. */
+  /** Ids of the objects in a multiple selection. */
   readonly multiSelected?: ReadonlySet<string> | undefined;
-  /** Objects that collide with another, or that there is an alert of. */
+  /** Ids of objects that collide or have an alert. */
   readonly colliding: ReadonlySet<string>;
-  /** How marked objects are drawn, and whether they alone are; undefined: as all others. */
+  /** Symbol of marked objects, and whether only those are drawn. Undefined: marked objects look like all others. */
   readonly marked?: { readonly symbol: SymbolName; readonly isOnly: boolean } | undefined;
   /** Floor to show; undefined: all. */
   readonly floor: number | undefined;
@@ -35,11 +35,11 @@ export interface MovingLook {
 export interface OnScreen {
   x: Float32Array;
   y: Float32Array;
-  /** Indices of the objects that are drawn one by one, as many as `drawn`; the others are in clusters. */
+  /** Indices of the individually drawn objects; the first `drawn` are valid. The others are in clusters. */
   indices: Uint32Array;
   drawn: number;
   clusters: readonly Cluster[];
-  /** All that are within the screen, and those among them that have fallen silent. */
+  /** Number of objects within the screen, and of those without recent locations. */
   seen: number;
   stale: number;
   density: Density;

@@ -55,7 +55,7 @@ export function drawTails({ frame: { context, toPixel }, objects, look: { colors
   context.globalAlpha = 1;
 }
 
-/** The shapes of trackables that have one, where they are larger than the symbol. */
+/** Draws the outlines of trackables that are larger than the symbol. */
 export function drawOutlines({ frame, objects, look: { colors }, screen }: Scene): void {
   const { context, toPixel, resolution } = frame;
   const [a, b, c, d, e, f] = toPixel;
@@ -70,7 +70,7 @@ export function drawOutlines({ frame, objects, look: { colors }, screen }: Scene
       const half = ring.length >> 2;
       const across = Math.hypot(ring[0]! - ring[half * 2]!, ring[1]! - ring[half * 2 + 1]!) / resolution;
       if (across < 12) continue;
-      // A circle of 64 edges looks round with fewer of them where it is small.
+      // A small circle of 64 edges still looks round with a quarter of them.
       const step = across < 40 && ring.length > 60 ? 8 : 2;
       context.moveTo(a * ring[0]! + c * ring[1]! + e, b * ring[0]! + d * ring[1]! + f);
       for (let k = step; k < ring.length; k += step) {

@@ -2,10 +2,10 @@ import { type Scene, STALE_MS } from './moving_screen.ts';
 import { type Sprites, type SymbolName, spriteColumn, spritesOf } from './sprites.ts';
 
 const LOST_MS = 60_000;
-/** As many symbols are a crowd. */
+/** Number of symbols from which a bitmap is faster than the canvas. */
 const CROWD = 1_500;
 
-/** The symbols; what has been silent is fainter. Very many of them are drawn by other means, to the same effect. */
+/** Draws the symbols, fainter for objects without recent locations. A crowd is drawn as a bitmap that looks the same. */
 export function drawSymbols({ frame, objects, look, screen, nowMs }: Scene): void {
   const { context, rotation, width, height } = frame;
   const { symbol, palette } = look;
@@ -44,7 +44,7 @@ export function drawSymbols({ frame, objects, look, screen, nowMs }: Scene): voi
   if (isCrowd) screen.crowd.end(context);
 }
 
-/** Rings around what there is an alert of, from a picture of one: hundreds of paths would take longer than all else. */
+/** Draws rings around objects with an alert, from one cached image: hundreds of paths would dominate the frame. */
 function drawAlarms(
   { frame: { context }, objects, look, screen }: Omit<Scene, 'nowMs'>,
   { pixelRatio, isCrowd }: { readonly pixelRatio: number; readonly isCrowd: boolean },
@@ -90,7 +90,7 @@ export function drawRings(scene: Scene): void {
   if (look.selectedId !== undefined) ring(look.selectedId, look.palette.selected, 11);
 }
 
-/** One path for all: hundreds may be chosen. */
+/** Rings the objects of a multiple selection in one path, since there may be hundreds. */
 function drawMultiSelected({ frame: { context }, objects, look, screen }: Scene): void {
   const { multiSelected } = look;
   if (multiSelected === undefined || multiSelected.size === 0) return;

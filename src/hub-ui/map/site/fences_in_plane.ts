@@ -7,7 +7,7 @@ import { storeOf, useEntities } from '../../hub/stores.ts';
 import { type Plane, viewParams } from '../plane/plane.ts';
 
 const NONE: readonly Fence[] = [];
-/** Changes in quick succession are loaded together. */
+/** Delay that combines changes in quick succession into one request. */
 const TOGETHER_MS = 60;
 
 /**
@@ -22,10 +22,10 @@ export function useFencesInPlane(plane: Plane): readonly Fence[] | undefined {
   const load = async (signal: AbortSignal): Promise<readonly Fence[]> => {
     if (stored.size === 0) return NONE;
     await pause(TOGETHER_MS, signal);
-    // The state of the connection says why it fails.
+    // The connection state shows why a request fails.
     return await get<readonly Fence[]>('/fences/summary', viewParams(plane)).catch(() => shown.current ?? NONE);
   };
-  // A zone whose placement changes moves its local fences.
+  // A new georeference of a zone moves its local fences.
   const inputs = [stored, zones, plane.id, isWaiting];
   shown.current = useLoaded((signal) => (isWaiting ? undefined : load(signal)), inputs);
   return shown.current;

@@ -9,7 +9,7 @@ export interface CanvasFrame {
   readonly height: number;
   /** a, b, c, d, e, f: x' = a·x + c·y + e, y' = b·x + d·y + f. */
   readonly toPixel: readonly [a: number, b: number, c: number, d: number, e: number, f: number];
-  /** Units of the map per pixel. */
+  /** Map units per pixel. */
   readonly resolution: number;
   readonly pixelRatio: number;
   readonly center: readonly number[];
