@@ -20,8 +20,11 @@ const REVIVALS_MAX = 10;
 /** Deaths over the same item before it is dropped. Workers killed from outside hardly hit the same item as often. */
 const DEATHS_MAX = 3;
 
-/** Idle rounds, and minimum items before them, after which a worker frees memory. */
-const REST_AFTER_ROUNDS = 10;
+/**
+ * Idle time, and minimum items before it, after which a worker frees memory. That takes up to 100 ms, in which it processes
+ * nothing, so it must not follow each short pause.
+ */
+const REST_AFTER_MS = 15_000;
 const REST_AFTER_ITEMS = 10_000;
 
 /** Functions and settings that a shard lane needs. */
@@ -52,8 +55,8 @@ export class ShardLane {
   /** The worker has failed: its state is unreliable. */
   #hasFailed = false;
   #closed = false;
-  /** Consecutive calls of flushInBackground without changes. */
-  #idleRounds = 0;
+  /** Time of the first call of flushInBackground since which there was no change. */
+  #idleSinceMs: number | undefined;
   /** Number of the last finished item when the worker freed memory. */
   #restedAt = 0;
   #restDue = false;
@@ -113,14 +116,16 @@ export class ShardLane {
       this.#rest();
       return;
     }
-    this.#idleRounds = 0;
+    this.#idleSinceMs = undefined;
     this.#worker.flush.beginRound();
     this.lane.wake();
   }
 
   /** Frees memory of a worker that is idle after much work. */
   #rest(): void {
-    if (++this.#idleRounds < REST_AFTER_ROUNDS || this.#worker.doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
+    const nowMs = this.#options.now();
+    this.#idleSinceMs ??= nowMs;
+    if (nowMs - this.#idleSinceMs < REST_AFTER_MS || this.#worker.doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
     this.#restedAt = this.#worker.doneTo;
     this.#restDue = true;
     this.lane.wake();
