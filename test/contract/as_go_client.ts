@@ -14,12 +14,12 @@ export const LOCATION = {
   crs: 'EPSG:4326',
 };
 
-/** A running hub, spoken to as the public Go client does: by paths without prefix. */
+/** A running hub, addressed as by the public Go client: with paths without prefix. */
 export interface AsGoClient {
   readonly hub: TestHub;
-  /** Sends JSON, or a text as it is, as Go's encoder does: a line end behind it, no Content-Type. */
+  /** Sends JSON, or a string unchanged. As with Go's encoder, a line feed follows, and there is no Content-Type. */
   send(method: string, path: string, body?: unknown): Promise<TestReply>;
-  /** Subscribes on a connection of its own, with parameters that are all texts. */
+  /** Subscribes on a new connection. All parameters are strings. */
   subscribe(topic: string, params?: Readonly<Record<string, string>>): Promise<RawSocket>;
   /** Deletes all entities. */
   clear(): Promise<void>;

@@ -3,7 +3,7 @@ import { ROUTES } from '../../src/api/routes/routes.ts';
 import type { TestReply } from '../support/running_hub.ts';
 import { filled, IDS, UNKNOWN_ID } from './world.ts';
 
-/** A request that is like a good one but for one thing, and what it is answered. */
+/** A request that differs from a valid one in a single detail, and the expected error. */
 export interface BadCall {
   readonly what: string;
   readonly status: 400 | 404 | 405;
@@ -15,7 +15,7 @@ export interface BadCall {
   readonly body?: unknown;
 }
 
-/** Endpoints at which an unknown id is no error, with the reason. */
+/** Endpoints that accept an unknown id, with the reason. */
 export const TAKES_UNKNOWN: Readonly<Record<string, string>> = {
   'GET /cluster/owners/{provider_id}': 'any provider has an owner, also before its first location',
   'PUT /providers/{provider_id}/location': 'the location creates its provider',
@@ -25,7 +25,7 @@ export const TAKES_UNKNOWN: Readonly<Record<string, string>> = {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const BROKEN = '%E0%A4';
 
-/** A method that the path does not have. */
+/** A method that the path does not support. */
 export function badMethod(path: string): BadCall {
   const own = ROUTES.filter((route) => route.path.replaceAll(/:(\w+)/g, '{$1}') === path);
   const method = METHODS.find((name) => own.every((route) => route.method !== name));
@@ -33,7 +33,7 @@ export function badMethod(path: string): BadCall {
   return { what: 'another method', status: 405, names: 'Cannot', method };
 }
 
-/** Ids that nothing has, and one that is no text. `body` names none of the ids. */
+/** Ids of nothing, and a malformed one. `body` contains none of the ids. */
 export function badPaths(title: string, path: string, body: unknown): BadCall[] {
   if (!path.includes('{')) return [];
   const ids = Object.fromEntries(Object.keys(IDS).map((name) => [name, UNKNOWN_ID]));
@@ -42,21 +42,24 @@ export function badPaths(title: string, path: string, body: unknown): BadCall[] 
   return title in TAKES_UNKNOWN ? [broken] : [unknown, broken];
 }
 
-/** Values that a parameter does not take. */
+/** Invalid values of a parameter. */
 export function badQueries(name: string): BadCall[] {
   const broken = { what: `a broken ${name}`, status: 400, names: 'query', query: `?${name}=${BROKEN}` } as const;
   // Any string may be the name of an object.
   if (name === 'foreign_id') return [broken];
-  // A zone matters to positions in its own coordinates alone.
+  // `zone_id` matters only for positions in local coordinates.
   const more = name === 'zone_id' ? 'crs=local&' : '';
   return [broken, { what: `a bad ${name}`, status: 400, names: name, query: `?${more}${name}=bad` }];
 }
 
 const NO_JSON = ['', '{', 'no', '{"a":}', '\u0000'];
-/** JSON that no body is; of sensors everything is one. */
+/** JSON that is no valid body. Sensors accept any JSON value. */
 const NO_ENTITY = [true, 7, 'text', null, { type: 7, properties: 'none' }];
 
-/** Texts that are no JSON, and JSON that is no such body. A rule to be validated may be any text, and begins a message otherwise. */
+/**
+ * Strings that are not JSON, and JSON that is no valid body. The validator of rules accepts any string, so its messages
+ * start differently.
+ */
 export function badBodies(title: string, good: unknown): BadCall[] {
   // Errors of JSON-RPC requests are returned with status 200: see rpc.test.ts.
   if (title === 'PUT /rpc') return [];
@@ -72,17 +75,17 @@ export function bad(what: string, body: unknown, names: string): BadCall {
   return { what, status: 400, names, body };
 }
 
-/** Patterns of error types: v1 has names for them. */
+/** Patterns of error types, which have different names in v1. */
 const TYPES: Readonly<Record<string, RegExp>> = { v1: /^(bad request|not found)$/ };
 const VENDOR_TYPES = /^com\.flowcate\.(http|license)\.\w+$/;
 
-/** An endpoint of a version, which is empty where a path has none. */
+/** An endpoint in a version; an empty string for paths without version. */
 interface Versioned {
   readonly version: string;
   readonly title: string;
 }
 
-/** Fails unless the reply is a refusal as the bad call asks for. */
+/** Fails unless the reply is the error that the bad call expects. */
 export function assertRefused(asked: Versioned, { what, status, names }: BadCall, reply: TestReply): void {
   const title = `${asked.version} ${asked.title}`;
   assert.equal(reply.status, status, `${title} with ${what}: ${reply.status} ${reply.text}`);

@@ -4,12 +4,9 @@ import { ENDPOINTS } from './endpoints.ts';
 import { ASIDES } from './statements/asides.ts';
 import { CHAPTERS } from './statements/statements.ts';
 
-/** Which tests cover the contract: every statement of the specification, every endpoint and every topic. */
+/** Maps every statement of the specification, every endpoint and every topic to its tests. */
 
-const SOCKET_WALK: CoveredBy = [
-  'contract/socket_document.test.ts',
-  'describes the events of every topic, of every kind',
-];
+const SOCKET_WALK: CoveredBy = ['contract/socket_document.test.ts', 'describes all kinds of events of every topic'];
 
 const RPC = 'contract/rpc.test.ts';
 const RELATIONS = 'e2e/relations.test.ts';
@@ -63,10 +60,7 @@ const ALERT_REFUSALS: CoveredBy = [
   'a meaningless member of a rule or a view is rejected by its name',
 ];
 const OWNERS: CoveredBy = ['e2e/operation.test.ts', 'at /cluster/owners that it owns everything, without a cluster'];
-const DOCUMENTS: CoveredBy = [
-  'contract/documents.test.ts',
-  'openapi.json of v2 refers to nothing that it does not have',
-];
+const DOCUMENTS: CoveredBy = ['contract/documents.test.ts', 'openapi.json of v2 has no dangling references'];
 const PAGES: CoveredBy = ['api/docs_pages.test.ts', 'The documentation pages load only files of the hub'];
 
 /** Tests of an endpoint beyond its statuses, parameters and bodies, by path. */
@@ -131,8 +125,8 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],
   '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Notifications of Cisco come through REST to a subscriber']],
-  '/rpc/available': [[RPC, 'lists the methods of all clients with their handlers, below all prefixes']],
-  '/rpc': [[RPC, 'answers a request of REST with the result of a WebSocket client']],
+  '/rpc/available': [[RPC, 'lists the methods of all clients with their handlers, under all prefixes']],
+  '/rpc': [[RPC, 'answers a REST request with the result of a WebSocket client']],
   '/license/info': [[OPERATION, 'at /license/info that its key is no good, which changes nothing']],
   '/license/key': [LICENSE],
   '/license/lease': [LICENSE],
@@ -162,14 +156,14 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
 /** The WebSocket as an endpoint. */
 export const OF_SOCKET: readonly CoveredBy[] = [
   ['e2e/frames.test.ts', 'are the same on all paths of the WebSocket'],
-  ['contract/socket_document.test.ts', 'describes the commands that the hub takes, and its answers'],
+  ['contract/socket_document.test.ts', 'describes the commands that the hub accepts, and its responses'],
 ];
 
 const EVERY_CHANGE: CoveredBy = [TOPICS, 'the topics of changes get every change with its entity'];
 
 /** The WebSocket of remote procedure calls. */
 const OF_RPC_SOCKET: readonly CoveredBy[] = [
-  [RPC, 'forwards a call of one WebSocket client to another, on all paths, with an id of its own'],
+  [RPC, 'forwards a call of one WebSocket client to another, on all paths, with its own id'],
 ];
 
 /** Tests of a topic beyond the schema of its events. */
@@ -203,7 +197,7 @@ export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   ],
 };
 
-/** The text of COVERAGE.md. */
+/** Returns the contents of COVERAGE.md. */
 export function coveragePage(): string {
   const endpoints = ENDPOINTS.flatMap(({ path, answers }) => {
     return Object.keys(answers).map((method, i) => {
@@ -237,7 +231,7 @@ ${topics.join('\n')}
 `;
 }
 
-/** The statements of each chapter, by their headings. */
+/** Statements of each chapter, by heading. */
 function chapters(): readonly string[] {
   return Object.entries(CHAPTERS).map(([chapter, statements]) => {
     const parts = Map.groupBy(statements, ({ at }) => at.slice(0, at.search(PLACE)));
@@ -253,7 +247,7 @@ ${rows.join('\n')}
   });
 }
 
-/** Kind and number of a statement, behind its heading. */
+/** Kind and number of a statement, after its heading. */
 const PLACE = / (row|item|sentence) [\w.]+$/;
 
 const INTRODUCTION = `<!-- Made of the statements and endpoints in test/contract/ by "npm run generate". -->

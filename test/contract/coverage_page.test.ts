@@ -16,12 +16,12 @@ const specification = existsSync(SPECIFICATION) ? readFileSync(SPECIFICATION, 'u
 const skip = specification ? false : 'the specification is not here';
 
 const STATEMENTS = Object.values(CHAPTERS).flat();
-/** SHA-256 of the statements that the rows were written for. */
+/** SHA-256 of the statements for which the rows were written. */
 const READ = '096fd1e329d141e0ed04c7b87626f7781da2631efdfd48cad96a4f987e82e1be';
 
 const REWRITE = 'rewrite it: npm run generate';
 
-/** Endpoints that the specification names in words. */
+/** Endpoints that the specification describes in prose. */
 const IN_WORDS: Readonly<Record<string, readonly string[]>> = {
   'vendor location notification endpoint': ['PUT /adapters/cisco/locations', 'POST /adapters/cisco/locations'],
   'consumption and usage statistic API': [
@@ -30,15 +30,15 @@ const IN_WORDS: Readonly<Record<string, readonly string[]>> = {
     'GET /stats/consumption/{year}/{month}',
   ],
 };
-/** Has a row of its own, which names no method. */
+/** Has its own row, which names no method. */
 const SOCKET = 'WebSocket /ws/socket';
 
 describe('COVERAGE.md', () => {
-  it('is what coveragePage makes', () => {
+  it('equals the result of coveragePage', () => {
     assert.equal(readFileSync(PAGE, 'utf8'), coveragePage(), REWRITE);
   });
 
-  it('names tests that exist', () => {
+  it('names only existing tests', () => {
     const named = [
       ...STATEMENTS.flatMap(({ tests }) => tests),
       ...Object.values(IN_DEPTH).flat(),
@@ -51,19 +51,19 @@ describe('COVERAGE.md', () => {
     );
   });
 
-  it('names a test for every statement, in words of its own', () => {
+  it('names a test for every statement, in its own words', () => {
     assert.deepEqual(
       STATEMENTS.filter(({ tests, says }) => tests.length === 0 || says === ''),
       [],
     );
   });
 
-  it('has every statement of the specification, once, and no other', { skip }, (t) => {
+  it('has every statement of the specification exactly once, and no other', { skip }, (t) => {
     const read = statementsOf(specification ?? '');
     const aside = new Set(Object.keys(ASIDES));
     const wanted = read.map(({ at }) => at);
     t.diagnostic(`${read.length} statements, ${aside.size} of them of no hub`);
-    assert.equal(new Set(wanted).size, wanted.length, 'two statements go by one name');
+    assert.equal(new Set(wanted).size, wanted.length, 'two statements have one name');
     assert.deepEqual(STATEMENTS.map(({ at }) => at).toSorted(), wanted.filter((at) => !aside.has(at)).toSorted());
     assert.deepEqual(
       [...aside].filter((at) => !wanted.includes(at)),
@@ -71,13 +71,13 @@ describe('COVERAGE.md', () => {
     );
   });
 
-  it('was written for the specification as it stands', { skip }, () => {
+  it('was written for the current text of the specification', { skip }, () => {
     const texts = statementsOf(specification ?? '').map(({ text }) => text);
     const digest = createHash('sha256').update(texts.join('\n')).digest('hex');
     assert.equal(digest, READ, 'a statement has changed: see that its row and tests still fit, then note the digest');
   });
 
-  it('names nothing that the hub does not have', () => {
+  it('names only resources of the hub', () => {
     const paths = new Set(ENDPOINTS.map(({ path }) => path));
     assert.deepEqual(
       Object.keys(IN_DEPTH).filter((path) => !paths.has(path)),
@@ -107,7 +107,7 @@ describe('COVERAGE.md', () => {
   });
 });
 
-/** The cells of the first table under a heading of the specification. */
+/** Cells of the first table under a heading of the specification. */
 function tableOf(heading: string): string[][] {
   const [, section = ''] = (specification ?? '').split(`\n## ${heading}\n`);
   const lines = section.split('\n## ')[0]?.split('\n') ?? [];
@@ -121,7 +121,7 @@ function tableOf(heading: string): string[][] {
   });
 }
 
-/** `GET /zones` for each of the methods and paths of a row; the path alone if the row names no method. */
+/** Returns `GET /zones` for each method and path of a row, or the path alone if the row names no method. */
 function endpointsOf(methods: string, paths: string): readonly string[] {
   if (paths.startsWith(SOCKET)) return [];
   const inWords = IN_WORDS[paths];

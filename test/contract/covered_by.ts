@@ -1,12 +1,12 @@
 import { ENDPOINTS, testName, versionsOf } from './endpoints.ts';
 
-/** A test by its file below test/ and its name; a case of a table by the test file that runs it and its own name. */
+/** A test: its file below test/ and its name. A table case is named by its test file and its own name. */
 export type CoveredBy = readonly [file: string, name: string];
 
-/** The file whose tests walk every method of every endpoint in every version. */
+/** The file whose tests call every method of every endpoint in every version. */
 export const ENDPOINT_WALK = 'contract/endpoint_table.test.ts';
 
-/** The tests that walk an endpoint in each version: one method of it, or all. */
+/** Returns the tests that call one method of an endpoint, or all, in each version. */
 export function walked(path: string, method?: string): readonly CoveredBy[] {
   const found = ENDPOINTS.filter((endpoint) => endpoint.path === path).flatMap((endpoint) => {
     const methods = Object.entries(endpoint.answers).filter(([name]) => method === undefined || name === method);

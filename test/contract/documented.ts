@@ -11,7 +11,7 @@ type Responses = Readonly<Record<string, { readonly $ref?: string; readonly cont
 
 const DIALECTS = { 'openapi.json': '2020', 'openapi-3.0.json': 'OpenAPI 3.0' } as const;
 
-/** Responses as the hub's own documents describe them. */
+/** Replies as described by the hub's own documents. */
 export class Documented {
   readonly #said: readonly Said[];
 
@@ -28,12 +28,12 @@ export class Documented {
     return new Documented(await Promise.all(said));
   }
 
-  /** Fails when a document does not know the status of the reply, or describes another body. */
+  /** Fails if a document lacks the status of the reply, or describes another body. */
   check(method: string, path: string, reply: TestReply): void {
     for (const said of this.#said) said.check(method, path, reply);
   }
 
-  /** Fails when the body of a good request does not fit a document. */
+  /** Fails if the body of a valid request does not match a document. */
   checkBody(method: string, path: string, body: unknown): void {
     for (const said of this.#said) said.checkBody(method, path, body);
   }
@@ -70,7 +70,7 @@ class Said {
   checkBody(method: string, path: string, body: unknown): void {
     const at = pointer('paths', path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema');
     const problem = this.#schemas.at(at)(body);
-    assert.equal(problem, undefined, `${method} ${path} is documented not to take ${JSON.stringify(body)}`);
+    assert.equal(problem, undefined, `${method} ${path} rejects ${JSON.stringify(body)} according to its document`);
   }
 
   #response($ref: string) {

@@ -30,7 +30,7 @@ interface Schema {
 
 const VERSIONS = ['v1', 'v2'] as const;
 
-/** The refusals that an operation must state, by what its row has. */
+/** The errors that an operation must document, derived from its row. */
 const EXPECTED: readonly [status: string, when: (route: (typeof ROUTES)[number]) => boolean][] = [
   ['400', ({ body, path }) => body !== undefined || path.includes(':')],
   ['401', ({ permission }) => permission !== 'public'],
@@ -44,7 +44,7 @@ const EXPECTED: readonly [status: string, when: (route: (typeof ROUTES)[number])
 describe('the documents of the API', () => {
   let hub: TestHub;
   before(async () => {
-    // A broker that is not there: the documents say all that a hub can do.
+    // A broker that does not exist: the documents describe every feature of a hub.
     hub = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: 9, uns_root: 'plant' });
   });
   after(() => hub.close());
@@ -63,7 +63,7 @@ describe('the documents of the API', () => {
       assert.ok(valid, JSON.stringify(errors));
     });
 
-    it(`openapi.json of ${version} has an operation for each row, with all statuses that it can answer`, async () => {
+    it(`openapi.json of ${version} has an operation for each row, with all its possible statuses`, async () => {
       const { paths } = await read(version, 'openapi.json');
       const rows = ROUTES.filter(({ versions }) => versions.includes(version));
       assert.equal(Object.values(paths).flatMap((operations) => Object.keys(operations)).length, rows.length);
@@ -93,7 +93,7 @@ describe('the documents of the API', () => {
     });
 
     for (const name of ['openapi.json', 'asyncapi.json']) {
-      it(`${name} of ${version} has schemas that are some, with examples that fit them`, async () => {
+      it(`${name} of ${version} has valid schemas, and their examples match them`, async () => {
         const document = await read(version, name);
         const schemas = new DocumentSchemas(document, '2020');
         for (const [title, schema] of Object.entries(document.components.schemas)) {
@@ -107,7 +107,7 @@ describe('the documents of the API', () => {
         }
       });
 
-      it(`${name} of ${version} refers to nothing that it does not have`, async () => {
+      it(`${name} of ${version} has no dangling references`, async () => {
         const document = await read(version, name);
         const missing = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g)].filter(([, at = '']) => {
           const segments = at
@@ -142,7 +142,7 @@ describe('the documents of the API', () => {
     for (const code of Object.values(WIRE_ERRORS)) assert.ok(codes.includes(`${code}: `), String(code));
   });
 
-  it('examples of entities and locations are accepted as they are', async () => {
+  it('examples of entities and locations are accepted unchanged', async () => {
     const { components } = await read('v2', 'openapi.json');
     const example = (title: string) => components.schemas[title]?.examples?.[0] as object;
     for (const [path, title] of [
@@ -159,7 +159,7 @@ describe('the documents of the API', () => {
   });
 });
 
-/** By itself, by what it refers to, or by one of its alternatives. */
+/** Directly, by reference, or by one of its alternatives. */
 function isDescribed({ $ref, description, anyOf = [] }: Schema): boolean {
   return $ref !== undefined || description !== undefined || anyOf.some(isDescribed);
 }

@@ -45,7 +45,7 @@ describe('the endpoints of the hub', () => {
     }
   }
 
-  it('are the rows of the API, and were called with good and bad input', (t) => {
+  it('are the rows of the API, and were called with valid and invalid input', (t) => {
     t.diagnostic(`${calls.good} good and ${calls.bad} bad calls`);
     const listed = ENDPOINTS.flatMap(({ path, answers }) => Object.keys(answers).map((method) => `${method} ${path}`));
     assert.deepEqual(new Set(listed), ROWS);
@@ -59,7 +59,7 @@ describe('the endpoints of the hub', () => {
     readonly version: string;
   }
 
-  /** Every reply is also one that the document of its version knows. */
+  /** Every reply must also match the document of its version. */
   async function call({ title, method, path, version }: Called, sent: Partial<BadCall>) {
     const base = hub.origin + (version === '' ? '' : `/hub/${version}`);
     const body = 'body' in sent ? sent.body : BODIES[title]?.();

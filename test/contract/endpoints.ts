@@ -1,17 +1,17 @@
 import { IDS } from './world.ts';
 
-/** Every endpoint with its methods and what they answer when all goes well. */
+/** Every endpoint with its methods and their statuses of success. */
 export interface Endpoint {
   readonly path: string;
   readonly answers: Readonly<Record<string, number>>;
-  /** Parameters that each of its methods must support, in addition to those of GET alone. */
+  /** Query parameters of all methods, in addition to those of GET alone. */
   readonly writes?: readonly string[];
   readonly reads?: readonly string[];
-  /** Parameters that it is not answered without. */
+  /** Required query parameters. */
   readonly needs?: string;
-  /** Whether it is served without a version alone. */
+  /** Whether it is served without a version only. */
   readonly unversioned?: true;
-  /** Those that it is served in; both when left out. */
+  /** Versions that serve it; both by default. */
   readonly versions?: readonly string[];
 }
 
@@ -143,7 +143,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/metrics', answers: { GET: 200 }, unversioned: true },
 ];
 
-/** Versions of the API in which an endpoint is called; an empty string stands for no version. */
+/** Versions of the API in which an endpoint is called. An empty string means no version. */
 export function versionsOf({ unversioned, versions = ['v1', 'v2'] }: Endpoint): readonly string[] {
   return unversioned === true ? [''] : versions;
 }

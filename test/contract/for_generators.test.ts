@@ -30,10 +30,10 @@ interface Found {
 
 const NEW = 'openapi.json';
 const OLD = 'openapi-3.0.json';
-/** Takes what is no JSON, too, which no component says. */
+/** Accepts plain text as well, which no component describes. */
 const TEXT = 'paths./validator/rules/locating.post.requestBody.content.text/plain.schema';
 
-describe('the OpenAPI documents, read by generators of clients,', () => {
+describe('the OpenAPI documents for code generators', () => {
   let hub: TestHub;
   before(async () => {
     hub = await openTestHub();
@@ -47,7 +47,7 @@ describe('the OpenAPI documents, read by generators of clients,', () => {
   };
 
   for (const version of ['v1', 'v2']) {
-    it(`are valid OpenAPI 3.0 and 3.1 of the same names in ${version}`, async () => {
+    it(`are valid OpenAPI 3.0 and 3.1 with the same names in ${version}`, async () => {
       const old = await read(version, OLD);
       assert.equal(old.openapi, '3.0.3');
       const { valid, errors } = await new Validator().validate(structuredClone(old) as never);
@@ -55,7 +55,7 @@ describe('the OpenAPI documents, read by generators of clients,', () => {
       assert.deepEqual(namesIn(old), namesIn(await read(version, NEW)));
     });
 
-    it(`have examples that fit by the dialect of 3.0 in ${version}`, async () => {
+    it(`have examples that match the schemas of 3.0 in ${version}`, async () => {
       const old = await read(version, OLD);
       const schemas = new DocumentSchemas(old, 'OpenAPI 3.0');
       const examples = Object.entries(old.components.schemas).filter(([, { example }]) => example !== undefined);
@@ -71,7 +71,7 @@ describe('the OpenAPI documents, read by generators of clients,', () => {
         assert.deepEqual(inline, []);
       });
 
-      it(`say how large a number may be in ${version}/${name}`, async () => {
+      it(`specify the format of every number in ${version}/${name}`, async () => {
         const document = await read(version, name);
         const named = Object.entries(document.components.schemas).map(([at, schema]) => ({ at, schema }));
         const numbers = [...named, ...innerSchemas(document)].filter(({ schema: { type = '', enum: words } }) => {
@@ -85,7 +85,7 @@ describe('the OpenAPI documents, read by generators of clients,', () => {
   }
 });
 
-/** Whether a schema needs a name; a generator would otherwise derive one from its path. */
+/** Whether a schema needs a name. A generator would otherwise derive one from its path. */
 function isNamingWorth(schema: Schema): boolean {
   const { type = '', properties, enum: words = [], anyOf = [], oneOf = [], allOf = [] } = schema;
   if (properties !== undefined || type === 'object') return true;
@@ -96,7 +96,7 @@ function isNamingWorth(schema: Schema): boolean {
   return others.length + allOf.length > 0 && !isMaybe;
 }
 
-/** All schemas of a document that no component is, with where they are. A list of names is what its elements are. */
+/** All inline schemas of a document, with their paths. A list of names counts as its elements. */
 function innerSchemas(document: OpenApi): Found[] {
   const { schemas, ...shared } = document.components;
   const inTree = (node: unknown, at: string): Found[] => {

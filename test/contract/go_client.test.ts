@@ -4,8 +4,8 @@ import type { TestReply } from '../support/running_hub.ts';
 import { type AsGoClient, LOCATION, MAC, openAsGoClient, UUID } from './as_go_client.ts';
 
 /**
- * Needs of the public Go client (omlox-client-go) that no schema of the REST API states: one row for each of its quirks,
- * named after it, against a running hub.
+ * Requirements of the public Go client (omlox-client-go) that no schema of the REST API expresses. Each row is named
+ * after a quirk of the client, and runs against a hub.
  */
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -21,14 +21,14 @@ before(async () => {
 after(() => client.close());
 beforeEach(() => client.clear());
 
-/** Bodies that its generated decoders accept for the status of a write: an object, null, or none. */
+/** Bodies that its generated decoders accept for the status of a write: an object, null, or an empty body. */
 function assertDecodable({ status, text }: TestReply): void {
   assert.ok(status >= 200 && status < 300, `${status} ${text}`);
   assert.ok(text === '' || text.startsWith('{') || text === 'null', text);
 }
 
 const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
-  async 'It sends no Content-Type, and a line end behind the JSON'() {
+  async 'It sends no Content-Type, and a line feed after the JSON'() {
     assert.equal((await send('POST', '/trackables', { id: NIL_UUID, type: 'omlox' })).status, 201);
     assert.equal((await send('POST', '/providers', { id: MAC, type: 'uwb' })).status, 201);
     assert.equal((await send('PUT', `/providers/${MAC}/location`, LOCATION)).status, 204);
@@ -82,7 +82,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  async 'It reads the body of a 201 without looking whether there is one'() {
+  async 'It reads the body of a 201 without checking that there is one'() {
     for (const [path, body] of [
       ['/trackables', { id: NIL_UUID, type: 'virtual', name: 'n' }],
       ['/providers', { id: 'p', type: 'unknown', name: 'n' }],
@@ -96,7 +96,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  async 'It reads the answer to an update or a deletion as an object or as nothing'() {
+  async 'It reads the response to an update or a deletion as an object, or requires an empty body'() {
     await send('POST', '/trackables', { id: UUID, type: 'omlox' });
     await send('POST', '/providers', { id: MAC, type: 'uwb' });
     const updated = await send('PUT', `/trackables/${UUID}`, { id: UUID, type: 'omlox', name: 'new' });
@@ -133,7 +133,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  async 'It knows few types, and cannot read a list with another: they are echoed, none is made up'() {
+  async 'It knows few types, and cannot parse a list with another: the hub echoes types and invents none'() {
     const types = ['uwb', 'gps', 'wifi', 'rfid', 'ibeacon', 'virtual', 'unknown'];
     for (const type of types) {
       await send('POST', '/providers', { id: `made ${type}`, type });
@@ -159,7 +159,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     );
   },
 
-  async 'It shows type, code and message of an error, and anything else as it came'() {
+  async 'It shows type, code and message of an error, and any other body unchanged'() {
     for (const [method, path, status, type, body] of [
       ['GET', `/trackables/${UUID}`, 404, '.http.not_found', undefined],
       ['GET', `/trackables/${UUID}/location`, 404, '.http.not_found', undefined],
@@ -186,7 +186,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal((await send('DELETE', `/providers/${MAC}`)).status, 204);
   },
 
-  async 'It sends what is unset of a location as empty texts'() {
+  async 'It sends unset members of a location as empty strings'() {
     const location = { ...LOCATION, source: '', provider_type: 'unknown', provider_id: '' };
     assert.equal((await send('PUT', `/providers/${MAC}/location`, location)).status, 204);
     const { body } = await send('GET', `/providers/${MAC}/location`);

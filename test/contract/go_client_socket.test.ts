@@ -16,8 +16,8 @@ import {
 } from './as_go_client.ts';
 
 /**
- * Needs of the public Go client (omlox-client-go) for the WebSocket: one row for each of its quirks, named after it,
- * against a running hub and down to the bytes on the wire.
+ * Requirements of the public Go client (omlox-client-go) for the WebSocket. Each row is named after a quirk of the
+ * client, and runs against a hub, down to the bytes on the wire.
  */
 
 let client: AsGoClient;
@@ -31,7 +31,7 @@ beforeEach(() => client.clear());
 const isMessage = (frame: WireFrame): boolean => frame.opcode === 1 && messageOf(frame).event === 'message';
 
 const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
-  async 'It drops messages with a subscription id, though answers to subscribe have one'() {
+  async 'It drops messages with a subscription id, although responses to subscribe have one'() {
     const socket = await client.subscribe('location_updates');
     assert.ok(Number(messageOf(socket.frames[0] as WireFrame).subscription_id) > 0);
     await client.send('PUT', `/providers/${MAC}/location`, LOCATION);
@@ -58,7 +58,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     assert.ok(Math.max(...lengths) > 2000, 'the hub does not join events that wait');
   },
 
-  async 'It stops reading behind the JSON: a message is one frame without fragments, compression or a line end'() {
+  async 'It stops reading after the JSON: a message is one frame without fragments, compression or a line feed'() {
     const socket = await client.subscribe('trackable_motions');
     assert.equal(socket.answer.includes('sec-websocket-extensions'), false);
     await client.send('POST', '/trackables', { id: UUID, type: 'omlox', location_providers: [MAC], radius: 2 });
@@ -75,7 +75,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  async 'It pings every nine seconds, and wants the same back'() {
+  async 'It pings every nine seconds, and expects the same payload in the pong'() {
     const socket = await client.subscribe('fence_events');
     socket.send(9, 'still there?');
     const pong = await socket.frame(({ opcode }) => opcode === 10);
@@ -113,7 +113,7 @@ const QUIRKS: Readonly<Record<string, () => Promise<void>>> = {
 describe('omlox-client-go on the WebSocket', () => {
   for (const [name, check] of Object.entries(QUIRKS)) test(name, check);
 
-  test('It would wait forever after error 10006 for a subscription, so the hub answers 10004', async (t) => {
+  test('It would wait forever after error 10006 for a subscription, so the hub sends 10004', async (t) => {
     const authorize = () => Promise.reject(errorWith('HUB_NOT_AUTHENTICATED', 'The token is missing'));
     const server = await serveSocket(t, { authorize });
     const ask = async (userAgent: string): Promise<unknown> => {
@@ -123,7 +123,7 @@ describe('omlox-client-go on the WebSocket', () => {
     assert.deepEqual([await ask(USER_AGENT), await ask('Mozilla/5.0')], [10004, 10006]);
   });
 
-  test('It takes 1000 and 1001 for an orderly end of its connection', async () => {
+  test('It treats 1000 and 1001 as an orderly close', async () => {
     const closing = await openTestHub();
     const socket = await RawSocket.open(closing.hub.port, SOCKET_PATH, USER_AGENT);
     const closed = closing.close();

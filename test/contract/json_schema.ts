@@ -2,20 +2,20 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-/** A document with schemas in it, as it was parsed from JSON. */
+/** A parsed JSON document that contains schemas. */
 export type Document = Readonly<Record<string, unknown>>;
 
-/** Checks a value; returns what does not fit, in words, or undefined. */
+/** Validates a value. Returns the errors, or undefined. */
 export type Problem = (value: unknown) => string | undefined;
 
-/** Finds schemas of a document by their JSON Pointers, references in them followed. */
+/** Looks up schemas of a document by JSON Pointer, and resolves their references. */
 export class DocumentSchemas {
   readonly #ajv: Ajv | Ajv2020;
   readonly #compiled = new Map<string, Problem>();
 
-  /** OpenAPI 3.0 has a dialect of its own; 3.1 and AsyncAPI speak JSON Schema. */
+  /** OpenAPI 3.0 has its own dialect; 3.1 and AsyncAPI use JSON Schema. */
   constructor(document: Document, dialect: 'OpenAPI 3.0' | '2020') {
-    // References are followed through parts of the document that are no schemas.
+    // References may pass through parts of the document that are not schemas.
     const options = { strict: false, allErrors: true, validateSchema: false };
     this.#ajv = dialect === '2020' ? new Ajv2020(options) : new Ajv(options);
     formats.default(this.#ajv);
@@ -34,7 +34,7 @@ export class DocumentSchemas {
   }
 }
 
-/** Converts keywords that only OpenAPI 3.0 has to their form in draft 7. */
+/** Converts keywords that exist only in OpenAPI 3.0 to their form in draft 7. */
 function inDraft7(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(inDraft7);
   if (typeof node !== 'object' || node === null) return node;
@@ -45,14 +45,14 @@ function inDraft7(node: unknown): unknown {
   return nullable === true ? { anyOf: [schema, { type: 'null' }] } : schema;
 }
 
-/** A JSON Pointer of the given segments. */
+/** Returns a JSON Pointer of the given segments. */
 export function pointer(...segments: readonly (string | number)[]): string {
   return segments
     .map((segment) => `/${encodeURIComponent(String(segment).replaceAll('~', '~0').replaceAll('/', '~1'))}`)
     .join('');
 }
 
-/** Whether a schema is one, in its own dialect. */
+/** Whether a schema is valid in its own dialect. */
 export function isSchema(schema: object): boolean {
   return new Ajv2020({ strict: false }).validateSchema(schema) === true;
 }

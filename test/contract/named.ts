@@ -1,19 +1,19 @@
 import type { Document } from './json_schema.ts';
 
-/** What an OpenAPI document calls things: what the code of a generated client is made of. */
+/** Names in an OpenAPI document, from which generators derive the code of a client. */
 export interface Names {
   readonly schemas: readonly string[];
-  /** Keys of the shared parameters, with what they are in requests: `path zone_id`. */
+  /** Keys of the shared parameters, with their place and name in requests: `path zone_id`. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** By method and path. */
+  /** Keyed by method and path. */
   readonly operations: Readonly<Record<string, OperationNames>>;
 }
 
 interface OperationNames {
-  /** Null where the document leaves it to the generator. */
+  /** Null if the generator chooses the id. */
   readonly id: string | null;
   readonly tag: string;
-  /** Names of the schemas of the body that is sent and of the one that is answered, or of their elements. */
+  /** Names of the schemas of the request body and the reply body, or of their elements. */
   readonly body: string | null;
   readonly reply: string | null;
 }
@@ -67,7 +67,10 @@ export function namesIn(document: Document): Names {
     return schema === undefined ? null : elementName(schema);
   }
 
-  /** Of a list the name of its elements, of a choice with GeoJSON that of the other choice. */
+  /**
+   * Returns the name of a schema. For a list, the name of its elements; for a choice with GeoJSON, that of the other
+   * alternative.
+   */
   function elementName({ $ref, items }: Schema): string | null {
     if (items !== undefined) return elementName(items);
     if ($ref === undefined) return null;

@@ -6,16 +6,16 @@ import type { Document } from './json_schema.ts';
 import { type Names, namesIn } from './named.ts';
 import { readReferenceDocument } from './reference.ts';
 
-/** Names of the public omlox Hub API, stored here to test them without the reference. */
+/** Names of the public omlox Hub API, stored here so that they can be tested without the reference. */
 const LIST = new URL('omlox_names.json', import.meta.url);
 const { $comment, ...omlox } = JSON.parse(readFileSync(LIST, 'utf8')) as Names & { readonly $comment: string };
 const reference = readReferenceDocument();
 const skip = reference ? false : 'the reference is not here';
 
-/** Is called a PUT in the reference, and is a WebSocket. */
+/** A PUT in the reference, but a WebSocket. */
 const SOCKET = 'PUT /ws/socket';
 const DOCUMENTS = ['v1/openapi.json', 'v1/openapi-3.0.json', 'v2/openapi.json', 'v2/openapi-3.0.json'];
-/** Where v1 answers otherwise, and why. */
+/** Names that differ in v1, with the reason. */
 const OTHER_REPLIES: Readonly<Record<string, string>> = {
   'GET /trackables/{trackable_id}/providers': 'v1 names related entities by their ids',
   'GET /providers/{provider_id}/trackables': 'v1 names related entities by their ids',
@@ -33,7 +33,7 @@ describe('the names of the omlox Hub API', () => {
   });
 
   for (const path of DOCUMENTS) {
-    it(`are those of ${path}, wherever that has the same`, async (t) => {
+    it(`are those of ${path} for all operations that it has`, async (t) => {
       const { status, body } = await hub.get(`${hub.origin}/hub/${path}`);
       assert.equal(status, 200);
       const own = namesIn(body as unknown as Document);

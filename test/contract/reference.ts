@@ -1,38 +1,38 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Document, DocumentSchemas, type Problem, pointer } from './json_schema.ts';
 
-/** The public omlox Hub API as reference data: read where it is present. */
+/** The public omlox Hub API as reference data, if it is present. */
 const REFERENCE = new URL('../../../shared/spec/omlox_Hub_API_2.0.0.json', import.meta.url);
 
-/** A member of a body, by the reference. */
+/** A member of a body in the reference. */
 export interface Member {
   readonly name: string;
-  /** A JSON type; undefined where it may be of several. */
+  /** A JSON type; undefined if several are allowed. */
   readonly type: string | undefined;
   readonly isRequired: boolean;
-  /** A value that it may have; undefined where the reference shows none. */
+  /** An example value; undefined if the reference has none. */
   readonly example: unknown;
 }
 
 export interface RequestBody {
-  /** Whether it is a list of what the members are of. */
+  /** Whether it is a list of objects with these members. */
   readonly isList: boolean;
   readonly members: readonly Member[];
   readonly problem: Problem;
 }
 
-/** One operation of the reference. */
+/** An operation of the reference. */
 export interface Operation {
   /** `GET /zones` */
   readonly title: string;
   readonly method: string;
   readonly path: string;
-  /** Status of a success. */
+  /** Status of success. */
   readonly success: number;
   readonly parameters: readonly { readonly name: string; readonly type: string }[];
-  /** Undefined if none is sent. */
+  /** Example body; undefined without a body. */
   readonly body: RequestBody | undefined;
-  /** Schema errors of the body of a success; undefined if the reference has no schema for it. */
+  /** Validates the body of a success; undefined if the reference has no schema for it. */
   readonly replyProblem: Problem | undefined;
 }
 
@@ -53,13 +53,13 @@ interface Described {
   readonly responses: Readonly<Record<string, Content & { readonly $ref?: string }>>;
 }
 
-/** The reference; undefined where it is not present. */
+/** The reference; undefined if it is not present. */
 export function readReference(): Reference | undefined {
   const document = readReferenceDocument();
   return document && new Reference(document);
 }
 
-/** The reference as it is written; undefined where it is not present. */
+/** The unparsed reference; undefined if it is not present. */
 export function readReferenceDocument(): Document | undefined {
   return existsSync(REFERENCE) ? (JSON.parse(readFileSync(REFERENCE, 'utf8')) as Document) : undefined;
 }
@@ -80,12 +80,12 @@ export class Reference {
     );
   }
 
-  /** The check of a schema of that name. */
+  /** Returns the validator of the schema with this name. */
   schema(name: string): Problem {
     return this.#schemas.at(`/components/schemas/${name}`);
   }
 
-  /** The node that a reference points to. */
+  /** Resolves a reference to its node. */
   node<T>($ref: string): T {
     const segments = $ref.split('/').slice(1);
     return segments.reduce<unknown>((node, segment) => (node as Document)[segment], this.#document) as T;

@@ -15,18 +15,18 @@ import { Documented } from './documented.ts';
 import { type Operation, type RequestBody, readReference } from './reference.ts';
 import { BODIES, filled, IDS, restore, UNKNOWN_ID } from './world.ts';
 
-/** Intended deviations of successes from the reference, with their reasons. */
+/** Intended deviations from the reference in successful replies, with their reasons. */
 const OTHER_SHAPES: Readonly<Record<string, string>> = {
   'v1 GET /trackables/{trackable_id}/providers': 'v1 names related entities by their ids; the reference is v2',
   'v1 GET /providers/{provider_id}/trackables': 'v1 names related entities by their ids; the reference is v2',
 };
 
-/** Paths that the reference lists as PUT, and that are WebSockets. */
+/** Paths that the reference lists as PUT, but that are WebSockets. */
 const SOCKET = '/ws/socket';
 
-/** Members that have to fit other things than the example of the reference does. */
+/** Members whose valid values differ from the example of the reference. */
 const OWN_VALUES: Readonly<Record<string, unknown>> = { zone_id: IDS['zone_id'], crs: 'EPSG:4326', trackables: [] };
-/** Members that take any JSON. */
+/** Members that accept any JSON. */
 const ANY_JSON = new Set(['sensors']);
 
 interface Calls {
@@ -52,9 +52,9 @@ describe('the omlox Hub API 2.0.0', { skip: reference ? false : 'the reference i
     for (const operation of operations) {
       const { title, path } = operation;
       if (path === SOCKET) it(`${version} ${title} is a WebSocket`, () => walkSocket(operation, version));
-      else it(`${version} ${title} answers as the reference says`, () => walk(operation, version));
+      else it(`${version} ${title} answers as the reference specifies`, () => walk(operation, version));
     }
-    it(`was called in whole in ${version}, with good and bad input`, (t) => {
+    it(`was called completely in ${version}, with valid and invalid input`, (t) => {
       const calls = operations.map(({ title }) => called.get(`${version} ${title}`) ?? { good: 0, bad: 0 });
       const sum = (kind: keyof Calls) => calls.reduce((total, each) => total + each[kind], 0);
       const complete = calls.filter((each) => each.good > 0 && each.bad > 0).length;
@@ -90,7 +90,7 @@ describe('the omlox Hub API 2.0.0', { skip: reference ? false : 'the reference i
     }
     called.set(`${version} ${title}`, calls);
 
-    /** Every reply is also one that the hub's own document knows. */
+    /** Every reply must also match the hub's own document. */
     async function send(sent: Partial<BadCall>): Promise<TestReply> {
       const url = `${hub.origin}/hub/${version}${sent.path ?? filled(path)}${sent.query ?? ''}`;
       const reply = await hub.request(sent.method ?? method, url, 'body' in sent ? sent.body : makeBody?.());
@@ -105,7 +105,7 @@ describe('the omlox Hub API 2.0.0', { skip: reference ? false : 'the reference i
     const socket = await hub.socket({ path: `/hub/${version}${SOCKET}` });
     const [frame] = await socket.ask({ event: 'subscribe', topic: 'location_updates' });
     assert.equal(reference?.schema('WebsocketSubscriptionResponse')(frame), undefined);
-    // The reference lists the codes, which are numbers, as texts: those begin with the number.
+    // The reference declares numeric codes as strings, which begin with the number.
     const [error] = await socket.ask({ event: 'subscribe', topic: 'nothing' });
     const codes = reference?.node<string[]>('#/components/schemas/WebsocketError/properties/code/enum') ?? [];
     assert.ok(codes.some((code) => code.startsWith(`${error?.code} - Unknown topic`)));
@@ -113,7 +113,7 @@ describe('the omlox Hub API 2.0.0', { skip: reference ? false : 'the reference i
     called.set(`${version} ${title}`, { good: 1, bad: 2 });
   }
 
-  /** A success has the status and the body of the reference, and what was created is there. */
+  /** A success has the status and the body of the reference, and the created object exists. */
   async function assertSuccess(operation: Operation, version: string, reply: TestReply): Promise<void> {
     const { title, success, replyProblem } = operation;
     assert.equal(reply.status, success, `${title}: ${reply.text}`);
@@ -121,13 +121,13 @@ describe('the omlox Hub API 2.0.0', { skip: reference ? false : 'the reference i
       const shown = await hub.get(`${hub.origin}${reply.headers.location}`);
       assert.deepEqual([shown.status, shown.body], [200, reply.body]);
     }
-    // GeoJSON is of another shape, which the hub's own document knows.
+    // GeoJSON has another shape, which the hub's own document describes.
     if (replyProblem === undefined || `${version} ${title}` in OTHER_SHAPES || /^Feature/.test(reply.body.type)) return;
     assert.equal(replyProblem(reply.body), undefined, `${title}: ${reply.text}`);
   }
 });
 
-/** Without parameters, with each of them, and with everything that a body may have. */
+/** Requests without parameters, with each parameter, and with every member that a body may have. */
 function goodCalls({ title, path, parameters, body }: Operation): Partial<BadCall>[] {
   const calls: Partial<BadCall>[] = [{}];
   for (const { name, type } of parameters) {
@@ -142,7 +142,7 @@ function goodCalls({ title, path, parameters, body }: Operation): Partial<BadCal
   return full === undefined ? calls : [...calls, { body: full }];
 }
 
-/** The body with every member that the reference shows a value of: good by the reference, too. */
+/** A body with every member that has an example. It must also be valid by the reference. */
 function fullBody(title: string, { isList, members, problem }: RequestBody): unknown {
   const sent = BODIES[title]?.();
   if (members.length === 0) return undefined;
@@ -156,7 +156,7 @@ function fullBody(title: string, { isList, members, problem }: RequestBody): unk
   return isList ? [full] : full;
 }
 
-/** Each member of another type than the reference says, and each that it requires left out. */
+/** Bodies with one member of a wrong type, and bodies that lack one required member. */
 function badMembers({ title, path }: Operation, { isList, members }: RequestBody): BadCall[] {
   const sent = BODIES[title]?.();
   const element = (isList ? (sent as unknown[])[0] : sent) as Readonly<Record<string, unknown>>;
@@ -174,7 +174,7 @@ function badMembers({ title, path }: Operation, { isList, members }: RequestBody
   });
 }
 
-/** The body without the id that it shares with the path. */
+/** The body without the id that is also in the path. */
 function withoutId(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { provider_id: _, ...rest } = body as { provider_id?: string };

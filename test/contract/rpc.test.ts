@@ -6,7 +6,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { RpcClient } from '../support/rpc_client.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
-/** Every rule of remote procedure calls that a client can see, over real sockets. */
+/** Rules of remote procedure calls that clients can observe, over real sockets. */
 describe('remote procedure calls', () => {
   let hub: TestHub;
   let clients: RpcClient[] = [];
@@ -34,7 +34,7 @@ describe('remote procedure calls', () => {
   const available = async () => (await hub.get('/rpc/available')).body as Record<string, { handler_id: string[] }>;
   const hubId = async (): Promise<string> => (await available())['com.omlox.ping']?.handler_id[0] ?? assert.fail();
 
-  it('lists the methods of all clients with their handlers, below all prefixes', async () => {
+  it('lists the methods of all clients with their handlers, under all prefixes', async () => {
     await handler('Blink LED');
     for (const prefix of ['', '/hub', '/deephub']) {
       const { status, body } = await hub.get(`${hub.origin}${prefix}/v2/rpc/available`);
@@ -46,7 +46,7 @@ describe('remote procedure calls', () => {
     assert.equal((await hub.get(`${hub.origin}/hub/v1/rpc/available`)).status, 404);
   });
 
-  it('answers ping and identify itself, at once', async () => {
+  it('answers ping and identify itself, immediately', async () => {
     const id = await hubId();
     const ping = await put({ method: 'com.omlox.ping', params: { _handler_id: id } });
     assert.deepEqual([ping.status, ping.body], [200, { jsonrpc: '2.0', id: 1, result: 'Pong' }]);
@@ -65,7 +65,7 @@ describe('remote procedure calls', () => {
     assert.deepEqual(await (await open()).ask({ method: 'com.omlox.ping' }), { jsonrpc: '2.0', id: 1, result: 'Pong' });
   });
 
-  it('answers a request of REST with the result of a WebSocket client', async () => {
+  it('answers a REST request with the result of a WebSocket client', async () => {
     const led = await handler('Blink LED');
     const replied = put({ id: 'a', method: 'Blink LED', params: { times: 3, _timeout: 5000, _caller_id: 'me' } });
     const { id, ...request } = await led.answer({ result: { lit: true } });
@@ -74,7 +74,7 @@ describe('remote procedure calls', () => {
     assert.deepEqual((await replied).body, { jsonrpc: '2.0', id: 'a', result: { lit: true } });
   });
 
-  it('hands on numbers digit by digit, there and back', async () => {
+  it('preserves every digit of numbers in both directions', async () => {
     const led = await handler('m');
     const replied = hub.put('/rpc', '{"jsonrpc":"2.0","id":12345678901234567890,"method":"m","params":{"a":21.0}}');
     const sent = new Promise<string>((resolve) => led.socket.once('message', (data) => resolve(String(data))));
@@ -85,7 +85,7 @@ describe('remote procedure calls', () => {
     assert.equal((await replied).text, '{"jsonrpc":"2.0","id":12345678901234567890,"result":0.10}');
   });
 
-  it('answers with the responses of all handlers as soon as the last has answered', async () => {
+  it('answers with the responses of all handlers when the last one arrives', async () => {
     const handlers = [await handler('m'), await handler('m')];
     const replied = put({ method: 'm', params: { _timeout: 60_000 } });
     await handlers[0]?.answer({ error: { code: 3, message: 'busy' } });
@@ -99,12 +99,12 @@ describe('remote procedure calls', () => {
     });
   });
 
-  it('answers with the first success or the first error where that is asked for', async () => {
+  it('answers with the first success or the first error if requested', async () => {
     const handlers = [await handler('m'), await handler('m')];
     const asked = async (aggregation: string, first: object) => {
       const replied = put({ method: 'm', params: { _aggregation: aggregation, _timeout: 60_000 } });
       await handlers[0]?.answer(first);
-      // The other has not answered yet, unless the first was not enough.
+      // The other handler has not answered yet, unless the first answer was not sufficient.
       const other = handlers[1]?.answer({ result: 2 });
       const { body } = await replied;
       await other;
@@ -119,7 +119,7 @@ describe('remote procedure calls', () => {
     assert.equal((await asked('_return_first_error', { result: 1 })).responses.length, 2);
   });
 
-  it('answers −32002 when no handler succeeded', async () => {
+  it('answers −32002 if no handler succeeded', async () => {
     const led = await handler('m');
     const replied = put({ method: 'm', params: { _aggregation: '_return_first_success' } });
     await led.answer({ error: { code: 3, message: 'busy' } });
@@ -128,7 +128,7 @@ describe('remote procedure calls', () => {
     assert.equal(error.data.responses[0].error.message, 'busy');
   });
 
-  it('answers −32001 when no handler answered in time', async () => {
+  it('answers −32001 if no handler answered in time', async () => {
     await handler('m');
     assert.equal((await put({ method: 'm', params: { _timeout: 1 } })).body.error.code, -32001);
     assert.equal((await (await open()).ask({ method: 'm', timeout: 1 })).error?.code, -32001);
@@ -160,13 +160,13 @@ describe('remote procedure calls', () => {
     [-32600, '7'],
     [-32600, '{"jsonrpc":"2.0","id":{},"method":"com.omlox.ping"}'],
   ] as const) {
-    it(`answers the text ${text} with ${code}, by REST and by WebSocket`, async () => {
+    it(`answers the string ${text} with ${code}, by REST and by WebSocket`, async () => {
       const { status, body } = await hub.put('/rpc', text);
       assert.deepEqual([status, body.id, body.error?.code], [200, null, code]);
       const client = await open();
       client.send(text);
       assert.deepEqual(await client.next(), body);
-      // The connection stays.
+      // The connection stays open.
       assert.equal((await client.ask({ method: 'com.omlox.ping' })).result, 'Pong');
     });
   }
@@ -182,7 +182,7 @@ describe('remote procedure calls', () => {
     assert.deepEqual([named.status, named.body], [200, { jsonrpc: '2.0', id: null, result: 'Pong' }]);
   });
 
-  /** A call of a client with another address. */
+  /** A call from a client at another address. */
   const pingFrom = async (localAddress: string): Promise<{ result?: unknown }> => {
     const sent = request(`${hub.base}/rpc`, { method: 'PUT', localAddress });
     sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'com.omlox.ping' }));
@@ -190,7 +190,7 @@ describe('remote procedure calls', () => {
     return (await json(response)) as { result?: unknown };
   };
 
-  it('bounds the open calls of one client, which leaves the own methods of the hub to others', async () => {
+  it("bounds the open calls of one client, without affecting others and the hub's own methods", async () => {
     const led = await handler('slow');
     const call = async (id: number): Promise<Record<string, unknown>> => {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'slow', params: { _timeout: 60_000 } });
@@ -209,7 +209,7 @@ describe('remote procedure calls', () => {
     assert.equal(replies.filter((reply) => 'result' in reply).length, 100);
   });
 
-  it('cancels a call by REST whose client disconnects', async () => {
+  it('cancels a REST call when its client disconnects', async () => {
     const led = await handler('slow');
     const controller = new AbortController();
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slow', params: { _timeout: 60_000 } });
@@ -218,10 +218,10 @@ describe('remote procedure calls', () => {
     controller.abort();
     await assert.rejects(call);
     const open = async () => /^hub_rpc_open_calls (\d+)$/m.exec((await hub.get(`${hub.origin}/metrics`)).text)?.[1];
-    for (let left = 200; (await open()) !== '0'; left--) assert.ok(left > 0, 'the call is given up');
+    for (let left = 200; (await open()) !== '0'; left--) assert.ok(left > 0, 'the call is canceled');
   });
 
-  it('forwards a call of one WebSocket client to another, on all paths, with an id of its own', async () => {
+  it('forwards a call of one WebSocket client to another, on all paths, with its own id', async () => {
     const led = await handler('Blink LED');
     for (const prefix of ['', '/hub', '/deephub']) {
       for (const version of ['v1', 'v2']) {
@@ -257,7 +257,7 @@ describe('remote procedure calls', () => {
     ]);
   });
 
-  it('asks handlers of a zone that is given, and those without one', async () => {
+  it('calls the handlers of a given zone, and those without a zone', async () => {
     const [hall, roof, anywhere] = [await open(), await open(), await handler('m')];
     await hall.register('m', 'hall');
     await roof.register('m', 'roof');
@@ -266,7 +266,7 @@ describe('remote procedure calls', () => {
     assert.equal((await replied).body.result.responses.length, 2);
   });
 
-  it('handles a method until it is unregistered or the connection ends, which ends its calls at once', async () => {
+  it('handles a method until it is unregistered or the connection closes, which ends its calls at once', async () => {
     const led = await handler('m', 'n');
     const caller = await open();
     caller.send({ jsonrpc: '2.0', id: 'm', method: 'm', timeout: 60_000 });
@@ -284,7 +284,7 @@ describe('remote procedure calls', () => {
   });
 
   for (const method of ['rpc.list', 'com.omlox.ping', 'com.omlox.identify', 'register', '', 5]) {
-    it(`lets no client register ${JSON.stringify(method)}`, async () => {
+    it(`rejects the registration of ${JSON.stringify(method)}`, async () => {
       const { error } = await (await open()).ask({ method: 'register', params: { method } });
       assert.equal(error?.code, -32602);
     });
@@ -307,7 +307,7 @@ describe('remote procedure calls', () => {
     assert.equal((await client.ask({ method: 'com.omlox.ping' })).result, 'Pong');
   });
 
-  it('counts calls, refusals and handlers', async () => {
+  it('counts calls, rejections and handlers', async () => {
     const sample = async (name: string): Promise<number> => {
       const { text } = await hub.get(`${hub.origin}/metrics`);
       return Number(

@@ -3,14 +3,14 @@ import { execFile, spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
-/** A program that makes requests from an OpenAPI document, good and bad ones, and checks what is answered. */
+/** A program that derives valid and invalid requests from an OpenAPI document, and checks the replies. */
 const PROGRAM = process.env['SCHEMATHESIS'] ?? 'schemathesis';
 const present = spawnSync(PROGRAM, ['--version']).status === 0;
 const SECONDS = 20;
 
 /**
- * Checks that ask for what no document can promise: that whatever fits a schema is accepted (an id may be taken, a zone
- * unknown), and that everything below a new entity is there at once (sensors are not until they are set).
+ * Excluded checks, whose promises no document can make: that every value that matches a schema is accepted (an id may
+ * be taken, a zone unknown), and that all resources below a new entity exist (sensors do not until they are set).
  */
 const LEFT_OUT = ['positive_data_acceptance', 'ensure_resource_availability'];
 
@@ -33,13 +33,13 @@ describe('schemathesis', { skip: present ? false : 'schemathesis is not installe
     });
   }
 
-  it('has met no fault of the hub', () => {
+  it('has found no internal error of the hub', () => {
     const faults = hub.logged.filter(({ level }) => level === 'error');
     assert.deepEqual(faults, []);
   });
 });
 
-/** The program leaves files in the folder that it runs in. */
+/** The program writes files to its working directory. */
 function run(cwd: string, args: readonly string[]): Promise<{ code: unknown; output: string }> {
   return new Promise((resolve) => {
     execFile(PROGRAM, args, { cwd, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {

@@ -10,7 +10,7 @@ const SUBJECTS: Readonly<Record<string, readonly ContractCase[]>> = {
   endpoints: ENDPOINT_CASES,
   persistence: PERSISTENCE_CASES,
   'types of errors': ERROR_TYPE_CASES,
-  'what public clients stumble over': CLIENTS_CASES,
+  'Difficulties of public clients': CLIENTS_CASES,
   'configuration and license': CONFIG_CASES,
 };
 

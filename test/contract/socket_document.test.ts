@@ -24,7 +24,7 @@ describe('the AsyncAPI document', () => {
   const problem = (key: string, frame: unknown) =>
     schemas.at(pointer('channels', 'socket', 'messages', key, 'payload'))(frame);
 
-  it('describes the commands that the hub takes, and its answers', async () => {
+  it('describes the commands that the hub accepts, and its responses', async () => {
     for (const topic of TOPIC_NAMES) {
       const command = { event: 'subscribe', topic, params: { token: 'any' } };
       assert.equal(problem(`subscribe.${keyOf(topic)}`, command), undefined);
@@ -42,7 +42,7 @@ describe('the AsyncAPI document', () => {
     }
   });
 
-  it('describes the events of every topic, of every kind', async () => {
+  it('describes all kinds of events of every topic', async () => {
     await restore(hub);
     await causeEvents();
     const events = client.frames.filter(({ event }) => event === 'message');
@@ -58,8 +58,8 @@ describe('the AsyncAPI document', () => {
   });
 
   /**
-   * Something of every kind on every topic: two vehicles that touch inside a fence and part, a proximity, and entities
-   * that come, change and go.
+   * Produces every kind of event on every topic: two vehicles touch inside a fence and separate, a proximity is sent,
+   * and entities are created, changed and deleted.
    */
   async function causeEvents(): Promise<void> {
     const second = { type: 'omlox', location_providers: ['tag-2'], radius: 1, parent: null };
@@ -83,7 +83,7 @@ describe('the AsyncAPI document', () => {
     client.send(message);
   }
 
-  /** One of each kind of entity is created, changed and deleted. */
+  /** One entity of each kind is created, changed and deleted. */
   async function changeAll(): Promise<void> {
     for (const collection of ['zones', 'fences', 'providers', 'trackables', 'anchors']) {
       const made = await hub.post(`/${collection}`, BODIES[`POST /${collection}`]?.());
@@ -96,15 +96,15 @@ describe('the AsyncAPI document', () => {
   }
 });
 
-/** What happened, as the event says; of others than these that there was one. */
+/** Kind of an event; `one` for topics with a single kind. */
 function kindOf(event: Event): string {
   return event.event_type ?? event.collision_type ?? event.features?.[0]?.properties?.event_type ?? 'one';
 }
 
 function kindsOf(topic: string): readonly string[] {
-  // Alerts go when there are a thousand.
+  // Alerts are deleted only when there are a thousand.
   if (topic === 'alert_changes') return ['create', 'update'];
-  // A broker brings them.
+  // These come from a broker.
   if (topic === 'xcmd_broadcast') return [];
   if (topic.endsWith('_changes')) return ['create', 'delete', 'update'];
   if (topic.startsWith('fence_events')) return ['region_entry', 'region_exit'];

@@ -8,11 +8,11 @@ const TELLING = 8;
 
 interface Titles {
   readonly fixed: ReadonlySet<string>;
-  /** Titles with gaps; a gap that a name fills in is a group. */
+  /** Titles with placeholders. A placeholder that contains the name of a row is a capturing group. */
   readonly filledIn: readonly RegExp[];
-  /** Whether there are titles that are nearly all gap. */
+  /** Whether some titles consist almost only of a placeholder. */
   readonly hasTable: boolean;
-  /** The texts of the file and of what it imports of test/: in them are the names of rows, with their quotes. */
+  /** Contents of the file and of its imports below test/. They contain the quoted names of rows. */
   readonly texts: readonly string[];
 }
 
@@ -20,9 +20,9 @@ const known = new Map<string, Titles>();
 const walks = new Set(ENDPOINTS.flatMap(({ path }) => walked(path)).map(([, name]) => name));
 
 /**
- * Whether a file has a test or a suite of that name. If a title contains the name of a row, that must be a
- * text of the file or of one that it imports, and so must the name itself where a title is nearly all gap. Any other gap
- * may have anything in it.
+ * Whether a file has a test or a suite with this name. If the title contains the name of a row, that name must be a
+ * string literal of the file or of one of its imports; so must the whole name if a title is almost only a placeholder.
+ * Other placeholders may contain anything.
  */
 export function isTest([file, name]: CoveredBy): boolean {
   if (file === ENDPOINT_WALK && walks.has(name)) return true;
@@ -58,7 +58,7 @@ function readTitles(url: URL): Titles {
   return { fixed, filledIn, hasTable, texts };
 }
 
-/** The text of a file, and of all that it imports of test/; none where there is no such file. */
+/** Contents of a file and of all its imports below test/; empty if the file does not exist. */
 function textsFrom(url: URL, seen = new Set<string>()): readonly string[] {
   if (seen.has(url.href) || !url.href.startsWith(TESTS.href) || !existsSync(url)) return [];
   seen.add(url.href);
@@ -67,7 +67,7 @@ function textsFrom(url: URL, seen = new Set<string>()): readonly string[] {
   return [text, ...imported.flatMap((path) => textsFrom(path, seen))];
 }
 
-/** Parts of a title; every other one is what stands in a gap. */
+/** Splits a title into parts; every other part is a placeholder. */
 function partsOf(template: string): readonly string[] {
   return template.split(/\$\{([^}]*)\}/);
 }

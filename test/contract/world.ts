@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { ROUTES } from '../../src/api/routes/routes.ts';
 import type { TestHub } from '../support/running_hub.ts';
 
-/** One of everything, which every call of the contract tests finds in place. */
+/** One object of every kind, which every call of the contract tests can use. */
 
-/** Ids that the hub makes are there after `restore`. */
+/** Generated ids, available after `restore`. */
 export const IDS: Record<string, string> = {
   zone_id: 'eeeeeeee-0000-4000-8000-000000000001',
   fence_id: 'ffffffff-0000-4000-8000-000000000001',
@@ -12,13 +12,13 @@ export const IDS: Record<string, string> = {
   provider_id: 'tag-1',
   anchor_id: 'anchor-1',
   source_id: 'hall',
-  // A hub knows the month in which it was started.
+  // The current month, in which the hub was started.
   year: String(new Date().getUTCFullYear()),
   month: String(new Date().getUTCMonth() + 1),
   file: 'rest.js',
 };
 
-/** An id that nothing has. */
+/** An id that no object has. */
 export const UNKNOWN_ID = 'dddddddd-0000-4000-8000-00000000000d';
 
 const READER = 'eeeeeeee-0000-4000-8000-000000000002';
@@ -97,7 +97,7 @@ const CISCO = {
   ],
 };
 
-/** Bodies that are accepted, by operation; created for each call, since each name can be used only once. */
+/** Valid bodies by operation. They are created for each call, since each name can be used only once. */
 export const BODIES: Readonly<Record<string, () => unknown>> = {
   'POST /zones': () => ({ ...hall, foreign_id: newName() }),
   'PUT /zones/{zone_id}': () => hall,
@@ -155,13 +155,13 @@ const THINGS: readonly [path: string, id: string, body: object][] = [
   ['/anchors', IDS['anchor_id'] ?? '', anchor],
 ];
 
-/** How often it is looked whether an alert is there. */
+/** Maximum number of polls for an alert. */
 const LOOKS = 200;
 
-/** Paths that the hub has. */
+/** Paths of the hub. */
 const COLLECTIONS = new Set(ROUTES.map(({ path }) => path));
 
-/** Puts everything back in its place, whatever the calls before have done to it. */
+/** Restores every object, whatever earlier calls have changed. */
 export async function restore(hub: TestHub): Promise<void> {
   await hub.delete(`/providers/${UNKNOWN_ID}`);
   for (const [path, id, body] of THINGS) {
@@ -176,7 +176,7 @@ export async function restore(hub: TestHub): Promise<void> {
   if (!COLLECTIONS.has('/alerts/rules')) return;
   IDS['view_id'] = await firstOf(hub, '/views', mapView);
   IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
-  // It is raised a moment after the rule was made, and stays whatever becomes of that.
+  // It is raised a moment after its rule is created, and stays when the rule is deleted.
   for (let left = LOOKS; left > 0; left--) {
     const [alert] = (await hub.get('/alerts')).body as { id: string }[];
     IDS['alert_id'] = alert?.id ?? '';
@@ -192,7 +192,7 @@ async function firstOf(hub: TestHub, path: string, body: object): Promise<string
   return first?.id ?? (await hub.post(path, body)).body.id;
 }
 
-/** The path of an operation, its parameters filled in. */
+/** Returns the path of an operation with its parameters filled in. */
 export function filled(path: string, ids: Readonly<Record<string, string>> = IDS): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? UNKNOWN_ID));
 }

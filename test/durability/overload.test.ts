@@ -92,7 +92,7 @@ test('A hub that is closed keeps the providers that its last locations have brou
   assert.equal((await second.get('/providers/locations')).body.length, locations.length);
 });
 
-test('Without persist_locations a restart keeps entities and no location', async (t) => {
+test('Without persist_locations, entities survive a restart and locations do not', async (t) => {
   const first = await openTestHub({ persist_locations: false, num_threads: 1 });
   t.after(first.close);
   await first.post('/trackables', {

@@ -23,7 +23,7 @@ const GOOD: Record<Kind, readonly (readonly [string, object])[]> = {
     ['a trackable as parent', rfidZone({ parent: carrier })],
     ['a proximity zone as parent', rfidZone({ parent: 'reader' })],
     ['an empty list of points', rfidZone({ ground_control_points: [] })],
-    ['no points, but anchors that place it', { type: 'uwb', anchor_ids: ['a1', 'a2', 'unknown'] }],
+    ['no points, but anchors that georeference it', { type: 'uwb', anchor_ids: ['a1', 'a2', 'unknown'] }],
     ['anchors that are not there yet', uwbZone({ anchor_ids: ['later'] })],
     ['generic, with points', { type: 'generic', ground_control_points: POINTS }],
     [
@@ -94,7 +94,7 @@ const GOOD: Record<Kind, readonly (readonly [string, object])[]> = {
 describe('Entities.create', () => {
   for (const [kind, rows] of Object.entries(GOOD) as [Kind, (typeof GOOD)[Kind]][]) {
     for (const [name, body] of rows) {
-      it(`accepts a ${kind} with ${name} and keeps it as sent`, async () => {
+      it(`accepts a ${kind} with ${name} and stores it unchanged`, async () => {
         const entities = await beside();
         const entity = await entities.create(kind, body);
         const { id, ...rest } = entity;
@@ -106,7 +106,7 @@ describe('Entities.create', () => {
     }
   }
 
-  it('normalises a clockwise, open fence and leaves everything else as sent', async () => {
+  it('normalizes a clockwise, open fence and leaves everything else unchanged', async () => {
     const { entities } = openEntities();
     const clockwise = [
       [

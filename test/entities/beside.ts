@@ -17,8 +17,8 @@ export const hole = [
 export const carrier = 'cccccccc-0000-4000-8000-000000000001';
 
 /**
- * Setup of every table: the zones `hall` (local coordinates), `reader` and `sketch`, the trackable `carrier`, and the
- * anchors `a1` and `a2`, known in both planes, and `a3`, which is not.
+ * Initial entities of every table: the zones `hall` (local coordinates), `reader` and `sketch`, the trackable
+ * `carrier`, and the anchors `a1` and `a2` with positions in both planes, and `a3` with only one.
  */
 export async function beside() {
   const { entities } = openEntities({ shapes });

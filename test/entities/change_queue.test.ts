@@ -18,7 +18,7 @@ function openQueue(options: { commit?: () => Promise<void>; committed?: () => vo
       apply(change) {
         list.push(change);
         return () => {
-          assert.equal(list.pop(), change, 'changes are taken back in reverse order');
+          assert.equal(list.pop(), change, 'changes are reverted in reverse order');
         };
       },
       async commit(changes) {

@@ -7,14 +7,14 @@ import { type Dice, diceOf } from '../support/dice.ts';
 const SEEDS = 300;
 const KEYS = ['a', 'b', 'c'] as const;
 
-/** A number is set. `step` is 0 for one of another hub. */
+/** A write of a number. `step` is 0 for a write of another hub. */
 interface Put {
   readonly step: number;
   readonly key: string;
   readonly value: number;
 }
 
-/** TaskScheduler whose yields are ended by the test. */
+/** A scheduler whose yields are resolved by the test. */
 class TestTurns extends TaskScheduler {
   readonly waiting: (() => void)[] = [];
   readonly #long: () => boolean;
@@ -38,7 +38,7 @@ class Failed extends Error {}
 
 interface Committing {
   readonly changes: readonly Put[];
-  /** Records that the log had. */
+  /** Number of records in the log. */
   readonly behind: number;
   readonly resolve: (outcome: 'overtaken' | undefined) => void;
   readonly reject: (error: Error) => void;
@@ -122,7 +122,7 @@ class TestHub {
     });
   }
 
-  /** Receives the record of the own commit. */
+  /** Receives the record of this queue's own commit. */
   keep({ changes }: Committing): void {
     this.log.push(changes);
     this.#own = [];
@@ -166,12 +166,12 @@ function foreignChanges(dice: Dice, hub: TestHub): Put[] {
   return keys.map((key) => ({ step: 0, key, value: (hub.state.get(key) ?? 0) + 1 + dice(5) }));
 }
 
-/** Brings some records of others. */
+/** Delivers some records of other hubs. */
 function foreign(dice: Dice, hub: TestHub): void {
   for (let i = dice(4); i >= 0; i--) hub.foreign(foreignChanges(dice, hub));
 }
 
-/** Lets the commit that waits come to something. */
+/** Settles the pending commit with a random outcome. */
 function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
   const { changes, behind, resolve, reject } = committing;
   hub.committing = undefined;
@@ -187,7 +187,7 @@ function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
     SEEN.overtaken++;
     resolve('overtaken');
   } else if (chance === 1) {
-    // Given up, but committed: no one recognizes it as the own record.
+    // Given up, but committed: it is not recognized as the queue's own record.
     SEEN.inDoubt++;
     reject(new Failed('in doubt'));
     if (dice(2) === 0) hub.foreign(changes);
@@ -198,14 +198,14 @@ function conclude(dice: Dice, hub: TestHub, committing: Committing): void {
       SEEN.behindKept++;
       foreign(dice, hub);
     }
-    // The commit may resolve later than its record arrives.
+    // The commit may resolve after its record arrives.
     if (dice(3) === 0) hub.committing = committing;
     else resolve(undefined);
   }
 }
 
 for (let seed = 1; seed <= SEEDS; seed++) {
-  test(`ChangeQueue answers according to the log, in any order of records, seed ${seed}`, async () => {
+  test(`ChangeQueue responds according to the log, for any order of records, seed ${seed}`, async () => {
     const dice = diceOf(seed);
     const hub = new TestHub(() => dice(3) === 0);
     const isOver = (): boolean => hub.settled.size === hub.steps;
@@ -236,7 +236,7 @@ function checkAnswers(hub: TestHub): void {
   assert.deepEqual(
     own.map(({ step }) => step),
     own.map(({ step }) => step).toSorted((a, b) => a - b),
-    'steps are kept in their order',
+    'steps are in their order',
   );
   for (const [id, result] of hub.settled) {
     const ran = hub.ran.get(id);
@@ -244,7 +244,7 @@ function checkAnswers(hub: TestHub): void {
     assert.ok(ran);
     if (result.status === 'fulfilled') {
       assert.equal(result.value, ran.outcome, 'an answer of an earlier run');
-      assert.equal(record, ran.writes ? ran.behind : -1, 'not said of the state right before its own record');
+      assert.equal(record, ran.writes ? ran.behind : -1, 'not based on the state right before its own record');
     } else if (result.reason instanceof Refused) {
       assert.equal(result.reason, ran.outcome);
       assert.equal(record, -1);
@@ -274,7 +274,7 @@ test('ChangeQueue reports committed changes before later ones of the same turn',
     hub.reported.map(({ value }) => value),
     [1, 7],
   );
-  assert.equal(hub.settled.size, 0, 'answered before the commit says so');
+  assert.equal(hub.settled.size, 0, 'resolved before the commit');
   hub.committing.resolve(undefined);
   await settle();
   assert.deepEqual([hub.settled.get(1)?.status, hub.state.get('a')], ['fulfilled', 7]);
@@ -310,7 +310,7 @@ test('ChangeQueue rejects a record if nothing is being committed', async () => {
   assert.match(String((hub.settled.get(1) as PromiseRejectedResult).reason), /Cannot keep changes: they are overtaken/);
 });
 
-test('ChangeQueue keeps committed changes when the commit contradicts itself, and answers', async () => {
+test('ChangeQueue keeps committed changes if the commit contradicts itself, and responds', async () => {
   const hub = new TestHub(never);
   hub.step(2, ['a']);
   await settle();
@@ -322,7 +322,7 @@ test('ChangeQueue keeps committed changes when the commit contradicts itself, an
   assert.deepEqual([hub.state.get('a'), hub.reported.length], [1, 1]);
 });
 
-test('ChangeQueue repeats a group once, regardless of the number of records that come first', async () => {
+test('ChangeQueue repeats a group once, regardless of the number of records that arrive first', async () => {
   const hub = new TestHub(never);
   let runs = 0;
   const done = hub.queue.run(() => void runs++);
@@ -339,7 +339,7 @@ test('ChangeQueue repeats a group once, regardless of the number of records that
   await done;
 });
 
-test('ChangeQueue commits a large group although records come in every other turn', async () => {
+test('ChangeQueue commits a large group even if records arrive in every other turn', async () => {
   const dice = diceOf(5);
   const hub = new TestHub(() => true, 64);
   for (let i = 0; i < 64; i++) hub.step(2, ['a']);

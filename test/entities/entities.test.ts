@@ -14,7 +14,7 @@ const refused =
   };
 
 describe('Entities', () => {
-  it('puts a generated id first and keeps the position of a given one', async () => {
+  it('puts a generated id first and retains the position of a given one', async () => {
     const { entities } = openEntities();
     const generated = await entities.create('trackable', { type: 'omlox', id: '' });
     assert.equal(JSON.stringify(generated), '{"id":"00000000-0000-4000-8000-000000000001","type":"omlox"}');
@@ -49,7 +49,7 @@ describe('Entities', () => {
     });
   }
 
-  it('refuses to replace under another id, and to replace missing entities', async () => {
+  it('rejects a replacement under another id, and of missing entities', async () => {
     const { entities } = openEntities();
     await entities.create('provider', { id: 'p', type: 'uwb' });
     const other = entities.replace('provider', 'p', { id: 'q', type: 'gps' });
@@ -71,7 +71,7 @@ describe('Entities', () => {
     await assert.rejects(entities.create('zone', zone('b', '')), refused('HUB_BAD_REQUEST', /^id: must differ/));
   });
 
-  it('takes a name for one zone alone: UUIDs in any case, and its own id again', async () => {
+  it("reserves a name for one zone: UUIDs in any case, and the zone's own id", async () => {
     const { entities } = openEntities();
     await entities.create('zone', uwbZone({ id: UUID_A, foreign_id: UUID_A.toUpperCase() }));
     await entities.create('zone', uwbZone({ id: 'b', foreign_id: UUID_B }));
@@ -84,13 +84,13 @@ describe('Entities', () => {
       entities.create('zone', uwbZone({ id: UUID_B.toUpperCase() })),
       refused('HUB_BAD_REQUEST', /^id: must differ from foreign ids of other zones, found ".*"$/),
     );
-    // A name goes with its zone.
+    // A name is released with its zone.
     await entities.replace('zone', 'b', uwbZone({ foreign_id: 'b' }));
     assert.equal(entities.zoneBy(UUID_B), undefined);
     await entities.create('zone', uwbZone({ id: UUID_B }));
   });
 
-  it('lists the trackables of a provider by id, known or not', async () => {
+  it('lists the trackables of a provider by id, whether or not the provider exists', async () => {
     const { entities } = openEntities();
     await entities.create('trackable', { id: UUID_B, type: 'omlox', location_providers: ['p', 'q'] });
     await entities.create('trackable', { id: UUID_A, type: 'omlox', location_providers: ['p'] });
@@ -102,7 +102,7 @@ describe('Entities', () => {
     assert.deepEqual([ids('p'), ids('q')], [[], []]);
   });
 
-  it('refuses a parent that would carry itself through others', async () => {
+  it('rejects a parent that would carry itself through others', async () => {
     const { entities } = openEntities();
     await entities.create('trackable', { id: UUID_A, type: 'omlox' });
     await entities.create('trackable', { id: UUID_B, type: 'omlox', parent: UUID_A });

@@ -25,7 +25,7 @@ const foreign = (
 const gone = (kind: RemoteChange['kind'], id: string): RemoteChange => ({ kind, id, text: null, force: false });
 const P = { id: 'p', type: 'uwb' };
 
-/** A group is performed in one turn, however slow the machine is. */
+/** A group is processed in one turn, however slow the machine is. */
 class OneTurn extends TaskScheduler {
   override isLong(): boolean {
     return false;
@@ -105,8 +105,8 @@ describe('Entities, changed by another hub,', () => {
   });
 });
 
-describe('Entities, when another hub comes first,', () => {
-  it('are checked again, and answer according to the new state', async () => {
+describe('Entities, if another hub commits first,', () => {
+  it('are validated again, and respond according to the new state', async () => {
     const { entities, conclude } = openShared();
     const [created, other] = [entities.create('provider', P), entities.create('provider', { ...P, id: 'q' })];
     const refused = assert.rejects(created, { code: 'HUB_BAD_REQUEST', message: 'id: provider "p" already exists' });
@@ -134,7 +134,7 @@ describe('Entities, when another hub comes first,', () => {
     await conclude('overtaken');
     assert.equal(entities.count('provider'), 1);
     const joined = entities.ensureProvider('p', 'gps');
-    assert.ok(joined, 'known before it is kept');
+    assert.ok(joined, 'known before it is stored');
     await conclude();
     await Promise.all([ensured, joined]);
     assert.equal(entities.ensureProvider('p', 'gps'), undefined);
@@ -184,7 +184,7 @@ const move = (id: string, seq: number): ZoneMove => {
   return { id, by: { kind: 'provider', id: 'tag' }, seq, position: [seq, 50], floor: 0 };
 };
 
-describe('ZoneMoves, when another hub comes first,', () => {
+describe('ZoneMoves, if another hub commits first,', () => {
   async function open() {
     const time = new SimulatedTime();
     const shared = openShared();
@@ -198,7 +198,7 @@ describe('ZoneMoves, when another hub comes first,', () => {
     return { ...shared, time, moves, lonOf };
   }
 
-  it('are repeated, the latest of each zone', async () => {
+  it('are repeated with the latest move of each zone', async () => {
     const { entities, moves, conclude, commits, lonOf, time } = await open();
     entities.applyForeign([]);
     moves.take([move('b', 3)]);

@@ -129,7 +129,7 @@ test('A region in the form of the API equals the region of the hub, in any plane
   assert.equal((await planned(entities, { fences: drawn })).counts.fence?.unchanged, 1);
 });
 
-test('A region without a crs is longitude and latitude, and the fence keeps its own crs', async () => {
+test('A region without a crs is longitude and latitude, and the fence retains its own crs', async () => {
   const { entities } = openEntities();
   await entities.create('zone', HALL);
   for (const fence of [LOCAL, UTM]) {
@@ -149,7 +149,7 @@ test('A region without a crs is longitude and latitude, and the fence keeps its 
   assert.equal(malformed.problems.length, 1);
 });
 
-test('A fence whose zone was deleted keeps its position when an import contains it', async () => {
+test('A fence whose zone was deleted retains its position when an import contains it', async () => {
   const { entities } = openEntities();
   await entities.create('zone', HALL);
   await entities.create('fence', LOCAL);

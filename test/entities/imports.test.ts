@@ -32,7 +32,7 @@ interface Opened {
     readonly rules: readonly LocatingRule[] | undefined;
     readonly defined: readonly DefinedWrite[] | undefined;
   }[];
-  /** Imports a document to its end. */
+  /** Runs an import to completion. */
   run(document: object, order?: Partial<ImportOrder>): Promise<Imports['current']>;
 }
 
@@ -126,13 +126,13 @@ const TOGETHER: readonly [what: string, before: object, document: object, order?
     { zones: [rfidZone({ id: UUID_A, foreign_id: 'b' }), rfidZone({ id: UUID_B, foreign_id: 'a' })] },
   ],
   [
-    'a carrier and what it carries that change places',
+    'a carrier and its child that swap roles',
     { trackable: [cart(UUID_A), cart(UUID_B, { parent: UUID_A })] },
     { trackables: [cart(UUID_A, { parent: UUID_B }), cart(UUID_B)] },
     { deleteMembers: true },
   ],
   [
-    'a zone at an anchor that lies in it',
+    'a zone with an anchor in the same zone',
     {},
     { anchors: [{ id: 'a', zone_id: 'hall' }], zones: [{ ...HALL, anchor_ids: ['a'] }] },
   ],
@@ -141,7 +141,7 @@ const TOGETHER: readonly [what: string, before: object, document: object, order?
 ];
 
 for (const [what, before, document, order] of TOGETHER) {
-  test(`An import takes ${what}`, async () => {
+  test(`An import accepts ${what}`, async () => {
     const hub = open();
     for (const [kind, list] of Object.entries(before) as ['zone', object[]][]) {
       for (const entity of list) await hub.entities.create(kind, entity);
@@ -154,7 +154,7 @@ for (const [what, before, document, order] of TOGETHER) {
   });
 }
 
-test('An import that replaces a kind keeps other kinds, which lose their parents and keep their positions', async () => {
+test('An import that replaces a kind leaves other kinds, which lose their parents and retain their positions', async () => {
   const hub = open();
   await hub.entities.create('zone', HALL);
   await hub.entities.create('fence', LOCAL);
@@ -178,7 +178,7 @@ test('An import that the database rejects changes nothing', async () => {
   assert.deepEqual([keptIds(hub), hub.reported], [[], []]);
 });
 
-test('There is one import at a time, which can be canceled until it is being stored', async () => {
+test('Only one import runs at a time, and it can be canceled until it is being stored', async () => {
   const kept = Promise.withResolvers<void>();
   const hub = open({ commit: () => kept.promise });
   const { imports } = hub;
@@ -259,7 +259,7 @@ test('An import stores alert rules and views in the transaction of its entities,
     [`map_view ${UUID_B}`, undefined],
   ]);
   await hub.run({ fences: [FENCE] }, { replace: true });
-  assert.equal(hub.documents.views.list.length, 1, 'a document without a list says nothing of it');
+  assert.equal(hub.documents.views.list.length, 1, 'a document without a list leaves that kind unchanged');
 });
 
 test('Invalid alert rules and views are reported by their paths, and nothing is stored', async () => {

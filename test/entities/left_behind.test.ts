@@ -10,7 +10,7 @@ const LOCAL = square({ id: 'dock', name: 'Dock' });
 const NAMED = square({ id: 'gate', zone_id: 'hall' });
 const ROWS = HALL.ground_control_points;
 
-/** The hall with a local fence that names it by its id, one by its foreign id, and one that only names it. */
+/** The hall with a local fence that refers to it by id, one by foreign id, and one that only mentions it. */
 async function inHall() {
   const { entities, reported } = openEntities();
   await entities.create('zone', HALL);
@@ -24,7 +24,7 @@ async function inHall() {
 
 const brief = (change: Change) => `${change.kind} ${change.id}${isSilent(change) ? ' silently' : ''}`;
 
-describe('A local fence keeps the plane', () => {
+describe('A local fence retains the plane', () => {
   it('of a deleted zone, before that is deleted', async () => {
     const { entities, reported, formers } = await inHall();
     await entities.remove('zone', HALL.id);
@@ -49,7 +49,7 @@ describe('A local fence keeps the plane', () => {
     assert.deepEqual(formers(), [undefined, ROWS, undefined]);
   });
 
-  it('of a zone that has none any more', async () => {
+  it('of a zone that no longer has one', async () => {
     const { entities, formers } = await inHall();
     await entities.replace('zone', HALL.id, { type: 'rfid', foreign_id: 'hall', position: point(9, 50) });
     assert.deepEqual(formers(), [ROWS, ROWS, undefined]);
@@ -87,7 +87,7 @@ describe('A local fence keeps the plane', () => {
     assert.deepEqual(reported.map(brief), [`zone ${HALL.id}`]);
   });
 
-  it('that the last zone of its name had', async () => {
+  it('of the last zone with its name', async () => {
     const { entities, formers } = await inHall();
     await entities.remove('zone', HALL.id);
     await entities.create('zone', uwbZone({ id: 'other', foreign_id: 'hall' }));
@@ -144,13 +144,13 @@ describe('A fence whose zone was deleted', () => {
     await assert.rejects(entities.create('fence', { ...LOCAL, id: 'x', former_zone: HALL }), { message: zoneIsGone });
   });
 
-  it('loses its own plane once it gets another reference', async () => {
+  it('loses its own plane when it gets another reference', async () => {
     const entities = await orphan();
     const placed = await entities.replace('fence', 'dock', { region: point(9, 50), radius: 3 });
     assert.deepEqual(placed, { id: 'dock', region: point(9, 50), radius: 3 });
   });
 
-  it('belongs to the zone of that name again as soon as there is one', async () => {
+  it('is attached to the next zone with that name', async () => {
     const entities = await orphan();
     await entities.create('zone', HALL);
     assert.deepEqual(await entities.replace('fence', 'dock', LOCAL), LOCAL);

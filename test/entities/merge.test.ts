@@ -11,23 +11,23 @@ const CREW = { ...CART, properties: { crew: 'red', load: 12 } };
 
 const CASES: readonly [what: string, before: Members, given: Members, after: Members, missing: readonly string[]][] = [
   [
-    'changes the members that the document gives',
+    'changes the members in the document',
     CART,
     { radius: 2 },
     { ...CART, radius: 2 },
     ['/name', '/location_providers'],
   ],
   [
-    'takes null as no value',
+    'treats null as an absent value',
     CART,
     { radius: null, name: 'B', location_providers: ['x'] },
     { ...CART, name: 'B', location_providers: ['x'] },
     ['/radius'],
   ],
-  ['leaves null where it is', { id: 'a', name: null }, { name: null }, { id: 'a', name: null }, []],
+  ['retains existing nulls', { id: 'a', name: null }, { name: null }, { id: 'a', name: null }, []],
   ['adds no null', { id: 'a' }, { name: null }, { id: 'a' }, []],
   [
-    'has nothing missing where the hub has an empty value',
+    'considers nothing missing if the hub has an empty value',
     { id: 'a', name: '', location_providers: [] },
     {},
     { id: 'a', name: '', location_providers: [] },
@@ -55,14 +55,14 @@ const CASES: readonly [what: string, before: Members, given: Members, after: Mem
     ['/properties/a~1b~0c'],
   ],
   [
-    'never misses what an entity needs',
+    'never considers a required member missing',
     { id: 'a', type: 'omlox', region: {} },
     {},
     { id: 'a', type: 'omlox', region: {} },
     [],
   ],
   [
-    'leaves the plane of a region that is not given',
+    'retains the plane of a region that is not in the document',
     { id: 'a', region: 1, crs: 'local', zone_id: 'z' },
     {},
     { id: 'a', region: 1, crs: 'local', zone_id: 'z' },
@@ -110,7 +110,7 @@ test('merge of an entity with itself, or with any part of itself, changes nothin
   );
 });
 
-test('merge with deletion keeps the values of the document, and members that are not missing', () => {
+test('merge with deletion returns the values of the document, and members that are not missing', () => {
   fc.assert(
     fc.property(entity, entity, (before, given) => {
       const { body, missing } = merge(before, given, { deletes: true });

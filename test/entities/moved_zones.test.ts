@@ -12,7 +12,7 @@ const BENCHMARK = { type: 'generic', position: point(9, 50), surface_projection:
 
 const follower = (id: string, provider = 'tag') => rfidZone({ id, properties: { [BY_PROVIDERS]: [provider] } });
 
-/** A move, by default by a provider. */
+/** A move, caused by a provider by default. */
 function move(id: string, position: number[], more: Partial<ZoneMove> = {}): ZoneMove {
   return { id, by: { kind: 'provider', id: 'tag' }, seq: 1, position, floor: 2, ...more };
 }
@@ -34,7 +34,7 @@ describe('Entities.moveZones', () => {
     assert.deepEqual(reported.slice(1), [{ kind: 'zone', id: 'a', before, after }]);
   });
 
-  it('changes nothing if a zone is there already, was deleted, or no longer follows that object', async () => {
+  it('changes nothing if a zone is already there, was deleted, or no longer follows that object', async () => {
     const { entities, reported } = openEntities();
     await entities.create('zone', follower('a', 'other'));
     await entities.create('zone', { ...follower('b'), position: point(9, 51), floor: 2 });
@@ -59,7 +59,7 @@ describe('Entities.moveZones', () => {
     for (const id of ['a', 'b', 'c']) assert.deepEqual(placeOf(entities, id), [9, 51, 2]);
   });
 
-  it('follows the trackable that is the parent, in any case of its id, until that is deleted', async () => {
+  it('follows the parent trackable, in any case of its id, until that is deleted', async () => {
     const { entities } = openEntities();
     await entities.create('trackable', { id: UUID_A, type: 'omlox' });
     await entities.create('zone', rfidZone({ id: 'a', parent: UUID_A.toUpperCase() }));
@@ -68,10 +68,10 @@ describe('Entities.moveZones', () => {
     assert.deepEqual(placeOf(entities, 'a'), [9, 51, 2]);
     await entities.remove('trackable', UUID_A);
     await entities.moveZones(() => [move('a', [9, 52], { by })]);
-    assert.deepEqual(placeOf(entities, 'a'), [9, 51, 2], 'it stays where it was last');
+    assert.deepEqual(placeOf(entities, 'a'), [9, 51, 2], 'it stays at its last position');
   });
 
-  it('follows no trackable that has the id of the zone that is the parent', async () => {
+  it('follows no trackable that has the id of the parent zone', async () => {
     const { entities } = openEntities();
     await entities.create('zone', rfidZone({ id: UUID_A }));
     await entities.create('trackable', { id: UUID_A, type: 'omlox' });
@@ -80,7 +80,7 @@ describe('Entities.moveZones', () => {
     assert.deepEqual(placeOf(entities, 'b'), [8.68, 50.11, undefined]);
   });
 
-  it('moves a zone that is placed by a benchmark, as far as its projection reaches', async () => {
+  it('moves a zone georeferenced by a benchmark, as far as its projection reaches', async () => {
     const { entities } = openEntities();
     await entities.create('zone', { id: 'a', ...BENCHMARK, properties: { [BY_TRACKABLES]: [UUID_B] } });
     const by = { kind: 'trackable', id: UUID_B } as const;

@@ -29,7 +29,7 @@ export const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x
 export const uwbZone = (more: object = {}) => ({ type: 'uwb', ground_control_points: POINTS, ...more });
 export const rfidZone = (more: object = {}) => ({ type: 'rfid', position: point(8.68, 50.11), ...more });
 
-/** Takes every geometry. */
+/** A geometry engine that accepts every geometry. */
 const NO_SHAPE_CHECKS = { regionProblem: () => undefined, polygonProblem: () => undefined };
 
 /** Entities whose commits succeed, with the changes that were reported after each commit. */

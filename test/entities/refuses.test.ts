@@ -225,7 +225,7 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
 describe('Entities.create', () => {
   for (const [kind, rows] of Object.entries(BAD) as [Kind, (typeof BAD)[Kind]][]) {
     for (const [body, message] of rows) {
-      it(`refuses the ${kind} ${JSON.stringify(body).slice(0, 90)} saying ${message}`, async () => {
+      it(`rejects the ${kind} ${JSON.stringify(body).slice(0, 90)} with ${message}`, async () => {
         const entities = await beside();
         const before = entities.count(kind);
         await assert.rejects(entities.create(kind, body), (error: HubError) => {

@@ -78,7 +78,7 @@ describe('ZoneMoves', () => {
     assert.equal(moves.settled(), undefined);
   });
 
-  it('ends at the last location, in any order of the shards', async () => {
+  it('ends at the last location, for any order of the shards', async () => {
     const groups = fc.array(fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.nat(50)), { maxLength: 4 }), {
       maxLength: 8,
     });
@@ -98,7 +98,7 @@ describe('ZoneMoves', () => {
     );
   });
 
-  it('retries moves that could not be stored, unless a newer one has come', async () => {
+  it('retries moves that could not be stored, unless a newer one has arrived', async () => {
     const { time, disk, entities, moves, lonOf } = await open();
     disk.fails = true;
     moves.take([move('a', 1), move('b', 1)]);

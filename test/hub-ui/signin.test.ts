@@ -202,7 +202,7 @@ test('A user with partial access is led only to the permitted pages', { skip }, 
   await page.getByText('You do not have access to this page').waitFor();
 });
 
-test('A token is renewed before it ends, without a question', { skip }, async (t) => {
+test('A token is renewed before it expires, without interaction', { skip }, async (t) => {
   const hub = await openSignedSite(t, { tokenSeconds: 10 });
   const page = await openPage(t, `${hub.origin}/hub-ui/zones`, { mayFail: true });
   const renewed = page.waitForResponse((response) => {

@@ -5,11 +5,11 @@ import { at, BOTH_EXIT, CART, cart, FENCE, hears, LIFT, send, withCartInside } f
 
 const LEAVE = { detached_trackables: 'leave' };
 
-/** Assignments that change while nothing is sent. */
+/** Changes of assignments without new locations. */
 export const ASSIGNMENT_CASES: readonly ContractCase[] = [
   {
     by: 'decision 119',
-    name: 'A detached trackable keeps its fence, motion and collisions, also over a restart, until its next location',
+    name: 'A detached trackable keeps its fence, motion and collisions until its next location, also across a restart',
     async run({ hub: first, restart }) {
       const events = await withCartInside(first, {}, { radius: 1 });
       const lift = { id: LIFT, type: 'omlox', location_providers: ['other'], radius: 1 };
@@ -97,7 +97,7 @@ export const ASSIGNMENT_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 92',
-    name: 'A detached trackable leaves its fence, and its motion is deleted, also after a restart, where it is to leave',
+    name: 'A detached trackable that does not stay exits its fence, and its motion is deleted, also after a restart',
     settings: LEAVE,
     async run({ hub: first, restart }) {
       const events = await withCartInside(first);
@@ -120,7 +120,7 @@ export const ASSIGNMENT_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 92',
-    name: 'A detached trackable does not collide as a ghost, where it is to leave',
+    name: 'A detached trackable that does not stay takes part in no collision',
     settings: LEAVE,
     async run({ hub }) {
       await withCartInside(hub, {}, { radius: 1 });
@@ -139,7 +139,7 @@ export const ASSIGNMENT_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 92',
-    name: 'A trackable of two tags is where the other one is when one is removed, where it is to leave',
+    name: 'A trackable that does not stay falls back to its other tag when one is removed',
     settings: LEAVE,
     async run({ hub }) {
       const events = await withCartInside(hub, {}, { location_providers: ['tag', 'spare'] });
@@ -182,7 +182,7 @@ export const ASSIGNMENT_CASES: readonly ContractCase[] = [
   ).map(
     ([what, path]): ContractCase => ({
       by: 'decision 92',
-      name: `${what} moves its trackable to where its other provider is, with fences and collisions`,
+      name: `${what} moves its trackable to the position of its other provider, with fences and collisions`,
       async run({ hub }) {
         const events = await withCartInside(hub, {}, { location_providers: ['tag', 'spare'], radius: 1 });
         const lift = { id: LIFT, type: 'omlox', location_providers: ['other'], radius: 1 };

@@ -3,7 +3,7 @@ import { HALL, square } from '../../support/hall.ts';
 import type { TestHub } from '../../support/running_hub.ts';
 import type { Event, Recorder } from '../../support/socket_client.ts';
 
-/** A cart in a fence of a hall, whose tag then falls silent. */
+/** A cart in a fence of a hall, whose tag then stops sending. */
 
 export const CART = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01';
 export const LIFT = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f02';
@@ -24,7 +24,7 @@ export function cart(more: object = {}) {
   return { id: CART, type: 'omlox', location_providers: ['tag'], ...more };
 }
 
-/** Sets up the scene; returns the fence events from then on. */
+/** Sets up the scene, and returns the fence events from then on. */
 export async function withCartInside(hub: TestHub, fence: object = {}, more: object = {}): Promise<Recorder> {
   assert.equal((await hub.post('/zones', HALL)).status, 201);
   assert.equal((await hub.post('/fences', { ...FENCE, ...fence })).status, 201);
@@ -35,7 +35,7 @@ export async function withCartInside(hub: TestHub, fence: object = {}, more: obj
   return events;
 }
 
-/** Waits for events since the last look, as `exit tag`, and sees that there are no others. */
+/** Waits for the events since the previous call, formatted as `exit tag`. Fails if there are others. */
 export async function hears(hub: TestHub, recorder: Recorder, expected: readonly string[]): Promise<void> {
   const { takenCount } = recorder;
   if (expected.length > 0)
@@ -44,12 +44,12 @@ export async function hears(hub: TestHub, recorder: Recorder, expected: readonly
   assert.deepEqual(recorder.take().map(brief), expected);
 }
 
-/** An event as `exit tag`. */
+/** Formats an event as `exit tag`. */
 export function brief({ event_type: type, trackable_id: trackable, provider_id: provider }: Event): string {
   return `${type.slice('region_'.length)} ${trackable === CART ? 'cart' : (trackable ?? provider)}`;
 }
 
-/** The hall, shifted to the east by this many meters. */
+/** The hall, shifted east by this many meters. */
 export function hallMoved(metres: number) {
   const rows = (HALL.ground_control_points as number[][]).map((row, i) =>
     i % 2 === 0 ? row : [(row[0] as number) - metres, row[1] as number],

@@ -34,7 +34,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   },
   {
     by: '114',
-    name: 'A connection that has ended subscribes to nothing any more',
+    name: 'A closed connection makes no more subscriptions',
     hub: 'none',
     run: () =>
       whileAuthorized('', async ({ hub, issuer, admin }) => {
@@ -75,11 +75,11 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   },
   {
     by: '114',
-    name: 'A hub that stops takes the frames that it has been sent',
+    name: 'A hub that shuts down processes the frames that it has received',
     hub: 'none',
     run: () =>
       whileAuthorized('', async ({ hub, issuer }) => {
-        // Verifying them takes longer than the hub gives connections to end.
+        // Verifying them takes longer than the hub grants connections to close.
         const names = Array.from({ length: 300 }, (_, n) => `tag-${n}`);
         const tokens = await Promise.all(names.map((jti) => issuer.token({ roles: ['admin'], claims: { jti } })));
         const client = await hub.socket();
@@ -125,7 +125,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   },
   {
     by: '117',
-    name: 'A rule may write a text in double quotes, where no property is called so',
+    name: 'A rule may have a string in double quotes if no property has that name',
     async run({ hub }) {
       const rules = [
         { expression: 'type = "uwb"', priority: 3 },
@@ -143,7 +143,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   },
   {
     by: '117, 89',
-    name: 'The validator takes an expression with double quotes as a text, as a JSON string and in an object',
+    name: 'The validator accepts an expression with double quotes as plain text, as a JSON string and in an object',
     async run({ hub }) {
       const expression = '"type" = "uwb"';
       for (const body of [expression, 'type = "uwb"', JSON.stringify(expression), { expression }, '"accuracy < 10"']) {
@@ -160,7 +160,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   },
   {
     by: '118',
-    name: 'Every location that the hub publishes carries the time at which the hub has sent it',
+    name: 'Every published location has the time at which the hub sent it',
     async run({ hub }) {
       const topics = ['location_updates', 'location_updates:geojson', 'trackable_motions', 'trackable_motions:geojson'];
       assert.equal(
@@ -188,7 +188,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   },
   {
     by: '118',
-    name: 'A proximity that the hub publishes carries the time at which the hub has sent it',
+    name: 'Every published proximity has the time at which the hub sent it',
     async run({ hub }) {
       const gate = { id: UUID, type: 'rfid', position: { type: 'Point', coordinates: [9, 50] }, radius: 5 };
       await hub.post('/zones', gate);
@@ -203,7 +203,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   },
   {
     by: '118, 38',
-    name: 'A location that is asked for says when its sender has sent it, also after a restart',
+    name: 'A queried location has the time at which its source sent it, also after a restart',
     async run({ hub, restart }) {
       await hub.put('/providers/timed/location', gps('timed', { timestamp_sent: SENT }));
       await hub.put('/providers/untimed/location', gps('untimed', {}));
@@ -233,7 +233,7 @@ function gps(id: string, more: object) {
   return { position, source: id, provider_type: 'gps', provider_id: id, crs: 'EPSG:4326', ...more };
 }
 
-/** The location in an event of any of the topics that carry one. */
+/** The location in an event of any topic with locations. */
 function locationOf(event: Event): Event {
   const members = event.features?.[0].properties ?? event;
   return members.location ?? members;

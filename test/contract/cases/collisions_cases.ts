@@ -5,13 +5,13 @@ import type { ContractCase, CaseHub } from './contract_case.ts';
 
 const DELAY_MS = 300;
 const SETTINGS = { restart_event_delay: DELAY_MS };
-/** Trackables by the names that their ids end in. */
+/** Trackables by the last letter of their ids. */
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 type Name = (typeof NAMES)[number];
 
 const idOf = (name: Name): string => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a600${name}`;
 
-/** Four trackables with a radius of 1 m, each with a provider of its name. */
+/** Creates four trackables with a radius of 1 m, each with a provider of its name. */
 async function prepare(hub: TestHub, more = {}): Promise<void> {
   for (const name of NAMES) {
     const body = { id: idOf(name), type: 'omlox', location_providers: [`tag-${name}`], radius: 1, ...more };
@@ -19,7 +19,7 @@ async function prepare(hub: TestHub, more = {}): Promise<void> {
   }
 }
 
-/** Puts a trackable some meters to the east. */
+/** Moves a trackable some meters east. */
 async function drive(hub: TestHub, name: Name, east: number): Promise<void> {
   const location = {
     provider_id: `tag-${name}`,
@@ -32,7 +32,7 @@ async function drive(hub: TestHub, name: Name, east: number): Promise<void> {
   await hub.settle();
 }
 
-/** Published events in short form: `start b a` says that b has met a. */
+/** Formats published events: `start b a` means that b has collided with a. */
 function published({ events }: Recorder): string[] {
   return events.map(({ collision_type: type, collisions }: Event) => {
     const [mover, other] = collisions.map(({ id }: Event) => id.at(-1));
@@ -40,7 +40,7 @@ function published({ events }: Recorder): string[] {
   });
 }
 
-/** `a` and `b` touch, `c` and `d` are alone. Returns when the collision has begun. */
+/** `a` and `b` touch, `c` and `d` are alone. Returns the start time of the collision. */
 async function park(hub: TestHub): Promise<string> {
   await prepare(hub);
   const events = await hub.subscribe('collision_events');
@@ -72,7 +72,7 @@ const ANEW: readonly Anew[] = [
 const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
   {
     by: '98',
-    name: `A vehicle that drives onto a parked one collides with it ${name}`,
+    name: `A vehicle that drives into a parked one collides with it ${name}`,
     settings: SETTINGS,
     async run(caseHub) {
       await park(caseHub.hub);
@@ -85,7 +85,7 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
   },
   {
     by: '98',
-    name: `A pair goes on ${name} without a second start, and ends once when it parts`,
+    name: `A pair continues ${name} without a second start, and ends once when it separates`,
     settings: SETTINGS,
     async run(caseHub) {
       const startTime = await park(caseHub.hub);
@@ -151,7 +151,7 @@ const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
   },
 ]);
 
-/** Collisions over restarts, and over the death of their worker. */
+/** Collisions across restarts, and across the death of their worker. */
 export const COLLISION_CASES: readonly ContractCase[] = [
   ...SURVIVING,
   {
@@ -167,7 +167,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
   },
   {
     by: '98',
-    name: 'A pair that has ended is not begun again by a restart',
+    name: 'A collision that has ended is not started again by a restart',
     settings: SETTINGS,
     async run({ hub, restart }) {
       await park(hub);
@@ -181,7 +181,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
   },
   {
     by: '98',
-    name: 'Two that move on together through a restart go on colliding',
+    name: 'Two trackables that move together after a restart continue to collide',
     settings: { restart_event_delay: 10_000 },
     async run({ hub, restart }) {
       await park(hub);
@@ -196,7 +196,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
   },
   {
     by: '98',
-    name: 'What drives away from something silent after a restart has parted after the delay for events of that',
+    name: 'A trackable that moves away from a silent one after a restart ends the collision after restart_event_delay',
     settings: SETTINGS,
     async run({ hub, restart }) {
       await park(hub);
@@ -209,7 +209,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
   },
   {
     by: '98',
-    name: 'A pair survives several restarts, and the death of the worker after one',
+    name: 'A collision survives several restarts, and the death of a worker',
     settings: SETTINGS,
     async run({ hub, restart }) {
       const startTime = await park(hub);
@@ -225,7 +225,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
   },
   {
     by: '98',
-    name: 'Where locations do not survive a restart, neither do collisions',
+    name: 'If locations do not survive a restart, neither do collisions',
     settings: { ...SETTINGS, persist_locations: false },
     async run({ hub, restart }) {
       await park(hub);

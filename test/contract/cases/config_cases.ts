@@ -51,7 +51,7 @@ export const CONFIG_CASES: readonly ContractCase[] = [
   },
   {
     by: '95',
-    name: 'without a public key any text is kept as a license key, and /license/info says that nothing can verify it',
+    name: 'without a public key any string is stored as a license key, and /license/info says that it cannot be verified',
     async run({ hub, restart }) {
       const key = '6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11';
       assert.equal((await hub.put('/license/key', { license_key: 'x'.repeat(16_384) })).status, 204);

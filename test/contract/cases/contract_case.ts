@@ -3,14 +3,17 @@ import type { TestContext } from 'node:test';
 import type { TestHub, TestSettings } from '../../support/running_hub.ts';
 import { borrowHub, RestartableHub } from '../../support/shared_hubs.ts';
 
-/** A statement of the specification, or a defect that was found against it, tested over REST and WebSocket. */
+/** A statement of the specification, or a reported defect, tested over REST and WebSocket. */
 export interface ContractCase {
-  /** Part of the specification, or the number of the decision about it. */
+  /** Part of the specification, or number of the decision about it. */
   readonly by: string;
   /** The promise, as a sentence. */
   readonly name: string;
   readonly settings?: TestSettings;
-  /** Hub of the case: absent, an empty one shared with cases of the same settings; its own; or none if it opens hubs itself. */
+  /**
+   * Hub of the case. By default, an empty one shared with cases of the same settings; `own`: a new one; `none`: the
+   * case opens its own hubs.
+   */
   readonly hub?: 'own' | 'none';
   run(caseHub: CaseHub): Promise<void>;
 }
@@ -18,9 +21,9 @@ export interface ContractCase {
 /** The hub of a case. */
 export interface CaseHub {
   readonly t: TestContext;
-  /** The hub that is running. */
+  /** The running hub. */
   readonly hub: TestHub;
-  /** Shuts the hub down in order and starts another one on its data. */
+  /** Shuts down the hub and starts another one on its data. */
   restart(): Promise<TestHub>;
 }
 
@@ -31,7 +34,7 @@ export function titleOf({ name, by }: ContractCase): string {
 /** Runs a case on its hub. */
 export async function runCase({ settings = {}, hub: which, run }: ContractCase, t: TestContext): Promise<void> {
   const opened = which === 'none' ? undefined : await (which === 'own' ? ownHub : borrowHub)(t, settings);
-  const hub = () => opened ?? assert.fail('the case says that it opens hubs itself');
+  const hub = () => opened ?? assert.fail('a case with hub "none" has no hub');
   await run({
     t,
     get hub() {

@@ -6,7 +6,7 @@ import type { Event } from '../../support/socket_client.ts';
 import type { ContractCase } from './contract_case.ts';
 
 const VERSIONS = ['v1', 'v2'];
-/** The published example of UPS (IOGP guidance note 7-2), and the same place in the south. */
+/** The published example of UPS (IOGP guidance note 7-2), and its mirror position in the south. */
 const POLES: readonly (readonly [crs: string, lonLat: readonly number[], inPlane: readonly number[]])[] = [
   ['EPSG:32661', [44, 73], [3_320_416.75, 632_668.43]],
   ['EPSG:32761', [44, -73], [3_320_416.75, 3_367_331.57]],
@@ -66,7 +66,7 @@ export const ENDPOINT_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Endpoints row 16',
-    name: 'transform takes positions of a zone to the earth and back',
+    name: 'transform converts positions of a zone to EPSG:4326 and back',
     async run({ hub }) {
       await hub.post('/zones', HALL);
       for (const version of VERSIONS) {
@@ -82,14 +82,14 @@ export const ENDPOINT_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Endpoints row 17',
-    name: 'a fence that createfence makes of a zone is one that can be posted and entered',
+    name: 'a fence that createfence derives from a zone can be posted and entered',
     async run({ hub }) {
       await hub.post('/zones', HALL);
       const events = await hub.subscribe('fence_events');
       for (const version of VERSIONS) {
         const base = `${hub.origin}/hub/${version}`;
         const made = await bodyOf(hub, `${base}/zones/${HALL.id}/createfence`);
-        assert.deepEqual(await bodyOf(hub, `${base}/fences`), [], 'it is not kept');
+        assert.deepEqual(await bodyOf(hub, `${base}/fences`), [], 'it is not stored');
         const { status, body } = await hub.post(`${base}/fences`, made);
         assert.equal(status, 201);
         await send(hub, inHall(`tag-${version}`, 99, 99));
@@ -101,7 +101,7 @@ export const ENDPOINT_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Endpoints item 1a',
-    name: 'crs selects the projection of every list and object that shows a location or a fence',
+    name: 'crs selects the projection of every list and object with a location or a fence',
     async run({ hub }) {
       await createScene(hub);
       await send(hub, inHall('cart-tag', 5, 6));

@@ -75,14 +75,14 @@ const geometries = GEOMETRIES.map(
   }),
 );
 
-/** Orders of five points, of which the last lies among the others. */
+/** Orders of five points of which the last is inside the hull of the others. */
 const ORDERS = ['01234', '40123', '04123', '02413', '32104', '13420'];
 
 export const ENTITIES_CASES: readonly ContractCase[] = [
   ...LOCAL_FENCE_CASES,
   {
     by: 'decision 103',
-    name: 'Ids and foreign ids of zones are one name space',
+    name: 'Ids and foreign ids of zones share a namespace',
     async run({ hub }) {
       await made(hub, '/zones', { ...READER, foreign_id: 'door' });
       await made(hub, '/zones', { ...READER, id: 'own', foreign_id: 'own' });
@@ -98,7 +98,7 @@ export const ENTITIES_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 104',
-    name: 'A proximity comes from a kind of provider that has proximities',
+    name: 'A proximity must have a provider type that supports proximities',
     async run({ hub }) {
       await made(hub, '/zones', READER);
       const near = (type: string) => ({ source: 'reader', provider_type: type, provider_id: `tag-${type}` });

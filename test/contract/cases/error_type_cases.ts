@@ -6,11 +6,11 @@ import type { ContractCase } from './contract_case.ts';
 
 const UUID = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 
-/** The types of errors, by which clients tell them apart. */
+/** The types of errors, by which clients distinguish them. */
 export const ERROR_TYPE_CASES: readonly ContractCase[] = [
   {
     by: '113',
-    name: 'An error under a v1 prefix has the plain word of v1 as its type, by whatever way it comes about',
+    name: 'An error under a v1 prefix has the plain type of v1, whatever its cause',
     settings: { client_max_body_size: 1, client_max_header_size: 2, cors: false },
     async run({ hub }) {
       for (const prefix of ['', '/hub', '/deephub']) {
@@ -27,7 +27,7 @@ export const ERROR_TYPE_CASES: readonly ContractCase[] = [
   },
   {
     by: '113',
-    name: 'An error under a v2 prefix, or under none, keeps its name under the prefix of the vendor',
+    name: "An error under a v2 prefix, or under none, has the vendor's prefix in its type",
     settings: { client_max_body_size: 1, client_max_header_size: 2, cors: false },
     async run({ hub }) {
       for (const [what, status, , ask] of REFUSED) {
@@ -42,7 +42,7 @@ export const ERROR_TYPE_CASES: readonly ContractCase[] = [
   },
   {
     by: '113',
-    name: 'v1 says "unathorized" of a missing and of an insufficient token',
+    name: 'v1 returns "unathorized" for a missing and for an insufficient token',
     hub: 'none',
     run: () =>
       whileAuthorized("reader:\n  '/v1/zones': [READ_ANY]\n", async ({ hub, issuer, as }) => {
@@ -60,7 +60,7 @@ export const ERROR_TYPE_CASES: readonly ContractCase[] = [
   },
   {
     by: '113',
-    name: 'error_types: plain has both versions say the words of v1',
+    name: 'error_types: plain makes both versions return the types of v1',
     settings: { error_types: 'plain' },
     async run({ hub }) {
       for (const version of ['v1', 'v2']) {
@@ -72,7 +72,7 @@ export const ERROR_TYPE_CASES: readonly ContractCase[] = [
   },
   {
     by: '113',
-    name: 'error_types: vendor has both versions say the names of v2, under the prefix that is set',
+    name: 'error_types: vendor makes both versions return the types of v2, with the configured prefix',
     settings: { error_types: 'vendor', error_type_prefix: 'org.example' },
     async run({ hub }) {
       for (const version of ['v1', 'v2']) {
@@ -84,7 +84,7 @@ export const ERROR_TYPE_CASES: readonly ContractCase[] = [
   },
   {
     by: '113',
-    name: 'The document of each version shows errors as that version answers them',
+    name: 'The document of each version describes errors as that version returns them',
     async run({ hub }) {
       assert.deepEqual(await documentedTypes(hub, 'v1'), PLAIN);
       for (const type of await documentedTypes(hub, 'v2')) assert.match(type, /^com\.flowcate\.(http|auth)\./);
@@ -97,7 +97,7 @@ const PLAIN = ['bad request', 'not found', 'server error', 'unathorized'];
 type Ask = (hub: TestHub, base: string) => Promise<TestReply>;
 type Refused = readonly [what: string, status: number, word: string, ask: Ask];
 
-/** Ways in which the hub refuses a request. */
+/** Requests for each kind of error. */
 const REFUSED: readonly Refused[] = [
   ['a body that is no JSON', 400, 'bad request', (hub, base) => hub.post(`${base}/zones`, '{')],
   ['a body that does not fit', 400, 'bad request', (hub, base) => hub.post(`${base}/providers`, { id: 5 })],
@@ -105,16 +105,16 @@ const REFUSED: readonly Refused[] = [
   ['a parameter that does not fit', 400, 'bad request', (hub, base) => hub.get(`${base}/fences/summary?crs=x`)],
   ['a license key that does not fit', 400, 'bad request', (hub, base) => hub.put(`${base}/license/key`, {})],
   ['a page of another origin', 403, 'unathorized', (hub, base) => asForeignPage(hub, `${base}/zones`)],
-  ['a WebSocket of such a page', 403, 'unathorized', (hub, base) => asForeignPage(hub, `${base}/ws/socket`, UPGRADE)],
+  [
+    'a WebSocket of a foreign page',
+    403,
+    'unathorized',
+    (hub, base) => asForeignPage(hub, `${base}/ws/socket`, UPGRADE),
+  ],
   ['an unknown path', 404, 'not found', (hub, base) => hub.get(`${base}/nothing/here`)],
   ['the version alone', 404, 'not found', (hub, base) => hub.get(base)],
   ['an unknown id', 404, 'not found', (hub, base) => hub.get(`${base}/trackables/${UUID}`)],
-  [
-    'an unknown id below which something is asked',
-    404,
-    'not found',
-    (hub, base) => hub.get(`${base}/zones/x/createfence`),
-  ],
+  ['an unknown id in the path of a relation', 404, 'not found', (hub, base) => hub.get(`${base}/zones/x/createfence`)],
   ['an absent location', 404, 'not found', (hub, base) => hub.get(`${base}/providers/x/location`)],
   ['a lease that was not started', 404, 'not found', (hub, base) => hub.get(`${base}/license/lease`)],
   ['another method', 405, 'bad request', (hub, base) => hub.put(`${base}/trackables`, {})],
@@ -149,7 +149,7 @@ function asForeignPage(hub: TestHub, url: string, headers: Readonly<Record<strin
   return hub.request('GET', url, undefined, { ...headers, 'Sec-Fetch-Site': 'cross-site' });
 }
 
-/** The types of errors in the examples of an OpenAPI document. */
+/** Types of errors in the examples of an OpenAPI document. */
 async function documentedTypes(hub: TestHub, version: string): Promise<string[]> {
   const { body } = await hub.get(`${hub.origin}/hub/${version}/openapi.json`);
   const types = Object.values(body.components.responses).flatMap((response: Event) =>

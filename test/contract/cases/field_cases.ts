@@ -26,7 +26,7 @@ async function post(hub: TestHub, path: string, entity: object): Promise<Event> 
 const exitOf = (provider: string) => (event: Event) =>
   event.event_type === 'region_exit' && event.provider_id === provider;
 
-/** Waits for the exit of a silent tag next to those of a test: all earlier exits have been published then. */
+/** Waits for the exit of a silent tag next to the tags of a test: by then, all earlier exits have been published. */
 async function silence(hub: TestHub, events: Recorder, providerIds: readonly string[]): Promise<Event[]> {
   await events.next(exitOf('clock'));
   await hub.settle();
@@ -37,7 +37,7 @@ async function silence(hub: TestHub, events: Recorder, providerIds: readonly str
 export const FIELD_CASES: readonly ContractCase[] = [
   {
     by: 'Resources and their fields sentence 2',
-    name: 'the hub generates ids, which are strings and different',
+    name: 'the hub generates ids, which are distinct strings',
     async run({ hub }) {
       for (const version of ['v1', 'v2']) {
         for (const [path, entity] of Object.entries(NAMELESS)) {
@@ -54,7 +54,7 @@ export const FIELD_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Resources and their fields sentence 3',
-    name: 'version 2 keeps the id of a client, version 1 gives one of its own',
+    name: 'version 2 accepts the id of a client, version 1 generates its own',
     async run({ hub }) {
       for (const [path, entity] of Object.entries(NAMELESS)) {
         const given = { ...entity, id: '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01' };
@@ -68,7 +68,7 @@ export const FIELD_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Location provider row 1',
-    name: 'a provider that a location brings along has its type, and PUT sets the actual one',
+    name: 'a provider created by a location has the type of the location, and PUT sets the actual one',
     async run({ hub }) {
       await hub.post('/zones', HALL);
       await send(hub, inHall('tag', 1, 1, { provider_type: 'ble-aoa' }));
@@ -123,7 +123,7 @@ export const FIELD_CASES: readonly ContractCase[] = [
       }
       const seenAt = { inside: 5, near: 11, far: 50 };
       const ids = Object.keys(seenAt).flatMap((id) => [id, `${id}-plain`]);
-      // In one request, so that no timer runs out between.
+      // In one request, so that no timer expires in between.
       const outside = Object.entries(seenAt).flatMap(([id, x]) => [inHall(id, x, 5), inHall(`${id}-plain`, x, 5)]);
       await send(hub, ...['clock', ...ids].map((id) => inHall(id, 5, 5)), ...outside);
       const exits = await silence(hub, events, ids);

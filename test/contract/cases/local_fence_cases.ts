@@ -6,7 +6,7 @@ import type { ContractCase } from './contract_case.ts';
 const DOCK = square({ id: 'dock', zone_id: 'hall', name: 'Dock' });
 const CART = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 
-/** Makes the dock, a local fence, and takes its zone away from it. */
+/** Creates the dock, a local fence, and removes its zone. */
 async function orphaned(hub: TestHub, how: 'deleted' | 'renamed'): Promise<void> {
   await made(hub, '/zones', HALL);
   await made(hub, '/fences', DOCK);
@@ -20,7 +20,7 @@ async function made(hub: TestHub, path: string, body: object): Promise<void> {
   assert.equal(status, 201, text);
 }
 
-/** Puts the provider somewhere within the dock, or far away from it. */
+/** Moves the provider into the dock, or far away from it. */
 async function put(hub: TestHub, where: 'in the dock' | 'away'): Promise<void> {
   const coordinates = where === 'away' ? [9.01, 50] : [9.00005, 50.00003];
   const body = { position: { type: 'Point', coordinates }, provider_type: 'uwb', crs: 'EPSG:4326' };
@@ -31,7 +31,7 @@ async function put(hub: TestHub, where: 'in the dock' | 'away'): Promise<void> {
 const fromHow = (['deleted', 'renamed'] as const).flatMap((how): ContractCase[] => [
   {
     by: 'decision 105',
-    name: `A local fence whose zone is ${how} is shown where it was, as GeoJSON too`,
+    name: `A local fence whose zone is ${how} is returned at its old position, as GeoJSON too`,
     async run({ hub }) {
       await made(hub, '/zones', HALL);
       await made(hub, '/zones', { ...HALL, id: 'other', foreign_id: 'other' });
@@ -55,7 +55,7 @@ const fromHow = (['deleted', 'renamed'] as const).flatMap((how): ContractCase[] 
       const before = (await hub.get('/fences/dock')).body;
       const renamed = await hub.request('PATCH', '/fences/dock', { op: 'replace', path: '/name', value: 'Gate' });
       assert.deepEqual([renamed.status, renamed.body], [200, { ...before, name: 'Gate' }]);
-      // The same fence again, as from clients that repeat their whole setup.
+      // Replaced by the same fence, as by clients that repeat their whole setup.
       assert.equal((await hub.put('/fences/dock', { ...DOCK, timeout: 5000 })).status, 204);
       assert.deepEqual((await hub.get('/fences/dock')).body, { ...before, timeout: 5000 });
       assert.equal((await hub.put('/fences/dock', before)).status, 204);
@@ -64,7 +64,7 @@ const fromHow = (['deleted', 'renamed'] as const).flatMap((how): ContractCase[] 
   },
   {
     by: 'decision 105',
-    name: `A local fence whose zone is ${how} goes on, without an event, also after a restart`,
+    name: `A local fence whose zone is ${how} stays in effect without an event, also after a restart`,
     async run({ hub, restart }) {
       await made(hub, '/zones', HALL);
       await made(hub, '/fences', DOCK);
@@ -93,12 +93,12 @@ const fromHow = (['deleted', 'renamed'] as const).flatMap((how): ContractCase[] 
   },
 ]);
 
-/** Local fences without their zone. */
+/** Local fences without a zone. */
 export const LOCAL_FENCE_CASES: readonly ContractCase[] = [
   ...fromHow,
   {
     by: 'decision 105',
-    name: 'A local fence is attached again when a zone of its name is created',
+    name: 'A local fence is attached again when a zone with its name is created',
     async run({ hub }) {
       await orphaned(hub, 'deleted');
       const before = (await hub.get('/fences/dock')).body;

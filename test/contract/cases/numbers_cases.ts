@@ -22,7 +22,7 @@ import {
 export const NUMBERS_CASES: readonly ContractCase[] = [
   {
     by: 'decision 102',
-    name: 'Entities of every kind come back with every digit of their properties, also after a restart',
+    name: 'Entities of every kind preserve every digit of their properties, also across a restart',
     async run(caseHub) {
       await makeAll(caseHub.hub);
       await showsAll(caseHub.hub);
@@ -40,7 +40,7 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 102',
-    name: 'Entities replaced and patched keep every digit, and numbers elsewhere are ordinary ones',
+    name: 'Replaced and patched entities preserve every digit, and other numbers are ordinary doubles',
     async run({ hub }) {
       await makeAll(hub, '{"old":1}');
       for (const [path, id, members] of ENTITIES) {
@@ -72,7 +72,7 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 102',
-    name: 'Sensors come back with every digit, whatever JSON they are',
+    name: 'Sensors preserve every digit of any JSON value',
     async run(caseHub) {
       let { hub } = caseHub;
       await makeAll(hub);
@@ -95,7 +95,7 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 102',
-    name: 'Locations bring every digit of their properties to every reader, whichever way they come',
+    name: 'Locations preserve every digit of their properties for every reader, whichever way they are sent',
     async run(caseHub) {
       const { hub } = caseHub;
       await makeAll(hub);
@@ -132,7 +132,7 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
       ]) {
         const { text } = await hub.get(path);
         has(text);
-        // Of the location, and of the trackable that it moves.
+        // The properties of the location, and of the trackable that it moves.
         if (path.includes('motion')) assert.equal(text.split(DATA).length, 3, text);
       }
       const { lanes } = hub.hub.shards;
@@ -147,7 +147,7 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 102',
-    name: 'Locations and trackables that move to another shard take every digit along',
+    name: 'Locations and trackables that migrate to another shard preserve every digit',
     async run({ hub }) {
       const tags = Array.from({ length: 12 }, (_, i) => `tag-${i}`);
       await accepted(hub.put('/providers/locations', `[${tags.map((tag) => location(tag)).join(',')}]`));
@@ -225,7 +225,7 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 102',
-    name: 'The Cisco adapter hands on what it copies with every digit, and reads positions as ever',
+    name: 'The Cisco adapter preserves every digit of what it copies, and reads positions as doubles',
     async run({ hub }) {
       const body = `{"notifications":[{"notificationType":"locationupdate","deviceId":"c1","eventId":723413320329068590,
         "moveDistanceInFt":12.50,"band":5e0,"geoCoordinate":{"latitude":50.10,"longitude":9.0},
@@ -242,11 +242,11 @@ export const NUMBERS_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 102',
-    name: 'Any JSON in properties comes back digit by digit through create, read, list, patch, locations and a restart',
+    name: 'Any JSON in properties is preserved digit by digit through create, read, list, patch, locations and a restart',
     async run(caseHub) {
       let { hub } = caseHub;
       const samples = fc.sample(anyJson, { numRuns: 40, seed: 1020 }).map((text, i) => ({ text, id: `p${i}` }));
-      // The hub writes no white space, escapes like JSON.stringify, and keeps the last of equal names.
+      // The hub writes no white space, escapes like JSON.stringify, and retains the last of duplicate names.
       const wanted = new Map<string, string>();
       const check = async (): Promise<void> => {
         const list = (await hub.get('/providers/summary')).text;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestHub } from '../../support/running_hub.ts';
 
-/** Numbers that a double would change, wherever JSON has numbers. */
+/** Numbers that a double would change, at every position in JSON. */
 export const DATA = '{"floorId":723413320329068590,"t":21.0,"list":[1.50,{"exp":1e3,"neg":-0}],"plain":7}';
 export const SENSORS = '[12345678901234567890,{"t":-3.10}]';
 
@@ -22,7 +22,7 @@ export const ENTITIES: readonly (readonly [path: string, id: string, members: st
   ['/anchors', 'anchor', '"name":"a"'],
 ];
 
-/** Creates an entity of each kind with that data as its properties. */
+/** Creates an entity of each kind with this data as its properties. */
 export async function makeAll(hub: TestHub, data = DATA): Promise<void> {
   for (const [path, id, members] of ENTITIES) {
     const reply = await hub.post(path, `{"id":"${id}",${members},"properties":${data}}`);
@@ -31,18 +31,18 @@ export async function makeAll(hub: TestHub, data = DATA): Promise<void> {
   }
 }
 
-/** Fails unless the text has that data as properties, to the last digit. */
+/** Fails unless the string contains this data as properties, to the last digit. */
 export function has(text: string, data = DATA): void {
   assert.ok(text.includes(`"properties":${data}`), `${data} is not in ${text.slice(0, 2000)}`);
 }
 
-/** The JSON of a location with that data. */
+/** JSON of a location with this data. */
 export function location(id: string, data = DATA, more = ''): string {
   const place = '"position":{"type":"Point","coordinates":[9.0005,50.00050]},"crs":"EPSG:4326"';
   return `{${place},"provider_type":"uwb","provider_id":"${id}",${more}"source":"x","properties":${data}}`;
 }
 
-/** Frames that a connection receives for topics, as strings. */
+/** Frames that a connection receives for the topics, as strings. */
 export async function listen(hub: TestHub, topics: readonly string[]): Promise<readonly string[]> {
   const texts: string[] = [];
   for (const topic of topics) {
@@ -61,11 +61,11 @@ export async function accepted(reply: Promise<{ status: number; text: string }>)
   assert.ok(status < 300, text);
 }
 
-/** The messages of a topic. */
+/** Messages of a topic. */
 export const of = (texts: readonly string[], topic: string) =>
   texts.filter((text) => text.includes(`"topic":"${topic}"`));
 
-/** Fails unless each entity is shown with that data, alone and among all. */
+/** Fails unless each entity is returned with this data, alone and in lists. */
 export async function showsAll(hub: TestHub, data = DATA): Promise<void> {
   for (const [path, id] of ENTITIES) {
     has((await hub.get(`${path}/${id}`)).text, data);

@@ -17,7 +17,7 @@ async function ids(hub: TestHub, path: string): Promise<string[]> {
   return body.map((item: Event) => item.id ?? item.provider_id).sort();
 }
 
-/** The time in milliseconds that each of these takes in the middle; they take turns, so that all meet the same noise. */
+/** Median duration of each function in milliseconds. The functions alternate, so that all see the same noise. */
 async function medianMs(turns: readonly (() => Promise<unknown>)[], rounds: number): Promise<number[]> {
   const took = turns.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
@@ -46,7 +46,7 @@ export const PERSISTENCE_CASES: readonly ContractCase[] = [
   },
   {
     by: 'What the service does item 7',
-    name: 'locations are stored by default, and objects that stand still are listed after a restart',
+    name: 'locations are stored by default, and stationary objects are listed after a restart',
     async run({ hub, restart }) {
       await createScene(hub);
       await send(hub, inHall('cart-tag', 5, 5), inHall('alone', 6, 6));
@@ -85,7 +85,7 @@ export const PERSISTENCE_CASES: readonly ContractCase[] = [
   },
   {
     by: 'What the service does item 9',
-    name: 'settings come from hub_config.yaml and from the environment, which goes before, and the file may be empty',
+    name: 'settings come from hub_config.yaml and from the environment, which takes precedence, and the file may be empty',
     settings: { websocket_idle_timeout: 70 },
     hub: 'own',
     async run({ hub, restart }) {

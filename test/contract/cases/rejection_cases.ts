@@ -8,7 +8,7 @@ const POSITION = { type: 'Point', coordinates: [9, 50] };
 const POINTS = HALL.ground_control_points;
 const PROXIMITY_TYPES = ['rfid', 'ibeacon'];
 
-/** An entity to create, and what it must not be created as or replaced by, with what the hub says to that. */
+/** A valid entity, invalid changes to it, and the expected error of each. */
 interface Refusal {
   readonly path: string;
   readonly good: object;
@@ -16,7 +16,7 @@ interface Refusal {
   readonly message: RegExp;
 }
 
-/** Both versions refuse it on POST and on PUT, name the field, and keep what there was. */
+/** Both versions reject it on POST and on PUT, name the field, and leave the entity unchanged. */
 async function assertRefused(hub: TestHub, { path, good, bad, message }: Refusal): Promise<void> {
   for (const version of VERSIONS) {
     const collection = `${hub.origin}/hub/${version}${path}`;
@@ -79,7 +79,7 @@ export const REJECTION_CASES: readonly ContractCase[] = [
   },
   {
     by: 'Errors item 4',
-    name: 'a zone with missing configuration is accepted on POST and PUT when incomplete_configuration is true, and only then',
+    name: 'a zone without a required member is accepted on POST and PUT if and only if incomplete_configuration is true',
     async run({ hub }) {
       const zones = [
         { type: 'rfid', whole: { position: POSITION }, message: /^position: is required/ },

@@ -12,7 +12,7 @@ const IDLE_SECONDS = 8;
 const ROUNDS = 20;
 const TAGS = 500;
 
-/** Topics with what a REST API shows of the same. */
+/** Topics with the REST path that returns the same objects. */
 const SHOWN = {
   location_updates: '/providers/cart-tag/location',
   trackable_motions: `/trackables/${CART.id}/motion`,
@@ -99,7 +99,7 @@ export const SUBSCRIPTION_CASES: readonly ContractCase[] = [
   },
   {
     by: 'WebSocket API sentence 9',
-    name: 'under load every subscriber gets every event once and in order, also one that reads late',
+    name: 'under load every subscriber receives every event once and in order, even one that reads late',
     async run({ hub }) {
       await hub.post('/zones', HALL);
       await hub.post('/fences', square());
@@ -123,7 +123,7 @@ export const SUBSCRIPTION_CASES: readonly ContractCase[] = [
   },
 ];
 
-/** Every tag of a sender is in the fence, out of it, in it … */
+/** Every tag of a sender is alternately inside and outside the fence. */
 async function sendRounds(hub: TestHub, sender: number): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const x = round % 2 === 0 ? 5 : 50;

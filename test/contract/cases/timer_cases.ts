@@ -23,7 +23,7 @@ export const TIMER_CASES: readonly ContractCase[] = [
     async run({ hub }) {
       const events = await withCartInside(hub, { timeout: 1500 });
       assert.equal((await hub.put(`/fences/${FENCE.id}`, { ...FENCE, timeout: -1 })).status, 204);
-      // An object that does exit by the old timeout tells when that has passed.
+      // The exit from this fence shows that the old timeout has passed.
       const clock = { ...square({ id: 'clock-fence' }), timeout: 1600 };
       assert.equal((await hub.post('/fences', clock)).status, 201);
       await send(hub, at(5, 'clock'));
@@ -57,7 +57,7 @@ export const TIMER_CASES: readonly ContractCase[] = [
   ),
   {
     by: 'decision 93',
-    name: "A trackable's own timeout acts at once on it and on its provider, by PUT and by PATCH",
+    name: "A trackable's own timeout takes effect at once on it and on its provider, by PUT and by PATCH",
     async run({ hub }) {
       const events = await withCartInside(hub);
       assert.equal((await hub.put(`/trackables/${CART}`, cart({ fence_timeout: 1 }))).status, 200);
@@ -75,7 +75,7 @@ export const TIMER_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 93',
-    name: "A provider's own exit delay acts at once on it and on the trackable that is where it is",
+    name: "A provider's own exit delay takes effect at once on it and on the trackable at its location",
     async run({ hub }) {
       const events = await withCartInside(hub, { exit_delay: -1 });
       await send(hub, at(50));

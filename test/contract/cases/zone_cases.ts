@@ -16,7 +16,7 @@ export const ZONE_CASES: readonly ContractCase[] = [
       await hears(first, events, []);
       assert.equal(motions.events.length, 1);
       const after = (await first.get('/providers/tag/location')).body.position.coordinates;
-      assert.ok(after[0] > before[0] + 0.0002, `${before} has gone to ${after}`);
+      assert.ok(after[0] > before[0] + 0.0002, `${before} is now ${after}`);
       const local = (await first.get('/providers/tag/location?crs=local')).body.position.coordinates;
       assert.deepEqual(local, [5, 5]);
       const hub = await restart();
@@ -71,7 +71,7 @@ export const ZONE_CASES: readonly ContractCase[] = [
   },
   {
     by: 'decision 101',
-    name: 'Heights above the ellipsoid and above the floor are compared where the zone says how high its floor is',
+    name: 'Heights above the ellipsoid and above the floor are compared if the zone specifies the height of its floor',
     async run({ hub }) {
       const events = await withCartInside(hub, { extrusion: 3 });
       const high = (z: number) =>

@@ -2,7 +2,7 @@ const NOTATION = 'tells how to read it';
 const OPEN = 'leaves something open';
 const ITSELF = 'is about the specification itself';
 
-/** Sentences that state nothing testable about a hub, with the reason. */
+/** Sentences without a testable statement about a hub, with the reason. */
 export const ASIDES: Readonly<Record<string, string>> = {
   'Location Hub Service Specification sentence 1': ITSELF,
   'Location Hub Service Specification sentence 2': NOTATION,

@@ -1,11 +1,11 @@
 import * as by from './shown_by.ts';
 import type { Statement } from './statement.ts';
 
-/** Authentication: tokens, and what they permit. */
+/** Authentication: tokens, and the permissions that they grant. */
 export const AUTHENTICATION: readonly Statement[] = [
   {
     at: 'Authentication sentence 1',
-    says: 'Tokens come from an OpenID server, to clients by their own credentials',
+    says: 'Clients get tokens from an OpenID server with their own credentials',
     tests: [
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
@@ -16,7 +16,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   },
   {
     at: 'Authentication sentence 2',
-    says: 'Every request to REST needs one',
+    says: 'Every REST request needs a token',
     tests: [
       by.matrix('Every endpoint admits the permitted roles, and no others'),
       by.running('answers a request without token 401, and one that is not permitted 403'),
@@ -24,7 +24,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   },
   {
     at: 'Token request sentence 1',
-    says: 'It is asked for by POST below the realm',
+    says: 'It is requested by POST below the realm',
     tests: [
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
@@ -88,7 +88,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   },
   {
     at: 'Token response fields row 1',
-    says: 'access_token is what requests come with',
+    says: 'access_token is the token of requests',
     tests: [
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       by.running('takes a token from the Authorization header alone'),
@@ -107,7 +107,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   {
     at: 'Token response fields row 4',
     says: 'refresh_token renews a token',
-    tests: [['hub-ui/signin.test.ts', 'A token is renewed before it ends, without a question']],
+    tests: [['hub-ui/signin.test.ts', 'A token is renewed before it expires, without interaction']],
   },
   {
     at: 'Token response fields row 5',
@@ -134,7 +134,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   },
   {
     at: 'Token response fields row 9',
-    says: 'scope lists what was granted, with spaces between',
+    says: 'scope lists the granted scopes, separated by spaces',
     tests: [
       by.identityProvider('The token response has all members that the API lists'),
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
@@ -150,7 +150,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   },
   {
     at: 'Authorization item 1b',
-    says: 'It gives paths to roles, with permissions such as READ_OWN',
+    says: 'It maps paths to roles, with permissions such as READ_OWN',
     tests: [
       by.matrix('Every endpoint admits the permitted roles, and no others'),
       by.ownership('GET /zones shows the tenant its own objects, and the administrator more'),
@@ -187,7 +187,7 @@ export const AUTHENTICATION: readonly Statement[] = [
   },
   {
     at: 'Authorization item 4',
-    says: 'Version 2 is permitted only where the file says so',
+    says: 'Version 2 is permitted only if the file lists it',
     tests: [
       by.running('answers a request without token 401, and one that is not permitted 403'),
       ['auth/policy.test.ts', 'Every topic has a target in each version for each use that a command makes of it'],

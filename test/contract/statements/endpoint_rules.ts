@@ -1,21 +1,21 @@
 import * as by from './shown_by.ts';
 import type { Statement } from './statement.ts';
 
-/** Endpoints: where they are, and what all of them have. */
+/** Endpoints: their paths and common behavior. */
 export const ENDPOINT_RULES: readonly Statement[] = [
   {
     at: 'Endpoints sentence 1',
     says: 'REST is at /hub/v1',
     tests: [
       by.entities('zone: created, read, replaced and deleted under /hub/v1, and every change is published'),
-      by.endpointTable('are the rows of the API, and were called with good and bad input'),
+      by.endpointTable('are the rows of the API, and were called with valid and invalid input'),
     ],
   },
   {
     at: 'Endpoints sentence 2',
     says: 'Version 2 of every endpoint is at /hub/v2',
     tests: [
-      by.endpointTable('are the rows of the API, and were called with good and bad input'),
+      by.endpointTable('are the rows of the API, and were called with valid and invalid input'),
       by.entities('zone: both versions and all prefixes see the same ones'),
     ],
   },
@@ -23,7 +23,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     at: 'Endpoints item 1a',
     says: 'crs chooses how locations and fences are projected',
     tests: [
-      by.contractCase('crs selects the projection of every list and object that shows a location or a fence'),
+      by.contractCase('crs selects the projection of every list and object with a location or a fence'),
       by.views('UTM reads the same by REST'),
       by.views('the coordinates of a zone sees its fences there'),
     ],
@@ -47,7 +47,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
   },
   {
     at: 'Endpoints item 2',
-    says: 'spatial_query asks for the geometry of last locations, not for entries and exits with their timeouts',
+    says: 'spatial_query uses the geometry of last locations instead of entries and exits with their timeouts',
     tests: [by.relations('what is in a fence'), by.relations('is the same, asked from the objects')],
   },
   {
@@ -64,7 +64,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
   },
   {
     at: 'Endpoints item 4',
-    says: 'With authorization, lists show what the roles of a token reach',
+    says: 'With authorization, lists contain what the roles of a token permit',
     tests: [
       by.ownership('GET /zones shows the tenant its own objects, and the administrator more'),
       by.ownership('GET /trackables/summary shows the tenant its own objects, and the administrator more'),

@@ -2,7 +2,7 @@ import { walked } from '../covered_by.ts';
 import * as by from './shown_by.ts';
 import type { Statement } from './statement.ts';
 
-/** Statements on the endpoints, in order. */
+/** Statements about the endpoints, in order. */
 export const ENDPOINT_ROWS: readonly Statement[] = [
   {
     at: 'Endpoints row 1',
@@ -106,7 +106,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The transformation of a zone, with a SimpleTransform: positions there and back',
     tests: [
       ...walked('/zones/{zone_id}/transform'),
-      by.contractCase('transform takes positions of a zone to the earth and back'),
+      by.contractCase('transform converts positions of a zone to EPSG:4326 and back'),
     ],
   },
   {
@@ -114,7 +114,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'A fence of the outline of a zone',
     tests: [
       ...walked('/zones/{zone_id}/createfence'),
-      by.contractCase('a fence that createfence makes of a zone is one that can be posted and entered'),
+      by.contractCase('a fence that createfence derives from a zone can be posted and entered'),
       by.contractCase('createfence makes the convex hull of the points of a zone, whatever their order'),
     ],
   },
@@ -173,7 +173,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
         'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
       ),
       by.contractCase(
-        'without a public key any text is kept as a license key, and /license/info says that nothing can verify it',
+        'without a public key any string is stored as a license key, and /license/info says that it cannot be verified',
       ),
     ],
   },
@@ -253,7 +253,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The WebSocket',
     tests: [
       by.frames('are the same on all paths of the WebSocket'),
-      by.socketDocument('describes the commands that the hub takes, and its answers'),
+      by.socketDocument('describes the commands that the hub accepts, and its responses'),
     ],
   },
 ];

@@ -23,7 +23,7 @@ export const ERRORS: readonly Statement[] = [
     says: 'A zone lacks what it needs only with incomplete_configuration',
     tests: [
       by.contractCase(
-        'a zone with missing configuration is accepted on POST and PUT when incomplete_configuration is true, and only then',
+        'a zone without a required member is accepted on POST and PUT if and only if incomplete_configuration is true',
       ),
     ],
   },

@@ -1,7 +1,7 @@
 import * as by from './shown_by.ts';
 import type { Statement } from './statement.ts';
 
-/** Events: the WebSocket, its topics, and when there is an event. */
+/** Events: the WebSocket, its topics, and when events are published. */
 export const EVENTS: readonly Statement[] = [
   {
     at: 'WebSocket API sentence 1',
@@ -18,7 +18,7 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API sentence 2',
     says: 'Clients publish and subscribe there',
     tests: [
-      by.socketDocument('describes the commands that the hub takes, and its answers'),
+      by.socketDocument('describes the commands that the hub accepts, and its responses'),
       by.waysIn('by WebSocket v2 creates its provider once, is served, and is published'),
       by.frames('that have ended get nothing more, and others on the connection go on'),
     ],
@@ -45,18 +45,18 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API row 1',
     says: 'location_updates: locations',
     tests: [
-      by.socketDocument('describes the events of every topic, of every kind'),
+      by.socketDocument('describes all kinds of events of every topic'),
       by.topics(
         'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
       ),
-      by.contractCase('Every location that the hub publishes carries the time at which the hub has sent it'),
+      by.contractCase('Every published location has the time at which the hub sent it'),
     ],
   },
   {
     at: 'WebSocket API row 2',
     says: 'location_updates:geojson: locations as GeoJSON',
     tests: [
-      by.socketDocument('describes the events of every topic, of every kind'),
+      by.socketDocument('describes all kinds of events of every topic'),
       by.topics('a location as a point with the rest of it'),
     ],
   },
@@ -64,7 +64,7 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API row 3',
     says: 'fence_events: fence events',
     tests: [
-      by.socketDocument('describes the events of every topic, of every kind'),
+      by.socketDocument('describes all kinds of events of every topic'),
       by.topics('fence_events get entries and exits of providers and of trackables'),
     ],
   },
@@ -72,7 +72,7 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API row 4',
     says: 'fence_events:geojson: fence events as GeoJSON',
     tests: [
-      by.socketDocument('describes the events of every topic, of every kind'),
+      by.socketDocument('describes all kinds of events of every topic'),
       by.topics('a fence event as the region of its fence with the event, and the name and floor of the fence'),
     ],
   },
@@ -80,7 +80,7 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API row 5',
     says: 'trackable_motions: motions with their shapes, as they happen',
     tests: [
-      by.socketDocument('describes the events of every topic, of every kind'),
+      by.socketDocument('describes all kinds of events of every topic'),
       by.topics('trackable_motions get the trackable, its location and its shape'),
       ['e2e/latency.test.ts', 'a subscriber in another process reads an entry within 20 ms of the PUT'],
     ],
@@ -89,13 +89,13 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API row 6',
     says: 'trackable_motions:geojson: motions as GeoJSON',
     tests: [
-      by.socketDocument('describes the events of every topic, of every kind'),
+      by.socketDocument('describes all kinds of events of every topic'),
       by.topics('a motion as its shape with the rest of it'),
     ],
   },
   {
     at: 'WebSocket API sentence 6',
-    says: 'There are entries and exits, and collisions that start and end',
+    says: 'There are entries and exits, and starts and ends of collisions',
     tests: [
       by.topics('fence_events get entries and exits of providers and of trackables'),
       by.topics('collision_events get start, colliding and end, the mover first'),
@@ -118,14 +118,14 @@ export const EVENTS: readonly Statement[] = [
     at: 'WebSocket API sentence 9',
     says: 'Under load every event is sent',
     tests: [
-      by.contractCase('under load every subscriber gets every event once and in order, also one that reads late'),
+      by.contractCase('under load every subscriber receives every event once and in order, even one that reads late'),
       by.frames('have at most 32 KiB in a burst of large locations, and miss none'),
       ['socket/delivery.test.ts', 'A client that reads late, but within the bound, receives everything in order'],
     ],
   },
   {
     at: 'WebSocket API item 1',
-    says: 'An exit comes after the fence timeout, tolerance_timeout or exit_delay',
+    says: 'An exit follows the fence timeout, tolerance_timeout or exit_delay',
     tests: [
       by.vectors('a fence timeout ends a silent membership at its deadline'),
       by.vectors('the tolerance timeout is not restarted within the tolerance'),

@@ -34,8 +34,6 @@ export const LIMITS: readonly Statement[] = [
   {
     at: 'Limits row 4',
     says: 'persist_locations is on by default',
-    tests: [
-      by.contractCase('locations are stored by default, and objects that stand still are listed after a restart'),
-    ],
+    tests: [by.contractCase('locations are stored by default, and stationary objects are listed after a restart')],
   },
 ];

@@ -11,7 +11,7 @@ export const PURPOSE: readonly Statement[] = [
   },
   {
     at: 'What the service does item 1a',
-    says: 'It takes locations of location providers',
+    says: 'It accepts locations of location providers',
     tests: [
       by.waysIn('by PUT of one creates its provider once, is served, and is published'),
       by.waysIn('by WebSocket v1 creates its provider once, is served, and is published'),
@@ -41,7 +41,7 @@ export const PURPOSE: readonly Statement[] = [
   },
   {
     at: 'What the service does item 3',
-    says: 'It makes fence events, collision events up to their end, and motions',
+    says: 'It publishes fence events, collision events up to their end, and motions',
     tests: [
       by.topics('fence_events get entries and exits of providers and of trackables'),
       by.topics('collision_events get start, colliding and end, the mover first'),
@@ -52,7 +52,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 4.1',
     says: 'There is a REST API',
     tests: [
-      by.endpointTable('are the rows of the API, and were called with good and bad input'),
+      by.endpointTable('are the rows of the API, and were called with valid and invalid input'),
       ['contract/reference_api.test.ts', 'the omlox Hub API 2.0.0'],
     ],
   },
@@ -60,8 +60,8 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 4.2',
     says: 'There is a WebSocket API to publish and subscribe',
     tests: [
-      by.socketDocument('describes the commands that the hub takes, and its answers'),
-      by.socketDocument('describes the events of every topic, of every kind'),
+      by.socketDocument('describes the commands that the hub accepts, and its responses'),
+      by.socketDocument('describes all kinds of events of every topic'),
     ],
   },
   {
@@ -75,10 +75,10 @@ export const PURPOSE: readonly Statement[] = [
   },
   {
     at: 'What the service does item 4.4',
-    says: 'Locating rules decide where a trackable is, and a validator checks them',
+    says: 'Locating rules decide the location of a trackable, and a validator checks them',
     tests: [
       by.anchorsAndRules('the locating rules of the hub decide in every shard, and after a restart'),
-      by.rules('significant takes the highest priority before the newest'),
+      by.rules('significant prefers the highest priority over the newest location'),
       ...walked('/validator/rules/locating'),
     ],
   },
@@ -112,7 +112,7 @@ export const PURPOSE: readonly Statement[] = [
   },
   {
     at: 'What the service does item 5',
-    says: 'Tokens come from an OpenID server, and roles decide what they permit',
+    says: 'Tokens come from an OpenID server, and roles determine their permissions',
     tests: [
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
@@ -136,13 +136,13 @@ export const PURPOSE: readonly Statement[] = [
   {
     at: 'What the service does item 7a',
     says: 'persist_locations decides whether locations are stored',
-    tests: [by.overload('Without persist_locations a restart keeps entities and no location')],
+    tests: [by.overload('Without persist_locations, entities survive a restart and locations do not')],
   },
   {
     at: 'What the service does item 7b',
-    says: 'They are stored by default, which costs writes',
+    says: 'They are stored by default, at the cost of writes',
     tests: [
-      by.contractCase('locations are stored by default, and objects that stand still are listed after a restart'),
+      by.contractCase('locations are stored by default, and stationary objects are listed after a restart'),
       [
         'durability/front_doors.test.ts',
         'Without persist_locations, killed workers and deletions lose nothing in memory, and the disk has entities alone',
@@ -153,7 +153,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 7c',
     says: 'A start reads them',
     tests: [
-      by.contractCase('locations are stored by default, and objects that stand still are listed after a restart'),
+      by.contractCase('locations are stored by default, and stationary objects are listed after a restart'),
       by.restart(
         'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
       ),
@@ -169,7 +169,7 @@ export const PURPOSE: readonly Statement[] = [
     says: 'Settings come from hub_config.yaml and the environment',
     tests: [
       by.contractCase(
-        'settings come from hub_config.yaml and from the environment, which goes before, and the file may be empty',
+        'settings come from hub_config.yaml and from the environment, which takes precedence, and the file may be empty',
       ),
       ['config/text.test.ts', 'hub_config.yaml is the output of exampleConfigText for the schema'],
     ],
@@ -213,7 +213,7 @@ export const PURPOSE: readonly Statement[] = [
   },
   {
     at: 'What the service does item 10',
-    says: 'A start that fails ends with plain lines, without a stack trace',
+    says: 'A failed start ends with plain lines, without a stack trace',
     tests: [
       by.startFailures('a port that another program has'),
       by.startFailures('a file that is not a database'),
@@ -233,7 +233,7 @@ export const PURPOSE: readonly Statement[] = [
       by.restart(
         'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
       ),
-      by.restore('a fence timeout counts from the time of receipt of the last location'),
+      by.restore('a fence timeout starts at the time of receipt of the last location'),
     ],
   },
   {
@@ -243,16 +243,16 @@ export const PURPOSE: readonly Statement[] = [
       by.contractCase(
         'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
       ),
-      by.restore('tolerance and delay timers have not come back: a member is inside until it is seen'),
+      by.restore('tolerance and delay timers are not restored: a member is inside until its next observation'),
     ],
   },
   {
     at: 'What the service does item 11c',
-    says: 'Trackables that stand still are listed after a restart',
+    says: 'Stationary trackables are listed after a restart',
     tests: [
-      by.contractCase('locations are stored by default, and objects that stand still are listed after a restart'),
-      by.restore('locations and motions are there, also of what stands still'),
-      by.contractCase('A vehicle that drives onto a parked one collides with it after a restart'),
+      by.contractCase('locations are stored by default, and stationary objects are listed after a restart'),
+      by.restore('locations and motions are available, including those of stationary objects'),
+      by.contractCase('A vehicle that drives into a parked one collides with it after a restart'),
     ],
   },
 ];

@@ -6,13 +6,13 @@ export const RESOURCES: readonly Statement[] = [
   {
     at: 'Resources and their fields sentence 2',
     says: 'Ids are texts that the hub makes',
-    tests: [by.contractCase('the hub generates ids, which are strings and different')],
+    tests: [by.contractCase('the hub generates ids, which are distinct strings')],
   },
   {
     at: 'Resources and their fields sentence 3',
-    says: 'From version 2 on a client may give them',
+    says: 'From version 2 on, a client may set them',
     tests: [
-      by.contractCase('version 2 keeps the id of a client, version 1 gives one of its own'),
+      by.contractCase('version 2 accepts the id of a client, version 1 generates its own'),
       by.entities('zone: created, read, replaced and deleted under /hub/v2, and every change is published'),
     ],
   },
@@ -38,7 +38,7 @@ export const RESOURCES: readonly Statement[] = [
   },
   {
     at: 'Location row 3',
-    says: 'timestamp_generated is now where it is left out',
+    says: 'timestamp_generated defaults to the current time',
     tests: [
       by.waysIn('by PUT of one may leave out time, source and crs'),
       by.waysIn('by WebSocket v2 may leave out time, source and crs'),
@@ -68,7 +68,9 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.waysIn('is served with the id, source and properties that it came with, whatever they are'),
       ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
-      by.contractCase('Locations bring every digit of their properties to every reader, whichever way they come'),
+      by.contractCase(
+        'Locations preserve every digit of their properties for every reader, whichever way they are sent',
+      ),
     ],
   },
   {
@@ -79,7 +81,7 @@ export const RESOURCES: readonly Statement[] = [
       ['core/vertical.test.ts', 'in a fence'],
       ['ingest/check_location.test.ts', 'checkLocation refuses, and names field and value of'],
       by.contractCase(
-        'Heights above the ellipsoid and above the floor are compared where the zone says how high its floor is',
+        'Heights above the ellipsoid and above the floor are compared if the zone specifies the height of its floor',
       ),
     ],
   },
@@ -104,9 +106,9 @@ export const RESOURCES: readonly Statement[] = [
   },
   {
     at: 'Location provider row 1',
-    says: 'type is what the provider is',
+    says: 'type is the technology of the provider',
     tests: [
-      by.contractCase('a provider that a location brings along has its type, and PUT sets the actual one'),
+      by.contractCase('a provider created by a location has the type of the location, and PUT sets the actual one'),
       by.waysIn('of another type leaves the type of its provider'),
     ],
   },
@@ -116,7 +118,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.entities('provider: created, read, replaced and deleted under /hub/v1, and every change is published'),
       ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
-      by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
+      by.contractCase('Entities of every kind preserve every digit of their properties, also across a restart'),
     ],
   },
   {
@@ -126,7 +128,7 @@ export const RESOURCES: readonly Statement[] = [
       by.contractCase('sensors of a trackable are an array with those of all its providers that have some'),
       ['api/assignment_endpoints.test.ts', 'are any JSON value, and 404 until they are set'],
       by.contractCase('Sensors set to null are absent, in whatever way they were set, also after a restart'),
-      by.contractCase('Sensors come back with every digit, whatever JSON they are'),
+      by.contractCase('Sensors preserve every digit of any JSON value'),
     ],
   },
   {
@@ -144,7 +146,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       by.entities('trackable: created, read, replaced and deleted under /hub/v1, and every change is published'),
       by.topics('trackable_motions get the trackable, its location and its shape'),
-      by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
+      by.contractCase('Entities of every kind preserve every digit of their properties, also across a restart'),
     ],
   },
   {
@@ -159,7 +161,7 @@ export const RESOURCES: readonly Statement[] = [
   },
   {
     at: 'Trackable row 3',
-    says: 'exit_tolerance has taken the place of collision_tolerance',
+    says: 'exit_tolerance replaces collision_tolerance',
     tests: [
       by.contractCase('collision_tolerance on a trackable is rejected in favor of exit_tolerance'),
       ['core/timing_chain.test.ts', 'effectiveTiming'],
@@ -182,7 +184,7 @@ export const RESOURCES: readonly Statement[] = [
       by.contractCase(
         '-1 is infinite for timeout, fence_timeout, tolerance_timeout and exit_delay, wherever it is set',
       ),
-      by.contractCase("A provider's own exit delay acts at once on it and on the trackable that is where it is"),
+      by.contractCase("A provider's own exit delay takes effect at once on it and on the trackable at its location"),
     ],
   },
   {
@@ -196,7 +198,7 @@ export const RESOURCES: readonly Statement[] = [
         'timeout of a provider and of a trackable is an integer in milliseconds that decides before that of the fence',
       ),
       by.vectors("a trackable's fence timeout overrides the fence's, for its provider too"),
-      by.contractCase("A trackable's own timeout acts at once on it and on its provider, by PUT and by PATCH"),
+      by.contractCase("A trackable's own timeout takes effect at once on it and on its provider, by PUT and by PATCH"),
     ],
   },
   {
@@ -206,13 +208,13 @@ export const RESOURCES: readonly Statement[] = [
       by.contractCase('a trackable that names a provider twice is rejected on POST, PUT and PATCH'),
       by.relations('know each other, as objects in v2 and by their ids in v1'),
       by.contractCase(
-        'A detached trackable keeps its fence, motion and collisions, also over a restart, until its next location',
+        'A detached trackable keeps its fence, motion and collisions until its next location, also across a restart',
       ),
       by.contractCase('A detached trackable leaves everything with force_location_update, and when it is deleted'),
       by.contractCase(
-        'A detached trackable leaves its fence, and its motion is deleted, also after a restart, where it is to leave',
+        'A detached trackable that does not stay exits its fence, and its motion is deleted, also after a restart',
       ),
-      by.contractCase('A trackable of two tags is where the other one is when one is removed, where it is to leave'),
+      by.contractCase('A trackable that does not stay falls back to its other tag when one is removed'),
     ],
   },
   {
@@ -243,7 +245,7 @@ export const RESOURCES: readonly Statement[] = [
   },
   {
     at: 'Trackable motion sentence 3',
-    says: 'It goes with its trackable',
+    says: 'It moves with its trackable',
     tests: [
       by.contractCase('a deleted trackable is found in no fence any more, and has no motion, however it is asked for'),
     ],

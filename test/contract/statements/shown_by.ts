@@ -1,14 +1,14 @@
 import type { CoveredBy } from '../covered_by.ts';
 import { isTest } from '../test_names.ts';
 
-/** Makes names of tests of a file. */
+/** Creates a function that refers to a test of this file by its name. */
 function testsOf(file: string): (name: string) => CoveredBy {
   return (name) => [file, name];
 }
 
 const CASE_FILES = ['contract/fields.test.ts', 'contract/movement.test.ts', 'contract/service.test.ts'];
 
-/** Returns the test of a contract case, in whichever of the files it is. */
+/** Returns the test of a contract case, in whichever file runs it. */
 export function contractCase(name: string): CoveredBy {
   return [CASE_FILES.find((file) => isTest([file, name])) ?? 'contract', name];
 }

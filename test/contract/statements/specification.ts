@@ -1,15 +1,15 @@
-/** Reads the specification: what it says, one statement after the other, each under a name of its own. */
+/** Parses the specification into named statements. */
 
 /** One statement of the specification. */
 export interface Read {
-  /** Its heading, kind and number there: `Fence row 4`, `Limits sentence 1`, `Versioning item 4.1b`. */
+  /** Its heading, kind and number: `Fence row 4`, `Limits sentence 1`, `Versioning item 4.1b`. */
   readonly at: string;
   readonly text: string;
 }
 
 /**
- * Every row of a table, every item of a list and every sentence, in order; sentences of one item are distinguished by
- * letters. A line that ends with a colon introduces what follows, and says nothing by itself.
+ * Returns every row of a table, every item of a list and every sentence, in order. Letters distinguish the sentences of
+ * an item. A line that ends with a colon introduces the next ones, and is no statement itself.
  */
 export function statementsOf(specification: string): readonly Read[] {
   const lines = specification.split('\n');
@@ -41,7 +41,7 @@ export function statementsOf(specification: string): readonly Read[] {
   return found;
 }
 
-/** The line below the head of a table. */
+/** The separator line below the head of a table. */
 function isRule(line = ''): boolean {
   return /^\|[\s|-]+$/.test(line);
 }

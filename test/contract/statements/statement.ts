@@ -1,10 +1,10 @@
 import type { CoveredBy } from '../covered_by.ts';
 
-/** A statement of the specification with the tests that show that it is true of the hub. */
+/** A statement of the specification, and the tests that verify it. */
 export interface Statement {
-  /** Its position, as `statementsOf` names it. */
+  /** Its position, as named by `statementsOf`. */
   readonly at: string;
-  /** In short, and in words of our own. */
+  /** Short description in our own words. */
   readonly says: string;
   readonly tests: readonly CoveredBy[];
 }

@@ -5,7 +5,7 @@ import type { Statement } from './statement.ts';
 export const STATES: readonly Statement[] = [
   {
     at: 'States and transitions sentence 2',
-    says: 'Before an exit an object may be in the tolerance or in a delay, and in nothing else',
+    says: 'Before an exit, an object may be in the tolerance or in a delay, and in no other state',
     tests: [
       by.vectors('the tolerance timeout is not restarted within the tolerance'),
       by.vectors('an exit delay runs from the first location outside'),
@@ -25,7 +25,7 @@ export const STATES: readonly Statement[] = [
         'core/collision_tracks.test.ts',
         'The events of a pair are start, colliding …, end, start …, and none is before the start',
       ],
-      by.contractCase('A pair goes on after a restart without a second start, and ends once when it parts'),
+      by.contractCase('A pair continues after a restart without a second start, and ends once when it separates'),
     ],
   },
   {

@@ -8,24 +8,22 @@ export const VERSIONING: readonly Statement[] = [
     says: 'The version is in the path: /hub/v1, /hub/v2',
     tests: [
       by.entities('zone: both versions and all prefixes see the same ones'),
-      by.endpointTable('are the rows of the API, and were called with good and bad input'),
-      by.contractCase(
-        'An error under a v1 prefix has the plain word of v1 as its type, by whatever way it comes about',
-      ),
+      by.endpointTable('are the rows of the API, and were called with valid and invalid input'),
+      by.contractCase('An error under a v1 prefix has the plain type of v1, whatever its cause'),
     ],
   },
   {
     at: 'Versioning item 1b',
     says: 'Version 2 is the next revision of the standard, with all endpoints',
     tests: [
-      by.endpointTable('are the rows of the API, and were called with good and bad input'),
-      ['contract/reference_api.test.ts', 'was called in whole in v2, with good and bad input'],
+      by.endpointTable('are the rows of the API, and were called with valid and invalid input'),
+      ['contract/reference_api.test.ts', 'was called completely in v2, with valid and invalid input'],
     ],
   },
   {
     at: 'Versioning item 2',
     says: 'In version 2 clients may give ids',
-    tests: [by.contractCase('version 2 keeps the id of a client, version 1 gives one of its own')],
+    tests: [by.contractCase('version 2 accepts the id of a client, version 1 generates its own')],
   },
   {
     at: 'Versioning item 3a',

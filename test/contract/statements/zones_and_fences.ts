@@ -8,15 +8,15 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'A zone is found by its foreign_id',
     tests: [
       by.entities('zones are found by their foreign id'),
-      by.contractCase('Ids and foreign ids of zones are one name space'),
+      by.contractCase('Ids and foreign ids of zones share a namespace'),
     ],
   },
   {
     at: 'Zone row 2',
-    says: 'With incomplete_configuration a zone may lack what it needs, on POST and PUT',
+    says: 'With incomplete_configuration, a zone may lack required members on POST and PUT',
     tests: [
       by.contractCase(
-        'a zone with missing configuration is accepted on POST and PUT when incomplete_configuration is true, and only then',
+        'a zone without a required member is accepted on POST and PUT if and only if incomplete_configuration is true',
       ),
     ],
   },
@@ -30,7 +30,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'Other zones need ground control points, and a proximity zone must have none',
     tests: [
       by.contractCase(
-        'a zone with missing configuration is accepted on POST and PUT when incomplete_configuration is true, and only then',
+        'a zone without a required member is accepted on POST and PUT if and only if incomplete_configuration is true',
       ),
       by.contractCase('a proximity zone with ground control points is rejected, also as an incomplete one'),
       by.contractCase('Moved ground control points carry fences and silent tags along, also after a restart'),
@@ -59,8 +59,8 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Zone sentence 2',
     says: 'A zone transforms positions, and becomes a fence',
     tests: [
-      by.contractCase('transform takes positions of a zone to the earth and back'),
-      by.contractCase('a fence that createfence makes of a zone is one that can be posted and entered'),
+      by.contractCase('transform converts positions of a zone to EPSG:4326 and back'),
+      by.contractCase('a fence that createfence derives from a zone can be posted and entered'),
       by.contractCase('createfence makes the convex hull of the points of a zone, whatever their order'),
     ],
   },
@@ -91,7 +91,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.entities('fence: created, read, replaced and deleted under /hub/v2, and every change is published'),
       ['hardening/kept_values.test.ts', 'from entities, and in the events of a fence and of a motion'],
-      by.contractCase('Entities of every kind come back with every digit of their properties, also after a restart'),
+      by.contractCase('Entities of every kind preserve every digit of their properties, also across a restart'),
     ],
   },
   {
@@ -118,7 +118,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
   },
   {
     at: 'Fence row 6',
-    says: 'There is one after tolerance_timeout, unless the object is seen inside again',
+    says: 'One follows after tolerance_timeout, unless the object is observed inside again',
     tests: [
       by.vectors('the tolerance timeout is not restarted within the tolerance'),
       by.vectors('coming back inside stops the tolerance timeout'),
@@ -158,7 +158,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     tests: [
       by.waysIn('by POST of a list is a location at its zone, and is published as received'),
       by.waysIn('by WebSocket v1 is a location at its zone, and is published as received'),
-      by.contractCase('A proximity comes from a kind of provider that has proximities'),
+      by.contractCase('A proximity must have a provider type that supports proximities'),
     ],
   },
   {
@@ -185,7 +185,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
       by.endpointTable('v1 POST /validator/rules/locating answers 204'),
       ['api/rule_endpoints.test.ts', 'POST /validator/rules/locating'],
       by.contractCase(
-        'The validator takes an expression with double quotes as a text, as a JSON string and in an object',
+        'The validator accepts an expression with double quotes as plain text, as a JSON string and in an object',
       ),
     ],
   },
