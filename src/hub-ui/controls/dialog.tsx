@@ -18,7 +18,7 @@ export function Dialog({
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** Buttons at the end. */
+  /** Buttons at the bottom. */
   readonly foot?: ComponentChildren;
   readonly wide?: boolean;
 }) {

@@ -1,7 +1,7 @@
 import fieldStyles from './field.module.css';
 import styles from './search_input.module.css';
 
-/** Search field. In a toolbar it leaves room for its neighbors. */
+/** Search field. With `isInToolbar` it leaves room for other controls. */
 export function SearchInput({
   label,
   hint,

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import fieldStyles from './field.module.css';
 
-/** One of the values to choose from. */
+/** Option of a select. */
 export interface Option<T extends string> {
   readonly value: T;
   readonly label: string;
@@ -16,7 +16,7 @@ export interface SelectProps<T extends string> {
 
 type Attributes = Omit<JSX.SelectHTMLAttributes<HTMLSelectElement>, 'value' | 'onChange' | 'class'>;
 
-/** A select without a visible label. */
+/** Select without a visible label. */
 export function Select<T extends string>({
   value,
   options,

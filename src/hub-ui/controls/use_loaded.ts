@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 interface LoadOptions {
-  /** Interval of loading again. */
+  /** Interval between loads; undefined to load once. */
   readonly everyMs?: number;
   readonly onError?: (error: unknown) => void;
 }
@@ -35,7 +35,7 @@ export function useLoaded<T>(
   return loaded?.value;
 }
 
-/** Repeats work while the component is mounted. The work returns the pause after it, or undefined to end. */
+/** Repeats `work` while the component is mounted. It returns the delay before its next run, or undefined to stop. */
 export function useRepeated(work: (signal: AbortSignal) => Promise<number | undefined>, inputs: readonly unknown[]) {
   useEffect(() => {
     const controller = new AbortController();

@@ -19,7 +19,7 @@ export class UndoHistory<T> {
     this.value = this.#value;
   }
 
-  /** Adds a version. Consecutive versions of the same `step`, such as the letters of a word, are one undo step. */
+  /** Adds a version. Consecutive versions with the same `step`, such as the letters of a word, are one undo step. */
   add(next: T, step?: string): void {
     const continues = step !== undefined && step === this.#lastStep && this.canUndo.peek();
     if (!continues) this.#past.value = [...this.#past.peek().slice(-PAST_MAX), this.#value.peek()];
@@ -42,7 +42,7 @@ export class UndoHistory<T> {
     this.#step(this.#future, this.#past);
   }
 
-  /** Takes the last version of one stack, and moves the current one to the other. */
+  /** Pops a version from one stack and pushes the current one onto the other. */
   #step(from: Signal<readonly T[]>, to: Signal<readonly T[]>): void {
     if (from.peek().length === 0) return;
     const next = from.peek().at(-1) as T;

@@ -87,7 +87,7 @@ interface Where {
   readonly number: number;
 }
 
-/** Parses the field at a position; `end` is the position of the separator or line end after it. */
+/** Parses the field at a position. `end` is the position of the separator or line end that follows. */
 function fieldAt(text: string, { at, separator, number }: Where): { readonly value: string; readonly end: number } {
   const isEnd = (char: string): boolean => char === separator || char === '\n' || char === '\r' || char === '';
   let start = at;

@@ -13,7 +13,7 @@ export interface Drawing {
   readonly layers: readonly Layer[];
   /** Parts of the file that cannot be used, with the reasons. */
   readonly unusable: readonly Unusable[];
-  /** Values that become properties, since they are invalid for the member of that name. */
+  /** Notes about values that became properties because they are invalid for the member of that name. */
   readonly notes: readonly DocumentNote[];
   /** Parses the file again with latitude before longitude; undefined if that is not applicable. */
   readonly swapped?: (() => Drawing) | undefined;

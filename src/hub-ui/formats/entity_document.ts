@@ -25,8 +25,8 @@ type Any = Entities[Kind];
 export type EntityMembers = Readonly<Record<string, unknown>>;
 
 /**
- * Contents of an import file. A missing list changes nothing. An entity has only the members that the file contains: the
- * import changes only these of an existing entity.
+ * Contents of an import file. A missing list changes nothing. An entity has only the members that the file contains, and
+ * the import changes only these members.
  */
 export interface HubDocument {
   readonly lists: ReadonlyMap<Kind, readonly Any[]>;

@@ -3,8 +3,8 @@ import { Zone } from '../../model/zone.ts';
 
 /**
  * Fences and zones as properties of features, from which `exportedEntityOf` restores all their members. The property `hub`
- * marks them. Each member becomes a property of its name; so does each property of the entity that GIS programs can
- * display in a column. The other ones are in `properties`.
+ * marks them. Each member becomes a property of the same name, and so does each property of the entity that GIS programs can
+ * display in a column. All other properties are in `properties`.
  */
 
 export type DrawnKind = 'fences' | 'zones';
@@ -20,8 +20,8 @@ const KINDS: Readonly<Record<string, DrawnKind>> = { fence: 'fences', zone: 'zon
 const MARKS: Readonly<Record<DrawnKind, string>> = { fences: 'fence', zones: 'zone' };
 
 /**
- * Exported members, with whether each is a string. Exports are in geographic coordinates, so they have no `crs`: on import,
- * a region stays in the one of its fence on the hub.
+ * Exported members, and whether each is a string. Exports are in geographic coordinates and have no `crs`. On import, a
+ * region keeps the `crs` of its fence on the hub.
  */
 const MEMBERS: Readonly<Record<DrawnKind, ReadonlyMap<string, boolean>>> = {
   fences: membersOf(Fence.properties, ['id', 'region', 'crs', 'properties']),

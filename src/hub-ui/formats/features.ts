@@ -119,7 +119,7 @@ interface PositionReading extends FeatureReading {
   readonly withHeight: boolean;
 }
 
-/** Geometry for a fence or zone, or an error sentence. */
+/** Returns a geometry for a fence or zone, or an error sentence. */
 function usable({ type, coordinates }: Json, reading: PositionReading): FileShape['geometry'] | string {
   if (type === 'Point') {
     const at = positionOf(coordinates, reading);

@@ -3,7 +3,7 @@ import { type Drawing, Layers } from './drawing.ts';
 import { exportedKindOf } from './entity_properties.ts';
 import { addFeature, type FeatureReading, type Json, numberIn, objectOf, singleGeometries } from './features.ts';
 
-/** Reads a GeoJSON file. Throws an Error for any other JSON. */
+/** Reads a GeoJSON file. Throws an Error for other JSON. */
 export function readGeoJson(text: string): Drawing {
   const root = parsed(text);
   const read = (isSwapped: boolean): Drawing => {

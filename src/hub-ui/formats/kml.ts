@@ -56,7 +56,7 @@ class KmlDocument {
     this.#find(root, t('Placemarks'));
   }
 
-  /** The nearest folder with a name decides the layer. */
+  /** Collects placemarks and schemas. The layer of a placemark is its nearest named folder. */
   #find(element: XmlElement, layer: string): void {
     const name = textOf(element, 'name') ?? '';
     switch (element.name) {
@@ -105,7 +105,7 @@ class KmlDocument {
     for (const { where, why } of this.#unusable) layers.reject(where, why);
   }
 
-  /** Strings of a placemark, and its extended data. Surrounding spaces are significant only in exports of a hub. */
+  /** Returns the strings and extended data of a placemark. Surrounding spaces are significant only in exports of a hub. */
   #propertiesOf(placemark: XmlElement): Json {
     const found: [string, unknown][] = [];
     const add = (key: string, value: unknown): void => {

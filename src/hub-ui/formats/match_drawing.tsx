@@ -222,7 +222,7 @@ function mapById<E extends { readonly id: string }>(entities: readonly E[]): Rea
   return new Map(entities.map((entity) => [entity.id, entity]));
 }
 
-/** Initial choice: layers named like zones, or exported as zones, become zones. */
+/** Initial choice: layers with names such as `zones` become zones. */
 function firstChoice({ name }: Layer): LayerChoice {
   return { becomes: /^(zone|level)s?$/i.test(name) ? 'zones' : 'fences', floor: undefined };
 }

@@ -27,7 +27,7 @@ function isNear({ layers }: Drawing, site: readonly FilePosition[]): boolean {
   });
 }
 
-/** One position of each fence and zone of the hub. */
+/** Returns one position of each fence and zone of the hub. */
 export function sitePositions(fences: Iterable<Fence>, zones: Iterable<Zone>): readonly FilePosition[] {
   const ofFences = [...fences].flatMap(({ region }) => {
     return region.type === 'Point' ? [region.coordinates] : (region.coordinates[0]?.slice(0, 1) ?? []);

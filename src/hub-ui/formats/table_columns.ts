@@ -2,7 +2,7 @@ import { isUuid } from '../../model/id.ts';
 import { PROVIDER_TYPES } from '../../model/provider_type.ts';
 import type { Table } from './csv.ts';
 
-/** Columns of a table: their members and headings. */
+/** Columns of tables of entities, with their members and headings. */
 
 export type TableKind = 'trackables' | 'providers';
 

@@ -52,7 +52,7 @@ async function fetchAnswer<T>(path: string, query: Query, signal: AbortSignal): 
 
 /** Points per page: the hub's maximum. */
 const POINTS_MAX = 100_000;
-/** Pages per chunk of time; the page says that the rest is omitted. */
+/** Maximum number of pages per chunk of time. The user is informed that further pages are omitted. */
 const PAGES_MAX = 6;
 
 /** Response bodies, one per page. */

@@ -28,7 +28,7 @@ export interface PlaybackState {
   readonly covered: readonly Covered[];
 }
 
-/** Longest step of one frame: playback does not catch up after the tab was hidden. */
+/** Maximum step of one frame, so that playback does not skip ahead after the tab was hidden. */
 const FRAME_MAX_MS = 250;
 /** Interval at which displayed values change. */
 const PUBLISH_MS = 100;

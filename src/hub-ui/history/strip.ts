@@ -3,7 +3,7 @@ import type { Range, Visit } from './history_api.ts';
 /** Segment of the strip: one visit. */
 interface Piece extends Range {
   readonly visit: Visit;
-  /** Line of the strip: visits of nested fences overlap. */
+  /** Line of the strip, since visits of nested fences overlap. */
   readonly lane: number;
 }
 

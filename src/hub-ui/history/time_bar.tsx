@@ -76,7 +76,7 @@ function PastBar({ pastMs }: { readonly pastMs: number }) {
     playback.pause();
     goTo(playback.atMs.peek() ?? atMs, Date.now(), { replace: true });
   };
-  // The key already activates a focused button.
+  // The space key already activates a focused button.
   const pressed = (event: KeyboardEvent): void => {
     const isOwn = event.target instanceof HTMLInputElement && event.target.type === 'range';
     if (event.key !== ' ' || !isOwn) return;

@@ -16,7 +16,7 @@ export interface Session {
   signOut(): void;
 }
 
-/** Undefined on a hub without authorization. */
+/** Session of the user; undefined on a hub without authorization. */
 export const session = signal<Session | undefined>(undefined);
 
 /** Renews the token after a 401. Resolves to false if that needs the user. */

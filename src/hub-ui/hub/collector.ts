@@ -7,7 +7,7 @@ export function locationOf(item: LiveItem): Location {
   return 'location' in item ? item.location : item;
 }
 
-/** What a batch has of each object, and what it has once. */
+/** Items collected since the last batch. */
 export interface Collected<Added> {
   /** Objects that were not in any batch before, in the order of their indices. */
   readonly added: readonly Added[];
@@ -26,11 +26,11 @@ export abstract class Collector<Added, Batch> {
   #added: Added[] = [];
   #isReset = true;
 
-  /** Id of the object of an item; undefined or null for an item to skip. */
+  /** Returns the id of an item's object; undefined or null to skip the item. */
   protected abstract idOf(item: LiveItem): string | null | undefined;
   protected abstract addedOf(id: string, index: number, item: LiveItem): Added;
   protected abstract pack(collected: Collected<Added>): Batch;
-  /** Called for each event. */
+  /** Counts an event of an object. */
   protected count?(index: number): void;
 
   get isEmpty(): boolean {
@@ -41,7 +41,10 @@ export abstract class Collector<Added, Batch> {
     return this.#indices.has(id);
   }
 
-  /** `isList`: items of a response, not events. They are not counted, and only newer ones apply. hot: once per update. */
+  /**
+   * Adds items of an event or, with `isList`, of a response. Items of a response are not counted, and only newer ones apply.
+   * hot: once per update.
+   */
   add(items: readonly unknown[], { isList = false }: { readonly isList?: boolean } = {}): void {
     for (const item of items as readonly LiveItem[]) {
       const id = this.idOf(item);

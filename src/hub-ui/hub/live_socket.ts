@@ -19,7 +19,7 @@ import { backoffMs } from './retry.ts';
  */
 export type SocketState = 'connecting' | 'connected' | 'stale' | 'reconnecting';
 
-/** Why the hub rejects a command. */
+/** Reason for which the hub rejects a command. */
 export interface SocketError extends Partial<ErrorReason> {
   readonly message: string;
 }
@@ -27,7 +27,7 @@ export interface SocketError extends Partial<ErrorReason> {
 export interface SocketEvents {
   state(state: SocketState, facts: { readonly retryInMs?: number }): void;
   message(key: number, payload: readonly unknown[]): void;
-  /** The hub has accepted a subscription: all events from now on arrive. Called again after each reconnect. */
+  /** The hub has accepted a subscription and sends all events from now on. Called again after each reconnect. */
   subscribed(key: number): void;
   rejected(key: number, error: SocketError): void;
   /** Round trip of a heartbeat. */

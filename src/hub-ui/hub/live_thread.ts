@@ -9,7 +9,7 @@ import { LiveSocket } from './live_socket.ts';
 import { MoveCollector } from './moves.ts';
 import { isTransient, pause, backoffMs } from './retry.ts';
 
-/** Shortest interval between batches: positions do not look smoother, and users cannot read faster. */
+/** Minimum interval between batches: shorter ones would neither look smoother nor be readable. */
 const BATCH_MS = { moves: 50, last_seen: 1_000 } as const;
 /** Interval at which a feed of one floor checks for objects that have left the floor. */
 const RELIST_MS = 5_000;

@@ -10,14 +10,14 @@ import { API_PATH } from './api_path.ts';
 import type { Entities, Kind } from './entity_kinds.ts';
 import { isTransient, pause, backoffMs } from './retry.ts';
 
-/** Why a request failed. */
+/** Reason for which a request failed. */
 export interface FailedRequest extends Partial<ErrorReason> {
   readonly message: string;
 }
 
 /** Error of a request that the hub rejected or that did not reach it. */
 export class RequestError extends Error {
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   /** The invalid field, such as `region.coordinates[0]`. */
   readonly field: string | undefined;
@@ -184,9 +184,9 @@ export async function replaceEntity<K extends Kind>(kind: K, entity: Entities[K]
 }
 
 /**
- * Patches the members that differ between two versions of an entity, and no others: responses show some members in another
- * form than the stored one, such as a region in the meters of a zone. Throws an OtherPlaneError if the region is stored in
- * another plane; `alsoPlane` changes the plane as well.
+ * Patches only the members that differ between two versions of an entity. Responses may have other members in a form that
+ * differs from the stored one, such as a region in the meters of a zone. Throws an OtherPlaneError if the region is stored in
+ * another plane, unless `alsoPlane` changes the plane as well.
  */
 export async function patchEntity<K extends Kind>(
   kind: K,

@@ -4,7 +4,7 @@ import { DEFINITIONS, DEFINITION_NAMES, type DefinitionName, isDefinition } from
 import { KINDS, type Kind, kindsText } from './entity_kinds.ts';
 import { entityPath } from './rest.ts';
 
-/** Explanations for controls that are disabled because of missing permissions; undefined if the action is permitted. */
+/** Explanations of controls that are disabled because of missing permissions; undefined for permitted actions. */
 
 const DOINGS = {
   CREATE: 'create any {kind}',

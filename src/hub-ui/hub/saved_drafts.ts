@@ -7,9 +7,9 @@ import type { Kind } from './entity_kinds.ts';
  * own drafts, and signing out deletes them.
  */
 
-/** Several hubs may share an origin. */
+/** Prefix of the storage keys, different for each hub on an origin. */
 const KEY_START = `${PREFIX}hub-draft `;
-/** Beyond this number, the oldest are deleted. */
+/** Maximum number of drafts; the oldest are deleted. */
 const DRAFTS_MAX = 50;
 const CHARACTERS_MAX = 1_000_000;
 const MAX_AGE_MS = 30 * 24 * 3_600_000;

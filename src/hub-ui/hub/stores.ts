@@ -23,7 +23,7 @@ export interface EntityStore<K extends Kind> {
   reload(): Promise<void>;
 }
 
-/** Shortest interval between updates of the items: an import causes thousands of changes, and each redraws pages. */
+/** Minimum interval between updates of the items. An import causes thousands of changes, and each update redraws pages. */
 const APPLY_MS = 250;
 /** Delay before a list request is repeated after its retries have failed. */
 const RELOAD_MS = 5_000;

@@ -21,7 +21,7 @@ function withoutRead<E extends Entities[Kind]>(entity: E): E {
   return rest as E;
 }
 
-/** Fences in the coordinates that they were created in: the hub returns local ones only on request, zone by zone. */
+/** Returns fences in their stored coordinates. The hub returns local coordinates only on request, zone by zone. */
 async function inTheirZones(fences: readonly Fence[]): Promise<readonly Fence[]> {
   const named = new Set(fences.flatMap(({ zone_id: id }) => id ?? []));
   if (named.size === 0) return fences;

@@ -5,7 +5,7 @@ import { entityPath } from '../hub/rest.ts';
 
 export type CurlVerb = 'GET' | 'PUT' | 'DELETE';
 
-/** Curl command for a request. The shell supplies the token, so that a copied command never contains one. */
+/** Returns the curl command of a request. The token is a shell variable, so that a copied command never contains it. */
 export function curlOf(verb: CurlVerb, kind: Kind, entity: Entities[Kind]): string {
   const parts = ['curl', ...(verb === 'GET' ? [] : ['-X', verb])];
   parts.push(quoted(`${location.origin}${API_PATH}${entityPath(kind, entity.id)}`));

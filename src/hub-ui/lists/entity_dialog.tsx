@@ -119,7 +119,7 @@ function JsonEditor<E extends object>({
   readonly onClose: () => void;
   readonly onCancel: () => void;
 }) {
-  // State: every change of the entity renders the editor again, but must not change the text under edit.
+  // A state, since a change of the entity must not change the text under edit.
   const [first] = useState(hub.first as DraftMembers);
   const [draft, setDraft] = useState(() => jsonText(first));
   const [problem, setProblem] = useState<string>();

@@ -173,6 +173,6 @@ function download(text: string, name: string, type: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has started the download long before.
+  // By then, the browser has started the download.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -24,7 +24,7 @@ export interface ParsedFile {
   readonly document: HubDocument;
   /** Warnings about the file as a whole. */
   readonly notes: readonly string[];
-  /** Number of invalid entities that were left out. */
+  /** Number of invalid entities that were omitted. */
   readonly leftOut: number;
   /** Whether the file is a full export of a hub, and not a drawing or table from elsewhere. */
   readonly isWhole: boolean;

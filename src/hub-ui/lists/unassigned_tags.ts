@@ -6,7 +6,7 @@ const BUCKETS = 6;
 /** Minimum observation time for a rate. */
 const LISTENED_MIN_MS = 2_000;
 
-/** Time last seen, rate and battery of each provider; stored in columns, for thousands of providers. */
+/** Last time, rate and battery of each provider, in columns for thousands of providers. */
 export class TagActivity {
   readonly #indices = new Map<string, number>();
   #lastMs = new Float64Array(256);
@@ -25,7 +25,7 @@ export class TagActivity {
     const counts = this.#buckets[this.#bucket % BUCKETS] as Uint32Array;
     for (let at = 0; at < rows.length; at += LAST_SEEN_ROW) {
       const [index = 0, timeMs = 0, count = 0] = rows.subarray(at, at + LAST_SEEN_ROW);
-      // Clocks differ: new locations count as seen now. Earlier ones have only their own timestamp.
+      // Clocks differ, so new locations count as seen now. Earlier locations have only their own timestamp.
       this.#lastMs[index] = count > 0 ? nowMs : Math.min(nowMs, timeMs);
       counts[index] = (counts[index] ?? 0) + count;
     }

@@ -2,7 +2,7 @@ import { Badge, type Tone } from '../controls/badge.tsx';
 import typography from '../controls/typography.module.css';
 import styles from './headline.module.css';
 
-/** State in a word and a sentence. */
+/** Headline with a state as a word and a sentence. */
 export function Headline({
   tone,
   label,

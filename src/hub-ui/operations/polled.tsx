@@ -9,7 +9,7 @@ import { type RequestProblem, problemOf } from './problem.ts';
 export interface Polled<T> {
   readonly value: T | undefined;
   readonly atMs: number;
-  /** Previous response, for rates. */
+  /** Previous response, to compute rates. */
   readonly before: { readonly value: T; readonly atMs: number } | undefined;
   readonly problem: RequestProblem | undefined;
 }

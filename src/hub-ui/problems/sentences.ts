@@ -219,7 +219,7 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** Error as a sentence. */
+/** Formats an error as a sentence. */
 export function errorText(error: unknown): string {
   return sentence(error instanceof Error ? error.message : String(error));
 }

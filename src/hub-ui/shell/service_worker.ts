@@ -46,7 +46,7 @@ const scope = globalThis as unknown as Scope;
 
 /** The folder of the page, such as /hub-ui/. */
 const FOLDER = new URL('./', location.href).pathname;
-/** Several hubs may share an origin, each in its own folder. */
+/** Prefix of the cache names, different for each hub on an origin. */
 const PREFIX = `hub-shell ${FOLDER} `;
 const CACHE = `${PREFIX}${SHELL.version}`;
 

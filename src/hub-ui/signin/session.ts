@@ -23,7 +23,7 @@ import { type TokenPermissions, permissionCheckOf } from './permissions.ts';
  * if the user has signed in in this browser before.
  */
 
-/** Several hubs may share an origin, each below its own prefix. */
+/** Storage keys, different for each hub on an origin. */
 const TOKENS = `${PREFIX}hub-session`;
 const ATTEMPT = `${PREFIX}hub-sign-in`;
 const WAS_IN = `${PREFIX}hub-was-signed-in`;

@@ -36,7 +36,7 @@ interface Shape {
   readonly properties?: { readonly name?: string };
 }
 
-/** The used part of a TopoJSON document. */
+/** Used part of a TopoJSON document. */
 export interface Topology {
   readonly transform: { readonly scale: readonly [number, number]; readonly translate: readonly [number, number] };
   readonly arcs: readonly (readonly (readonly number[])[])[];

@@ -61,7 +61,7 @@ export class LabelBoard {
   /** Label positions of areas, valid until the zoom changes. */
   readonly #places = new WeakMap<Polygon, { readonly resolution: number; readonly place: AreaName | undefined }>();
 
-  /** Discards the drawn texts, because their font has loaded. */
+  /** Clears the cache of rendered labels, after their font has loaded. */
   forget(): void {
     this.#texts.forget();
   }

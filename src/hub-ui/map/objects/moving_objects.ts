@@ -8,7 +8,7 @@ export const TAIL = 32;
 /** Distance between positions of a tail, in meters. Stationary objects get no tail. */
 const TAIL_STEP_METERS = 0.15;
 
-/** Properties of a moving object that are not numbers. */
+/** Properties of a moving object that are not in columns. */
 export interface ObjectFacts {
   readonly id: string;
   readonly name: string | undefined;
@@ -91,7 +91,7 @@ export class MovingObjects {
       this.heading[index] = rows[at + 3]!;
       this.accuracy[index] = rows[at + 4]!;
       this.floor[index] = rows[at + 5]!;
-      // Clocks differ: new locations count as fresh, and listed ones have their own time.
+      // Clocks differ, so new locations count as received now. Listed locations have their own time.
       this.lastSeenMs[index] = isReset ? Math.min(nowMs, rows[at + 6]!) : nowMs;
       this.removed[index] = 0;
       this.outlines[index] = undefined;

@@ -27,7 +27,7 @@ export interface MovingLook {
   readonly colliding: ReadonlySet<string>;
   /** Symbol of marked objects, and whether only those are drawn. Undefined: marked objects look like all others. */
   readonly marked?: { readonly symbol: SymbolName; readonly isOnly: boolean } | undefined;
-  /** Floor to show; undefined: all. */
+  /** Floor to show; undefined for all floors. */
   readonly floor: number | undefined;
 }
 
@@ -54,7 +54,7 @@ function columns(length: number): Pick<OnScreen, 'x' | 'y' | 'indices'> {
   return { x: new Float32Array(length), y: new Float32Array(length), indices: new Uint32Array(length) };
 }
 
-/** What is drawn in a frame. */
+/** Input of one frame. */
 export interface Scene {
   readonly frame: CanvasFrame;
   readonly objects: MovingObjects;
@@ -63,11 +63,11 @@ export interface Scene {
   readonly nowMs: number;
 }
 
-/** Objects that were silent for longer than this are stale. */
+/** Silence after which an object counts as stale. */
 export const STALE_MS = 15_000;
 const MARGIN = 20;
 
-/** Finds out which objects are on the screen, and where. hot: once per frame */
+/** Computes which objects are on the screen, and their pixel positions. hot: once per frame */
 export function locate({ frame, objects, look, screen, nowMs }: Scene): void {
   const { toPixel, width, height } = frame;
   const [a, b, c, d, e, f] = toPixel;

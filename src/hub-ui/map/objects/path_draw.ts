@@ -29,7 +29,7 @@ export function drawTails({ frame: { context, toPixel }, objects, look: { colors
   const { tails, tailAt, tailLength, group } = objects;
   context.lineWidth = 2;
   context.lineJoin = 'round';
-  // The older half is fainter. Each half of all tails of a color is one path: a stroke per object would take most of the frame.
+  // The older half is fainter. One path per half and color, because a stroke per object would take most of the frame.
   for (const [from, to, alpha] of [[0, 0.5, 0.18] as const, [0.5, 1, 0.42] as const]) {
     context.globalAlpha = alpha;
     for (let color = 0; color < colors.length; color++) {
@@ -90,7 +90,7 @@ export function drawOutlines({ frame, objects, look: { colors }, screen }: Scene
   context.globalAlpha = 1;
 }
 
-/** Circles in which the objects are. */
+/** Draws the accuracy of objects as circles. */
 export function drawAccuracy({ frame: { context }, objects, look, screen }: Scene, pixelsPerMeter: number): void {
   context.strokeStyle = look.palette[look.symbol];
   context.setLineDash([2, 3]);

@@ -70,7 +70,7 @@ function alphaOf(silentMs: number): number {
   return silentMs > STALE_MS ? 0.6 : 1;
 }
 
-/** Rings around selected objects. */
+/** Draws rings around selected objects. */
 export function drawRings(scene: Scene): void {
   const { objects, look, screen } = scene;
   const { context } = scene.frame;

@@ -111,7 +111,7 @@ function inverse([a, b, c, d, e, f]: Matrix): Matrix {
   return [d / area, -b / area, -c / area, a / area, (c * f - d * e) / area, (b * e - a * f) / area];
 }
 
-/** The convex hull, open and counterclockwise (Andrew's monotone chain). It consists of the given points. */
+/** Returns the convex hull, open and counterclockwise (Andrew's monotone chain). It contains the given points unchanged. */
 export function hull<P extends Position>(points: readonly P[]): P[] {
   const sorted = [...points].sort(([x = 0, y = 0], [u = 0, v = 0]) => x - u || y - v);
   const half = (from: readonly P[]): P[] => {

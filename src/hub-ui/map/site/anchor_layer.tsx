@@ -17,7 +17,7 @@ import { useVectorLayer, Z } from '../view/vector_layer.ts';
 import type { Drawn } from './features.ts';
 
 /**
- * Meters per pixel below which anchors have labels, and large symbols. Farther out these would cover each other and the site.
+ * Meters per pixel below which anchors have labels and large symbols, which would otherwise cover each other and the site.
  */
 const NAMED_BELOW_METERS = 0.1;
 const LARGE_BELOW_METERS = 0.5;

@@ -42,7 +42,7 @@ export class CanvasLayer extends Layer {
     const [width = 0, height = 0] = state.size;
     const { pixelRatio, coordinateToPixelTransform: toPixel, viewState } = state;
     const { resolution, center, rotation } = viewState;
-    // OpenLayers changes its transformation in place.
+    // OpenLayers modifies its transform in place.
     const matrix = [...toPixel] as unknown as CanvasFrame['toPixel'];
     this.#last = { width, height, toPixel: matrix, resolution, pixelRatio, center, rotation };
     this.redraw();

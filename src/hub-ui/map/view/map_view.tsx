@@ -95,7 +95,7 @@ export function MapView({
   );
 }
 
-/** Center of an empty map of the earth: most people live north of the equator. */
+/** Center of an empty map of the earth: most of the land is north of the equator. */
 const MOST_OF_THE_LAND = [mapX(10), mapY(24)];
 
 function viewOf(plane: Plane, look: ViewState | undefined): View {

@@ -17,7 +17,7 @@ export function leaveWall(): void {
   if (document.fullscreenElement !== null) document.exitFullscreen().catch(() => undefined);
 }
 
-/** Scale of symbols and names: a wall is viewed from a distance. */
+/** Scale of symbols and labels, larger in the wall view, which is seen from a distance. */
 export function scaleOfMap(): number {
   if (!isWallFromUrl() || innerWidth < 1_600) return 1;
   return innerWidth < 3_000 ? 1.5 : 2;

@@ -107,7 +107,7 @@ export function PositionCells({
   );
 }
 
-/** Numbers of each line of a text that is not empty, separated by commas, semicolons or spaces. */
+/** Parses the numbers of each non-empty line, separated by commas, semicolons or spaces. */
 export function readRows(text: string): number[][] {
   const lines = text.split('\n').map((line) => line.split(/[,;\s]+/).filter((part) => part !== ''));
   return lines.filter((parts) => parts.length > 0).map((parts) => parts.map(Number));

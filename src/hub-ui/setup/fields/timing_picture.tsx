@@ -10,7 +10,7 @@ export type TimingPart =
   | 'silence';
 
 interface PictureProps {
-  /** Part in focus. */
+  /** Focused part of the diagram. */
   readonly part: TimingPart | undefined;
   /** Value in meters or milliseconds; undefined if not set. */
   readonly valueAt: (part: TimingPart) => number | undefined;

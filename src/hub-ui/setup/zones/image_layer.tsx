@@ -43,7 +43,7 @@ export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
   return null;
 }
 
-/** Extent of points with a margin; a default without points. */
+/** Extent of points with a margin, or a default extent without points. */
 export function extentAround(points: readonly Position[]): readonly number[] {
   if (points.length === 0) return [-5, -5, 55, 35];
   const extent = boundingExtent(points as number[][]);

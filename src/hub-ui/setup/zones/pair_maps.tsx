@@ -25,7 +25,7 @@ interface PairMapsProps {
   readonly onChange: (pairs: readonly Pair[]) => void;
 }
 
-/** Point that waits for its counterpart on the other map. */
+/** Point without a counterpart on the other map so far. */
 type Waiting = { readonly on: 'earth' | 'own'; readonly at: Position };
 
 /**

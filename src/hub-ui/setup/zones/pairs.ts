@@ -74,7 +74,7 @@ export function rectangleCorners(width: number, depth: number): number[][] {
   ];
 }
 
-/** Points in meters, and what places them on the earth. */
+/** Points in local meters, with the position and rotation of their plane on the earth. */
 export interface LocalPoints {
   readonly points: readonly Position[];
   /** Longitude and latitude of `origin`. */
@@ -84,7 +84,7 @@ export interface LocalPoints {
   readonly rotation: number;
 }
 
-/** Control points that the hub computes for points in meters. */
+/** Requests the control points of points in local meters from the hub. */
 export async function placedByHub({ points, position, origin, rotation }: LocalPoints): Promise<Pair[]> {
   const { ground_control_points: rows } = await request<Zone>('PUT', '/zones/fromlocal', {
     body: {
