@@ -59,14 +59,14 @@ export interface AlertsDeps {
 
 export type AlertAction = 'acknowledge' | 'clear';
 
-/** Most alerts that the hub stores. */
+/** Maximum number of alerts that the hub stores. */
 const ALERTS_MAX = 1000;
 const ALERT = 'alert ';
 const ACT = 'alert_act ';
 /** Number of conditions that hold without an alert, counted by the watching member. Stored unless all are zero. */
 const NOT_RAISED = 'alerts_not_raised';
 const RETRY_MS = 2000;
-/** Longest delay of a timer. A timer for a later deadline fires early and is set again. */
+/** Maximum delay of a timer. A timer for a later deadline fires early and is set again. */
 const TIMER_MOST_MS = 3_600_000;
 
 /** A user's action on an alert at a member that does not watch, as it is stored. */

@@ -12,7 +12,7 @@ import {
 } from './rule_match.ts';
 import { type FenceStay, type LastSeen, lastSeenMs } from './watch_state.ts';
 
-/** Most matches returned. */
+/** Maximum number of matches returned. */
 const MATCHES_MAX = 100;
 
 /** Current state that a preview is computed from. */

@@ -94,7 +94,7 @@ export interface StepInput {
   readonly events: readonly WatchEvent[];
   readonly entities: EntityLookup;
   newId(): string;
-  /** Most alerts that are stored. `alert_room.ts` defines which are removed beyond that. */
+  /** Maximum number of alerts that are stored. `alert_room.ts` defines which are removed beyond that. */
   readonly alertsMax: number;
 }
 

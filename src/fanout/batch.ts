@@ -3,7 +3,7 @@ import { type EventBatch, joined } from '../model/event_batch.ts';
 import type { FilterFields } from '../model/topics.ts';
 
 /**
- * Longest frame in bytes; a widespread client rejects longer ones. The envelope around the payload may take 128 bytes
+ * Maximum length of a frame in bytes; a widespread client rejects longer ones. The envelope around the payload may take 128 bytes
  * of it. The longest envelope, with the longest topic and a 16-digit subscription id, has 96.
  */
 export const FRAME_MAX_BYTES = 32_768;

@@ -1,4 +1,4 @@
-/** Most bytes of a block. The system allocates and frees blocks of this size as a whole. */
+/** Maximum number of bytes of a block. The system allocates and frees blocks of this size as a whole. */
 const BLOCK_MAX_BYTES = 1 << 19;
 
 /**

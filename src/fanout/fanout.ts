@@ -10,7 +10,7 @@ import { type RenderingBounds, Renderings } from './renderings.ts';
 import { countSent, hasKinds, nothingSent, type SentCount } from './sent.ts';
 
 /**
- * Most values and limits of filters that are sent to the shards of this hub, and to other hubs. Beyond that all events
+ * Maximum number of values and limits of filters that are sent to the shards of this hub, and to other hubs. Beyond that all events
  * are rendered, which costs less than sending the filters.
  */
 const [WANTED_MAX, WANTED_ABROAD_MAX] = [64, 1000] as const;

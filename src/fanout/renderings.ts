@@ -1,7 +1,7 @@
 import { hubError, type HubError } from '../errors.ts';
 import type { EventSubscriber } from './batch.ts';
 
-/** Most distinct renderings of one connection, and of all. Each costs the shards time for every event. */
+/** Maximum number of distinct renderings of one connection, and of all. Each costs the shards time for every event. */
 export interface RenderingBounds {
   readonly ofSubscriber: number;
   readonly inAll: number;

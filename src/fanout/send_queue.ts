@@ -15,7 +15,7 @@ import { CopyBuffer } from './copy_buffer.ts';
  * connections are bounded as well (`unsent`): beyond that, the connection with the most waiting bytes is closed.
  */
 export interface SendQueueOptions {
-  /** Most bytes that may wait, including those in the network buffer. */
+  /** Maximum number of bytes that may wait, including those in the network buffer. */
   readonly queueMaxBytes: number;
   /** Frames are sent while the network buffer has fewer bytes: they cannot be taken back or freed. */
   readonly networkMaxBytes: number;

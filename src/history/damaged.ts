@@ -9,9 +9,9 @@ export interface Damaged {
 }
 
 /**
- * A table with the rows of one or more files of one topic. Earlier versions wrote times without a time zone, and meant
- * UTC. The cast reads these as instants; for current files it does nothing, and filters still skip row groups. DuckDB
- * takes the types from the first file, so the newest file comes first.
+ * Returns a table expression with the rows of one or more files of one topic. Earlier versions wrote UTC times without
+ * a time zone. The cast converts these to instants; for current files it does nothing, and filters still skip row
+ * groups. DuckDB takes the types from the first file, so the newest file comes first.
  */
 export function parquet(files: readonly HistoryFile[]): string {
   const newestFirst = files.toSorted((a, b) => b.writtenMs - a.writtenMs);
@@ -25,7 +25,7 @@ function asWritten(files: readonly HistoryFile[]): string {
   return `read_parquet([${files.map(({ path }) => sqlText(path)).join()}], hive_partitioning = false)`;
 }
 
-/** Files that cannot be read completely. Rejects if checking takes too long. */
+/** Returns the files that cannot be read completely. Rejects if checking takes too long. */
 export async function damagedAmong(duck: Duck, files: readonly HistoryFile[]): Promise<readonly Damaged[]> {
   const damaged: Damaged[] = [];
   for (const file of files) {

@@ -21,13 +21,13 @@ import type { ColumnType } from './columns.ts';
 import type { ColumnValue } from './event_rows.ts';
 import type { Values } from './queries/sql.ts';
 
-/** Most rows of a chunk of DuckDB. */
+/** Maximum number of rows in a DuckDB data chunk. */
 const CHUNK_ROWS = 2048;
 
-/** Drops the enumeration of an earlier statement, even if that has failed. */
+/** Drops the enumeration of the previous statement, which may have failed. */
 const NO_NAMES = 'DROP TYPE IF EXISTS name; TRUNCATE names';
 
-/** Table function that returns the rows of Duck.runWith. */
+/** Table function through which a statement reads the rows given to Duck.runWith. */
 export const ROWS_TO_WRITE = 'rows_to_write';
 
 /** A column in memory. Consecutive rows are `stride` values apart. */
@@ -56,13 +56,13 @@ export interface DuckBounds {
   readonly spillFolder: string | undefined;
 }
 
-/** State of this thread: open databases, statements in flight, and callbacks that wait for their completion. */
+/** State of this thread: open databases, number of statements in flight, and callbacks for their completion. */
 const open = new Set<Duck>();
 let underWay = 0;
 let stopped: (() => void) | undefined;
 let isStopping = false;
 
-/** Interrupts the statements of this thread. Statements that are about to begin are not affected. */
+/** Interrupts the running statements of this thread, but not those that are about to start. */
 export function interruptDuck(): void {
   for (const duck of open) duck.interrupt();
 }
@@ -84,7 +84,7 @@ export function isInterrupted(error: unknown): boolean {
 async function following<Result>(work: () => Promise<Result>): Promise<Result> {
   underWay++;
   try {
-    if (isStopping) throw new Error('The thread ends');
+    if (isStopping) throw new Error('The thread is stopping');
     return await work();
   } finally {
     underWay--;
@@ -92,7 +92,7 @@ async function following<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** DuckDB in memory, on one thread. Only the Parquet files that it writes are on disk. */
+/** An in-memory DuckDB database that uses one thread. Only the Parquet files that it writes are on disk. */
 export class Duck {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
@@ -109,9 +109,10 @@ export class Duck {
         threads: '1',
         memory_limit: `${memoryMb}MiB`,
         temp_directory: spillFolder ?? '',
-        // Its allocator returns freed memory within seconds. By default it retains 200 MB and more until the next statement.
+        // Makes the allocator return freed memory within seconds. By default it retains 200 MB and more until the next
+        // statement.
         allocator_background_threads: 'true',
-        // It loads no extensions, and accesses only the files it is given.
+        // Loads no extensions, and accesses only the given files.
         autoinstall_known_extensions: 'false',
         autoload_known_extensions: 'false',
       }),
@@ -131,27 +132,27 @@ export class Duck {
     return duck;
   }
 
-  /** Runs statements without a result; only one if it has values. */
+  /** Runs statements without a result; only one statement if it has parameters. */
   async run(sql: string, values?: Values): Promise<void> {
     await following(() => this.#connection.run(sql, parametersOf(values), typesOf(values)));
   }
 
-  /** Rows of a result, with JSON values. */
+  /** Runs a query and returns its rows, with JSON values. */
   async rows(sql: string, values?: Values): Promise<readonly Record<string, unknown>[]> {
     const reader = await following(() => this.#connection.runAndReadAll(sql, parametersOf(values), typesOf(values)));
     return reader.getRowObjectsJson();
   }
 
-  /** Rows of a result in portions, with JSON values. */
+  /** Runs a query and yields its rows in portions, with JSON values. */
   async *stream(sql: string): AsyncGenerator<readonly Record<string, unknown>[]> {
     const result = await this.#connection.stream(sql);
     yield* result.yieldRowObjectJson();
   }
 
-  /** Columns of a result by name, with the values of DuckDB. */
+  /** Runs a query and returns its columns by name, with DuckDB's values. */
   async columns(sql: string, values?: Values): Promise<Readonly<Record<string, readonly unknown[]>>> {
     const reader = await following(() => this.#connection.runAndReadAll(sql, parametersOf(values), typesOf(values)));
-    // An empty result has no columns.
+    // DuckDB returns no columns for an empty result.
     const none = Object.fromEntries(reader.columnNames().map((name) => [name, []]));
     return { ...none, ...reader.getColumnsObject() };
   }
@@ -161,7 +162,7 @@ export class Duck {
     this.#connection.interrupt();
   }
 
-  /** Runs a statement that reads `rows` once, by the table function rows_to_write. */
+  /** Runs a statement that reads `rows` once, through the table function rows_to_write. */
   async runWith(rows: RowsToWrite, sql: string): Promise<void> {
     try {
       this.#rows = new RowFeed(rows, await this.#nameType(rows.names));
@@ -171,7 +172,10 @@ export class Duck {
     }
   }
 
-  /** Enumeration type with these values. Created from a table, as DuckDB's own function truncates a string at NUL. */
+  /**
+   * Creates an enumeration type with these values, from a table because DuckDB's own function truncates a string at
+   * NUL.
+   */
   async #nameType(names: readonly string[]): Promise<DuckDBLogicalType> {
     await this.run(NO_NAMES);
     await this.appendTexts('names', names);
@@ -180,7 +184,7 @@ export class Duck {
     return result.columnLogicalType(0);
   }
 
-  /** Adds rows of an index, from 0, and a string to a table. */
+  /** Appends the strings to a table, each with its index from 0. */
   async appendTexts(table: string, texts: readonly string[]): Promise<void> {
     const appender = await following(() => this.#connection.createAppender(table));
     const chunk = DuckDBDataChunk.create([INTEGER, VARCHAR]);
@@ -219,7 +223,7 @@ function parametersOf(values: Values | undefined): Record<string, DuckDBValue> |
   return values && Object.fromEntries(all.map(([name, value]) => [name, isOne(value) ? value : listValue(value)]));
 }
 
-/** Explicit types, since the type of an empty list cannot be inferred. */
+/** Returns the types of parameters. DuckDB cannot infer the type of an empty list. */
 function typesOf(values: Values | undefined): Record<string, DuckDBType> | undefined {
   const all = Object.entries(values?.bound ?? {});
   return values && Object.fromEntries(all.map(([name, value]) => [name, isOne(value) ? VARCHAR : LIST(VARCHAR)]));
@@ -238,9 +242,7 @@ function append(appender: DuckDBAppender, type: ColumnType, value: ColumnValue):
 
 type Items = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
-/**
- * Feeds rows into a statement, one chunk at a time on DuckDB's request, without filling a table first.
- */
+/** Feeds rows into a statement without filling a table first: DuckDB requests them chunk by chunk. */
 class RowFeed {
   readonly #rows: RowsToWrite;
   readonly #types: readonly DuckDBType[];
@@ -250,7 +252,7 @@ class RowFeed {
 
   constructor(rows: RowsToWrite, names: DuckDBLogicalType) {
     this.#rows = rows;
-    // A registered type would be rebuilt with all of its names on each access.
+    // The library would rebuild a registered type, with all of its names, on each access.
     const nameType = { toLogicalType: () => names } as unknown as DuckDBType;
     const typeOf = { number: DOUBLE, name: nameType, integer: INTEGER } as const;
     this.#types = rows.columns.map(({ kind }) => typeOf[kind]);
@@ -263,7 +265,7 @@ class RowFeed {
     for (const [i, { name }] of this.#rows.columns.entries()) add(name, this.#types[i] as DuckDBType);
   }
 
-  /** Fills a chunk with the next rows; with none at the end. */
+  /** Fills a chunk with the next rows; leaves it empty at the end. */
   fill(chunk: DuckDBDataChunk['chunk']): void {
     const { order, columns } = this.#rows;
     const rows = order.subarray(this.#at, this.#at + CHUNK_ROWS);
@@ -279,13 +281,13 @@ class RowFeed {
   }
 }
 
-/** Array type of the values of an enumeration, by its size; Uint32Array for most. */
+/** Array types of the values of small enumerations; larger ones use Uint32Array. */
 const ITEMS_OF_NAMES: Readonly<Partial<Record<DuckDBTypeId, Uint8ArrayConstructor | Uint16ArrayConstructor>>> = {
   [DuckDBTypeId.UTINYINT]: Uint8Array,
   [DuckDBTypeId.USMALLINT]: Uint16Array,
 };
 
-/** hot: similar loops, each for one array type. */
+/** Copies the values of some rows. hot: similar loops, each for one array type. */
 function gather(items: Items, { values, first, stride }: MemoryColumn, rows: Uint32Array): void {
   if (items instanceof Float64Array) {
     for (let i = 0; i < rows.length; i++) items[i] = values[stride * (rows[i] as number) + first] as number;

@@ -5,14 +5,14 @@ import { referenceTo } from './fence_properties.ts';
 import type { HistoryFiles } from './files.ts';
 import { hourOf } from './layout.ts';
 
-/** Most characters of the buffered events of a topic. */
+/** Maximum number of characters of the buffered events of a topic. */
 const EVENT_CHARACTERS_MAX = 32 << 20;
 
 /** Events of one topic that wait to be written. */
 export class EventBuffer {
   readonly #topic: EventTopic;
   #rows: EventRow[] = [];
-  /** In the strings of the rows. */
+  /** Number of characters in all strings of the buffered rows. */
   #characters = 0;
 
   constructor(topic: EventTopic) {
@@ -34,7 +34,10 @@ export class EventBuffer {
     return 'added';
   }
 
-  /** Writes the events of each hour to a file, and reports their number. Events that cannot be written remain. */
+  /**
+   * Writes the events of each hour to a file and reports their number. Events that cannot be written stay in the
+   * buffer.
+   */
   async write(duck: Duck, files: HistoryFiles, recorded: (count: number) => void): Promise<void> {
     const topic = this.#topic;
     const byHour = Map.groupBy(this.#rows.splice(0), ({ timeMs }) => hourOf(timeMs));
@@ -54,7 +57,7 @@ export class EventBuffer {
         await duck.run(`TRUNCATE ${topic}`);
       }
     } finally {
-      // New events may have arrived in the meantime.
+      // Rows that were not written come before rows that arrived in the meantime.
       if (byHour.size > 0) this.#rows = [...[...byHour.values()].flat(), ...this.#rows];
       this.#characters = this.#rows.reduce((sum, row) => sum + charactersOf(row), 0);
       await duck.run(`TRUNCATE ${topic}`).catch(() => undefined);
@@ -62,7 +65,7 @@ export class EventBuffer {
   }
 }
 
-/** Characters of a row of an event. */
+/** Returns the number of characters in the strings of a row. */
 function charactersOf({ values }: EventRow): number {
   return Object.values(values).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
 }

@@ -14,8 +14,8 @@ export interface EventRow {
 export type EventTopic = 'fence_events' | 'collision_events';
 
 /**
- * Makes the row of an event from its published JSON. `properties`: reference to long properties that the JSON lacks.
- * Throws a SyntaxError if `text` is not valid JSON.
+ * Returns the row of an event, given its published JSON. `properties` is a reference to long properties that were
+ * omitted from the JSON. Throws a SyntaxError if `text` is not valid JSON.
  */
 export function eventRow(topic: EventTopic, text: string, properties?: string): EventRow {
   return topic === 'fence_events'

@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import type { HistoryFile } from './files.ts';
 
 /**
- * Long properties of fences, stored once. An event has the properties of its fence, so a fence with 900 kB of them
- * would take that from each crossing, in every queue and in every row. Properties of up to LONG characters are part of
- * the event. Longer ones are a file `fence_properties/<sha256>.json` in the folder of the history, whatever the number
- * of events, and the column `properties` of the event has `{"sha256":"…"}` instead of them. A file is removed when no
- * event has referred to it for as long as history is retained, or when all of them take more than FOLDER_BYTES_MAX: the
- * least recently used ones go first.
+ * Stores long properties of fences once instead of in every event. An event contains the properties of its fence, so
+ * 900 kB of properties would be repeated with each crossing, in every queue and row. Properties of up to
+ * LONG_PROPERTIES characters are part of the event. Longer ones are stored in a file `fence_properties/<sha256>.json`
+ * in the folder of the history, and the column `properties` of the event contains `{"sha256":"…"}` instead. A file is
+ * removed when no event has referred to it for the retention time. If all files exceed FOLDER_BYTES_MAX, the least
+ * recently used ones are removed.
  */
 export const LONG_PROPERTIES = 4096;
 const FOLDER = 'fence_properties';
@@ -17,12 +17,12 @@ const FOLDER_BYTES_MAX = 256 << 20;
 const REFERENCE = /^\{"sha256":"([0-9a-f]{64})"\}$/;
 const SUFFIX = '.json';
 
-/** The name of properties: the SHA-256 of their JSON. */
+/** Returns the name of properties: the SHA-256 of their JSON. */
 export function hashOf(json: string): string {
   return createHash('sha256').update(json).digest('hex');
 }
 
-/** Replaces long properties in an event. */
+/** Returns the reference that replaces long properties in an event. */
 export function referenceTo(hash: string): string {
   return `{"sha256":"${hash}"}`;
 }
@@ -41,7 +41,10 @@ export function storeFenceProperties(
   utimesSync(path, nowMs / 1000, nowMs / 1000);
 }
 
-/** JSON that a column `properties` refers to; undefined if it is no reference or its file does not exist. */
+/**
+ * Returns the properties to which a column `properties` refers; undefined if it is not a reference, or if the file does
+ * not exist.
+ */
 export function referredProperties(folder: string, column: string): string | undefined {
   const hash = REFERENCE.exec(column)?.[1];
   if (hash === undefined) return undefined;
@@ -53,7 +56,8 @@ export function referredProperties(folder: string, column: string): string | und
 }
 
 /**
- * Removes properties that no event has referred to since `sinceMs`, and beyond `bytesMax` the least recently used ones.
+ * Removes properties to which no event has referred since `sinceMs` and, beyond `bytesMax`, the least recently used
+ * ones.
  */
 export function tidyFenceProperties(folder: string, sinceMs: number, bytesMax = FOLDER_BYTES_MAX): void {
   const found = readdirSync(join(folder, FOLDER), { withFileTypes: true }).map(({ name }) => {
@@ -68,10 +72,13 @@ export function tidyFenceProperties(folder: string, sinceMs: number, bytesMax = 
   }
 }
 
-/** Most characters of a list of events; it contains at least one. */
+/** Maximum number of characters of a list of events. A list contains at least one event, however long. */
 const CHARACTERS_MAX = 32 << 20;
 
-/** Published events including the long properties of their fences, as many as a response may have. */
+/**
+ * Returns the published events of rows including the long properties of their fences, as many as a response may
+ * contain.
+ */
 export function wholeEvents(
   rows: readonly Readonly<Record<string, unknown>>[],
   files: readonly HistoryFile[],
@@ -85,7 +92,7 @@ export function wholeEvents(
     const column = String(properties ?? '');
     if (!read.has(column)) read.set(column, referredProperties(folder, column));
     const json = read.get(column);
-    // The event is a non-empty object without the properties that its row refers to.
+    // Appends the member: the event is a non-empty object without properties.
     const whole = json === undefined ? String(event) : `${String(event).slice(0, -1)},"properties":${json}}`;
     characters += whole.length;
     if (events.length > 0 && characters > CHARACTERS_MAX) break;
@@ -94,7 +101,9 @@ export function wholeEvents(
   return events;
 }
 
-/** Folder of the history: an hour's file is four levels below it, a file with rows of another hub two. */
+/**
+ * Returns the folder of the history. A file of an hour is four levels below it, a file with rows of another hub two.
+ */
 function folderOf(files: readonly HistoryFile[]): string {
   const path = files[0]?.path ?? '';
   const above = dirname(dirname(path));

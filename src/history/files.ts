@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { type HistoryTopic, recordedSince } from '../model/history.ts';
 import { covers, foldersOf, HOUR_MS, type PartName, partAt, pathOf, writingPathOf } from './layout.ts';
 
-/** A file of the history. All of its rows are in the hour that begins at `hourMs`. */
+/** A file of the history. All of its rows are in the hour that starts at `hourMs`. */
 export interface HistoryFile extends PartName {
   /** Absolute path. */
   readonly path: string;
@@ -23,47 +23,47 @@ export interface HistoryFile extends PartName {
   readonly writtenMs: number;
 }
 
-/** Files that are not removed until they are released. */
+/** Files that are not removed until the lease is released. */
 export interface LeasedFiles {
   readonly lease: number;
   readonly files: readonly HistoryFile[];
-  /** Number of unreadable files of these hours. */
+  /** Number of unreadable files in these hours. */
   readonly damaged: number;
 }
 
-/** A request for files: topics, and a time span with which their hours overlap. */
+/** A request for the files of some topics whose hours overlap with a time span. */
 export interface FilesWanted {
   readonly topics: readonly HistoryTopic[];
   readonly fromMs: number;
   readonly toMs: number;
-  /** Whether existing files are enough; otherwise buffered rows are written first. */
+  /** Whether existing files suffice. Otherwise buffered rows are written first. */
   readonly asWritten?: true;
 }
 
-/** Only the user who runs the hub may read positions. */
+/** Access modes: only the user who runs the hub may read positions. */
 const [FOLDER_MODE, FILE_MODE] = [0o700, 0o600] as const;
 
-/** An hour is quiet if nothing was written to it for that long. */
+/** An hour is quiet if nothing was written to it for this long. */
 const QUIET_MS = 120_000;
-/** Number of files, and rows of each, from which the files of an active hour are merged. */
+/** In an active hour, files are merged once this many of them have fewer rows than this. */
 const [SMALL_FILES_MAX, SMALL_ROWS] = [24, 250_000] as const;
-/** Most rows that are merged at once: a row takes 1.6 µs, during which nothing else is written. */
+/** Maximum rows and bytes of a merge. A row takes 1.6 µs, during which nothing else is written. */
 const [MERGED_ROWS_MAX, MERGED_BYTES_MAX] = [4_000_000, 256 << 20] as const;
 
 /**
- * Files of the history and their readers. A file is written under another name, synced, and renamed, so it is always
- * complete. Obsolete files are removed when no reader uses them.
+ * Files of the history and their leases. A file is written under a temporary name, synced, and renamed, so every file
+ * is complete. Obsolete files are removed once no reader uses them.
  */
 export class HistoryFiles {
   readonly #folder: string;
-  /** By path. */
+  /** Readable files by path. */
   readonly #files = new Map<string, HistoryFile>();
   readonly #leases = new Map<number, readonly string[]>();
-  /** Paths of files to be removed once they are released. */
+  /** Paths of files to remove once their leases are released. */
   readonly #going = new Set<string>();
   readonly #damaged = new Map<string, HistoryFile>();
   #lastLease = 0;
-  /** Number of the last file begun, by topic and hour. */
+  /** Number of the last file started, by topic and hour. */
   readonly #lastNumber = new Map<string, number>();
 
   constructor(folder: string) {
@@ -71,8 +71,8 @@ export class HistoryFiles {
   }
 
   /**
-   * Finds existing files. `rowsOf` returns the number of rows of a file, and throws if it cannot be read; `damaged` is
-   * called then. Removes leftovers of a crashed hub. Throws if the folder is not usable.
+   * Finds existing files and removes leftovers of a crashed hub. `rowsOf` returns the number of rows of a file; if it
+   * throws, `damaged` is called for the file. Throws if the folder is not usable.
    */
   async open(rowsOf: (path: string) => Promise<number>, damaged: (path: string, why: unknown) => void): Promise<void> {
     mkdirSync(this.#folder, { recursive: true, mode: FOLDER_MODE });
@@ -119,8 +119,8 @@ export class HistoryFiles {
   }
 
   /**
-   * Writes a file: `write` fills it at the given path. `of`: files that it replaces, which are removed. Throws, and
-   * leaves nothing behind, if it cannot be written.
+   * Writes a file: `write` fills it at the given path. Then removes the files `of`, which it replaces. If it cannot be
+   * written, throws and leaves nothing behind.
    */
   async write(
     { topic, hourMs }: Pick<PartName, 'topic' | 'hourMs'>,
@@ -141,7 +141,7 @@ export class HistoryFiles {
       sync(dirname(path));
       if (isNewFolder) for (const folder of foldersOf(pathOf(part)).slice(1)) sync(join(this.#folder, folder));
     } catch (error) {
-      // Its rows are written again.
+      // The caller writes the rows again.
       rmSync(aside, { force: true });
       rmSync(path, { force: true });
       throw error;
@@ -153,7 +153,7 @@ export class HistoryFiles {
     return file;
   }
 
-  /** Marks a file as damaged. Returns false if it was marked or removed before. */
+  /** Marks a file as damaged. Returns false if it was already marked or removed. */
   damaged(path: string): boolean {
     const file = this.#files.get(path);
     if (file === undefined) return false;
@@ -162,7 +162,7 @@ export class HistoryFiles {
     return true;
   }
 
-  /** Removes a file, as soon as no reader uses it. */
+  /** Removes a file as soon as no reader uses it. */
   remove(path: string): void {
     this.#files.delete(path);
     this.#damaged.delete(path);
@@ -173,7 +173,7 @@ export class HistoryFiles {
   /** Removes all files of an hour. */
   removeHour(hourMs: number): void {
     for (const file of this.onDisk) if (file.hourMs === hourMs) this.remove(file.path);
-    // The name of a file in use is not reused.
+    // Numbering continues while removed files are still in use, so that their names are not reused.
     if (this.#going.size > 0) return;
     for (const key of [...this.#lastNumber.keys()]) if (key.endsWith(` ${hourMs}`)) this.#lastNumber.delete(key);
   }
@@ -208,7 +208,10 @@ export class HistoryFiles {
   }
 }
 
-/** Files below a folder, without those that a merged file covers. Read-only. Throws if the folder cannot be read. */
+/**
+ * Returns the files below a folder, without those that a merged file covers. Changes nothing. Throws if the folder
+ * cannot be read.
+ */
 export function filesFound(folder: string): readonly (PartName & { readonly path: string })[] {
   const parts = filesBelow(folder)
     .map(partAt)
@@ -219,8 +222,8 @@ export function filesFound(folder: string): readonly (PartName & { readonly path
 }
 
 /**
- * Runs of consecutive files of one topic and hour that should be merged: as many as possible of a quiet hour, otherwise
- * the last small ones if there are many.
+ * Returns runs of consecutive files of one topic and hour to merge: all files of a quiet hour, or the last small files
+ * of an active hour if there are many.
  */
 export function mergeable(files: Iterable<HistoryFile>, nowMs: number): readonly (readonly HistoryFile[])[] {
   const byHour = Map.groupBy(files, ({ topic, hourMs }) => keyOf(topic, hourMs));
@@ -235,7 +238,7 @@ export function mergeable(files: Iterable<HistoryFile>, nowMs: number): readonly
   });
 }
 
-/** Runs of at least two files with consecutive numbers, split before they get too large. */
+/** Returns runs of at least two files with consecutive numbers, split at the size limits of a merge. */
 function runsOf(files: readonly HistoryFile[]): readonly (readonly HistoryFile[])[] {
   const runs: HistoryFile[][] = [];
   let run: HistoryFile[] = [];
@@ -243,7 +246,7 @@ function runsOf(files: readonly HistoryFile[]): readonly (readonly HistoryFile[]
   for (const file of files) {
     rows += file.rows;
     bytes += file.bytes;
-    // Between files that are not consecutive there may be a damaged one, which a merged file's name would cover.
+    // A missing number may belong to a damaged file, which the name of a merged file would cover.
     const follows = run.at(-1)?.last === file.first - 1;
     if (!follows || rows > MERGED_ROWS_MAX || bytes > MERGED_BYTES_MAX) {
       run = [];
@@ -255,7 +258,10 @@ function runsOf(files: readonly HistoryFile[]): readonly (readonly HistoryFile[]
   return runs.filter(({ length }) => length > 1);
 }
 
-/** Hours to delete: those beyond the retention, and then the earliest ones until the rest fits the size limit. */
+/**
+ * Returns the hours to delete: those beyond the retention, and then the earliest ones until the rest fits the size
+ * limit.
+ */
 export function expiredHours(
   files: Iterable<Pick<HistoryFile, 'hourMs' | 'bytes'>>,
   { nowMs, retentionMs, bytesMax }: { nowMs: number; retentionMs: number; bytesMax: number },
@@ -273,10 +279,10 @@ export function expiredHours(
   return expired;
 }
 
-/** Removes a file, and its folders if they are empty then. */
+/** Removes a file, and its folders if that leaves them empty. */
 export function unlinkFile(path: string): void {
   rmSync(path, { force: true });
-  // A folder that is not empty remains.
+  // rmdirSync fails for a folder that is not empty.
   for (const folder of [dirname(path), dirname(dirname(path))]) {
     try {
       rmdirSync(folder);
@@ -305,14 +311,14 @@ function sync(path: string): void {
   try {
     fsyncSync(file);
   } catch (error) {
-    // Not every system can sync a folder.
+    // Some systems cannot sync a folder.
     if (!['EISDIR', 'EPERM', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     closeSync(file);
   }
 }
 
-/** Paths of all files below a folder, relative to it. */
+/** Returns the paths of all files below a folder, relative to it. */
 function filesBelow(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -320,7 +326,7 @@ function filesBelow(folder: string): readonly string[] {
 }
 
 const DAY_MS = 86_400_000;
-/** A clock that has stepped further ahead counts as wrong until a day has passed. */
+/** A clock that steps ahead further than this is not trusted for a day. */
 const AHEAD_MS = 3_600_000;
 
 interface ExpiryClockDeps {
@@ -331,8 +337,8 @@ interface ExpiryClockDeps {
 }
 
 /**
- * Decides whether the wall clock can be trusted for expiry. A clock that has stepped far ahead may be wrong, and removed
- * files cannot be restored: for a day nothing expires.
+ * Decides whether the wall clock can be trusted for expiry. A clock that has stepped far ahead may be wrong, and
+ * removed files cannot be restored, so nothing expires for a day.
  */
 export class ExpiryClock {
   readonly #deps: ExpiryClockDeps;

@@ -15,7 +15,7 @@ import { ended } from './thread_end.ts';
 
 export interface HistoryDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
-  /** Whether this hub is the one that records an event of that entity which all hubs announce. */
+  /** Whether this hub records the events of an entity that all hubs of the cluster publish. */
   announces(id: string): boolean;
   /** Wall-clock time. */
   now(): number;
@@ -29,24 +29,24 @@ export interface HistoryDeps {
 
 const RECORDER_WORKER = new URL('../../workers/history.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 32 };
-/** Bytes that are buffered before a block is sent. */
+/** Delay before a partly filled block is sent. */
 const GATHER_MS = 100;
-/** Most bytes of events that the thread has not accepted. A character takes at most two. */
+/** Maximum number of bytes of events that the thread has not accepted. A character takes at most two. */
 const [EVENT_BYTES_MAX, CHARACTER_BYTES] = [64 << 20, 2] as const;
-/** Interval in which long properties are sent again, so that the thread knows that they are in use. */
+/** Interval in which long properties are sent again, so that the thread does not remove their file. */
 const PROPERTIES_AGAIN_MS = 600_000;
-/** Most fences whose long properties are remembered as sent. */
+/** Maximum number of long properties tracked as sent. */
 const SENT_MAX = 10_000;
 /** Delay before a failed thread is replaced. */
 const RESTART_MS = 1000;
-/** Most time to write buffered rows, and then to stop. */
+/** Maximum time to write buffered rows, and to stop after that. */
 const [CLOSE_MS, END_MS] = [15_000, 2000] as const;
 
 const NOTHING: TopicState = { recorded: 0, dropped: 0, tooOld: 0, waiting: 0, rows: 0, files: 0, bytes: 0 };
 
 /**
- * History of the hub on the main thread: passes what shards record and the fan-out publishes to the recorder's thread
- * (recorder.ts). The hub never waits for it: rows that it does not accept in time are dropped and counted.
+ * Main-thread side of the history: passes positions recorded by shards and published events to the recorder's thread
+ * (recorder.ts). The hub never waits for the thread: rows that it does not accept in time are dropped and counted.
  */
 export class History {
   readonly settings: RecorderSettings;
@@ -59,10 +59,10 @@ export class History {
   readonly #droppedEvents: Record<EventTopic, number> = { fence_events: 0, collision_events: 0 };
   #worker: Worker | undefined;
   #state: RecorderState | undefined;
-  /** Counts of failed threads. */
+  /** Counters of failed threads. */
   #before: Partial<Record<HistoryTopic, Pick<TopicState, 'recorded' | 'dropped' | 'tooOld'>>> = {};
   #eventBytes = 0;
-  /** Hashes of properties of fences; empty for those that are not long. */
+  /** Hashes of long properties of fences; an empty string for short properties. */
   readonly #hashes = new WeakMap<object, string>();
   /** Times when long properties were sent to the current thread, by hash. */
   readonly #sentProperties = new Map<string, number>();
@@ -97,15 +97,14 @@ export class History {
     worker.on('exit', () => this.#ended());
   }
 
-  /** Adds positions of a shard's step. hot: once per batch. */
+  /** Buffers the positions of a shard's step. hot: once per batch. */
   readonly take = (shard: number, places: PackedPositions): void => {
     this.#blocks.add(shard, look(places.bytes), places.counts);
     this.#gathering ??= this.#deps.schedule(GATHER_MS, () => this.#offer());
   };
 
   /**
-   * Leases the files of some topics and hours, including everything received so far, until they are released. Rejects
-   * if rows cannot be written now.
+   * Leases the files of some topics and hours, with all rows received so far. Rejects if rows cannot be written now.
    */
   files(wanted: FilesWanted): Promise<LeasedFiles> {
     this.#blocks.flush();
@@ -126,7 +125,7 @@ export class History {
     this.#post({ say: 'damaged', path, why });
   }
 
-  /** Counts since the start of the hub. */
+  /** Returns the counters of a topic since the start of the hub. */
   counts(topic: HistoryTopic): TopicState {
     const now = this.#state?.topics[topic] ?? NOTHING;
     const before = this.#before[topic] ?? NOTHING;
@@ -139,7 +138,7 @@ export class History {
     };
   }
 
-  /** Earliest recorded time; -Infinity if history is retained forever. */
+  /** Returns the earliest recorded time; -Infinity if history is retained forever. */
   recordedSince(): number {
     return recordedSince({ nowMs: this.#deps.now(), retentionMs: this.settings.retentionMs });
   }
@@ -206,7 +205,7 @@ export class History {
     this.#post({ say: 'events', topic, texts, properties, bytes });
   }
 
-  /** Sends the properties of a fence to the thread if they are too long for its events. Returns their hash then. */
+  /** If the properties of a fence are too long for its events, sends them to the thread and returns their hash. */
   #longProperties(fenceId: string): string | undefined {
     const properties = this.#deps.fenceProperties(fenceId);
     if (properties === undefined) return undefined;
@@ -268,7 +267,7 @@ export class History {
     this.#gathering = this.#blocks.offer() ? undefined : this.#deps.schedule(GATHER_MS, () => this.#offer());
   }
 
-  /** Rows sent to the thread. */
+  /** Returns the number of rows sent to the current thread. */
   #sent(topic: HistoryTopic): number {
     return isOfPlaces(topic) ? this.#blocks.sent[topic] : this.#sentEvents[topic];
   }
@@ -283,7 +282,7 @@ export class History {
     return asked;
   }
 
-  /** The thread has exited, and its unwritten rows are lost. */
+  /** Handles the exit of the thread, whose unwritten rows are lost. */
   #ended(): void {
     this.#worker = undefined;
     this.#closed?.();

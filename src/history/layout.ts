@@ -5,8 +5,8 @@ import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
  * Paths of the history's files: `{topic}/date=YYYY-MM-DD/hour=HH/part-N.parquet` below its folder, by the UTC hour of
  * their rows. Parquet tools recognize such folders as partitions.
  *
- *     part-7.parquet              the seventh file begun in its hour
- *     part-3-7.parquet            merged from the third to the seventh; if it exists, those are leftovers
+ *     part-7.parquet the seventh file of its hour
+ *     part-3-7.parquet merged from the third to the seventh file; if it exists, these are leftovers
  *     part-8.parquet.writing      being written, or left over from a crash
  */
 export const HOUR_MS = 3_600_000;
@@ -15,28 +15,28 @@ const FOLDER = /^date=(\d{4}-\d{2}-\d{2})$/;
 const HOUR = /^hour=(\d{2})$/;
 const PART = /^part-(\d{1,9})(?:-(\d{1,9}))?\.parquet$/;
 
-/** Name of a file: its topic and hour, and the range of files that it covers. */
+/** Name of a file: topic, hour, and the range of file numbers that it covers. */
 export interface PartName {
   readonly topic: HistoryTopic;
-  /** Start of its hour, in milliseconds since 1970. */
+  /** Start of the hour, in milliseconds since 1970. */
   readonly hourMs: number;
   readonly first: number;
   readonly last: number;
 }
 
-/** Start of the hour of a time. */
+/** Returns the start of the hour of a time. */
 export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS) * HOUR_MS;
 }
 
-/** Path of a file below the folder of the history. */
+/** Returns the path of a file below the folder of the history. */
 export function pathOf({ topic, hourMs, first, last }: PartName): string {
   const time = new Date(hourMs).toISOString();
   const part = first === last ? `part-${first}` : `part-${first}-${last}`;
   return join(topic, `date=${time.slice(0, 10)}`, `hour=${time.slice(11, 13)}`, `${part}.parquet`);
 }
 
-/** Path of a file while it is being written. */
+/** Returns the path of a file while it is being written. */
 export function writingPathOf(path: string): string {
   return path + WRITING;
 }
@@ -59,13 +59,13 @@ export function partAt(path: string): PartName | 'unfinished' | undefined {
   return last < first ? undefined : { topic, hourMs, first, last };
 }
 
-/** Whether a file contains everything in another one. */
+/** Whether a file contains all rows of another one. */
 export function covers(one: PartName, other: PartName): boolean {
   if (one.topic !== other.topic || one.hourMs !== other.hourMs) return false;
   return one.first <= other.first && one.last >= other.last && one.last - one.first > other.last - other.first;
 }
 
-/** Folders in a path below the folder of the history, innermost first. */
+/** Returns the folders in a path below the folder of the history, innermost first. */
 export function foldersOf(path: string): readonly string[] {
   const hour = dirname(path);
   const date = dirname(hour);

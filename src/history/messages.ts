@@ -11,20 +11,20 @@ export interface RecorderSettings {
   readonly topics: readonly HistoryTopic[];
   readonly withProperties: boolean;
   readonly flushMs: number;
-  /** How long history is retained; Infinity to retain all of it. */
+  /** Retention time; Infinity to retain all of the history. */
   readonly retentionMs: number;
-  /** Most bytes of the files; Infinity for no limit. */
+  /** Maximum bytes of all files; Infinity for no limit. */
   readonly bytesMax: number;
-  /** Shortest time, and distance in meters, between two positions of an object. */
+  /** Minimum time, and distance in meters, between two positions of an object. */
   readonly minIntervalMs: number;
   readonly minDistanceMetres: number;
 }
 
 /** Messages to the recorder's thread. */
 export type ToRecorder =
-  /** Positions of steps (position_blocks.ts), in memory that belongs to the thread until it is returned. */
+  /** Positions of steps (position_blocks.ts). The memory belongs to the thread until it returns the block. */
   | { readonly say: 'places'; readonly block: number; readonly memory: SharedArrayBuffer; readonly bytes: number }
-  /** `properties`: hash of each event's long properties, if it has any. */
+  /** `properties` are the hashes of the events' long properties; undefined for events without. */
   | {
       readonly say: 'events';
       readonly topic: EventTopic;
@@ -37,14 +37,14 @@ export type ToRecorder =
   | { readonly say: 'files'; readonly id: number; readonly wanted: FilesWanted }
   | { readonly say: 'release'; readonly lease: number }
   | { readonly say: 'damaged'; readonly path: string; readonly why: string }
-  /** Writes buffered rows before stopping. */
+  /** Write buffered rows, then stop. */
   | { readonly say: 'close' }
   | EndThread;
 
 /** Messages from the recorder's thread. */
 export type FromRecorder =
   | { readonly say: 'taken'; readonly block: number }
-  /** Names that a shard has numbered were not received: it must restart the numbering. */
+  /** Names that a shard has numbered were lost, so it must restart the numbering. */
   | { readonly say: 'namesMissing'; readonly shard: number }
   | { readonly say: 'eventsTaken'; readonly bytes: number }
   | { readonly say: 'files'; readonly id: number; readonly leased: LeasedFiles }
@@ -55,10 +55,10 @@ export type FromRecorder =
 
 /** Counters of a topic. */
 export interface TopicState {
-  /** Rows that were written, and rows dropped for lack of room. */
+  /** Number of rows written, and of rows dropped for lack of memory. */
   readonly recorded: number;
   readonly dropped: number;
-  /** Rows older than the retention, which were not recorded. */
+  /** Number of rows that were not recorded because they are older than the retention. */
   readonly tooOld: number;
   readonly waiting: number;
   readonly rows: number;
@@ -67,12 +67,12 @@ export interface TopicState {
 }
 
 export interface RecorderState {
-  /** Why nothing can be written; undefined if it can. */
+  /** Why nothing can be written; undefined if rows can be written. */
   readonly problem: string | undefined;
   readonly damaged: number;
   /** Start of the earliest stored hour. */
   readonly oldestMs: number | undefined;
   readonly topics: Readonly<Record<HistoryTopic, TopicState>>;
-  /** Positions not recorded because they are too soon after others, or too close to them. */
+  /** Number of positions omitted because they are too soon after, or too close to, the previous one. */
   readonly leftOut: Readonly<Record<PositionTopic, number>>;
 }

@@ -3,9 +3,9 @@ import type { ByteRange } from '../core/history_rows.ts';
 const [SLOTS_AT_FIRST, BYTES_AT_FIRST] = [1 << 12, 1 << 16] as const;
 
 /**
- * Interned strings, numbered in order of arrival. Number 0 is the empty string and means none. They are looked up by
- * their UTF-8 in a hash table with open addressing (FNV-1a, linear probing, at most half full), so that no string is
- * created for a known one.
+ * Interned strings, numbered in order of arrival. Number 0 is the empty string and means none. Strings are looked up by
+ * their UTF-8 in a hash table with open addressing (FNV-1a, linear probing, at most half full), so looking up an
+ * interned string creates no string.
  */
 export class InternedStrings {
   #texts: string[] = [''];
@@ -19,12 +19,12 @@ export class InternedStrings {
     return this.#texts;
   }
 
-  /** Approximate memory. */
+  /** Approximate size in bytes. */
   get size(): number {
     return 3 * (this.#ends[this.#texts.length - 1] as number) + 8 * this.#texts.length;
   }
 
-  /** Number of the string in a range of bytes. */
+  /** Returns the number of the string in a range of bytes, adding it if necessary. */
   // hot
   numberOf(bytes: Uint8Array, from: number, to: number): number {
     if (from === to) return 0;
@@ -70,7 +70,7 @@ export class InternedStrings {
   }
 }
 
-/** Names of a shard, by the numbers that it has assigned, in order of assignment. */
+/** Names of a shard by the numbers that it has assigned. */
 export class ShardNames {
   #count = 0;
   /** UTF-8 of all names, and their end offsets. */
@@ -85,7 +85,7 @@ export class ShardNames {
     return this.#bytes;
   }
 
-  /** Adds the names in a range: each as its length in u32, and its UTF-8. */
+  /** Adds the names in a range. Each is its length as u32, then UTF-8. */
   add(from: { readonly bytes: Uint8Array; readonly view: DataView }, { from: start, to }: ByteRange): void {
     for (let at = start; at < to; ) {
       const size = from.view.getUint32(at, true);
@@ -94,7 +94,7 @@ export class ShardNames {
     }
   }
 
-  /** Start offset in `bytes` of the name with a number above 0; `end` is its end offset. */
+  /** Returns the start offset in `bytes` of the name with a number above 0; `end` returns its end offset. */
   start(number: number): number {
     return this.#ends[number - 1] as number;
   }

@@ -1,19 +1,19 @@
 import { POSITION_TOPICS, type PositionTopic } from '../core/history_rows.ts';
 
-/** Size of a block, and most blocks. */
+/** Size of a block, and maximum number of blocks. */
 const [BLOCK_BYTES, BLOCKS_MAX] = [4 << 20, 12] as const;
 
 /** Header of a step's positions in a block: u32 number of the shard, u32 bytes. */
 const HEAD_BYTES = 8;
 
-/** Positions of a step in a block: their shard, and their range. */
+/** Positions of a step in a block: their shard and range. */
 export interface StepInBlock {
   readonly shard: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Steps in the first `bytes` of a block, in order. */
+/** Yields the steps in the first `bytes` bytes of a block, in order. */
 export function* stepsIn(words: Uint32Array, bytes: number): Generator<StepInBlock> {
   for (let at = 0; at < bytes; ) {
     const from = at + HEAD_BYTES;
@@ -24,8 +24,8 @@ export function* stepsIn(words: Uint32Array, bytes: number): Generator<StepInBlo
 }
 
 /**
- * Ring of shared memory blocks that carry positions to the recorder's thread. Passing them on costs one copy of their
- * bytes, and no garbage. When all blocks are in transit, positions are dropped and counted.
+ * Pool of shared memory blocks that carry positions to the recorder's thread. Sending a position costs one copy of its
+ * bytes and creates no garbage. While all blocks are in transit, positions are dropped and counted.
  */
 export class PositionBlocks {
   readonly dropped: Record<PositionTopic, number> = { locations: 0, motions: 0 };
@@ -46,7 +46,7 @@ export class PositionBlocks {
     this.#send = send;
   }
 
-  /** Starts with a new thread, which has no blocks yet. */
+  /** Resets the state for a new thread, which has no blocks yet. */
   begin(): void {
     this.#isBegun = true;
     this.sent.locations = 0;
@@ -56,7 +56,7 @@ export class PositionBlocks {
     for (let block = 0; block < this.#memories.length; block++) if (block !== this.#current) this.#free.push(block);
   }
 
-  /** Adds the positions of a shard's step (core/history_rows.ts). `counts`: their number. */
+  /** Adds the positions of a shard's step (core/history_rows.ts). `counts` are their numbers by topic. */
   // hot
   add(shard: number, bytes: Uint8Array, counts: Readonly<Record<PositionTopic, number>>): void {
     const size = HEAD_BYTES + bytes.length;
@@ -76,8 +76,8 @@ export class PositionBlocks {
   }
 
   /**
-   * Sends the current block and returns true, unless earlier blocks are still in transit: then the block continues to
-   * fill. A busy or starting thread would otherwise soon hold all blocks with little in each.
+   * Sends the current block and returns true, unless earlier blocks are still in transit. Then the block continues to
+   * fill: otherwise a busy or starting thread would soon hold all blocks, each nearly empty.
    */
   offer(): boolean {
     if (this.#inFlight > 0) return false;
@@ -99,20 +99,20 @@ export class PositionBlocks {
     }
   }
 
-  /** The thread has returned a block. */
+  /** Handles a block that the thread has returned. */
   taken(block: number): void {
     this.#inFlight--;
     this.#free.push(block);
   }
 
-  /** Returns a block with at least `bytes` of room; undefined without one. */
+  /** Returns a free block with room for `bytes` bytes; undefined if there is none. */
   #next(bytes: number): number | undefined {
     if (!this.#isBegun) return undefined;
     const free = this.#free.pop();
     const block = free ?? (this.#memories.length < BLOCKS_MAX ? this.#memories.length : undefined);
     if (block === undefined) return undefined;
     const memory = this.#memories[block];
-    // A step that does not fit is rare: its block remains larger.
+    // A step larger than a block is rare, so its block stays larger.
     if (memory === undefined || memory.byteLength < bytes) {
       this.#memories[block] = new SharedArrayBuffer(Math.max(BLOCK_BYTES, bytes));
     }

@@ -8,20 +8,20 @@ import type { RecorderSettings } from './messages.ts';
 import type { ShardNames } from './names.ts';
 import { type PositionMemory, PositionRows, rowsSince, Thinning } from './position_rows.ts';
 
-/** Most rows of a new file. */
+/** Maximum number of rows of a new file. */
 const FILE_ROWS = 1_000_000;
 
 interface PositionBufferOptions extends Pick<RecorderSettings, 'minIntervalMs' | 'minDistanceMetres'> {
-  /** Most bytes of the buffer. Beyond it, later positions are dropped. */
+  /** Maximum number of bytes of the buffer. Beyond it, later positions are dropped. */
   readonly bytesMax: number;
 }
 
 /** Positions of a section that were not buffered. */
 interface Omitted {
-  /** For lack of room. */
+  /** For lack of memory. */
   readonly dropped: number;
   readonly tooOld: number;
-  /** By thinning. */
+  /** Omitted by thinning. */
   readonly leftOut: number;
 }
 
@@ -30,7 +30,7 @@ export class PositionBuffer {
   readonly #topic: PositionTopic;
   readonly #bytesMax: number;
   readonly #thinning: Thinning | undefined;
-  /** Arriving rows, and rows that are being written or could not be written. */
+  /** Arriving rows, and rows being written or to be retried. */
   #coming = new PositionRows();
   #leaving = new PositionRows();
 
@@ -51,7 +51,7 @@ export class PositionBuffer {
     return this.#coming.count;
   }
 
-  /** Adds a section, without positions before `sinceMs()` and those omitted by thinning. */
+  /** Adds a section, without positions before `sinceMs()` and without those that thinning omits. */
   add(
     memory: PositionMemory,
     section: PositionSection,
@@ -59,7 +59,7 @@ export class PositionBuffer {
   ): Omitted {
     const { count } = section;
     if (this.#coming.bytes + this.#leaving.bytes >= this.#bytesMax) return { dropped: count, tooOld: 0, leftOut: 0 };
-    // Rows that are too old are counted before thinning.
+    // Thinning does not see rows that are too old, so they are counted separately.
     const recent = rowsSince(memory, section, sinceMs());
     const recentCount = recent?.length ?? count;
     const rows = this.#thinning?.kept(memory, section, { names, rows: recent }) ?? recent;
@@ -67,7 +67,10 @@ export class PositionBuffer {
     return { dropped: 0, tooOld: count - recentCount, leftOut: recentCount - (rows?.length ?? count) };
   }
 
-  /** Writes the positions of each hour to a file, and reports their number. Positions that cannot be written remain. */
+  /**
+   * Writes the positions of each hour to a file and reports their number. Positions that cannot be written stay in the
+   * buffer.
+   */
   async write(duck: Duck, files: HistoryFiles, recorded: (count: number) => void): Promise<void> {
     await this.#writeLeaving(duck, files, recorded);
     [this.#coming, this.#leaving] = [this.#leaving, this.#coming];
@@ -104,7 +107,7 @@ export class PositionBuffer {
   }
 }
 
-/** Properties of a location as JSON, from its members without braces. */
+/** Returns the properties of a location as JSON, given its members without braces. */
 function propertiesOf(members: string): string {
   const { properties } = parseJson(`{${members}}`) as { readonly properties?: unknown };
   return properties == null ? '' : JSON.stringify(properties);

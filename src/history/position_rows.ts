@@ -24,7 +24,7 @@ export interface PositionMemory {
   readonly numbers: Float64Array;
 }
 
-/** Views of memory whose offset and size are multiples of 8. */
+/** Returns the views of memory whose offset and size are multiples of 8. */
 export function positionMemory({ buffer, byteOffset, byteLength }: Uint8Array): PositionMemory {
   return {
     bytes: Buffer.from(buffer, byteOffset, byteLength),
@@ -34,7 +34,7 @@ export function positionMemory({ buffer, byteOffset, byteLength }: Uint8Array): 
   };
 }
 
-/** Rows of a section not before `sinceMs`; undefined for all. */
+/** Returns the rows of a section that are not before `sinceMs`; undefined if all are. */
 // hot
 export function rowsSince(
   { numbers }: PositionMemory,
@@ -47,29 +47,29 @@ export function rowsSince(
   return old === 0 ? undefined : Uint32Array.from({ length: count }, (_, row) => row).filter((row) => !isOld(row));
 }
 
-/** Rows of one hour, or some of them, in output order: by id, then by time. */
+/** Rows of one hour, or a part of them, in output order: by id, then by time. */
 export interface HourRows {
   readonly hourMs: number;
-  /** By index. */
+  /** Indexes of the rows. */
   readonly order: Uint32Array;
 }
 
 /** Options for adding positions. */
 interface AddOptions {
-  /** Names of their shard. */
+  /** Names of the positions' shard. */
   readonly names: ShardNames;
-  /** Properties as JSON, by the members of the location. */
+  /** Returns the properties as JSON, given the members of the location. */
   readonly properties: (members: string) => string;
   /** Rows of the section; all if absent. */
   readonly rows?: Uint32Array | undefined;
 }
 
 /**
- * Buffered locations or motions in order of arrival, with names numbered locally. The values of a row are adjacent:
- * output in another order reads each row once, from adjacent memory.
+ * Buffered locations or motions in order of arrival, with their own numbering of names. The values of a row are
+ * adjacent in memory, so that output in another order reads each row once.
  */
 export class PositionRows {
-  /** Two views of the same memory. */
+  /** The rows, as two views of the same memory. */
   #numbers = new Float64Array(POSITION_LENGTH * ROWS_AT_FIRST);
   #words = new Uint32Array(this.#numbers.buffer);
   /** Numbers of properties; empty without any. */
@@ -78,7 +78,7 @@ export class PositionRows {
   #known = 0;
   #names = new InternedStrings();
   #properties = new InternedStrings();
-  /** Local numbers by a shard's numbers; 0 for names that were not used yet. */
+  /** Local numbers by a shard's numbers; 0 for names that are not used yet. */
   readonly #numbersOf = new Map<ShardNames, Uint32Array>();
   #capacity = ROWS_AT_FIRST;
   #count = 0;
@@ -87,7 +87,7 @@ export class PositionRows {
     return this.#count;
   }
 
-  /** By number; the first one means none. */
+  /** Names by number; the first one means none. */
   get names(): readonly string[] {
     return this.#names.all;
   }
@@ -97,7 +97,7 @@ export class PositionRows {
     return this.#properties.all;
   }
 
-  /** Memory of the rows. */
+  /** Size of the rows, names and properties in bytes. */
   get bytes(): number {
     return this.#count * 8 * POSITION_LENGTH + this.#names.size + this.#properties.size;
   }
@@ -152,7 +152,7 @@ export class PositionRows {
     }
   }
 
-  /** Rows by hour, earliest first, at most `rowsMax` at once. */
+  /** Returns the rows by hour, earliest first, in portions of at most `rowsMax` rows. */
   byHour(rowsMax: number): readonly HourRows[] {
     const rank = this.#ranks();
     return this.#hours().flatMap(([hourMs, rows]) => {
@@ -164,7 +164,7 @@ export class PositionRows {
     });
   }
 
-  /** Removes all rows, and frees memory that was needed during a long failure. */
+  /** Removes all rows, and frees memory allocated during a long failure. */
   clear(): void {
     this.#count = 0;
     this.#known = 0;
@@ -175,7 +175,7 @@ export class PositionRows {
     this.#numbersOf.clear();
   }
 
-  /** Removes the rows of all other hours, which were written. */
+  /** Removes the rows of all other hours. */
   keepOnly(hours: readonly HourRows[]): void {
     if (hours.length === 0) {
       this.clear();
@@ -197,7 +197,7 @@ export class PositionRows {
     this.#count = kept.length;
   }
 
-  /** Replaces a shard's name numbers by local ones, in the rows from `first` on. */
+  /** Replaces a shard's name numbers with local ones, in the rows from `first` on. */
   // hot
   #nameAnew(first: number, names: ShardNames): void {
     const words = this.#words;
@@ -211,7 +211,7 @@ export class PositionRows {
     }
   }
 
-  /** Local numbers of a shard's names, with room for all of them. */
+  /** Returns the local numbers of a shard's names, with room for all of them. */
   #numbersOfNames(names: ShardNames): Uint32Array {
     const numbers = this.#numbersOf.get(names);
     if (numbers !== undefined && numbers.length > names.count) return numbers;
@@ -227,7 +227,7 @@ export class PositionRows {
     return here;
   }
 
-  /** Rows of each hour, earliest first. */
+  /** Returns the rows of each hour, earliest first. */
   #hours(): readonly (readonly [hourMs: number, rows: Uint32Array])[] {
     const hours = new Float64Array(this.#count);
     const sizes = new Map<number, number>();
@@ -253,7 +253,7 @@ export class PositionRows {
       });
   }
 
-  /** Rank of each name in sort order. */
+  /** Returns the rank of each name in sort order. */
   #ranks(): Uint32Array {
     const { names } = this;
     const sorted = Array.from(names, (_, number) => number).sort((a, b) =>
@@ -265,8 +265,8 @@ export class PositionRows {
   }
 
   /**
-   * Sorts rows by the ranks of their ids, by counting sort. The rows of an object are usually in order of time;
-   * otherwise they are sorted.
+   * Sorts rows by the ranks of their ids, with a counting sort, then by time. The rows of an object are usually in
+   * order of time already.
    */
   // hot
   #inOrder(rows: Uint32Array, rank: Uint32Array): Uint32Array {
@@ -296,7 +296,7 @@ export class PositionRows {
     return order;
   }
 
-  /** Resizes to that many rows, and retains the existing ones. */
+  /** Resizes the capacity to that many rows and retains the existing ones. */
   #resize(capacity: number): void {
     this.#capacity = capacity;
     const numbers = this.#numbers.subarray(0, POSITION_LENGTH * this.#count);
@@ -310,18 +310,21 @@ export class PositionRows {
   }
 }
 
-/** By code units, as DuckDB does except for characters beyond the first plane. Only speed depends on it. */
+/**
+ * Compares strings by code units, like DuckDB except for characters beyond the first plane. The order affects only
+ * speed.
+ */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Most tracked objects. Beyond that, the earliest ones are dropped. */
+/** Maximum number of tracked objects. Beyond it, the earliest ones are dropped. */
 const OBJECTS_MAX = 200_000;
 
 /**
- * Interval in which a located object that does not move is recorded despite `minDistanceMetres`. It is below the ages
- * up to which queries treat a position as current: `max_age` of snapshots (600 s), and `max_gap` of heat maps (60 s),
- * also if the object is located only every 30 s.
+ * Interval in which an object at rest is recorded despite `minDistanceMetres`. Queries treat a position as current up
+ * to an age: `max_age` of snapshots (600 s) and `max_gap` of heat maps (60 s). The interval is below these, even for an
+ * object that is located only every 30 s.
  */
 export const HEARTBEAT_MS = 30_000;
 
@@ -345,8 +348,9 @@ interface Last {
 }
 
 /**
- * Thins positions: omits those too soon after the last recorded one of the object, or too close to it. A close one is
- * still recorded when the last one is HEARTBEAT_MS old: otherwise an object at rest would look like a silent one.
+ * Thins positions: omits a position that is too soon after the object's last recorded one, or too close to it. A close
+ * position is recorded nevertheless if the last one is HEARTBEAT_MS old; otherwise an object at rest would look like a
+ * silent one.
  */
 export class Thinning {
   readonly #options: ThinningOptions;
@@ -356,7 +360,7 @@ export class Thinning {
     this.#options = options;
   }
 
-  /** Rows of a section that are recorded. Each becomes the last one of its object. */
+  /** Returns the rows of a section to record. Each becomes the last position of its object. */
   kept({ numbers, words }: PositionMemory, section: PositionSection, { names, rows }: ThinnedOptions): Uint32Array {
     const all = rows?.length ?? section.count;
     const kept = new Uint32Array(all);
@@ -374,7 +378,7 @@ export class Thinning {
     return kept.subarray(0, count);
   }
 
-  /** Whether a position is omitted; otherwise it becomes the last one. */
+  /** Whether a position is omitted. If not, it becomes the object's last position. */
   #leavesOut(id: string, place: Last): boolean {
     const last = this.#last.get(id);
     if (last !== undefined && this.#isClose(last, place)) return true;
@@ -388,7 +392,7 @@ export class Thinning {
 
   #isClose(last: Last, { timeMs, lon, lat }: Last): boolean {
     const { minIntervalMs, minDistanceMetres, metres } = this.#options;
-    // The clock may have stepped back.
+    // The clock may have stepped backward.
     const passedMs = Math.abs(timeMs - last.timeMs);
     if (passedMs < minIntervalMs) return true;
     if (minDistanceMetres === 0 || passedMs >= HEARTBEAT_MS) return false;

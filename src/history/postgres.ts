@@ -4,7 +4,7 @@ import type { FilesWanted, HistoryFile, LeasedFiles } from './files.ts';
 import type { PostgresSettings } from './postgres_copy.ts';
 import { type EndThread, ended } from './thread_end.ts';
 
-/** Messages to the thread, with files that it may read until it is done. */
+/** Messages to the thread. It may read the files until it has reported the lease as done. */
 export type ToPostgresThread =
   | { readonly say: 'files'; readonly lease: number; readonly files: readonly HistoryFile[] }
   | EndThread;
@@ -23,14 +23,14 @@ interface PostgresDeps {
 
 const POSTGRES_WORKER = new URL('../../workers/history_postgres.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
-/** Most time to stop. */
+/** Maximum time to stop. */
 const PATIENCE_MS = 5000;
-/** Intervals between checks for new files. While the database is unavailable they double, up to the last one. */
+/** Interval between checks for new files, and its upper bound: it doubles while the database is unavailable. */
 const [LOOK_MS, PAUSE_MAX_MS] = [2000, 60_000] as const;
 
 /**
  * Copies the history from its files to a PostgreSQL database, in its own thread. While the database is unavailable, the
- * files are the queue: that costs no memory, and nothing is lost that they still contain when it is back.
+ * files are the queue. So an outage takes no memory, and rows are lost only if their files expire during it.
  */
 export class Postgres {
   readonly #settings: PostgresSettings;
@@ -42,7 +42,7 @@ export class Postgres {
   /** Why it is not available. */
   #problem: string | undefined;
   #leased: number | undefined;
-  /** Rows copied since start, and pending files. */
+  /** Number of rows copied since start, and of files not copied yet. */
   copied = 0;
   behind = 0;
 
@@ -72,7 +72,7 @@ export class Postgres {
     this.#later();
   }
 
-  /** Stops. Pending files are copied after the next start. */
+  /** Stops copying. Pending files are copied after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#call?.();

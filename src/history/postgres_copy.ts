@@ -9,8 +9,8 @@ import type { HistoryFile } from './files.ts';
 
 /**
  * Copies files of the history to a PostgreSQL database, each in one transaction that also records the file in
- * `omlox_history.parts`: no row is copied twice or missed. A merged file replaces rows of files that were copied
- * before: the rows of its hour are deleted first.
+ * `omlox_history.parts`, so that no row is copied twice or missed. A merged file replaces rows of files that were
+ * copied before: the rows of its hour are deleted first.
  *
  * With the extension TimescaleDB the tables are hypertables, otherwise they are partitioned by day.
  */
@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<ColumnType, string>> = {
 };
 const DAY_MS = 86_400_000;
 const CONNECT_MS = 5000;
-/** Statement timeout. After it, the connection is closed. */
+/** Statement timeout, after which the connection is closed. */
 const STATEMENT_MS = 60_000;
 const ROWS_AT_ONCE = 10_000;
 
@@ -75,7 +75,7 @@ export class PostgresCopy {
     }
   }
 
-  /** Files that were not copied yet. */
+  /** Returns the files that were not copied yet. */
   async missing(files: readonly HistoryFile[]): Promise<readonly HistoryFile[]> {
     const { rows } = await this.#client.query(
       `SELECT topic, (extract(epoch FROM hour) * 1000)::bigint AS hour, first, last FROM ${SCHEMA}.parts WHERE hub = $1`,
@@ -102,7 +102,7 @@ export class PostgresCopy {
       const own = [this.#hub, topic, hour] as const;
       const within = 'hub = $1 AND topic = $2 AND hour = $3 AND first >= $4 AND last <= $5';
       const { rowCount } = await client.query(`DELETE FROM ${SCHEMA}.parts WHERE ${within}`, [...own, first, last]);
-      // Late rows of the hour that are in other files are copied again with those files.
+      // This also deletes late rows of the hour from other files, so these files are copied again.
       if (rowCount !== null && rowCount > 0) {
         const rows = `hub = $1 AND time >= $2 AND time < $2::timestamptz + interval '1 hour'`;
         await client.query(`DELETE FROM ${SCHEMA}.${topic} WHERE ${rows}`, [this.#hub, hour]);
@@ -215,7 +215,7 @@ function copyValue(value: unknown): string {
   return value === null || value === undefined ? '\\N' : copyText(String(value));
 }
 
-/** A string in the format of COPY. PostgreSQL cannot store NUL. */
+/** Escapes a string for COPY. PostgreSQL cannot store NUL. */
 function copyText(text: string): string {
   if (!/[\\\t\n\r\0]/.test(text)) return text;
   const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r', '\0': '' };

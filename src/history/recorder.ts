@@ -29,37 +29,37 @@ export interface RecorderDeps {
   /** Monotonic time in milliseconds. */
   elapsed(): number;
   post(message: FromRecorder): void;
-  /** Calls back at every interval. Returns a function that cancels it. */
+  /** Calls `callback` at every interval. Returns a function that cancels it. */
   every(intervalMs: number, callback: () => void): () => void;
-  /** Most bytes of buffered positions of a topic; 256 MiB by default. */
+  /** Maximum number of bytes of buffered positions of a topic; 256 MiB by default. */
   readonly waitingBytesMax?: number;
 }
 
-/** Most bytes of buffered positions of a topic. Beyond it, later ones are dropped. */
+/** Maximum bytes of a topic's buffered positions. Beyond it, further positions are dropped. */
 const WAITING_BYTES_MAX = 256 << 20;
-/** Number of buffered rows that are written at once, before the interval ends. */
+/** Number of buffered rows that triggers a write before the interval ends. */
 const FLUSH_ROWS = 500_000;
 const EVENTS_FLUSH_MS = 1000;
 /**
- * Memory limit of DuckDB, which sorts merges within it and spills the rest: merging 24 files of 50,000 rows takes the
- * process from 160 to 390 MB with 192, and to 590 MB with 512, in the same time.
+ * Memory limit of DuckDB, in MB. Merges are sorted within it and spill the rest. Merging 24 files of 50,000 rows grows
+ * the process from 160 to 390 MB with a limit of 192, and to 590 MB with 512, in the same time.
  */
 const MEMORY_MB = 192;
 const TIDY_MS = 30_000;
-/** Leases of readers that have crashed or forgotten to release expire after that time. */
+/** Time after which a lease expires, in case its reader crashed or failed to release it. */
 const LEASE_MS = 600_000;
 const SPILL = '.spill';
 const DAY_MS = 86_400_000;
 
 /**
- * Writes the history: buffers positions and events, and periodically writes those of each hour as a Parquet file
+ * Writes the history. Buffers positions and events, and periodically writes those of each hour as a Parquet file
  * (files.ts). Merges the files of an hour, and removes files beyond the retention or the size limit.
  *
  *     positions ─▶ PositionBuffer ─┐ each flushMs
  *     events ────▶ EventBuffer ────┴──▶ Duck ──▶ part-N.parquet.writing ──▶ part-N.parquet ──▶ merged ──▶ removed
  *
- * Tasks run sequentially. Rows that cannot be written are retried at the next interval, up to a bound beyond which they
- * are dropped.
+ * Tasks run sequentially. Rows that cannot be written are retried at the next interval; beyond the limits of the
+ * buffers, rows are dropped.
  */
 export class Recorder {
   readonly #settings: RecorderSettings;
@@ -71,18 +71,18 @@ export class Recorder {
     collision_events: new EventBuffer('collision_events'),
   };
   readonly #expiryClock: ExpiryClock;
-  /** By number of the shard. */
+  /** Names by shard number. */
   readonly #names = new Map<number, ShardNames>();
   readonly #recorded = countsOf();
   readonly #dropped = countsOf();
   readonly #tooOld = countsOf();
-  /** `#tooOld` of all topics at the last tidy; undefined while nothing that is too old arrives. */
+  /** Sum of `#tooOld` at the last tidy; undefined while no rows are too old. */
   #tooOldBefore: number | undefined;
   readonly #leftOut: Record<PositionTopic, number> = { locations: 0, motions: 0 };
   readonly #timers: (() => void)[] = [];
   readonly #leasedAt = new Map<number, number>();
   #duck: Duck | undefined;
-  /** The task in progress, and all that wait for it. */
+  /** Resolves when the task in progress and all waiting tasks are done. */
   #turn: Promise<void> = Promise.resolve();
   #problem: string | undefined;
   #flushDue = false;
@@ -104,7 +104,7 @@ export class Recorder {
     });
   }
 
-  /** Finds recorded files, and starts. If the folder is not usable, that is retried at each interval. */
+  /** Finds recorded files and starts recording. If the folder is not usable, it is retried at each interval. */
   start(): void {
     const { every } = this.#deps;
     const { flushMs } = this.#settings;
@@ -135,7 +135,7 @@ export class Recorder {
         }
       }
     }
-    // Rows that cannot be written are retried at the interval, and no sooner.
+    // After a failure, rows are not retried before the next interval.
     if (this.#flushDue || this.#problem !== undefined) return;
     const { locations, motions } = this.#positions;
     if (locations.arrived < FLUSH_ROWS && motions.arrived < FLUSH_ROWS) return;
@@ -153,7 +153,7 @@ export class Recorder {
     }
   }
 
-  /** Stores long properties that events refer to. If they cannot be stored now, they are sent again. */
+  /** Stores long properties to which events refer. If that fails, the next time they are sent is another attempt. */
   fenceProperties(hash: string, json: string): void {
     try {
       storeFenceProperties(this.#settings.folder, { hash, json, nowMs: this.#deps.now() });
@@ -162,10 +162,7 @@ export class Recorder {
     }
   }
 
-  /**
-   * Writes buffered rows, and leases the files of these hours until they are released. Rejects if rows cannot be
-   * written.
-   */
+  /** Writes buffered rows and leases the files of these hours. Rejects if rows cannot be written. */
   files(wanted: FilesWanted): Promise<LeasedFiles> {
     return this.#inTurn(async () => {
       const isAsWritten = wanted.asWritten === true;
@@ -186,7 +183,7 @@ export class Recorder {
     this.#files.release(lease);
   }
 
-  /** A reader reports an unreadable file. */
+  /** Handles a reader's report of an unreadable file. */
   damaged(path: string, why: string): void {
     if (!this.#files.damaged(path)) return;
     this.#warnDamaged(path, why);
@@ -204,7 +201,7 @@ export class Recorder {
     rmSync(join(this.#settings.folder, SPILL), { recursive: true, force: true });
   }
 
-  /** Names of a shard that has numbered `before` of them; undefined if some of them were not received. */
+  /** Returns the names of a shard that has numbered `before` of them; undefined if some were not received. */
   #namesOf(shard: number, before: number): ShardNames | undefined {
     if (before === 0) this.#names.set(shard, new ShardNames());
     const names = this.#names.get(shard);
@@ -214,13 +211,13 @@ export class Recorder {
     return undefined;
   }
 
-  /** Earliest recorded time: older rows would be deleted at once. */
+  /** Returns the earliest recorded time. Older rows would be deleted at once. */
   #recordedSince(nowMs: number): number {
     const { retentionMs } = this.#settings;
     return this.#trusts(nowMs) ? recordedSince({ nowMs, retentionMs }) : Number.NEGATIVE_INFINITY;
   }
 
-  /** Counts rows that are too old, and warns at the first one of a series. */
+  /** Counts rows that are too old, and logs a warning for the first one of a series. */
   #countTooOld(topic: HistoryTopic, count: number): void {
     if (count === 0) return;
     this.#tooOld[topic] += count;
@@ -230,9 +227,7 @@ export class Recorder {
     this.#notice(`Data is not recorded that is older than ${days} days (history_retention_days)`, { topic, count });
   }
 
-  /**
-   * Ends a series of rows that are too old if none came since the last tidy, so that the next one is warned of again.
-   */
+  /** Ends a series of too old rows if none came since the last tidy, so that the next one is logged again. */
   #tidyTooOld(): void {
     const all = Object.values(this.#tooOld).reduce((sum, count) => sum + count, 0);
     this.#tooOldBefore = this.#tooOldBefore === undefined || this.#tooOldBefore === all ? undefined : all;
@@ -281,7 +276,7 @@ export class Recorder {
     return duck;
   }
 
-  /** Opens the folder before there is anything to write. Never rejects. */
+  /** Opens the folder early, before there are rows to write. Never rejects. */
   async #begin(): Promise<void> {
     try {
       await this.#open();
@@ -292,7 +287,7 @@ export class Recorder {
     this.#postState();
   }
 
-  /** Writes the rows of a topic. Those that cannot be written remain. Never rejects. */
+  /** Writes the rows of a topic. Rows that cannot be written stay in the buffer. Never rejects. */
   async #flush(topic: HistoryTopic): Promise<void> {
     if (this.#waiting(topic) === 0) return;
     try {
@@ -321,7 +316,7 @@ export class Recorder {
     return topic === 'locations' || topic === 'motions' ? this.#positions[topic] : this.#events[topic];
   }
 
-  /** Removes expired files, and merges. Never rejects. */
+  /** Removes expired files and merges small ones. Never rejects. */
   async #tidy(): Promise<void> {
     const nowMs = this.#deps.now();
     const elapsedMs = this.#deps.elapsed();
@@ -333,7 +328,7 @@ export class Recorder {
     for (const hourMs of expiredHours(this.#files.onDisk, { nowMs, retentionMs: keptMs, bytesMax }))
       this.#files.removeHour(hourMs);
     this.#tidyProperties(nowMs);
-    // One merge at a time, so that buffered rows are written in between.
+    // Each merge is a task of its own, so that buffered rows are written in between.
     for (const files of mergeable(this.#files.all, nowMs)) void this.#inTurn(() => this.#merge(files));
     this.#postState();
   }
@@ -342,7 +337,7 @@ export class Recorder {
     try {
       tidyFenceProperties(this.#settings.folder, this.#recordedSince(nowMs));
     } catch {
-      // The folder does not exist, or is as unusable as that of the history, which is reported.
+      // The folder does not exist, or the history folder is unusable, which is reported elsewhere.
     }
   }
 

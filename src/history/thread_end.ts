@@ -2,8 +2,8 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import { interruptDuck, stopDuck } from './duck.ts';
 
 /**
- * Stops a thread in which DuckDB works. If the thread ends while a statement is in flight, by terminate() or an
- * uncaught error, the process crashes: DuckDB calls into freed memory. So the thread is asked to stop, and exits when
+ * Stops a thread that uses DuckDB. If the thread exited while a statement is in flight, by terminate() or an uncaught
+ * error, DuckDB would call into freed memory and crash the process. So the thread is asked to stop and exits when
  * DuckDB is done; an uncaught error waits for that, too.
  */
 export interface EndThread {
@@ -13,7 +13,7 @@ export interface EndThread {
 /** Interval in which DuckDB is interrupted again. */
 const AGAIN_MS = 50;
 
-/** In the thread, together with its listener: messages arrive from then on. */
+/** Installs the listener in the thread. Messages arrive from then on. */
 export function endInOrder(
   port: MessagePort | null,
   every: (intervalMs: number, callback: () => void) => () => void,
@@ -39,12 +39,12 @@ export function endInOrder(
 }
 
 interface Patience {
-  /** Most time to wait; after that, the thread exits on its own. */
+  /** Maximum time to wait. The thread then exits on its own. */
   readonly patienceMs: number;
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** In the owner of the thread. Never rejects. */
+/** Stops the thread, from its owner, and resolves when it has exited. Never rejects. */
 export function ended(worker: Worker, { patienceMs, schedule }: Patience): Promise<void> {
   return new Promise((resolve) => {
     const cancel = schedule(patienceMs, () => {

@@ -1,8 +1,8 @@
 import type { RejectedMessage } from './messages.ts';
 
 /**
- * Acknowledgements of QoS 1 messages. A message is acknowledged once the hub has accepted its batch, in the order of
- * arrival, as MQTT 5 requires (section 4.6).
+ * Acknowledgments of QoS 1 messages. A message is acknowledged once the hub has accepted its batch. Acknowledgments are
+ * sent in the order of arrival, as MQTT 5 requires (section 4.6).
  *
  *     begin ── waiting ── taken ──▶ bytes, as soon as all earlier batches are accepted
  *     reset: the connection is closed; the broker redelivers all waiting messages
@@ -10,15 +10,15 @@ import type { RejectedMessage } from './messages.ts';
 export class Acks {
   readonly #batches: Batch[] = [];
 
-  /** Registers a batch: the packet ids of its messages, 0 for QoS 0. */
+  /** Registers a batch. `ids` are the packet ids of its messages, 0 for QoS 0. */
   begin(number: number, ids: readonly number[]): void {
     this.#batches.push({ number, ids, refused: undefined });
   }
 
-  /** Registers that a batch was accepted. Returns the PUBACK packets that can be sent now; may be empty. */
+  /** Records that the hub has accepted a batch. Returns the PUBACK packets that can be sent now; may be empty. */
   taken(number: number, refused: readonly RejectedMessage[]): Uint8Array {
     const batch = this.#batches.find((each) => each.number === number);
-    // The batch of a closed connection.
+    // The batch belongs to a closed connection.
     if (batch === undefined) return new Uint8Array();
     batch.refused = refused;
     const taken: Taken[] = [];
@@ -30,7 +30,7 @@ export class Acks {
     );
   }
 
-  /** Messages that wait to be accepted. */
+  /** Number of messages that wait to be accepted. */
   get waiting(): number {
     return this.#batches.reduce((sum, { ids }) => sum + ids.length, 0);
   }
@@ -43,14 +43,14 @@ export class Acks {
 interface Batch {
   readonly number: number;
   readonly ids: readonly number[];
-  /** Undefined until the batch is accepted. */
+  /** Rejected messages; undefined until the batch is accepted. */
   refused: readonly RejectedMessage[] | undefined;
 }
 
 type Taken = Batch & { readonly refused: readonly RejectedMessage[] };
 
 const PUBACK = 0x40;
-/** With a reason code. */
+/** Size of a PUBACK with a reason code. */
 const PUBACK_BYTES_MAX = 5;
 
 /** Writes the packets of a batch; returns the end offset. hot */

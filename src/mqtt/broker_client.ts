@@ -9,24 +9,24 @@ import { addressOf } from './session.ts';
 export interface BrokerClientOptions {
   readonly broker: BrokerSettings;
   readonly subscriptions: readonly Subscribing[];
-  /** Topics on which the client announces that it is online; empty for none, and no last will. */
+  /** Topics on which the client publishes its status; if empty, it publishes none and has no last will. */
   readonly statusTopics: readonly string[];
   /** Whether the broker stores the session, with its QoS 1 messages, while the client is disconnected. */
   readonly keepsSession: boolean;
   readonly queueBytesMax: number;
-  /** Most levels of nested JSON. */
+  /** Maximum number of levels of nested JSON. */
   readonly depthMax: number;
 }
 
 export interface BrokerClientDeps extends Pick<InboundDeps, 'ingest' | 'hasCapacity' | 'schedule' | 'later'> {
   elapsedMs(): number;
-  /** The connection was established or closed. */
+  /** Called when the connection was established or closed. */
   changed(isConnected: boolean): void;
-  /** Messages of remote procedure calls have arrived. */
+  /** Called with received messages of remote procedure calls. */
   rpc(packed: Uint8Array): void;
-  /** The thread has accepted that many bytes to publish. */
+  /** Called when the thread has accepted `bytes` bytes to publish. */
   room(bytes: number): void;
-  /** The thread has failed: the messages in it are lost in both directions. A new thread is started soon. */
+  /** Called when the thread has failed. Messages in it, in both directions, are lost. A new thread starts soon. */
   failed(): void;
   /** Reports a rejected message. */
   problem(reason: Reason, problem: string, topic: string): void;
@@ -39,20 +39,20 @@ const MQTT_WORKER = new URL('../../workers/mqtt.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 /** Delay before a thread that has failed is replaced. */
 const RESTART_MS = 1000;
-/** Time to close; the thread is terminated afterwards. */
+/** Maximum time to close, after which the thread is terminated. */
 const CLOSE_MS = 5000;
-/** Most distinct reasons for a missing connection that are logged once each until it is established. */
+/** While disconnected, each distinct reason is logged once, up to this number of reasons. */
 const LOGGED_MAX = 20;
 
-/** Counts of a new thread. */
+/** Counters of a new thread. */
 const NOTHING: ThreadCounts = {
   ...{ received: 0, redelivered: 0, lost: 0, published: 0, replaced: 0, dropped: 0, refused: 0 },
   ...{ waiting: 0, waitingBytes: 0, sent: NOTHING_SENT },
 };
 
 /**
- * One client of the broker, with one session. It runs in its own thread (mqtt_thread.ts), which is replaced when it
- * fails. Arriving locations and proximities are ingested by inbound.ts.
+ * A client of the broker, with one session. It runs in its own thread (mqtt_thread.ts), which is replaced when it
+ * fails. inbound.ts ingests the received locations and proximities.
  */
 export class BrokerClient {
   readonly #options: BrokerClientOptions;
@@ -61,7 +61,7 @@ export class BrokerClient {
   #worker: Worker | undefined;
   #state: BrokerState = { isConnected: false, why: '', connections: 0 };
   #counts = NOTHING;
-  /** Counts of earlier threads. */
+  /** Counters of earlier threads. */
   #before = NOTHING;
   /** Batches of connections up to this one are ignored: the broker redelivers their messages. */
   #forgotten = 0;
@@ -88,7 +88,7 @@ export class BrokerClient {
     return this.#state;
   }
 
-  /** Messages of sources rejected since start, by reason. */
+  /** Number of messages of sources rejected since start, by reason. */
   get refused(): Readonly<Record<Reason, number>> {
     return this.#inbound.refused;
   }
@@ -118,12 +118,15 @@ export class BrokerClient {
     this.#worker?.postMessage(message, 'packed' in message ? [message.packed.buffer] : []);
   }
 
-  /** Counts since the start of the hub. */
+  /** Returns the counters since the start of the hub. */
   counts(): ThreadCounts {
     return sumOfCounts(this.#before, this.#counts);
   }
 
-  /** Accepts no more messages of sources. Unacknowledged messages are redelivered, to this client or the next one. */
+  /**
+   * Stops accepting messages of sources. The broker redelivers unacknowledged messages to the next connection of the
+   * session.
+   */
   stopTaking(): void {
     this.#isTaking = false;
     this.#inbound.forget();
@@ -189,22 +192,19 @@ export class BrokerClient {
     }
   }
 
-  /**
-   * Accepted locations could not be stored, so neither they nor later ones are acknowledged. Makes the broker
-   * redeliver.
-   */
+  /** Makes the broker redeliver unacknowledged messages, because accepted locations could not be stored. */
   #again(why: string): void {
     const { connection } = this.#last;
     if (this.#forgotten >= connection) return;
     this.#forgotten = connection;
     this.#inbound.forget();
-    this.#deps.log.warn('Locations of the MQTT broker cannot be kept: it is to send them again', { error: why });
+    this.#deps.log.warn('Locations from the MQTT broker could not be stored: requesting redelivery', { error: why });
     this.send({ say: 'again', connection });
   }
 
   /**
-   * The thread has exited. Unless it was stopped, its unpublished messages are lost and unacknowledged ones are
-   * redelivered.
+   * Handles the exit of the thread. Unless it was stopped, its unpublished messages are lost, and the broker redelivers
+   * unacknowledged ones.
    */
   #ended(): void {
     this.#worker = undefined;
@@ -217,7 +217,7 @@ export class BrokerClient {
     this.#cancelRestart = this.#deps.schedule(RESTART_MS, () => this.start());
   }
 
-  /** Adds the counts of an exited thread. Messages waiting in it count as dropped. */
+  /** Adds the counters of an exited thread. Messages that waited in it count as dropped. */
   #settleCounts(): void {
     const sum = this.counts();
     this.#before = { ...sum, dropped: sum.dropped + sum.waiting, waiting: 0, waitingBytes: 0 };
@@ -225,7 +225,7 @@ export class BrokerClient {
   }
 }
 
-/** The sum of two counts, member by member. */
+/** Returns the sum of two sets of counters. */
 export function sumOfCounts(a: ThreadCounts, b: ThreadCounts): ThreadCounts {
   return {
     received: a.received + b.received,

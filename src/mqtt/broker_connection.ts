@@ -9,7 +9,7 @@ export interface BrokerSettings {
   readonly protocol: 'mqtt' | 'mqtts' | 'ws' | 'wss';
   readonly host: string;
   readonly port: number;
-  /** Path of a WebSocket. */
+  /** Path of the WebSocket endpoint. */
   readonly path: string;
   readonly clientId: string;
   readonly username: string | undefined;
@@ -29,30 +29,33 @@ interface Sent {
 /** A subscription of the client. */
 export interface Subscribing {
   readonly filter: string;
-  /** Messages of QoS 0 are not stored while the hub is disconnected. */
+  /** The broker stores QoS 0 messages for no disconnected client. */
   readonly qos: 0 | 1;
-  /** Whether the broker sends its retained messages. */
+  /** Whether the broker sends retained messages on subscribing. */
   readonly getsRetained: boolean;
-  /** Whether the client receives its own messages. */
+  /** Whether the client also receives messages that it has published. */
   readonly getsOwn: boolean;
 }
 
 /** Limits of a broker. */
 export interface BrokerBounds {
-  /** QoS 1 messages in flight. */
+  /** Maximum number of QoS 1 messages in flight. */
   readonly inFlightMax: number;
-  /** Bytes of a packet. */
+  /** Maximum size of a packet in bytes. */
   readonly packetBytesMax: number;
 }
 
 export interface MqttConnectionHandlers {
-  /** Connected and subscribed. */
+  /** Called when the client is connected and subscribed. */
   up(broker: BrokerBounds): void;
   message(received: ReceivedPublish): void;
-  /** The socket has room for more. */
+  /** Called when the socket has room again. */
   room(): void;
   notice(text: string): void;
-  /** The connection has closed, or could not be established. `reasonCode`: from the broker, by MQTT 5. Called once. */
+  /**
+   * Called once, when the connection has closed or could not be established. `reasonCode` is the broker's MQTT 5 reason
+   * code.
+   */
   down(why: string, reasonCode?: number): void;
 }
 
@@ -64,17 +67,17 @@ export interface ConnectionOptions {
 }
 
 const CONNECT_MS = 10_000;
-/** Most bytes waiting in the socket. */
+/** Maximum unsent bytes in the socket. */
 const UNSENT_BYTES_MAX = 1 << 20;
-/** Most QoS 1 messages in flight if the broker sets no maximum. */
+/** Maximum number of QoS 1 messages in flight if the broker sets no maximum. */
 const IN_FLIGHT_MAX = 1000;
 /** Retain handling option of a subscription: no retained messages. */
 const NO_RETAINED = 2;
 
-/** Interface of a connection for its thread. */
+/** Connection as the thread uses it. */
 export type MqttConnection = Pick<BrokerConnection, 'hasRoom' | 'write' | 'publish' | 'read' | 'end'>;
 
-/** A connection that failed before it began. */
+/** Connection that failed before it was opened. */
 const NONE: MqttConnection = {
   hasRoom: false,
   write: () => undefined,
@@ -83,7 +86,9 @@ const NONE: MqttConnection = {
   end: async () => undefined,
 };
 
-/** Connects. If that fails at once, for example without a required file, `down` reports it asynchronously. */
+/**
+ * Connects to a broker. An immediate failure, for example a missing file, is also reported asynchronously by `down`.
+ */
 export function connectBroker(
   settings: BrokerSettings,
   options: ConnectionOptions,
@@ -98,24 +103,24 @@ export function connectBroker(
 }
 
 /**
- * One connection to a broker, from connecting to closing. Reconnecting makes a new object. The library connects, speaks
- * MQTT 5, and keeps the connection alive. It does not handle messages, as they are many:
+ * A connection to a broker, from connecting to closing; each reconnect creates a new object. The library connects,
+ * speaks MQTT 5, and keeps the connection alive. Messages bypass it for throughput:
  *
  * - Messages of the broker are read by packet_reader.ts; the library gets all other packets.
- * - Acknowledgements are sent in batches once the hub has accepted the messages, by `write`.
- * - Messages of QoS 0 are written in batches of packets, by `write`.
+ * - Acknowledgments are sent in batches by `write`, once the hub has accepted the messages.
+ * - QoS 0 messages are written as batches of packets by `write`.
  */
 class BrokerConnection {
   readonly #client: MqttClient;
   readonly #watch: MqttConnectionHandlers;
   #why = '';
-  /** Reason code of MQTT 5 with which the broker has closed the connection. */
+  /** MQTT 5 reason code with which the broker closed the connection. */
   #reasonCode: number | undefined;
   #isUp = false;
   #isDown = false;
-  /** Whether it waits for the socket to drain. */
+  /** Whether a `drain` event of the socket is awaited. */
   #isDraining = false;
-  /** Whether anything has arrived since the last keepalive check. */
+  /** Whether bytes were received since the last keepalive check. */
   #hasReceived = false;
 
   constructor(settings: BrokerSettings, options: ConnectionOptions, watch: MqttConnectionHandlers) {
@@ -130,7 +135,8 @@ class BrokerConnection {
       return (chunk) => this.#take(reader, chunk);
     });
     const giveUp = client.onKeepaliveTimeout.bind(client);
-    // A busy broker answers a ping late, as it reads the ping after our acknowledgements.
+    // A busy broker answers a ping late because it first reads the acknowledgments sent before. Any received bytes
+    // count as a sign of life.
     client.onKeepaliveTimeout = () => {
       if (!this.#hasReceived) return giveUp();
       this.#hasReceived = false;
@@ -156,14 +162,15 @@ class BrokerConnection {
     client.connect();
   }
 
-  /** Whether the socket has room for more. */
+  /** Whether the socket has room for more packets. */
   get hasRoom(): boolean {
     return this.#isUp && this.#client.stream.writableLength < UNSENT_BYTES_MAX;
   }
 
   /** Writes whole packets. */
   write(packets: Uint8Array): void {
-    // Stored messages may arrive, and be accepted, before the library reports the connection as established.
+    // Messages that the broker stored may be received and accepted before the library reports the connection as
+    // established.
     if (!this.#client.connected || packets.length === 0) return;
     if (this.#client.stream.write(packets) || this.#isDraining) return;
     this.#isDraining = true;
@@ -174,8 +181,8 @@ class BrokerConnection {
   }
 
   /**
-   * Publishes with QoS 1. `done` gets the reason if the broker rejects the message. Not called once the connection is
-   * down.
+   * Publishes with QoS 1. Calls `done` with the reason if the broker rejects the message, or with undefined if it
+   * accepts it. `done` is not called after the connection has closed.
    */
   publish({ topic, payload, isRetained, lifeMs }: Sent, done: (refused: string | undefined) => void): void {
     const properties = lifeMs > 0 && { properties: { messageExpiryInterval: Math.ceil(lifeMs / 1000) } };
@@ -196,7 +203,7 @@ class BrokerConnection {
     else this.#client.stream.pause();
   }
 
-  /** Disconnects cleanly: the broker publishes no will. */
+  /** Disconnects cleanly, so that the broker does not publish the last will. */
   async end(): Promise<void> {
     await this.#client.endAsync(!this.#isUp).catch(() => undefined);
     this.#down();
@@ -234,7 +241,7 @@ class BrokerConnection {
 }
 
 function subscribeOptions({ filter, qos, getsRetained, getsOwn }: Subscribing): IClientSubscribeOptions {
-  // A shared subscription gets no retained messages, and must not set the option.
+  // Brokers send no retained messages for a shared subscription, and reject the option.
   const isShared = filter.startsWith('$share/');
   return { qos, rh: getsRetained || isShared ? 0 : NO_RETAINED, ...(!getsOwn && { nl: true }) };
 }
@@ -243,13 +250,13 @@ function optionsFor(settings: BrokerSettings, { keepsSession, will }: Connection
   const { protocol, host, port, path, clientId, username, password, tls } = settings;
   return {
     ...{ protocol, host, port, clientId, protocolVersion: 5, clean: !keepsSession, keepalive: KEEPALIVE_SECONDS },
-    // For TCP, `path` would be that of a Unix socket.
+    // With TCP, the library would treat `path` as a Unix socket.
     ...(protocol.startsWith('ws') && { path }),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(tls && readTls(tls)),
     connectTimeout: CONNECT_MS,
-    // Each connection is a new object; its owner reconnects.
+    // The owner of this connection reconnects, with a new object.
     reconnectPeriod: 0,
     // The reader must be installed before the library connects.
     manualConnect: true,
@@ -263,12 +270,12 @@ function optionsFor(settings: BrokerSettings, { keepsSession, will }: Connection
   };
 }
 
-/** Internals of the library: opens a connection and pipes it into the parser. */
+/** Internal function of the library that opens a connection, whose bytes are piped into the parser. */
 interface Building {
   streamBuilder(client: MqttClient): Duplex;
 }
 
-/** Routes bytes from the broker to a reader, which passes packets for the library on to it. */
+/** Passes bytes from the broker through a reader, which forwards only packets other than messages to the library. */
 function readsOnlyOthers(
   client: MqttClient,
   readerFor: (library: NodeJS.WritableStream) => (chunk: Uint8Array) => void,
@@ -285,7 +292,7 @@ function readsOnlyOthers(
   };
 }
 
-/** Reason codes of MQTT 5 and earlier versions that may be caused by settings. */
+/** Explanations of reason codes of MQTT 5 and earlier versions that settings may cause. */
 const REASONS: Readonly<Record<string, string>> = {
   1: 'the broker does not speak MQTT 5',
   132: 'the broker does not speak MQTT 5',
@@ -297,7 +304,7 @@ const REASONS: Readonly<Record<string, string>> = {
   [SESSION_TAKEN_OVER]: 'another client has connected with the same client id',
 };
 
-/** Explains errors that may be caused by settings; otherwise returns the library's message. */
+/** Returns an explanation of errors that settings may cause; the library's message for others. */
 function whyOf(error: Error & { code?: string | number }, { tls }: BrokerSettings): string {
   return REASONS[String(error.code)] ?? tlsProblem(error, tls) ?? (error.message || String(error.code));
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** TLS settings of a broker: paths of PEM files. Certificate and key are set both or not at all. */
+/** TLS settings of a broker: paths of PEM files. Certificate and key are both set or both absent. */
 export interface BrokerTls {
   readonly caPath: string | undefined;
   readonly certPath: string | undefined;
@@ -32,7 +32,7 @@ function identityFrom(certPath: string, keyPath: string): { readonly cert: strin
   return { cert: cert.text, key };
 }
 
-/** Content of a file, and the first certificate in it. */
+/** Returns the content of a file and the first certificate in it. */
 function certificateFrom(setting: string, path: string): { readonly text: string; readonly first: X509Certificate } {
   const text = textOf(setting, path);
   return {
@@ -57,7 +57,7 @@ function parsed<T>(parse: () => T, problem: string): T {
   }
 }
 
-/** Explains which setting causes a TLS error; undefined for other errors. */
+/** Returns which setting causes a TLS error; undefined for other errors. */
 export function tlsProblem(error: Error & { code?: unknown }, tls: BrokerTls | undefined): string | undefined {
   const { code, message } = error;
   switch (code) {

@@ -6,27 +6,27 @@ import type { Reason } from './inbound.ts';
 import type { ThreadCounts } from './messages.ts';
 
 export interface ElectedSubscriptionOptions {
-  /** Topic of `mqtt_subscriptions`; empty for the only subscription, to all topics of sources. */
+  /** Topic in `mqtt_subscriptions`; empty for a single subscription to all topics of sources. */
   readonly name: string;
-  /** Broker settings. Their client id is the prefix of the client ids of all hubs. */
+  /** Broker settings. The client id is a prefix that all hubs share. */
   readonly broker: BrokerSettings;
   readonly filters: readonly string[];
 }
 
 export interface ElectedSubscriptionDeps {
-  /** Whether the cluster has elected this hub for the subscription of that name. */
+  /** Whether this hub is elected for the subscription. */
   isElected(name: string): boolean;
   /** Creates a client without starting it. */
   open(options: Omit<BrokerClientOptions, 'queueBytesMax' | 'depthMax'>): BrokerClient;
 }
 
 /**
- * A subscription to sources that one hub of a cluster holds for all. The elected hub is the owner of the partition to
- * which the name of the subscription belongs. Every elected hub connects with the same client id, so
+ * A subscription to sources that one elected hub of a cluster holds for all hubs. The elected hub is the owner of the
+ * partition to which the subscription's name belongs. Every elected hub connects with the same client id, so
  *
  *   - the broker has one session and one order of messages, whichever hub is connected;
- *   - QoS 1 messages that a hub has not acknowledged are delivered to the next one, before all later ones;
- *   - the broker closes the connection of a hub that does not know yet that it was replaced.
+ *   - QoS 1 messages that a hub has not acknowledged are delivered to the next hub, before later messages;
+ *   - the broker closes the connection of a hub that has been replaced but does not know it yet.
  *
  *     map: this hub ──▶ start ──▶ connected ──(session taken over)──▶ waits, see mqtt_thread.ts
  *     map: another hub ──▶ stop
@@ -61,7 +61,7 @@ export class ElectedSubscription {
     return this.#client.refused;
   }
 
-  /** Reevaluates the election: subscribes, or leaves the subscription to another hub. */
+  /** Re-evaluates the election: subscribes, or leaves the subscription to another hub. */
   elect(): void {
     this.#changing ??= this.#change().finally(() => {
       this.#changing = undefined;
@@ -104,7 +104,7 @@ export class ElectedSubscription {
   }
 }
 
-/** Suffix that identifies a subscription: client ids must not contain the characters of topics. */
+/** Returns a client id suffix for a subscription. Client ids must not contain all characters of topics. */
 function shortHash(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 8);
 }

@@ -14,17 +14,20 @@ export type Reason = (typeof REASONS)[number];
 
 export interface InboundDeps {
   readonly ingest: Pick<Ingest, 'body' | 'locationsEach' | 'proximitiesEach'>;
-  /** Whether the hub can ingest and store that many locations now. */
+  /** Whether the hub can ingest and store `count` locations now. */
   hasCapacity(count: number): boolean;
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Calls back in a later turn of the event loop. */
+  /** Calls `callback` in a later turn of the event loop. */
   later(callback: () => void): void;
   elapsedMs(): number;
-  /** Most levels of nested JSON. */
+  /** Maximum number of levels of nested JSON. */
   readonly depthMax: number;
-  /** A batch was accepted except for rejected messages. Batches are accepted in order unless they wait for storage. */
+  /**
+   * Called when a batch was accepted, except for the rejected messages. Batches that wait for storage may be accepted
+   * out of order.
+   */
   taken(batch: number, refused: readonly RejectedMessage[]): void;
-  /** Accepted locations could not be stored: the broker must redeliver unacknowledged messages. */
+  /** Called when accepted locations could not be stored, so that the broker must redeliver unacknowledged messages. */
   again(why: string): void;
   /** Reports a rejected message. */
   problem(reason: Reason, problem: string, topic: string): void;
@@ -32,9 +35,9 @@ export interface InboundDeps {
 
 /** Retry interval while the hub is at capacity. */
 const FULL_MS = 5;
-/** Longest processing before yielding to the event loop. */
+/** Maximum processing time before yielding to the event loop. */
 const TURN_MS = 5;
-/** Most values of a list that are ingested at once. */
+/** Maximum number of list values that are ingested at once. */
 const PIECE = 500;
 
 interface Batch {
@@ -42,10 +45,10 @@ interface Batch {
   readonly messages: readonly ReceivedMessage[];
   /** Index of the next message. */
   next: number;
-  /** Parsed values of that message that are not ingested yet. */
+  /** Parsed values of the next message that are not ingested yet. */
   parsed: Parsed | undefined;
   readonly refused: RejectedMessage[];
-  /** Storage that must complete before the batch is accepted. */
+  /** Storage operations that must complete before the batch is accepted. */
   readonly works: Promise<void>[];
 }
 
@@ -54,17 +57,17 @@ interface Parsed {
   readonly kind: Named['kind'];
   readonly topic: string;
   readonly values: readonly { readonly name: string; readonly value: unknown }[];
-  /** Number of values that were ingested. */
+  /** Number of values ingested so far. */
   taken: number;
 }
 
 /**
- * Ingests the messages of sources one after another, in order of arrival. While the hub is at capacity nothing is
- * ingested or acknowledged, so the broker holds its messages back. Of a list, as many values are ingested as there is
- * capacity for: a list larger than the whole capacity must not block later messages forever.
+ * Ingests messages of sources one after another, in order of arrival. While the hub is at capacity, nothing is ingested
+ * or acknowledged, so the broker holds back further messages. A list may be ingested in parts as capacity permits, so
+ * that a list larger than the whole capacity does not block later messages forever.
  */
 export class Inbound {
-  /** Messages rejected since start. */
+  /** Number of messages rejected since start. */
   readonly refused: Record<Reason, number> = { topic: 0, retained: 0, json: 0, id: 0, invalid: 0 };
   readonly #deps: InboundDeps;
   readonly #batches: Batch[] = [];
@@ -80,7 +83,7 @@ export class Inbound {
     if (!this.#isWaiting) this.#work();
   }
 
-  /** Drops batches that are not accepted. The broker redelivers them, as they are not acknowledged. */
+  /** Drops batches that are not accepted yet. The broker redelivers them, since they are not acknowledged. */
   forget(): void {
     this.#batches.length = 0;
   }
@@ -115,7 +118,7 @@ export class Inbound {
     return 'done';
   }
 
-  /** Accepts or rejects the next message of a batch, or accepts a part of it. Returns false at capacity. hot */
+  /** Ingests or rejects the next message of a batch, or ingests a part of a list. Returns false at capacity. hot */
   #accept(batch: Batch): boolean {
     const message = batch.messages[batch.next] as ReceivedMessage;
     try {
@@ -154,7 +157,7 @@ export class Inbound {
     return batch.parsed && this.#givePiece(batch.parsed, batch);
   }
 
-  /** Ingests the bytes of a location, or of a list that fits the capacity. Unusual messages must be parsed. */
+  /** Ingests a location, or a list that fits the capacity, from its bytes. Other messages must be parsed. */
   #giveBytes({ providerId }: Named, payload: Uint8Array): Scanned {
     const { ingest } = this.#deps;
     try {
@@ -165,7 +168,10 @@ export class Inbound {
     }
   }
 
-  /** Parses unusual messages: lists, proximities, locations without a provider, and invalid ones. */
+  /**
+   * Parses a message that cannot be ingested from its bytes: a list, a proximity, a location without a provider, or an
+   * invalid message.
+   */
   #parse(named: Named, { topic, payload }: Pick<ReceivedMessage, 'topic' | 'payload'>, batch: Batch): void {
     const parsed = parsedFrom(payload, this.#deps.depthMax);
     if ('problem' in parsed) {
@@ -211,7 +217,7 @@ export class Inbound {
   #refuse({ next, refused }: Batch, reason: Reason, problem: string, topic: string): void {
     if (refused.at(-1)?.[0] !== next) {
       this.refused[reason]++;
-      // A retained message is not invalid, but not usable.
+      // A retained message is ignored but valid, so it is acknowledged without an error.
       if (reason !== 'retained') refused.push([next, reason === 'topic' ? TOPIC_INVALID : PAYLOAD_INVALID]);
     }
     this.#deps.problem(reason, problem, topic);
@@ -231,7 +237,9 @@ export class Inbound {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses a payload; returns the problem if it is invalid. `depthMax`: most levels of nested JSON; 200 by default. */
+/**
+ * Parses a payload; returns the problem if it is invalid. `depthMax` is the maximum nesting of JSON; 200 by default.
+ */
 export function parsedFrom(
   payload: Uint8Array,
   depthMax?: number,
@@ -246,7 +254,7 @@ export function parsedFrom(
   }
 }
 
-/** Completes a value with the ids in its topic; returns the problem if they differ. */
+/** Adds the ids in the topic to a value; returns the problem if the value has other ids. */
 function completedBy({ providerId, source }: Named, value: unknown): { readonly value: unknown } | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value };
   const given = value as { readonly provider_id?: unknown; readonly source?: unknown };

@@ -2,19 +2,22 @@ import { SENT_KINDS, type SentCounts, type SentKind } from '../model/mqtt.ts';
 import type { BrokerSettings, Subscribing } from './broker_connection.ts';
 import type { ReceivedPublish } from './packet_reader.ts';
 
-/** Messages between the main thread and the thread of the MQTT client. Bytes are transferred, not copied. */
+/**
+ * Initial data of the MQTT client's thread. Messages between it and the main thread transfer bytes instead of copying
+ * them.
+ */
 
 export interface MqttThreadData {
   readonly settings: BrokerSettings;
   readonly subscriptions: readonly Subscribing[];
-  /** Topics of the retained status of the hub; the first is also that of the last will. May be empty. */
+  /** Topics of the hub's retained status; may be empty. The first one is also the topic of the last will. */
   readonly statusTopics: readonly string[];
   /** Whether the broker stores the session while the client is disconnected. */
   readonly keepsSession: boolean;
   readonly queueBytesMax: number;
   /**
-   * Last numbers of the threads before this one. Numbers continue, so that late messages on their batches match no
-   * other.
+   * Last numbers of the previous threads. Numbering continues, so that late replies to their batches match no batch of
+   * this thread.
    */
   readonly after: ResumePoint;
 }
@@ -23,9 +26,9 @@ export interface MqttThreadData {
 export interface ResumePoint {
   /** The last batch. */
   readonly batch: number;
-  /** Connection attempt of that batch. */
+  /** Connection attempt in which the last batch was received. */
   readonly connection: number;
-  /** Connections established. */
+  /** Number of connections established. */
   readonly connections: number;
 }
 
@@ -33,12 +36,12 @@ export type ToMqttThread =
   /** A batch was accepted except for `refused`. */
   | { readonly say: 'taken'; readonly batch: number; readonly refused: readonly RejectedMessage[] }
   /**
-   * Batches up to this connection are dropped. The thread reconnects, so that the broker redelivers unacknowledged
-   * messages.
+   * The hub has dropped batches up to this connection. The thread reconnects, so that the broker redelivers
+   * unacknowledged messages.
    */
   | { readonly say: 'again'; readonly connection: number }
   | { readonly say: 'publish'; readonly packed: Uint8Array<ArrayBuffer> }
-  /** That many bytes of `rpc` were processed. */
+  /** `bytes` bytes of `rpc` messages were processed. */
   | { readonly say: 'rpcTaken'; readonly bytes: number }
   /** Publishes waiting messages and the offline status, and disconnects cleanly. */
   | { readonly say: 'close' };
@@ -50,43 +53,43 @@ export type FromMqttThread =
       readonly connection: number;
       readonly packed: Uint8Array<ArrayBuffer>;
     }
-  /** Messages of remote procedure calls, which do not wait for locations. */
+  /** Messages of remote procedure calls, which bypass the batches of locations. */
   | { readonly say: 'rpc'; readonly packed: Uint8Array<ArrayBuffer> }
   | { readonly say: 'state'; readonly state: BrokerState }
-  /** That many bytes to publish were accepted. */
+  /** `bytes` bytes to publish were accepted. */
   | { readonly say: 'room'; readonly bytes: number }
   | { readonly say: 'counts'; readonly counts: ThreadCounts }
-  /** A problem. `topic`: where it occurred, if it concerns one of many topics. */
+  /** A problem to log. `topic` is set if it concerns a single topic. */
   | { readonly say: 'notice'; readonly text: string; readonly topic?: string }
   | { readonly say: 'closed' };
 
-/** Index of a message in its batch, and the reason code of MQTT 5 for its rejection. */
+/** Index of a message in its batch, and the MQTT 5 reason code of its rejection. */
 export type RejectedMessage = readonly [place: number, reasonCode: number];
 
 export interface BrokerState {
   readonly isConnected: boolean;
-  /** Why it is not connected; empty while it is, and before the first attempt. */
+  /** Why the client is disconnected; empty while connected and before the first attempt. */
   readonly why: string;
-  /** Connections established since start. */
+  /** Number of connections established since start. */
   readonly connections: number;
 }
 
 /** Counters since start, except `waiting` and `waitingBytes`, which are current. */
 export interface ThreadCounts {
   readonly received: number;
-  /** Delivered before, according to the broker. */
+  /** Messages marked by the broker as delivered before. */
   readonly redelivered: number;
-  /** QoS 0 messages dropped because too many waited for the hub. */
+  /** QoS 0 messages dropped because too many messages waited for the hub. */
   readonly lost: number;
   readonly published: number;
-  /** Messages replaced by a newer one of their topic before they were published. */
+  /** Messages that a newer one of their topic replaced before they were published. */
   readonly replaced: number;
   readonly dropped: number;
-  /** Rejected by the broker, or larger than it accepts. */
+  /** Messages that the broker rejected, or that exceed its maximum size. */
   readonly refused: number;
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** Part of `published` that counts as usage. */
+  /** Published messages that count as usage. */
   readonly sent: SentCounts;
 }
 
@@ -98,7 +101,7 @@ export const TOPIC_INVALID = 0x90;
 export interface ReceivedMessage {
   readonly topic: string;
   readonly payload: Uint8Array;
-  /** Whether the broker had it stored. */
+  /** Whether the broker delivered the message as a retained one. */
   readonly isRetained: boolean;
   /** Remaining expiry interval; 0 for none. */
   readonly lifeMs: number;
@@ -110,21 +113,18 @@ export interface OutgoingMessage {
   readonly payload: Uint8Array;
   readonly qos: 0 | 1;
   readonly isRetained: boolean;
-  /** Shortest interval between two messages of a topic. Of those in between, the newest counts. */
+  /** Minimum interval between two messages of a topic. Of the messages in between, only the newest is published. */
   readonly minIntervalMs: number;
-  /** Whether the payload is a motion, from which the position for the unified namespace is made. */
+  /** Whether the payload is a motion, to be converted to a position in the unified namespace. */
   readonly isMotion: boolean;
-  /**
-   * Expiry interval; 0 for none. A message with an expiry belongs to the connection that is open when it is submitted,
-   * and is not published on another one.
-   */
+  /** Expiry interval; 0 for none. A message that expires is published on the current connection or not at all. */
   readonly lifeMs: number;
-  /** Usage counter for the published message. */
+  /** Usage counter that the message increments; undefined for none. */
   readonly sentAs: SentKind | undefined;
 }
 
 /**
- * Consecutive messages, each as
+ * Packed format of messages. Each is
  *
  *     0  u8 flags: 1 retained, 2 QoS 1, 4 a motion    1  u8 index in SENT_KINDS plus 1; 0 if it does not count
  *     2  u16 bytes of topic    4  u32 bytes of payload    8  u32 minIntervalMs    12  u32 lifeMs
@@ -133,13 +133,13 @@ export interface OutgoingMessage {
 const HEAD_BYTES = 16;
 const [RETAINED, QOS_1, MOTION] = [1, 2, 4];
 const FIRST_BYTES = 64 << 10;
-/** Memory that a writer retains for the next messages. */
+/** Maximum memory that a writer retains for further messages, in bytes. */
 const KEPT_BYTES = 1 << 20;
 const NO_BYTES = Buffer.alloc(0);
-/** The longest topic of MQTT. */
+/** Maximum length of an MQTT topic. */
 export const TOPIC_BYTES_MAX = 0xffff;
 
-/** Packs consecutive messages into its own memory. */
+/** Packs messages into a contiguous buffer. */
 export class MessageWriter {
   #bytes = NO_BYTES;
   #length = 0;
@@ -150,7 +150,7 @@ export class MessageWriter {
     return this.#length;
   }
 
-  /** Copies a message of the broker. `lifeMs`: its remaining expiry interval if needed; 0 for none. hot */
+  /** Copies a received message. `lifeMs` is its remaining expiry interval if the reader needs it; 0 for none. hot */
   addArrived({ bytes: from, topicAt, topicEnd, payloadAt, payloadEnd, isRetained }: ReceivedPublish, lifeMs = 0): void {
     const [topicBytes, payloadBytes] = [topicEnd - topicAt, payloadEnd - payloadAt];
     const bytes = this.#roomFor(HEAD_BYTES + topicBytes + payloadBytes);
@@ -172,9 +172,9 @@ export class MessageWriter {
     this.#end({ topicBytes, payloadBytes: payload.length, flags, kind, minIntervalMs, lifeMs });
   }
 
-  /** Returns the packed messages, to be transferred, and empties the writer. */
+  /** Returns the packed messages for a transfer, and empties the writer. */
   take(): Uint8Array<ArrayBuffer> {
-    // A copy of the exact size: memory outside of the heap triggers garbage collection in V8, used or not.
+    // Copies to the exact size, since V8 counts unused memory outside the heap towards garbage collection as well.
     const packed = Uint8Array.from(this.#bytes.subarray(0, this.#length));
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = NO_BYTES;
     this.#length = 0;
@@ -182,7 +182,7 @@ export class MessageWriter {
     return packed;
   }
 
-  /** Writes the header of a topic and payload that are already in place. */
+  /** Writes the header of a message whose topic and payload are already written. */
   #end({ topicBytes, payloadBytes, flags, kind, minIntervalMs, lifeMs }: Head): void {
     const [bytes, start] = [this.#bytes, this.#length];
     bytes[start] = flags;

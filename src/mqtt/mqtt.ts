@@ -19,10 +19,10 @@ import { addressOf } from './session.ts';
 import { sourceFilters, statusTopics } from './topics.ts';
 import { UNS_PROBLEMS, Uns, type UnsDeps, type UnsProblem, type UnsSettings } from './uns.ts';
 
-/** The settings of the client, from hub_config.yaml. */
+/** Settings of the MQTT client, from hub_config.yaml. */
 export interface MqttSettings {
   readonly broker: BrokerSettings;
-  /** Prefix of the client ids that all hubs of a cluster share. */
+  /** Prefix of the client ids shared by all hubs of a cluster. */
   readonly sharedClientId: string;
   readonly style: TopicStyle;
   readonly wanted: readonly { readonly publication: Publication; readonly minIntervalMs: number }[];
@@ -44,14 +44,14 @@ export interface MqttDeps {
   hasCapacity(count: number): boolean;
   trackable(id: string): Trackable | undefined;
   trackables(): readonly Trackable[];
-  /** Storage of the owners of topics in the unified namespace. */
+  /** Stored owners of topics in the unified namespace. */
   readonly unsOwners: Pick<UnsDeps, 'storedOwner' | 'storeOwner'>;
-  /** Whether the cluster has elected this hub for the subscription of that name; undefined without a cluster. */
+  /** Whether this hub is elected for the named subscription; undefined without a cluster. */
   readonly isElected: ((subscription: string) => boolean) | undefined;
-  /** Whether this hub is the one that publishes events of an entity which all hubs announce. */
+  /** Whether this hub publishes the events of an entity that all hubs of the cluster announce. */
   announces(id: string): boolean;
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Calls back in a later turn of the event loop. */
+  /** Calls `callback` in a later turn of the event loop. */
   later(callback: () => void): void;
   elapsedMs(): number;
   readonly log: { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
@@ -59,7 +59,7 @@ export interface MqttDeps {
 
 type ClientOptions = Omit<BrokerClientOptions, 'queueBytesMax' | 'depthMax'>;
 
-/** Interval in which problems of one kind are logged once. */
+/** Problems of the same kind are logged once in this interval. */
 const QUIET_MS = 60_000;
 
 /**
@@ -77,7 +77,7 @@ export class Mqtt {
   readonly #outbound: Outbound;
   readonly #rpc: RpcCarrier;
   readonly #client: BrokerClient;
-  /** Subscriptions of a cluster; empty without one. */
+  /** Elected subscriptions; empty without a cluster. */
   readonly #elected: readonly ElectedSubscription[];
   readonly #uns: Uns | undefined;
   readonly #quietUntilMs = new Map<string, number>();
@@ -95,7 +95,7 @@ export class Mqtt {
         broker,
         subscriptions: [...ofSource, ...rpcSubscriptions],
         statusTopics: statusTopics(hubId, style),
-        // In a cluster no messages wait for this client at the broker.
+        // In a cluster this client subscribes to no sources, so the broker need not store messages for it.
         keepsSession: isAlone,
       },
       {
@@ -136,7 +136,7 @@ export class Mqtt {
     this.elect();
   }
 
-  /** Reevaluates which hubs are elected. */
+  /** Re-evaluates the election of all subscriptions. */
   elect(): void {
     for (const subscription of this.#elected) subscription.elect();
   }
@@ -164,29 +164,29 @@ export class Mqtt {
     };
   }
 
-  /** MQTT part of the AsyncAPI document. */
+  /** Returns the MQTT part of the AsyncAPI document. */
   readonly describe = (components: Components, reader: { readonly isKnown: boolean }) =>
     describeMqtt({ ...this.#settings, ...reader }, components);
 
-  /** Counts since the start of the hub. */
+  /** Returns the counters since the start of the hub. */
   counts(): ThreadCounts {
     const sum = this.#elected.reduce((all, { counts }) => sumOfCounts(all, counts), this.#client.counts());
     return { ...sum, dropped: sum.dropped + this.#outbound.dropped };
   }
 
-  /** Rejected messages, by reason. */
+  /** Returns the number of rejected messages by reason. */
   rejections(): Readonly<Record<Reason, number>> {
     const all = [this.#client, ...this.#elected, this.#rpc];
     const counts = REASONS.map((reason) => [reason, all.reduce((sum, { refused }) => sum + refused[reason], 0)]);
     return Object.fromEntries(counts) as Record<Reason, number>;
   }
 
-  /** Trackables whose claim to a topic of the unified namespace is rejected, by reason. */
+  /** Returns the number of trackables whose claim to a topic of the unified namespace is rejected, by reason. */
   unsRefusals(): Readonly<Record<UnsProblem, number>> {
     return this.#uns?.refusals() ?? NO_REFUSALS;
   }
 
-  /** Accepts no more messages. The hub still publishes. */
+  /** Stops accepting messages. The hub continues to publish. */
   stopTaking(): void {
     this.#client.stopTaking();
     for (const subscription of this.#elected) subscription.stopTaking();
@@ -245,12 +245,12 @@ export class Mqtt {
 const nothing = (): void => undefined;
 const NO_REFUSALS = Object.fromEntries(UNS_PROBLEMS.map((problem) => [problem, 0])) as Record<UnsProblem, number>;
 
-/** A subscription to sources. The broker stores its messages while the hub is disconnected. */
+/** Returns a subscription to sources. The broker stores its messages while the hub is disconnected. */
 function ofSources(filter: string): Subscribing {
   return { filter, qos: 1, getsRetained: false, getsOwn: true };
 }
 
-/** A subscription to remote procedure calls. Calls made while the hub is disconnected are not for it. */
+/** Returns a subscription to remote procedure calls. Calls made while the hub is disconnected are lost. */
 function ofCalls(filter: string): Subscribing {
   return { filter, qos: 0, getsRetained: true, getsOwn: false };
 }

@@ -24,59 +24,61 @@ export interface MqttThreadDeps {
   post(message: FromMqttThread): void;
   /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Calls back at every interval. Returns a function that cancels it. */
+  /** Calls `callback` at every interval. Returns a function that cancels it. */
   every(intervalMs: number, callback: () => void): () => void;
-  /** Calls back when all received bytes have been read. */
+  /** Calls `callback` when all received bytes have been read. */
   afterReading(callback: () => void): void;
   nowMs(): number;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
 }
 
-/** Delays before reconnecting: each twice the one before, with 20 % jitter. */
+/** Minimum and maximum delay before reconnecting. The delay doubles with each attempt, with 20 % jitter. */
 const [PAUSE_MIN_MS, PAUSE_MAX_MS] = [500, 30_000] as const;
-/** A connection that has lasted that long is followed by the shortest delay. */
+/** A connection that lasted this long resets the delay. */
 const LASTED_MS = PAUSE_MAX_MS;
-/** A message is dropped once the connection has closed that often while it was the only QoS 1 message in flight. */
+/** A message is dropped once the connection has closed this often while it was the only QoS 1 message in flight. */
 const ENDINGS_MAX = 2;
 /**
- * Reason codes of MQTT 5 that do not blame a message: server busy, server shutting down, keep alive timeout, session
+ * MQTT 5 reason codes that are not caused by a message: server busy, server shutting down, keep alive timeout, session
  * taken over, administrative action, use another server, server moved, connection rate exceeded.
  */
 const FOR_NO_MESSAGE: ReadonlySet<number | undefined> = new Set([
   ...[0x89, 0x8b, 0x8d, SESSION_TAKEN_OVER, 0x98, 0x9c, 0x9d, 0x9f],
 ]);
-/** Most topics remembered as the reason why the broker has closed the connection. */
+/** Maximum number of barred topics. */
 const BARRED_MAX = 1000;
-/** Most messages that wait for the hub before QoS 0 messages are dropped, which the broker does not hold back. */
+/**
+ * Number of messages waiting for the hub above which QoS 0 messages are dropped. The broker does not hold these back.
+ */
 const UNTAKEN_MAX = 20_000;
 /**
- * A broker that respects the Receive Maximum never has more waiting. Mosquitto 2.0 may exceed it after a hub has
- * crashed.
+ * Number of waiting messages above which reading pauses. A broker that respects the Receive Maximum never exceeds it,
+ * but Mosquitto 2.0 may after a hub has crashed.
  */
 const READ_MAX = UNTAKEN_MAX + RECEIVE_MAX;
-/** The same for remote procedure calls, in bytes. */
+/** Maximum bytes of messages of remote procedure calls that wait for the hub. */
 const RPC_UNTAKEN_BYTES_MAX = 8 << 20;
 /** Intervals for publishing due messages and for reporting counts. */
 const [DUE_MS, COUNTS_MS] = [50, 1000] as const;
-/** Longest wait for messages to be published on closing. */
+/** Maximum time to publish waiting messages on closing. */
 const CLOSE_MS = 3000;
 
 /**
- * The client of the broker, in its own thread: reconnects indefinitely, passes received messages to the hub in batches,
- * acknowledges what the hub has accepted, and publishes the hub's messages.
+ * Thread side of the MQTT client. Reconnects indefinitely, passes received messages to the hub in batches, acknowledges
+ * messages that the hub has accepted, and publishes the hub's messages.
  *
  *     broker ══ connection ── message ──▶ writer ─ batch ─▶ hub ─ taken ─▶ acks ──▶ PUBACK
  *     hub ── publish ──▶ queue ── room ──▶ packets ══▶ broker
  *
  * Messages of remote procedure calls are QoS 0 and bypass the batches, so that they do not wait for locations.
  *
- * A broker that does not accept a message, for example one with too many levels in its topic, closes the connection.
- * The message would cause that again after each reconnect, so it is identified and dropped:
+ * A broker closes the connection on a message that it does not accept, for example one with too many topic levels. The
+ * message would close every further connection, so it is identified and dropped:
  *
- *     connection closes ──▶ the messages in flight are suspects, and are published one at a time
+ *     connection closes ──▶ the messages in flight become suspects and are published one at a time
  *     closes with one suspect in flight ──▶ the second time it is dropped; its topic is barred if the broker gave a reason
- *     acknowledged ──▶ not a suspect any more
+ *     acknowledged ──▶ no longer a suspect
  */
 export class MqttThread {
   readonly #data: Omit<MqttThreadData, 'settings'>;
@@ -92,14 +94,14 @@ export class MqttThread {
   #state: BrokerState;
   #inFlightMax = 0;
   #packetBytesMax = 0;
-  /** In order of publication. */
+  /** QoS 1 messages in flight, in order of publication. */
   readonly #inFlight = new Set<OutgoingMessage>();
-  /** Accepted bytes that have not been reported to the main thread. */
+  /** Accepted bytes not yet reported to the main thread. */
   #takenOver = 0;
   #pauseMs: number = PAUSE_MIN_MS;
-  /** Time of connecting; undefined while disconnected. */
+  /** Time at which the connection was established; undefined while disconnected. */
   #upMs: number | undefined;
-  /** Whether this thread closes the connection itself. */
+  /** Whether the thread itself is closing the connection. */
   #isEnding = false;
   /** Number of messages at the head of the queue that are published one at a time. */
   #suspects = 0;
@@ -109,16 +111,16 @@ export class MqttThread {
   readonly #barred = new Set<string>();
   #attempts: number;
   #batches: number;
-  /** Batches that the hub has not accepted. */
+  /** Batches that the hub has not accepted yet. */
   readonly #untaken = new Map<number, { readonly connection: number; readonly count: number }>();
   #untakenCount = 0;
-  /** The hub has dropped batches up to this connection attempt. */
+  /** Last connection attempt whose batches the hub has dropped. */
   #forgotten: number;
-  /** Whether reading is paused because too much waits for the hub. */
+  /** Whether reading is paused because too many messages wait for the hub. */
   #isFull = false;
   readonly #counts = { received: 0, redelivered: 0, lost: 0, published: 0, refused: 0 };
   readonly #sent: Record<SentKind, number> = { ...NOTHING_SENT };
-  /** Cancel the periodic work, and the next connection attempt. */
+  /** Cancels the periodic work. */
   #stop = (): void => undefined;
   #stopAttempt = (): void => undefined;
   #isClosing = false;
@@ -162,7 +164,7 @@ export class MqttThread {
         this.#connection?.write(this.#acks.taken(message.batch, message.refused));
         return;
       case 'rpcTaken':
-        // May also count bytes of an earlier thread.
+        // The report may include bytes of an earlier thread.
         this.#rpcUntakenBytes = Math.max(0, this.#rpcUntakenBytes - message.bytes);
         return;
       case 'publish':
@@ -174,7 +176,7 @@ export class MqttThread {
     }
   };
 
-  /** Removes a batch that no longer waits for the hub. */
+  /** Removes a batch that the hub has accepted or dropped. */
   #end(batch: number): void {
     this.#untakenCount -= this.#untaken.get(batch)?.count ?? 0;
     this.#untaken.delete(batch);
@@ -208,7 +210,7 @@ export class MqttThread {
   }
 
   #down(why: string, reasonCode: number | undefined): void {
-    // Received messages belong to this connection.
+    // Passes on the received messages before the connection changes.
     if (this.#arrivedIds.length > 0) this.#bring();
     this.#connection = undefined;
     this.#isFull = false;
@@ -225,9 +227,10 @@ export class MqttThread {
     this.#stopAttempt = this.#deps.schedule(pauseMs, () => this.#connect());
   }
 
-  /** Delay before reconnecting. A connection that closes soon is followed by a longer delay than the one before. */
+  /** Returns the delay before reconnecting. It increases as long as connections close early. */
   #nextPauseMs(reasonCode: number | undefined): number {
-    // Another hub has taken over the session, and must not lose it again before this hub learns of that.
+    // Another hub has taken over the session. Reconnecting early, before this hub is informed of the new election,
+    // would take it back.
     if (reasonCode === SESSION_TAKEN_OVER) return PAUSE_MAX_MS;
     const hasLasted = this.#upMs !== undefined && this.#deps.nowMs() - this.#upMs >= LASTED_MS;
     const pauseMs = hasLasted || this.#isEnding ? PAUSE_MIN_MS : this.#pauseMs;
@@ -235,11 +238,11 @@ export class MqttThread {
     return pauseMs;
   }
 
-  /** Identifies the message for which the broker closes the connection, and drops it the second time. */
+  /** Identifies the message on which the broker closes the connection, and drops it the second time. */
   #suspect(reasonCode: number | undefined): void {
-    // Messages that belong to the connection are not published again.
+    // Messages that expire belong to this connection and are not published again.
     const suspects = [...this.#inFlight].filter(({ lifeMs }) => lifeMs === 0);
-    // Suspects that were not published again yet follow them in the queue.
+    // Earlier suspects that were not published again yet follow in the queue.
     this.#suspects = Math.max(this.#suspects, suspects.length);
     const [only] = suspects;
     if (only === undefined || suspects.length > 1) return;
@@ -290,7 +293,7 @@ export class MqttThread {
     if (this.#arrivedIds.length === 0) return;
     const [ids, packed, connection] = [this.#arrivedIds, this.#arrived.take(), this.#attempts];
     this.#arrivedIds = [];
-    // The hub ignores batches of a connection that is being closed for it.
+    // The hub has dropped the batches of this connection.
     if (connection <= this.#forgotten) return;
     const batch = ++this.#batches;
     this.#acks.begin(batch, ids);
@@ -326,7 +329,7 @@ export class MqttThread {
         this.#counts.refused++;
         continue;
       }
-      // Publish a message that need not wait, so that it is not replaced.
+      // Publishes a waiting message of the topic if possible, before the new one replaces it.
       if (publishing.qos === 0 && this.#queue.has(publishing.topic)) this.#pump();
       this.#queue.offer(publishing, nowMs);
     }
@@ -337,7 +340,7 @@ export class MqttThread {
     this.#takenOver = 0;
   }
 
-  /** Publishes as much as the broker accepts. hot */
+  /** Publishes as many messages as the broker accepts. hot */
   #pump(): void {
     const connection = this.#connection;
     if (connection?.hasRoom !== true) return;
@@ -379,7 +382,7 @@ export class MqttThread {
     this.#pump();
   }
 
-  /** Whether the broker accepts a message of this size. It would close the connection for a larger one. hot */
+  /** Whether the broker accepts a message of this size. It would close the connection on a larger one. hot */
   #fits({ topic, payload }: Pick<OutgoingMessage, 'topic' | 'payload'>): boolean {
     if (PUBLISH_HEAD_BYTES_MAX + 3 * topic.length + payload.length <= this.#packetBytesMax) return true;
     const size = PUBLISH_HEAD_BYTES_MAX + Buffer.byteLength(topic) + payload.length;
@@ -436,16 +439,16 @@ export class MqttThread {
   }
 }
 
-/** Truncates an oversized payload to a length at which it is still recognized as too long. hot */
+/** Truncates an oversized payload to a length that is still recognized as too long. hot */
 function cut(received: ReceivedPublish): ReceivedPublish {
   const { payloadAt, payloadEnd } = received;
   if (payloadEnd - payloadAt <= PAYLOAD_BYTES_MAX) return received;
   return { ...received, payloadEnd: payloadAt + PAYLOAD_BYTES_MAX + 1 };
 }
 
-/** Accepted bytes before the main thread is notified; far less than the smallest mqtt_max_queue. */
+/** Accepted bytes after which the main thread is notified; far less than the minimum of mqtt_max_queue. */
 const ROOM_BYTES = 128 << 10;
 /** Approximate bytes of a PUBLISH besides topic and payload: type, lengths, packet id, expiry. */
 const PUBLISH_HEAD_BYTES_MAX = 16;
-/** Bytes of packets written at once. */
+/** Maximum bytes of packets written at once. */
 const WRITE_BYTES = 256 << 10;

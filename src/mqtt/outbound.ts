@@ -8,28 +8,28 @@ import { topicsOf } from './topics.ts';
 export interface OutboundDeps {
   readonly fanout: Pick<Fanout, 'listen'>;
   readonly style: TopicStyle;
-  /** Publications, each with the shortest interval between two messages of one object. */
+  /** Publications, each with the minimum interval between two messages of one object. */
   readonly wanted: readonly { readonly publication: Publication; readonly minIntervalMs: number }[];
   /** Sends packed messages to the client's thread. */
   send(packed: Uint8Array<ArrayBuffer>): void;
-  /** Most bytes sent to the thread that it has not accepted yet. */
+  /** Maximum bytes in transit to the thread. */
   readonly bytesMax: number;
-  /** Whether this hub is the one that publishes an event of that entity which all hubs announce. */
+  /** Whether this hub publishes the events of an entity that all hubs of the cluster announce. */
   announces(id: string): boolean;
 }
 
 const PLAIN = { isRetained: false, minIntervalMs: 0, isMotion: false, lifeMs: 0, sentAs: undefined } as const;
 
 /**
- * Publishes the events of this hub: packs each under its topics and sends them to the client's thread. All events of
- * one turn of the event loop are sent together.
+ * Publishes the events of this hub: packs each event for its topics and sends it to the client's thread. Events of one
+ * turn of the event loop are sent together.
  */
 export class Outbound {
   readonly #deps: OutboundDeps;
   readonly #writer = new MessageWriter();
   readonly #ends: (() => void)[];
   #inTransit = 0;
-  /** Events dropped because the thread had no room, which should not happen. */
+  /** Number of events dropped because too many bytes were in transit. Should stay 0. */
   dropped = 0;
 
   constructor(deps: OutboundDeps) {
@@ -51,12 +51,12 @@ export class Outbound {
     options: Partial<Pick<OutgoingMessage, 'isRetained' | 'minIntervalMs' | 'isMotion' | 'lifeMs'>>,
   ): void => this.#write({ ...PLAIN, topic, payload, qos: 1, ...options });
 
-  /** Starts with a new thread, which has no messages yet. */
+  /** Resets the state for a new thread. */
   begin(): void {
     this.#inTransit = 0;
   }
 
-  /** The thread has accepted that many bytes. */
+  /** Records that the thread has accepted `bytes` bytes. */
   room(bytes: number): void {
     this.#inTransit -= bytes;
   }

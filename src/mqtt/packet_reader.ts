@@ -1,31 +1,31 @@
-/** A message of the broker as offsets in the received bytes, valid during the call only. */
+/** A received message as offsets in the received bytes. Valid only during the call. */
 export interface ReceivedPublish {
   readonly bytes: Uint8Array;
-  /** Of the topic, in UTF-8. */
+  /** Offsets of the topic, in UTF-8. */
   readonly topicAt: number;
   readonly topicEnd: number;
-  /** Of the properties, which end where the payload begins. */
+  /** Offset of the properties, which end at `payloadAt`. */
   readonly propertiesAt: number;
   readonly payloadAt: number;
   readonly payloadEnd: number;
   /** 0 for QoS 0. */
   readonly packetId: number;
   readonly isRetained: boolean;
-  /** Whether the broker has sent it before. */
+  /** Whether the broker has sent the message before. */
   readonly isRedelivered: boolean;
 }
 
 /** Receives the packets found by a PacketReader. */
 export interface PacketTaker {
   message(received: ReceivedPublish): void;
-  /** Consecutive whole packets of other kinds. Their bytes do not change any more. */
+  /** Receives consecutive complete packets of other types. Their memory is not reused. */
   others(packets: Uint8Array): void;
 }
 
 const PUBLISH = 3;
 const [DUPLICATE, QOS, RETAIN] = [0x08, 0x06, 0x01];
 const QOS_1 = 0x02;
-/** Longest header: type, and a length of up to four bytes. */
+/** Maximum size of a header: the type, and a length of up to four bytes. */
 const HEAD_BYTES_MAX = 5;
 const FIRST_BYTES = 4 << 10;
 
@@ -35,12 +35,12 @@ const FIRST_BYTES = 4 << 10;
  *     u8 0x30 | duplicate, QoS, retain    length, 7 bits a byte
  *     u16 bytes of topic, topic    u16 packet id, with QoS 1    length of properties, 7 bits a byte, properties    payload
  *
- * Packets that are whole in a chunk are read in place. Only a packet split between chunks is copied together.
+ * Packets that are complete in a chunk are read in place. Only a packet split between chunks is copied.
  */
 export class PacketReader {
   readonly #on: PacketTaker;
   readonly #bytesMax: number;
-  /** Beginning of an incomplete packet. */
+  /** Start of an incomplete packet. */
   #held = Buffer.allocUnsafe(FIRST_BYTES);
   #heldBytes = 0;
 
@@ -49,14 +49,14 @@ export class PacketReader {
     this.#bytesMax = bytesMax;
   }
 
-  /** Reads the next bytes. Throws an Error for malformed bytes; reading cannot continue then. */
+  /** Reads the next bytes. Throws an Error for malformed bytes, after which the reader is unusable. */
   push(chunk: Uint8Array): void {
     const rest = this.#heldBytes === 0 ? 0 : this.#finishHeld(chunk);
     const read = this.#read(chunk, rest, chunk.length);
     if (read < chunk.length) this.#hold(chunk, read, chunk.length);
   }
 
-  /** Completes the held packet and reads it if it is whole. Returns the number of bytes used. */
+  /** Appends to the incomplete packet and reads it once it is complete. Returns the number of bytes used. */
   #finishHeld(chunk: Uint8Array): number {
     let used = 0;
     let size = this.#sizeAt(this.#held, 0, this.#heldBytes);
@@ -68,7 +68,7 @@ export class PacketReader {
     const lacking = Math.min(size - this.#heldBytes, chunk.length - used);
     this.#hold(chunk, used, used + lacking);
     if (this.#heldBytes < size) return chunk.length;
-    // Its memory is reused, and packets of other kinds may be retained.
+    // The memory is reused, but receivers may retain packets of other types, so these are copied.
     const isMessage = (this.#held[0] as number) >> 4 === PUBLISH;
     this.#heldBytes = 0;
     this.#read(isMessage ? this.#held : Buffer.from(this.#held.subarray(0, size)), 0, size);
@@ -86,11 +86,11 @@ export class PacketReader {
     this.#heldBytes = needed;
   }
 
-  /** Reads whole packets. Returns the offset of the first incomplete one. */
+  /** Reads complete packets. Returns the offset of the first incomplete one. */
   #read(bytes: Uint8Array, from: number, end: number): number {
     const { others } = this.#on;
     let at = from;
-    /** Start of packets of other kinds that were not passed on yet. */
+    /** Start of the packets of other types that are not passed on yet. */
     let othersAt = from;
     while (at < end) {
       const size = this.#sizeAt(bytes, at, end);
@@ -126,7 +126,7 @@ export class PacketReader {
     });
   }
 
-  /** Size of the packet at `at`; 0 if its header is incomplete. */
+  /** Returns the size of the packet at `at`; 0 if its header is incomplete. */
   #sizeAt(bytes: Uint8Array, at: number, end: number): number {
     const size = lengthAt(bytes, at + 1, Math.min(end, at + HEAD_BYTES_MAX));
     if (size === 0) {
@@ -138,7 +138,7 @@ export class PacketReader {
   }
 }
 
-/** The topic of a message. */
+/** Returns the topic of a message. */
 export function topicOf({ bytes, topicAt, topicEnd }: ReceivedPublish): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8', topicAt, topicEnd);
 }
@@ -146,13 +146,13 @@ export function topicOf({ bytes, topicAt, topicEnd }: ReceivedPublish): string {
 /** Longest expiry interval: a longer one is as good as none, and exceeds 32 bits. */
 const LIFE_MAX_MS = 2 ** 31;
 const EXPIRY = 0x02;
-/** Size of a property by its id, for properties of fixed size: MQTT 5, section 2.2.2.2. */
+/** Sizes of fixed-size properties by id: MQTT 5, section 2.2.2.2. */
 const PROPERTY_BYTES: Readonly<Record<number, number>> = { 1: 1, [EXPIRY]: 4, 35: 2 };
-/** Number of length-prefixed strings of the other properties. */
+/** Number of length-prefixed strings in other properties, by id. */
 const PROPERTY_STRINGS: Readonly<Record<number, number>> = { 3: 1, 8: 1, 9: 1, 38: 2 };
 const SUBSCRIPTION_ID = 11;
 
-/** Expiry interval of a message in milliseconds; 0 for none. */
+/** Returns the expiry interval of a message in milliseconds; 0 for none. */
 export function lifeMsOf({ bytes, propertiesAt, payloadAt }: ReceivedPublish): number {
   let at = propertiesAt;
   while ((bytes[at++] as number) & 0x80);

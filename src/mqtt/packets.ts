@@ -3,11 +3,11 @@ import type { OutgoingMessage } from './messages.ts';
 const PUBLISH = 0x30;
 const RETAIN = 1;
 const FIRST_BYTES = 64 << 10;
-/** More than the size of a PUBLISH besides topic and payload: type, length, length of the topic, no properties. */
+/** Upper bound of the size of a PUBLISH without topic and payload: type, length, length of the topic, no properties. */
 const HEAD_BYTES = 8;
 
 /**
- * Consecutive PUBLISH packets of QoS 0 for one write: MQTT 5, section 3.3. hot
+ * Collects QoS 0 PUBLISH packets for one write: MQTT 5, section 3.3. hot
  *
  *     u8 0x30 | retain    length, 7 bits a byte    u16 bytes of topic, topic    0 (no properties)    payload
  */
@@ -38,9 +38,9 @@ export class PacketWriter {
     this.#length = at + payload.length;
   }
 
-  /** The packets. Their memory belongs to the caller. */
+  /** Returns the packets and empties the writer. The memory belongs to the caller. */
   take(): Uint8Array {
-    // A copy of the exact size: memory outside of the heap triggers garbage collection in V8, used or not.
+    // Copies to the exact size, since V8 counts unused memory outside the heap towards garbage collection as well.
     const packets = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
     return packets;

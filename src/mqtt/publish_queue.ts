@@ -1,16 +1,16 @@
 import type { OutgoingMessage } from './messages.ts';
 
 /**
- * Messages that the broker has not accepted yet, bounded by their bytes.
+ * Queue of messages that the broker has not accepted yet, bounded in bytes.
  *
  *     offer ─┬─ its topic had one within minIntervalMs ─▶ held ──(due)──┐
  *            │                                                          ▼
  *            ├─ QoS 0 ───────────────────────────────────────────▶ newest ──▶ takeNewest
  *            └─ QoS 1 ───────────────────────────────────────────▶ events ──▶ takeEvent ──▶ in flight ──▶ ended
  *
- * Of QoS 0 only the newest message of a topic waits, in the position of the first; `replaced` counts the others. QoS 1
- * messages wait in order. Beyond the bound the oldest QoS 0 message is dropped first, then held ones, then the oldest
- * QoS 1 message. `dropped` counts them, and messages that have expired in the queue.
+ * Only the newest QoS 0 message of a topic waits, at the position of the first one; `replaced` counts the others. QoS 1
+ * messages wait in order. Beyond the bound, the oldest QoS 0 messages are dropped first, then held ones, then the
+ * oldest QoS 1 messages. `dropped` counts these and messages that have expired in the queue.
  */
 export class PublishQueue {
   readonly #bytesMax: number;
@@ -30,7 +30,7 @@ export class PublishQueue {
     this.#bytesMax = bytesMax;
   }
 
-  /** Number of waiting messages. `bytes` includes those in flight. */
+  /** Number of waiting messages. Unlike `bytes`, it does not include messages in flight. */
   get waiting(): number {
     return this.#newest.size + this.#held.size + this.#events.length - this.#first;
   }
@@ -39,7 +39,7 @@ export class PublishQueue {
     return this.#bytes;
   }
 
-  /** Whether a QoS 0 message of the topic waits, which another one would replace. */
+  /** Whether a QoS 0 message of the topic is waiting, which a newer one would replace. */
   has(topic: string): boolean {
     return this.#newest.has(topic);
   }
@@ -51,7 +51,7 @@ export class PublishQueue {
       this.#put(this.#held, publishing);
     } else {
       if (minIntervalMs > 0) this.#pause(topic, minIntervalMs, nowMs);
-      // A message without an interval supersedes a held one.
+      // A message without an interval replaces a held one.
       else if (this.#held.size > 0) this.#drop(this.#held, topic);
       this.#wait(publishing, nowMs);
     }
@@ -94,20 +94,20 @@ export class PublishQueue {
       if (this.#first > TAKEN_MAX && this.#first * 2 > this.#events.length) this.#cut();
       const { event, untilMs } = waiting;
       if (untilMs === undefined) return event;
-      // A copy of the same size, so that `ended` subtracts the same bytes.
+      // The copy has the same size, so `ended` subtracts the same number of bytes.
       if (untilMs > nowMs) return { ...event, lifeMs: untilMs - nowMs };
       this.ended(event);
       this.dropped++;
     }
   }
 
-  /** The broker has accepted or rejected an event. */
+  /** Removes an event that the broker has accepted or rejected. */
   ended(event: OutgoingMessage): void {
     this.#bytes -= bytesOf(event);
   }
 
   /**
-   * The connection has closed. Events in flight are first in the queue again, in order. Events that belong to the
+   * Handles a closed connection: events in flight return to the head of the queue, in order. Events that belong to the
    * connection are dropped, whether in flight or waiting.
    */
   disconnected(underWay: readonly OutgoingMessage[]): void {
@@ -119,7 +119,7 @@ export class PublishQueue {
     this.#events.splice(0, this.#events.length, ...kept);
   }
 
-  /** Removes the slots of events that were taken. */
+  /** Removes the slots of taken events. */
   #cut(): void {
     this.#events.splice(0, this.#first);
     this.#first = 0;
@@ -181,7 +181,7 @@ function endOf({ lifeMs }: OutgoingMessage, nowMs: number): number | undefined {
   return lifeMs === 0 ? undefined : nowMs + lifeMs;
 }
 
-/** Most empty slots of events that were taken. */
+/** Maximum number of empty slots of taken events. */
 const TAKEN_MAX = 1000;
 
 interface Pause {

@@ -17,22 +17,22 @@ export interface RpcCarrierDeps {
   readonly style: TopicStyle;
   readonly publish: Outbound['publish'];
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Calls back in a later turn of the event loop. */
+  /** Calls `callback` in a later turn of the event loop. */
   later(callback: () => void): void;
   elapsedMs(): number;
   /** Publishes a broadcast of a core zone, a JSON object. */
   broadcast(text: string): void;
-  /** That many received bytes were processed. */
+  /** Called when `bytes` received bytes were processed. */
   taken(bytes: number): void;
   /** Reports a rejected message. */
   problem(reason: Reason, problem: string, topic: string): void;
 }
 
-/** Lifetime of an announcement, and the interval in which it is repeated. */
+/** Lifetime of an announcement, and interval in which it is repeated. */
 const [AVAILABLE_MS, ANNOUNCE_MS] = [120_000, 60_000] as const;
 /** Expiry interval of a response. */
 const RESPONSE_MS = 60_000;
-/** Longest processing before yielding to the event loop. */
+/** Maximum processing time before yielding to the event loop. */
 const TURN_MS = 5;
 const NOTHING = new Uint8Array();
 
@@ -45,27 +45,24 @@ type Style = Exclude<TopicStyle, 'both'>;
  *     a call to one of these ────▶ request/{handler_id}        response/{hub} ──────▶ its response
  *     request, request/{id} ─────▶ own handlers, each of which answers on response/{_caller_id}
  *
- * The broker retains one announcement per method, the last one of any of its handlers. So a hub that withdraws a
- * handler clears the announcement only if it is its own, and announces another of its handlers if it has one. A cleared
- * announcement does not name its handler: it is that of the only registered one; otherwise all stay registered until
- * they expire. A hub that goes offline says so by its status or last will, which removes its handlers.
+ * The broker retains one announcement per method: the last one of any handler. So a hub that withdraws a handler clears
+ * the announcement only if it is its own, and then announces another of its handlers if it has one. A cleared
+ * announcement does not name its handler. If only one handler is registered for the method, it is removed; otherwise
+ * all stay registered until they expire. When a hub goes offline, its status or last will removes its handlers.
  *
- * Messages are published on the current connection or not at all: announcements are repeated with each connection, and
+ * Messages are published on the current connection or not at all: announcements are repeated after each reconnect, and
  * a call that is not delivered times out.
  */
 export class RpcCarrier {
-  /** Messages rejected since start. */
+  /** Number of messages rejected since start. */
   readonly refused: Record<Reason, number> = { topic: 0, retained: 0, json: 0, id: 0, invalid: 0 };
   readonly #deps: RpcCarrierDeps;
   readonly #port: CarrierPort;
   /** Handlers of this hub, by method. */
   readonly #own = new Map<string, Map<string, Announced>>();
-  /** Topics whose retained announcement is this hub's. */
+  /** Topics on which the retained announcement is this hub's. */
   readonly #ownTopics = new Set<string>();
-  /**
-   * Topic styles in which other handlers were announced, by method and id. Used only if the hub itself uses both
-   * styles.
-   */
+  /** Topic styles in which remote handlers were announced, by method and id. Used only if this hub uses both styles. */
   readonly #styles = new Map<string, Map<string, Style>>();
   readonly #batches: { readonly messages: readonly ReceivedMessage[]; next: number; readonly bytes: number }[] = [];
   #isWaiting = false;
@@ -84,7 +81,7 @@ export class RpcCarrier {
     });
   }
 
-  /** The broker was connected or disconnected. */
+  /** Handles a connect or disconnect. */
   connected(isConnected: boolean): void {
     this.#isConnected = isConnected;
     this.#stopAnnouncing();
@@ -99,7 +96,7 @@ export class RpcCarrier {
     if (!this.#isWaiting) this.#work();
   }
 
-  /** Accepts no more messages. */
+  /** Stops accepting messages. */
   stopTaking(): void {
     this.#isClosed = true;
     this.#batches.length = 0;
@@ -111,7 +108,7 @@ export class RpcCarrier {
     this.connected(false);
   }
 
-  /** Withdraws its announcements. */
+  /** Withdraws all announcements of this hub. */
   close(): void {
     this.stopTaking();
     this.#stopAnnouncing();
@@ -167,7 +164,7 @@ export class RpcCarrier {
     const text = this.#isConnected ? carriedText(request, rpc.hubId) : undefined;
     if (text === undefined) return false;
     const { method, handlerId, timeoutMs } = request;
-    // A request in both styles would be two requests.
+    // A request published in both styles would be received twice.
     const announced = style === 'both' ? (this.#styles.get(method)?.get(handlerId) ?? 'slash') : style;
     publish(requestTopic(method, handlerId, announced), Buffer.from(text), { lifeMs: timeoutMs });
     return true;
@@ -188,7 +185,7 @@ export class RpcCarrier {
         }
         this.#message(batch.messages[batch.next++] as ReceivedMessage);
       }
-      // An answer may have closed this carrier.
+      // Processing an answer may have closed this carrier.
       if (this.#batches[0] === batch) this.#batches.shift();
       taken(batch.bytes);
     }
@@ -265,7 +262,7 @@ export class RpcCarrier {
     }
     if (this.#deps.rpc.isOwn(id)) return;
     this.#ownTopics.delete(topic);
-    // A retained announcement has used up a part of its lifetime.
+    // Part of the lifetime of a retained announcement has already passed.
     const forMs = lifeMs === 0 ? AVAILABLE_MS : Math.min(lifeMs, AVAILABLE_MS);
     const problem = this.#port.announced({ method, id, ...zone }, forMs);
     if (problem !== undefined) {

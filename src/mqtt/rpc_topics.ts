@@ -11,10 +11,10 @@ import { decodedLevel, levelOf, notDecoded, readStatusTopic, STATUS_FILTERS, sty
  *     /omlox/jsonrpc/rpc/{method}/response/{_caller_id}       a response
  *     /omlox/jsonrpc/rpc/com.omlox.core.xcmd/broadcast        a broadcast of a core zone
  *
- *     /omlox/json/hub/{hub_id}/status                         whether a hub is connected, on which its handlers depend
+ *     /omlox/json/hub/{hub_id}/status whether a hub, and so its handlers, is connected
  *
- * Each also exists without the leading slash. A method named `available` can only be called by handler id, as a request
- * to all of its handlers would have the topic of an announcement.
+ * Each topic also exists without the leading slash. A method named `available` can only be called by handler id,
+ * because the topic of a request to all of its handlers would be that of an announcement.
  */
 const RPC = 'omlox/jsonrpc/rpc';
 const AVAILABLE = 'available';
@@ -22,7 +22,7 @@ const AVAILABLE = 'available';
 /** A parsed topic. */
 export type RpcTopic = { readonly method: string; readonly style: Exclude<TopicStyle, 'both'> } & (
   | { readonly kind: 'available' }
-  /** `handlerId`: undefined for all handlers. */
+  /** `handlerId` is undefined for a request to all handlers. */
   | { readonly kind: 'request'; readonly handlerId: string | undefined }
   | { readonly kind: 'response'; readonly callerId: string }
   | { readonly kind: 'broadcast' }
@@ -34,7 +34,7 @@ export interface StatusTopic {
   readonly hubId: string;
 }
 
-/** Subscriptions of the hub as a handler and caller. */
+/** Returns the topic filters of the hub as a handler and caller. */
 export function rpcFilters(callerId: string): readonly string[] {
   const responses = `+/response/${levelOf(callerId)}`;
   const filters = [`${AVAILABLE}/+`, '+/request', '+/request/+', responses, `${XCMD}/broadcast`];
@@ -73,12 +73,12 @@ export function availableTopics(method: string, style: TopicStyle): readonly str
   return styled(`${RPC}/${AVAILABLE}/${levelOf(method)}`, style);
 }
 
-/** Topics of broadcasts of core zones, in both styles. */
+/** Returns the topics of core zone broadcasts, in both styles. */
 export function broadcastTopics(): readonly string[] {
   return styled(`${RPC}/${XCMD}/broadcast`, 'both');
 }
 
-/** `handlerId`: undefined for all handlers of the method. */
+/** Returns the topic of a request. `handlerId` is undefined for all handlers of the method. */
 export function requestTopic(
   method: string,
   handlerId: string | undefined,

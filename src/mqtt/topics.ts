@@ -15,17 +15,17 @@ import { type Publication, SOURCE_TOPICS, type TopicStyle } from '../model/mqtt.
  *           flowcate/json/{kind}_changes/{create|update|delete}/{id}          ChangeEvent
  *           /omlox/json/hub/{hub_id}/status                                   the hub's status and last will
  *
- * The standard writes a leading slash (`slash`), DeepHub none (`plain`), and its collision events name the trackable:
- * `omlox/json/collision_events/epsg4326/{trackable_id}`, once for each of both. The hub listens to both. Changes of
- * entities are DeepHub's own, and have no slash in any style.
+ * The standard writes a leading slash (`slash`), DeepHub none (`plain`), and its topics of collision events contain the
+ * trackable: `omlox/json/collision_events/epsg4326/{trackable_id}`, once for each of both. The hub subscribes to both
+ * styles. Topics of entity changes are DeepHub's own and never have a leading slash.
  */
 const OMLOX = 'omlox/json';
 const CHANGES = 'flowcate/json';
 const [LOCATIONS_IN, PROXIMITIES_IN] = SOURCE_TOPICS.map((topic) => `${OMLOX}/${topic}`) as [string, string];
 
 /**
- * Encodes an id as one level of a topic: `/ + # %`, control characters and noncharacters are percent-encoded. Mosquitto
- * closes the connection of a client that publishes to a topic with one of the latter two.
+ * Encodes an id as one topic level: `/ + # %`, control characters and noncharacters are percent-encoded. Mosquitto
+ * disconnects a client that publishes to a topic with control characters or noncharacters.
  */
 export function levelOf(id: string): string {
   return MEANT_OTHERWISE.test(id) ? id.replaceAll(ALL_MEANT_OTHERWISE, encoded) : id;
@@ -37,15 +37,15 @@ const MEANT_OTHERWISE = /[/+#%\p{Cc}\p{Noncharacter_Code_Point}]/u;
 const ALL_MEANT_OTHERWISE = /[/+#%\p{Cc}\p{Noncharacter_Code_Point}]/gu;
 const encoded = (character: string): string => encodeURIComponent(character);
 
-/** A topic in the given style or styles. */
+/** Returns a topic in the given style, or in both. */
 export function styled(topic: string, style: TopicStyle): readonly string[] {
   if (style === 'slash') return [`/${topic}`];
   return style === 'plain' ? [topic] : [`/${topic}`, topic];
 }
 
 /**
- * Filters of a subscription to sources, in both styles. `topics`: below `omlox/json/`, as in `mqtt_subscriptions`;
- * empty for all topics of sources. `share`: name of a shared subscription.
+ * Returns the filters of a subscription to sources, in both styles. `topics` are relative to `omlox/json/`, as in
+ * `mqtt_subscriptions`; empty for all topics of sources. `share` is the name of a shared subscription.
  */
 export function sourceFilters(topics: readonly string[], share?: string): readonly string[] {
   const all =
@@ -54,7 +54,7 @@ export function sourceFilters(topics: readonly string[], share?: string): readon
   return share === undefined ? filters : filters.map((filter) => `$share/${share}/${filter}`);
 }
 
-/** Topics of sources, in both styles, as parsed by readInbound(). */
+/** Returns the topics of sources, in both styles, that readInbound() parses. */
 export function inboundTopics(providerId: string, source: string) {
   const [provider, reader] = [levelOf(providerId), levelOf(source)];
   return {
@@ -67,7 +67,7 @@ export function inboundTopics(providerId: string, source: string) {
 /** A parsed topic of a source. */
 export interface InboundTopic {
   readonly kind: 'location' | 'proximity';
-  /** Percent-decoded; undefined for a list of locations with their own providers. */
+  /** Percent-decoded id; undefined for a list whose locations contain their providers. */
   readonly providerId: string | undefined;
   readonly source?: string;
 }
@@ -89,7 +89,7 @@ export function readInbound(topic: string): InboundTopic | string {
   return { kind: 'proximity', source, providerId };
 }
 
-/** The part of a topic after `parent` and a slash; undefined for another topic. */
+/** Returns the part of a topic after `parent` and a slash; undefined for another topic. */
 function restOf(topic: string, start: number, parent: string): string | undefined {
   const end = start + parent.length;
   if (!topic.startsWith(parent, start) || (topic.length > end && topic.charCodeAt(end) !== SLASH)) return undefined;
@@ -119,7 +119,7 @@ export function notDecoded(topic: string): string {
 
 type Fields = readonly (string | number | boolean | undefined)[];
 
-/** Topics of an event, by the values of its filter fields (see TOPICS). hot */
+/** Returns the topics of an event, given the values of its filter fields (see TOPICS). hot */
 export function topicsOf(publication: Publication, fields: Fields, style: TopicStyle): readonly string[] {
   switch (publication) {
     case 'location_updates/local':
@@ -140,7 +140,7 @@ export function topicsOf(publication: Publication, fields: Fields, style: TopicS
 
 function fenceTopics(fields: Fields, style: TopicStyle): readonly string[] {
   const [fenceId, , providerId, trackableId] = fields;
-  // The event of a trackable is not published as one of the provider that moved it.
+  // A trackable's event is not published on the topic of the provider that moved it.
   const object =
     trackableId === undefined
       ? `providers/${levelOf(String(providerId))}`
@@ -156,7 +156,7 @@ function collisionTopics(fields: Fields, style: TopicStyle): readonly string[] {
   return style === 'plain' ? each : [omlox, ...each];
 }
 
-/** Topics of the hub's status. */
+/** Returns the topics of the hub's status. */
 export function statusTopics(hubId: string, style: TopicStyle): readonly string[] {
   return styled(`${OMLOX}/hub/${levelOf(hubId)}/status`, style);
 }
@@ -164,7 +164,7 @@ export function statusTopics(hubId: string, style: TopicStyle): readonly string[
 /** Filters for the status of all hubs. */
 export const STATUS_FILTERS = styled(`${OMLOX}/hub/+/status`, 'both');
 
-/** Id of the hub whose status has that topic; undefined for another topic. hot */
+/** Returns the id of the hub whose status is published on the topic; undefined for another topic. hot */
 export function readStatusTopic(topic: string): string | undefined {
   const start = topic.charCodeAt(0) === SLASH ? 1 : 0;
   if (!topic.startsWith(HUBS, start) || !topic.endsWith(STATUS)) return undefined;

@@ -7,16 +7,16 @@ import type { Trackable } from '../model/trackable.ts';
 import type { Outbound } from './outbound.ts';
 import { UNFIT_FOR_TOPICS } from './topics.ts';
 
-/** Property of a trackable with its path in the unified namespace. */
+/** Property of a trackable that contains its path in the unified namespace. */
 export const UNS_PROPERTY = 'com.flowcate.uns';
 
-/** The settings of the unified namespace. */
+/** Settings of the unified namespace. */
 export interface UnsSettings {
   /** First levels of all topics. */
   readonly root: string;
-  /** Most levels of the property. */
+  /** Maximum number of levels of the property. */
   readonly levelsMax: number;
-  /** Most bytes of a topic. */
+  /** Maximum length of a topic in bytes. */
   readonly bytesMax: number;
 }
 
@@ -24,10 +24,13 @@ export interface UnsSettings {
 export const UNS_PROBLEMS = ['characters', 'levels', 'length', 'taken'] as const;
 export type UnsProblem = (typeof UNS_PROBLEMS)[number];
 
-/** Claim of a trackable: a topic, or the problem with it. */
+/** Claim of a trackable: a topic, or the problem of an invalid claim. */
 type Claim = { readonly topic: string } | { readonly problem: UnsProblem; readonly text: string };
 
-/** The topic that a trackable claims, without empty levels, or the problem with it; undefined without the property. */
+/**
+ * Returns the topic that a trackable claims, without empty levels, or the problem with it; undefined without the
+ * property.
+ */
 export function unsClaimOf(
   { root, levelsMax, bytesMax }: UnsSettings,
   trackable: Pick<Trackable, 'properties'> | undefined,
@@ -55,7 +58,7 @@ export function unsClaimOf(
   return { problem: 'length', text };
 }
 
-/** Topic of a path in the unified namespace. */
+/** Returns the topic of a path in the unified namespace. */
 export function unsTopic(root: string, path: string): string {
   return `${root}/${path}/sensor/wgs84`;
 }
@@ -65,9 +68,9 @@ export interface UnsDeps {
   trackable(id: string): Trackable | undefined;
   /** All trackables, in order of creation. */
   trackables(): readonly Trackable[];
-  /** The stored owner of a topic that several trackables have claimed. */
+  /** Returns the stored owner of a topic that several trackables have claimed. */
   storedOwner(topic: string): string | undefined;
-  /** Stores the owner of a topic; undefined if it has at most one claimant. */
+  /** Stores the owner of a topic; undefined if the topic has at most one claimant. */
   storeOwner(topic: string, trackable: string | undefined): void;
   readonly publish: Outbound['publish'];
   /** Reports that a trackable has no topic. */
@@ -75,32 +78,32 @@ export interface UnsDeps {
 }
 
 const WGS84 = { crs: 'EPSG:4326' };
-/** Shortest interval between two positions of a trackable. */
+/** Minimum interval between two positions of a trackable. */
 const INTERVAL_MS = 1000;
 const NOTHING = new Uint8Array();
-/** Most trackables without a topic that are listed in health. */
+/** Maximum number of rejected claims listed in health. */
 const NAMED_MAX = 20;
 
 /** A rejected claim. */
 interface RejectedClaim {
   readonly problem: UnsProblem;
   readonly text: string;
-  /** The topic that it waits for. */
+  /** Topic that the trackable waits for. */
   readonly topic?: string;
 }
 
 /**
- * The unified namespace: where each trackable that has a topic in it was last, retained by the broker. An empty message
- * removes the position when the trackable gets another topic or is deleted.
+ * Publishes the last position of each trackable that has a topic in the unified namespace, as a retained message. When
+ * the trackable gets another topic or is deleted, an empty message removes the position.
  *
  * A topic has one owner. Trackables claim topics by their property:
  *
  *     first claim ──▶ owner: its positions are published
- *     later claim ──▶ rejected, and waits; its positions are not published
- *     the owner is deleted, or claims another topic ──▶ its position is removed, and the first that waits is the owner
+ *     later claim ──▶ rejected: it waits, and its positions are not published
+ *     the owner is deleted, or claims another topic ──▶ its position is removed, and the first waiting claimant is the owner
  *
- * The owner of a topic that others wait for is stored, since the order of claims is not known after a restart. All hubs
- * of a cluster apply changes in one order, and so find the same owner.
+ * The owner of a contested topic is stored, since the order of claims is unknown after a restart. All hubs of a cluster
+ * apply changes in the same order and therefore agree on the owner.
  */
 export class Uns {
   readonly #settings: UnsSettings;
@@ -109,7 +112,7 @@ export class Uns {
   readonly #topics = new Map<string, string>();
   /** Claimants by topic; the first one is the owner. */
   readonly #claimants = new Map<string, string[]>();
-  /** Trackables without a topic that have the property. */
+  /** Rejected claims by trackable id. */
   readonly #refused = new Map<string, RejectedClaim>();
 
   constructor(settings: UnsSettings, deps: UnsDeps) {
@@ -127,13 +130,13 @@ export class Uns {
     fanout.listen({ receive: (_, fields) => this.#changed(fields) }, { topic: 'trackable_changes', view: WGS84 });
   }
 
-  /** Number of trackables with a topic, and rejected claims. */
+  /** Returns the number of trackables with a topic, and rejected claims. */
   health() {
     const refused = [...this.#refused].slice(0, NAMED_MAX).map(([id, { text }]) => ({ id, problem: text }));
     return { topics: this.#topics.size, refused: this.#refused.size, problems: refused };
   }
 
-  /** Number of rejected claims, by reason. */
+  /** Returns the number of rejected claims by reason. */
   refusals(): Readonly<Record<UnsProblem, number>> {
     const counts = Object.fromEntries(UNS_PROBLEMS.map((problem) => [problem, 0])) as Record<UnsProblem, number>;
     for (const { problem } of this.#refused.values()) counts[problem]++;
@@ -209,7 +212,7 @@ export class Uns {
     if (isNew) this.#deps.notice(refused.problem, refused.text, id);
   }
 
-  /** Stores the owner of a topic that others wait for. */
+  /** Stores the owner of a contested topic. */
   #store(topic: string): void {
     const { storedOwner, storeOwner } = this.#deps;
     const [owner, next] = this.#claimants.get(topic) ?? [];
@@ -234,7 +237,7 @@ interface Motion {
   };
 }
 
-/** Message of the unified namespace: the position in a TrackableMotion in EPSG:4326, as JSON. */
+/** Returns the message for the unified namespace: the position of a TrackableMotion in EPSG:4326, as JSON. */
 export function placeText(motion: string): string {
   const {
     position,

@@ -3,9 +3,9 @@ import type { ProviderType } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
 
-/** Most sources that are tracked. A source may be as small as a provider, so their number is unlimited. */
+/** Maximum number of sources that are tracked. A source may be as small as a provider, so their number is unlimited. */
 const SOURCES_MAX = 100_000;
-/** Most characters of their names in all: a tenth of SOURCES_MAX names of the greatest length. */
+/** Maximum number of characters of their names in all: a tenth of SOURCES_MAX names of the greatest length. */
 const CHARACTERS_MAX = 10_000_000;
 
 interface Source {

@@ -16,7 +16,7 @@ export interface ProcessOptions {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** Longest wait for a thread's answer. A busy thread is omitted. */
+/** Maximum wait for a thread's answer. A busy thread is omitted. */
 const MEMORY_WAIT_MS = 500;
 const LOOP_RESOLUTION_MS = 500;
 const NANOSECONDS = 1e9;

@@ -3,7 +3,7 @@ import { type RpcAnswer, RpcRejection, readMessage, responseText } from './messa
 import type { Rpc } from './rpc.ts';
 
 export interface TextOptions {
-  /** Most levels of nested JSON; 200 by default. */
+  /** Maximum number of levels of nested JSON; 200 by default. */
   readonly depthMax?: number;
   /** Aborted when the caller disconnects: the call is canceled. */
   readonly gone?: AbortSignal;

@@ -70,11 +70,11 @@ export interface PubSubDeps {
   /** Logs an internal error. */
   readonly report?: (error: unknown) => void;
   readonly subscriptionsMax?: number;
-  /** Most characters of the params of a connection's subscriptions; 1,048,576 by default. */
+  /** Maximum number of characters of the params of a connection's subscriptions; 1,048,576 by default. */
   readonly paramsMax?: number;
   /** Frames of all connections that wait for their tokens. */
   readonly waiting: WaitingFrames;
-  /** Most levels of nested JSON; 200 by default. */
+  /** Maximum number of levels of nested JSON; 200 by default. */
   readonly depthMax?: number;
   /** Schedules long frames. */
   readonly turns: TaskScheduler;

@@ -6,7 +6,7 @@ export interface ExpiryOptions {
   expired(ids: readonly number[]): void;
 }
 
-/** Longest delay of a timer. */
+/** Maximum delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Expiry times of the subscriptions of a connection. Uses one timer, for the earliest of them. */

@@ -32,7 +32,7 @@ const TOO_LONG = 1009;
 const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
 
-/** Most bytes of a frame until the connection has presented a valid token, if one is required. */
+/** Maximum number of bytes of a frame until the connection has presented a valid token, if one is required. */
 const STRANGERS_FRAME_BYTES = 64 << 10;
 
 /** The WebSocket API: publish and subscribe, one session per connection. */

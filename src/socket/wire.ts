@@ -99,7 +99,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Longest description: an error must fit into a frame that every client accepts. */
+/** Maximum length of a description: an error must fit into a frame that every client accepts. */
 const DESCRIPTION_MAX_CHARACTERS = 8_000;
 
 /** An error frame. `description`: the message of the reason, or one of several problems. */

@@ -9,7 +9,7 @@ const STATUS_LINES = new Map(
 
 /** Characters that would end a header early. Values may come from a client, such as an id in Location. */
 const LINE_BREAKS = /[\r\n\0]/g;
-/** Longest body that is passed to the native server whole. It buffers what the network does not accept. */
+/** Maximum length of a body that is passed to the native server whole. It buffers what the network does not accept. */
 const SHORT_BYTES = 1024;
 
 /** Whether a Connection header makes the native server close the connection. It only checks the length of the value. */

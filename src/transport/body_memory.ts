@@ -1,6 +1,6 @@
 import { Budget } from './budget.ts';
 
-/** Most bytes that the native server reads at once. */
+/** Maximum number of bytes that the native server reads at once. */
 const BLOCK_BYTES = 512 * 1024;
 /** A body of at most that many bytes is stored in pieces as they come, a longer one in blocks. */
 const SHORT_BYTES = 64 * 1024;

@@ -29,7 +29,7 @@ export interface BrowserRules {
 type Headed = Pick<HttpHead, 'header'>;
 
 const ANY = '*';
-/** Most host names that are cached as the hub's own. */
+/** Maximum number of host names that are cached as the hub's own. */
 const KNOWN_MAX = 64;
 const ADDRESS = /^(?:\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+\])$/i;
 const LOOPBACK_PAGE = /^https?:\/\/(?:localhost|[^/:]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;

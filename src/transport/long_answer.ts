@@ -2,7 +2,7 @@ import type { CountUnsent, FetchedBody, LongBody, UnsentData } from '../exchange
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { NativeResponse } from './native.ts';
 
-/** Most bytes written at once. The native server buffers what the network does not accept. */
+/** Maximum number of bytes written at once. The native server buffers what the network does not accept. */
 const PIECE_BYTES = 128 * 1024;
 /** Bytes written to find out whether the native server's buffer is empty. */
 const PROBE_BYTES = 1024;

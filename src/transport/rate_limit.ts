@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { TokenBucket } from '../time/token_bucket.ts';
 
-/** Most clients that are tracked. */
+/** Maximum number of clients that are tracked. */
 const CLIENTS_MAX = 20_000;
 
 /**

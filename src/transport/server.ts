@@ -39,13 +39,13 @@ export interface ListenOptions {
   readonly handleHttp: HandleHttp;
   /** Authorizes reading a large body; always if absent. */
   readonly admitBody?: AdmitBody;
-  /** Most bytes of bodies being read at once; unlimited by default. */
+  /** Maximum number of bytes of bodies being read at once; unlimited by default. */
   readonly bodiesMaxBytes?: number;
   /** Counts what clients have not read yet, in answers and in frames. */
   readonly unsent?: CountUnsent;
   /** Scheduler for long work on this thread; long answers have their own by default. */
   readonly turns?: TaskScheduler;
-  /** Most bytes of frames being received; unlimited by default. */
+  /** Maximum number of bytes of frames being received; unlimited by default. */
   readonly framesMaxBytes?: number;
   readonly handlePeer: HandlePeer;
   /** Whether a connecting client is authenticated: those have half of the memory for frames. All are if absent. */

@@ -22,7 +22,7 @@ export interface SocketPeerOptions {
 
 /** Close reason of the native server for a frame beyond its buffer. No close frame is sent then. */
 const CUT_AS_TOO_LONG = 'Received too big message';
-/** Most bytes of unread pongs. They wait in the native server, where they are not counted otherwise. */
+/** Maximum number of bytes of unread pongs. They wait in the native server, where they are not counted otherwise. */
 const UNREAD_PONGS_MAX_BYTES = 64 * 1024;
 const PONG_HEAD_BYTES = 2;
 

@@ -29,9 +29,9 @@ export interface QueryAnswer extends AnswerContent {
   readonly damaged: readonly Damaged[];
 }
 
-/** Most rows that a query reads, unless they are found by the sort order of the files. */
+/** Maximum number of rows that a query reads, unless the sort order of the files narrows them down. */
 const ROWS_MAX = 400_000_000;
-/** Queries about one object. */
+/** Queries for a single object. */
 const BY_ID: ReadonlySet<PoolQuery['ask']> = new Set(['places', 'trips', 'way', 'known']);
 
 /**
@@ -117,7 +117,7 @@ async function lastFixesAnswer(
   return { text: JSON.stringify([...needed, ...ofVisits]), next: undefined };
 }
 
-/** The answer without any history. */
+/** Returns the answer if there is no history at all. */
 function nothing(question: PoolQuery): AnswerContent {
   const span = 'fromMs' in question && { from: formatTime(question.fromMs), to: formatTime(question.toMs) };
   const end = { next_cursor: null };
@@ -156,7 +156,9 @@ function nothing(question: PoolQuery): AnswerContent {
   }
 }
 
-/** Files whose rows are the answer, without those read for what was before and after. */
+/**
+ * Returns the files whose rows are the answer, without those that are read only for the time before and after the span.
+ */
 function mainFiles(files: readonly HistoryFile[], question: PoolQuery): readonly HistoryFile[] {
   switch (question.ask) {
     case 'visits':
@@ -175,7 +177,7 @@ function mainFiles(files: readonly HistoryFile[], question: PoolQuery): readonly
   }
 }
 
-/** Whether rows are found by the sort order of the files. */
+/** Whether the sort order of the files narrows down the rows of the query. */
 function isOfObjects(question: PoolQuery): boolean {
   if (question.ask === 'objects') return question.only !== undefined;
   return question.ask === 'rows' && (question.selection.id !== undefined || question.selection.keep === 'any');

@@ -13,7 +13,7 @@ import type { SharedFile } from './shared_rows.ts';
 /** A file as sent over the bus. */
 type SharedBytes = Omit<SharedFile, 'path' | 'references'> & { readonly bytes: Uint8Array };
 
-/** Rows of a hub for another hub's query, as sent over the bus; `problem`: why they are not available. */
+/** Rows of a hub for another hub's query, as sent over the bus; or the problem if they are not available. */
 type Shared =
   | {
       readonly files: readonly SharedBytes[];
@@ -26,7 +26,7 @@ const QUERY = { operation: 'query_history' } as const;
 
 interface ClusterHistoryDeps {
   readonly pool: Pick<QueryPool, 'ask'>;
-  /** Folder of the history. It also holds files with rows of other hubs while a query is answered. */
+  /** Folder of the history. It also contains temporary files with rows of other hubs. */
   readonly folder: string;
   /** Timeout for other hubs. */
   readonly timeoutMs: number;
@@ -34,8 +34,8 @@ interface ClusterHistoryDeps {
   /** Wall-clock time. */
   now(): number;
   /**
-   * Queries the other hubs. `missing`: hubs that have not answered, and hubs that have left the cluster with rows not
-   * older than `sinceMs`.
+   * Queries the other hubs. `missing` are the hubs that did not answer, and those that left the cluster and have rows
+   * not older than `sinceMs`.
    */
   askOthers(
     selections: string,
@@ -43,10 +43,13 @@ interface ClusterHistoryDeps {
   ): Promise<{ readonly values: readonly unknown[]; readonly missing: readonly string[] }>;
 }
 
-/** Queries that collect rows concurrently: each may hold SHARED_BYTES_MAX per hub in memory for a moment. */
+/**
+ * Maximum number of queries that collect rows concurrently. Each may briefly hold SHARED_BYTES_MAX per hub in memory.
+ */
 const GATHERING_MAX = 2;
 /**
- * Most queries that wait for that, and their timeout as a multiple of the query timeout, as they may follow slow ones.
+ * Maximum number of queries that wait to collect rows, and their timeout as a multiple of the query timeout, since slow
+ * queries may precede them.
  */
 const [WAITING_MAX, WAIT_TIMES] = [64, 2] as const;
 
@@ -57,11 +60,11 @@ interface OfOthers {
 }
 
 /**
- * History of all hubs of a cluster. One hub answers a query, from its own files and from rows that the others select
- * for it (shared_rows.ts), so the answer is the same at every hub.
+ * History of all hubs of a cluster. The queried hub answers from its own files and from rows that the other hubs select
+ * for it (shared_rows.ts), so every hub gives the same answer.
  *
- * Some answers also depend on the last fixes of objects, which may be long after the span. The hub finds these objects
- * in the rows of all hubs, and queries the others for the last fixes of only these.
+ * Some answers also depend on the last fixes of objects, which may be long after the span. The hub determines these
+ * objects from the rows of all hubs, and queries the others for the last fixes of these objects only.
  */
 export class ClusterHistory {
   readonly #deps: ClusterHistoryDeps;
@@ -73,7 +76,7 @@ export class ClusterHistory {
     this.#deps = deps;
   }
 
-  /** Like QueryPool.ask, for all hubs. */
+  /** Like QueryPool.ask, for the history of all hubs. */
   async ask(question: HistoryQuery, gone?: AbortSignal): Promise<HistoryAnswer> {
     const { pool } = this.#deps;
     const others: OfOthers = { files: [], missing: new Set() };
@@ -91,7 +94,7 @@ export class ClusterHistory {
     }
   }
 
-  /** Rows of this hub for another hub's query. Throws an Error if the selections are malformed. */
+  /** Returns rows of this hub for another hub's query. Throws an Error if the selections are malformed. */
   async share(json: string): Promise<Shared> {
     const files: SharedBytes[] = [];
     try {
@@ -115,7 +118,7 @@ export class ClusterHistory {
     return join(this.#deps.folder, '.shared');
   }
 
-  /** Collects rows of the other hubs. Returns how many hubs have answered. */
+  /** Collects rows of the other hubs. Returns the number of hubs that answered. */
   async #collect(
     selections: readonly RowSelection[],
     others: OfOthers,
@@ -154,7 +157,7 @@ export class ClusterHistory {
         gone?.removeEventListener('abort', leave);
         how();
       };
-      // The slot comes from a query that has collected its rows.
+      // Called when another query has collected its rows and passes on its slot.
       const begin = (): void => end(resolve);
       const giveUp = (error: HubError): void => {
         this.#waiting.splice(this.#waiting.indexOf(begin), 1);
@@ -184,7 +187,7 @@ export class ClusterHistory {
   }
 }
 
-/** Why the answer of another hub is malformed; undefined if it is not. */
+/** Validates the answer of another hub. Returns the problem; undefined if it is well-formed. */
 export function sharedProblem(value: unknown): string | undefined {
   const shared = value as {
     readonly files?: unknown;

@@ -1,15 +1,16 @@
 import { isId } from '../../model/id.ts';
 
 /**
- * Position in a list. A response has it as an opaque string that the client sends back for the next page. It names its
- * list, so a cursor of another list is rejected, and each member is validated, as a client may send anything.
+ * Position in a list. A response contains it as an opaque string, which the client sends back to get the next page. The
+ * cursor contains the name of its list, so a cursor of another list is rejected. Each member is validated, since
+ * clients may send anything.
  */
 export interface Cursor {
   /** Time of the last element, in whole microseconds since 1970. */
   readonly us: string;
   /** Id of the last element. */
   readonly id: string;
-  /** Number of elements with that time that were listed. */
+  /** Number of elements with that time already listed. */
   readonly skip: number;
 }
 

@@ -2,7 +2,7 @@ import { guarded, quoted } from '../../model/csv.ts';
 import { formatTime } from '../../model/time.ts';
 import type { PositionsQuery, PositionKind } from './query.ts';
 
-/** A position as in the response. */
+/** A position as it appears in the response. */
 export interface ShownPlace {
   readonly time: string;
   readonly longitude: number;

@@ -18,16 +18,16 @@ const SPOTS_MAX = 2_000_000;
 const DEGREE_METRES = (6_371_008.8 * Math.PI) / 180;
 
 /**
- * Seconds that objects spent in each cell of a grid. A fix counts from its time until the next fix of its object, for
- * `max_gap` at most; the last fix of an object counts for nothing. A span gets the overlap with it, so the sums of
- * adjacent spans add up to those of the whole.
+ * Returns the seconds that objects spent in each cell of a grid. A fix counts from its time until the next fix of its
+ * object, but at most `max_gap`; the last fix of an object does not count. Each span counts only its overlap with that
+ * time, so the results of adjacent spans add up to that of the whole.
  */
 export async function heatmap(duck: Duck, files: readonly HistoryFile[], asked: HeatmapQuery): Promise<AnswerContent> {
   const stays = await staysOf(duck, files, asked);
   return asked.grid === 'h3' ? inH3(duck, stays, asked) : inMetres(duck, stays, asked);
 }
 
-/** Objects for which it matters whether they have a fix after those around the span. */
+/** Returns the objects whose result depends on whether they have a later fix than those around the span. */
 export async function soughtByHeatmap(
   duck: Duck,
   files: readonly HistoryFile[],
@@ -37,12 +37,12 @@ export async function soughtByHeatmap(
   return [{ topic: asked.whose, fromMs: around(asked).toMs, ids: rows.map(({ id }) => String(id)) }];
 }
 
-/** The span including the fixes that count for it, and their successors. */
+/** Returns the span extended by the fixes that count for it and their successors. */
 function around({ fromMs, toMs, maxGapMs }: HeatmapQuery): Span {
   return { fromMs: fromMs - maxGapMs, toMs: toMs + maxGapMs };
 }
 
-/** Query for the `id` of objects whose last fix around the span is before its end. */
+/** Returns a query for the `id` of objects whose last fix around the span is before its end. */
 function silentAfter(files: readonly HistoryFile[], asked: HeatmapQuery): string {
   const own = parquet(filesOf(files, asked.whose, around(asked)));
   return (
@@ -51,7 +51,7 @@ function silentAfter(files: readonly HistoryFile[], asked: HeatmapQuery): string
   );
 }
 
-/** Query for the `longitude`, `latitude` and `seconds` of the fixes that count for a span and an area. */
+/** Returns a query for the `longitude`, `latitude` and `seconds` of the fixes that count for a span and an area. */
 async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: HeatmapQuery): Promise<string> {
   const { whose, fromMs, toMs, maxGapMs } = asked;
   const own = parquet(filesOf(files, whose, around(asked)));
@@ -73,18 +73,21 @@ async function staysOf(duck: Duck, files: readonly HistoryFile[], asked: Heatmap
 }
 
 /**
- * Latitude band with one width of cells in meters: 0.1°. Columns of cells are straight within a band. The width of
- * cells is exact to 0.1 % at 50° of latitude.
+ * Height of a latitude band, 0.1°, in meters. All cells of a band are equally wide in degrees, so columns are straight
+ * within it. The width of a cell is exact to 0.1 % at 50° of latitude.
  */
 const BAND_METRES = DEGREE_METRES / 10;
 
-/** Latitude at which the cells of a row are as wide as high: the middle of its band. */
+/** Returns the latitude at which the cells of a row are square: the middle of its band. */
 function bandLatitude(up: number, cellMetres: number): number {
   const band = Math.floor(((up + 0.5) * cellMetres) / BAND_METRES);
   return Math.max(-90, Math.min(90, ((band + 0.5) * BAND_METRES) / DEGREE_METRES));
 }
 
-/** Square cells, counted from the equator and the meridian of Greenwich, independent of the fixes. */
+/**
+ * Assigns stays to square cells. Cells are counted from the equator and the prime meridian, so they do not depend on
+ * the fixes.
+ */
 async function inMetres(duck: Duck, stays: string, asked: HeatmapQuery): Promise<AnswerContent> {
   const { cellMetres } = asked;
   const band = `floor((up + 0.5) * ${cellMetres} / ${BAND_METRES})`;

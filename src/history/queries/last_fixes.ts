@@ -4,10 +4,10 @@ import type { Duck } from '../duck.ts';
 import type { HistoryFile } from '../files.ts';
 import { Values } from './sql.ts';
 
-/** Temporary tables: ids to be searched, and the last fix of each one that was found. */
+/** Temporary tables: the ids to search, and the last fix of each object found. */
 const [SOUGHT, LAST_FIXES] = ['sought', 'last_fixes'] as const;
 
-/** Objects on whose last fix since a time an answer depends. */
+/** Objects whose last fix since a time affects an answer. */
 export interface LastFixesNeeded {
   readonly topic: PositionTopic;
   readonly fromMs: number;
@@ -23,10 +23,10 @@ interface Sought {
 
 /**
  * Finds the last recorded fix of some objects. Returns the name of a temporary table with their `id`, `time` and
- * `provider_id`; objects without a fix in these files are not in it.
+ * `provider_id`, without objects that have no fix in these files.
  *
- * Files are read from the latest hour backwards, as many hours at once as all before, until every object is found. An
- * object that still moves is found in the last hour, whatever the span of the files.
+ * Files are read backwards from the latest hour, in batches of doubling size, until every object is found. An object
+ * that still moves is found in the last hour, whatever the span of the files.
  */
 export async function lastFixes(duck: Duck, files: readonly HistoryFile[], { ids, values }: Sought): Promise<string> {
   await duck.run(`CREATE OR REPLACE TEMP TABLE ${SOUGHT} AS SELECT DISTINCT id FROM (${ids})`, values ?? new Values());

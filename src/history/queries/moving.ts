@@ -11,7 +11,7 @@ import { microseconds, num, Values } from './sql.ts';
  * History in the form of OGC API – Moving Features 1.0: objects as features, and their tracks as temporal geometries.
  */
 
-/** Objects that were in a box, by id, each with its first and last time in the span. */
+/** Returns the objects that were in a box, by id, each with its first and last time in the span. */
 export async function objects(duck: Duck, files: readonly HistoryFile[], asked: ObjectsQuery): Promise<AnswerContent> {
   const { whose, limit, cursor, only, box, href } = asked;
   const values = new Values();
@@ -45,7 +45,7 @@ interface Waypoint {
   readonly position: readonly number[];
 }
 
-/** Track of an object: its positions, or interpolated positions at given times. */
+/** Returns the track of an object: its positions, or interpolated positions at given times. */
 export async function way(duck: Duck, files: readonly HistoryFile[], asked: TrackQuery): Promise<AnswerContent> {
   const { leafMs, endsMs, limit, cursor, box, href } = asked;
   const isBehind = ({ us }: Waypoint): boolean => cursor === undefined || us > Number(cursor.us);
@@ -78,7 +78,7 @@ export async function way(duck: Duck, files: readonly HistoryFile[], asked: Trac
   return { text: JSON.stringify(body), next };
 }
 
-/** Response without any history. */
+/** Returns the response if there is no history. */
 export function nothingMoved({ ask, href }: ObjectsQuery | TrackQuery): object {
   const list =
     ask === 'objects'
@@ -87,7 +87,10 @@ export function nothingMoved({ ask, href }: ObjectsQuery | TrackQuery): object {
   return { ...list, ...linked(href, undefined), numberReturned: 0 };
 }
 
-/** Positions with unique times: of several with one time, the last one received. */
+/**
+ * Returns a query for positions with unique times. If several positions have the same time, the last one received
+ * counts.
+ */
 function waypoints(files: readonly HistoryFile[], within: readonly string[]): string {
   return (
     `SELECT time, longitude, latitude, z FROM ${parquet(files)} WHERE ${within.join(' AND ')}` +
@@ -96,7 +99,7 @@ function waypoints(files: readonly HistoryFile[], within: readonly string[]): st
   );
 }
 
-/** Positions by time, up to one more than the page may have. */
+/** Returns positions by time, at most one more than the page may contain. */
 async function placesOf(duck: Duck, files: readonly HistoryFile[], asked: TrackQuery): Promise<readonly Waypoint[]> {
   const { id, limit, cursor } = asked;
   const behind = cursor === undefined ? [] : [`time > make_timestamptz(${cursor.us})`];
@@ -112,7 +115,7 @@ async function placesOf(duck: Duck, files: readonly HistoryFile[], asked: TrackQ
   }));
 }
 
-/** Interpolated positions at times, in order, without times at which the position is unknown. */
+/** Returns interpolated positions at times, in order, without times at which the position is unknown. */
 async function placesAt(
   duck: Duck,
   files: readonly HistoryFile[],
@@ -152,7 +155,7 @@ function onLine(before: readonly number[], after: readonly number[], part: numbe
   });
 }
 
-/** Merges two lists by time. Of equal times, that of the first list is used. */
+/** Merges two lists by time. At equal times, the first list takes precedence. */
 function merged(places: readonly Waypoint[], others: readonly Waypoint[]): readonly Waypoint[] {
   const known = new Set(places.map(({ us }) => us));
   return [...places, ...others.filter(({ us }) => !known.has(us))].sort((a, b) => a.us - b.us);
@@ -171,7 +174,7 @@ function piecesOf(places: readonly Waypoint[]): readonly (readonly Waypoint[])[]
 
 function inBox({ west, south, east, north, low, high }: BoundingBox): string {
   const within = [`latitude BETWEEN ${num(south)} AND ${num(north)}`];
-  // A box across the antimeridian has its west greater than its east.
+  // In a box across the antimeridian, west is greater than east.
   const or = west <= east ? 'AND' : 'OR';
   within.push(`(longitude >= ${num(west)} ${or} longitude <= ${num(east)})`);
   if (low !== undefined && high !== undefined) within.push(`(z IS NULL OR z BETWEEN ${num(low)} AND ${num(high)})`);
@@ -195,7 +198,7 @@ function timeOf(us: number): string {
   return formatTime(us / 1000);
 }
 
-/** Links of a list: to itself, and to its next page. */
+/** Returns the links of a list: to itself and to its next page. */
 function linked(href: string, next: string | undefined) {
   const type = href.includes('/tgsequence') ? 'application/json' : 'application/geo+json';
   const self = { href, rel: 'self', type };

@@ -20,12 +20,12 @@ import { type Columns, microseconds, num, Values } from './sql.ts';
 const SELECTED =
   'epoch_us(time) AS us, longitude, latitude, z, floor, zone_id, x, y, accuracy, speed, course, provider_id, source';
 
-/** Positions of an object, by time. */
+/** Returns the positions of an object, by time. */
 export async function places(duck: Duck, files: readonly HistoryFile[], asked: PositionsQuery): Promise<AnswerContent> {
   const { id, stepMs, limit, whose, cursor } = asked;
   const values = new Values();
   const spans = [between(asked), `id = ${values.text(id)}`];
-  // Several positions may have one time: the cursor counts those already listed.
+  // Several positions may have the same time, so the cursor counts those already listed.
   if (cursor !== undefined) spans.push(`time >= make_timestamptz(${cursor.us})`);
   const sampled =
     stepMs === undefined
@@ -42,7 +42,7 @@ export async function places(duck: Duck, files: readonly HistoryFile[], asked: P
   return { text: placesText({ ...asked, kind: whose }, isMore ? shown.slice(0, limit) : shown, next), next };
 }
 
-/** Last position of each object at a time. */
+/** Returns the last position of each object at a time. */
 export async function snapshot(
   duck: Duck,
   files: readonly HistoryFile[],
@@ -70,14 +70,16 @@ export async function snapshot(
   return { text: JSON.stringify(body), next };
 }
 
-/** Positions of many objects: the last of each step, by id and time. An object may continue on the next page. */
+/**
+ * Returns positions of many objects: the last of each step, by id and time. An object may continue on the next page.
+ */
 export async function tracks(duck: Duck, files: readonly HistoryFile[], asked: TracksQuery): Promise<AnswerContent> {
   const { fromMs, toMs, stepMs, limit, cursor, only } = asked;
   const values = new Values();
   const within = [between(asked), inArea(asked, '')];
   if (cursor !== undefined) {
     const id = values.text(cursor.id);
-    // The first condition alone lets DuckDB skip row groups.
+    // The first condition is redundant, but lets DuckDB skip row groups.
     within.push(`id >= ${id}`, `(id > ${id} OR time > make_timestamptz(${cursor.us}))`);
   }
   if (only !== undefined) within.push(`id IN ${values.list(only)}`);
@@ -115,18 +117,18 @@ export async function tracks(duck: Duck, files: readonly HistoryFile[], asked: T
   return { text: JSON.stringify(body), next };
 }
 
-/** Condition for the rows of a span. */
+/** Returns the condition for the rows of a span. */
 export function between({ fromMs, toMs }: Span): string {
   return `time >= ${microseconds(fromMs)} AND time < ${microseconds(toMs)}`;
 }
 
-/** Condition for the rows of an area. `of`: prefix of column names. */
+/** Returns the condition for the rows of an area. `of` is a prefix of column names. */
 export function inArea({ bbox, floor }: AreaFilter, of: string): string {
   const within: string[] = [];
   if (bbox !== undefined) {
     const [west, south, east, north] = bbox;
     within.push(`${of}latitude BETWEEN ${num(south)} AND ${num(north)}`);
-    // A box across the antimeridian has its west greater than its east.
+    // In a box across the antimeridian, west is greater than east.
     within.push(
       west <= east
         ? `${of}longitude BETWEEN ${num(west)} AND ${num(east)}`
@@ -137,12 +139,14 @@ export function inArea({ bbox, floor }: AreaFilter, of: string): string {
   return within.length === 0 ? 'true' : within.join(' AND ');
 }
 
-/** Number of the step of a row. */
+/** Returns the expression for the number of a row's step. */
 export function stepOf(fromMs: number, stepMs: number): string {
   return `(epoch_us(time) - ${1000 * fromMs}) // ${1000 * stepMs}`;
 }
 
-/** Positions as in the response. Outside of the projection x and y are missing. The source is that of the provider. */
+/**
+ * Returns positions as they appear in the response. x and y are omitted for positions out of range of the projection.
+ */
 function shownPlaces(columns: Columns, { crs, zone, providers, hiddenZones }: PositionFields): readonly ShownPlace[] {
   const view = viewTransform({ crs, zoneId: zone?.id }, undefined, () => zone);
   const us = (columns.us ?? []) as readonly bigint[];

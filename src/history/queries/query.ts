@@ -5,44 +5,47 @@ import type { EventTopic } from '../event_rows.ts';
 import type { Cursor } from './cursor.ts';
 import type { SharedRowsQuery } from './selection.ts';
 
-/** Queries on the history. Times are in milliseconds since 1970; spans include their start and exclude their end. */
+/**
+ * A span of time. In all queries, times are in milliseconds since 1970; spans include their start and exclude their
+ * end.
+ */
 
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Kind of positions: of a provider, as sent, or of a trackable, as moved by its providers. */
+/** Kind of positions: locations of providers, or motions of trackables. */
 export type PositionKind = 'locations' | 'motions';
 
-/** An area and a floor; undefined members are unrestricted. */
+/** An area and a floor. An undefined member does not restrict. */
 export interface AreaFilter {
   /** Degrees: west, south, east, north. */
   readonly bbox: readonly [number, number, number, number] | undefined;
   readonly floor: number | undefined;
 }
 
-/** Additional members of a position: x and y in the meters of a zone or in a projection, and names. */
+/** Options for the additional members of positions: coordinates x and y, and names. */
 export interface PositionFields {
   readonly crs: string;
   readonly zone: Zone | undefined;
-  /** Providers that are visible, by idKey; undefined for all. */
+  /** Visible providers, by idKey; undefined for all. */
   readonly providers: ReadonlySet<string> | undefined;
-  /** Zones, by idKey, in whose meters no positions are returned, as they are not visible. */
+  /** Zones that are not visible, by idKey: no positions are returned in their coordinates. */
   readonly hiddenZones: ReadonlySet<string>;
 }
 
-/** A page of a list: at most `limit` elements after the cursor's page. */
+/** A page of a list: at most `limit` elements after the cursor. */
 export interface Page {
   readonly limit: number;
-  /** From the response with the page before. */
+  /** Cursor in the response of the previous page. */
   readonly cursor: Cursor | undefined;
 }
 
 export const FORMATS = ['json', 'geojson', 'csv', 'mfjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Positions of an object. With a step, the last of each. */
+/** Positions of an object; with a step, the last one of each step. */
 export interface PositionsQuery extends Span, Page {
   readonly ask: 'places';
   readonly whose: PositionKind;
@@ -54,18 +57,18 @@ export interface PositionsQuery extends Span, Page {
   readonly hasHeader: boolean;
 }
 
-/** Positions at a time: the last one of each object that is not older than allowed. */
+/** Positions at a time: the last one of each object, unless it is too old. */
 export interface SnapshotQuery extends Page, AreaFilter {
   readonly ask: 'snapshot';
   readonly whose: PositionKind;
   readonly atMs: number;
   readonly maxAgeMs: number;
   readonly shown: PositionFields;
-  /** Only these; undefined for all. */
+  /** Ids to which the query is restricted; undefined for all. */
   readonly only: readonly string[] | undefined;
 }
 
-/** Positions of many objects, the last of each step, as columns. */
+/** Positions of many objects as columns: the last position of each step. */
 export interface TracksQuery extends Span, Page, AreaFilter {
   readonly ask: 'tracks';
   readonly whose: PositionKind;
@@ -83,24 +86,24 @@ export interface EventsQuery extends Span, Page {
 }
 
 export const COUNTED_KINDS = ['trackable', 'provider', 'all'] as const;
-/** Objects that count in fences. `object`: trackables, and providers without a trackable, each once. */
+/** Objects that count in fences. `object` stands for trackables, and for providers without a trackable. */
 export type CountedObjects = 'object' | (typeof COUNTED_KINDS)[number];
 
-/** Current fence timeouts in milliseconds, by the ids of the entities that set them; Infinity for none. */
+/** Current fence timeouts in milliseconds, by the ids of the entities that set them; Infinity for an infinite one. */
 export interface Timeouts {
   readonly fences: ReadonlyMap<string, number>;
   readonly trackables: ReadonlyMap<string, number>;
   readonly providers: ReadonlyMap<string, number>;
 }
 
-/** A query on visits: of some fences, or of all if undefined. */
+/** Restricts visits to some fences. */
 export interface VisitFilter extends Span {
   readonly fenceIds: readonly string[] | undefined;
   readonly counted: CountedObjects;
   readonly timeouts: Timeouts;
 }
 
-/** Visits of fences, optionally by one trackable. */
+/** Visits of fences, optionally of one trackable only. */
 export interface VisitsQuery extends VisitFilter, Page {
   readonly ask: 'visits';
   readonly trackableId: string | undefined;
@@ -125,7 +128,7 @@ export interface HeatmapQuery extends Span, AreaFilter {
   readonly grid: 'metres' | 'h3';
   readonly cellMetres: number;
   readonly resolution: number;
-  /** Longest time that a fix counts: a silent object is nowhere. */
+  /** Maximum time for which a fix counts. After that, the position of a silent object is unknown. */
   readonly maxGapMs: number;
 }
 
@@ -143,12 +146,12 @@ export interface BoundingBox {
   readonly south: number;
   readonly east: number;
   readonly north: number;
-  /** Meters; a position without a height is inside of any. Set both or none. */
+  /** Height range in meters; both or neither are set. A position without height is in every range. */
   readonly low: number | undefined;
   readonly high: number | undefined;
 }
 
-/** Page of a document of OGC API – Moving Features. */
+/** Query for a page of a document of OGC API – Moving Features. */
 interface MovingFeaturesQuery extends Span, Page {
   readonly whose: PositionKind;
   readonly box: BoundingBox | undefined;
@@ -159,7 +162,7 @@ interface MovingFeaturesQuery extends Span, Page {
 /** Objects that were in a box. */
 export interface ObjectsQuery extends MovingFeaturesQuery {
   readonly ask: 'objects';
-  /** Only these; undefined for all. */
+  /** Ids to which the query is restricted; undefined for all. */
   readonly only: readonly string[] | undefined;
 }
 
@@ -167,13 +170,13 @@ export interface ObjectsQuery extends MovingFeaturesQuery {
 export interface TrackQuery extends MovingFeaturesQuery {
   readonly ask: 'way';
   readonly id: string;
-  /** Only interpolated positions at these times of the span, in order. */
+  /** Times in the span, in order, at which positions are interpolated; undefined for the recorded positions. */
   readonly leafMs: readonly number[] | undefined;
-  /** Times at which the track is split; it has a position at them as well. */
+  /** Times at which the track is split. Positions are also interpolated at these. */
   readonly endsMs: readonly number[] | undefined;
 }
 
-/** Whether anything was ever recorded of an object or a fence. The answer is `true` or `false`. */
+/** Whether anything was ever recorded for an object or a fence. The answer is `true` or `false`. */
 export interface ExistsQuery {
   readonly ask: 'known';
   readonly kind: ObjectKind | 'fence';
@@ -195,13 +198,16 @@ export type HistoryQuery =
   | ObjectsQuery
   | TrackQuery;
 
-/** Objects whose last fixes the answer depends on, by the available rows. The answer is a list of LastFixesNeeded. */
+/**
+ * Objects whose last fixes affect the answer, determined from the available rows. The answer is a list of
+ * LastFixesNeeded.
+ */
 export interface LastFixesQuery {
   readonly ask: 'sought';
   readonly of: HistoryQuery;
 }
 
-/** A query that the pool answers: of a client, or of a hub of the cluster, for another one or for itself. */
+/** A query that the pool answers: from a client, or from a hub of the cluster. */
 export type PoolQuery = HistoryQuery | SharedRowsQuery | LastFixesQuery;
 
 /** An answer: its content, and the cursor of the next page. */
@@ -210,16 +216,16 @@ export interface AnswerContent {
   readonly next: string | undefined;
 }
 
-/** Longest time that an open visit counts after its entry. Entries before that are not searched. */
+/** Maximum time for which an open visit counts. Earlier entries are not searched. */
 export const LOOK_BACK_MS = 7 * 86_400_000;
 
-/** From the first to the last time that may be recorded. */
+/** The span from the first to the last time that can be recorded. */
 export const EVER: Span = { fromMs: -6.3e13, toMs: 2.6e14 };
 
-/** Between two positions of a track with a longer gap, the position is unknown. */
+/** If the gap between two positions of a track is longer, the position in between is unknown. */
 export const GAP_MS = 600_000;
 
-/** A query that cannot be answered as it is. The message is for the client. */
+/** Thrown for a query that cannot be answered in this form. The message is for the client. */
 export class Unanswerable extends Error {
   readonly problem: Problem;
 

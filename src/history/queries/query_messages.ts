@@ -15,11 +15,11 @@ export type ToQueryProcess =
 
 /** Messages from a query process. */
 export type FromQueryProcess =
-  /** The database is open, and queries can begin. */
+  /** The database is open, so queries can start. */
   | { readonly say: 'ready' }
   | ({ readonly say: 'answer'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> } & Pick<
       QueryAnswer,
       'next' | 'damaged'
     >)
-  /** `problem`: why the query itself is invalid. */
+  /** `problem` is set if the query itself is invalid. */
   | { readonly say: 'failure'; readonly id: number; readonly why: string; readonly problem?: ErrorReason };

@@ -12,7 +12,7 @@ export interface PoolSettings {
   readonly processes: number;
   readonly memoryMb: number;
   readonly timeoutMs: number;
-  /** Most heap of a process besides its database, in MB; 1,024 by default. */
+  /** Maximum heap of a process besides its database, in MB; 1,024 by default. */
   readonly heapMb?: number;
 }
 
@@ -30,7 +30,7 @@ export interface HistoryAnswer {
   readonly bytes: Uint8Array;
   /** Cursor of the next page; undefined on the last one. */
   readonly next: string | undefined;
-  /** Number of unreadable files that may contain further rows. */
+  /** Number of unreadable files that may contain more rows. */
   readonly damaged: number;
   /** Hubs of the cluster whose rows are missing; empty without a cluster. */
   readonly missingHubs?: readonly string[];
@@ -38,24 +38,29 @@ export interface HistoryAnswer {
 
 const QUERY_PROCESS = fileURLToPath(new URL('../../../workers/history_query.ts', import.meta.url));
 const [HEAP_MB, SEMI_SPACE_MB] = [1024, 16] as const;
-/** Most queries that wait for a process. */
+/** Maximum number of queries that wait for a process. */
 const WAITING_MAX = 64;
-/** A process that does not end its query that long after an interrupt is killed. */
+/** A process is killed if its query has not stopped within this time after an interrupt. */
 const KILL_MS = 500;
-/** Most time that a query waits for a process, as a multiple of the query timeout, as it may follow slow ones. */
+/**
+ * Maximum time that a query waits for a process, as a multiple of the query timeout, since slow queries may precede it.
+ */
 const WAIT_TIMES = 2;
-/** Most time for a process to start, which does not count for a query. */
+/** Maximum time for a process to start. It does not count towards the query timeout. */
 const START_MS = 10_000;
-/** A process that was idle for that long ends: its database and its heap take a hundred megabytes and more. */
+/** An idle process is stopped after this time, since its database and heap take 100 MB and more. */
 export const IDLE_MS = 20_000;
-/** Characters of the last output of a process. They reach the reason of a crash, which precedes up to 10,000 of stack trace. */
+/**
+ * Number of characters retained of a process's last output: enough for the reason of a crash, which is followed by a
+ * stack trace of up to 10,000 characters.
+ */
 const OUTPUT_MAX = 16_000;
 
 interface PendingQuery {
   readonly question: PoolQuery;
-  /** Files besides those of this hub. */
+  /** Files with rows of other hubs. */
   readonly others: readonly HistoryFile[];
-  /** Whether it was answered or rejected. Later answers are ignored. */
+  /** Whether the query was answered or rejected. Later answers are ignored. */
   isSettled: boolean;
   resolve(answer: HistoryAnswer): void;
   reject(error: unknown): void;
@@ -66,34 +71,34 @@ interface RunningQuery {
   readonly asked: PendingQuery;
   readonly leased: LeasedFiles;
   isInterrupted: boolean;
-  /** Cancels the next step against a query that takes too long. */
+  /** Cancels the pending timeout. */
   cancel(): void;
 }
 
 interface QueryProcess {
   readonly child: ChildProcess;
   isReady: boolean;
-  /** Whether it was killed: only its exit counts then. */
+  /** Whether the process was killed. Only its exit is handled then. */
   isKilled: boolean;
   underWay: RunningQuery | undefined;
-  /** Cancels the end of the idle process. */
+  /** Cancels the idle timeout. */
   cancelEnd(): void;
 }
 
 /**
- * Pool of processes that answer queries on the history. Each has its own database in memory, and one query at a time.
- * Processes start on demand, and end when they have been idle for IDLE_MS.
+ * Pool of processes that answer queries on the history. Each process has its own in-memory database and runs one query
+ * at a time. Processes start on demand and stop when they have been idle for IDLE_MS.
  *
  *     waiting ──▶ preparing ─────▶ in flight ──▶ done
  *                 leases files     in a process   releases its files
  *
- * As many queries as there may be processes are prepared or in flight. When one of them is done, with any outcome, the
- * next one is taken.
+ * The number of queries that are being prepared or in flight is limited by the number of processes. When one of them is
+ * done, with any outcome, the next waiting one starts.
  *
  * A query is rejected when it has waited for twice `timeoutMs`, when it was in flight for `timeoutMs`, or when its
- * client disconnects. The pool interrupts DuckDB then, and kills and replaces a process that continues for KILL_MS. The pool
- * has processes rather than threads: a thread that is terminated, or runs out of memory, while DuckDB works for it crashes
- * the whole hub, and its memory does not return to the operating system.
+ * client disconnects. The pool then interrupts DuckDB; a process that has not stopped within KILL_MS is killed and
+ * replaced. The pool uses processes rather than threads: a thread that is terminated or runs out of memory during a
+ * DuckDB statement crashes the whole hub, and its memory does not return to the operating system.
  */
 export class QueryPool {
   readonly #settings: PoolSettings;
@@ -111,8 +116,8 @@ export class QueryPool {
   }
 
   /**
-   * Answers a query. Rejects with HUB_BAD_REQUEST if it is too large, and with HUB_UNAVAILABLE if it cannot be answered
-   * now or its client has disconnected.
+   * Answers a query. Rejects with HUB_BAD_REQUEST if the query is too large, and with HUB_UNAVAILABLE if it cannot be
+   * answered now or the client has disconnected.
    */
   ask(question: PoolQuery, gone?: AbortSignal, others: readonly HistoryFile[] = []): Promise<HistoryAnswer> {
     return new Promise((resolve, reject) => {
@@ -158,7 +163,7 @@ export class QueryPool {
     await Promise.all([...this.#processes].map((one) => this.#end(one)));
   }
 
-  /** Ends a process, which accepts no more queries. It only reads: nothing is lost. */
+  /** Stops a process, which accepts no more queries. Nothing is lost, since it only reads. */
   #end(one: QueryProcess): Promise<void> {
     one.cancelEnd();
     this.#processes.delete(one);
@@ -186,7 +191,7 @@ export class QueryPool {
       if (this.#isClosed) asked.reject(this.#refused(''));
       else if (!asked.isSettled) this.#begin(asked, leased);
     } catch (error) {
-      this.#deps.log.warn('The history has no files for a question', { error: messageOf(error) });
+      this.#deps.log.warn('The history cannot provide files for a query', { error: messageOf(error) });
       asked.reject(hubError('history_files_unavailable'));
     }
     this.#preparing--;
@@ -205,7 +210,7 @@ export class QueryPool {
     this.#limit(one);
   }
 
-  /** Limits the time of the query in a process, from now on. */
+  /** Starts the timeout of the query in a process. */
   #limit({ underWay, isReady }: QueryProcess): void {
     if (underWay === undefined || underWay.isInterrupted) return;
     underWay.cancel();
@@ -226,7 +231,7 @@ export class QueryPool {
     this.#giveUp(asked, hubError('no_query_process', { limit: waitedMs, factor: WAIT_TIMES }));
   }
 
-  /** Answers a query with an error, and stops the work on it. A query that is being prepared is not begun. */
+  /** Rejects a query and stops its processing. A query that is being prepared is not started. */
   #giveUp(asked: PendingQuery, error: HubError): void {
     asked.reject(error);
     const index = this.#waiting.indexOf(asked);
@@ -235,7 +240,10 @@ export class QueryPool {
     if (one !== undefined) this.#interrupt(one);
   }
 
-  /** Interrupts the query in a process, which is killed if it goes on. Its exit does the rest. */
+  /**
+   * Interrupts the query in a process, and kills the process if the query continues. The handler of its exit replaces
+   * it.
+   */
   #interrupt(one: QueryProcess): void {
     const { underWay } = one;
     if (underWay === undefined) return;
@@ -273,7 +281,7 @@ export class QueryPool {
       this.#processes.delete(one);
       this.#fail(one, why);
     };
-    // If it cannot be started there is no exit.
+    // A process that cannot be started reports no exit.
     child.on('error', (error) => gone(String(error)));
     child.on('close', (code, signal) => gone(`its process has ended with ${signal ?? code}: ${output}`));
     return one;
@@ -307,14 +315,14 @@ export class QueryPool {
     this.#done(one);
   }
 
-  /** Error for a query that a process has failed to answer. */
+  /** Returns the error for a query that a process failed to answer. */
   #refused(why: string): HubError {
     const { memoryMb, timeoutMs } = this.#settings;
     if (this.#isClosed) return hubError('closing', QUERY);
     if (/out of memory|memory limit/i.test(why)) return hubError('query_exceeds_memory', { limit: memoryMb });
     if (/INTERRUPT Error|took too long/.test(why)) return hubError('query_exceeds_time', { limit: timeoutMs });
-    // DuckDB's message may contain the statement, and names files.
-    this.#deps.log.warn('A question about the past could not be answered', { error: why });
+    // Only logged: DuckDB's message may contain the statement and names of files.
+    this.#deps.log.warn('A history query failed', { error: why });
     return hubError('query_failed');
   }
 
@@ -328,7 +336,7 @@ export class QueryPool {
   }
 }
 
-/** Sends a message to a process. One that has just ended is replaced when its exit is received. */
+/** Sends a message to a process. If the process has just exited, the handler of the exit replaces it. */
 function send({ child }: QueryProcess, message: ToQueryProcess): void {
   child.send(message, () => undefined);
 }
@@ -342,7 +350,7 @@ const QUERY = { operation: 'query_history' } as const;
 /** Topics with the positions of an object. */
 const KNOWN_BY = { trackable: ['motions'], provider: ['locations'], fence: [] } as const;
 
-/** Files needed to answer a query. */
+/** Returns the files needed to answer a query. */
 export function wantedFor(question: PoolQuery): FilesWanted {
   switch (question.ask) {
     case 'places':
@@ -350,7 +358,7 @@ export function wantedFor(question: PoolQuery): FilesWanted {
     case 'objects':
       return spanOf([question.whose], question);
     case 'heatmap': {
-      // The next fix after the span is searched, however late it is.
+      // Includes the next fix after the span, however late it is.
       const { whose, fromMs, maxGapMs } = question;
       return spanOf([whose], { fromMs: fromMs - maxGapMs, toMs: EVER.toMs });
     }
@@ -372,7 +380,7 @@ export function wantedFor(question: PoolQuery): FilesWanted {
     case 'sought':
       return wantedFor(question.of);
     default:
-      // Exits after the span, and the last fixes of objects that have not left.
+      // Includes exits after the span, and the last fixes of objects that have not left.
       return spanOf(['fence_events', 'motions', 'locations'], {
         fromMs: question.fromMs - LOOK_BACK_MS,
         toMs: EVER.toMs,

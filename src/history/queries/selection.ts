@@ -4,19 +4,19 @@ import { HISTORY_TOPICS, type HistoryTopic } from '../../model/history.ts';
 
 /**
  * Rows that one hub of a cluster needs from the others to answer a query. Objects migrate between hubs, so partial
- * answers do not add up: of two hubs with half of a track each, neither knows the time between the halves. So each hub
- * selects the rows on which the answer depends, and the queried hub computes the answer once, from its own rows and
+ * answers cannot be combined: if two hubs have half of a track each, neither has the time between the halves. So each
+ * hub selects the rows that affect the answer, and the queried hub computes the answer once, from its own rows and
  * theirs.
  *
  * `keep` reduces the rows of a hub without changing the answer, however the rows are distributed:
  *
- *     all        all that are selected
- *     any        one row, if there is one
- *     first      the first `count` in the order of `time` and, for events, `id`: a page of a list
- *     last       the last of each object, or of each of its steps if `stepMs` is set; the first `count` of them, by id and time
- *     latest     the time and the provider of the latest position of each object
- *     extremes   of each object those with the least and greatest time, longitude and latitude, and one in the box
- *     visits     fence events of visits that began before `entryBeforeMs`, and for each fence and object one of a later visit
+ *     all all selected rows
+ *     any one row, if any
+ *     first the first `count` rows by `time` and, for events, `id`: a page of a list
+ *     last the last row of each object, or of each of its steps if `stepMs` is set; the first `count` of these, by id and time
+ *     latest time and provider of each object's latest position
+ *     extremes for each object, the rows with the least and greatest time, longitude and latitude, and one in the box
+ *     visits fence events of visits that started before `entryBeforeMs` and, for each fence and object, one of a later visit
  */
 const Ids = Type.Optional(Type.Array(Type.String()));
 const Box = Type.Optional(Type.Tuple([Type.Number(), Type.Number(), Type.Number(), Type.Number()]));
@@ -27,7 +27,7 @@ export const RowSelection = Type.Object({
   topic: Type.Unsafe<HistoryTopic>(Type.Enum([...HISTORY_TOPICS])),
   fromMs: Type.Number(),
   toMs: Type.Number(),
-  /** By column. */
+  /** Values by column. */
   id: Ids,
   fence_id: Ids,
   trackable_id: Ids,
@@ -38,9 +38,9 @@ export const RowSelection = Type.Object({
   collision_type: Ids,
   /** Either of a collision's trackables. */
   trackables: Ids,
-  /** Only rows with that time or a later one. */
+  /** Only rows with this time or a later one. */
   sinceUs: Instant,
-  /** Only rows after that one: events by time and id, others by id and time, or by id alone without a time. */
+  /** Only rows after this one. Events are ordered by time and id, other rows by id and time; without a time, by id. */
   after: Type.Optional(Type.Object({ us: Instant, id: Type.String() })),
   bbox: Box,
   floor: Type.Optional(Type.Number()),
@@ -50,7 +50,7 @@ export const RowSelection = Type.Object({
   entryBeforeMs: Type.Optional(Type.Number()),
   keep: Type.Unsafe<(typeof KEPT)[number]>(Type.Enum([...KEPT])),
   count: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** Whether properties and whole events are needed. */
+  /** Whether properties and complete events are needed. */
   isWhole: Type.Boolean(),
 });
 export type RowSelection = Static<typeof RowSelection>;

@@ -11,8 +11,8 @@ import {
 import type { RowSelection } from './selection.ts';
 
 /**
- * Selections of the rows of other hubs on which the answer to a query depends, without the last fixes of objects: those
- * objects are known only when the rows of all hubs have been collected.
+ * Returns the selections of other hubs' rows that affect the answer to a query. Last fixes are not included, because
+ * their objects are known only after the rows of all hubs have been collected.
  */
 export function selectionsOf(question: HistoryQuery): readonly RowSelection[] {
   switch (question.ask) {
@@ -36,7 +36,8 @@ export function selectionsOf(question: HistoryQuery): readonly RowSelection[] {
     }
     case 'snapshot': {
       const { whose, atMs, maxAgeMs, only, cursor } = question;
-      // A selection's span excludes its end, and a snapshot's time is included: times have microseconds.
+      // A selection excludes the end of its span, but a snapshot includes its time, so the span ends a microsecond
+      // later.
       const span = { fromMs: atMs - maxAgeMs + MICROSECOND_MS, toMs: atMs + MICROSECOND_MS };
       const after = cursor && { after: { id: cursor.id } };
       return [{ topic: whose, keep: 'last', isWhole: false, ...span, ...idsOf(only), ...after }];
@@ -48,7 +49,7 @@ export function selectionsOf(question: HistoryQuery): readonly RowSelection[] {
     }
     case 'heatmap': {
       const { whose, fromMs, toMs, maxGapMs } = question;
-      // The first fix after the span bounds the last one in it.
+      // The first fix after the span limits how long the last one in it counts.
       const around = { fromMs: fromMs - maxGapMs, toMs: toMs + maxGapMs };
       return [{ topic: whose, keep: 'all', isWhole: false, ...around }];
     }
@@ -70,7 +71,7 @@ export function selectionsOf(question: HistoryQuery): readonly RowSelection[] {
     case 'events': {
       const { topic, fenceIds, trackableIds, providerIds, eventType, limit, cursor } = question;
       const isFence = topic === 'fence_events';
-      // A collision has neither fences nor providers.
+      // Collisions have neither fences nor providers.
       if (!isFence && (fenceIds !== undefined || providerIds !== undefined)) return [];
       return [
         {
@@ -90,7 +91,7 @@ export function selectionsOf(question: HistoryQuery): readonly RowSelection[] {
   }
 }
 
-/** Selections of the last fixes of objects, in lists that are short enough for a message between hubs. */
+/** Returns selections of the last fixes of objects, in lists short enough for a message between hubs. */
 export function selectionsOfLastFixes(needed: readonly LastFixesNeeded[]): readonly (readonly RowSelection[])[] {
   return needed.flatMap(({ topic, fromMs, ids }) =>
     inParts(ids).map((id) => [
@@ -100,7 +101,7 @@ export function selectionsOfLastFixes(needed: readonly LastFixesNeeded[]): reado
 }
 
 const MICROSECOND_MS = 0.001;
-/** Most characters of ids in a message. */
+/** Maximum number of characters of ids in a message. */
 const PART_CHARACTERS = 200_000;
 
 function inParts(ids: readonly string[]): readonly (readonly string[])[] {
@@ -117,7 +118,7 @@ function inParts(ids: readonly string[]): readonly (readonly string[])[] {
   return parts;
 }
 
-/** Any row of an object or a fence, at any time. */
+/** Returns selections of any row of an object or a fence, at any time. */
 function ofAnything({ kind, id }: ExistsQuery): readonly RowSelection[] {
   const any = { ...EVER, keep: 'any', isWhole: false } as const;
   if (kind === 'fence') return [{ ...any, topic: 'fence_events', fence_id: [id] }];
@@ -128,7 +129,8 @@ function ofAnything({ kind, id }: ExistsQuery): readonly RowSelection[] {
 }
 
 /**
- * Events of visits that began before the end of the span. Later events have the exits, and show which visits are open.
+ * Selects events of visits that started before the end of the span. Later events contain the exits, and show which
+ * visits are open.
  */
 function ofVisits({ fromMs, toMs, fenceIds }: VisitFilter, trackableId?: string): RowSelection {
   return {

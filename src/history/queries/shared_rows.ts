@@ -15,17 +15,17 @@ import { microseconds, num, Values } from './sql.ts';
 
 /** A file with selected rows of one hour. */
 export interface SharedFile extends Pick<HistoryFile, 'topic' | 'hourMs' | 'rows' | 'path'> {
-  /** Long properties to which events refer in their column `properties` (fence_properties.ts). */
+  /** Long properties to which events in the file refer (fence_properties.ts). */
   readonly references: readonly string[];
 }
 
-/** Most bytes of the rows of one hub for a query. */
+/** Maximum bytes of one hub's rows for a query. */
 export const SHARED_BYTES_MAX = 48 << 20;
-/** Columns that only lists of events need. */
+/** Columns that are needed only for lists of events. */
 const WHOLE = ['properties', 'event'] as const;
 let lastFile = 0;
 
-/** Writes the selected rows to a file per hour. The answer is a list of SharedFile as JSON. */
+/** Writes the selected rows to one file per hour. The answer is a list of SharedFile as JSON. */
 export async function sharedRows(
   duck: Duck,
   files: readonly HistoryFile[],
@@ -79,7 +79,7 @@ interface Selecting {
   readonly values: Values;
 }
 
-/** Latest positions of some objects, with no more columns than lastFixes uses. */
+/** Selects the latest positions of some objects, with only the columns that lastFixes uses. */
 async function latest({ topic, fromMs, id = [] }: RowSelection, { duck, files }: Selecting): Promise<string> {
   const sought = new Values();
   const table = await lastFixes(duck, files, {
@@ -124,7 +124,7 @@ function selected(selection: RowSelection, { files, values }: Selecting): string
   }
 }
 
-/** Columns by which rows are selected, and their values. */
+/** Columns by which rows can be selected. */
 const LISTED = [
   ...(['id', 'fence_id', 'trackable_id', 'provider_id', 'object_id', 'object_type'] as const),
   ...(['event_type', 'collision_type'] as const),
@@ -145,14 +145,14 @@ function conditions(selection: RowSelection, values: Values): readonly string[] 
     const [id, time] = [values.text(after.id), after.us === undefined ? undefined : `make_timestamptz(${after.us})`];
     if (time === undefined) found.push(`id > ${id}`);
     else if (keep === 'first') found.push(`(time, id) > (${time}, ${id})`);
-    // The first condition alone lets DuckDB skip row groups.
+    // The first condition is redundant, but lets DuckDB skip row groups.
     else found.push(`id >= ${id}`, `(id > ${id} OR time > ${time})`);
   }
   if (keep !== 'extremes') found.push(inArea({ bbox, floor }, ''));
   return found;
 }
 
-/** Condition for rows in the box; true without one. */
+/** Returns the condition for rows in the box; `true` without a box. */
 function boxOf({ bbox, low, high }: RowSelection): string {
   const height =
     low === undefined || high === undefined ? 'true' : `(z IS NULL OR z BETWEEN ${num(low)} AND ${num(high)})`;

@@ -3,7 +3,7 @@ import type { HistoryFile } from '../files.ts';
 import { HOUR_MS } from '../layout.ts';
 import type { Span } from './query.ts';
 
-/** Files of a topic whose hours overlap with a span. */
+/** Returns the files of a topic whose hours overlap with a span. */
 export function filesOf(
   files: readonly HistoryFile[],
   topic: HistoryTopic,

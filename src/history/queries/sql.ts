@@ -1,12 +1,12 @@
 /** Columns of a result by name. Times in microseconds and other 64-bit integers are bigint. */
 export type Columns = Readonly<Record<string, readonly unknown[]>>;
 
-/** Number of strings beyond which they are passed as one list: long statements are slow to plan. */
+/** Above this number, strings are passed as one list, since long statements are slow to plan. */
 const SINGLE_TEXTS_MAX = 100;
 
 /**
- * Strings of a statement that come from clients or files. They are passed to DuckDB as parameters and never become part
- * of the statement. Each method returns the expression that stands for the value.
+ * Parameters of a statement: strings that come from clients or files, and never become part of the statement itself.
+ * Each method adds a value and returns the expression for it.
  */
 export class Values {
   /** By parameter name. */
@@ -17,14 +17,14 @@ export class Values {
     return this.#add(value);
   }
 
-  /** Right side of IN. */
+  /** Returns the right side of IN. */
   list(texts: readonly string[]): string {
     if (texts.length === 0) return '(NULL)';
     if (texts.length <= SINGLE_TEXTS_MAX) return `(${texts.map((each) => this.text(each)).join()})`;
     return `(SELECT unnest(${this.array(texts)}))`;
   }
 
-  /** A list of DuckDB. */
+  /** Returns a DuckDB list. */
   array(texts: readonly string[]): string {
     return this.#add(texts);
   }
@@ -36,19 +36,20 @@ export class Values {
   }
 }
 
-/** An instant in DuckDB, from milliseconds since 1970. */
+/** Returns a DuckDB instant, given milliseconds since 1970. */
 export function microseconds(ms: number): string {
   return `make_timestamptz(${Math.round(1000 * ms)})`;
 }
 
 /**
- * Milliseconds between two instants. `date_diff` would take 50 times as long, as it uses the calendar of a time zone.
+ * Returns the expression for the milliseconds between two instants. `date_diff` takes 50 times as long, since it uses
+ * the calendar of a time zone.
  */
 export function millisecondsBetween(from: string, to: string): string {
   return `(epoch_us(${to}) - epoch_us(${from})) / 1000`;
 }
 
-/** A finite number. */
+/** Returns a finite number as an SQL literal. */
 export function num(value: number): string {
   return `${value}::DOUBLE`;
 }

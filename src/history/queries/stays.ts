@@ -8,11 +8,11 @@ export interface Track {
   readonly lats: ArrayLike<number>;
 }
 
-/** A stay within a circle: a range of positions without its end. */
+/** A stay within a circle, as a range of positions that excludes `end`. */
 export interface TrackStay {
   readonly first: number;
   readonly end: number;
-  /** Mean of its positions. */
+  /** Mean of the positions. */
   readonly lon: number;
   readonly lat: number;
 }
@@ -25,14 +25,14 @@ interface StayOptions {
 }
 
 /**
- * Finds stays by their first position (Li et al., "Mining user similarity based on location history", 2008): a stay
- * lasts as long as the object is within the radius of it. One that is long enough is a stop, and the next one begins
- * after it; otherwise the next one begins at the next position.
+ * Finds stops in a track (Li et al., "Mining user similarity based on location history", 2008). A stay lasts as long as
+ * the object is within the radius of the stay's first position. If it is long enough, it is a stop, and the next stay
+ * starts after it; otherwise the next stay starts at the next position.
  *
  * A stay is long enough if all positions up to `needed`, the first one that is `minStopMs` later, are near its first
- * position. If one is not, that outlier is usually too far from the next first positions as well: one comparison rules
- * each of them out. Only when it no longer does is another outlier searched, backwards from the latest position, since
- * that serves longest. So the time grows with the number of positions, and not with the number of positions in a stop.
+ * position. If one is not, this outlier is usually too far from the following first positions as well, so one
+ * comparison rules out each of them. Otherwise another outlier is searched, backwards from the latest position, because
+ * a late outlier serves longest. So the run time grows with the number of positions, not with the length of stops.
  */
 export function staysOf(
   { times, lons, lats }: Track,
@@ -44,14 +44,14 @@ export function staysOf(
   const isFar = (a: number, b: number): boolean =>
     geodesicMeters(at(lons, a), at(lats, a), at(lons, b), at(lats, b)) > radiusMetres;
   const isCut = (i: number): boolean => i === count || at(times, i) - at(times, i - 1) > maxGapMs;
-  /** Whether there is no gap between `first` and `needed`. */
+  /** The first position at least `minStopMs` after `first`, or the last one before a gap. */
   let needed = 0;
   let outlier = 0;
   for (let first = 0; first < count; ) {
     needed = Math.max(needed, first);
     while (at(times, needed) - at(times, first) < minStopMs && !isCut(needed + 1)) needed++;
     if (at(times, needed) - at(times, first) < minStopMs) {
-      // The track ends, or the object is silent, before a stay can be long enough, also one that begins later.
+      // The track ends, or the object is silent, before any stay that starts here or later could be long enough.
       first = needed + 1;
       continue;
     }
@@ -76,7 +76,7 @@ export function staysOf(
   return stays;
 }
 
-/** Length of a range of positions, in meters. */
+/** Returns the length of a range of positions, in meters. */
 export function lengthOf({ lons, lats }: Track, first: number, last: number): number {
   let metres = 0;
   for (let i = first; i < last; i++) {

@@ -10,7 +10,10 @@ import { lengthOf, type TrackStay, staysOf, type Track } from './stays.ts';
 
 const PLACES_MAX = 1_000_000;
 
-/** Stops of a trackable, and its trips between them. A longer silence than the gap ends a trip. */
+/**
+ * Returns the stops of a trackable and the trips between them. A trip ends if the object is silent for longer than the
+ * gap.
+ */
 export async function trips(duck: Duck, files: readonly HistoryFile[], asked: TripsQuery): Promise<AnswerContent> {
   const { fromMs, toMs, id, maxGapMs } = asked;
   const values = new Values();
@@ -34,7 +37,7 @@ export async function trips(duck: Duck, files: readonly HistoryFile[], asked: Tr
   return { text: JSON.stringify(body), next: undefined };
 }
 
-/** Trips from the last position of a stay to the first of the next, split where the object is silent. */
+/** Returns the trips from the last position of a stay to the first of the next, split where the object is silent. */
 function waysOf(track: Track, stays: readonly TrackStay[], maxGapMs: number) {
   const ways: object[] = [];
   let first = 0;

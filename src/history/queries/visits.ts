@@ -11,13 +11,13 @@ import { LOOK_BACK_MS, Unanswerable } from './query.ts';
 import { microseconds, millisecondsBetween, Values } from './sql.ts';
 import { fillVisits, VISITS } from './visits_table.ts';
 
-/** Condition for visits that overlap with a span. A visit excludes its end. */
+/** Returns the condition for visits that overlap with a span. A visit excludes its end. */
 function overlapping({ fromMs, toMs }: Span): string {
   const [from, to] = [microseconds(fromMs), microseconds(toMs)];
   return `entry_time < ${to} AND (end_time > ${from} OR entry_time >= ${from})`;
 }
 
-/** Visits, by their start. */
+/** Returns visits, ordered by their start. */
 export async function visits(duck: Duck, files: readonly HistoryFile[], asked: VisitsQuery): Promise<AnswerContent> {
   const { limit, cursor } = asked;
   await fillVisits(duck, files, asked);
@@ -47,8 +47,8 @@ export async function visits(duck: Duck, files: readonly HistoryFile[], asked: V
 }
 
 /**
- * Durations of visits. Medians and percentiles are those of whole visits that have ended. Sums are of the time within
- * the span, so those of adjacent spans add up to those of the whole. Visits without an exit are counted separately.
+ * Returns durations of visits. Medians and percentiles are those of completed visits. Sums count only the time within
+ * the span, so the sums of adjacent spans add up to that of the whole. Visits without an exit are counted separately.
  */
 export async function dwell(duck: Duck, files: readonly HistoryFile[], asked: DwellQuery): Promise<AnswerContent> {
   await fillVisits(duck, files, asked);
@@ -77,8 +77,8 @@ export async function dwell(duck: Duck, files: readonly HistoryFile[], asked: Dw
 const SAMPLES_MAX = 100_000;
 
 /**
- * Number of objects in fences at each step. Each visit adds one at its first sample and subtracts it at the sample
- * after its last, so the time grows with visits and samples, not with their product.
+ * Returns the number of objects in fences at each step. Each visit adds one at its first sample and subtracts one at
+ * the sample after its last. So the run time grows with the sum of visits and samples, not with their product.
  */
 export async function occupancy(
   duck: Duck,
@@ -94,7 +94,7 @@ export async function occupancy(
     );
   }
   await fillVisits(duck, files, asked);
-  /** The first sample that is not before a time. */
+  /** Returns the first sample that is not before a time. */
   const sample = (time: string): string =>
     `greatest(0, ceil((epoch_us(${time}) - ${1000 * fromMs}) / ${1000 * stepMs}))::BIGINT`;
   const rows = await duck.rows(
@@ -125,8 +125,8 @@ export async function occupancy(
 }
 
 /**
- * Transitions of objects from one fence to the next, by the entries within the span. The fence before is also searched
- * before the span, as far back as open visits are.
+ * Returns the transitions of objects from one fence to the next, counted by the entries within the span. The previous
+ * fence may be from before the span, up to LOOK_BACK_MS earlier.
  */
 export async function flows(duck: Duck, files: readonly HistoryFile[], asked: FlowsQuery): Promise<AnswerContent> {
   await fillVisits(duck, files, asked);
@@ -146,7 +146,7 @@ export async function flows(duck: Duck, files: readonly HistoryFile[], asked: Fl
   return complete({ ...head(asked), flows: shown });
 }
 
-/** Published events, by time. */
+/** Returns published events, by time. */
 export async function events(duck: Duck, files: readonly HistoryFile[], asked: EventsQuery): Promise<AnswerContent> {
   const { topic, fromMs, toMs, fenceIds, trackableIds, providerIds, eventType, limit, cursor } = asked;
   const isFence = topic === 'fence_events';

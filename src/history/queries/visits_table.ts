@@ -13,14 +13,14 @@ import { microseconds, Values } from './sql.ts';
  *
  *     fence events           visit
  *     ---------------------  ------------------------------------------------------------------------------
- *     an exit                closed: an exit names its entry time, so it is a visit by itself
+ *     an exit closed: an exit contains its entry time, so it is a complete visit
  *     an entry, no exit      open: ends at the object's last fix plus its fence timeout, which counts as 0 if
  *                            it is infinite, and LOOK_BACK_MS after the entry at the latest
  *     an entry, no exit,     none: the exit was not recorded, so its duration is unknown
  *     entry again later
  *
- * This does not depend on the span: later events and fixes are read as well. So the contributions of a visit to
- * adjacent spans add up to that to the whole.
+ * A visit does not depend on the span, since later events and fixes are read as well. So the contributions of a visit
+ * to adjacent spans add up to its contribution to the whole.
  */
 export const VISITS = 'visits';
 
@@ -30,13 +30,16 @@ interface Asked extends VisitFilter {
   readonly trackableId?: string | undefined;
 }
 
-/** Fills the table with all visits that began before the end of the span and were not over LOOK_BACK_MS before it. */
+/**
+ * Fills the table with all visits that started before the end of the span and did not end more than LOOK_BACK_MS before
+ * it.
+ */
 export async function fillVisits(duck: Duck, files: readonly HistoryFile[], asked: Asked): Promise<void> {
   const openSinceMs = await fillClosedVisits(duck, files, asked);
   if (openSinceMs !== undefined) await endOpenVisits(duck, filesSince(files, openSinceMs), asked.timeouts);
 }
 
-/** Objects whose last fixes end open visits. */
+/** Returns the objects whose last fixes end open visits. */
 export async function soughtByVisits(
   duck: Duck,
   files: readonly HistoryFile[],
@@ -51,7 +54,7 @@ export async function soughtByVisits(
   }));
 }
 
-/** Fills the table, except for the ends of open visits. Returns when the first open visit began. */
+/** Fills the table, except for the ends of open visits. Returns the start of the first open visit. */
 async function fillClosedVisits(duck: Duck, files: readonly HistoryFile[], asked: Asked): Promise<number | undefined> {
   const { fromMs, toMs, counted } = asked;
   const first = microseconds(fromMs - LOOK_BACK_MS);
@@ -76,7 +79,7 @@ async function fillClosedVisits(duck: Duck, files: readonly HistoryFile[], asked
   return Number(row.first);
 }
 
-/** Condition for visits that count. The event of a provider names the trackables to which it is assigned. */
+/** Conditions for visits that count. The event of a provider lists the trackables to which it is assigned. */
 const COUNTED: Readonly<Record<CountedObjects, string>> = {
   object: `object_type = 'trackable' OR NOT bool_or(coalesce(trackables, '[]') <> '[]')`,
   trackable: `object_type = 'trackable'`,
@@ -116,7 +119,7 @@ async function endOpenVisits(duck: Duck, files: readonly HistoryFile[], timeouts
   }
 }
 
-/** Timeout after which an object without fixes leaves a fence; 0 if it never does. */
+/** Returns the timeout after which an object without fixes leaves a fence; 0 if it never leaves. */
 function timeoutOf(
   { fences, trackables, providers }: Timeouts,
   type: ObjectType,

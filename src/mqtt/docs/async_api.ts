@@ -31,11 +31,11 @@ const PARAMETERS: Readonly<Record<string, DocumentSchema>> = {
 
 interface Describing extends PublishSettings {
   readonly broker: BrokerSettings;
-  /** Whether the reader is authenticated. Others do not learn the address of the broker. */
+  /** Whether the reader is authenticated. The address of the broker is hidden from others. */
   readonly isKnown: boolean;
 }
 
-/** MQTT part of the AsyncAPI document: the broker, a channel for each topic, and the hub's operations on it. */
+/** Returns the MQTT part of the AsyncAPI document: the broker, a channel for each topic, and the hub's operations. */
 export function describeMqtt(settings: Describing, components: Components) {
   const channels = new Channels(components);
   for (const use of [...inboundUses(), ...outboundUses(settings), ...rpcUses(settings.style)]) channels.add(use);
@@ -50,7 +50,7 @@ export function describeMqtt(settings: Describing, components: Components) {
   };
 }
 
-/** Stands for the address of the broker if that is hidden. */
+/** Placeholder for a hidden broker address. */
 const HIDDEN: DocumentSchema = {
   host: '{broker}',
   variables: {
@@ -130,7 +130,8 @@ class Channels {
   }
 
   /**
-   * The levels of a topic, joined by points. Of one that is there with and without a slash the second is called plain.
+   * Returns a unique key for a topic: its levels joined by dots. If a topic exists with and without a leading slash,
+   * the key of the second is marked as plain.
    */
   #keyOf(topic: string): string {
     const known = this.#keys.get(topic);

@@ -17,8 +17,8 @@ const RpcAnnouncement = Type.Object(
 );
 
 /**
- * Uses for remote procedure calls: the hub handles methods, and calls those of others. It accepts both styles of
- * topics.
+ * Returns the topic uses for remote procedure calls. The hub handles methods and calls those of other handlers. It
+ * accepts both topic styles.
  */
 export function rpcUses(style: TopicStyle): readonly TopicUse[] {
   const both = ['slash', 'plain'] as const;

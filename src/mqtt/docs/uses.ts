@@ -7,14 +7,14 @@ import type { FilterFields } from '../../model/topics.ts';
 import { inboundTopics, statusTopics, topicsOf } from '../topics.ts';
 import { type UnsSettings, unsTopic } from '../uns.ts';
 
-/** A use of topics by the hub. */
+/** A use of some topics by the hub. */
 export interface TopicUse {
   readonly action: 'receive' | 'send';
   readonly summary: string;
   /** Parameters are in braces: `…/pub/{provider_id}`. */
   readonly topics: readonly string[];
   readonly payload: TSchema;
-  /** QoS of published messages, or the highest one accepted. */
+  /** QoS of published messages, or the maximum QoS of the subscription. */
   readonly qos: 0 | 1;
   readonly isRetained?: boolean;
   readonly expirySeconds?: number;
@@ -22,7 +22,7 @@ export interface TopicUse {
   readonly replyTopic?: string;
 }
 
-/** Settings that define what the hub publishes. */
+/** Settings that determine which messages the hub publishes. */
 export interface PublishSettings {
   readonly style: TopicStyle;
   readonly wanted: readonly { readonly publication: Publication }[];
@@ -49,7 +49,7 @@ const NamespacePlace = Type.Object(
   { title: 'NamespacePlace', description: 'Position of a trackable in WGS 84. An empty message removes it.' },
 );
 
-/** Topics that sources publish to. */
+/** Returns the uses of topics to which sources publish. */
 export function inboundUses(): readonly TopicUse[] {
   const topics = inboundTopics('{provider_id}', '{source}');
   const receive = { action: 'receive', qos: 1, isRetained: false } as const;
@@ -71,7 +71,7 @@ export function inboundUses(): readonly TopicUse[] {
   ];
 }
 
-/** Topics that the hub publishes to, by its settings. */
+/** Returns the uses of topics to which the hub publishes with these settings. */
 export function outboundUses({ style, wanted, uns, hubId }: PublishSettings): readonly TopicUse[] {
   const events = wanted.map(({ publication }): TopicUse => {
     const { topic, crs } = PUBLICATIONS[publication];
@@ -97,7 +97,7 @@ export function outboundUses({ style, wanted, uns, hubId }: PublishSettings): re
   return [...events, status, { ...retained, summary, topics: [place], payload: NamespacePlace }];
 }
 
-/** Filter fields that make topicsOf() return topics with parameters in braces. */
+/** Returns filter fields for which topicsOf() returns topics with parameters in braces. */
 function namedFields(publication: Publication): readonly FilterFields[] {
   const [provider, trackable] = ['{provider_id}', '{trackable_id}'];
   switch (PUBLICATIONS[publication].topic) {
