@@ -3,8 +3,8 @@ import { type EventBatch, joined } from '../model/event_batch.ts';
 import type { FilterFields } from '../model/topics.ts';
 
 /**
- * Maximum length of a frame in bytes; a widespread client rejects longer ones. The envelope around the payload may take 128 bytes
- * of it. The longest envelope, with the longest topic and a 16-digit subscription id, has 96.
+ * Maximum length of a frame in bytes; a widespread client rejects longer ones. 128 bytes of it are reserved for the
+ * envelope around the payload. The longest envelope, with the longest topic and a 16-digit subscription id, has 96.
  */
 export const FRAME_MAX_BYTES = 32_768;
 export const PAYLOAD_MAX_BYTES = FRAME_MAX_BYTES - 128;
@@ -13,22 +13,22 @@ export const PAYLOAD_MAX_BYTES = FRAME_MAX_BYTES - 128;
 export interface EventSubscriber {
   /** Receives the events of one publish for one of its subscriptions. Must neither throw nor wait. */
   deliver(subscriptionId: number, batch: DeliveryBatch): void;
-  /** Called when events for one of its subscriptions are lost for good. */
+  /** Called when events for one of its subscriptions are permanently lost. */
   missed?(subscriptionId: number, why: string): void;
 }
 
 /**
- * The events of one publish for a subscription, in order, as comma-separated UTF-8 JSON. Subscriptions with the same
- * events share one Batch, so that they are split into payloads once, whatever the number of subscribers.
+ * Events of one publish for a subscription, in order, as comma-separated UTF-8 JSON. Subscriptions that receive the
+ * same events share a batch, so that it is split into payloads once, whatever the number of subscribers.
  */
 export class DeliveryBatch {
   readonly #bytes: Uint8Array;
   readonly #ends: Uint32Array;
   #payloads: readonly Uint8Array[] | undefined;
-  /** Batches of one event, by its index. */
+  /** Cached batches of a single event, by its index. */
   #ones: DeliveryBatch[] | undefined;
 
-  /** `ends`: offset in `bytes` where each event ends. The next one starts after the comma. */
+  /** `ends` are the end offsets of the events in `bytes`. The next event starts after the comma. */
   constructor(bytes: Uint8Array, ends: Uint32Array) {
     this.#bytes = bytes;
     this.#ends = ends;
@@ -44,17 +44,17 @@ export class DeliveryBatch {
     return this.#ends.length;
   }
 
-  /** The events as JSON strings, for readers in this process. */
+  /** The events as JSON strings, for listeners in this process. */
   get strings(): string[] {
     return Array.from(this.#ends, (end, i) => Buffer.from(this.#bytes.subarray(this.#start(i), end)).toString());
   }
 
-  /** Bytes of the event at an index, valid as long as the batch's bytes. */
+  /** Returns the bytes of the event at an index, valid as long as the bytes of the batch. */
   bytesAt(place: number): Uint8Array {
     return this.#bytes.subarray(this.#start(place), this.#ends[place]);
   }
 
-  /** The events at these ascending indexes. */
+  /** Returns the events at some indexes, which must be ascending. */
   at(places: readonly number[]): DeliveryBatch {
     if (places.length === this.count) return this;
     if (places.length === 1) return this.#one(places[0] as number);
@@ -75,12 +75,15 @@ export class DeliveryBatch {
     return new DeliveryBatch(bytes, ends);
   }
 
-  /** The same events as an EventBatch of a variant, with the values of their filter fields. */
+  /** Returns the events as an EventBatch of a variant, with the values of their filter fields. */
   events(variant: number, fields: readonly FilterFields[]): EventBatch {
     return { variant, bytes: lend(this.#bytes), ends: this.#ends, fields };
   }
 
-  /** One event as a view of the bytes. Cached: most filters want one provider, and many want the same. hot */
+  /**
+   * Returns one event as a view of the bytes. Cached, since most filters select one provider, and many select the same
+   * one. hot
+   */
   #one(place: number): DeliveryBatch {
     this.#ones ??= [];
     let one = this.#ones[place];
@@ -93,8 +96,8 @@ export class DeliveryBatch {
   }
 
   /**
-   * Payloads of at most PAYLOAD_MAX_BYTES: the content between the brackets of a frame. A longer event is a payload of
-   * its own.
+   * Returns the events as payloads of at most PAYLOAD_MAX_BYTES: the content between the brackets of a frame. A longer
+   * event is a payload of its own.
    */
   payloads(): readonly Uint8Array[] {
     this.#payloads ??= this.#cut();

@@ -8,8 +8,8 @@ interface Held {
 }
 
 /**
- * Publishes events in order although some must wait: an entry is published only after its membership is committed, so
- * that a restart cannot publish it again.
+ * Publishes events in order although some must wait. An entry is published only after its membership is committed, so
+ * that a restart does not publish it again.
  */
 export class CommitGate {
   readonly #publish: (events: readonly EventBatch[]) => void;
@@ -17,13 +17,16 @@ export class CommitGate {
   #held: Held[] = [];
   #heldEvents = 0;
 
-  /** `dropsFailed`: drops events whose wait fails, which another hub publishes then; by default they are published. */
+  /**
+   * `dropsFailed` drops events whose wait fails, because another hub then publishes them. By default they are
+   * published.
+   */
   constructor(publish: (events: readonly EventBatch[]) => void, { dropsFailed = false } = {}) {
     this.#publish = publish;
     this.#dropsFailed = dropsFailed;
   }
 
-  /** Number of events that wait. */
+  /** Number of waiting events. */
   get held(): number {
     return this.#heldEvents;
   }

@@ -1,15 +1,15 @@
-/** Maximum number of bytes of a block. The system allocates and frees blocks of this size as a whole. */
+/** Maximum size of a block in bytes. The system allocates and frees blocks of this size as a whole. */
 const BLOCK_MAX_BYTES = 1 << 19;
 
 /**
- * Allocates copies that are dropped in the order in which they were made. They lie in blocks that grow with the
- * retained bytes: thousands of small allocations would fragment the heap.
+ * Allocates copies that are dropped in the order of their creation. Copies share blocks whose size grows with the
+ * retained bytes, because thousands of small allocations would fragment the heap.
  */
 export class CopyBuffer {
   #block = new Uint8Array(0);
   #used = 0;
 
-  /** Copies `bytes`. `keptBytes`: size of the copies that are retained already. */
+  /** Copies `bytes`. `keptBytes` is the size of all copies retained so far. */
   copy(bytes: Uint8Array, keptBytes: number): Uint8Array {
     const length = bytes.byteLength;
     if (this.#used + length > this.#block.byteLength) {
@@ -22,7 +22,7 @@ export class CopyBuffer {
     return copy;
   }
 
-  /** Drops the current block. Its copies retain it as long as they are referenced. */
+  /** Drops the current block. It is freed when none of its copies is referenced any more. */
   clear(): void {
     this.#block = new Uint8Array(0);
     this.#used = 0;

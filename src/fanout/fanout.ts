@@ -10,7 +10,7 @@ import { type RenderingBounds, Renderings } from './renderings.ts';
 import { countSent, hasKinds, nothingSent, type SentCount } from './sent.ts';
 
 /**
- * Maximum number of values and limits of filters that are sent to the shards of this hub, and to other hubs. Beyond that all events
+ * Maximum number of filter values and limits sent to the shards of this hub, and to other hubs. Beyond it all events
  * are rendered, which costs less than sending the filters.
  */
 const [WANTED_MAX, WANTED_ABROAD_MAX] = [64, 1000] as const;
@@ -18,19 +18,19 @@ const [WANTED_MAX, WANTED_ABROAD_MAX] = [64, 1000] as const;
 export interface ViewInterest {
   readonly topic: Topic;
   readonly view: View;
-  /** From compileFilter; undefined for all events of the topic. */
+  /** Filter from compileFilter; undefined for all events of the topic. */
   readonly filter?: Filter | undefined;
-  /** Redacts an event's JSON for this subscriber; undefined if it may see all of it. */
+  /** Redacts an event's JSON for this subscriber; undefined if nothing is redacted. */
   readonly rewrite?: ((text: string) => string) | undefined;
 }
 
-/** Receives all events of a view that this hub publishes, with the values of their filter fields. */
+/** Listener to all events of a view that this hub publishes, with the values of their filter fields. */
 export interface FanoutListener {
   /** Receives the events of one publish, or one announced event. Must neither throw nor wait. hot */
   receive(batch: DeliveryBatch, fields: readonly FilterFields[], how: 'published' | 'announced'): void;
 }
 
-/** Events offered to subscribers, and events delivered to them: one event for three subscribers counts 1 and 3. */
+/** Number of events published and of events delivered: one event for three subscribers counts 1 and 3. */
 export interface TopicCounts {
   published: number;
   delivered: number;
@@ -42,11 +42,11 @@ interface Subscription {
   readonly filter: Filter | undefined;
   readonly rewrite: ((text: string) => string) | undefined;
   readonly channel: Channel;
-  /** Time when it began. */
+  /** Time at which the subscription started. */
   readonly sinceMs: number;
 }
 
-/** A variant with its subscriptions. */
+/** A variant and its receivers. */
 interface Channel {
   readonly key: string;
   variant: Variant;
@@ -55,35 +55,37 @@ interface Channel {
   /** Subscriptions without a filter, and those with one. */
   readonly unfiltered: Set<Subscription>;
   readonly filtering: FilterIndex<Subscription & Filtering>;
-  /** Listeners receive no events of other hubs. */
+  /** Listeners, which receive no events of other hubs. */
   readonly listeners: Set<FanoutListener>;
-  /** Other hubs that want its events; undefined without any. */
+  /** Other hubs that receive the events; undefined if there are none. */
   foreign: RemoteInterests | undefined;
 }
 
-/** Filter fields of events, and the indexes of the events that each subscription wants, if already computed. */
+/** Filter fields of events and, if already computed, the indexes of the events that each subscription receives. */
 interface Matched {
   readonly fields: readonly FilterFields[] | undefined;
   readonly matches?: ReadonlyMap<Subscription, readonly number[]>;
 }
 
 export interface FanoutHandlers {
-  /** Receives all variants that the shards must render, whenever one is added, changed or removed. Must not throw. */
+  /**
+   * Called with all variants that the shards must render, whenever one is added, changed or removed. Must not throw.
+   */
   variantsChanged(variants: readonly Variant[]): void;
   /** Clock for the start of subscriptions and the time of the last event sent. */
   now?(): number;
-  /** The result of `interest` has changed. */
+  /** Called when the result of `interest` has changed. */
   interestChanged?(): void;
-  /** Receives published events that other hubs want, and the variant of each of these hubs by its name. */
+  /** Called with published events for other hubs, and with the variant of each of these hubs by name. */
   forward?(events: EventBatch, to: ReadonlyMap<string, Variant>): void;
 }
 
 /**
  * Delivers events to subscriptions. Every view with a subscription is a variant with a short id. The shards render an
- * event once per variant; the fan-out matches it with filters and delivers it as JSON.
+ * event once per variant; the fan-out applies the filters and delivers the event as JSON.
  *
- * In a cluster each hub knows the interest of the others, and its shards render for them as well. Its own events are
- * forwarded to them, and theirs arrive by `receive`. Each hub has its own ids of variants.
+ * In a cluster, each hub knows the interests of the other hubs, and its shards render for them as well. Its own events
+ * are forwarded to them, and their events arrive through `receive`. Each hub assigns its own ids to variants.
  */
 export class Fanout {
   readonly #on: FanoutHandlers;
@@ -93,14 +95,14 @@ export class Fanout {
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #renderings: Renderings;
   readonly #counts: Record<Topic, TopicCounts>;
-  /** By topic, with the suffix `:geojson` for that form. */
+  /** By topic; GeoJSON has the suffix `:geojson`. */
   readonly #sent = new Map<string, SentCount>();
-  /** During bulk changes of channels: the topic of one that the shards must be notified of. */
+  /** During bulk changes: the topic of a changed channel of which the shards must be notified. */
   #pendingTopic: Topic | 'nothing' | undefined;
   #lastVariant = 0;
   #lastSubscription = 0;
 
-  /** Renderings are unbounded without `bounds`. */
+  /** Without `bounds`, the number of renderings is unlimited. */
   constructor(on: FanoutHandlers, bounds: RenderingBounds = { ofSubscriber: Infinity, inAll: Infinity }) {
     this.#on = on;
     this.#renderings = new Renderings(bounds);
@@ -111,8 +113,8 @@ export class Fanout {
   }
 
   /**
-   * Returns the subscription's id: positive, and unique in this run. Throws HUB_BAD_REQUEST if the subscription exceeds
-   * the bounds on renderings.
+   * Adds a subscription and returns its id: positive, and unique until the hub restarts. Throws HUB_BAD_REQUEST if the
+   * subscription exceeds the bounds on renderings.
    */
   subscribe(subscriber: EventSubscriber, { topic, view, filter, rewrite }: ViewInterest): number {
     const key = keyOf(topic, view);
@@ -132,7 +134,7 @@ export class Fanout {
     return id;
   }
 
-  /** Returns false when there is no such subscription. */
+  /** Removes a subscription. Returns false if it does not exist. */
   unsubscribe(id: number): boolean {
     const subscription = this.#subscriptions.get(id);
     if (subscription === undefined) return false;
@@ -147,7 +149,7 @@ export class Fanout {
     return true;
   }
 
-  /** Passes all events of a view to a listener from now on. Returns a function that stops that. */
+  /** Adds a listener to all events of a view. Returns a function that removes it. */
   listen(listener: FanoutListener, { topic, view }: Pick<ViewInterest, 'topic' | 'view'>): () => void {
     const known = this.#channelsByKey.get(keyOf(topic, view));
     const channel = known ?? this.#open(topic, view);
@@ -160,8 +162,8 @@ export class Fanout {
   }
 
   /**
-   * Interest of this hub in events of other hubs' shards: variants, with or without filter fields, and optionally the
-   * filter values that are wanted.
+   * Returns the interest of this hub in events of other hubs: variants, with or without filter fields, and optionally
+   * the filter values of its subscriptions.
    */
   interest(): readonly Variant[] {
     const wanted = [...this.#channels.values()].filter((channel) => needOf(channel) !== 'nothing');
@@ -193,18 +195,18 @@ export class Fanout {
     if (pendingTopic !== 'nothing') this.#notifyShards(pendingTopic);
   }
 
-  /** Notifies the subscriptions to these topics that events were lost in transit from another hub. */
+  /** Notifies subscriptions to these topics that events from another hub were lost in transit. */
   missed(topics: readonly Topic[], why: string): void {
     const concerned = [...this.#subscriptions.values()].filter(({ channel }) => topics.includes(channel.variant.topic));
     for (const { id, subscriber } of concerned) subscriber.missed?.(id, why);
   }
 
-  /** Whether events of the topic have any receiver. */
+  /** Whether the topic has any receiver. */
   hasSubscribers(topic: Topic): boolean {
     return (this.#channelsByTopic.get(topic)?.size ?? 0) > 0;
   }
 
-  /** Topic of a variant; undefined if it no longer has subscriptions. */
+  /** Returns the topic of a variant; undefined if the variant no longer has subscriptions. */
   topicOf(variant: number): Topic | undefined {
     return this.#channels.get(variant)?.variant.topic;
   }
@@ -220,13 +222,13 @@ export class Fanout {
       if (channel.foreign === undefined || sizeOf(channel) + channel.listeners.size > 0) {
         const batch = new DeliveryBatch(look(bytes), ends);
         this.#deliver(channel, batch, { fields });
-        // Events without fields were rendered before the listener was added.
+        // Events without fields were rendered before the listener was added, so they are not for it.
         if (fields !== undefined) for (const each of channel.listeners) each.receive(batch, fields, 'published');
       }
     }
   }
 
-  /** Delivers events that another hub has published to subscriptions of this hub only. hot */
+  /** Delivers events of another hub, only to subscriptions of this hub. hot */
   receive({ variant, bytes, ends, fields }: EventBatch): void {
     const channel = this.#channels.get(variant);
     if (channel !== undefined && sizeOf(channel) > 0)
@@ -234,8 +236,8 @@ export class Fanout {
   }
 
   /**
-   * Delivers one event. `render` is called once per variant and returns undefined to skip it. With `upToMs`, the event
-   * is delivered only to subscriptions that began no later.
+   * Delivers one event. `render` is called once per variant and returns undefined to skip the variant. With `upToMs`,
+   * only subscriptions that started no later receive the event.
    */
   announce(
     topic: Topic,
@@ -256,17 +258,17 @@ export class Fanout {
     }
   }
 
-  /** Events published and delivered since start, by topic. */
+  /** Returns the numbers of events published and delivered since start, by topic. */
   counts(): Readonly<Record<Topic, Readonly<TopicCounts>>> {
     return this.#counts;
   }
 
-  /** Events sent to subscriptions since start for a topic, plain or as GeoJSON. */
+  /** Returns the events sent to subscriptions to a topic since start, plain or as GeoJSON. */
   sent(topic: Topic, geojson: boolean): Readonly<SentCount> {
     return this.#sentIn(topic, geojson);
   }
 
-  /** Subscriptions to a topic, plain and GeoJSON together. */
+  /** Returns the number of subscriptions to a topic, both plain and GeoJSON. */
   subscribers(topic: Topic): number {
     let count = 0;
     for (const channel of this.#channelsByTopic.get(topic) ?? []) count += sizeOf(channel);
@@ -299,7 +301,7 @@ export class Fanout {
     return channel;
   }
 
-  /** Called after a receiver was removed. Closes the channel if it was the last. */
+  /** Closes a channel if it has no receivers left. */
   #checkUse(channel: Channel): void {
     if (sizeOf(channel) + channel.listeners.size === 0 && channel.foreign === undefined) this.#close(channel);
     else this.#checkFields(channel);
@@ -317,7 +319,10 @@ export class Fanout {
     this.#notifyShards(topic);
   }
 
-  /** Notifies the shards if it has changed whether a channel filters, or which events no subscription can receive. */
+  /**
+   * Notifies the shards if the need of a channel has changed: whether it filters, or which events its filters can
+   * match.
+   */
   #checkFields(channel: Channel, isNew = false): void {
     const { filtering, listeners, variant, foreign } = channel;
     const isListened = listeners.size > 0;
@@ -332,8 +337,8 @@ export class Fanout {
   }
 
   /**
-   * Delivers events to the subscriptions of a channel. Those without a filter share one batch. Events without fields
-   * were rendered before the first subscription with a filter. hot
+   * Delivers events to the subscriptions of a channel. Subscriptions without a filter share one batch. Events without
+   * fields were rendered before the first subscription with a filter was added. hot
    */
   #deliver({ counts, sent, variant, ...to }: Channel, batch: DeliveryBatch, { fields, matches: known }: Matched): void {
     const { count } = batch;
@@ -349,7 +354,7 @@ export class Fanout {
       countSent(sent, variant.topic, { count: places.length, fields: own }, 1);
     }
     if (sent.events > before && this.#on.now !== undefined) sent.lastMs = this.#on.now();
-    // Deliver last, from a snapshot: a subscriber may publish, subscribe or unsubscribe while it is served.
+    // Delivers last, from a snapshot: a subscriber may publish, subscribe or unsubscribe during delivery.
     for (const subscription of [...to.unfiltered]) deliverTo(subscription, batch);
     for (const [subscription, places] of matches ?? []) deliverTo(subscription, batch.at(places));
   }
@@ -377,7 +382,9 @@ function sizeOf({ unfiltered, filtering }: Channel): number {
   return unfiltered.size + filtering.size;
 }
 
-/** Need of this hub's subscriptions for an event. A number identifies the set of filter values that they want. */
+/**
+ * Parts of an event that this hub's subscriptions need. A number identifies the set of filter values that can match.
+ */
 type Need = 'nothing' | 'texts' | 'fields' | number;
 
 function needOf(channel: Channel): Need {

@@ -14,18 +14,18 @@ import {
 import { asBoolean, asId, asNumber, asWord } from './coerce.ts';
 
 /**
- * Filters of subscriptions. A row of FILTERS says which fields a parameter is compared with, and how. All given
+ * Filter of a subscription. A row of FILTERS defines with which fields a parameter is compared, and how. All given
  * parameters must match. An event without the field does not match. Parameters without a row are ignored.
  */
 export interface Filter {
   (fields: FilterFields): boolean;
-  /** Field values of which every matching event has one; undefined without any. */
+  /** Field and its possible values in matching events; undefined if there is no such field. */
   readonly key?: FilterKey | undefined;
   /** Upper bound of a field of every matching event, for a filter without a key. */
   readonly limit?: FilterLimit | undefined;
 }
 
-/** Combines two filters with AND; undefined matches everything. */
+/** Combines two filters with AND. An undefined filter matches everything. */
 export function both(
   filter: Filter | undefined,
   other: ((fields: FilterFields) => boolean) | undefined,
@@ -42,16 +42,16 @@ type Field = FilterFields[number];
 type Params = Readonly<Record<string, unknown>>;
 /** Comparison of a parameter with a field. */
 interface Compare {
-  /** Schema of its values, for the API documents. */
+  /** Schema of the parameter's values, for the API documents. */
   readonly schema: TSchema;
-  /** Makes the test of a field from the parameter's value. */
+  /** Returns the test of a field, given the parameter's value. */
   readonly test: (name: string, value: unknown) => (field: Field) => boolean;
   /**
-   * Makes the index keys by which subscriptions are found: the values that the field may have. Strings are more
-   * selective than words and numbers.
+   * Returns the index keys of a subscription, which are the values that match. Strings are more selective than words
+   * and numbers.
    */
   readonly keys?: { readonly tells: 'much' | 'little'; readonly of: (name: string, value: unknown) => KeyValue[] };
-  /** Makes the greatest value that the field may have. */
+  /** Returns the greatest value that matches. */
   readonly most?: (name: string, value: unknown) => number;
 }
 
@@ -131,7 +131,7 @@ const collisionType = word(COLLISION_TYPES);
 
 interface Row {
   readonly param: string;
-  /** Names of fields in TOPICS. All of them must match. */
+  /** Names of the fields in TOPICS. All of them must match. */
   readonly fields: readonly string[];
   readonly compare: Compare;
 }
@@ -187,8 +187,8 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
 };
 
 /**
- * Compiles the filter parameters of a subscription. Returns undefined without parameters: everything matches. A null
- * parameter counts as absent. Throws HUB_BAD_REQUEST naming the parameter with an invalid value.
+ * Compiles the filter parameters of a subscription. Returns undefined, which matches everything, if there are none. A
+ * null parameter counts as absent. Throws HUB_BAD_REQUEST with the name of an invalid parameter.
  */
 export function compileFilter(topic: Topic, params: Params): Filter | undefined {
   const names: readonly string[] = TOPICS[topic];
@@ -212,7 +212,7 @@ export function compileFilter(topic: Topic, params: Params): Filter | undefined 
   return withKey(test, { key, limit: key === undefined ? found.limit : undefined });
 }
 
-/** Index keys of a subscription: the first of each kind. */
+/** Index keys of a subscription: the first one of each selectivity. */
 interface Found {
   much?: FilterKey;
   little?: FilterKey;
@@ -228,7 +228,7 @@ function note(
   if (most !== undefined) found.limit ??= { at, most: most(param, value) };
 }
 
-/** Filter parameters of a topic by name, with the schemas of their values. */
+/** Returns the filter parameters of a topic by name, with the schemas of their values. */
 export function filterParams(topic: Topic): Readonly<Record<string, TSchema>> {
   const rows = FILTERS[topic].map(({ param, compare }) => [param, compare.schema] as const);
   return Object.fromEntries([...rows, ...(topic === 'collision_events' ? COLLISION_PARAMS : [])]);
@@ -242,7 +242,10 @@ const COLLISION_PARAMS = COLLISION_IDS.map((name) => {
   return [name, Type.String({ description })] as const;
 });
 
-/** With one id: either object has it. With two: the objects have exactly these, in any order. */
+/**
+ * Returns the filter for the objects of a collision. One id matches either object. Two ids match the two objects, in
+ * any order.
+ */
 function collisionPair(params: Params): readonly ((fields: FilterFields) => boolean)[] {
   const [a, b] = [1, 2].map((n) => {
     const name = COLLISION_IDS.find(
@@ -257,7 +260,7 @@ function collisionPair(params: Params): readonly ((fields: FilterFields) => bool
   return either === undefined ? [] : [([one, two]) => either(one) || either(two)];
 }
 
-/** An own parameter: inherited names such as `constructor` are not parameters. */
+/** Returns a parameter, ignoring inherited names such as `constructor`. */
 function given(params: Params, name: string): unknown {
   return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
 }

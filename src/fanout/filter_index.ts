@@ -7,12 +7,12 @@ export interface Filtering {
 }
 
 /**
- * Index of subscriptions by the field values that they filter for: a subscription to one provider costs nothing for
- * events of all others. Subscriptions whose filter has no key are checked for every event.
+ * Index of subscriptions by the field values that their filters match, so that a subscription to one provider costs
+ * nothing for events of other providers. Filters without a key are evaluated for every event.
  */
 export class FilterIndex<S extends Filtering> {
   readonly #unkeyed = new Set<S>();
-  /** By field index, then by value. */
+  /** Subscriptions by field index, then by value. */
   readonly #keyed = new Map<number, Map<KeyValue, Set<S>>>();
   #size = 0;
   /** Number of distinct values. */
@@ -72,7 +72,7 @@ export class FilterIndex<S extends Filtering> {
     return this.#unlimited > 0 || this.#values + this.#unkeyed.size > max ? undefined : this.#changes;
   }
 
-  /** Values and limits, at most `max`, that every matching event fits; undefined if any event may match. */
+  /** Returns at most `max` values and limits that cover every matching event; undefined if any event may match. */
   wanted(max: number): EventSelector | undefined {
     if (this.wantedNumber(max) === undefined) return undefined;
     const limits = [...this.#unkeyed].flatMap(({ filter: { limit } }) => (limit === undefined ? [] : [limit]));
@@ -80,7 +80,7 @@ export class FilterIndex<S extends Filtering> {
     return { keys, limits };
   }
 
-  /** Indexes of the events that each subscription wants. Subscriptions that want none are missing. hot */
+  /** Returns the indexes of the events that match each subscription, without subscriptions that match none. hot */
   match(events: readonly FilterFields[]): Map<S, number[]> {
     const found = new Map<S, number[]>();
     for (const subscription of this.#unkeyed) {

@@ -8,9 +8,9 @@ import { formatTime } from '../model/time.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Fanout } from './fanout.ts';
 
-/** Events that the main thread renders itself, as they come from no shard. */
+/** Events that the main thread renders, because they come from no shard. */
 
-/** An entity before and after a change; undefined if it did not or does not exist. */
+/** An entity before and after a change; undefined before its creation or after its deletion. */
 export interface ChangedEntity {
   readonly kind: 'zone' | 'fence' | 'trackable' | 'provider' | 'anchor';
   readonly id: string;
@@ -20,7 +20,7 @@ export interface ChangedEntity {
 
 export interface Announcing {
   readonly nowMs: number;
-  /** The entity after the change as clients see it. Called only if there are subscribers. */
+  /** Returns the entity after the change in its API form. Called only if there are subscribers. */
   shown(): object | undefined;
 }
 
@@ -47,7 +47,7 @@ export function announceXcmdBroadcast(fanout: Pick<Fanout, 'announce'>, text: st
   fanout.announce('xcmd_broadcast', [], () => text);
 }
 
-/** A recorded fence event of a shard, and its fence unless that was deleted. */
+/** A recorded fence event of a shard, and its fence; undefined if the fence was deleted. */
 export interface RecordedFenceEvent {
   readonly event: FenceEventJson;
   readonly recordedMs: number;
@@ -55,12 +55,12 @@ export interface RecordedFenceEvent {
   readonly zones: ZoneLookup;
 }
 
-/** Greatest assumed difference between the clocks of hubs. */
+/** Maximum assumed difference between the clocks of hubs. */
 const CLOCKS_DIFFER_MS = 500;
 
 /**
- * Redelivers a fence event of a failed shard to the subscriptions of the variants for which it is new, unless they
- * began after it. Without its fence it cannot be rendered as GeoJSON.
+ * Redelivers a fence event of a failed shard, to subscriptions of variants that have not received it. Subscriptions
+ * that started after the event are skipped. Without its fence, the event cannot be rendered as GeoJSON.
  */
 export function redeliverFenceEvent(
   fanout: Fanout,

@@ -4,7 +4,7 @@ import type { EventBatch } from '../model/event_batch.ts';
 import type { FilterFields, Variant, EventSelector } from '../model/topics.ts';
 import { DeliveryBatch } from './batch.ts';
 
-/** Other hubs that want events of a variant, each with its own id of the variant. */
+/** Other hubs that receive events of a variant, each with its own id of the variant. */
 export type RemoteInterests = ReadonlyMap<string, FilteredVariant>;
 
 /** Sets the interest of a hub. */
@@ -12,7 +12,7 @@ export function withRemote(foreign: RemoteInterests | undefined, hub: string, va
   return new Map([...(foreign ?? []), [hub, filteredVariant(variant)]]);
 }
 
-/** Removes a hub; undefined if none is left. */
+/** Removes a hub. Returns undefined if no hub is left. */
 export function withoutRemote(foreign: RemoteInterests, hub: string): RemoteInterests | undefined {
   const left = [...foreign].filter(([other]) => other !== hub);
   return left.length === 0 ? undefined : new Map(left);
@@ -23,7 +23,7 @@ export function wantsFields(foreign: RemoteInterests | undefined): boolean {
   return foreign !== undefined && [...foreign.values()].some(({ unfiltered }) => unfiltered !== true);
 }
 
-/** Union of filter values and limits; undefined if any event may match, or if there are more than `max`. */
+/** Returns the union of filter values and limits; undefined if any event may match, or if there are more than `max`. */
 export function unionOf(wants: readonly (EventSelector | undefined)[], max: number): EventSelector | undefined {
   let count = 0;
   for (const wanted of wants) {
@@ -40,12 +40,12 @@ export function unionOf(wants: readonly (EventSelector | undefined)[], max: numb
   return { keys, limits: all.flatMap(({ limits }) => limits) };
 }
 
-/** Number of values and limits. */
+/** Returns the number of values and limits. */
 export function sizeOf({ keys, limits }: EventSelector): number {
   return keys.reduce((sum, { values }) => sum + values.length, limits.length);
 }
 
-/** Forwards to each hub the events that it wants. hot */
+/** Forwards events to the hubs whose filters match. hot */
 export function forwardTo(
   foreign: RemoteInterests,
   events: EventBatch,

@@ -1,7 +1,10 @@
 import { hubError, type HubError } from '../errors.ts';
 import type { EventSubscriber } from './batch.ts';
 
-/** Maximum number of distinct renderings of one connection, and of all. Each costs the shards time for every event. */
+/**
+ * Maximum number of distinct renderings of one connection, and of all connections. For every event, each rendering
+ * costs the shards time.
+ */
 export interface RenderingBounds {
   readonly ofSubscriber: number;
   readonly inAll: number;
@@ -18,8 +21,8 @@ export class Renderings {
   }
 
   /**
-   * Adds a subscription to a rendering. `others`: number of existing renderings if this one is new, else 0. Throws
-   * HUB_BAD_REQUEST beyond the bounds.
+   * Adds a subscription to a rendering. `others` is the number of existing renderings if this one is new, otherwise 0.
+   * Throws HUB_BAD_REQUEST beyond the bounds.
    */
   add(subscriber: EventSubscriber, key: string, others: number): void {
     const { ofSubscriber, inAll } = this.#bounds;

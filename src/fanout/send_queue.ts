@@ -4,20 +4,23 @@ import { type DeliveryBatch, FRAME_MAX_BYTES, PAYLOAD_MAX_BYTES, type EventSubsc
 import { CopyBuffer } from './copy_buffer.ts';
 
 /**
- * Sends frames to one connection, in order and within a bound.
+ * Sends frames to one connection, in order and within a memory bound.
  *
  *   deliver, reply --> network takes it at once ---------------------------> peer
  *                  \-> it does not: queue --> drained(): queue, coalesced --/
  *                                         \-> over the bound: close 1013, drop all
  *   missed ------------------------------------> close 1013, drop all
  *
- * No frame is dropped silently: a connection receives everything, or it is closed. The bytes waiting for all
- * connections are bounded as well (`unsent`): beyond that, the connection with the most waiting bytes is closed.
+ * No frame is dropped silently: a connection receives all frames, or it is closed. The waiting bytes of all connections
+ * together are bounded as well (`unsent`). Beyond that bound, the connection with the most waiting bytes is closed.
  */
 export interface SendQueueOptions {
-  /** Maximum number of bytes that may wait, including those in the network buffer. */
+  /** Maximum waiting bytes, including those in the network buffer. */
   readonly queueMaxBytes: number;
-  /** Frames are sent while the network buffer has fewer bytes: they cannot be taken back or freed. */
+  /**
+   * Frames are passed to the network buffer only while it has fewer bytes than this, because they cannot be removed
+   * from it.
+   */
   readonly networkMaxBytes: number;
   /** Counts the waiting bytes of all connections. */
   readonly unsent?: CountUnsent;
@@ -30,10 +33,10 @@ type Frame =
   | { readonly kind: 'reply'; readonly text: string; readonly bytes: number }
   | { readonly kind: 'message'; readonly prefix: Uint8Array; readonly payload: Uint8Array; readonly bytes: number };
 
-/** Memory of a waiting frame besides its payload. Without it a flood of tiny frames would exceed the bound. */
+/** Memory of a waiting frame besides its payload. Counting it keeps a flood of tiny frames within the bound. */
 const WAITING_OVERHEAD_BYTES = 128;
 
-/** Close code: the peer has not read what was sent, or its events are not available. */
+/** Close code for a peer that reads too slowly, or for which events were lost. */
 const TRY_AGAIN_LATER = 1013;
 
 export class SendQueue implements EventSubscriber, UnsentData {
@@ -42,11 +45,11 @@ export class SendQueue implements EventSubscriber, UnsentData {
   /** Bytes before the payload in frames of a subscription. */
   readonly #prefixes = new Map<number, Uint8Array>();
   readonly #copies = new CopyBuffer();
-  /** The slots before #head are empty: their frames have been sent. */
+  /** Waiting frames. The slots before #head are empty, since their frames have been sent. */
   #waiting: (Frame | undefined)[] = [];
   #head = 0;
   #waitingBytes = 0;
-  /** UnsentData bytes, network buffer included, as last reported to `unsent`. */
+  /** Waiting bytes, including the network buffer, as last reported to `unsent`. */
   #countedBytes = 0;
   #closed = false;
 
@@ -55,7 +58,10 @@ export class SendQueue implements EventSubscriber, UnsentData {
     this.#options = options;
   }
 
-  /** Starts deliveries for a subscription. Its messages carry the topic's name, and its id if `echoId`. */
+  /**
+   * Starts deliveries for a subscription. Its messages contain the name of the topic and, with `echoId`, the
+   * subscription's id.
+   */
   open(subscriptionId: number, { topic, echoId }: { readonly topic: string; readonly echoId: boolean }): void {
     const id = echoId ? `,"subscription_id":${subscriptionId}` : '';
     const prefix = `{"event":"message","topic":${JSON.stringify(topic)}${id},"payload":[`;
@@ -78,14 +84,14 @@ export class SendQueue implements EventSubscriber, UnsentData {
     }
   }
 
-  /** Sends a frame that is not an event, after everything delivered before. */
+  /** Sends a frame that is not an event, after all earlier deliveries. */
   reply(text: string): void {
     if (this.#closed) return;
     if (this.#flows()) this.#peer.send(text);
     else this.#wait({ kind: 'reply', text, bytes: Buffer.byteLength(text) + WAITING_OVERHEAD_BYTES });
   }
 
-  /** Called when the network buffer has room: sends waiting frames. */
+  /** Sends waiting frames. Called when the network buffer has room. */
   drained(): void {
     while (this.#head < this.#waiting.length && this.#networkHasCapacity()) this.#peer.send(this.#next());
     if (this.#head === this.#waiting.length) this.#clear();
@@ -98,7 +104,7 @@ export class SendQueue implements EventSubscriber, UnsentData {
     return this.#countedBytes;
   }
 
-  /** Bytes waiting here and in the network buffer. */
+  /** Returns the bytes waiting here and in the network buffer. */
   waitingBytes(): number {
     return this.#closed ? 0 : this.#waitingBytes + this.#peer.bufferedBytes();
   }
@@ -111,12 +117,12 @@ export class SendQueue implements EventSubscriber, UnsentData {
     this.#count(0);
   }
 
-  /** Closes the connection because too much is waiting for it. */
+  /** Closes the connection because too many bytes are waiting for it. */
   drop(): void {
     if (!this.#closed) this.#closeSlow('which is most of what may wait for all connections');
   }
 
-  /** Closes the connection if its client knows the subscription, as it would no longer receive everything. */
+  /** Closes the connection if it has the subscription, because its events would be incomplete. */
   missed(subscriptionId: number, why: string): void {
     if (!this.#prefixes.has(subscriptionId)) return;
     this.close();
@@ -136,7 +142,7 @@ export class SendQueue implements EventSubscriber, UnsentData {
   #networkHasCapacity(): boolean {
     const bufferedBytes = this.#peer.bufferedBytes();
     this.#count(this.#waitingBytes + bufferedBytes);
-    // Counting may have closed this very connection.
+    // Counting the bytes may have closed this connection.
     return !this.#closed && bufferedBytes < this.#options.networkMaxBytes;
   }
 
@@ -163,7 +169,7 @@ export class SendQueue implements EventSubscriber, UnsentData {
     this.#peer.close(TRY_AGAIN_LATER, `Too slow: ${bytes} bytes wait, ${why}`);
   }
 
-  /** Takes the next frame, joined with the events of the same subscription that directly follow it. */
+  /** Takes the next frame, joined with directly following events of the same subscription. */
   #next(): string | Borrowed {
     const frame = this.#take();
     if (frame.kind === 'reply') return frame.text;
@@ -195,7 +201,7 @@ export class SendQueue implements EventSubscriber, UnsentData {
     this.#waitingBytes = 0;
   }
 
-  /** Frees empty slots from time to time. Doing so for each frame would make draining quadratic. */
+  /** Frees empty slots occasionally. Doing so for each frame would make draining quadratic. */
   #compact(): void {
     if (this.#head < 1024 || this.#head * 2 < this.#waiting.length) return;
     this.#waiting = this.#waiting.slice(this.#head);
@@ -203,7 +209,10 @@ export class SendQueue implements EventSubscriber, UnsentData {
   }
 }
 
-/** Buffer in which frames are built. The peer has copied the bytes when `send` returns, and allocation is expensive. */
+/**
+ * Buffer in which frames are built. It is reused because allocation is expensive and the peer has copied the bytes when
+ * `send` returns.
+ */
 const scratch = Buffer.allocUnsafeSlow(FRAME_MAX_BYTES);
 
 /** Builds a frame of prefix, payloads joined by commas, and closing brackets. Valid until the next call. hot */

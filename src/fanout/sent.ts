@@ -3,13 +3,13 @@ import { type FilterFields, TOPICS, type Topic } from '../model/topics.ts';
 /** Events sent to subscribers of a topic since start, in one form: plain or GeoJSON. */
 export interface SentCount {
   events: number;
-  /** Time of the last, in milliseconds since 1970; 0 before the first. */
+  /** Time of the last event in milliseconds since 1970; 0 before the first. */
   lastMs: number;
-  /** Number by kind, for topics whose events have several kinds. */
+  /** Number of events by kind, for topics with several kinds. */
   readonly byKind: Map<string, number>;
 }
 
-/** Index of the filter field that holds the kind of an event. */
+/** Index of the filter field that contains the kind of an event. */
 const KIND_FIELDS: { readonly [T in Topic]?: number } = {
   fence_events: TOPICS.fence_events.indexOf('event_type'),
   collision_events: TOPICS.collision_events.indexOf('collision_type'),
@@ -24,7 +24,7 @@ export function hasKinds(topic: Topic): boolean {
   return KIND_FIELDS[topic] !== undefined;
 }
 
-/** Counts events that went to `times` subscriptions each, by kind where their fields say one. hot */
+/** Counts events sent to `times` subscriptions each, by kind if their fields contain one. hot */
 export function countSent(
   sent: SentCount,
   topic: Topic,

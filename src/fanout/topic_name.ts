@@ -6,7 +6,7 @@ export interface TopicName {
   readonly geojson: boolean;
 }
 
-/** Topics whose events have a position, and so a GeoJSON form. */
+/** Topics with a GeoJSON form, because their events have a position. */
 const GEOJSON_TOPICS: readonly Topic[] = ['location_updates', 'trackable_motions', 'fence_events'];
 
 const NAMES: ReadonlyMap<string, TopicName> = new Map<string, TopicName>([

@@ -14,21 +14,21 @@ import { type ClientFrame, SocketCommandError } from './wire.ts';
 /** The connection on which a command arrived, with its subscriptions. */
 export interface CommandConnection {
   readonly deps: PubSubDeps;
-  /** Path of its upgrade request, which carries the API version. */
+  /** Path of the upgrade request, which contains the API version. */
   readonly path: string;
   readonly sendQueue: EventSubscriber;
-  /** Number of its subscriptions, and the total size of their params. */
+  /** Number of subscriptions, and total size of their params. */
   readonly subscriptions: number;
   readonly paramsSize: number;
   holds(identity: string): boolean;
   /**
-   * Registers a new subscription and acknowledges it before its first message: at once, or when all hubs know of it,
-   * for which the next frame waits. Never fails.
+   * Registers a new subscription and acknowledges it before its first message. In a cluster, the acknowledgment, and
+   * with it the next frame, may wait until all hubs have received the interest. Never fails.
    */
   hold(id: number, held: HeldSubscription): Promise<void> | undefined;
-  /** Removes a subscription; returns false if the id is unknown. */
+  /** Removes a subscription. Returns false if the id is unknown. */
   release(id: number): boolean;
-  /** Sends the problems of one publish in one error frame. A success is not answered. */
+  /** Reports the problems of a publish in one error frame. A success is not answered. */
   taken(taken: IngestResult): void;
   /** Reports a publish that failed as a whole. */
   failPublish(error: unknown): void;
@@ -38,25 +38,25 @@ export interface CommandConnection {
 export interface HeldSubscription {
   readonly topicName: string;
   readonly identity: string;
-  /** Size of its params, as returned by sizeOf. */
+  /** Size of the params, as returned by sizeOf. */
   readonly paramsSize: number;
-  /** Time at which its token expires and it is closed. */
+  /** Time at which the token expires, which closes the subscription. */
   readonly expiresMs: number;
 }
 
-/** A command of the protocol. Its handler throws a CommandError if it fails. */
+/** A command of the protocol. Its handler throws a SocketCommandError if it fails. */
 export interface Command {
   readonly event: string;
   readonly summary: string;
-  /** Topics that it may name; undefined if it names none. */
+  /** Topics that the command accepts; undefined if it has no topic. */
   readonly topics: readonly string[] | undefined;
   /** Event of the response to a success; undefined if a success is not answered. */
   readonly answer: 'subscribed' | 'unsubscribed' | undefined;
-  /** Permission that it needs for the topic; undefined if none. */
+  /** Permission required for the topic; undefined for none. */
   readonly use: Use | undefined;
-  /** Whether it runs even if the connection has closed since the frame arrived. */
+  /** Whether the command runs even if the connection has closed since the frame arrived. */
   readonly outlivesConnection: boolean;
-  /** Returns a promise that the next frame must wait for, or undefined. The promise never rejects. */
+  /** Runs the command. If the next frame must wait, returns a promise for which it waits; the promise never rejects. */
   readonly handle: (connection: CommandConnection, frame: ClientFrame, access: Access) => Promise<void> | undefined;
 }
 
@@ -167,7 +167,7 @@ function publish(connection: CommandConnection, frame: ClientFrame): Promise<voi
   return undefined;
 }
 
-/** Ingest function of a topic; undefined if clients may not publish to it. */
+/** Returns the ingest function of a topic; undefined if clients may not publish to it. */
 function ingestOf(topicName: string, { deps }: CommandConnection) {
   const ingests = { location_updates: deps.ingestLocations, proximity_updates: deps.ingestProximities };
   const published = PUBLISHED.find((name) => name === topicName);
@@ -183,7 +183,7 @@ function readTopic(topic: unknown): TopicName & { readonly name: string } {
   throw new SocketCommandError('unknownTopic', problemOf('topic_unknown', { path: 'topic', found: show(topic) }));
 }
 
-/** Reads an id. Some clients send it as a string. */
+/** Parses an id. Some clients send it as a string. */
 function readId(value: unknown): number | undefined {
   const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;

@@ -2,9 +2,12 @@ import type { TaskScheduler } from '../time/task_scheduler.ts';
 
 type Run = (text: string) => Promise<void> | undefined;
 
-/** Runs the frames of a connection at once. Bursts yield to the event loop and to other connections. */
+/**
+ * Returns a function that runs the frames of a connection synchronously, but lets bursts yield to the event loop and to
+ * other connections.
+ */
 export function runCooperatively(turns: TaskScheduler, run: Run): Run {
-  /** Time when the first frame of this time slice began to run. */
+  /** Time at which the first frame of the current time slice started. */
   let begunMs: number | undefined;
   const endTurn = (): void => {
     begunMs = undefined;

@@ -10,15 +10,15 @@ import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { RequestedView } from './params.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
 
-/** Result of a publish: one problem for each rejected item, named like `locations[3].source: ...`. */
+/** Result of a publish, with one problem for each rejected item, such as `locations[3].source: ...`. */
 export type PublishResult = IngestResult | Promise<IngestResult>;
 export interface IngestResult {
   readonly problems: readonly Problem[];
-  /** Rejects if the accepted items cannot be stored. */
+  /** Resolves when the accepted items are stored; rejects if they cannot be stored. */
   readonly kept?: Promise<void> | undefined;
 }
 
-/** Ingests published items. Throws, or rejects with, a HubError if none was accepted. */
+/** Ingests published items. Throws, or rejects with, a HubError if no item was accepted. */
 type Ingest = (values: readonly unknown[], versionPath: string) => PublishResult;
 
 /** Use of a topic that needs a permission. */
@@ -27,7 +27,7 @@ export type Use = 'subscribe' | 'publish';
 /** A use of a topic to be authorized. */
 export interface TopicRequest {
   readonly use: Use;
-  /** Path of the connection, which carries the API version. */
+  /** Path of the connection, which contains the API version. */
   readonly path: string;
   /** Name of an existing topic. */
   readonly topic: string;
@@ -37,25 +37,27 @@ export interface TopicRequest {
 export interface PubSubDeps {
   readonly fanout: Fanout;
   /**
-   * Resolves when all hubs know the interest of this hub's subscriptions, which are acknowledged then; undefined if
-   * they already do. Rejects with HUB_UNAVAILABLE. Absent without a cluster.
+   * Resolves when all hubs have received the interest of this hub's subscriptions; undefined if they already have.
+   * Subscriptions are acknowledged after that. Rejects with HUB_UNAVAILABLE. Absent without a cluster.
    */
   readonly interestAnnounced?: () => Promise<void> | undefined;
   readonly ingestLocations: Ingest;
   /**
-   * Ingests the locations of a whole message from its bytes. Returns `unusual` if nothing was ingested and the message
-   * must be parsed. Throws HUB_UNAVAILABLE. If absent, all messages are parsed.
+   * Ingests the locations of a message from its bytes. Returns `unusual` if nothing was ingested and the message must
+   * be parsed. Throws HUB_UNAVAILABLE. If absent, all messages are parsed.
    */
   readonly ingestMessage?: (message: Borrowed) => Promise<void> | undefined | 'unusual';
   readonly ingestProximities: Ingest;
-  /** Whether messages carry their subscription's id. `auto`: except to Go clients, which drop such messages. */
+  /**
+   * Whether messages contain the id of their subscription. `auto` omits it for Go clients, which drop such messages.
+   */
   readonly subscriptionIdMode: 'auto' | 'always' | 'never';
   /**
    * Completes a view with its defaults. Throws HUB_BAD_REQUEST for an unsupported CRS or an unknown zone, and
    * HUB_NOT_AUTHORIZED for a zone whose position the token may not read.
    */
   readonly checkView: (asked: RequestedView, sight: Visibility | undefined) => View;
-  /** Entities of the site, for access rights. Without it, tokens with limited access see only what they own. */
+  /** Entities of the site, for access checks. If absent, tokens with limited access can read only what they own. */
   readonly site?: EntityIndex;
   /**
    * Authorizes a use of a topic; if absent, every use is allowed. Throws, or rejects with, HUB_NOT_AUTHENTICATED,
@@ -65,22 +67,22 @@ export interface PubSubDeps {
   /** Clock and timers for the expiry of tokens. */
   readonly now?: () => number;
   readonly schedule?: (delayMs: number, callback: () => void) => () => void;
-  /** Called when a connection is closed because it does not read its events. */
+  /** Called when a connection is closed because it reads too slowly. */
   readonly tooSlow?: (peer: Peer, waitingBytes: number) => void;
   /** Logs an internal error. */
   readonly report?: (error: unknown) => void;
   readonly subscriptionsMax?: number;
-  /** Maximum number of characters of the params of a connection's subscriptions; 1,048,576 by default. */
+  /** Maximum total size of the params of a connection's subscriptions, in characters; 1,048,576 by default. */
   readonly paramsMax?: number;
-  /** Frames of all connections that wait for their tokens. */
+  /** Frames of all connections that wait for a token to be verified. */
   readonly waiting: WaitingFrames;
-  /** Maximum number of levels of nested JSON; 200 by default. */
+  /** Maximum nesting of JSON; 200 by default. */
   readonly depthMax?: number;
   /** Schedules long frames. */
   readonly turns: TaskScheduler;
-  /** Receives the send queues of open connections. */
+  /** Set to which the send queues of open connections are added. */
   readonly open?: Set<SendQueue>;
-  /** Counts the bytes that subscribers have not read yet. */
+  /** Counts the unsent bytes of all connections. */
   readonly unsent?: CountUnsent;
   /** See SendQueueOptions; 64 MiB and 256 KiB by default. */
   readonly queueMaxBytes?: number;

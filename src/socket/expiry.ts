@@ -2,14 +2,14 @@ export interface ExpiryOptions {
   now(): number;
   /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Receives all ids that have expired. */
+  /** Called with all ids that have expired. */
   expired(ids: readonly number[]): void;
 }
 
 /** Maximum delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Expiry times of the subscriptions of a connection. Uses one timer, for the earliest of them. */
+/** Expiry times of the subscriptions of a connection, with one timer for the earliest. */
 export class Expiry {
   readonly #options: ExpiryOptions;
   readonly #ends = new Map<number, number>();

@@ -1,7 +1,7 @@
 import type { WaitingFrames } from './waiting_frames.ts';
 
 export interface FramesOptions {
-  /** Runs a frame, synchronously or as a promise if it must wait. Must not throw or reject. */
+  /** Runs a frame. Returns a promise if the frame must wait. Must not throw or reject. */
   run(text: string): Promise<void> | undefined;
   /** Called once when too many frames wait. */
   overflowed(): void;
@@ -12,13 +12,13 @@ export interface FramesOptions {
 }
 
 /**
- * Runs the frames of a connection sequentially, as a frame may wait until its token is verified. Accepted frames run
- * even if the connection closes in the meantime: a client that publishes and disconnects has published.
+ * Runs the frames of a connection sequentially, since a frame may wait until its token is verified. Accepted frames run
+ * even if the connection closes in the meantime, so that a client may publish and disconnect.
  */
 export class FramesInOrder {
   readonly #options: FramesOptions;
   #waiting: string[] = [];
-  /** Number and size of the frames that have not started. */
+  /** Number and total size of the waiting frames. */
   #frames = 0;
   #characters = 0;
   #busy = false;
@@ -28,7 +28,7 @@ export class FramesInOrder {
     this.#options = options;
   }
 
-  /** Whether a frame that arrives now would run at once. */
+  /** Whether the next frame would run immediately. */
   get isIdle(): boolean {
     return !this.#busy && !this.#isOver;
   }

@@ -9,13 +9,13 @@ import { SocketCommandError, isObject } from './wire.ts';
 
 export type FrameParams = Readonly<Record<string, unknown>>;
 
-/** View params as the client has sent them. */
+/** View params as sent by the client. */
 export interface RequestedView {
   readonly crs?: string;
   readonly zone_id?: string;
 }
 
-/** Params of every message that needs a permission. */
+/** Params of every message that requires a permission. */
 const TOKEN_PARAM = { token: Type.Optional(Type.String({ description: 'Access token, where the hub wants one.' })) };
 
 const VIEW_PARAMS = {
@@ -28,7 +28,7 @@ const GEOJSON_PARAM = {
   geojson: Type.Optional(Type.Boolean({ description: 'True has the same effect as :geojson after the topic.' })),
 };
 
-/** Schema of the params of a subscription to a topic. Values may also be strings. */
+/** Returns the schema of the params of a subscription to a topic. All values may also be sent as strings. */
 export function subscriptionParams({ topic, geojson }: TopicName): TSchema {
   const filters = Object.entries(filterParams(topic)).map(([name, schema]) => [name, Type.Optional(schema)]);
   return Type.Object({
@@ -42,7 +42,7 @@ export function subscriptionParams({ topic, geojson }: TopicName): TSchema {
 /** Schema of the params of a published message. */
 export const PUBLISH_PARAMS = Type.Object(TOKEN_PARAM);
 
-/** Params of a frame; empty if absent or null. Throws a CommandError with `reason`. */
+/** Returns the params of a frame; empty if absent or null. Throws a SocketCommandError with `reason`. */
 export function readParams(params: unknown, reason: 'subscribeFailed' | 'invalidPayload'): FrameParams {
   if (params === undefined || params === null) return {};
   if (isObject(params)) return params;
@@ -50,7 +50,8 @@ export function readParams(params: unknown, reason: 'subscribeFailed' | 'invalid
 }
 
 /**
- * Number of characters of names and strings, plus one per element, without nested values. Stops counting beyond `max`.
+ * Returns the size of params: the characters of names and strings, plus one per element, without nested values. Stops
+ * counting beyond `max`.
  */
 export function sizeOf(params: FrameParams, max: number): number {
   let size = 0;
@@ -65,7 +66,7 @@ export function sizeOf(params: FrameParams, max: number): number {
   return size;
 }
 
-/** The filter and the view of a subscription. Throws HUB_BAD_REQUEST naming the parameter. */
+/** Returns the filter and the view of a subscription. Throws HUB_BAD_REQUEST with the name of an invalid parameter. */
 export function readInterest(
   { topic, geojson }: TopicName,
   params: FrameParams,
@@ -83,8 +84,8 @@ export function readInterest(
 }
 
 /**
- * Canonical key of a subscription. Equal for the same topic name and equal params, without the token and regardless of
- * the order of arrays.
+ * Returns the canonical key of a subscription. Keys are equal for the same topic name and equal params, ignoring the
+ * token and the order of arrays.
  */
 export function identityOf(topicName: string, params: FrameParams): string {
   const entries = Object.entries(params).filter(([name, value]) => name !== 'token' && value !== null);
@@ -95,7 +96,7 @@ export function identityOf(topicName: string, params: FrameParams): string {
   return JSON.stringify([topicName, flat.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))]);
 }
 
-/** Canonical form of a value. Nested values have no meaning in params, so all of them are equal. */
+/** Returns the canonical form of a value. Nested values have no meaning in params, so they are all equal. */
 function flatten(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'nested' : `${typeof value} ${String(value)}`;
 }

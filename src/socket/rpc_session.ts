@@ -31,12 +31,12 @@ export interface RpcSocketDeps {
   readonly waiting: WaitingFrames;
   readonly turns: TaskScheduler;
   readonly depthMax?: number;
-  /** Counts the bytes that clients have not read yet. */
+  /** Counts the unsent bytes of all connections. */
   readonly unsent?: CountUnsent;
   /** See SendQueueOptions; 64 MiB and 256 KiB by default. */
   readonly queueMaxBytes?: number;
   readonly networkMaxBytes?: number;
-  /** Called when a connection is closed because it does not read. */
+  /** Called when a connection is closed because it reads too slowly. */
   readonly tooSlow?: (peer: Peer, waitingBytes: number) => void;
   /** Logs an internal error. */
   readonly report?: (error: unknown) => void;
@@ -44,7 +44,7 @@ export interface RpcSocketDeps {
 
 export interface MethodRequest {
   readonly use: RpcUse;
-  /** Path of the connection, which carries the API version. */
+  /** Path of the connection, which contains the API version. */
   readonly path: string;
   readonly method: string;
   readonly token: string | undefined;
@@ -54,18 +54,18 @@ const POLICY_VIOLATION = 1008;
 const INTERNAL_ERROR = 1011;
 const TRY_AGAIN_LATER = 1013;
 
-/** Methods that the connection itself handles. All others are calls. */
+/** Methods of the protocol itself. Any other method is a call to a handler. */
 const REGISTER = 'register';
 const UNREGISTER = 'unregister';
 
-/** Creates the WebSocket for remote procedure calls. Its clients may call methods and handle some. */
+/** Creates the WebSocket for remote procedure calls, over which clients call and handle methods. */
 export function createRpcSocket(deps: RpcSocketDeps): HandlePeer {
   return (peer) => new RpcSession(peer, deps);
 }
 
 /**
  * One connection. Its frames are requests, which run in order, and responses to calls that it received as a handler.
- * Closing it removes its handlers and cancels its calls. Its token is that of the upgrade request.
+ * Closing it removes its handlers and cancels its calls. The token of the upgrade request authorizes all frames.
  */
 class RpcSession implements PeerEvents {
   readonly #peer: Peer;
@@ -147,7 +147,7 @@ class RpcSession implements PeerEvents {
     return this.#after({ use: 'call', method: call.method }, frame, (client) => this.#call(call, client));
   }
 
-  /** Runs `act` once it is authorized: at once if the token is cached. */
+  /** Runs `act` once it is authorized; immediately if the token is cached. */
   #after(
     asked: Pick<MethodRequest, 'use' | 'method'>,
     frame: unknown,
@@ -184,7 +184,7 @@ class RpcSession implements PeerEvents {
   }
 
   /**
-   * Answers a rejected frame, if its sender expects an answer. An internal error is logged and closes the connection.
+   * Answers a rejected frame if the client expects a response. An internal error is logged and closes the connection.
    */
   #refuse(error: unknown, id: RequestId | undefined): void {
     const refusal = error instanceof HubError ? new RpcRejection(reasonOf(error), error) : error;
@@ -202,13 +202,15 @@ function isResponse(frame: unknown): boolean {
   return isObject(frame) && frame['method'] === undefined && ('result' in frame || 'error' in frame);
 }
 
-/** Throws an RpcRefusal. */
+/** Returns the zone id of a registration. Throws an RpcRejection if it is invalid. */
 function readZone(zoneId: unknown): string | undefined {
   if (zoneId === undefined || zoneId === null || typeof zoneId === 'string') return zoneId ?? undefined;
   throw new RpcRejection('invalidParams', problemOf('not_a_string', { path: 'params.zone_id', found: show(zoneId) }));
 }
 
-/** Error name of a HubError. While the identity server is unavailable, clients count as not authenticated. */
+/**
+ * Returns the error name of a HubError. While the identity server is unavailable, clients count as not authenticated.
+ */
 function reasonOf({ code }: HubError): RpcErrorName {
   return code === 'HUB_NOT_AUTHORIZED' ? 'notAuthorized' : 'notAuthenticated';
 }

@@ -1,22 +1,22 @@
 import type { Target } from '../auth/policy.ts';
 import { type RoleRules, segmentsOf, withOlderForm } from '../model/permission.ts';
 
-/** Use of a method: a client calls it, or handles it. */
+/** Use of a method: calling it, or registering as its handler. */
 export type RpcUse = 'call' | 'register';
 
-/** Paths below a version: of the WebSocket, and of methods, which lie below the REST endpoint. */
+/** Paths below a version: of the WebSocket, and of the REST endpoint whose children are methods. */
 const SOCKET = '/ws/rpc';
 const METHODS = '/rpc';
-/** An endpoint below the same path, not a method. */
+/** Child of the REST endpoint that is not a method. */
 const AVAILABLE = 'available';
 
 const VERSIONS = ['v1', 'v2'] as const;
 const USES = ['call', 'register'] as const;
 
 /**
- * Permission targets of remote procedure calls: use of the WebSocket, and calling or handling a method.
- * `/v2/rpc/:method` means all methods. A method named by a rule, as in `/v2/rpc/com.omlox.ping`, is a target of its
- * own. In a rule the name may be percent-encoded.
+ * Permission targets of remote procedure calls: using the WebSocket, and calling or handling a method.
+ * `/v2/rpc/:method` stands for all methods. A method in a rule, as in `/v2/rpc/com.omlox.ping`, is a target of its own;
+ * its name may be percent-encoded.
  */
 export class RpcTargets {
   readonly all: readonly Target[];
@@ -41,12 +41,12 @@ export class RpcTargets {
     this.all = [...this.#byKey.values()];
   }
 
-  /** Target for using the WebSocket at that path. */
+  /** Returns the target for using the WebSocket at a path. */
   ofSocket(path: string, use: RpcUse): Target {
     return this.#of(keyOf(versionOf(path), use));
   }
 
-  /** Target for using a method, by a request or on a connection at that path. */
+  /** Returns the target for using a method, by a request or on a connection at a path. */
   ofMethod(path: string, use: RpcUse, method: string): Target {
     const version = versionOf(path);
     return this.#byKey.get(keyOf(version, use, `"${method}`)) ?? this.#of(keyOf(version, use, ':method'));
@@ -61,11 +61,11 @@ export class RpcTargets {
 
 interface Method {
   readonly name: string;
-  /** Path segments by which rules name it. */
+  /** Path segments that rules use for the method. */
   readonly segments: readonly string[];
 }
 
-/** The method that the path of a rule names, if any. */
+/** Returns the method in the path of a rule, if any. */
 function methodIn(path: string): { readonly name: string; readonly segment: string }[] {
   const segments = segmentsOf(path);
   const [first, segment, ...more] = segments[0] === 'v1' || segments[0] === 'v2' ? segments.slice(1) : segments;
@@ -100,7 +100,7 @@ function socketTarget(version: string, use: RpcUse): Target {
 
 function methodTarget(version: string, use: RpcUse, method?: Method): Target {
   const what = method === undefined ? 'this method' : JSON.stringify(method.name);
-  // Pages are shown the first path.
+  // The UI shows the first path.
   const own = method === undefined ? [] : [encodeURIComponent(method.name.toWellFormed()), ...method.segments];
   const segments = [...new Set([...own, ':method'])];
   return {

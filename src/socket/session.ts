@@ -32,17 +32,17 @@ const TOO_LONG = 1009;
 const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
 
-/** Maximum number of bytes of a frame until the connection has presented a valid token, if one is required. */
+/** Maximum size of a frame in bytes before the connection has presented a valid token, if one is required. */
 const STRANGERS_FRAME_BYTES = 64 << 10;
 
-/** The WebSocket API: publish and subscribe, one session per connection. */
+/** Creates the WebSocket for publishing and subscribing, with one session per connection. */
 export function createSocket(deps: PubSubDeps): HandlePeer {
   return (peer) => new Session(peer, deps);
 }
 
 /**
- * One connection: reads its frames, runs its commands, and holds its subscriptions until it closes. Items published
- * before are still ingested.
+ * One connection. Reads its frames, runs its commands, and holds its subscriptions until it closes. Items published
+ * before the close are still ingested.
  */
 class Session implements PeerEvents, CommandConnection {
   readonly deps: PubSubDeps;
@@ -58,7 +58,7 @@ class Session implements PeerEvents, CommandConnection {
   readonly #held = new Map<number, HeldSubscription>();
   readonly #identities = new Set<string>();
   #paramsSize = 0;
-  /** Whether a valid token was presented, by the upgrade request or by a frame. */
+  /** Whether the upgrade request or a frame has presented a valid token. */
   #isKnown: boolean;
   #closed = false;
 
@@ -78,7 +78,7 @@ class Session implements PeerEvents, CommandConnection {
     this.#isKnown = deps.authorize === undefined || peer.isKnown;
     this.#frames = new FramesInOrder({
       all: deps.waiting,
-      // Synchronous if the frame is short and its token cached.
+      // Runs synchronously if the frame is short and its token is cached.
       run: runCooperatively(deps.turns, (text) => this.#run(text)),
       overflowed: () => peer.close(TRY_AGAIN_LATER, 'Too many frames wait for an access token to be verified'),
     });
@@ -90,12 +90,15 @@ class Session implements PeerEvents, CommandConnection {
     return this.#held.size;
   }
 
-  /** Size of the params of all subscriptions. */
+  /** Total size of the params of all subscriptions. */
   get paramsSize(): number {
     return this.#paramsSize;
   }
 
-  /** hot: ingests locations in their usual form, from a client that may publish any. */
+  /**
+   * Ingests a message from its bytes if it contains locations in the usual form and the client may publish all
+   * locations. hot
+   */
   bytes(message: Borrowed): boolean {
     const { ingestMessage } = this.deps;
     if (ingestMessage === undefined || !this.#frames.isIdle || !this.#mayPublishAny()) return false;
@@ -134,14 +137,14 @@ class Session implements PeerEvents, CommandConnection {
     this.sendQueue.reply(errorFrame(WIRE_ERRORS[sent], why, description));
   }
 
-  /** Sends the problems of one publish in one error frame. A success is not answered. */
+  /** Reports the problems of a publish in one error frame. A success is not answered. */
   taken({ problems, kept }: IngestResult): void {
     const [first] = problems;
     if (first !== undefined) this.fail('invalidPayload', first, describeProblems(problems));
     kept?.catch((error: unknown) => this.failPublish(error));
   }
 
-  /** Reports a publish that failed as a whole. Overload is reported with its own message, an internal error without. */
+  /** Reports a publish that failed as a whole. The message of an internal error is not revealed. */
   failPublish(error: unknown): void {
     const failure = error instanceof HubError ? error : hubError('payload_failed');
     if (failure !== error) this.deps.report?.(error);
@@ -163,7 +166,7 @@ class Session implements PeerEvents, CommandConnection {
     return undefined;
   }
 
-  /** Removes a subscription of this connection; returns false if it has none with that id. */
+  /** Removes a subscription. Returns false if the connection has none with this id. */
   release(id: number): boolean {
     const held = this.#end(id);
     if (held === undefined) return false;
@@ -190,7 +193,7 @@ class Session implements PeerEvents, CommandConnection {
   async #runLong(text: string): Promise<void> {
     const { turns, depthMax } = this.deps;
     try {
-      // Other connections continue once the command has run, whatever it still waits for.
+      // Other connections continue once the command has been started, even if it still waits for a result.
       const read = async () => ({ done: this.#perform(await readLongFrame(text, turns, depthMax)) });
       await (await turns.alone(read)).done;
     } catch (error) {
@@ -222,7 +225,7 @@ class Session implements PeerEvents, CommandConnection {
     }
   }
 
-  /** Whether the cached access already permits publishing locations of all providers. */
+  /** Whether the cached access permits publishing locations of all providers. */
   #mayPublishAny(): boolean {
     const { authorize } = this.deps;
     if (authorize === undefined) return true;
@@ -235,12 +238,12 @@ class Session implements PeerEvents, CommandConnection {
     }
   }
 
-  /** Only access by a token has an expiry time. */
+  /** Records that a valid token was presented: only access by a token has an expiry time. */
   #know({ expiresMs }: Access): void {
     this.#isKnown ||= Number.isFinite(expiresMs);
   }
 
-  /** Access of a frame. A topic that the command cannot name is left to the command to reject. */
+  /** Authorizes a frame and returns its access. The command itself rejects a topic that it does not accept. */
   #admit({ use, topics }: Command, { topic, params }: ClientFrame): Access | Promise<Access> {
     const { authorize } = this.deps;
     if (authorize === undefined || use === undefined) return FULL_ACCESS;
@@ -264,11 +267,11 @@ class Session implements PeerEvents, CommandConnection {
     }
   }
 
-  /** Closes subscriptions whose token has expired. Their ids are released, so the client may subscribe again. */
+  /** Closes subscriptions whose token has expired, so that the client may subscribe again. */
   #expired(ids: readonly number[]): void {
     for (const id of ids) this.#end(id);
     const problem = problemOf('subscription_expired', { subscription_ids: ids.map(String) });
-    // Not by fail(), which changes the code for Go clients: here the client awaits no answer, and ignores this code.
+    // Does not use fail(), which changes the code for Go clients that await a response. Here the client awaits none.
     this.sendQueue.reply(errorFrame(WIRE_ERRORS.notAuthenticated, problem, String(problem)));
   }
 
@@ -279,8 +282,8 @@ class Session implements PeerEvents, CommandConnection {
   }
 
   /**
-   * Acknowledges a subscription once other hubs have received its interest: until then events may be missing. It may have
-   * closed since.
+   * Acknowledges a subscription once other hubs have received its interest, unless it was closed in the meantime.
+   * Before that, events may be missing.
    */
   async #openAfter(announced: Promise<void>, id: number, held: HeldSubscription): Promise<void> {
     try {
@@ -306,7 +309,7 @@ class Session implements PeerEvents, CommandConnection {
   }
 }
 
-/** Token in the params. A value that is not a string counts as an invalid token. */
+/** Returns the token in the params. A value that is not a string counts as an invalid token. */
 function tokenOf(params: unknown): string | undefined {
   if (!isObject(params) || !Object.hasOwn(params, 'token')) return undefined;
   const { token } = params;

@@ -5,12 +5,12 @@ import { COMMANDS } from './commands.ts';
 import type { Use } from './deps.ts';
 import { TOPIC_OWNERS } from './topic_owners.ts';
 
-/** Path of the WebSocket below a version. In permissions.yaml topics lie below it. */
+/** Path of the WebSocket below a version. In permissions.yaml, topics are children of this path. */
 const SOCKET = '/ws/socket';
 
 const VERSIONS = ['v1', 'v2'] as const;
 
-/** Permission targets of the WebSocket API: each topic in each version, to subscribe and to publish. */
+/** Permission targets of the WebSocket API: subscribing and publishing to each topic in each version. */
 export class TopicTargets {
   readonly all: readonly Target[];
   readonly #byKey: ReadonlyMap<string, Target>;
@@ -28,7 +28,7 @@ export class TopicTargets {
     this.all = [...this.#byKey.values()];
   }
 
-  /** Target for a use of a topic on a connection at that path; undefined if there is no such use. hot */
+  /** Returns the target for a use of a topic on a connection at a path; undefined if there is no such use. hot */
   of(path: string, use: Use, topic: string): Target | undefined {
     return this.#byKey.get(keyOf(path.includes('/v1/') ? 'v1' : 'v2', use, topic));
   }
@@ -39,8 +39,8 @@ function keyOf(version: string, use: Use, topic: string): string {
 }
 
 /**
- * A path may end with the parameter that names the owned resource. It means the same topic, as a subscription without
- * the parameter covers everything that is permitted.
+ * Returns the target for a use of a topic. Its path may end with the parameter of the owned resource. That is the same
+ * target, since a subscription without the parameter includes all permitted events.
  */
 function targetOf(version: string, use: Use, name: string): Target {
   const { topic } = topicName(name) as TopicName;
@@ -53,7 +53,7 @@ function targetOf(version: string, use: Use, name: string): Target {
   return {
     name: `${use} ${reads ? 'to' : 'on'} ${name} in ${version}`,
     operations: reads ? ['READ'] : ['CREATE', 'UPDATE'],
-    // Published items may name any provider; their ownership is not checked.
+    // The ownership of published items is not checked, since they may contain any provider.
     ownable: reads,
     paths: paths.flatMap((path) => withOlderForm(`/${version}${path}`)),
   };

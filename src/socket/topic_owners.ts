@@ -14,14 +14,15 @@ import { SocketCommandError } from './wire.ts';
 
 /** Ownership of the events of a topic. */
 export interface TopicOwner {
-  /** Resource that must be owned. */
+  /** Type of the owned resource. */
   readonly resource: Resource;
-  /** Params of a subscription that name the resource. Also parameters of paths in permissions.yaml. */
+  /** Params of a subscription that select the resource; also parameters of paths in permissions.yaml. */
   readonly params: readonly string[];
-  /** Fields of an event, by their names in TOPICS, that name the resource. Owning one of them is enough. */
+  /** Fields of an event that contain ids of the resource, by their names in TOPICS. Owning one of these suffices. */
   readonly fields: readonly string[];
   /**
-   * Params that name other resources, which must be readable: a filter reveals what the events themselves do not name.
+   * Params that select other resources. These must be readable, because the filter would reveal ids that are redacted
+   * in the events.
    */
   readonly naming?: Readonly<Record<string, Resource>>;
 }
@@ -69,8 +70,9 @@ export const TOPIC_OWNERS: Readonly<Record<Topic, TopicOwner>> = {
 };
 
 /**
- * Filter for owned events. Throws a CommandError if the params ask for resources that are not owned, as silence would
- * look as if nothing happened there. Throws HUB_NOT_AUTHORIZED if they name others that are not readable.
+ * Returns the filter for owned events. Throws a SocketCommandError if the params select resources that are not owned,
+ * because a subscription without events would look as if nothing happened. Throws HUB_NOT_AUTHORIZED if they select
+ * other resources that are not readable.
  */
 export function ownerFilter(
   topic: Topic,
@@ -127,10 +129,7 @@ const NAMING: Readonly<Record<Topic, ReferenceSource>> = {
   alert_changes: 'alert',
 };
 
-/**
- * Returns the function that redacts events of a topic to what the subscriber may read; undefined if nothing is
- * redacted.
- */
+/** Returns the function that redacts events of a topic for a subscriber; undefined if nothing is redacted. */
 export function cutterOf(
   topic: Topic,
   { geojson }: View,

@@ -1,12 +1,14 @@
 import { bearerToken } from '../auth/authorizer.ts';
 import type { AuthenticatePeer, PeerHead } from '../exchange.ts';
 
-/** The token of an upgrade request: that of its Authorization header, or the parameter `token` of its query. */
+/**
+ * Returns the token of an upgrade request: from the Authorization header, otherwise from the query parameter `token`.
+ */
 export function tokenOfUpgrade({ authorization, query }: PeerHead): string | undefined {
   return bearerToken(authorization) ?? new URLSearchParams(query).get('token') ?? undefined;
 }
 
-/** Recognizes clients by the token of their upgrade request. */
+/** Returns a function that authenticates clients by the token of their upgrade request. */
 export function knowByToken(knows: (token: string) => boolean | Promise<boolean>): AuthenticatePeer {
   return (head) => {
     const token = tokenOfUpgrade(head);

@@ -50,7 +50,7 @@ export function describeMqtt(settings: Describing, components: Components) {
   };
 }
 
-/** Placeholder for a hidden broker address. */
+/** Shown instead of the broker's address if that is hidden. */
 const HIDDEN: DocumentSchema = {
   host: '{broker}',
   variables: {

@@ -5,14 +5,14 @@ import { answerFrame, commandFrame, eventFrame, WebsocketError } from './frames.
 import { Messages } from './messages.ts';
 import { rpcChannel } from './rpc_channel.ts';
 
-/** Contribution of another protocol to the document. It uses the components of the document. */
+/** Describes another protocol for the document, using the components of the document. */
 export type DescribeProtocol = (
   components: Components,
   reader: { readonly isKnown: boolean },
 ) => {
-  /** As in "Location hub, WebSocket and MQTT". */
+  /** Name as in "Location hub, WebSocket and MQTT". */
   readonly name: string;
-  /** A paragraph for the description. */
+  /** Paragraph for the description of the document. */
   readonly description: string;
   readonly servers: DocumentSchema;
   readonly operations: DocumentSchema;
@@ -20,8 +20,9 @@ export type DescribeProtocol = (
 };
 
 /**
- * The AsyncAPI 3.0 document of the WebSocket API in a version, made from its commands and topics; `mqtt` adds what the
- * hub says to its broker, where it has one. `prefix` is the path before those of the hub, as clients see them.
+ * Returns the AsyncAPI 3.0 document of a version of the WebSocket API, generated from its commands and topics. `mqtt`
+ * adds the messages exchanged with a broker, if one is configured. `prefix` is the path under which clients reach the
+ * hub.
  */
 export function asyncApiDocument(
   hubVersion: string,
@@ -110,7 +111,7 @@ function received({ event, summary, topics, answer }: Command, messages: Message
   };
 }
 
-/** A topic name as part of a key, which must not contain a colon. */
+/** Returns a topic name as part of a key, which must not contain a colon. */
 function named(topic: string): string {
   return topic.replace(':', '.');
 }

@@ -33,7 +33,7 @@ export const WebsocketError = Type.Object(
 
 const topic = OneOf(TOPIC_NAMES, { title: 'WebsocketTopic', description: 'The topic of a subscription.' });
 
-/** Frames of all topics together, named as in the omlox Hub API. */
+/** Frames for any topic, named as in the omlox Hub API. */
 export const WEBSOCKET_FRAMES: readonly TObject[] = [
   Type.Object(
     {
@@ -59,7 +59,7 @@ export const WEBSOCKET_FRAMES: readonly TObject[] = [
   WebsocketError,
 ];
 
-/** Schema of the frame that a client sends for a command, optionally for one topic. */
+/** Returns the schema of the frame that a client sends for a command, optionally for one topic. */
 export function commandFrame(event: string, topic?: string): TObject {
   const name = topicName(topic);
   if (name === undefined) return Type.Object({ event: Type.Literal(event), subscription_id: id });
@@ -68,7 +68,7 @@ export function commandFrame(event: string, topic?: string): TObject {
   return Type.Object({ ...frame, params: Type.Optional(PUBLISH_PARAMS), payload: payloadOf(name) });
 }
 
-/** Schema of the response to a successful command. */
+/** Returns the schema of the response to a successful command. */
 export function answerFrame(event: string): TObject {
   return Type.Object({
     event: Type.Literal(event),
@@ -77,7 +77,7 @@ export function answerFrame(event: string): TObject {
   });
 }
 
-/** Schema of the frame that carries events of a topic. */
+/** Returns the schema of the frame that contains events of a topic. */
 export function eventFrame(topic: string): TObject {
   const name = topicName(topic);
   return Type.Object({

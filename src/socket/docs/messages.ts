@@ -7,7 +7,7 @@ export class Messages {
   readonly #components: Components;
   readonly #channel: string;
 
-  /** `channel`: reference of the channel. */
+  /** `channel` is the reference of the channel. */
   constructor(components: Components, channel: string) {
     this.#components = components;
     this.#channel = channel;

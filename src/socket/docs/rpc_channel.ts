@@ -40,7 +40,7 @@ const ForwardedRequest = Type.Object(
   { description: 'A call for the client as a handler. It answers with a response of the same id.' },
 );
 
-/** Channel and operations of remote procedure calls. */
+/** Returns the channel and the operations of remote procedure calls. */
 export function rpcChannel(components: Components): {
   readonly channel: DocumentSchema;
   readonly operations: DocumentSchema;
