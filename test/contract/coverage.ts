@@ -15,9 +15,9 @@ const TOPICS = 'e2e/topics.test.ts';
 const CHANGES = 'e2e/changes.test.ts';
 const ANCHORS_AND_RULES = 'e2e/anchors_and_rules.test.ts';
 
-const IN_FENCE: CoveredBy = [RELATIONS, 'is the same, asked from the objects'];
+const IN_FENCE: CoveredBy = [RELATIONS, 'are consistent with the fences of each object'];
 const PLACES: CoveredBy = [RELATIONS, 'list their locations and motions'];
-const RELATED: CoveredBy = [RELATIONS, 'know each other, as objects in v2 and by their ids in v1'];
+const RELATED: CoveredBy = [RELATIONS, 'list each other, as objects in v2 and by their ids in v1'];
 const SENSORS: CoveredBy = ['api/assignment_endpoints.test.ts', 'are any JSON value, and 404 until they are set'];
 const FORCE: CoveredBy = ['api/assignment_endpoints.test.ts', 'pass force_location_update to the shards'];
 const ACKNOWLEDGED: CoveredBy = [
@@ -30,22 +30,22 @@ const PROXIMITY: CoveredBy = [
 ];
 const RULES: CoveredBy = [
   ANCHORS_AND_RULES,
-  'the locating rules of the hub decide in every shard, and after a restart',
+  'the locating rules of the hub apply in every shard, also after a restart',
 ];
 const MONTHS: CoveredBy = ['e2e/kept_before.test.ts', 'A past month is returned as it was stored, in both versions'];
 const LICENSE: CoveredBy = [
   'e2e/license.test.ts',
-  'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
+  'A license key is valid if a configured public key verifies it, whether it is set by configuration or by API',
 ];
-const ZONES_HEALTH: CoveredBy = [OPERATION, 'at /health/zones of the arrivals from the zones'];
+const ZONES_HEALTH: CoveredBy = [OPERATION, 'arrivals from the zones at /health/zones'];
 const SOURCES_HEALTH: CoveredBy = [
   OPERATION,
-  'at /health/sources of the arrivals from each source, by its name as it was sent',
+  'arrivals from each source at /health/sources, by its name as it was sent',
 ];
 const BY_FOREIGN_ID: CoveredBy = ['e2e/entities.test.ts', 'zones are found by their foreign id'];
 const ANCHORS: CoveredBy = [
   ANCHORS_AND_RULES,
-  'anchors move what is local to their zone, everywhere and at once, and after a restart',
+  'anchors move everything in local coordinates of their zone at once, also after a restart',
 ];
 const ALERTS: CoveredBy = [
   'e2e/alerts.test.ts',
@@ -53,11 +53,11 @@ const ALERTS: CoveredBy = [
 ];
 const ALERT_ROOM: CoveredBy = [
   'e2e/alerts.test.ts',
-  'many info alerts leave room for a critical one, and the rest is raised later',
+  'many info alerts leave room for a critical one, and the rest are raised later',
 ];
 const ALERT_REFUSALS: CoveredBy = [
   'e2e/alerts.test.ts',
-  'a meaningless member of a rule or a view is rejected by its name',
+  'an inapplicable member of a rule or a view is rejected by name',
 ];
 const OWNERS: CoveredBy = ['e2e/operation.test.ts', 'at /cluster/owners that it owns everything, without a cluster'];
 const DOCUMENTS: CoveredBy = ['contract/documents.test.ts', 'openapi.json of v2 has no dangling references'];
@@ -67,7 +67,7 @@ const PAGES: CoveredBy = ['api/docs_pages.test.ts', 'The documentation pages loa
 export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/zones': [BY_FOREIGN_ID],
   '/zones/summary': [BY_FOREIGN_ID],
-  '/zones/{zone_id}': [[CHANGES, 'the place of a zone moves its fences']],
+  '/zones/{zone_id}': [[CHANGES, 'the position of a zone moves its fences']],
   '/zones/{zone_id}/transform': [['api/zone_endpoints.test.ts', 'transform positions both ways and preserve z']],
   '/zones/{zone_id}/createfence': [
     ['api/zone_fences.test.ts', 'returns a fence of the points of a zone, without storing it'],
@@ -83,7 +83,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/trackables/motions': [PLACES],
   '/trackables/rules/locating': [RULES],
   '/trackables/{trackable_id}': [
-    [CHANGES, 'the providers of a trackable acts from the next location on, or at once by force'],
+    [CHANGES, 'the providers of a trackable takes effect with the next location, or at once by force'],
     ['api/patch_endpoints.test.ts', 'are unaffected by patches of other members, and cycles are rejected'],
   ],
   '/trackables/{trackable_id}/fences': [IN_FENCE],
@@ -98,21 +98,21 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/providers/{provider_id}/proximity': [PROXIMITY],
   '/providers/proximities': [PROXIMITY],
   '/providers/{provider_id}/sensors': [SENSORS],
-  '/providers/locations': [['e2e/read_your_writes.test.ts', 'to a list of locations means all of them']],
-  '/fences/{fence_id}': [[CHANGES, 'the region of a fence makes objects leave and enter at once']],
+  '/providers/locations': [['e2e/read_your_writes.test.ts', 'to a list of locations acknowledges all of them']],
+  '/fences/{fence_id}': [[CHANGES, 'the region of a fence makes objects exit and enter at once']],
   '/fences/{fence_id}/locations': [IN_FENCE],
   '/fences/{fence_id}/motions': [IN_FENCE],
   '/fences/{fence_id}/providers': [IN_FENCE],
   '/fences/{fence_id}/trackables': [IN_FENCE],
   '/fences/{fence_id}/events': [
-    [ANCHORS_AND_RULES, 'events of third parties reach the subscribers of fence_events and of its GeoJSON'],
+    [ANCHORS_AND_RULES, 'third-party events reach the subscribers of fence_events and of its GeoJSON'],
   ],
   '/alerts': [ALERTS],
   '/alerts/acknowledge': [ALERTS],
   '/alerts/clear': [ALERTS],
   '/alerts/rules': [ALERTS, ALERT_REFUSALS],
   '/alerts/rules/preview': [
-    ['e2e/alerts.test.ts', 'stays and silences are alerted of when they last too long, by the clock of the hub'],
+    ['e2e/alerts.test.ts', 'long stays and long silences raise alerts, by the clock of the hub'],
   ],
   '/alerts/rules/{rule_id}': [ALERTS],
   '/alerts/summary': [ALERT_ROOM],
@@ -124,22 +124,22 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/anchors': [ANCHORS],
   '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],
-  '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Notifications of Cisco come through REST to a subscriber']],
+  '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Cisco notifications are forwarded by REST to a subscriber']],
   '/rpc/available': [[RPC, 'lists the methods of all clients with their handlers, under all prefixes']],
   '/rpc': [[RPC, 'answers a REST request with the result of a WebSocket client']],
-  '/license/info': [[OPERATION, 'at /license/info that its key is no good, which changes nothing']],
+  '/license/info': [[OPERATION, 'at /license/info that its key is invalid, which has no other effect']],
   '/license/key': [LICENSE],
   '/license/lease': [LICENSE],
   '/license/starttrial': [['operation/license.test.ts', 'has a trial of 30 days that starts once']],
   '/stats/consumption/summary': [MONTHS],
-  '/stats/consumption/current': [[OPERATION, 'at /stats/consumption of the usage of this month']],
+  '/stats/consumption/current': [[OPERATION, 'the usage of this month at /stats/consumption']],
   '/stats/consumption/{year}/{month}': [MONTHS],
   '/health': [
-    [OPERATION, 'at /health of its liveness, and at /version of its version, with and without a version in the path'],
+    [OPERATION, 'its liveness at /health and its version at /version, with and without a version in the path'],
   ],
-  '/health/system': [[OPERATION, 'at /health/system since when, and its configuration without secrets']],
+  '/health/system': [[OPERATION, 'its start time and its configuration without secrets at /health/system']],
   '/health/mqtt': [[OPERATION, 'at /health/mqtt that there is no broker']],
-  '/health/ws': [[OPERATION, 'at /health/ws of the subscribers, and the time of the last frame to each']],
+  '/health/ws': [[OPERATION, 'the subscribers at /health/ws, with the time of the last frame to each']],
   '/health/zones/summary': [ZONES_HEALTH],
   '/health/zones/{zone_id}': [ZONES_HEALTH],
   '/health/sources/summary': [SOURCES_HEALTH],
@@ -150,7 +150,7 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/asyncapi.json': [SOCKET_WALK],
   '/docs': [PAGES],
   '/docs/{file}': [PAGES],
-  '/metrics': [[OPERATION, 'at /metrics, also below /hub, numbers that balance']],
+  '/metrics': [[OPERATION, 'consistent counters at /metrics, also below /hub']],
 };
 
 /** The WebSocket as an endpoint. */
@@ -159,7 +159,7 @@ export const OF_SOCKET: readonly CoveredBy[] = [
   ['contract/socket_document.test.ts', 'describes the commands that the hub accepts, and its responses'],
 ];
 
-const EVERY_CHANGE: CoveredBy = [TOPICS, 'the topics of changes get every change with its entity'];
+const EVERY_CHANGE: CoveredBy = [TOPICS, 'the topics of changes receive every change with its entity'];
 
 /** The WebSocket of remote procedure calls. */
 const OF_RPC_SOCKET: readonly CoveredBy[] = [
@@ -169,20 +169,17 @@ const OF_RPC_SOCKET: readonly CoveredBy[] = [
 /** Tests of a topic beyond the schema of its events. */
 export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   location_updates: [
-    [
-      TOPICS,
-      'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
-    ],
+    [TOPICS, 'location_updates receive the locations of each provider in order, in EPSG:4326 and completed by the hub'],
   ],
-  'location_updates:geojson': [[TOPICS, 'a location as a point with the rest of it']],
-  fence_events: [[TOPICS, 'fence_events get entries and exits of providers and of trackables']],
+  'location_updates:geojson': [[TOPICS, 'a location as a point with its other members as properties']],
+  fence_events: [[TOPICS, 'fence_events receive entries and exits of providers and of trackables']],
   'fence_events:geojson': [
     [TOPICS, 'a fence event as the region of its fence with the event, and the name and floor of the fence'],
   ],
-  trackable_motions: [[TOPICS, 'trackable_motions get the trackable, its location and its shape']],
-  'trackable_motions:geojson': [[TOPICS, 'a motion as its shape with the rest of it']],
-  collision_events: [[TOPICS, 'collision_events get start, colliding and end, the mover first']],
-  proximity_updates: [[TOPICS, 'proximity_updates get the events that the topic promises']],
+  trackable_motions: [[TOPICS, 'trackable_motions receive the trackable, its location and its shape']],
+  'trackable_motions:geojson': [[TOPICS, 'a motion as its shape with its other members as properties']],
+  collision_events: [[TOPICS, 'collision_events receive start, colliding and end, the mover first']],
+  proximity_updates: [[TOPICS, 'proximity_updates receive the events of that topic']],
   zone_changes: [EVERY_CHANGE],
   fence_changes: [EVERY_CHANGE],
   provider_changes: [EVERY_CHANGE],
@@ -192,7 +189,7 @@ export const OF_TOPICS: Readonly<Record<string, readonly CoveredBy[]>> = {
   xcmd_broadcast: [
     [
       'mqtt/rpc_on_brokers.test.ts',
-      'each broadcast of a core zone goes to subscribers of the WebSocket and of the broker, at each hub once',
+      'each broadcast of a core zone is delivered once per hub to subscribers of the WebSocket and of the broker',
     ],
   ],
 };

@@ -35,7 +35,7 @@ async function furnish(hub: TestHub): Promise<void> {
 
 const seen = new Set<object>();
 
-/** The next change of an alert, in words. */
+/** Formats the next change of an alert. */
 async function next(changes: Recorder): Promise<string> {
   const event = await changes.next((each) => !seen.has(each));
   seen.add(event);
@@ -99,7 +99,7 @@ test('alerts are raised by events, published at once, acknowledged and cleared, 
   assert.equal((await second.get('/alerts/rules')).body.length, 2);
 });
 
-test('stays and silences are alerted of when they last too long, by the clock of the hub', async (t) => {
+test('long stays and long silences raise alerts, by the clock of the hub', async (t) => {
   const hub = await openTestHub();
   t.after(() => hub.close());
   await furnish(hub);
@@ -120,7 +120,7 @@ test('stays and silences are alerted of when they last too long, by the clock of
   assert.deepEqual(over.toSorted(), ['update inside_longer raised, over', 'update silent raised, over']);
 });
 
-test('a provider without a trackable is alerted of by rules about providers, and about all objects', async (t) => {
+test('a provider without a trackable raises alerts by rules for providers, and for all objects', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hub-test-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const hub = await openTestHub({}, { folder });
@@ -157,7 +157,7 @@ test('a provider without a trackable is alerted of by rules about providers, and
   assert.deepEqual([object.state, object.over_at !== undefined], ['raised', true]);
 });
 
-test('a meaningless member of a rule or a view is rejected by its name', async (t) => {
+test('an inapplicable member of a rule or a view is rejected by name', async (t) => {
   const hub = await openTestHub();
   t.after(() => hub.close());
   const rule = { name: 'Rule', kind: 'entry' };
@@ -199,7 +199,7 @@ test('a meaningless member of a rule or a view is rejected by its name', async (
   );
 });
 
-test('many info alerts leave room for a critical one, and the rest is raised later', async (t) => {
+test('many info alerts leave room for a critical one, and the rest are raised later', async (t) => {
   const hub = await openTestHub({});
   t.after(() => hub.close());
   await furnish(hub);
@@ -223,7 +223,7 @@ test('many info alerts leave room for a critical one, and the rest is raised lat
   await untilSummary(hub, changes, { open: { info: 500, warning: 0, critical: 0 }, missing: 100 });
 });
 
-/** Checks the summary after each alert change until it has `open` alerts and `missing` info conditions without one. */
+/** Polls the summary after each alert change until it has `open` alerts and `missing` info conditions without one. */
 async function untilSummary(
   hub: TestHub,
   changes: Recorder,

@@ -8,7 +8,7 @@ import { openTestHub } from '../support/running_hub.ts';
 
 const point = (...coordinates: number[]) => ({ type: 'Point', coordinates });
 
-/** The anchor of a corner of the hall, which is taken to lie ten degrees further east. */
+/** The anchor of a corner of the hall, moved ten degrees east. */
 function anchor(corner: number): { id: string } {
   const [lon = 0, lat = 0] = HALL.ground_control_points?.[corner * 2] ?? [];
   const local = HALL.ground_control_points?.[corner * 2 + 1] ?? [];
@@ -34,7 +34,7 @@ async function folder(t: TestContext): Promise<string> {
   return made;
 }
 
-test('anchors move what is local to their zone, everywhere and at once, and after a restart', async (t) => {
+test('anchors move everything in local coordinates of their zone at once, also after a restart', async (t) => {
   const place = await folder(t);
   const first = await openTestHub({}, { folder: place });
   await first.post('/zones', ZONE);
@@ -95,7 +95,7 @@ test('anchors move what is local to their zone, everywhere and at once, and afte
   );
 });
 
-test('the locating rules of the hub decide in every shard, and after a restart', async (t) => {
+test('the locating rules of the hub apply in every shard, also after a restart', async (t) => {
   const place = await folder(t);
   const rules = [{ expression: "type = 'uwb'", priority: 5 }];
   const ids = Array.from({ length: 6 }, (_, i) => `11111111-0000-4000-8000-00000000000${i}`);
@@ -149,7 +149,7 @@ test('the locating rules of the hub decide in every shard, and after a restart',
   assert.deepEqual(await longitudes(second), [13, 13, 13, 13, 13, 13]);
 });
 
-test('events of third parties reach the subscribers of fence_events and of its GeoJSON', async (t) => {
+test('third-party events reach the subscribers of fence_events and of its GeoJSON', async (t) => {
   const hub = await openTestHub();
   t.after(() => hub.close());
   await hub.post('/zones', HALL);
@@ -171,17 +171,17 @@ test('events of third parties reach the subscribers of fence_events and of its G
     [plain.events.length, geojson.events.length, others.events.length, exits.events.length],
     [2, 2, 0, 1],
   );
-  // They count as the hub's own events do.
+  // They count like the hub's own events.
   const { statistics } = (await hub.get('/stats/consumption/current')).body;
   assert.deepEqual([statistics.fenceevents_entry_processed, statistics.fenceevents_exit_processed], [1, 1]);
   assert.deepEqual([statistics.fenceevents_entry_sent, statistics.fenceevents_exit_geojson_sent], [1, 1]);
   assert.match((await hub.get(`${hub.origin}/metrics`)).text, /hub_events_total\{type="region_exit"\} 1$/m);
-  // Nobody has entered because of that.
+  // They create no membership.
   assert.deepEqual((await hub.get(`/fences/${square().id}/providers`)).body, []);
   assert.equal((await hub.get('/providers/door')).status, 404);
 });
 
-test('PATCH passes through the HTTP server, and lists its method', async (t) => {
+test('PATCH is supported by the HTTP server, and listed by OPTIONS', async (t) => {
   const hub = await openTestHub();
   t.after(() => hub.close());
   await hub.post('/providers', { id: 'a/b', type: 'uwb' });

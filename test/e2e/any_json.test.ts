@@ -69,7 +69,7 @@ const { value: anyValue } = fc.letrec((tie) => ({
     fc.dictionary(anyKey, tie('value'), { maxKeys: 4 }),
   ),
 }));
-/** A good entity or location with some members replaced. */
+/** A valid entity or location with some members replaced. */
 function nearly(good: fc.Arbitrary<object>): fc.Arbitrary<object> {
   const changes = fc.dictionary(anyKey, anyValue, { maxKeys: 2 });
   return fc.tuple(good, fc.option(changes, { freq: 1, nil: {} })).map(([base, changed]) => ({ ...base, ...changed }));
@@ -107,7 +107,7 @@ const anyQuery = fc.constantFrom(
   '?force_location_update=true',
   '?crs=%FF',
 );
-/** A request of the API: `call` is its method and path, with the name of a parameter in place of an id. */
+/** A request of the API. `call` is its method and path, with the name of a parameter in place of an id. */
 function requests(calls: readonly (readonly [method: string, path: string])[], body: fc.Arbitrary<unknown>) {
   return fc.record({
     call: fc.constantFrom(...calls),
@@ -190,7 +190,7 @@ describe('the hub', () => {
     );
   });
 
-  test('has met no fault of its own, has lost nothing, and works on', async () => {
+  test('has no internal error, has lost nothing, and still works', async () => {
     await hub.settle();
     // A rejected notification of a vendor is logged as a warning, since its sender ignores the response.
     assert.deepEqual(
@@ -199,7 +199,7 @@ describe('the hub', () => {
     );
     const { received, processed, outdated, rejected, workerRestarts } = hub.hub.counts();
     assert.equal(received, processed + outdated + rejected);
-    assert.ok(processed > 10, `only ${processed} locations were taken`);
+    assert.ok(processed > 10, `only ${processed} locations were accepted`);
     assert.equal(workerRestarts, 0);
     const events = await hub.subscribe('location_updates', { provider_id: 'fine' });
     assert.equal((await hub.put('/providers/fine/location', { ...GOOD_LOCATION, provider_id: 'fine' })).status, 204);

@@ -41,7 +41,7 @@ describe('the hub rejects a location with', () => {
         const reply = await hub.request(method, '/providers/locations', `[${good},${bad}]`);
         assertRefused(reply, `locations[1].${row.field}`, row.found);
       }
-      assert.equal(await isKnown(`good-${index}`), false, 'the list was taken in part');
+      assert.equal(await isKnown(`good-${index}`), false, 'a part of the list was accepted');
 
       const frame = `{"event":"message","topic":"location_updates","payload":[${bad},${good},${bad}]}`;
       const errors = await socket.ask(frame);
@@ -52,7 +52,7 @@ describe('the hub rejects a location with', () => {
       const [first, second] = String(errors[0]?.description).split('; payload[2].');
       assert.ok(first?.startsWith(`payload[0].${row.field}`) && first.includes(row.found), first);
       assert.ok(second?.startsWith(row.field) && second.includes(row.found), second);
-      assert.ok(await isKnown(`good-${index}`), 'the good location was not taken');
+      assert.ok(await isKnown(`good-${index}`), 'the valid location was not accepted');
     });
   }
 });
@@ -73,14 +73,14 @@ describe('the hub rejects a body that is', () => {
     });
   }
 
-  test('an array where one location is wanted, or the reverse', async () => {
+  test('an array instead of one location, or the reverse', async () => {
     assertRefused(await hub.put(ONE_PATHS[0] as string, [GOOD_LOCATION]), 'body: must be an object', 'found [{');
     assertRefused(await hub.put(ONE_PATHS[1] as string, []), 'body: must be an object', 'found []');
     for (const path of BULK_PATHS)
       assertRefused(await hub.put(path, GOOD_LOCATION), 'body: must be an array', 'found {');
   });
 
-  test('a location of another provider than the path says', async () => {
+  test('a location of another provider than the one in the path', async () => {
     const reply = await hub.put('/providers/other/location', GOOD_LOCATION);
     assertRefused(reply, 'provider_id: must be "other"', '"bad-input"');
     assert.equal(await isKnown('other'), false);
@@ -103,7 +103,7 @@ describe('the WebSocket answers', () => {
       10005,
     ],
     ['items that are no proximities', { event: 'message', topic: 'proximity_updates', payload: [1, {}] }, 10005],
-    ['publishing to what can only be read', { event: 'message', topic: 'fence_events', payload: [] }, 10004],
+    ['publishing to a read-only topic', { event: 'message', topic: 'fence_events', payload: [] }, 10004],
     ['an unknown topic', { event: 'message', topic: 'weather', payload: [] }, 10001],
     ['no topic', { event: 'message', payload: [] }, 10001],
     ['an unknown event', { event: 'dance' }, 10000],
@@ -139,7 +139,7 @@ describe('the WebSocket answers', () => {
   }
 });
 
-test('the hub works on after all of it, and has met no fault of its own', async () => {
+test('the hub still works after all of it, and has no internal error', async () => {
   const events = await socket.subscribe('location_updates', { provider_id: 'fine' });
   assert.equal((await hub.put('/providers/fine/location', { ...GOOD_LOCATION, provider_id: 'fine' })).status, 204);
   socket.publish('location_updates', { ...GOOD_LOCATION, provider_id: 'fine' });

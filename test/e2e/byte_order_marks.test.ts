@@ -4,14 +4,14 @@ import { gps } from '../support/hall.ts';
 import { openTestHub } from '../support/running_hub.ts';
 
 const MARK = '\uFEFF';
-/** Longer bodies and frames are read part by part. */
+/** Longer bodies and frames are parsed in chunks. */
 const MANY = 4000;
 
 function manyOf(name: string): readonly object[] {
   return Array.from({ length: MANY }, (_, i) => gps(`${name}-${i}`));
 }
 
-test('the hub takes bodies and frames with a byte order mark, as .NET and PowerShell write them', async (t) => {
+test('the hub accepts bodies and frames with a byte order mark, as written by .NET and PowerShell', async (t) => {
   const hub = await openTestHub();
   t.after(() => hub.close());
   assert.equal((await hub.post('/trackables', `${MARK}{"type":"omlox","name":"Forklift"}`)).status, 201);

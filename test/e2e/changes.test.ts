@@ -11,7 +11,7 @@ const motions: Recorder = await hub.subscribe('trackable_motions');
 const collisions: Recorder = await hub.subscribe('collision_events');
 after(() => hub.close());
 
-/** Both trackables are in the fence and touch each other; what that has brought about is forgotten. */
+/** Both trackables are in the fence and touch each other. Events up to then are dropped. */
 beforeEach(async () => {
   for (const kind of ['trackables', 'fences', 'providers', 'zones']) {
     assert.equal((await hub.delete(`/${kind}`)).status, 204);
@@ -26,7 +26,7 @@ beforeEach(async () => {
   for (const recorder of [fenceEvents, motions, collisions]) recorder.take();
 });
 
-/** Fence events since the last look, as `exit cart-tag`. */
+/** Fence events since the previous call, formatted as `exit cart-tag`. */
 async function crossings(): Promise<string[]> {
   await hub.settle();
   return fenceEvents.take().map((event: Event) => {
@@ -45,7 +45,7 @@ async function isIn(fenceId: string, kind: 'providers' | 'trackables'): Promise<
 }
 
 describe('deleting', () => {
-  test('a fence that objects are in makes no events but its own change', async () => {
+  test('a fence with objects inside publishes only its own change', async () => {
     const changes = await hub.subscribe('fence_changes');
     assert.equal((await hub.delete(`/fences/${FENCE.id}`)).status, 204);
     assert.deepEqual(await crossings(), []);
@@ -60,7 +60,7 @@ describe('deleting', () => {
     );
   });
 
-  test('a trackable makes it leave its fences and its collision, and takes its motion away', async () => {
+  test('a trackable exits its fences, ends its collision, and deletes its motion', async () => {
     const changes = await hub.subscribe('trackable_changes');
     const earliest = Date.now();
     assert.equal((await hub.delete(`/trackables/${CART.id}`)).status, 204);
@@ -79,7 +79,7 @@ describe('deleting', () => {
     assert.deepEqual((await hub.get('/providers/cart-tag/location')).body.trackables, []);
   });
 
-  test('a provider makes it and its trackable leave, and it stays on the trackable', async () => {
+  test('a provider exits its fences with its trackable, which still lists it', async () => {
     assert.equal((await hub.delete('/providers/cart-tag')).status, 204);
     assert.deepEqual(await crossings(), ['exit cart-tag', `exit ${CART.id}`]);
     assert.equal((await hub.get(`/trackables/${CART.id}/motion`)).status, 404);
@@ -89,7 +89,7 @@ describe('deleting', () => {
     assert.deepEqual(await crossings(), ['entry cart-tag', `entry ${CART.id}`]);
   });
 
-  test('a provider of two lets the trackable fall back on the other one', async () => {
+  test('one of two providers lets the trackable fall back to the other', async () => {
     await hub.put(`/trackables/${CART.id}`, { ...CART, location_providers: ['cart-tag', 'spare-tag'] });
     await send(hub, inHall('spare-tag', 7, 5));
     await motionsSince();
@@ -101,7 +101,7 @@ describe('deleting', () => {
     assert.equal(motion.location.provider_id, 'cart-tag');
   });
 
-  test('a location makes the provider leave, and permits an earlier one', async () => {
+  test('a location exits the fences of the provider, and permits an earlier location', async () => {
     assert.equal((await hub.delete('/providers/cart-tag/location')).status, 204);
     assert.deepEqual(await crossings(), ['exit cart-tag', `exit ${CART.id}`]);
     assert.equal((await hub.get('/providers/cart-tag')).status, 200);
@@ -130,7 +130,7 @@ describe('deleting', () => {
 });
 
 describe('changing', () => {
-  test('the region of a fence makes objects leave and enter at once', async () => {
+  test('the region of a fence makes objects exit and enter at once', async () => {
     const west = square({ name: 'West' });
     const ring = [
       [5.5, 0],
@@ -148,7 +148,7 @@ describe('changing', () => {
     assert.deepEqual(await isIn(FENCE.id, 'trackables'), []);
   });
 
-  test('the place of a zone moves its fences', async () => {
+  test('the position of a zone moves its fences', async () => {
     const moved = HALL.ground_control_points?.map(([x = 0, y = 0], i) => (i % 2 === 0 ? [x + 1, y] : [x, y]));
     assert.equal((await hub.put(`/zones/${HALL.id}`, { ...HALL, ground_control_points: moved })).status, 204);
     assert.deepEqual(await crossings(), [], 'objects in its local coordinates move along');
@@ -170,7 +170,7 @@ describe('changing', () => {
     assert.deepEqual(await crossings(), []);
   });
 
-  test('the providers of a trackable acts from the next location on, or at once by force', async () => {
+  test('the providers of a trackable takes effect with the next location, or at once by force', async () => {
     await send(hub, inHall('far-tag', 50, 50));
     await crossings();
     const onFarTag = { ...CART, location_providers: ['far-tag'] };
@@ -184,7 +184,7 @@ describe('changing', () => {
   });
 });
 
-describe('creating a trackable over an existing location', () => {
+describe('creating a trackable on a located provider', () => {
   const SHELF = { id: '66666666-0000-4000-8000-000000000006', type: 'omlox', location_providers: ['shelf-tag'] };
 
   test('gives it the location at once, and its motion with the next location', async () => {
@@ -209,4 +209,4 @@ describe('creating a trackable over an existing location', () => {
   });
 });
 
-test('the hub has met no fault of its own', () => assert.deepEqual(hub.logged, []));
+test('the hub has no internal error', () => assert.deepEqual(hub.logged, []));

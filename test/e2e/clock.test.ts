@@ -9,7 +9,7 @@ import { Issuer } from '../auth/issuer.ts';
 import { gps } from '../support/hall.ts';
 import { openTestHub, type TestHub, type TestSettings } from '../support/running_hub.ts';
 
-/** The system's clock is hours ahead for a moment, and set right again. */
+/** The system clock is hours ahead for a moment, and is then corrected. */
 
 const AHEAD_MS = 10 * 3_600_000;
 const CARTS = ['aaaaaaaa-0000-4000-8000-000000000001', 'aaaaaaaa-0000-4000-8000-000000000002'];
@@ -20,7 +20,7 @@ const FENCE = {
   timeout: 3000,
 };
 
-/** Starts hubs on one folder whose clock can be set. */
+/** Starts hubs with a settable clock on one folder. */
 async function settable(t: TestContext, files: Readonly<Record<string, string>> = {}) {
   const set = { aheadMs: 0 };
   const folder = await mkdtemp(join(tmpdir(), 'hub-clock-'));
@@ -49,7 +49,7 @@ async function setUp(hub: TestHub): Promise<void> {
 
 const NORTH = [9.0005, 50.01];
 
-/** Without a time of its own, it has that of the hub. */
+/** A location without a time gets that of the hub. */
 async function send(hub: TestHub, provider: string, coordinates?: readonly number[]): Promise<void> {
   const position = coordinates && { position: { type: 'Point', coordinates } };
   const { status, text } = await hub.put(`/providers/${provider}/location`, { ...gps(provider), ...position });
@@ -67,7 +67,7 @@ function assertNow(...times: readonly string[]): void {
   for (const time of times) assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000, `${time} is not now`);
 }
 
-test('A hub whose clock was hours ahead takes tokens again as soon as it is set right', async (t) => {
+test('A hub whose clock was hours ahead accepts tokens as soon as it is corrected', async (t) => {
   const issuer = await Issuer.open();
   t.after(() => issuer.close());
   const { set, start } = await settable(t, { 'permissions.yaml': ADMIN });
@@ -80,7 +80,7 @@ test('A hub whose clock was hours ahead takes tokens again as soon as it is set 
   assert.equal((await hub.get('/zones')).status, 200);
 });
 
-test('A hub whose clock was hours ahead takes locations, and fires timers, as soon as it is set right', async (t) => {
+test('A hub whose clock was hours ahead accepts locations, and fires timers, as soon as it is corrected', async (t) => {
   const { set, start } = await settable(t);
   const hub = await start();
   await setUp(hub);
@@ -107,7 +107,7 @@ test('A hub whose clock was hours ahead takes locations, and fires timers, as so
   assertNow((await changes.next()).timestamp);
 });
 
-test('A hub that ends while its clock is ahead takes locations, and fires timers, when it is started with a right one', async (t) => {
+test('A hub that shuts down while its clock is ahead accepts locations, and fires timers, after a start with a correct one', async (t) => {
   const { set, start } = await settable(t);
   const wrong = await start();
   await setUp(wrong);
@@ -126,7 +126,7 @@ test('A hub that ends while its clock is ahead takes locations, and fires timers
   }
 });
 
-test('A worker that dies after its hub was set right knows what the last one knew', async (t) => {
+test('A worker that is replaced after a clock correction knows what its predecessor knew', async (t) => {
   const { set, start } = await settable(t);
   const hub = await start();
   await setUp(hub);

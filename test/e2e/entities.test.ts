@@ -11,9 +11,9 @@ interface Kind {
   readonly path: string;
   /** Status of a PUT. */
   readonly replaced: number;
-  /** An entity without id; `n` makes it different from others. */
+  /** An entity without id; `n` makes it unique. */
   make(n: number): object;
-  /** An id that a client may give. */
+  /** An id that a client may choose. */
   id(n: number): string;
 }
 
@@ -70,7 +70,7 @@ after(() => hub.close());
 describe('entities', () => {
   for (const base of BASES) {
     for (const kind of KINDS) {
-      test(`${kind.name}: created, read, replaced and deleted under ${base}, and every change is published`, async () => {
+      test(`${kind.name}: create, read, replace and delete under ${base} work, and publish every change`, async () => {
         const isV1 = base.endsWith('v1');
         const n = ++number;
         const collection = `${hub.origin}${base}${kind.path}`;
@@ -117,7 +117,7 @@ describe('entities', () => {
   }
 
   for (const kind of KINDS) {
-    test(`${kind.name}: both versions and all prefixes see the same ones`, async () => {
+    test(`${kind.name}: both versions and all prefixes return the same entities`, async () => {
       const n = ++number;
       const { body } = await hub.post(kind.path, { ...kind.make(n), id: kind.id(n) });
       for (const base of BASES) {
@@ -127,7 +127,7 @@ describe('entities', () => {
       }
     });
 
-    test(`${kind.name}: an id that is taken is rejected, and nothing is published`, async () => {
+    test(`${kind.name}: an existing id is rejected, and nothing is published`, async () => {
       const n = ++number;
       const sent = { ...kind.make(n), id: kind.id(n) };
       assert.equal((await hub.post(kind.path, sent)).status, 201);
@@ -163,7 +163,7 @@ describe('entities', () => {
     assert.equal((await hub.delete(lower)).status, 204);
   });
 
-  test('a provider whose id is a UUID takes locations under any case of it', async () => {
+  test('a provider with a UUID accepts locations under the UUID in any case', async () => {
     const id = 'ABCDEF00-0000-4000-8000-00000000000B';
     const at = (x: number) => ({
       position: { type: 'Point', coordinates: [x, 50] },
@@ -184,7 +184,7 @@ describe('entities', () => {
     assert.deepEqual((await hub.get('/zones?foreign_id=west')).body, []);
   });
 
-  test('HEAD, OPTIONS, other methods and unknown paths are answered as the protocol says', async () => {
+  test('HEAD, OPTIONS, other methods and unknown paths are answered according to HTTP', async () => {
     await hub.post('/fences', square({ zone_id: HALL.id }));
     const head = await hub.request('HEAD', '/fences');
     assert.deepEqual([head.status, head.text], [200, '']);
@@ -200,7 +200,7 @@ describe('entities', () => {
   });
 });
 
-/** Without the members that JSON leaves out. */
+/** Removes the members that JSON omits. */
 function defined(value: object): object {
   return JSON.parse(JSON.stringify(value));
 }

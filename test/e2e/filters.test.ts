@@ -6,7 +6,7 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall, LIFT, send } from '../support/scene.ts';
 import type { Event, Recorder, SocketClient } from '../support/socket_client.ts';
 
-/** A subscription with filters, and which events of its topic it must get: some, but not all. */
+/** A subscription with filters, and the events of its topic that it must receive: some, but not all. */
 type Row = readonly [topic: string, params: Readonly<Record<string, unknown>>, wanted: (event: Event) => boolean];
 
 const OTHER_FENCE = { ...FENCE, id: '00000000-0000-4000-8000-000000000002', foreign_id: 'yard' };
@@ -82,7 +82,7 @@ before(async () => {
 });
 after(() => hub.close());
 
-/** A third trackable meets the lift on another floor, so that every filter has events to distinguish. */
+/** A third trackable collides with the lift on another floor, so that every filter has events to distinguish. */
 async function play(): Promise<void> {
   await createScene(hub);
   const crate = {
@@ -110,7 +110,7 @@ async function play(): Promise<void> {
 
 describe('a subscription', () => {
   for (const [index, [topic, params, wanted]] of ROWS.entries()) {
-    test(`to ${topic} with ${JSON.stringify(params)} gets the matching events`, () => {
+    test(`to ${topic} with ${JSON.stringify(params)} receives the matching events`, () => {
       const all = everything.get(topic)?.events ?? [];
       const expected = all.filter(wanted);
       assert.ok(expected.length > 0, `no event of ${all.length} is wanted`);

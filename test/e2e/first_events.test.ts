@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { fenceOf, HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
 import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
 
-/** On a machine that is at rest the first event takes some 10 ms, and a worker some 300 ms to start. */
+/** On an idle machine, the first event takes about 10 ms, and a worker about 300 ms to start. */
 const FIRST_MAX_MS = 100;
-/** On one that is not, as many times as long as later events at most. */
+/** On a busy machine, at most this multiple of the time of later events. */
 const SLOWER_MAX = 15;
 const LATER = 15;
-/** A busy machine may hold up any one event. */
+/** A busy machine may delay any single event. */
 const ATTEMPTS = 3;
 const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0a';
 const IDS = ['a', 'b'].map((name) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a600${name}`);
@@ -18,7 +18,7 @@ interface Taken {
   readonly laterMs: number;
 }
 
-/** How long a hub that has just started takes for its first fence event and its first collision, and for later ones. */
+/** Delays of the first fence event and the first collision of a new hub, and of later ones. */
 async function measure(): Promise<Readonly<Record<'fence' | 'collision', Taken>>> {
   const hub = await HubProcess.start(newFolder());
   await hub.post('/fences', fenceOf(FENCE));
@@ -36,7 +36,7 @@ async function measure(): Promise<Readonly<Record<'fence' | 'collision', Taken>>
   return { fence, collision };
 }
 
-/** Drives there and away, and measures the delays until the events arrive. */
+/** Drives back and forth, and measures the delays until the events arrive. */
 async function timed(recorder: Recorder, drive: (east: number) => Promise<void>): Promise<Taken> {
   const times: number[] = [];
   for (let round = 0; round <= LATER; round++) {
@@ -55,7 +55,7 @@ async function drive(hub: HubProcess, name: string, east: number): Promise<void>
   await hub.put(`/providers/tag-${name}/location`, locationOf(`tag-${name}`, east));
 }
 
-test('The first fence event and the first collision after a start are published at once', async () => {
+test('The first fence event and the first collision after a start are published without delay', async () => {
   const found: string[] = [];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const measured = Object.entries(await measure());

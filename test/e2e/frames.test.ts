@@ -15,13 +15,13 @@ before(async () => {
 });
 after(() => hub.close());
 
-/** A location of about that many bytes, characters of several bytes included. */
+/** A location of about this many bytes, including multi-byte characters. */
 function large(id: string, bytes: number, number: number) {
   return { ...inHall(id, 5, 5), properties: { number, text: 'ä€😀'.repeat(bytes / 9) } };
 }
 
 describe('frames', () => {
-  test('have at most 32 KiB in a burst of large locations, and miss none', async () => {
+  test('have at most 32 KiB in a burst of large locations, and none is missing', async () => {
     const plain = await hub.subscribe('location_updates');
     const geojson = await hub.subscribe('location_updates:geojson', {}, GO);
     const locations = Array.from({ length: 600 }, (_, i) => large(`large-${i % 3}`, 1000 + ((i * 997) % 12_000), i));
@@ -47,7 +47,7 @@ describe('frames', () => {
     }
   });
 
-  test('are JSON objects of the protocol, without a byte around them', async () => {
+  test('are JSON objects of the protocol, without any other byte', async () => {
     const { client } = await hub.subscribe('location_updates');
     const texts: string[] = [];
     client.socket.on('message', (bytes: Buffer, isBinary: boolean) => {
@@ -66,7 +66,7 @@ describe('frames', () => {
 });
 
 describe('subscriptions', () => {
-  test('have ids that are positive, different on all connections, and part of messages', async () => {
+  test('have ids that are positive, unique across connections, and part of messages', async () => {
     const [a, b] = [await hub.socket(), await hub.socket()];
     const recorders = [
       await a.subscribe('location_updates', { provider_id: 'ids' }),
@@ -86,7 +86,7 @@ describe('subscriptions', () => {
     assert.deepEqual(idsOf(b), ids.slice(2));
   });
 
-  test('of a Go client get messages without id', async () => {
+  test('of a Go client receive messages without id', async () => {
     const recorder = await hub.subscribe('location_updates', { provider_id: 'go' }, GO);
     assert.ok(recorder.subscriptionId > 0);
     await send(hub, inHall('go', 1, 1));
@@ -108,12 +108,16 @@ describe('subscriptions', () => {
     assert.deepEqual(await codes(a, { ...subscribe(), topic: 'fence_events:geojson' }), ['subscribed']);
     assert.deepEqual(await codes(b, subscribe({ fence_id: ['x', 'y'] })), ['subscribed']);
     const id = a.frames.find(({ event }) => event === 'subscribed')?.subscription_id;
-    assert.deepEqual(await codes(b, { event: 'unsubscribe', subscription_id: id }), [], 'another may end it');
+    assert.deepEqual(
+      await codes(b, { event: 'unsubscribe', subscription_id: id }),
+      [],
+      'another connection may end it',
+    );
     assert.deepEqual(await codes(a, { event: 'unsubscribe', subscription_id: id }), ['unsubscribed']);
     assert.deepEqual(await codes(a, subscribe({ fence_id: ['x', 'y'] })), ['subscribed']);
   });
 
-  test('that have ended get nothing more, and others on the connection go on', async () => {
+  test('that have ended receive nothing more, and others on the connection continue', async () => {
     const client = await hub.socket();
     const ended = await client.subscribe('location_updates', { provider_id: 'more' });
     const going = await client.subscribe('location_updates', { provider_id: ['more'], floor: 0 });
@@ -137,7 +141,7 @@ describe('subscriptions', () => {
   });
 });
 
-test('events of a list come in its order for each provider, to every subscriber', async () => {
+test('events of a list are in order for each provider, for every subscriber', async () => {
   const recorders = [await hub.subscribe('location_updates'), await hub.subscribe('location_updates', { floor: 0 })];
   const locations = Array.from({ length: 400 }, (_, i) => inHall(`order-${i % 5}`, i / 10, 5, { properties: { i } }));
   for (let start = 0; start < 400; start += 50) {

@@ -9,7 +9,7 @@ import { row } from '../store/rows.ts';
 import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
 import type { Event } from '../support/socket_client.ts';
 
-/** Data in the database of a hub that its own last run has not written. */
+/** Data that is in the database before the hub starts. */
 
 async function write(folder: string, batch: Partial<StoreBatch>): Promise<void> {
   const store = await openStore({ path: join(folder, 'data.dat') });
@@ -24,7 +24,7 @@ async function read(folder: string): Promise<StoredState> {
   return kept;
 }
 
-test('Rows of providers and trackables that do not exist are dropped at the start', async (t) => {
+test('Rows of providers and trackables that do not exist are dropped at startup', async (t) => {
   const folder = folderFor(t);
   const known = { kind: 'provider', id: 'tag-2', text: JSON.stringify({ id: 'tag-2', type: 'uwb' }) } as const;
   const rows = [row(0), row(1), row(2)];
@@ -71,7 +71,7 @@ test('A past month is returned as it was stored, in both versions', async (t) =>
   }
 });
 
-test('A change event shows the children of a trackable and of a zone as a GET does', async (t) => {
+test('A change event has the children of a trackable and of a zone, as GET has', async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   const zone = { type: 'rfid', position: { type: 'Point', coordinates: [9, 50] } };

@@ -1,6 +1,6 @@
 /**
- * A subscriber in a process of its own: tells its parent the time of the monotonic clock, which all processes of a
- * machine share, when it has read a fence event.
+ * A subscriber in its own process. It sends its parent the time when it has read a fence event, by the monotonic clock
+ * that all processes of a machine share.
  */
 import { SocketClient } from '../support/socket_client.ts';
 

@@ -7,7 +7,7 @@ import { openTestHub, whileHubRuns } from '../support/running_hub.ts';
 const EXPIRES = '2099-01-01T00:00:00.000Z';
 const CLAIMS = { email: 'ops@site.example', exp: Date.parse(EXPIRES) / 1000 };
 
-test('A license key is good that a public key of the configuration verifies, from the configuration and over the API', async (t) => {
+test('A license key is valid if a configured public key verifies it, whether it is set by configuration or by API', async (t) => {
   const [issuer, other] = [await openIssuer(), await openIssuer('other')];
   const folder = folderFor(t);
   const license_public_keys = JSON.stringify([...other.publicKeys, ...issuer.publicKeys]);
@@ -32,7 +32,7 @@ test('A license key is good that a public key of the configuration verifies, fro
   assert.equal((await second.get('/license/lease')).body.customer_email, 'v2@site.example');
 });
 
-test('An invalid public key in the list ends the start with a line that names it', async () => {
+test('An invalid public key in the list fails the start with a line that names it', async () => {
   const open = openTestHub({ license_public_keys: '[short, 7]' });
   await assert.rejects(open, ({ message }: Error) => {
     assert.match(message, /HUB_LICENSE_PUBLIC_KEYS\[0\]: must .*found "short"/);

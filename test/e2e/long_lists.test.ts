@@ -7,11 +7,14 @@ import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts'
 import { type Waits, waitsDuring } from '../support/waits.ts';
 
 const PROVIDERS = 100_000;
-/** Without turns of the event loop the longest wait is most of what a list takes, with them less than a tenth. */
+/**
+ * Bound on the longest wait, as a part of the time of a list. Without yielding, it is most of that time; with it, less
+ * than a tenth.
+ */
 const PART_OF_WORK = 0.4;
 /** Shorter waits are not compared. */
 const SHORT_MS = 200;
-/** Other processes of the machine cause waits, too, so the best of some tries counts. */
+/** Other processes of the machine cause waits as well, so the best attempt counts. */
 const TRIES = 5;
 const MIB = 2 ** 20;
 
@@ -20,7 +23,7 @@ async function manyProviders(settings = {}): Promise<HubProcess> {
   const hub = await HubProcess.start(newFolder(), { persist_locations: false, ...settings });
   for (let from = 0; from < PROVIDERS; from += 10_000) {
     const locations = Array.from({ length: 10_000 }, (_, i) => locationOf(`tag-${from + i}`, i));
-    // The hub says when it wants no more for now.
+    // The hub rejects locations while it is full.
     while ((await hub.put('/providers/locations', locations))?.status !== 204) await hub.get('/version');
   }
   return hub;
@@ -31,11 +34,11 @@ const othersDuring = (hub: HubProcess, work: Promise<unknown>): Promise<Waits> =
 
 const textOf = async (hub: HubProcess, path: string): Promise<string> => (await fetch(hub.base + path)).text();
 
-test('long lists have the rows of the short ones, and no client waits for them', async (t) => {
+test('long lists have the rows of short ones, and no other client waits for them', async (t) => {
   const hub = await manyProviders();
   const paths = ['/providers', '/providers/summary', '/providers/locations', '/providers/locations?geojson'];
   const texts: string[] = [];
-  /** Does work with others waiting for answers, and returns what came of it. */
+  /** Runs `work` while other requests wait for responses, and returns its result. */
   const whileOthersWait = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries++) {
       const done = work();
@@ -74,7 +77,7 @@ test('long lists have the rows of the short ones, and no client waits for them',
   await hub.stop();
 });
 
-test('a list is as it was when it was asked for', async (t) => {
+test('a list is a snapshot of the time of its request', async (t) => {
   const hub = await manyProviders();
   const before = await textOf(hub, '/providers/summary');
   const { socket, all } = await slowReader(t, hub, '/providers/summary');
@@ -88,7 +91,7 @@ test('a list is as it was when it was asked for', async (t) => {
 
 const skip = process.platform === 'linux' ? false : 'needs /proc';
 
-test('unread lists take no memory to speak of', { skip }, async (t) => {
+test('unread lists use little memory', { skip }, async (t) => {
   const hub = await manyProviders();
   const rssOf = () => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8'))?.[1]) * 1024;
   await textOf(hub, '/providers/summary');
@@ -100,7 +103,7 @@ test('unread lists take no memory to speak of', { skip }, async (t) => {
   await hub.stop();
 });
 
-/** A client that has requested a list, has read its first bytes, and continues when its socket is resumed. */
+/** A client that has requested a list and read its first bytes. It continues when its socket is resumed. */
 async function slowReader(t: TestContext, hub: HubProcess, path: string) {
   const { hostname, port, pathname } = new URL(hub.base);
   const socket = connect(Number(port), hostname);
@@ -122,7 +125,7 @@ async function slowReader(t: TestContext, hub: HubProcess, path: string) {
   return { socket, all };
 }
 
-/** The body of an answer in chunks. */
+/** Decodes a chunked response body. */
 function unchunked(bytes: Buffer): string {
   const parts: Buffer[] = [];
   for (let at = bytes.indexOf('\r\n\r\n') + 4; ; ) {

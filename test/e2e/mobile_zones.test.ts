@@ -21,7 +21,7 @@ async function create(hub: TestHub, path: string, body: object): Promise<void> {
   assert.equal(status, 201, text);
 }
 
-/** Position and floor as GET shows them. */
+/** Position and floor as returned by GET. */
 async function placeOf(hub: TestHub, id: string): Promise<unknown> {
   const { body } = await hub.get(`/zones/${id}`);
   return [...body.position.coordinates, body.floor];
@@ -45,7 +45,7 @@ test('a zone follows the providers and trackables that it lists', async (t) => {
   const changes = await hub.subscribe('zone_changes');
   const ofFirst = await hub.subscribe('zone_changes', { id: 'r1', event_type: 'update' });
 
-  // Each in another shard, perhaps; every request sees what the one before it has done.
+  // They may be in different shards, but every request sees the result of the previous one.
   for (const [provider, lon] of [
     ['gps-1', 9],
     ['gps-3', 10],
@@ -69,7 +69,7 @@ test('a zone follows the providers and trackables that it lists', async (t) => {
   assert.equal(changes.events.length, 7);
 });
 
-test('a proximity is at the new position of its zone, and moves further zones along', async (t) => {
+test('a proximity is at the new position of its zone, and moves zones that follow it', async (t) => {
   const { now: hub } = await borrowHub(t);
   await create(hub, '/zones', reader('gate', { properties: { [BY_PROVIDERS]: ['gps-1'] }, foreign_id: 'the gate' }));
   await create(hub, '/zones', reader('box', { properties: { [BY_PROVIDERS]: ['card'] } }));
@@ -112,12 +112,12 @@ test('proximity zones are carried by a trackable and by each other, in any case 
   assert.equal((await hub.delete(`/trackables/${LOAD}`)).status, 204);
   await send(hub, at('gps-1', point(10, 51)));
   const { body } = await hub.get('/zones/lid');
-  assert.deepEqual([body.position, body.parent], [point(9, 51), undefined], 'it stays where it was last');
+  assert.deepEqual([body.position, body.parent], [point(9, 51), undefined], 'it stays at its last position');
   await hub.put('/zones/lid', { ...body, position: point(7, 52), children: undefined });
   assert.deepEqual(await placeOf(hub, 'lock'), [7, 52, 0]);
 });
 
-test('what is given in the coordinates of a zone placed by a benchmark moves with the zone', async (t) => {
+test('positions in the coordinates of a zone georeferenced by a benchmark move with the zone', async (t) => {
   const { now: hub } = await borrowHub(t);
   const benchmark = { type: 'generic', surface_projection: 'EPSG:32632', position: point(8.5, 50) };
   await create(hub, '/zones', { id: 'deck', ...benchmark, properties: { [BY_PROVIDERS]: ['gps-1', 'on-deck'] } });
@@ -135,7 +135,7 @@ test('what is given in the coordinates of a zone placed by a benchmark moves wit
   assert.deepEqual(await placeOf(hub, 'deck'), [9.1, 50, 0], 'its own locations do not carry it away');
 });
 
-test('a provider at a high rate moves its zone at a pace, to where it is in the end', async (t) => {
+test('a provider with a high update rate moves its zone at an interval, and finally to its last position', async (t) => {
   const { now: hub } = await borrowHub(t);
   await create(hub, '/zones', reader('r1', { properties: { [BY_PROVIDERS]: ['gps-1'] } }));
   const changes = await hub.subscribe('zone_changes');

@@ -32,7 +32,7 @@ test('A hub that finds the config.dat of an older version imports it into data.d
     files.push(readdirSync(folder).sort());
   }
   const [first = [], second] = files;
-  assert.deepEqual(second, first, 'the second start changes nothing any more');
+  assert.deepEqual(second, first, 'the second start changes nothing');
   const backups = first.filter((name) => name.endsWith('.bak'));
   const versions = backups.map((name) => {
     const copy = new Database(join(folder, name), { readonly: true });
@@ -43,7 +43,7 @@ test('A hub that finds the config.dat of an older version imports it into data.d
     return [name.replace(/\.\d{8}T\d{6}Z\.bak$/, ''), version];
   });
   assert.deepEqual(versions[0], ['config.dat', 1]);
-  // One for each step that the file has taken since.
+  // One for each migration step of the file.
   const steps = versions.slice(1);
   assert.ok(steps.length > 0);
   assert.deepEqual(

@@ -37,7 +37,7 @@ describe('real flights over Germany', { skip }, () => {
   });
   after(() => hub.close());
 
-  /** Sends locations as fast as the hub accepts them. Returns the counters of the hub for that time. */
+  /** Sends locations as fast as the hub accepts them. Returns the changes of the hub's counters. */
   async function replay(track: readonly OracleLocation[]) {
     const counted = hub.hub.counts();
     for (let start = 0; start < track.length; start += BATCH) {
@@ -54,7 +54,7 @@ describe('real flights over Germany', { skip }, () => {
     };
   }
 
-  test('enter and leave fences as brute force says', async (t) => {
+  test('enter and exit fences as computed by brute force', async (t) => {
     const expected = expectationOf(fences, locations);
     assert.ok(expected.crossings.size > 500, `only ${expected.crossings.size} flights have met a fence`);
     const startMs = performance.now();
@@ -69,7 +69,7 @@ describe('real flights over Germany', { skip }, () => {
     assert.equal(list.length, new Set(locations.map(({ provider_id: id }) => id)).size);
   });
 
-  test('do so as well when their locations come late and in disorder', async () => {
+  test('do so even if their locations are delayed and out of order', async () => {
     const late = shuffled(locations).map((location) => {
       const id = `late ${location.provider_id}`;
       return { ...location, provider_id: id, source: id };
@@ -88,7 +88,7 @@ describe('real flights over Germany', { skip }, () => {
   });
 });
 
-/** Moved by up to 2000 places, always in the same way. */
+/** Moves each location by up to 2000 places, deterministically. */
 function shuffled(locations: readonly OracleLocation[]): OracleLocation[] {
   let state = 1;
   const places = locations.map((location, index) => {

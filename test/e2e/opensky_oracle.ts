@@ -18,9 +18,9 @@ export interface OracleLocation {
 }
 
 export interface Expectation {
-  /** Per fence and provider, as `fence provider`: its entries and exits as `region_entry time`, in order. */
+  /** Entries and exits of each `fence provider`, as `region_entry time`, in order. */
   readonly crossings: ReadonlyMap<string, readonly string[]>;
-  /** Locations that are older than the last of their provider. */
+  /** Number of locations that are older than their provider's last one. */
   readonly outdated: number;
 }
 
@@ -54,7 +54,7 @@ function contains({ region, radius = 0 }: OracleFence, lon: number, lat: number)
     return metresBetween(centreLon, centreLat, lon, lat) <= radius;
   }
   const [ring = [], ...holes] = region.coordinates;
-  if (holes.length > 0) throw new Error('The oracle knows no holes');
+  if (holes.length > 0) throw new Error('The oracle does not support holes');
   let inside = false;
   for (let i = 1; i < ring.length; i++) {
     const [ax = 0, ay = 0] = ring[i - 1] ?? [];
@@ -100,5 +100,5 @@ function metresBetween(lon1: number, lat1: number, lon2: number, lat2: number): 
     const outer = (small / 6) * cosMiddle * (4 * sinSigma ** 2 - 3) * (4 * cosMiddle ** 2 - 3);
     return b * big * (sigma - small * sinSigma * (cosMiddle + (small / 4) * (inner - outer)));
   }
-  throw new Error('The distance cannot be computed: the places are nearly opposite');
+  throw new Error('The distance cannot be computed: the points are nearly antipodal');
 }

@@ -14,7 +14,7 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 const TRACKABLE = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const OTHER = '0b680db2-b39b-45be-be77-40d7d2296cb5';
 
-/** A location in the hall, under one of the names of the zone. */
+/** A location in the hall, whose source is one of the names of the zone. */
 function at(x: number, provider = 'tag-1', source = HALL.id) {
   return { position: { type: 'Point', coordinates: [x, 5] }, source, provider_type: 'uwb', provider_id: provider };
 }
@@ -33,7 +33,7 @@ async function setUp(hub: TestHub): Promise<void> {
   }
 }
 
-/** Two tags meet in the fence and part, a phone tells where it is, and four values are refused. */
+/** Two tags collide in the fence and separate, a phone sends its position, and four values are rejected. */
 async function drive(hub: TestHub): Promise<void> {
   const socket = await hub.socket();
   for (const x of [50, 5, 50]) assert.equal((await hub.put('/providers/tag-1/location', at(x))).status, 204);
@@ -58,7 +58,7 @@ async function metricsOf(hub: TestHub, path = '/metrics') {
   return parsePrometheus(text);
 }
 
-describe('a hub informs its operators', () => {
+describe('a hub reports', () => {
   let hub: TestHub;
   before(async () => {
     const license_public_keys = (await openIssuer()).publicKeys;
@@ -74,7 +74,7 @@ describe('a hub informs its operators', () => {
   });
   after(() => hub.close());
 
-  test('at /health of its liveness, and at /version of its version, with and without a version in the path', async () => {
+  test('its liveness at /health and its version at /version, with and without a version in the path', async () => {
     for (const root of ['', '/hub', '/v1', '/v2', '/hub/v1', '/deephub/v2']) {
       assert.equal((await hub.get(`${hub.origin}${root}/health`)).text, '{}');
       const { body } = await hub.get(`${hub.origin}${root}/version`);
@@ -83,7 +83,7 @@ describe('a hub informs its operators', () => {
     }
   });
 
-  test('which hub it is, at /version, /health/system and by com.omlox.identify, by an id that stays', async (t) => {
+  test('its identity at /version, /health/system and by com.omlox.identify, with a stable id', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'hub-identity-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
     const identities = [];
@@ -110,7 +110,7 @@ describe('a hub informs its operators', () => {
     assert.equal(first?.hub_name, 'location hub');
   });
 
-  test('at /health/system since when, and its configuration without secrets', async () => {
+  test('its start time and its configuration without secrets at /health/system', async () => {
     for (const version of ['v1', 'v2']) {
       const { body, text } = await hub.get(`${hub.origin}/hub/${version}/health/system`);
       const names = ['hub_id', 'hub_name', 'uptime', 'date', 'iso_24730_connections', 'database', 'config'];
@@ -137,7 +137,7 @@ describe('a hub informs its operators', () => {
     assert.deepEqual((await hub.get('/cluster/owners/a%2F%C3%BC')).body, owner);
   });
 
-  test('at /health/ws of the subscribers, and the time of the last frame to each', async () => {
+  test('the subscribers at /health/ws, with the time of the last frame to each', async () => {
     const { body } = await hub.get('/health/ws');
     const { last_location_update_sent, last_trackable_motion_update_sent, ...rest } = body;
     const { last_fence_event_sent, last_collision_event_sent, ...counts } = rest;
@@ -155,7 +155,7 @@ describe('a hub informs its operators', () => {
     assert.match(last_collision_event_sent, TIME);
   });
 
-  test('at /health/zones of the arrivals from the zones', async () => {
+  test('arrivals from the zones at /health/zones', async () => {
     const { body: all } = await hub.get('/health/zones/summary');
     const [{ last_update_received, ...zone }] = all;
     assert.match(last_update_received, TIME);
@@ -166,7 +166,7 @@ describe('a hub informs its operators', () => {
     assert.deepEqual([status, body.type], [404, 'com.flowcate.http.not_found']);
   });
 
-  test('at /health/sources of the arrivals from each source, by its name as it was sent', async () => {
+  test('arrivals from each source at /health/sources, by its name as it was sent', async () => {
     const { body: all } = await hub.get('/health/sources/summary');
     const found = all.map((source: Event) => [
       source.id,
@@ -183,7 +183,7 @@ describe('a hub informs its operators', () => {
     assert.equal((await hub.get('/health/sources/none')).status, 404);
   });
 
-  test('at /license/info that its key is no good, which changes nothing', async () => {
+  test('at /license/info that its key is invalid, which has no other effect', async () => {
     const { status, body } = await hub.get('/license/info');
     assert.equal(status, 200);
     assert.match(body.warning, /does not verify/);
@@ -194,7 +194,7 @@ describe('a hub informs its operators', () => {
     assert.equal((await hub.put('/providers/unlicensed/location', { ...GPS, source: 'a/b' })).status, 204);
   });
 
-  test('at /stats/consumption of the usage of this month', async () => {
+  test('the usage of this month at /stats/consumption', async () => {
     const { body } = await hub.get('/stats/consumption/current');
     assert.deepEqual(Object.keys(body), ['id', 'timestamp_generated', 'year', 'month', 'config', 'statistics']);
     assert.match(body.id, UUID);
@@ -208,7 +208,7 @@ describe('a hub informs its operators', () => {
     assert.ok(Number.isInteger(uptime));
     assert.match(range.from, TIME);
     assert.match(range.to, TIME);
-    // The phone and the provider of the test before count as well, as far as it was run.
+    // The phone and the provider of the previous test count as well, if that test has run.
     assert.ok(counts.locationupdates_processed >= 7);
     const { locationupdates_processed: processed, ...others } = counts;
     assert.deepEqual(others, {
@@ -233,7 +233,7 @@ describe('a hub informs its operators', () => {
     });
   });
 
-  test('at /stats/consumption/{year}/{month} of one month, or 404', async () => {
+  test('the usage of one month at /stats/consumption/{year}/{month}, or 404', async () => {
     const { body: current } = await hub.get('/stats/consumption/current');
     const { body: summary } = await hub.get('/stats/consumption/summary');
     assert.deepEqual([summary.length, summary[0].id], [1, current.id]);
@@ -246,7 +246,7 @@ describe('a hub informs its operators', () => {
     }
   });
 
-  test('at /metrics, also below /hub, numbers that balance', async () => {
+  test('consistent counters at /metrics, also below /hub', async () => {
     const lines = await metricsOf(hub);
     const sum = (name: string, labels?: Record<string, string>) => sumOf(lines, name, labels);
     const received = sum('hub_locations_received_total');
@@ -280,7 +280,7 @@ describe('a hub informs its operators', () => {
     assert.equal((await hub.get('/metrics')).status, 404, 'not below a version');
   });
 
-  test('nothing of which has brought an error', () => assert.deepEqual(hub.logged, []));
+  test('no internal error after all of this', () => assert.deepEqual(hub.logged, []));
 });
 
 describe('a restarted hub', () => {
@@ -290,7 +290,7 @@ describe('a restarted hub', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  test('goes on counting where it has stopped, knows who was active, and keeps its trial', async () => {
+  test('continues its counters, knows the active objects, and keeps its trial', async () => {
     const first = await openTestHub({}, { folder });
     await setUp(first);
     const collisions = await first.subscribe('collision_events');

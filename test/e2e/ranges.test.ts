@@ -11,7 +11,9 @@ const at = (lon: number, lat: number) => ({
   position: { type: 'Point', coordinates: [lon, lat] },
 });
 
-/** Views of positions in longitude and latitude: what the hub says of the range, or undefined if it shows them. */
+/**
+ * Views of positions in longitude and latitude, and the error for positions out of range; undefined within the range.
+ */
 const VIEWS: readonly (readonly [crs: string, lon: number, lat: number, problem: string | undefined])[] = [
   ['EPSG:32632', 9, 50, undefined],
   ['EPSG:32632', 21, 50, undefined],
@@ -96,7 +98,7 @@ describe('times of locations', () => {
     '2024-02-29T12:00:00-00:00': '2024-02-29T12:00:00-00:00',
   };
 
-  test('are returned as the same moment, in a form that every client reads', async (t) => {
+  test('are returned as the same instant, in a format that every client can parse', async (t) => {
     const hub = await openTestHub();
     t.after(() => hub.close());
     const locations = await hub.subscribe('location_updates');

@@ -5,7 +5,7 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { inHall } from '../support/scene.ts';
 import type { Event } from '../support/socket_client.ts';
 
-/** Clients that work at the same time, each on objects of its own, and what each does. */
+/** Number of concurrent clients, and of rounds of each. Each client works on its own objects. */
 const CLIENTS = 12;
 const ROUNDS = 8;
 
@@ -31,7 +31,7 @@ function trackableId(client: number): string {
   return `77777777-0000-4000-8000-${String(client).padStart(12, '0')}`;
 }
 
-/** One client: it must see every acknowledged write at once. */
+/** One client, which must see every acknowledged write immediately. */
 async function work(client: number): Promise<void> {
   const id = trackableId(client);
   const fence = { ...square(), id: `fence-${client}`, floor: client };
@@ -50,14 +50,14 @@ async function work(client: number): Promise<void> {
     assert.deepEqual(idsOf(await ok('GET', `/fences/${fence.id}/trackables`)), [id]);
 
     await ok('PUT', '/providers/locations', [at(b, 5), at(b, 6)]);
-    // The provider may come from another shard to the one of the trackable.
+    // The provider may be in another shard than the trackable, and then migrates.
     await ok('PUT', `/trackables/${id}`, { type: 'omlox', location_providers: [a, b], name: `Round ${round}` });
     assert.equal((await ok('GET', `/trackables/${id}/locations`)).length, 2);
     await ok('PUT', `/providers/${b}/location`, at(b, 7));
     const motion = await ok('GET', `/trackables/${id}/motion?crs=local`);
     assert.deepEqual([motion.name, motion.location.position.coordinates], [`Round ${round}`, [7, 5]]);
 
-    // And away again, to a trackable of its own.
+    // And back again, to its own trackable.
     await ok('PUT', `/trackables/${id}`, { type: 'omlox', location_providers: [b] });
     assert.deepEqual((await ok('GET', `/providers/${a}/location`)).trackables, []);
     await ok('PUT', `/providers/${a}/location`, at(a, 50));
@@ -88,7 +88,7 @@ describe('a reply', () => {
     assertAlternating(events.events);
   });
 
-  test('to a list of locations means all of them', async () => {
+  test('to a list of locations acknowledges all of them', async () => {
     const many = Array.from({ length: 2000 }, (_, i) => inHall(`many-${i}`, i % 100, 5));
     await ok('PUT', '/providers/locations', many);
     const list = await ok('GET', '/providers/locations');
@@ -98,7 +98,7 @@ describe('a reply', () => {
   });
 });
 
-/** Per fence and object: entry, exit, entry … — but a deleted fence takes its memberships with it silently. */
+/** Entries and exits of a fence and an object must alternate. A deleted fence ends its memberships without events. */
 function assertAlternating(events: readonly Event[]): void {
   const inside = new Map<string, boolean>();
   assert.ok(events.length >= 5 * CLIENTS * ROUNDS, `${events.length} events`);

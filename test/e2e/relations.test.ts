@@ -5,7 +5,9 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall, LIFT, send } from '../support/scene.ts';
 import type { Event } from '../support/socket_client.ts';
 
-/** Objects stay in this fence for a while when they have left it, and enter the other one after a while. */
+/**
+ * In the first fence, objects stay for an hour after they have left it. In the second one, they enter after an hour.
+ */
 const STICKY = { ...square({ exit_delay: 3_600_000 }), id: '00000000-0000-4000-8000-00000000000a' };
 const SLOW = { ...square({ entry_delay: 3_600_000 }), id: '00000000-0000-4000-8000-00000000000b' };
 
@@ -29,7 +31,7 @@ before(async () => {
 });
 after(() => hub.close());
 
-describe('what is in a fence', () => {
+describe('objects in a fence', () => {
   const rows: readonly (readonly [
     fence: { id: string },
     spatial: boolean,
@@ -56,7 +58,7 @@ describe('what is in a fence', () => {
     }
   }
 
-  test('is the same, asked from the objects', async () => {
+  test('are consistent with the fences of each object', async () => {
     const fences = (path: string) => ids(`${path}/fences`);
     assert.deepEqual(await fences('/providers/lift-tag'), [FENCE.id, STICKY.id].sort());
     assert.deepEqual(await fences(`/trackables/${LIFT.id}`), [FENCE.id, STICKY.id].sort());
@@ -68,7 +70,7 @@ describe('what is in a fence', () => {
     assert.deepEqual(await ids(`/trackables/${LIFT.id}/fences?spatial_query=1`), [FENCE.id, STICKY.id, SLOW.id].sort());
   });
 
-  test('is shown as the whole objects', async () => {
+  test('are returned as whole objects', async () => {
     assert.deepEqual((await hub.get(`/fences/${FENCE.id}/trackables`)).body, [LIFT]);
     const { body: location } = await hub.get('/providers/lift-tag/location');
     const { body: locations } = await hub.get(`/fences/${FENCE.id}/locations`);
@@ -84,7 +86,7 @@ describe('what is in a fence', () => {
     assert.deepEqual(collection.features[0].geometry, motion.geometry);
   });
 
-  test('is 404 for a fence or object that is unknown', async () => {
+  test('are 404 for an unknown fence or object', async () => {
     for (const name of ['providers', 'trackables', 'locations', 'motions']) {
       assert.equal((await hub.get(`/fences/nowhere/${name}`)).status, 404);
     }
@@ -96,7 +98,7 @@ describe('what is in a fence', () => {
 });
 
 describe('providers and trackables', () => {
-  test('know each other, as objects in v2 and by their ids in v1', async () => {
+  test('list each other, as objects in v2 and by their ids in v1', async () => {
     const v1 = `${hub.origin}/hub/v1`;
     assert.deepEqual((await hub.get(`/trackables/${CART.id}/providers`)).body, [{ id: 'cart-tag', type: 'uwb' }]);
     assert.deepEqual((await hub.get(`${v1}/trackables/${CART.id}/providers`)).body, ['cart-tag']);

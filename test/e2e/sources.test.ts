@@ -7,11 +7,11 @@ import { HALL } from '../support/hall.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import { borrowHub } from '../support/shared_hubs.ts';
 
-/** Long ago, so that the order of its notifications is that of their times, whatever day it is. */
+/** In the past, so that its notifications are ordered by their times, whatever the current date. */
 const inFeet = { ...NOTIFICATIONS.inFeet, timestamp: 1_600_000_000_000 };
 const { inZoneOfVendor, geographic, association, withArrows, nowhere } = NOTIFICATIONS;
 
-test('A stream is read from its server to a subscriber, through garbage and a reset', async (t) => {
+test('A stream is forwarded from its server to a subscriber, despite garbage and a reset', async (t) => {
   const server = await RtlsServer.open();
   t.after(() => server.close());
   const address = `host: 127.0.0.1, port: ${server.port}, type: uwb`;
@@ -20,7 +20,7 @@ test('A stream is read from its server to a subscriber, through garbage and a re
   });
   t.after(hub.close);
   const updates = await hub.subscribe('location_updates');
-  // Which of the two was accepted first is chance: both get the same.
+  // Either may be accepted first, so both receive the same data.
   const sockets = [await server.next(), await server.next()];
   const send = async (text: string | Uint8Array) => {
     for (const socket of sockets) await write(socket, text);
@@ -81,7 +81,7 @@ test('A hub starts and stops while the servers of its streams cannot be reached'
   assert.equal((await hub.get('/health')).status, 200);
 });
 
-test('Notifications of Cisco come through REST to a subscriber', async (t) => {
+test('Cisco notifications are forwarded by REST to a subscriber', async (t) => {
   const { now: hub } = await borrowHub(t);
   for (const zone of [OFFICE, WORKS]) {
     const { status, text } = await hub.post('/zones', zone);
@@ -109,7 +109,7 @@ test('Notifications of Cisco come through REST to a subscriber', async (t) => {
     accuracy,
     associated,
   ]);
-  // Devices of different shards come in any order; the sort keeps that of each device.
+  // Devices of different shards arrive in any order. The sort preserves the order of each device.
   assert.deepEqual(
     seen.sort(([a], [b]) => a.localeCompare(b)),
     [
@@ -126,7 +126,7 @@ test('Notifications of Cisco come through REST to a subscriber', async (t) => {
   assert.equal((await hub.get(`/providers/${geographic.deviceId}`)).body.type, 'wifi');
 });
 
-test('Bodies that are no notifications of Cisco are answered 400, naming the field', async (t) => {
+test('Bodies that are not Cisco notifications are answered 400, naming the field', async (t) => {
   const { now: hub } = await borrowHub(t);
   const unplaced = { id: '22222222-0000-4000-8000-000000000001', type: 'rfid', foreign_id: 'A>B>C' };
   const reader = { ...unplaced, position: { type: 'Point', coordinates: [8, 49] } };
@@ -153,7 +153,7 @@ test('Bodies that are no notifications of Cisco are answered 400, naming the fie
   assert.equal((await hub.get('/adapters/cisco/locations')).status, 405);
 });
 
-test('Notifications of Cisco may have 1 MiB together, however large other bodies may be', async (t) => {
+test('Cisco notifications may have 1 MiB together, regardless of the limit on other bodies', async (t) => {
   const { now: hub } = await borrowHub(t);
   const bodyOf = (bytes: number) => {
     const body = JSON.stringify({ notifications: [], filler: '' });

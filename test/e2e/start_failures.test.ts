@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-/** A start takes about a second. A process that still runs after this time does not end by itself. */
+/** A start takes about a second. A process that still runs after this time does not exit by itself. */
 const END_MAX_MS = 120_000;
 
 /** Paths of programs, and options with which Node loads them. */
@@ -23,7 +23,7 @@ interface Ended {
   readonly err: string;
 }
 
-/** Runs the hub with nothing but these settings, until it ends or `stopAt` is in its output. */
+/** Runs the hub with only these settings, until it exits or `stopAt` is in its output. */
 function start(folder: string, env: Readonly<Record<string, string>> = {}, stopAt?: string): Promise<Ended> {
   const child = spawn(process.execPath, [MAIN], {
     cwd: folder,
@@ -47,7 +47,7 @@ let taken: Server;
 let takenPort: string;
 let folders = 0;
 
-/** A folder of its own with these files. */
+/** Creates a folder with these files. */
 function folderWith(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const folder = join(root, `hub-${++folders}`);
   mkdirSync(folder);
@@ -66,7 +66,7 @@ after(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Wants tokens of an identity server that is not there. */
+/** Requires tokens of an identity server that does not exist. */
 const AUTHORIZED = {
   HUB_REQUIRE_AUTHORIZATION: 'true',
   HUB_OPENID_CONFIG_URL: 'http://127.0.0.1:1/x',
@@ -149,7 +149,7 @@ describe('the hub ends with code 1 and a plain line on standard error for', { co
 });
 
 describe('the hub', { concurrency: 2 }, () => {
-  test('starts where Kubernetes has put its variables, and with settings of the reference, and warns once of each', async () => {
+  test('starts with Kubernetes variables and with settings of the reference hub, and warns once of each', async () => {
     const folder = folderWith({ 'hub_config.yaml': 'port: 0\nrecord_path: /tmp\nplayback_speed: 2\n' });
     const env = {
       HUB_PORT: 'tcp://10.0.0.1:8081',
@@ -170,7 +170,7 @@ describe('the hub', { concurrency: 2 }, () => {
     );
   });
 
-  test('starts with an empty file, says where it is, and ends with code 0 on a signal, again and again', async () => {
+  test('starts with an empty file, prints its address, and exits with code 0 on a signal, repeatedly', async () => {
     const folder = folderWith({ 'hub_config.yaml': '' });
     for (const round of [1, 2]) {
       const { code, out, err } = await start(folder, {}, 'Press Ctrl-C');
@@ -179,7 +179,7 @@ describe('the hub', { concurrency: 2 }, () => {
     }
   });
 
-  test('does not start where another one runs', async () => {
+  test('does not start on the database of a running hub', async () => {
     const folder = folderWith();
     const inner: { second?: Promise<Ended> } = {};
     const first = spawn(process.execPath, [MAIN], { cwd: folder, env: { HUB_PORT: '0', HUB_CONFIG_PATH: folder } });

@@ -25,7 +25,7 @@ function folderOf(t: TestContext): string {
   return folder;
 }
 
-test('a hub with force_https says so, serves REST and WebSocket, and changes its certificate on SIGHUP', async () => {
+test('a hub with force_https announces that, serves REST and WebSocket, and changes its certificate on SIGHUP', async () => {
   const folder = newFolder();
   const first = await makeCertificate();
   writeCertificate(folder, first, 'a secret');
@@ -57,7 +57,7 @@ test('a hub with force_https says so, serves REST and WebSocket, and changes its
   assert.doesNotMatch(ended.stdout + ended.stderr, /a secret/);
 });
 
-test('a hub looks for a new certificate by itself', async (t) => {
+test('a hub polls for a new certificate', async (t) => {
   const folder = folderOf(t);
   writeCertificate(folder, await makeCertificate());
   const hub = await openTestHub({ ...FILES, certificate_reload_interval: 1 }, { folder });
@@ -69,7 +69,7 @@ test('a hub looks for a new certificate by itself', async (t) => {
   assert.equal((await hub.get('/health')).status, 200);
 });
 
-test('an unusable certificate is logged once, and the old one is served', async (t) => {
+test('an invalid certificate is logged once, and the old one is served', async (t) => {
   const folder = folderOf(t);
   const made = await makeCertificate();
   writeCertificate(folder, made);
@@ -90,7 +90,7 @@ const ENDS: readonly (readonly [days: number, warning: string | undefined])[] = 
   [15, undefined],
 ];
 for (const [days, warning] of ENDS) {
-  test(`a certificate that ends in ${days} days makes the hub ${warning === undefined ? 'say nothing' : 'warn'}`, async (t) => {
+  test(`a certificate that expires in ${days} days makes the hub ${warning === undefined ? 'log nothing' : 'warn'}`, async (t) => {
     const folder = folderOf(t);
     writeCertificate(folder, await makeCertificate('localhost', Date.now() + days * DAY_MS));
     const hub = await openTestHub({ ...FILES, certificate_reload_interval: 0 }, { folder });

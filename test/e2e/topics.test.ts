@@ -9,7 +9,7 @@ import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { CART, createScene, FENCE, inHall, LIFT, send } from '../support/scene.ts';
 import type { Event, Recorder } from '../support/socket_client.ts';
 
-/** Every topic with what its events are; the three with a place also as GeoJSON. */
+/** Every topic with its events. The three topics with positions also have GeoJSON. */
 const TOPICS: Readonly<Record<string, Checker<unknown>>> = {
   location_updates: checker(Location),
   trackable_motions: checker(TrackableMotion),
@@ -46,7 +46,7 @@ function time(second: number): string {
   return new Date(Date.parse('2026-03-01T12:00:00Z') + second * 1000).toISOString();
 }
 
-/** The cart drives into the fence and into the lift, and out again. */
+/** The cart moves into the fence and into the lift, and out again. */
 before(async () => {
   hub = await openTestHub();
   const socket = await hub.socket();
@@ -73,13 +73,13 @@ after(() => hub.close());
 
 describe('subscribers of', () => {
   for (const [topic, { explain }] of Object.entries(TOPICS)) {
-    test(`${topic} get the events that the topic promises`, () => {
+    test(`${topic} receive the events of that topic`, () => {
       assert.notEqual(events(topic).length, 0);
       for (const event of events(topic)) assert.equal(explain(event), undefined, JSON.stringify(event));
     });
   }
 
-  test('location_updates get the locations of each provider in order, on the earth and with what the hub knows of them', () => {
+  test('location_updates receive the locations of each provider in order, in EPSG:4326 and completed by the hub', () => {
     const updates = events('location_updates');
     const ids = updates.map(({ provider_id: id }) => id).sort();
     assert.deepEqual(ids, ['card', ...Array(4).fill('cart-tag'), 'lift-tag']);
@@ -106,7 +106,7 @@ describe('subscribers of', () => {
     });
   });
 
-  test('trackable_motions get the trackable, its location and its shape', () => {
+  test('trackable_motions receive the trackable, its location and its shape', () => {
     const motions = events('trackable_motions').filter(({ id }) => id === CART.id);
     const updates = events('location_updates').filter(({ provider_id: id }) => id === 'cart-tag');
     assert.deepEqual(
@@ -120,7 +120,7 @@ describe('subscribers of', () => {
     assert.deepEqual(geometry.coordinates[0][0], geometry.coordinates[0][64]);
   });
 
-  test('fence_events get entries and exits of providers and of trackables', () => {
+  test('fence_events receive entries and exits of providers and of trackables', () => {
     const seen = (id: string) => {
       const own = events('fence_events').filter((event) => event.trackable_id === id || event.provider_id === id);
       return own.map((event) => [event.event_type, event.trackables, event.entry_time, event.exit_time]);
@@ -143,7 +143,7 @@ describe('subscribers of', () => {
     assert.equal(ids.size, 6, 'two events have the same id');
   });
 
-  test('collision_events get start, colliding and end, the mover first', () => {
+  test('collision_events receive start, colliding and end, the mover first', () => {
     const seen = events('collision_events').map((event) => {
       const ids = event.collisions.map(({ id }: { id: string }) => id);
       return [event.collision_type, ids, event.start_time, event.collision_time ?? event.end_time];
@@ -160,7 +160,7 @@ describe('subscribers of', () => {
     assert.ok(Math.abs(end.center_distance - 12) < 0.001, end.center_distance);
   });
 
-  test('the topics of changes get every change with its entity', () => {
+  test('the topics of changes receive every change with its entity', () => {
     const seen = Object.keys(TOPICS).flatMap((topic) =>
       events(topic)
         .filter(() => topic.endsWith('_changes'))
@@ -183,8 +183,8 @@ describe('subscribers of', () => {
   });
 });
 
-describe('subscribers of GeoJSON get', () => {
-  test('a location as a point with the rest of it', () => {
+describe('subscribers of GeoJSON receive', () => {
+  test('a location as a point with its other members as properties', () => {
     const found = features('location_updates:geojson').map(({ geometry, properties }) => ({
       ...properties,
       position: geometry,
@@ -192,7 +192,7 @@ describe('subscribers of GeoJSON get', () => {
     assert.deepEqual(found, events('location_updates'));
   });
 
-  test('a motion as its shape with the rest of it', () => {
+  test('a motion as its shape with its other members as properties', () => {
     const found = features('trackable_motions:geojson').map(({ geometry, properties }) => ({
       ...properties,
       geometry,
@@ -212,7 +212,7 @@ describe('subscribers of GeoJSON get', () => {
   });
 });
 
-test('a connection gets the provider of an event before its trackable', () => {
+test("a connection receives the provider's event before its trackable's", () => {
   const published = events('fence_events').map(({ event_type: type, trackable_id: trackable, trackables: [id] }) => {
     return `${type} ${id} ${trackable === null ? 'provider' : 'trackable'}`;
   });

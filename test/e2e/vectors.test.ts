@@ -9,20 +9,20 @@ import type { Recorder, SocketClient } from '../support/socket_client.ts';
 
 /** Duration of one second of a vector in this test. */
 const SECOND_MS = 250;
-/** Timers of the vectors leave at least half a second to an observation. */
+/** Timers of the vectors leave at least half a second for an observation. */
 const LATE_MS = SECOND_MS / 3;
 const ATTEMPTS_MAX = 4;
 /** Silence after the last expected event, in seconds of a vector. */
 const SILENCE = 2;
 
-/** When an observation was sent, and when the hub had certainly received it. */
+/** Time at which an observation was sent, and time by which the hub had certainly received it. */
 interface Sent {
   readonly second: number;
   readonly fromMs: number;
   toMs: number;
 }
 
-/** A vector with its own floor, on which there is but one fence and one provider. */
+/** A run of a vector on its own floor, with a single fence and a single provider. */
 interface Run {
   readonly vector: Vector;
   readonly floor: number;
@@ -36,7 +36,7 @@ interface Run {
 
 let hub: TestHub;
 let publisher: SocketClient;
-/** By the index of their vectors. */
+/** By index of their vectors. */
 const runs: Run[] = [];
 
 before(async () => {
@@ -76,7 +76,7 @@ async function prepare(vector: Vector, floor: number): Promise<Run> {
   return { vector, floor, fenceId, providerId, trackableId, sent: [], startMs: 0, events };
 }
 
-/** The durations of an entity, at the pace of this test. */
+/** Scales the durations of an entity to the pace of this test. */
 function scaled<T extends object>(entity: T | undefined): object {
   const scale = ([name, value]: [string, unknown]) => {
     const isDuration = /(timeout|delay)$/.test(name) && typeof value === 'number' && value > 0;
@@ -85,7 +85,7 @@ function scaled<T extends object>(entity: T | undefined): object {
   return Object.fromEntries(Object.entries(entity ?? {}).map(scale));
 }
 
-/** Observations are sent when their time has come, in turn by REST and by WebSocket; then there is silence. */
+/** Sends observations at their times, alternately by REST and by WebSocket, and then waits in silence. */
 async function play(run: Run): Promise<void> {
   const { vector, floor, providerId, sent } = run;
   run.startMs = Date.now();
@@ -148,7 +148,7 @@ function assertEvents(run: Run, found: readonly FenceEvent[], expected: readonly
   }
 }
 
-/** An exit that an observation causes is at its time; a deadline is a duration after the receipt of an observation. */
+/** An exit caused by an observation has its time; a deadline is a duration after the receipt of an observation. */
 function assertExitTime(run: Run, found: string | null | undefined, second: number): void {
   const foundMs = Date.parse(found ?? '');
   if (run.sent.some((sent) => sent.second === second)) {
@@ -158,7 +158,7 @@ function assertExitTime(run: Run, found: string | null | undefined, second: numb
   const { fence, trackable, provider } = run.vector;
   const durations = [fence, trackable, provider].flatMap((entity) => Object.values(entity ?? {}));
   const starts = run.sent.filter((sent) => durations.includes((second - sent.second) * 1000));
-  assert.notEqual(starts.length, 0, `nothing makes an exit at ${second}`);
+  assert.notEqual(starts.length, 0, `nothing causes an exit at ${second}`);
   const fits = starts.some((sent) => {
     const durationMs = (second - sent.second) * SECOND_MS;
     return foundMs >= sent.fromMs + durationMs && foundMs <= sent.toMs + durationMs;
@@ -185,7 +185,7 @@ describe('a fence of a running hub', () => {
     });
   }
 
-  test('has been asked for every kind of event', () => {
+  test('was tested with every kind of event', () => {
     const all = VECTORS.flatMap((vector) => lists(vector).flat());
     assert.ok(all.some((event) => 'exit' in event) && all.some((event) => 'entry' in event));
     assert.deepEqual(hub.logged, []);

@@ -7,7 +7,7 @@ import { CART, createScene, inHall, LIFT, send } from '../support/scene.ts';
 import type { Event, Recorder } from '../support/socket_client.ts';
 import { publicForm } from '../support/time_sent.ts';
 
-/** A second zone, whose plane is that of the hall, moved by 100 m to the east and 50 m to the north. */
+/** A second zone, whose plane is that of the hall, shifted 100 m east and 50 m north. */
 const ANNEX = {
   id: 'annex',
   type: 'uwb',
@@ -18,7 +18,7 @@ const ANNEX = {
 };
 
 type View = Readonly<Record<string, unknown>>;
-/** Views, and where they show a place of the hall whose local and geographic coordinates are given. */
+/** Views, and the expected coordinates of a position in the hall with given local and geographic coordinates. */
 const VIEWS: readonly (readonly [name: string, view: View, toView: (local: number[], lonLat: number[]) => number[]])[] =
   [
     ['longitude and latitude', {}, (_, lonLat) => lonLat],
@@ -79,12 +79,12 @@ function assertAt(found: readonly number[], expected: readonly number[], toleran
 describe('a subscriber in', () => {
   for (const [index, [name, view, toView]] of VIEWS.entries()) {
     const { crs = 'EPSG:4326', zone_id: zoneId } = view;
-    test(`${name} gets every place in it`, () => {
+    test(`${name} receives every position in it`, () => {
       const { locations, motions, fenceEvents, collisions } = recorders[index] as Recorders;
       const lonLat = of((recorders[0] as Recorders).locations, 'lift-tag').position.coordinates.slice(0, 2);
       const local = crs === 'local';
       const expected = [...toView([5, 6], lonLat), 1.5];
-      // Tenths of a millimetre are lost on the way; a degree is about 100 km.
+      // Rounding loses tenths of a millimeter. A degree is about 100 km.
       const unit = crs === 'EPSG:4326' ? 1e-5 : 1;
       const accuracy = local && zoneId !== 'the annex' ? 0 : 0.0003 * unit;
       const location = of(locations, 'lift-tag');
@@ -96,7 +96,7 @@ describe('a subscriber in', () => {
       const [feature] = fenceEvents.events[0].features;
       const corner = toView([0, 0], [9, 50]);
       assertAt(feature.geometry.coordinates[0][0], corner, 0.05 * unit);
-      // A collision is in no zone: where none is named it has no coordinates of its own.
+      // A collision is in no zone: without a named one it has no local coordinates.
       assert.equal(collisions.events.length, local && zoneId === undefined ? 0 : 1);
       const [start] = collisions.events;
       if (start === undefined) return;
@@ -108,12 +108,12 @@ describe('a subscriber in', () => {
       assertAt(middle, half, 0.01 * unit);
     });
 
-    test(`${name} gets no place that is not on it`, () => {
+    test(`${name} receives no position outside of it`, () => {
       const phones = (recorders[index] as Recorders).locations.events.filter(({ provider_id: id }) => id === 'phone');
       assert.equal(phones.length, crs === 'local' && zoneId === undefined ? 0 : 1);
     });
 
-    test(`${name} reads the same by REST`, async () => {
+    test(`${name} receives the same by REST`, async () => {
       const query = new URLSearchParams(view as Record<string, string>);
       const { locations, motions } = recorders[index] as Recorders;
       const one = await hub.get(`/providers/lift-tag/location?${query}`);
@@ -131,7 +131,7 @@ describe('a subscriber in', () => {
     });
   }
 
-  test('the coordinates of a zone sees its fences there', async () => {
+  test('the coordinates of a zone receives its fences in them', async () => {
     const { body: fence } = await hub.get(`/fences/${square().id}?crs=local&zone_id=hall`);
     assert.deepEqual(fence.region, square().region);
     assert.equal((await hub.get(`/fences/${square().id}?crs=local`)).status, 400);
@@ -140,7 +140,7 @@ describe('a subscriber in', () => {
   });
 });
 
-/** The points lie around the middle, at a distance of one meter if the unit of the plane is a meter. */
+/** The points are around the center, at a distance of one meter if the unit of the plane is a meter. */
 function assertAround(ring: readonly (readonly number[])[], middle: readonly number[], inMetres: boolean): void {
   for (const axis of [0, 1]) {
     const values = ring.map((point) => point[axis] as number);

@@ -8,7 +8,7 @@ import type { SocketClient } from '../support/socket_client.ts';
 import { publicForm } from '../support/time_sent.ts';
 
 type Values = readonly (Readonly<Record<string, unknown>> & { readonly provider_id: string })[];
-/** A way for locations or proximities into the hub; resolves when the hub has dealt with them. */
+/** A way to send locations or proximities to the hub. It resolves when the hub has processed them. */
 type Way = readonly [name: string, send: (kind: 'location' | 'proximity', values: Values) => Promise<void>];
 
 let hub: TestHub;
@@ -75,7 +75,7 @@ async function locationOf(id: string) {
 describe('a location', () => {
   for (const [index, [name, send]] of WAYS.entries()) {
     const id = `way-${index}`;
-    test(`by ${name} creates its provider once, is served, and is published`, async () => {
+    test(`by ${name} creates its provider once, is returned, and is published`, async () => {
       const changes = await hub.subscribe('provider_changes', { id });
       const updates = await hub.subscribe('location_updates', { provider_id: id });
       await send('location', [at(id, 1), at(id, 2, { accuracy: 0.5, properties: { a: 1 } })]);
@@ -130,7 +130,7 @@ describe('a location', () => {
     });
   }
 
-  test('whose clock runs ahead does not stop the ones that follow', async () => {
+  test('from a clock ahead does not block later ones', async () => {
     const ahead = new Date(Date.now() + 3_600_000).toISOString();
     await bulk('PUT', hub.base, 'location', [at('ahead', 0, { timestamp_generated: ahead })]);
     await bulk('PUT', hub.base, 'location', [
@@ -139,12 +139,12 @@ describe('a location', () => {
     assert.equal((await locationOf('ahead')).floor, 7);
   });
 
-  test('of the first moment of 1970 is a location of that moment', async () => {
+  test('of 1970-01-01T00:00:00Z is valid', async () => {
     await one(hub.base, 'location', [at('old', 0, { timestamp_generated: '1970-01-01T00:00:00Z' })]);
     assert.equal((await locationOf('old')).timestamp_generated, '1970-01-01T00:00:00Z');
   });
 
-  test('of an unknown provider that comes many times at once creates it once', async () => {
+  test('of an unknown provider that arrives many times at once creates it once', async () => {
     const changes = await hub.subscribe('provider_changes', { id: 'crowd' });
     await Promise.all(Array.from({ length: 40 }, (_, i) => one(hub.base, 'location', [at('crowd', i)])));
     await hub.settle();
@@ -155,7 +155,7 @@ describe('a location', () => {
     assert.equal((await locationOf('crowd')).timestamp_generated, at('', 39).timestamp_generated);
   });
 
-  test('of another type leaves the type of its provider', async () => {
+  test('of another type leaves the type of its provider unchanged', async () => {
     await one(hub.base, 'location', [at('typed', 1), at('typed', 2, { provider_type: 'gps' })]);
     assert.equal((await hub.get('/providers/typed')).body.type, 'uwb');
     assert.equal((await locationOf('typed')).provider_type, 'gps');
@@ -174,7 +174,7 @@ describe('a location', () => {
     );
   });
 
-  test('is served with the id, source and properties that it came with, whatever they are', async () => {
+  test('is returned with any id, source and properties that it was sent with', async () => {
     const anyName = fc.oneof(fc.string(), fc.constantFrom('constructor', 'toJSON', 'toString', 'then', 'length', ''));
     const anyProperties = fc.dictionary(anyName, fc.jsonValue({ maxDepth: 3 }));
     const anyId = fc.string({ unit: 'grapheme', minLength: 1 });
@@ -232,4 +232,4 @@ describe('a proximity', () => {
   }
 });
 
-test('the hub has met no fault of its own', () => assert.deepEqual(hub.logged, []));
+test('the hub has no internal error', () => assert.deepEqual(hub.logged, []));

@@ -24,7 +24,7 @@ const LOOK_MS = 50;
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   const endMs = performance.now() + PATIENCE_MS;
   while (!(await isSo())) {
-    assert.ok(performance.now() < endMs, 'it has not come');
+    assert.ok(performance.now() < endMs, 'it has not happened');
     await delay(LOOK_MS);
   }
 }
@@ -45,7 +45,7 @@ async function sendUntilGone(hub: HubProcess, first: number): Promise<number> {
   }
 }
 
-test('A hub that dies while it writes its history leaves whole files, with all but the last that it was sent', async () => {
+test('A hub that dies while it writes its history leaves complete files, with all rows except the last ones', async () => {
   const folder = newFolder();
   const settings = { history: true, history_properties: true, history_flush_interval: 100 };
   const random = randomFrom(18);
@@ -67,7 +67,10 @@ test('A hub that dies while it writes its history leaves whole files, with all b
     }
     // Only unwritten rows are lost, none is duplicated, and none is missing in between.
     const rounds = [...found.keys()].filter((round) => round >= first).toSorted((a, b) => a - b);
-    assert.ok(100 * rounds.length >= recorded, `${rounds.length} rounds are there, ${recorded} places were written`);
+    assert.ok(
+      100 * rounds.length >= recorded,
+      `${rounds.length} rounds were found, ${recorded} positions were written`,
+    );
     assert.ok(rounds.length <= accepted + 1);
     assert.deepEqual(
       rounds,
@@ -186,7 +189,7 @@ test('History restarts a failed thread, and continues its counts', async (contex
   assert.deepEqual({ recorded, dropped }, { recorded: 3, dropped: 4 });
 });
 
-test('History that ends while its thread writes ends in order, and without it has written all', async (context) => {
+test('History that is closed while its thread writes waits for it, and has written all rows afterwards', async (context) => {
   const { history, folder } = openHistory(context);
   const ids = Array.from({ length: 20_000 }, (_, i) => ({ id: `tag ${i}`, timeMs: NOW_MS }));
   history.take(0, { bytes: lend(placeBytes(ids)), counts: { locations: ids.length, motions: 0 } });
@@ -196,7 +199,7 @@ test('History that ends while its thread writes ends in order, and without it ha
   assert.equal((await rowsBelow(folder, 'locations', 'id')).length, 20_000);
 });
 
-test('A pool that is closed while a query is in flight, or whose query takes too long, leaves the process alive', async (context) => {
+test('A pool that is closed during a query, even an overlong one, does not keep the process alive', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
   context.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'part-1.parquet');
@@ -235,7 +238,7 @@ test('A pool that is closed while a query is in flight, or whose query takes too
   const slow = new QueryPool({ processes: 1, memoryMb: 512, timeoutMs: 100 }, deps);
   context.after(() => slow.close());
   await assert.rejects(slow.ask(question), /takes more than 100 ms/);
-  // A thread that has not begun yet is waited for no longer than that, and gives its files back when it is done.
+  // A thread that has not started is waited for no longer than that, and releases its files when it is done.
   await until(() => released.length === 1);
   const prepared = Promise.withResolvers<void>();
   const files: typeof deps.files = () => {
@@ -247,7 +250,7 @@ test('A pool that is closed while a query is in flight, or whose query takes too
   const asked = pool.ask(question);
   asked.catch(() => undefined);
   await prepared.promise;
-  // The files are there now, and a thread gets the question.
+  // The files are available now, and a thread receives the query.
   await new Promise((resolve) => setImmediate(resolve));
   await pool.close();
   await assert.rejects(asked, /this hub is closing/);

@@ -44,7 +44,7 @@ test('Long properties of a fence are stored once, no event is dropped, and event
   const rows = await rowsBelow(folder, 'fence_events', 'length(event)::INTEGER AS length, properties');
   assert.ok(rows.every(({ length }) => Number(length) < 1000));
   assert.deepEqual([...new Set(rows.map(({ properties }) => properties))], [referenceTo(hashOf(JSON.stringify(LONG)))]);
-  // A list ends before it is too large for an answer: events of 900 kB come in several parts.
+  // A list is split before it is too large for a reply: events of 900 kB arrive in several parts.
   const events: { id: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const part: { events: { id: string }[]; next_cursor: string | null } = (
@@ -71,7 +71,7 @@ test('Short properties of a fence are part of each event', async (t) => {
   assert.ok(!existsSync(join(hub.folder, 'history', 'fence_properties')));
 });
 
-test('Long properties go when no event has referred to them within the retention, or when there are too many', (t) => {
+test('Long properties are deleted when no event has referred to them within the retention, or when there are too many', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const store = (json: string, nowMs: number): void =>

@@ -28,7 +28,9 @@ interface Way {
   readonly links: readonly { readonly rel: string; readonly href: string }[];
 }
 
-/** Anna goes east by a thousandth of a degree each ten seconds, is silent for an hour, and comes back; Bert is elsewhere. */
+/**
+ * Anna moves east by a thousandth of a degree every ten seconds, is silent for an hour, and returns. Bert is elsewhere.
+ */
 async function walk(hub: TestHub): Promise<void> {
   await hub.post('/trackables', { id: ANNA, type: 'omlox', location_providers: ['a'] });
   await hub.post('/trackables', { id: BERT, type: 'omlox', location_providers: ['b'] });
@@ -58,7 +60,7 @@ describe('A hub with history', () => {
   };
   const way = async (query: string): Promise<readonly Geometry[]> => (await get(`${WAY}?${query}`)).geometrySequence;
 
-  test('leads by links from the landing page of Moving Features to each way', async () => {
+  test('links from the landing page of Moving Features to each resource', async () => {
     const follow = async (from: { links: { rel: string; href: string }[] }, rel: string) => {
       const { href = '' } = from.links.find((link) => link.rel === rel) ?? {};
       const { status, body } = await hub.get(`${hub.origin}${href}`);
@@ -86,7 +88,7 @@ describe('A hub with history', () => {
     assert.equal((await follow(anna, 'tgsequence')).geometrySequence.length, 2);
   });
 
-  test('lists the features of a time, page by page', async () => {
+  test('lists the features of a time span, page by page', async () => {
     const ids = async (query: string): Promise<readonly string[]> =>
       (await get(`${ITEMS}?${query}`)).features.map(({ id }: { id: string }) => id);
     assert.deepEqual(await ids('bbox=7,49,8.5,52'), [ANNA]);
@@ -104,7 +106,7 @@ describe('A hub with history', () => {
     assert.deepEqual([first.features[0].id, second.features[0].id, second.links.length], [ANNA, BERT, 1]);
   });
 
-  test('returns a trajectory in pieces without gaps, and each page repeatedly', async () => {
+  test('returns a trajectory in pieces without gaps, and each page repeatably', async () => {
     const pieces = await way('');
     assert.deepEqual(
       pieces.map(({ datetimes }) => datetimes),
@@ -129,7 +131,7 @@ describe('A hub with history', () => {
     assert.equal((await way('bbox=8.0,49,8.0041,51')).length, 1);
   });
 
-  test('interpolates positions at moments, and cuts a trajectory, linearly where possible', async () => {
+  test('interpolates positions at instants, and cuts trajectories linearly where possible', async () => {
     const [leaves] = await way(`leaf=${at(-5)},${at(5)},${at(30)},${at(1000)},${at(3665)}`);
     assert.deepEqual(leaves?.datetimes, [5, 30, 3665].map(at));
     const rounded = leaves?.coordinates.map((position) => position.map((each) => Math.round(1e9 * each) / 1e9));
@@ -169,10 +171,10 @@ describe('A hub with history', () => {
     ],
     [`${WAY}?leaf=now`, 'leaf: must be RFC 3339 dates and times, found "now"'],
     [`${WAY}?leaf=${at(1)}&subTrajectory=true`, 'leaf: must not be given together with subTrajectory'],
-    [`${WAY}?subTrajectory=true&datetime=${at(1)}/..`, 'subTrajectory: wants a datetime with both of its ends'],
+    [`${WAY}?subTrajectory=true&datetime=${at(1)}/..`, 'subTrajectory: requires a datetime with both ends'],
     [`${WAY}?cursor=x`, 'cursor: must be the next_cursor of another reply, found "x"'],
   ] as const) {
-    test(`refuses ${path}`, async () => {
+    test(`rejects ${path}`, async () => {
       const { status, body } = await hub.get(path);
       assert.deepEqual([status, body.message], [400, message]);
     });
@@ -193,7 +195,7 @@ test('A hub without history has no Moving Features', async (t) => {
   for (const path of [ROOT, `${ROOT}/collections`, ITEMS, WAY]) assert.equal((await hub.get(path)).status, 404, path);
 });
 
-describe('A hub with history that wants tokens', () => {
+describe('A hub with history that requires tokens', () => {
   let opened: AuthorizedHub;
   let anna: TestHub;
   before(async () => {

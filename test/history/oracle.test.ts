@@ -25,7 +25,7 @@ type Row = Readonly<Record<string, string | number | null>> & { readonly time: n
 /** A reply as JSON. */
 type Reply = ReturnType<typeof JSON.parse>;
 
-/** Objects that walk, rest and are silent at times, over the border of an hour. */
+/** Objects that move, rest and are silent at times, across the boundary of an hour. */
 function randomPlaces(dice: Dice, ids: readonly string[]): Row[] {
   const rows: Row[] = [];
   for (const id of ids) {
@@ -44,8 +44,8 @@ function randomPlaces(dice: Dice, ids: readonly string[]): Row[] {
 }
 
 /**
- * Visits of which some entries and some exits were not recorded, by trackables, by the provider of one of them, and by a
- * provider that no trackable has.
+ * Visits with some unrecorded entries and exits, by trackables, by the provider of one of them, and by a provider
+ * without trackable.
  */
 function randomEvents(dice: Dice): Row[] {
   const rows: Row[] = [];
@@ -208,7 +208,7 @@ function compared(dice: Dice, [from, to]: readonly [number, number]): readonly C
   ];
 }
 
-/** Numbers may differ because of another order of summation, and by half a millisecond of rounding. */
+/** Numbers may differ by the order of summation, and by half a millisecond of rounding. */
 function assertAlike(found: unknown, wanted: unknown, where: string): void {
   if (typeof found === 'number' && typeof wanted === 'number') {
     const allowed = where.includes('_ms') || /dwell|flows/.test(where) ? 1 : 1e-6;
@@ -248,7 +248,7 @@ async function openBed(t: TestContext, dice: Dice): Promise<Bed> {
   return { duck, files, places, fixes, events };
 }
 
-/** The reply to a question, by the files that it wants. */
+/** Returns the reply to a query from the files that it needs. */
 async function ask({ duck, files }: Bed, question: HistoryQuery): Promise<Reply> {
   const { topics, ...span } = wantedFor(question);
   const own = topics.flatMap((topic) => filesOf(files, topic, span));
@@ -260,7 +260,9 @@ const randomSpan = (dice: Dice): readonly [number, number] => {
   return [from, from + 1 + dice(3 * HOUR_MS)];
 };
 
-test('Answers are those of an oracle in Python', { skip: !hasPython && 'skipped: there is no python3' }, async (t) => {
+test('Answers equal those of an oracle in Python', {
+  skip: !hasPython && 'skipped: there is no python3',
+}, async (t) => {
   for (const seed of [1, 2, 3]) {
     const dice = diceOf(seed);
     const bed = await openBed(t, dice);
@@ -276,7 +278,7 @@ test('Answers are those of an oracle in Python', { skip: !hasPython && 'skipped:
   }
 });
 
-/** Additive values by key: of dwell the time in a fence, of a heat map that in a cell, of flows how often. */
+/** Additive values by key: time in a fence for dwell, time in a cell for a heat map, and counts for flows. */
 const SUMS: Readonly<Record<string, (reply: Reply) => readonly (readonly [key: string, value: number])[]>> = {
   dwell: ({ fences }) =>
     fences.flatMap((f: Reply) => [

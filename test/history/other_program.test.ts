@@ -50,7 +50,7 @@ interface Found {
 test('pyarrow reads the rows of received events from the files, while the hub records more', {
   skip: tool.skip,
 }, async (t) => {
-  // Often enough that places come while others are written.
+  // Often enough that positions arrive while others are written.
   const hub = await openTestHub({ history: true, history_flush_interval: 100 });
   t.after(hub.close);
   for (let i = 0; i < PROVIDERS; i++) {

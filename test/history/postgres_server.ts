@@ -55,7 +55,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** Starts it again on its port. */
+  /** Restarts it on its port. */
   async go(): Promise<void> {
     const settings = {
       port: this.port,
@@ -70,7 +70,7 @@ export class PostgresServer {
     while (!(await listens(this.port)) || !(await this.#answers())) await delay(LOOK_MS);
   }
 
-  /** Kills it, and whatever it was doing. */
+  /** Kills it in any state. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null) return;

@@ -19,7 +19,7 @@ describe('A hub with history', () => {
     await hub.post('/trackables', { id: ANNA, type: 'omlox', location_providers: ['a'] });
     await hub.post('/fences', { id: GATE, region: { type: 'Point', coordinates: [8, 50] }, radius: 20 });
     await hub.post('/fences', { id: HALL, region: { type: 'Point', coordinates: [8.01, 50] }, radius: 20 });
-    // A minute at the gate, a minute on the way, two in the hall, and away.
+    // A minute at the gate, a minute in transit, two in the hall, and away.
     for (let second = 0; second <= 300; second += 10) {
       const lon = second < 60 ? 8 : second < 120 ? 8.005 : second < 240 ? 8.01 : 8.02;
       const location = {
@@ -177,7 +177,7 @@ describe('A hub with history', () => {
   });
 
   for (const grid of ['cell=10', 'grid=h3&resolution=13']) {
-    test(`has the cells of a heat map with ${grid} at fixed positions, whatever its area, and each is asked alone`, async () => {
+    test(`has the cells of a heat map with ${grid} at fixed positions for any area, and each can be queried alone`, async () => {
       const { cells } = (await get(`/analytics/heatmap?${AROUND}&${grid}`)) as { cells: Reply[] };
       const longitudes = cells.map(({ longitude }) => longitude).toSorted((a, b) => a - b);
       const middle = (longitudes[0] + longitudes.at(-1)) / 2;
@@ -255,7 +255,7 @@ describe('A hub with history', () => {
       /^cursor:/,
     ],
   ] as const) {
-    test(`answers ${path} with ${status}, and reveals no statement`, async () => {
+    test(`answers ${path} with ${status}, and reveals no SQL`, async () => {
       const answer = await get(path);
       assert.equal(answer.status, status, JSON.stringify(answer));
       assert.doesNotMatch(JSON.stringify(answer), /SELECT|LINE \d|parquet/i);
@@ -283,7 +283,7 @@ describe('A hub with history', () => {
     ['/ogc/mf/collections/providers/items?bbos=1', /^"bbos": is no parameter of this path/],
     [`/analytics/dwell?${AROUND}&kind=any`, 'kind: must be one of trackable, provider, all, found "any"'],
   ] as const) {
-    test(`refuses ${path}`, async () => {
+    test(`rejects ${path}`, async () => {
       const answer = await get(path);
       assert.equal(answer.status, 400);
       if (typeof message === 'string') assert.equal(answer.message, message);

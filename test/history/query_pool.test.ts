@@ -23,21 +23,21 @@ const QUICK: HistoryQuery = {
   timeouts: { fences: new Map(), trackables: new Map(), providers: new Map() },
 };
 /**
- * Places on a circle, which its radius keeps apart from the opposite one alone: whatever the algorithm, it takes JavaScript
- * hundreds of comparisons for each place, and there is no statement that DuckDB could interrupt.
+ * Points on a circle whose radius separates each from only the opposite one. Any algorithm needs hundreds of
+ * comparisons per point in JavaScript, without a statement that DuckDB could interrupt.
  */
 const [PLACES, ROUND, DIAMETER_METRES, CIRCLE] = [200_000, 1000, 4, 'circle'] as const;
 const SLOW: HistoryQuery = {
   ...{ ask: 'trips', ...SPAN, id: CIRCLE, radiusMetres: DIAMETER_METRES * (1 - 2e-6) },
   ...{ minStopMs: HOUR_MS / 2, maxGapMs: HOUR_MS },
 };
-/** 80 MB of texts. */
+/** 80 MB of strings. */
 const LARGE: HistoryQuery = {
   ...{ ask: 'events', topic: 'fence_events', ...SPAN, limit: 100_000, cursor: undefined },
   ...{ fenceIds: undefined, trackableIds: undefined, providerIds: undefined, eventType: undefined },
 };
 const SETTINGS: PoolSettings = { processes: 1, memoryMb: 512, timeoutMs: 600_000 };
-/** Time in which a free process answers, much shorter than a slow query. */
+/** Time in which an idle process answers, much shorter than a slow query. */
 const SOON_MS = 90_000;
 
 /** Visits of one fence that take the whole hour. */
@@ -62,7 +62,7 @@ async function writeVisits(folder: string): Promise<HistoryFile> {
   return { ...PART, path, rows: VISITS, bytes: 0, writtenMs: 0 };
 }
 
-/** One object that goes round and round on the equator for an hour. */
+/** One object that circles the equator for an hour. */
 async function writeCircle(folder: string): Promise<HistoryFile> {
   const part = { ...PART, topic: 'motions' } as const;
   const path = join(folder, pathOf(part));
@@ -84,20 +84,20 @@ async function writeCircle(folder: string): Promise<HistoryFile> {
   return { ...part, path, rows: PLACES, bytes: 0, writtenMs: 0 };
 }
 
-/** Resolves when all files have been given back, which a process does that ends. */
+/** Resolves when all files have been released, as they are when a process exits. */
 async function areReleased(leases: ReadonlySet<number>): Promise<void> {
   while (leases.size > 0) await delay(20);
 }
 
-/** Fails when it has not come in time. */
+/** Fails if it does not happen in time. */
 function soon<Result>(promise: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const callOff = schedule(SOON_MS, () => reject(new Error('it has not come')));
+    const callOff = schedule(SOON_MS, () => reject(new Error('it has not happened')));
     promise.then(resolve, reject).finally(callOff);
   });
 }
 
-describe('Questions about the past', () => {
+describe('Queries of history', () => {
   let folder: string;
   let file: HistoryFile;
   let circle: HistoryFile;
@@ -108,7 +108,7 @@ describe('Questions about the past', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** A pool, and the leases that it has not given back. */
+  /** A pool, and the leases that it still holds. */
   function openPool(context: TestContext, settings: Partial<PoolSettings> = {}, more: Partial<PoolDeps> = {}) {
     const leases = new Set<number>();
     let last = 0;
@@ -166,7 +166,7 @@ describe('Questions about the past', () => {
     await soon(areReleased(leases));
   });
 
-  test('are cancelled when their client disconnects: in the queue, while preparing and in the process', async (context) => {
+  test('are canceled when their client disconnects: in the queue, while preparing and in the process', async (context) => {
     const { pool, leases } = openPool(context);
     const leaving = Array.from({ length: 3 }, () => new AbortController());
     const [underWay, waiting, preparing] = leaving.map(({ signal }) => pool.ask(SLOW, signal)) as [never, never, never];
@@ -183,14 +183,14 @@ describe('Questions about the past', () => {
     await assert.rejects(pool.ask(QUICK, AbortSignal.abort()), /client no longer waits/);
   });
 
-  test('end in time where JavaScript is busy with one, whose process is replaced', async (context) => {
+  test('time out even if JavaScript is busy with one, whose process is replaced', async (context) => {
     const { pool, leases } = openPool(context, { timeoutMs: 3000 });
     await assert.rejects(pool.ask(SLOW), /takes more than 3,000 ms/);
     assert.match(Buffer.from((await soon(untilAnswered(pool))).bytes).toString(), /"visits":20000/);
     await soon(areReleased(leases));
   });
 
-  test('wait for a process no longer than they may take', async (context) => {
+  test('wait for a process no longer than their timeout', async (context) => {
     const due: (() => void)[] = [];
     const { pool } = openPool(
       context,
@@ -257,7 +257,7 @@ describe('Questions about the past', () => {
     await soon(areReleased(leases));
   });
 
-  test('end when the connection of their client has ended', async (context) => {
+  test('end when the connection of their client has closed', async (context) => {
     const settings = {
       history: true,
       history_path: folder,
@@ -280,7 +280,7 @@ describe('Questions about the past', () => {
   });
 });
 
-/** The answer to a quick question, asked until there are files for it. */
+/** The result of a short query, repeated until there are files for it. */
 async function untilAnswered(pool: QueryPool) {
   for (;;) {
     const [answered] = await Promise.allSettled([pool.ask(QUICK)]);

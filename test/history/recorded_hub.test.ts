@@ -18,7 +18,7 @@ function rowsOf(hub: TestHub, topic: HistoryTopic): Promise<readonly Record<stri
   return rowsBelow(join(hub.folder, 'history'), topic);
 }
 
-test('A hub with history records each location, motion and event that its subscribers get', async (t) => {
+test('A hub with history records each location, motion and event that its subscribers receive', async (t) => {
   const hub = await openTestHub({ history: true, history_properties: true });
   t.after(hub.close);
   const recorders = await Promise.all(HISTORY_TOPICS.map((topic) => hub.subscribe(TOPICS_OF[topic])));
@@ -57,7 +57,7 @@ test('A hub writes all recorded rows before it exits', async (t) => {
   assert.equal((await rowsOf(hub, 'locations')).length, 9);
 });
 
-test('An object that stands still is in snapshots and heat maps, although history_min_distance thins its rows', async (t) => {
+test('A stationary object is in snapshots and heat maps, although history_min_distance thins its rows', async (t) => {
   const hub = await openTestHub({ history: true, history_min_distance: 5 });
   t.after(hub.close);
   const [fromMs, count, everyMs] = [Date.now() - 600_000, 300, 2000];

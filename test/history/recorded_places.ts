@@ -13,7 +13,7 @@ import { HISTORY_TOPICS, type HistoryTopic } from '../../src/model/history.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 
 export const EVERYTHING = { topics: HISTORY_TOPICS, fromMs: -1e14, toMs: 1e14 };
-/** An hour begins. */
+/** Start of an hour. */
 export const NOW_MS = Date.parse('2026-03-01T10:00:00Z');
 
 /** A recorded position. */
@@ -33,7 +33,7 @@ export function openPlaceWriter(): PositionWriter {
   return new PositionWriter({ topics: ['locations', 'motions'], withMembers: true }, newRecordBuffer);
 }
 
-/** The positions of a step in the form of a shard. */
+/** Positions of a step in the format of a shard. */
 export function placeBytes(places: readonly Place[], writer = openPlaceWriter()): Uint8Array {
   for (const place of places) {
     const { id, timeMs, topic = 'locations', lon = 8, lat = 50, zoneId, source = 'hall', members = '' } = place;
@@ -53,7 +53,7 @@ export function placeBytes(places: readonly Place[], writer = openPlaceWriter())
   return taken === undefined ? new Uint8Array() : look(taken.bytes).slice();
 }
 
-/** The places of a shard's step as they lie in a block. */
+/** Positions of a shard's step in the format of a block. */
 export function inBlock(shard: number, bytes: Uint8Array): Uint8Array {
   const block = new Uint8Array(8 + bytes.length);
   new Uint32Array(block.buffer, 0, 2).set([shard, bytes.length]);
@@ -65,7 +65,7 @@ interface BenchSettings extends Partial<RecorderSettings> {
   readonly waitingBytesMax?: number;
 }
 
-/** A recorder whose time and timers the test has. */
+/** A recorder with a simulated clock and timers. */
 export class Bench {
   readonly folder: string;
   readonly said: FromRecorder[] = [];
@@ -123,7 +123,7 @@ export class Bench {
 
   get state(): RecorderState {
     const last = this.said.findLast((message) => message.say === 'state');
-    if (last === undefined) throw new Error('It has said nothing yet');
+    if (last === undefined) throw new Error('It has logged nothing yet');
     return last.state;
   }
 

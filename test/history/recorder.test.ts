@@ -8,10 +8,10 @@ import { Bench, EVERYTHING, inBlock, NOW_MS, openPlaceWriter, type Place, placeB
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Nothing gets too old. */
+/** A retention that nothing exceeds. */
 const FOREVER = { retentionMs: Number.POSITIVE_INFINITY };
 
-/** Places of some objects, a second apart. */
+/** Positions of some objects, a second apart. */
 function walk(rows: number, { startMs = NOW_MS, objects = 10 } = {}): readonly Place[] {
   return Array.from({ length: rows }, (_, i) => ({ id: `tag ${i % objects}`, timeMs: startMs + 1000 * i }));
 }
@@ -52,7 +52,7 @@ test('Recorder retains rows that arrive while it writes', async (t) => {
     await later();
   }
   await writing;
-  assert.ok(turns > 2, 'nothing came while it wrote');
+  assert.ok(turns > 2, 'nothing arrived while it wrote');
   await bench.recorder.files(EVERYTHING);
   assert.equal((await bench.rows('locations')).length, added);
   assert.equal((await bench.rows('fence_events')).length, 1 + turns);
@@ -102,7 +102,7 @@ test('Recorder writes locations and motions by the hour, in the order of ids and
   assert.deepEqual(await bench.rows('motions', 'id, provider_id'), [{ id: 'cart', provider_id: 'tag' }]);
 });
 
-test('Recorder writes a few places of many objects in the order of ids and times', async (t) => {
+test('Recorder writes a few positions of many objects in the order of ids and times', async (t) => {
   const bench = new Bench(t);
   const names = Array.from({ length: 200 }, (_, i) => `${(7 * i) % 200}`.padStart(3, '0'));
   bench.add(...names.map((id) => ({ id, timeMs: NOW_MS, source: `s${id}`, zoneId: `z${id}` })));
@@ -111,7 +111,7 @@ test('Recorder writes a few places of many objects in the order of ids and times
   assert.deepEqual(ids, names.toSorted());
 });
 
-test('Recorder loses no positions when shards restart their numbering, and otherwise only those with names that it has not received', async (t) => {
+test('Recorder loses no positions when shards restart their numbering, except those with names that it has not received', async (t) => {
   const bench = new Bench(t);
   const shards = [openPlaceWriter(), openPlaceWriter()] as const;
   let timeMs = NOW_MS;
@@ -124,7 +124,7 @@ test('Recorder loses no positions when shards restart their numbering, and other
       ),
     );
   };
-  // Both have names of the same numbers, and one name in common.
+  // Both have names with the same numbers, and one name in common.
   bench.recorder.places(step(0, 'a', 'b'));
   bench.recorder.places(step(1, 'b', 'c'));
   shards[0].resetNames();
@@ -167,7 +167,7 @@ test('Recorder never uses ids as file names', async (t) => {
   assert.deepEqual(filesIn(bench), ['locations/date=2026-03-01/hour=10/part-1.parquet']);
 });
 
-test('Recorder merges the files of an hour after its last row, and keeps each row', async (t) => {
+test('Recorder merges the files of an hour after its last row, and retains each row', async (t) => {
   const bench = new Bench(t, FOREVER);
   for (let part = 0; part < 3; part++) {
     bench.add(...walk(100, { startMs: NOW_MS + 100_000 * part }));
@@ -204,7 +204,7 @@ test('Recorder does not remove leased files', async (t) => {
   await bench.pass(30_000);
   assert.equal(bench.state.topics.locations.files, 0);
   assert.ok(existsSync(files[0]?.path ?? ''));
-  // Another file of the same hour does not take the place of one that is read.
+  // Another file of the same hour does not replace one that is being read.
   bench.add(...walk(10));
   const others = await bench.recorder.files(EVERYTHING);
   assert.notEqual(others.files[0]?.path, files[0]?.path);
@@ -242,7 +242,7 @@ test('Recorder removes whole hours that are too old, and empty folders', async (
   assert.deepEqual(readdirSync(join(bench.folder, 'locations/date=2026-02-28')), ['hour=10']);
 });
 
-test('Recorder removes the earliest hours when its files take more than they may', async (t) => {
+test('Recorder removes the earliest hours when its files exceed their bound', async (t) => {
   const bench = new Bench(t, { bytesMax: 6000 });
   for (let hour = 0; hour < 4; hour++) bench.add({ id: 'a', timeMs: NOW_MS + hour * HOUR_MS });
   await bench.pass(30_000);
@@ -281,7 +281,7 @@ for (const [settings, seconds, recorded] of [
   [{ minDistanceMetres: 2 }, [0, 1, 1.9, 2.1, 3, 4.5], [0, 2.1, 4.5]],
   [{ minIntervalMs: 2000, minDistanceMetres: 4 }, [0, 2, 4.1, 6.1, 8.3], [0, 4.1, 8.3]],
 ] as const) {
-  test(`Recorder leaves out places with ${JSON.stringify(settings)}, each object by itself`, async (t) => {
+  test(`Recorder omits positions with ${JSON.stringify(settings)}, for each object separately`, async (t) => {
     const bench = new Bench(t, settings);
     // A meter per second to the north.
     const of = (id: string) => seconds.map((s) => ({ id, timeMs: NOW_MS + 1000 * s, lat: 50 + s / 111_229 }));
@@ -308,7 +308,7 @@ test('Recorder removes incomplete and duplicate files of a failed hub', async (t
   const [one] = (await first.recorder.files(EVERYTHING)).files;
   first.nowMs = Date.now() + HOUR_MS;
   await first.pass(30_000);
-  // It died before it had removed the one that it had merged.
+  // It died before it had removed the file that it had merged.
   assert.ok(existsSync(one?.path ?? ''));
   writeFileSync(join(hour, 'part-3.parquet.writing'), 'PAR1');
   mkdirSync(join(first.folder, '.spill'), { recursive: true });
@@ -345,7 +345,7 @@ for (const [what, damage] of [
     await second.pass(30_000);
     assert.equal(second.state.topics.locations.rows, 20);
     assert.equal(second.notices.length, 1);
-    // Its hour takes it along.
+    // It is removed with its hour.
     const third = new Bench(t, { folder: first.folder });
     third.nowMs += 31 * DAY_MS;
     await third.pass(30_000);
@@ -354,7 +354,7 @@ for (const [what, damage] of [
   });
 }
 
-test('Recorder finds a file that is damaged inside when it merges, leaves it out, and merges the others', async (t) => {
+test('Recorder detects a damaged file when it merges, omits it, and merges the others', async (t) => {
   const bench = new Bench(t, FOREVER);
   for (let part = 0; part < 4; part++) {
     bench.add(...walk(1000));
@@ -379,7 +379,7 @@ test('Recorder reports an unusable folder before it has rows to write, and start
   const first = new Bench(t);
   await first.recorder.close();
   rmSync(first.folder, { recursive: true });
-  // Root may write everywhere: a file in place of a folder blocks every user.
+  // Root may write everywhere. A file instead of a folder blocks every user.
   writeFileSync(first.folder, '');
   const bench = new Bench(t, { folder: join(first.folder, 'history') });
   await bench.done();
@@ -399,7 +399,7 @@ test('Recorder reports an unusable folder before it has rows to write, and start
 test('Recorder retains unwritten rows up to a bound, drops and counts the rest, and writes them when it can', async (t) => {
   const bench = new Bench(t, { waitingBytesMax: 1 << 20 });
   await bench.done();
-  // The folder of the hour cannot be made.
+  // The folder of the hour cannot be created.
   const blocking = join(bench.folder, 'locations');
   writeFileSync(blocking, '');
   const bytes = inBlock(0, placeBytes(walk(1000)));
@@ -425,7 +425,7 @@ test('Recorder makes its files readable for its own user only', async (t) => {
 
 test('Recorder records stationary objects every 30 seconds in spite of a minimum distance', async (t) => {
   const bench = new Bench(t, { minDistanceMetres: 5 });
-  // Stationary and located each second for 20 minutes, then far away.
+  // Stationary and located every second for 20 minutes, then far away.
   for (let second = 0; second <= 1200; second++) bench.add({ id: 'a', timeMs: NOW_MS + 1000 * second });
   bench.add({ id: 'a', timeMs: NOW_MS + 1_201_000, lon: 9 });
   await bench.pass(5000);

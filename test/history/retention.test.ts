@@ -28,7 +28,7 @@ test('Locations older than the retention are accepted with a warning, counted, l
   const hub = await openTestHub({ history: true, history_retention_days: 30 });
   t.after(hub.close);
   const sendings: readonly [sent: string, path: string, body: unknown][] = [
-    ['one, scanned from its bytes', '/providers/a/location', location(40)],
+    ['one scanned from its bytes', '/providers/a/location', location(40)],
     ['a list, scanned from its bytes', '/providers/locations', [location(39), location(1)]],
     ['a list that is parsed', '/providers/locations', [location(38, { elevation_ref: null, unusual: [1] })]],
     ['a long list', '/providers/locations', [location(37), ...Array.from({ length: 3000 }, () => location(1))]],
@@ -50,7 +50,8 @@ test('Locations older than the retention are accepted with a warning, counted, l
   assert.equal(current.headers['warning'], undefined);
   const { topics = [], recorded_since: since = '' } = await healthOf(hub);
   const locations = topics.find(({ topic }) => topic === 'locations');
-  // Of the provider's own locations those count that are not outdated: the three before the first of yesterday, and the gate's.
+  // Of the provider's own locations, those that are not outdated count: the three before the first of yesterday, and
+  // the gate's.
   assert.equal(locations?.too_old, 3);
   assert.ok(last === sendings.length && (locations?.recorded ?? 0) > 0);
   const ageMs = Date.now() - Date.parse(since);

@@ -4,7 +4,7 @@ import { readSelections } from '../../src/history/queries/selection.ts';
 
 const SELECTION = { topic: 'locations', fromMs: 0, toMs: 1, keep: 'all', isWhole: false };
 
-test('Selections of another hub are refused whose fields are not those of a selection', () => {
+test('Selections of another hub are rejected if their fields are not those of a selection', () => {
   const quoted = [{ ...SELECTION, id: ["a'b"], after: { us: '1', id: 'a' } }];
   assert.deepEqual(readSelections(JSON.stringify(quoted)), quoted);
   for (const [field, value] of [

@@ -11,7 +11,7 @@ interface Places {
   readonly lats: number[];
 }
 
-/** Stays by definition: every place is compared with the first one. */
+/** Stays by definition: every position is compared with the first one. */
 function slowStaysOf(
   { times, lons, lats }: Places,
   { radiusMetres, minStopMs, maxGapMs }: Options,
@@ -40,7 +40,7 @@ function slowStaysOf(
 
 const METRE = 9e-6;
 
-/** A way that rests, trembles, drifts, jumps and is silent at times. */
+/** A track that rests, jitters, drifts, jumps and is silent at times. */
 function wildWay(seed: number, count: number): Places {
   const dice = diceOf(seed);
   const places: Places = { times: [], lons: [], lats: [] };
@@ -59,7 +59,7 @@ function wildWay(seed: number, count: number): Places {
   return places;
 }
 
-test('Stays are those of their definition', () => {
+test('Stays equal those of their definition', () => {
   let found = 0;
   for (let seed = 1; seed <= 60; seed++) {
     const dice = diceOf(1000 + seed);
@@ -72,7 +72,7 @@ test('Stays are those of their definition', () => {
   assert.ok(found > 100, `${found} stays`);
 });
 
-/** Number of positions that a search reads: its cost, independent of the load of the machine. */
+/** Number of positions that a search reads. This measures its cost independently of the load of the machine. */
 function readsOf(way: Places, options: Options): number {
   let reads = 0;
   const lons = new Proxy(way.lons, {
@@ -89,14 +89,14 @@ const COUNT = 20_000;
 const HOUR_MS = 3_600_000;
 
 for (const [name, xOf, minStopMs] of [
-  ['stands still for less than a stop takes', () => 0, 100 * HOUR_MS],
-  ['stands still, and leaves before a stop is long enough', (i: number) => (i < COUNT - 100 ? 0 : 50), 6 * HOUR_MS],
+  ['rests for less than the duration of a stop', () => 0, 100 * HOUR_MS],
+  ['rests, and leaves before a stop is long enough', (i: number) => (i < COUNT - 100 ? 0 : 50), 6 * HOUR_MS],
   ['stands still', () => 0, HOUR_MS],
   ['drifts slowly', (i: number) => i / 1000, 4 * HOUR_MS],
   ['trembles, now and then by more than the radius', (i: number) => (i % 997 === 0 ? 3 : (i * 7919) % 2), 5 * HOUR_MS],
-  ['goes to and fro', (i: number) => Math.abs((i % 400) - 200) / 25, 5 * HOUR_MS],
+  ['moves back and forth', (i: number) => Math.abs((i % 400) - 200) / 25, 5 * HOUR_MS],
 ] as const) {
-  test(`Stays are found by some comparisons for each place where an object ${name}`, () => {
+  test(`Stays are found with a few comparisons per position if an object ${name}`, () => {
     const index = Array.from({ length: COUNT }, (_, i) => i);
     const way = {
       times: index.map((i) => 1000 * i),
@@ -104,6 +104,6 @@ for (const [name, xOf, minStopMs] of [
       lats: index.map(() => 50),
     };
     const reads = readsOf(way, { radiusMetres: 2, minStopMs, maxGapMs: HOUR_MS });
-    assert.ok(reads < 40 * COUNT, `${reads} reads for ${COUNT} places`);
+    assert.ok(reads < 40 * COUNT, `${reads} reads for ${COUNT} positions`);
   });
 }

@@ -32,7 +32,7 @@ async function folderWithOldFile(context: TestContext, topic: HistoryTopic, row:
   return folder;
 }
 
-/** Whether all files of a topic have their times as instants, in Parquet's own words. */
+/** Whether all files of a topic store times as UTC instants, according to Parquet. */
 async function adjustedToUtc(folder: string, topic: HistoryTopic): Promise<readonly unknown[]> {
   const duck = await Duck.open({ memoryMb: 128, spillFolder: undefined });
   const files = sqlText(join(folder, topic, '**/*.parquet'));
@@ -64,7 +64,7 @@ test('Recorder writes all times as instants in UTC', async (t) => {
     assert.deepEqual(await adjustedToUtc(bench.folder, topic), [true], topic);
 });
 
-test('Files of an earlier version and current ones answer together, and merge into instants in UTC', async (t) => {
+test('Files of an earlier version and current ones are queried together, and merge into UTC instants', async (t) => {
   const old = { id: "'a'", longitude: '8', latitude: '50', floor: '0' };
   const folder = await folderWithOldFile(t, 'locations', { ...old, time: "'2026-03-01 10:00:01'" });
   const bench = new Bench(t, { folder, retentionMs: 36_500 * 24 * HOUR_MS });
@@ -92,7 +92,7 @@ test('Files of an earlier version and current ones answer together, and merge in
   await check();
 });
 
-test('A visit that an earlier version recorded ends with the exit of this version', async (t) => {
+test('A visit that an earlier version recorded ends with the exit recorded by this version', async (t) => {
   const entry = { time: "'2026-03-01 10:00:00'", entry_time: "'2026-03-01 10:00:00'", event_type: "'region_entry'" };
   const row = { ...entry, id: "'entry'", fence_id: `'${GATE}'`, object_type: "'provider'", object_id: "'a'" };
   const folder = await folderWithOldFile(t, 'fence_events', row);

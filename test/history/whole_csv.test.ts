@@ -10,7 +10,7 @@ import { HOUR_MS, pathOf } from '../../src/history/layout.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { NOW_MS } from './recorded_places.ts';
 
-/** More than a reply lists by default, and more than are fetched at once; some of them have one time. */
+/** More than a reply lists by default, and more than are fetched at once. Some of them have equal times. */
 const PLACES = 120_003;
 const PART = { topic: 'locations', hourMs: NOW_MS, first: 1, last: 1 } as const;
 const SPAN = `from=${new Date(NOW_MS).toISOString()}&to=${new Date(NOW_MS + HOUR_MS).toISOString()}`;
@@ -65,7 +65,7 @@ describe('History in CSV', () => {
     }
   });
 
-  test('is fetched no further when its client has gone, and others are answered', async () => {
+  test('is no longer fetched after its client has disconnected, and others are answered', async () => {
     const url = new URL(`/v2/providers/tag/history?${SPAN}&format=csv`, hub.origin);
     for (let i = 0; i < 5; i++) {
       await new Promise<void>((resolve, reject) => {

@@ -35,7 +35,7 @@ describe('Acks', () => {
     assert.deepEqual(read(acks.taken(2, [])), [[2, 0]]);
   });
 
-  test('acknowledges in the order in which messages came, whenever they are taken', () => {
+  test('acknowledges in the order of arrival, regardless of the order of acceptance', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 8 });
     const order = sizes.chain((all) =>
       fc.tuple(fc.constant(all), fc.shuffledSubarray([...all.keys()], { minLength: all.length })),

@@ -145,7 +145,7 @@ describe('the AsyncAPI document', () => {
     test(`has the topics of remote procedure calls to which the hub subscribes, and those of the style ${style}`, () => {
       const topics = topicsIn(documentOf(style)).filter(isRpc);
       const receivedAddresses = topics.filter(({ actions }) => actions.has('receive')).map(({ address }) => address);
-      // Answers of the hub itself are for callers of any name.
+      // Responses of the hub itself are for callers of any name.
       const filters = rpcFilters('{_caller_id}').filter((filter) => filter.includes('jsonrpc'));
       for (const filter of filters)
         assert.ok(
@@ -168,7 +168,7 @@ describe('the AsyncAPI document', () => {
     });
   }
 
-  test('has the path of a broker that is reached by WebSocket', () => {
+  test('has the path of a broker that is accessed by WebSocket', () => {
     const { broker } = documentOf('slash', { broker: { protocol: 'ws', host: 'broker', tls: undefined } }).servers;
     assert.deepEqual([broker?.['host'], broker?.['pathname'], broker?.['protocol']], ['broker:8883', '/mqtt', 'ws']);
   });

@@ -9,7 +9,7 @@ const SUBACK = [0x90, 4, 0, 1, 0, 1];
 const MESSAGE = [0x30, 4, 0, 1, 0x61, 0];
 const [CONNECT, SUBSCRIBE, PING] = [1, 8, 12];
 
-/** A broker that accepts every client and subscription, and answers nothing else. */
+/** A broker that accepts every client and subscription, and sends nothing else. */
 async function openSilentBroker(t: TestContext) {
   let socket: Socket | undefined;
   let pings = 0;
@@ -19,7 +19,7 @@ async function openSilentBroker(t: TestContext) {
     accepted.on('data', ([first = 0, ...rest]) => {
       if (first >> 4 === CONNECT) accepted.write(Buffer.from(CONNACK));
       if (first >> 4 === SUBSCRIBE) accepted.write(Buffer.from(SUBACK.with(2, rest[1] ?? 0).with(3, rest[2] ?? 0)));
-      // Several may come together, of two bytes each.
+      // Several may arrive together, of two bytes each.
       if (first >> 4 === PING) pings += (1 + rest.length) / 2;
     });
   }).listen(0, '127.0.0.1');

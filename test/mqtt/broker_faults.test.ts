@@ -104,7 +104,7 @@ describe('A hub with a broker', { skip }, () => {
     await connected(hub);
   });
 
-  test('talks MQTT over WebSocket', async (t) => {
+  test('uses MQTT over WebSocket', async (t) => {
     const broker = await openBroker(t);
     const client = await openClient(t, broker.port);
     const hub = await openHub(t, { mqtt_port: broker.webSocketPort, mqtt_protocol: 'ws' });
@@ -144,7 +144,7 @@ describe('A hub with a broker', { skip }, () => {
       const more = Array.from({ length: 300 }, () => ({ ...onEarth(`tag-${sent++}`), properties: { text } }));
       assert.equal((await hub.put('/providers/locations', more)).status, 204);
     };
-    // Its socket, and ours, have room for some.
+    // Socket buffers of both sides hold some.
     for (let n = 0; n < 12; n++) await send();
     await until(async () => (await healthOf(hub)).dropped > 100);
     const { waiting, waiting_bytes: bytes, dropped, published } = await healthOf(hub);

@@ -52,7 +52,7 @@ describe('A broker that requires certificates', { skip }, () => {
     'require_certificate true',
   ];
 
-  /** How one attempt ends: `connected`, or why not. */
+  /** Result of one attempt: `connected`, or the reason of the failure. */
   async function attempt(tls: BrokerTls, settings: Partial<BrokerSettings> = {}): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     const login = { clientId: 'hub', username: undefined, password: undefined };
@@ -76,7 +76,7 @@ describe('A broker that requires certificates', { skip }, () => {
     return end;
   }
 
-  test('lets in the hub with the right ones', async () => {
+  test('accepts the hub with valid certificates', async () => {
     assert.equal(await attempt(good), 'connected');
     assert.equal(await attempt(good, { protocol: 'wss', port: broker.webSocketPort }), 'connected');
   });
@@ -93,7 +93,7 @@ describe('A broker that requires certificates', { skip }, () => {
       /^mqtt_ca_cert: \/.*\/stranger\/certificate.pem does not vouch for the certificate of the broker \(.*self-signed/,
     ],
     [
-      'no CA, which the machine does not know',
+      'no CA for a certificate that the machine does not trust',
       () => ({ caPath: undefined }),
       /^mqtt_ca_cert: not set, and the machine does not vouch for the certificate of the broker/,
     ],
@@ -113,7 +113,7 @@ describe('A broker that requires certificates', { skip }, () => {
       /^mqtt_client_cert: not set, but the broker asks for one \(/,
     ],
     [
-      'a certificate that the broker does not know',
+      'a certificate that the broker does not trust',
       () => ({ certPath: pathsOf('stranger').certificatePath, keyPath: pathsOf('stranger').keyPath }),
       /^mqtt_client_cert: the broker refuses \/.*\/stranger\/certificate.pem \(/,
     ],
@@ -129,23 +129,23 @@ describe('A broker that requires certificates', { skip }, () => {
     ],
   ];
   for (const [name, wrong, expected] of WRONG) {
-    test(`is not reached with ${name}, which names the setting`, async () => {
+    test(`is not connected with ${name}, and the error names the setting`, async () => {
       assert.match(await attempt({ ...good, ...wrong() }), expected);
     });
   }
 
-  test('is not reached by WebSocket without them either', async () => {
+  test('is not connected by WebSocket without them either', async () => {
     const wss = { protocol: 'wss', port: broker.webSocketPort } as const;
     assert.match(await attempt({ ...good, caPath: pathsOf('stranger').certificatePath }, wss), /^mqtt_ca_cert: /);
     assert.match(await attempt({ ...good, certPath: undefined, keyPath: undefined }, wss), /^mqtt_client_cert: /);
   });
 
-  test('is not reached under a name that its certificate is not for', async () => {
+  test('is not connected under a name that is not in its certificate', async () => {
     const expected = /^mqtt_address: the certificate of the broker is for others \(.*localhost/;
     assert.match(await attempt(good, { host: 'localhost' }), expected);
   });
 
-  test('is not reached once its certificate has expired', async (t) => {
+  test('is not connected after its certificate has expired', async (t) => {
     const late = await Broker.start('mosquitto', { ofListeners: listenerWith('expired') });
     t.after(() => late.close());
     const caPath = pathsOf('expired').certificatePath;
@@ -155,7 +155,7 @@ describe('A broker that requires certificates', { skip }, () => {
     );
   });
 
-  test('is not reached by TLS if the other side does not use it', async (t) => {
+  test('is not connected by TLS if the other side does not use it', async (t) => {
     const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
     t.after(() => server.close());
     await once(server, 'listening');

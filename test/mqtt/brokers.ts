@@ -11,14 +11,16 @@ import { listens } from '../../bench/process/listens.ts';
 import { MOSQUITTO } from '../../bench/process/mosquitto.ts';
 import { javaVersion, type Libraries, mavenLibraries } from '../support/maven_libraries.ts';
 
-/** Brokers that tests start: each on its own port, which it keeps after a restart. */
+/** Brokers started by tests, each on its own port, which it keeps across restarts. */
 export const BROKERS = ['mosquitto', 'mochi'] as const;
-/** Brokers that keep sessions and messages, in their order, when they are killed. HiveMQ takes some ten seconds to start. */
+/**
+ * Brokers that preserve sessions and messages in order when they are killed. HiveMQ takes about ten seconds to start.
+ */
 export const KEEPING_BROKERS = ['mosquitto', 'hivemq'] as const;
 export type BrokerName = (typeof BROKERS | typeof KEEPING_BROKERS)[number];
 
 const MOCHI = { path: 'github.com/mochi-mqtt/server/v2/cmd', version: 'v2.7.9', name: 'cmd' };
-/** Anybody may do anything, with as much as they like. */
+/** Anonymous access without limits. */
 const OPEN = ['allow_anonymous true', 'max_inflight_messages 0', 'max_queued_messages 0'];
 const HIVEMQ = { groupId: 'com.hivemq', artifactId: 'hivemq-community-edition-embedded', version: '2025.5' };
 const HIVEMQ_MAIN = fileURLToPath(new URL('hivemq/OpenBroker.java', import.meta.url));
@@ -36,14 +38,14 @@ export async function whyNo(name: BrokerName): Promise<string | undefined> {
 interface BrokerOptions {
   readonly lines?: readonly string[];
   readonly port?: number;
-  /** The same, for each listener: certificates. */
+  /** TLS options for each listener. */
   readonly ofListeners?: readonly string[];
 }
 
 /** A broker in a separate process. */
 export class Broker {
   readonly port: number;
-  /** MQTT over WebSocket; mosquitto's only. */
+  /** MQTT over WebSocket; only for mosquitto. */
   readonly webSocketPort: number;
   readonly #name: BrokerName;
   readonly #folder = mkdtempSync(join(tmpdir(), 'hub-broker-'));
@@ -64,7 +66,7 @@ export class Broker {
     this.#ofListeners = ofListeners;
   }
 
-  /** `lines`: of mosquitto's configuration, besides its listeners. `port`: a free one when left out. */
+  /** `lines`: lines of mosquitto's configuration besides its listeners. `port`: a free one by default. */
   static async start(
     name: BrokerName = 'mosquitto',
     { lines = OPEN, port, ofListeners = [] }: BrokerOptions = {},
@@ -89,12 +91,12 @@ export class Broker {
     }
   }
 
-  /** Resolves when its process ends. */
+  /** Resolves when its process exits. */
   async ended(): Promise<void> {
     if (this.#child !== undefined) await once(this.#child, 'exit');
   }
 
-  /** Ends it at once, as a crash would. */
+  /** Kills it, as in a crash. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
   }
@@ -136,7 +138,7 @@ export class Broker {
     const file = join(this.#folder, 'mosquitto.conf');
     const lines = [
       'per_listener_settings false',
-      // Started by root it would switch to a user that cannot write here.
+      // Started by root, mosquitto would switch to a user that cannot write here.
       'user root',
       // Messages of sources survive a crash.
       'persistence true',

@@ -39,7 +39,7 @@ describe('demo --mqtt', { skip }, () => {
     await broker.close();
   });
 
-  test('feeds through the broker that the hub has, and shows the same, until it is interrupted', async (t) => {
+  test('sends through the broker of the hub, with the same results, until it is interrupted', async (t) => {
     const listener = await TestMqttClient.open(broker.port);
     t.after(() => listener.close());
     await listener.subscribe('/omlox/json/location_updates/pub/#', '/omlox/json/proximity_updates/#');

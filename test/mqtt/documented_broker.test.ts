@@ -73,7 +73,7 @@ describe('mosquitto with the users and rules of docs/mqtt.md', { skip }, () => {
     await as('uwb-1').publish(`${READ}/uwb-1/card`, { provider_type: 'rfid' });
   });
 
-  test('lets the hub publish everything that it may publish', async () => {
+  test('lets the hub publish everything that it has to publish', async () => {
     const { body } = await hub.get('/asyncapi.json');
     const topics = topicsIn(body as AsyncApi).filter(({ actions }) => actions.has('send'));
     assert.ok(topics.length > 12, `${topics.length} topics`);
@@ -96,7 +96,7 @@ describe('npm run mosquitto', { skip }, () => {
     spawn(process.execPath, [COMMAND, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
 
   for (const args of [[], ['--password']]) {
-    test(`prints lines that work ${args.join()}`, async (t) => {
+    test(`prints working commands ${args.join()}`, async (t) => {
       const port = await freePort();
       const child = run('--port', String(port), ...args);
       t.after(() => child.kill('SIGKILL'));

@@ -11,9 +11,9 @@ const ETC = '/etc/mosquitto';
 
 /** The setup of mosquitto from docs/mqtt.md, with its files in a temporary folder. */
 export class DocumentedBroker {
-  /** Lines of its configuration, but for the port. */
+  /** Lines of its configuration, except the port. */
   readonly lines: readonly string[];
-  /** Passwords by users. */
+  /** Passwords by user. */
   readonly passwords: ReadonlyMap<string, string>;
   readonly #folder = mkdtempSync(join(tmpdir(), 'hub-documented-broker-'));
 

@@ -117,7 +117,7 @@ describe('Inbound', () => {
     assert.deepEqual(events, ['invalid payload[3]: none', 'taken 1 [[0,153]]']);
   });
 
-  test('lets others have their turn after some milliseconds', () => {
+  test('yields after some milliseconds', () => {
     let nowMs = 0;
     const { inbound, events, goOn } = openInbound({}, { elapsedMs: () => (nowMs += 4) });
     inbound.take(1, packed(['a', '{}'], ['b', '{}'], ['c', '{}']));
@@ -155,14 +155,14 @@ describe('Inbound', () => {
   });
 
   const REFUSED: readonly [what: string, message: readonly [string, string, boolean?], events: readonly string[]][] = [
-    ['what is no JSON', ['a', '{'], ['problem json', 'taken 1 [[0,153]]']],
+    ['invalid JSON', ['a', '{'], ['problem json', 'taken 1 [[0,153]]']],
     ['nothing', ['a', ''], ['problem json', 'taken 1 [[0,153]]']],
     ['another id than in the topic', ['a', '{"provider_id":"b"}'], ['problem id', 'taken 1 [[0,153]]']],
     ['an invalid topic', ['%FF', '{}'], ['problem topic', 'taken 1 [[0,144]]']],
-    ['what the broker has stored, without fault of anybody', ['a', '{}', true], ['problem retained', 'taken 1 []']],
+    ['a retained message, without a negative acknowledgment', ['a', '{}', true], ['problem retained', 'taken 1 []']],
   ];
   for (const [what, message, expected] of REFUSED) {
-    test(`refuses ${what}`, () => {
+    test(`rejects ${what}`, () => {
       const { inbound, events } = openInbound({ body: () => 'unusual' });
       inbound.take(1, packed(message));
       assert.deepEqual(events, expected);

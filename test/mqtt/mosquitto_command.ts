@@ -8,8 +8,8 @@ const USAGE = 'npm run mosquitto -- [--port NUMBER] [--password]';
 const INSTALL = 'install it, with apt-get install mosquitto mosquitto-clients or brew install mosquitto';
 
 /**
- * `npm run mosquitto`: a mosquitto on 127.0.0.1 until Ctrl-C, and the lines with which to use it. With `--password` it has the
- * users and rules of docs/mqtt.md, without them anybody may do anything.
+ * `npm run mosquitto`: runs a mosquitto on 127.0.0.1 until Ctrl-C, and prints commands that use it. With `--password`
+ * it has the users and rules of docs/mqtt.md; otherwise access is anonymous and unrestricted.
  */
 async function main(args: readonly string[]): Promise<void> {
   const { port, password } = optionsOf(args);
@@ -26,7 +26,7 @@ async function main(args: readonly string[]): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
   process.stdout.write(`${linesFor(broker, documented)}\n`);
   await broker.ended();
-  if (!isStopped) throw new Error(`mosquitto has ended: ${broker.log.trim()}`);
+  if (!isStopped) throw new Error(`mosquitto has exited: ${broker.log.trim()}`);
 }
 
 function optionsOf(args: readonly string[]): { readonly port: number; readonly password: boolean } {

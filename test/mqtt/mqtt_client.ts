@@ -38,13 +38,13 @@ export class TestMqttClient {
     await this.#client.subscribeAsync([...filters], { qos: 1 });
   }
 
-  /** Resolves when the broker has it. `qos` 1 when left out. */
+  /** Resolves when the broker has received it. `qos` is 1 by default. */
   async publish(topic: string, value: unknown, options: IClientPublishOptions = {}): Promise<void> {
     const payload = typeof value === 'string' ? value : JSON.stringify(value);
     await this.#client.publishAsync(topic, payload, { qos: 1, ...options });
   }
 
-  /** The first message received that fits, now or later. */
+  /** Returns the first message that matches, waiting for it if necessary. */
   async next(fits: (received: ReceivedMessage) => boolean): Promise<ReceivedMessage> {
     const untilMs = performance.now() + WAIT_MS;
     for (;;) {
@@ -60,7 +60,7 @@ export class TestMqttClient {
     }
   }
 
-  /** The first message under a topic. */
+  /** Returns the first message under a topic. */
   on(topic: string): Promise<ReceivedMessage> {
     return this.next((received) => received.topic === topic);
   }
@@ -79,7 +79,7 @@ function parsed(text: string): Event | undefined {
   }
 }
 
-/** Resolves once it holds. Rejects after `waitMs`, which only a test that fails waits. */
+/** Resolves when the condition holds. Rejects after `waitMs`, which only failing tests reach. */
 export async function until(holds: () => Promise<boolean>, waitMs = WAIT_MS): Promise<void> {
   const untilMs = performance.now() + waitMs;
   while (!(await holds())) {

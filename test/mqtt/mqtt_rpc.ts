@@ -5,7 +5,7 @@ import { TestMqttClient } from './mqtt_client.ts';
 export class MqttRpc {
   readonly client: TestMqttClient;
   readonly root: string;
-  /** As a handler and as a caller. */
+  /** Ids of the client as a handler and as a caller. */
   readonly id: string;
   #calls = 0;
   #answered = 0;
@@ -16,7 +16,7 @@ export class MqttRpc {
     this.id = id;
   }
 
-  /** `slash`: the prefix of topics, a slash or nothing. */
+  /** `slash`: the prefix of topics, a slash or an empty string. */
   static async open(port: number, { slash, id }: { slash: string; id: string }): Promise<MqttRpc> {
     const client = await TestMqttClient.open(port);
     const rpc = new MqttRpc(client, { root: `${slash}omlox/jsonrpc/rpc`, id });
@@ -37,7 +37,7 @@ export class MqttRpc {
     await this.client.publish(`${this.root}/available/${level(method)}`, '', { retain: true });
   }
 
-  /** The next request that it has not answered yet. */
+  /** Returns the next request that it has not answered yet. */
   async request(): Promise<Event> {
     const isRequest = ({ topic }: { topic: string }): boolean => topic.includes('/request/');
     const place = this.#answered++;
@@ -53,7 +53,7 @@ export class MqttRpc {
     return request;
   }
 
-  /** Calls all handlers of a method, or one. Resolves with the first responses, as many as are expected. */
+  /** Calls all handlers of a method, or one. Resolves with the expected number of responses. */
   async call(
     method: string,
     { params = {}, handlerId, expected = 1 }: { params?: object; handlerId?: string; expected?: number } = {},

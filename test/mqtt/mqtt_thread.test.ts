@@ -12,7 +12,7 @@ interface Call {
   readonly callback: () => void;
 }
 
-/** A thread on a table: its clock stands until `pass`, and its connections are the test's. */
+/** A thread in isolation, with a simulated clock and connections of the test. */
 class World {
   nowMs = 0;
   readonly posted: FromMqttThread[] = [];
@@ -103,7 +103,7 @@ class World {
     this.thread.take({ say: 'publish', packed: writer.take() });
   }
 
-  /** The topics of batches that came to the hub. */
+  /** Topics of the batches that the hub received. */
   batches(): readonly (readonly string[])[] {
     return this.posted.flatMap((each) =>
       each.say === 'arrived' ? [readArrived(each.packed).map(({ topic }) => topic)] : [],
@@ -224,7 +224,7 @@ describe('MqttThread', () => {
     assert.deepEqual(topics, ['bad']);
   });
 
-  test('drops no message for a connection that ends for another reason, and blocks no topic without a reason of the broker', () => {
+  test('drops no message if a connection closes for another reason, and blocks no topic without a reason code of the broker', () => {
     const world = new World();
     const again = (reasonCode?: number): void => {
       const before = world.connections.length;
@@ -277,7 +277,7 @@ describe('MqttThread', () => {
     assert.deepEqual([received, lost], [20_007, 5]);
   });
 
-  test('reads no more from a broker that sends more than it may, until the hub has taken some', () => {
+  test('stops reading from a broker that exceeds its bound, until the hub has accepted some', () => {
     const world = new World();
     world.last.up(10);
     for (let n = 1; n < 25_000; n++) world.receive('a', 1 + (n % 60_000));
@@ -377,7 +377,7 @@ describe('MqttThread', () => {
     assert.equal(world.counts().dropped, 3);
   });
 
-  test('publishes messages from before the connection, and unacknowledged events again', () => {
+  test('republishes messages from before the connection, and unacknowledged events', () => {
     const world = new World();
     world.publish({ topic: 'e', qos: 1, payload: Buffer.from('1') }, { topic: 'e', qos: 1, payload: Buffer.from('2') });
     world.last.up(10);

@@ -12,7 +12,7 @@ interface Sent {
   readonly properties: Uint8Array;
 }
 
-/** A length as MQTT 5 has it, section 1.5.5. */
+/** Encodes a length as in MQTT 5, section 1.5.5. */
 function lengthOf(length: number): Buffer {
   const bytes: number[] = [];
   for (let left = length; ; left = Math.floor(left / 128)) {
@@ -27,7 +27,7 @@ const packetOf = (first: number, ...parts: readonly Uint8Array[]): Buffer => {
   return Buffer.concat([Buffer.from([first]), lengthOf(body.length), body]);
 };
 
-/** A PUBLISH packet, section 3.3. */
+/** Encodes a PUBLISH packet, section 3.3. */
 function publishOf({ topic, payload, packetId, isRetained, isRedelivered, properties }: Sent): Buffer {
   const first = 0x30 | (isRedelivered ? 8 : 0) | (packetId > 0 ? 2 : 0) | (isRetained ? 1 : 0);
   const name = Buffer.from(topic);
@@ -37,7 +37,7 @@ function publishOf({ topic, payload, packetId, isRetained, isRedelivered, proper
 
 const PLAIN = { packetId: 1, isRetained: false, isRedelivered: false, properties: Buffer.alloc(0) };
 
-/** Pushes chunks; the messages, and everything else, in the order in which they come. */
+/** Pushes chunks. Returns the messages, and everything else, in the order of arrival. */
 function readAll(chunks: readonly Uint8Array[], bytesMax = 1 << 20): { messages: object[]; others: Buffer } {
   const messages: object[] = [];
   const others: Uint8Array[] = [];
@@ -106,7 +106,7 @@ describe('PacketReader', () => {
     ['an expiry', [expiry(120)], 120_000],
     ['an expiry of more than 24 days', [Buffer.from([2, 0xff, 0xff, 0xff, 0xff])], 2 ** 31],
     [
-      'an expiry behind every other property',
+      'an expiry after all other properties',
       [
         ...[Buffer.from([1, 1]), Buffer.from([3]), text('application/json'), Buffer.from([8]), text('to')],
         ...[Buffer.from([9]), text('id'), Buffer.from([38]), text('name'), text('value'), Buffer.from([11, 0x80, 1])],
@@ -114,7 +114,7 @@ describe('PacketReader', () => {
       ],
       300_000,
     ],
-    ['a property that MQTT 5 does not know', [Buffer.from([99]), expiry(1)], 0],
+    ['a property unknown to MQTT 5', [Buffer.from([99]), expiry(1)], 0],
     ['an expiry that is cut off', [expiry(1).subarray(0, 3)], 0],
   ];
   for (const [what, properties, lifeMs] of lives) {
@@ -156,7 +156,7 @@ describe('PacketReader', () => {
     ],
   ];
   for (const [what, bytes, problem] of refused) {
-    test(`refuses ${what}`, () => {
+    test(`rejects ${what}`, () => {
       assert.throws(() => readAll([bytes], 1000), problem);
       assert.throws(
         () =>

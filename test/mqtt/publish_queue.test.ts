@@ -29,7 +29,7 @@ const textsOf = (events: readonly OutgoingMessage[]): string[] =>
   events.map(({ payload }) => Buffer.from(payload).toString());
 
 describe('PublishQueue', () => {
-  test('keeps the newest message of QoS 0 per topic, at the position of the first, and counts replaced ones', () => {
+  test('retains the newest message of QoS 0 per topic, at the position of the first, and counts replaced ones', () => {
     const queue = new PublishQueue(1e6);
     for (const [topic, text] of [
       ['a', '1'],
@@ -42,7 +42,7 @@ describe('PublishQueue', () => {
     assert.equal(queue.bytes, 0);
   });
 
-  test('keeps all messages of QoS 1 in order, also those of a closed connection', () => {
+  test('retains all messages of QoS 1 in order, also those of a closed connection', () => {
     const queue = new PublishQueue(1e6);
     for (const text of ['1', '2', '3']) queue.offer(message('a', text, EVENT), 0);
     const [first, second] = [queue.takeEvent(0), queue.takeEvent(0)] as [OutgoingMessage, OutgoingMessage];
@@ -106,7 +106,7 @@ describe('PublishQueue', () => {
     assert.deepEqual(taken(queue), ['a 5']);
   });
 
-  test('drops delayed messages when an urgent one comes', () => {
+  test('drops delayed messages when an urgent one arrives', () => {
     const queue = new PublishQueue(1e6);
     const place = { ...EVENT, minIntervalMs: 1000, isRetained: true };
     queue.offer(message('a', '1', place), 0);
@@ -165,7 +165,7 @@ describe('PublishQueue', () => {
         for (const { topic, qos, minIntervalMs, lifeMs, size, afterMs, takes } of all) {
           nowMs += afterMs;
           queue.due(nowMs);
-          // Each topic keeps its kind, as it does in the hub.
+          // Each topic retains its kind, as in the hub.
           const kind = { qos, minIntervalMs, lifeMs };
           queue.offer(message(`${topic}${qos}${minIntervalMs}`, 'x'.repeat(size), kind), nowMs);
           assert.ok(queue.bytes <= 700);

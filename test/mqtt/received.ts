@@ -1,6 +1,6 @@
 import type { ReceivedPublish } from '../../src/mqtt/packet_reader.ts';
 
-/** A message as a PacketReader finds it; with QoS 0 unless `more` has a packet id. */
+/** Creates a message as returned by PacketReader, with QoS 0 unless `more` has a packet id. */
 export function received(
   topic: string,
   payload: string | Uint8Array,

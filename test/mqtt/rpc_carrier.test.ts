@@ -22,7 +22,7 @@ interface Published {
   readonly lifeMs: number;
 }
 
-/** The carrier of the hub "hub-1", connected, with a clock of the test's own. Its published messages are recorded. */
+/** The connected carrier of the hub "hub-1", with a simulated clock. Its published messages are recorded. */
 function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } = {}) {
   const { rpc, clock } = openRpc({ bounds });
   const published: Published[] = [];
@@ -53,7 +53,7 @@ function openCarrier({ style = 'slash' as TopicStyle, bounds = {}, lookMs = 0 } 
   };
   const hear = (method: string, id: string, more: More = {}): void =>
     receive(`${RPC}/available/${method}`, { id, method_name: method }, more);
-  /** Messages published since the last call, without the announcements of the hub's own methods. */
+  /** Messages published since the previous call, without the announcements of the hub's own methods. */
   const news = (): readonly Published[] => published.splice(0).filter(({ topic }) => !/available\/com\./.test(topic));
   const textsOf = () => news().map(({ topic, text }) => [topic, text === '' ? '' : JSON.parse(text)]);
   const counts = () => ({ ...carrier.refused, takenBytes });
@@ -97,7 +97,7 @@ describe('RpcCarrier', () => {
     assert.deepEqual(topics('both'), [`${RPC}/available/a%2Fb`, `${PLAIN}/available/a%2Fb`]);
   });
 
-  test('withdraws an announcement with the last handler of this hub, and announces another one before', () => {
+  test('withdraws an announcement with the last handler of this hub, after announcing another one', () => {
     const { rpc, textsOf } = openCarrier();
     const [first, second] = [client(rpc, 'm'), client(rpc, 'm')];
     textsOf();
@@ -207,7 +207,7 @@ describe('RpcCarrier', () => {
     );
   });
 
-  test('rejects requests at once that it cannot send', () => {
+  test('immediately rejects requests that it cannot send', () => {
     const { rpc, carrier, hear } = openCarrier();
     hear('m', 'a');
     carrier.connected(false);
@@ -300,7 +300,7 @@ describe('RpcCarrier', () => {
       /must have at most 262,144 bytes/,
     ],
   ] as const) {
-    test(`refuses ${what}, and counts that`, () => {
+    test(`rejects ${what}, and counts that`, () => {
       const { receive, problems, counts, news } = openCarrier();
       news();
       receive(topic, value);
@@ -310,7 +310,7 @@ describe('RpcCarrier', () => {
     });
   }
 
-  test('refuses requests that the broker has stored', () => {
+  test('rejects requests that the broker has stored', () => {
     const { rpc, receive, problems } = openCarrier();
     const led = client(rpc, 'm');
     receive(`${RPC}/m/request`, { jsonrpc: '2.0', id: 1, method: 'm' }, { isRetained: true });
@@ -338,7 +338,7 @@ describe('RpcCarrier', () => {
   });
 
   test('yields between many messages', () => {
-    // Each look at the clock takes 2 ms, and there is one before each message.
+    // Each read of the clock takes 2 ms, and there is one before each message.
     const { clock, carrier, rpc, counts } = openCarrier({ lookMs: 2 });
     const led = client(rpc, 'm');
     const writer = new MessageWriter();

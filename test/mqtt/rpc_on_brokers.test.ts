@@ -11,7 +11,7 @@ const BUSY = { code: 3, message: 'busy' };
 
 for (const name of BROKERS) {
   const skip = (await whyNo(name)) ?? false;
-  // In one style each; the second hub publishes in both.
+  // One hub publishes in one style; the second hub publishes in both.
   const slash = name === 'mosquitto' ? '/' : '';
   describe(`Remote procedure calls over ${name}`, { skip }, () => {
     let broker: Broker;
@@ -251,7 +251,7 @@ for (const name of BROKERS) {
       assert.equal((await replied).body.result, 'done');
     });
 
-    test('each broadcast of a core zone goes to subscribers of the WebSocket and of the broker, at each hub once', async () => {
+    test('each broadcast of a core zone is delivered once per hub to subscribers of the WebSocket and of the broker', async () => {
       const core = await openMqtt('zone-1');
       const display = await TestMqttClient.open(broker.port);
       ended.push(() => display.close());
@@ -270,7 +270,7 @@ for (const name of BROKERS) {
       );
     });
 
-    test('a broadcast that is no object is refused', async () => {
+    test('a broadcast that is not an object is rejected', async () => {
       const core = await openMqtt('zone-1');
       const topic = `${core.root}/${XCMD}/broadcast`;
       const rejected = async (): Promise<number> => (await hub.get('/health/mqtt')).body.rejected;
@@ -374,7 +374,7 @@ for (const name of BROKERS) {
       const caller = await openMqtt('caller');
       await caller.client.publish(`${caller.root}/available/m15`, '{');
       await until(async () => (await sample(rejected)) === before + 1);
-      // Ping and identify of the second hub, at least.
+      // At least ping and identify of the second hub.
       assert.ok((await sample('hub_rpc_handlers{way="mqtt"}')) >= 2);
       assert.ok(hub.logged.some(({ message }) => message === 'A message of the MQTT broker is refused'));
     });
@@ -382,7 +382,7 @@ for (const name of BROKERS) {
 }
 
 describe('Remote procedure calls without their broker', { skip: (await whyNo('mosquitto')) ?? false }, () => {
-  test('fail at once, and work again with new announcements when it is back', async (t) => {
+  test('fail immediately, and work again with new announcements when it is back', async (t) => {
     const broker = await Broker.start('mosquitto');
     t.after(() => broker.close());
     const hub = await openTestHub({ mqtt_address: '127.0.0.1', mqtt_port: broker.port });

@@ -26,14 +26,14 @@ const READ: readonly [topic: string, expected: object | RegExp][] = [
 
 describe('readRpcTopic()', () => {
   for (const [topic, expected] of READ) {
-    test(`reads ${topic}`, () => {
+    test(`parses ${topic}`, () => {
       const found = readRpcTopic(topic);
       if (expected instanceof RegExp) assert.match(String(found), expected);
       else assert.deepEqual(found, expected);
     });
   }
 
-  test('reads back all names of methods, handlers and callers', () => {
+  test('round-trips all names of methods, handlers and callers', () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1 });
     fc.assert(
       fc.property(name, name, fc.constantFrom('slash', 'plain'), (method, id, style) => {

@@ -29,14 +29,14 @@ const ID = fc.string({
 
 describe('readInbound()', () => {
   for (const [topic, expected] of IN) {
-    test(`reads ${topic}`, () => {
+    test(`parses ${topic}`, () => {
       const found = readInbound(topic);
       if (expected instanceof RegExp) assert.match(String(found), expected);
       else assert.deepEqual(found, expected);
     });
   }
 
-  test('reads back the id of any provider from the topic that names it', () => {
+  test('round-trips the id of any provider in its topic', () => {
     fc.assert(
       fc.property(ID, (id) => {
         const level = levelOf(id);

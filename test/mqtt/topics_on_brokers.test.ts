@@ -32,7 +32,7 @@ for (const name of BROKERS) {
       let hub: TestHub;
       let client: TestMqttClient;
       const omlox = `${SLASH[style]}omlox/json`;
-      /** In the other style: the hub listens to both. */
+      /** In the other style: the hub subscribes to both. */
       const source = `${SLASH[style === 'slash' ? 'plain' : 'slash']}omlox/json`;
       const publish = (id: string, x: number, y: number): Promise<void> =>
         client.publish(`${source}/location_updates/pub/${id}`, inHall(id, x, y));
@@ -67,7 +67,7 @@ for (const name of BROKERS) {
         return payload;
       };
 
-      test('a location is published in degrees, and in meters of its zone', async () => {
+      test('a location is published in EPSG:4326, and in meters of its zone', async () => {
         const earth = await expectFitting(`${omlox}/location_updates/epsg4326/cart-tag`, 'location');
         assert.equal(earth.crs, 'EPSG:4326');
         const local = await expectFitting(`${omlox}/location_updates/local/cart-tag`, 'location');
@@ -127,7 +127,7 @@ for (const name of BROKERS) {
         assert.equal(located.source, READER.id);
       });
 
-      test('an id that is no level of a topic is percent-encoded', async () => {
+      test('an id that is not a valid topic level is percent-encoded', async () => {
         await client.publish(`${source}/location_updates/pub/a%2Fb%23`, inHall('a/b#', 3, 3));
         const { provider_id: id } = await expectFitting(`${omlox}/location_updates/epsg4326/a%2Fb%23`, 'location');
         assert.equal(id, 'a/b#');
@@ -143,7 +143,7 @@ for (const name of BROKERS) {
         await expectFitting(`${omlox}/location_updates/epsg4326/three`, 'location');
       });
 
-      test('the place of a trackable is in the unified namespace until it is deleted', async () => {
+      test('the position of a trackable is in the unified namespace until it is deleted', async () => {
         const shelf = { id: '44444444-0000-4000-8000-000000000004', type: 'omlox', location_providers: ['shelf-tag'] };
         await hub.post('/trackables', { ...shelf, properties: { 'com.flowcate.uns': 'hall/shelf' } });
         await publish('shelf-tag', 3, 4);
@@ -166,7 +166,7 @@ for (const name of BROKERS) {
         await client.publish(`${pub}/%FF`, inHall('one', 1, 1));
         await client.publish(`${pub}/one`, { ...inHall('one', 1, 1), floor: 'top' });
         await client.publish(`${source}/proximity_updates/${READER.id}/card`, [{ provider_type: 'rfid' }]);
-        // More than may wait for a thread, so it could never be taken at once.
+        // More than may wait for a thread, so it could never be accepted at once.
         await client.publish(pub, `[${'0,'.repeat(120_000)}0]`);
         await until(async () => (await hub.get('/health/mqtt')).body.rejected === at + 6);
         const { text } = await hub.get(`${hub.origin}/metrics`);

@@ -120,7 +120,7 @@ describe('Uns has one owner of a topic', () => {
     assert.deepEqual([...owners], [[TOPIC, 'b']]);
   });
 
-  test('that has a topic again once its path is no longer refused', () => {
+  test('that has a topic again after its path is no longer rejected', () => {
     const { published, uns, move, change } = openUns({ a: 'hall/+' });
     move('a');
     assert.deepEqual([published, uns.refusals().characters], [[], 1]);
@@ -147,7 +147,7 @@ const PATHS: readonly [path: unknown, expected: string | RegExp | undefined][] =
 ];
 for (const [path, expected] of PATHS) {
   const shown = [expected, JSON.stringify(path)].map((each) => String(each).slice(0, 80));
-  test(`unsClaimOf() makes ${shown[0]} of ${shown[1]}`, () => {
+  test(`unsClaimOf() returns ${shown[0]} for ${shown[1]}`, () => {
     const claim = unsClaimOf(SETTINGS, { properties: { 'com.flowcate.uns': path } } as never);
     const found = claim && ('topic' in claim ? claim.topic : `${claim.problem}: ${claim.text}`);
     if (expected instanceof RegExp) assert.match(found ?? '', expected);

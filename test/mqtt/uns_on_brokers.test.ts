@@ -35,7 +35,7 @@ async function openHub(broker: Broker, settings: TestSettings = {}, folder?: str
 }
 
 describe('The unified namespace on mosquitto', { skip }, () => {
-  test('a path of 300 levels is refused by the hub, which stays connected', async (t) => {
+  test('a path of 300 levels is rejected by the hub, which stays connected', async (t) => {
     const broker = await openBroker(t);
     const hub = await openHub(broker);
     t.after(() => hub.close());
@@ -59,7 +59,7 @@ describe('The unified namespace on mosquitto', { skip }, () => {
     assert.ok(hub.logged.some(({ message }) => message === 'A trackable has no topic in the unified namespace'));
   });
 
-  test('a message that ends the connection is dropped the second time, and all others are published', async (t) => {
+  test('a message that closes the connection is dropped the second time, and all others are published', async (t) => {
     const broker = await openBroker(t);
     const hub = await openHub(broker, { uns_max_levels: 200 });
     t.after(() => hub.close());
@@ -82,7 +82,7 @@ describe('The unified namespace on mosquitto', { skip }, () => {
     assert.deepEqual([after.connected, after.connections], [true, connections]);
   });
 
-  test('the topic of a trackable is neither taken over nor erased by another one, also after a restart', async (t) => {
+  test('the topic of a trackable is neither taken over nor deleted by another one, also after a restart', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'hub-uns-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const broker = await openBroker(t);
@@ -91,7 +91,7 @@ describe('The unified namespace on mosquitto', { skip }, () => {
     await display.subscribe('plant/hall/#');
     const longitudes = () => display.received.map(({ payload }) => payload?.longitude);
     const first = await openHub(broker, {}, folder);
-    // The one that claims the topic last was created first.
+    // The last claimant of the topic was created first.
     assert.equal((await first.post('/trackables', trackable(SECOND, 'elsewhere'))).status, 201);
     assert.equal((await first.post('/trackables', trackable(FIRST, 'hall/a'))).status, 201);
     await locate(first, FIRST, 9);

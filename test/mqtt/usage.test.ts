@@ -25,7 +25,7 @@ describe('Messages by MQTT', { skip }, () => {
     const client = await TestMqttClient.open(broker.port);
     t.after(() => client.close());
     await client.subscribe('/omlox/json/#');
-    // Into the fence and out of it, one after the other: a place that waits would be replaced by the next.
+    // Alternately inside and outside the fence: a queued position would be replaced by the next.
     for (const [x, send] of [
       [20, (location: object) => hub.put('/providers/cart-tag/location', location)],
       [8, (location: object) => client.publish(`${PUB}/cart-tag`, location)],
@@ -40,10 +40,10 @@ describe('Messages by MQTT', { skip }, () => {
     await client.publish(`${PUB}/cart-tag`, 'no JSON');
     const usage = async () => (await hub.get('/stats/consumption/current')).body.statistics;
     const expected = {
-      // Three to the subscriber of the WebSocket, three to the broker.
+      // Three for the subscriber of the WebSocket, three for the broker.
       locationupdates_sent: 6,
       trackablemotions_sent: 3,
-      // Of the provider and of the trackable, each under the fence and under its own topic.
+      // Events of the provider and of the trackable, each under the fence and under its own topic.
       fenceevents_entry_sent: 4,
       fenceevents_exit_sent: 4,
     };

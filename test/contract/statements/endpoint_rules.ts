@@ -7,7 +7,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     at: 'Endpoints sentence 1',
     says: 'REST is at /hub/v1',
     tests: [
-      by.entities('zone: created, read, replaced and deleted under /hub/v1, and every change is published'),
+      by.entities('zone: create, read, replace and delete under /hub/v1 work, and publish every change'),
       by.endpointTable('are the rows of the API, and were called with valid and invalid input'),
     ],
   },
@@ -16,7 +16,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     says: 'Version 2 of every endpoint is at /hub/v2',
     tests: [
       by.endpointTable('are the rows of the API, and were called with valid and invalid input'),
-      by.entities('zone: both versions and all prefixes see the same ones'),
+      by.entities('zone: both versions and all prefixes return the same entities'),
     ],
   },
   {
@@ -24,16 +24,16 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     says: 'crs chooses how locations and fences are projected',
     tests: [
       by.contractCase('crs selects the projection of every list and object with a location or a fence'),
-      by.views('UTM reads the same by REST'),
-      by.views('the coordinates of a zone sees its fences there'),
+      by.views('UTM receives the same by REST'),
+      by.views('the coordinates of a zone receives its fences in them'),
     ],
   },
   {
     at: 'Endpoints item 1b',
     says: 'GPS and UTM are understood everywhere',
     tests: [
-      by.views('southern UTM gets every place in it'),
-      by.views('longitude and latitude reads the same by REST'),
+      by.views('southern UTM receives every position in it'),
+      by.views('longitude and latitude receives the same by REST'),
       ['core/crs.test.ts', 'agrees with PROJ to 1 mm in both directions'],
     ],
   },
@@ -48,7 +48,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
   {
     at: 'Endpoints item 2',
     says: 'spatial_query uses the geometry of last locations instead of entries and exits with their timeouts',
-    tests: [by.relations('what is in a fence'), by.relations('is the same, asked from the objects')],
+    tests: [by.relations('objects in a fence'), by.relations('are consistent with the fences of each object')],
   },
   {
     at: 'Endpoints item 3',
@@ -59,7 +59,7 @@ export const ENDPOINT_RULES: readonly Statement[] = [
       by.entities('trackable: all are deleted at once with one change event each, and a repeated DELETE succeeds'),
       by.entities('provider: all are deleted at once with one change event each, and a repeated DELETE succeeds'),
       by.changes('all locations leaves no object located'),
-      by.anchorsAndRules('anchors move what is local to their zone, everywhere and at once, and after a restart'),
+      by.anchorsAndRules('anchors move everything in local coordinates of their zone at once, also after a restart'),
     ],
   },
   {

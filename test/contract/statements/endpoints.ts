@@ -14,7 +14,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'PUT /trackables/{trackable_id} changes one, by force with its motion',
     tests: [
       ...walked('/trackables/{trackable_id}', 'PUT'),
-      by.changes('the providers of a trackable acts from the next location on, or at once by force'),
+      by.changes('the providers of a trackable takes effect with the next location, or at once by force'),
     ],
   },
   {
@@ -34,7 +34,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
   {
     at: 'Endpoints row 5',
     says: 'The motion of a trackable',
-    tests: [...walked('/trackables/{trackable_id}/motion'), by.relations('is shown as the whole objects')],
+    tests: [...walked('/trackables/{trackable_id}/motion'), by.relations('are returned as whole objects')],
   },
   {
     at: 'Endpoints row 6',
@@ -47,14 +47,17 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
   {
     at: 'Endpoints row 7',
     says: 'The fences that a trackable is in, by events or by geometry',
-    tests: [...walked('/trackables/{trackable_id}/fences'), by.relations('is the same, asked from the objects')],
+    tests: [
+      ...walked('/trackables/{trackable_id}/fences'),
+      by.relations('are consistent with the fences of each object'),
+    ],
   },
   {
     at: 'Endpoints row 8',
     says: 'The locating rules',
     tests: [
       ...walked('/trackables/rules/locating'),
-      by.anchorsAndRules('the locating rules of the hub decide in every shard, and after a restart'),
+      by.anchorsAndRules('the locating rules of the hub apply in every shard, also after a restart'),
     ],
   },
   {
@@ -73,7 +76,10 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
   {
     at: 'Endpoints row 11',
     says: 'The fences that a provider is in, by events or by geometry',
-    tests: [...walked('/providers/{provider_id}/fences'), by.relations('is the same, asked from the objects')],
+    tests: [
+      ...walked('/providers/{provider_id}/fences'),
+      by.relations('are consistent with the fences of each object'),
+    ],
   },
   {
     at: 'Endpoints row 12',
@@ -123,7 +129,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'All fences, as objects',
     tests: [
       ...walked('/fences/summary'),
-      by.entities('fence: created, read, replaced and deleted under /hub/v2, and every change is published'),
+      by.entities('fence: create, read, replace and delete under /hub/v2 work, and publish every change'),
     ],
   },
   {
@@ -131,36 +137,36 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'Events of a fence that others make',
     tests: [
       ...walked('/fences/{fence_id}/events'),
-      by.anchorsAndRules('events of third parties reach the subscribers of fence_events and of its GeoJSON'),
+      by.anchorsAndRules('third-party events reach the subscribers of fence_events and of its GeoJSON'),
       by.contractCase('A posted fence event names exactly one of provider and trackable'),
     ],
   },
   {
     at: 'Endpoints row 20',
     says: 'The providers in a fence',
-    tests: [...walked('/fences/{fence_id}/providers'), by.relations('what is in a fence')],
+    tests: [...walked('/fences/{fence_id}/providers'), by.relations('objects in a fence')],
   },
   {
     at: 'Endpoints row 21',
     says: 'The trackables in a fence',
-    tests: [...walked('/fences/{fence_id}/trackables'), by.relations('what is in a fence')],
+    tests: [...walked('/fences/{fence_id}/trackables'), by.relations('objects in a fence')],
   },
   {
     at: 'Endpoints row 22',
     says: 'The locations in a fence',
-    tests: [...walked('/fences/{fence_id}/locations'), by.relations('what is in a fence')],
+    tests: [...walked('/fences/{fence_id}/locations'), by.relations('objects in a fence')],
   },
   {
     at: 'Endpoints row 23',
     says: 'The motions in a fence',
-    tests: [...walked('/fences/{fence_id}/motions'), by.relations('what is in a fence')],
+    tests: [...walked('/fences/{fence_id}/motions'), by.relations('objects in a fence')],
   },
   {
     at: 'Endpoints row 24',
     says: 'Information and warnings of the license',
     tests: [
       ...walked('/license/info'),
-      by.operation('at /license/info that its key is no good, which changes nothing'),
+      by.operation('at /license/info that its key is invalid, which has no other effect'),
       by.contractCase('/license/info needs no token, and everything else about the license does'),
     ],
   },
@@ -170,7 +176,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     tests: [
       ...walked('/license/key'),
       by.license(
-        'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
+        'A license key is valid if a configured public key verifies it, whether it is set by configuration or by API',
       ),
       by.contractCase(
         'without a public key any string is stored as a license key, and /license/info says that it cannot be verified',
@@ -182,9 +188,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'Whether the hub lives',
     tests: [
       ...walked('/health'),
-      by.operation(
-        'at /health of its liveness, and at /version of its version, with and without a version in the path',
-      ),
+      by.operation('its liveness at /health and its version at /version, with and without a version in the path'),
     ],
   },
   {
@@ -192,7 +196,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The health of the system',
     tests: [
       ...walked('/health/system'),
-      by.operation('at /health/system since when, and its configuration without secrets'),
+      by.operation('its start time and its configuration without secrets at /health/system'),
     ],
   },
   {
@@ -200,25 +204,25 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The health of the WebSocket',
     tests: [
       ...walked('/health/ws'),
-      by.operation('at /health/ws of the subscribers, and the time of the last frame to each'),
+      by.operation('the subscribers at /health/ws, with the time of the last frame to each'),
     ],
   },
   {
     at: 'Endpoints row 29',
     says: 'The health of all zones',
-    tests: [...walked('/health/zones/summary'), by.operation('at /health/zones of the arrivals from the zones')],
+    tests: [...walked('/health/zones/summary'), by.operation('arrivals from the zones at /health/zones')],
   },
   {
     at: 'Endpoints row 30',
     says: 'The health of a zone',
-    tests: [...walked('/health/zones/{zone_id}'), by.operation('at /health/zones of the arrivals from the zones')],
+    tests: [...walked('/health/zones/{zone_id}'), by.operation('arrivals from the zones at /health/zones')],
   },
   {
     at: 'Endpoints row 31',
     says: 'The health of all sources',
     tests: [
       ...walked('/health/sources/summary'),
-      by.operation('at /health/sources of the arrivals from each source, by its name as it was sent'),
+      by.operation('arrivals from each source at /health/sources, by its name as it was sent'),
     ],
   },
   {
@@ -226,7 +230,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'The health of a source',
     tests: [
       ...walked('/health/sources/{source_id}'),
-      by.operation('at /health/sources of the arrivals from each source, by its name as it was sent'),
+      by.operation('arrivals from each source at /health/sources, by its name as it was sent'),
     ],
   },
   {
@@ -234,7 +238,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
     says: 'Notifications of a vendor, by PUT and POST',
     tests: [
       ...walked('/adapters/cisco/locations'),
-      by.sources('Notifications of Cisco come through REST to a subscriber'),
+      by.sources('Cisco notifications are forwarded by REST to a subscriber'),
     ],
   },
   {
@@ -244,7 +248,7 @@ export const ENDPOINT_ROWS: readonly Statement[] = [
       ...walked('/stats/consumption/summary'),
       ...walked('/stats/consumption/current'),
       ...walked('/stats/consumption/{year}/{month}'),
-      by.operation('at /stats/consumption of the usage of this month'),
+      by.operation('the usage of this month at /stats/consumption'),
       ['e2e/kept_before.test.ts', 'A past month is returned as it was stored, in both versions'],
     ],
   },

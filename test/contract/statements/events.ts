@@ -10,7 +10,7 @@ export const EVENTS: readonly Statement[] = [
       by.frames('are the same on all paths of the WebSocket'),
       [
         'e2e/tls.test.ts',
-        'a hub with force_https says so, serves REST and WebSocket, and changes its certificate on SIGHUP',
+        'a hub with force_https announces that, serves REST and WebSocket, and changes its certificate on SIGHUP',
       ],
     ],
   },
@@ -19,8 +19,8 @@ export const EVENTS: readonly Statement[] = [
     says: 'Clients publish and subscribe there',
     tests: [
       by.socketDocument('describes the commands that the hub accepts, and its responses'),
-      by.waysIn('by WebSocket v2 creates its provider once, is served, and is published'),
-      by.frames('that have ended get nothing more, and others on the connection go on'),
+      by.waysIn('by WebSocket v2 creates its provider once, is returned, and is published'),
+      by.frames('that have ended receive nothing more, and others on the connection continue'),
     ],
   },
   {
@@ -28,13 +28,13 @@ export const EVENTS: readonly Statement[] = [
     says: 'params of a subscription are the query parameters of REST: crs, geojson',
     tests: [
       by.contractCase('crs and geojson of params are those of the query parameters of REST'),
-      by.views('UTM gets every place in it'),
+      by.views('UTM receives every position in it'),
     ],
   },
   {
     at: 'WebSocket API sentence 4',
     says: 'Subscriptions filter and transform',
-    tests: [by.filters('a subscription'), by.views('the coordinates of another zone gets every place in it')],
+    tests: [by.filters('a subscription'), by.views('the coordinates of another zone receives every position in it')],
   },
   {
     at: 'WebSocket API sentence 5',
@@ -47,7 +47,7 @@ export const EVENTS: readonly Statement[] = [
     tests: [
       by.socketDocument('describes all kinds of events of every topic'),
       by.topics(
-        'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
+        'location_updates receive the locations of each provider in order, in EPSG:4326 and completed by the hub',
       ),
       by.contractCase('Every published location has the time at which the hub sent it'),
     ],
@@ -57,7 +57,7 @@ export const EVENTS: readonly Statement[] = [
     says: 'location_updates:geojson: locations as GeoJSON',
     tests: [
       by.socketDocument('describes all kinds of events of every topic'),
-      by.topics('a location as a point with the rest of it'),
+      by.topics('a location as a point with its other members as properties'),
     ],
   },
   {
@@ -65,7 +65,7 @@ export const EVENTS: readonly Statement[] = [
     says: 'fence_events: fence events',
     tests: [
       by.socketDocument('describes all kinds of events of every topic'),
-      by.topics('fence_events get entries and exits of providers and of trackables'),
+      by.topics('fence_events receive entries and exits of providers and of trackables'),
     ],
   },
   {
@@ -81,7 +81,7 @@ export const EVENTS: readonly Statement[] = [
     says: 'trackable_motions: motions with their shapes, as they happen',
     tests: [
       by.socketDocument('describes all kinds of events of every topic'),
-      by.topics('trackable_motions get the trackable, its location and its shape'),
+      by.topics('trackable_motions receive the trackable, its location and its shape'),
       ['e2e/latency.test.ts', 'a subscriber in another process reads an entry within 20 ms of the PUT'],
     ],
   },
@@ -90,28 +90,28 @@ export const EVENTS: readonly Statement[] = [
     says: 'trackable_motions:geojson: motions as GeoJSON',
     tests: [
       by.socketDocument('describes all kinds of events of every topic'),
-      by.topics('a motion as its shape with the rest of it'),
+      by.topics('a motion as its shape with its other members as properties'),
     ],
   },
   {
     at: 'WebSocket API sentence 6',
     says: 'There are entries and exits, and starts and ends of collisions',
     tests: [
-      by.topics('fence_events get entries and exits of providers and of trackables'),
-      by.topics('collision_events get start, colliding and end, the mover first'),
+      by.topics('fence_events receive entries and exits of providers and of trackables'),
+      by.topics('collision_events receive start, colliding and end, the mover first'),
     ],
   },
   {
     at: 'WebSocket API sentence 7',
     says: 'Others may post fence events',
-    tests: [by.anchorsAndRules('events of third parties reach the subscribers of fence_events and of its GeoJSON')],
+    tests: [by.anchorsAndRules('third-party events reach the subscribers of fence_events and of its GeoJSON')],
   },
   {
     at: 'WebSocket API sentence 8',
     says: 'The removal of a trackable is published',
     tests: [
       by.contractCase('the removal of a trackable publishes its exits, the end of its collision, and a change'),
-      by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
+      by.changes('a trackable exits its fences, ends its collision, and deletes its motion'),
     ],
   },
   {
@@ -119,7 +119,7 @@ export const EVENTS: readonly Statement[] = [
     says: 'Under load every event is sent',
     tests: [
       by.contractCase('under load every subscriber receives every event once and in order, even one that reads late'),
-      by.frames('have at most 32 KiB in a burst of large locations, and miss none'),
+      by.frames('have at most 32 KiB in a burst of large locations, and none is missing'),
       ['socket/delivery.test.ts', 'A client that reads late, but within the bound, receives everything in order'],
     ],
   },
@@ -138,7 +138,7 @@ export const EVENTS: readonly Statement[] = [
     says: 'Removing a colliding object ends the collision',
     tests: [
       by.contractCase('the removal of a trackable publishes its exits, the end of its collision, and a change'),
-      by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
+      by.changes('a trackable exits its fences, ends its collision, and deletes its motion'),
     ],
   },
   {
@@ -152,6 +152,6 @@ export const EVENTS: readonly Statement[] = [
   {
     at: 'WebSocket API item 4',
     says: 'A fence event has the properties of its fence and the ids of trackables',
-    tests: [by.topics('fence_events get entries and exits of providers and of trackables')],
+    tests: [by.topics('fence_events receive entries and exits of providers and of trackables')],
   },
 ];

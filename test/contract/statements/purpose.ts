@@ -13,8 +13,8 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 1a',
     says: 'It accepts locations of location providers',
     tests: [
-      by.waysIn('by PUT of one creates its provider once, is served, and is published'),
-      by.waysIn('by WebSocket v1 creates its provider once, is served, and is published'),
+      by.waysIn('by PUT of one creates its provider once, is returned, and is published'),
+      by.waysIn('by WebSocket v1 creates its provider once, is returned, and is published'),
     ],
   },
   {
@@ -23,8 +23,8 @@ export const PURPOSE: readonly Statement[] = [
     tests: [
       by.waysIn('by PUT of one is a location at its zone, and is published as received'),
       by.filters('a subscription'),
-      by.sources('A stream is read from its server to a subscriber, through garbage and a reset'),
-      by.sources('Notifications of Cisco come through REST to a subscriber'),
+      by.sources('A stream is forwarded from its server to a subscriber, despite garbage and a reset'),
+      by.sources('Cisco notifications are forwarded by REST to a subscriber'),
       ...walked('/adapters/cisco/locations'),
     ],
   },
@@ -33,19 +33,19 @@ export const PURPOSE: readonly Statement[] = [
     says: 'Locations belong to trackables, and are held against zones and fences',
     tests: [
       by.topics(
-        'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
+        'location_updates receive the locations of each provider in order, in EPSG:4326 and completed by the hub',
       ),
-      by.topics('fence_events get entries and exits of providers and of trackables'),
-      ['e2e/opensky.test.ts', 'enter and leave fences as brute force says'],
+      by.topics('fence_events receive entries and exits of providers and of trackables'),
+      ['e2e/opensky.test.ts', 'enter and exit fences as computed by brute force'],
     ],
   },
   {
     at: 'What the service does item 3',
     says: 'It publishes fence events, collision events up to their end, and motions',
     tests: [
-      by.topics('fence_events get entries and exits of providers and of trackables'),
-      by.topics('collision_events get start, colliding and end, the mover first'),
-      by.topics('trackable_motions get the trackable, its location and its shape'),
+      by.topics('fence_events receive entries and exits of providers and of trackables'),
+      by.topics('collision_events receive start, colliding and end, the mover first'),
+      by.topics('trackable_motions receive the trackable, its location and its shape'),
     ],
   },
   {
@@ -77,7 +77,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 4.4',
     says: 'Locating rules decide the location of a trackable, and a validator checks them',
     tests: [
-      by.anchorsAndRules('the locating rules of the hub decide in every shard, and after a restart'),
+      by.anchorsAndRules('the locating rules of the hub apply in every shard, also after a restart'),
       by.rules('significant prefers the highest priority over the newest location'),
       ...walked('/validator/rules/locating'),
     ],
@@ -86,10 +86,8 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 4.5',
     says: 'There are endpoints of health',
     tests: [
-      by.operation(
-        'at /health of its liveness, and at /version of its version, with and without a version in the path',
-      ),
-      by.operation('at /health/system since when, and its configuration without secrets'),
+      by.operation('its liveness at /health and its version at /version, with and without a version in the path'),
+      by.operation('its start time and its configuration without secrets at /health/system'),
     ],
   },
   {
@@ -97,17 +95,17 @@ export const PURPOSE: readonly Statement[] = [
     says: 'There are endpoints of the license',
     tests: [
       by.license(
-        'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
+        'A license key is valid if a configured public key verifies it, whether it is set by configuration or by API',
       ),
-      by.operation('at /license/info that its key is no good, which changes nothing'),
+      by.operation('at /license/info that its key is invalid, which has no other effect'),
     ],
   },
   {
     at: 'What the service does item 4.7',
     says: 'There are statistics of consumption and usage',
     tests: [
-      by.operation('at /stats/consumption of the usage of this month'),
-      by.operation('at /stats/consumption/{year}/{month} of one month, or 404'),
+      by.operation('the usage of this month at /stats/consumption'),
+      by.operation('the usage of one month at /stats/consumption/{year}/{month}, or 404'),
     ],
   },
   {
@@ -178,9 +176,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 9.1',
     says: 'The file may be empty',
     tests: [
-      by.startFailures(
-        'starts with an empty file, says where it is, and ends with code 0 on a signal, again and again',
-      ),
+      by.startFailures('starts with an empty file, prints its address, and exits with code 0 on a signal, repeatedly'),
     ],
   },
   {
@@ -218,7 +214,7 @@ export const PURPOSE: readonly Statement[] = [
       by.startFailures('a port that another program has'),
       by.startFailures('a file that is not a database'),
       by.startFailures('unknown keys and bad values, all at once'),
-      by.startFailures('does not start where another one runs'),
+      by.startFailures('does not start on the database of a running hub'),
       by.starts('A hub without permissions.yaml does not start, and says why'),
       by.wideColumn('A hub whose wide-column database is away at the start says so in one line and ends with 1'),
     ],

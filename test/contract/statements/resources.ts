@@ -13,14 +13,14 @@ export const RESOURCES: readonly Statement[] = [
     says: 'From version 2 on, a client may set them',
     tests: [
       by.contractCase('version 2 accepts the id of a client, version 1 generates its own'),
-      by.entities('zone: created, read, replaced and deleted under /hub/v2, and every change is published'),
+      by.entities('zone: create, read, replace and delete under /hub/v2 work, and publish every change'),
     ],
   },
   {
     at: 'Location row 1',
     says: 'position is a GeoJSON Point',
     tests: [
-      by.waysIn('by PUT of one creates its provider once, is served, and is published'),
+      by.waysIn('by PUT of one creates its provider once, is returned, and is published'),
       by.badInput('the hub rejects a location with'),
       by.contractCase(
         'Positions of zones and locations are rejected with an error that names the defect and its position',
@@ -31,8 +31,8 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Location row 2',
     says: 'crs is the code of a projection, or local for the plane of a zone',
     tests: [
-      by.views('UTM gets every place in it'),
-      by.views('the coordinates of its zone gets every place in it'),
+      by.views('UTM receives every position in it'),
+      by.views('the coordinates of its zone receives every position in it'),
       by.contractCase('locations and fences at both poles are accepted and returned in EPSG:32661 and EPSG:32761'),
     ],
   },
@@ -57,7 +57,7 @@ export const RESOURCES: readonly Statement[] = [
     says: 'trackables are the ids of those that it belongs to',
     tests: [
       by.topics(
-        'location_updates get the locations of each provider in order, on the earth and with what the hub knows of them',
+        'location_updates receive the locations of each provider in order, in EPSG:4326 and completed by the hub',
       ),
       ['core/location_filled_in.test.ts', 'with the trackables of its provider, in id order'],
     ],
@@ -66,7 +66,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Location row 6',
     says: 'properties are whatever the application likes',
     tests: [
-      by.waysIn('is served with the id, source and properties that it came with, whatever they are'),
+      by.waysIn('is returned with any id, source and properties that it was sent with'),
       ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
       by.contractCase(
         'Locations preserve every digit of their properties for every reader, whichever way they are sent',
@@ -89,15 +89,15 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Location sentence 1',
     says: 'Locations can be had as GeoJSON',
     tests: [
-      by.topics('a location as a point with the rest of it'),
-      by.views('longitude and latitude reads the same by REST'),
+      by.topics('a location as a point with its other members as properties'),
+      by.views('longitude and latitude receives the same by REST'),
     ],
   },
   {
     at: 'Location sentence 2',
     says: 'It also has the time and the trackables',
     tests: [
-      by.topics('a location as a point with the rest of it'),
+      by.topics('a location as a point with its other members as properties'),
       [
         'core/location_views.test.ts',
         'as GeoJSON: a FeatureCollection with the position as geometry and the rest as properties',
@@ -109,14 +109,14 @@ export const RESOURCES: readonly Statement[] = [
     says: 'type is the technology of the provider',
     tests: [
       by.contractCase('a provider created by a location has the type of the location, and PUT sets the actual one'),
-      by.waysIn('of another type leaves the type of its provider'),
+      by.waysIn('of another type leaves the type of its provider unchanged'),
     ],
   },
   {
     at: 'Location provider row 2',
     says: 'properties are whatever the application likes',
     tests: [
-      by.entities('provider: created, read, replaced and deleted under /hub/v1, and every change is published'),
+      by.entities('provider: create, read, replace and delete under /hub/v1 work, and publish every change'),
       ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
       by.contractCase('Entities of every kind preserve every digit of their properties, also across a restart'),
     ],
@@ -144,8 +144,8 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Trackable row 1',
     says: 'properties are whatever the application likes',
     tests: [
-      by.entities('trackable: created, read, replaced and deleted under /hub/v1, and every change is published'),
-      by.topics('trackable_motions get the trackable, its location and its shape'),
+      by.entities('trackable: create, read, replace and delete under /hub/v1 work, and publish every change'),
+      by.topics('trackable_motions receive the trackable, its location and its shape'),
       by.contractCase('Entities of every kind preserve every digit of their properties, also across a restart'),
     ],
   },
@@ -153,7 +153,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Trackable row 2',
     says: 'With a radius a motion is a polygon, without one it is a point',
     tests: [
-      by.topics('trackable_motions get the trackable, its location and its shape'),
+      by.topics('trackable_motions receive the trackable, its location and its shape'),
       by.changes('gives it its motion at once by force'),
       ['core/motions.test.ts', 'a point, with its height, without radius and polygon'],
       ['core/motions.test.ts', 'a closed counter-clockwise polygon of 64 segments, with a radius'],
@@ -206,7 +206,7 @@ export const RESOURCES: readonly Statement[] = [
     says: 'Its providers are listed by their ids, none of them twice',
     tests: [
       by.contractCase('a trackable that names a provider twice is rejected on POST, PUT and PATCH'),
-      by.relations('know each other, as objects in v2 and by their ids in v1'),
+      by.relations('list each other, as objects in v2 and by their ids in v1'),
       by.contractCase(
         'A detached trackable keeps its fence, motion and collisions until its next location, also across a restart',
       ),
@@ -221,7 +221,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Trackable sentence 1',
     says: 'force_location_update moves it at once to a newer location of its providers',
     tests: [
-      by.changes('the providers of a trackable acts from the next location on, or at once by force'),
+      by.changes('the providers of a trackable takes effect with the next location, or at once by force'),
       by.changes('gives it its motion at once by force'),
       by.changes('a name changes the motion with the next location, or at once by force'),
       by.contractCase('A newly assigned tag acts from its next location on, or at once by force_location_update'),
@@ -231,7 +231,7 @@ export const RESOURCES: readonly Statement[] = [
     at: 'Trackable motion sentence 1',
     says: 'A motion has values of its trackable',
     tests: [
-      by.topics('trackable_motions get the trackable, its location and its shape'),
+      by.topics('trackable_motions receive the trackable, its location and its shape'),
       ['core/motions.test.ts', 'name, extrusion and properties of its trackable, and the location'],
     ],
   },

@@ -20,7 +20,7 @@ export const STATES: readonly Statement[] = [
     at: 'States and transitions sentence 3',
     says: 'Trackables collide from a start to an end',
     tests: [
-      by.topics('collision_events get start, colliding and end, the mover first'),
+      by.topics('collision_events receive start, colliding and end, the mover first'),
       [
         'core/collision_tracks.test.ts',
         'The events of a pair are start, colliding …, end, start …, and none is before the start',
@@ -32,7 +32,7 @@ export const STATES: readonly Statement[] = [
     at: 'States and transitions row 1',
     says: 'Removing a colliding object ends the collision',
     tests: [
-      by.changes('a trackable makes it leave its fences and its collision, and takes its motion away'),
+      by.changes('a trackable exits its fences, ends its collision, and deletes its motion'),
       by.contractCase('the removal of a trackable publishes its exits, the end of its collision, and a change'),
       by.contractCase('Deleting a trackable ends its collision after a restart'),
     ],

@@ -7,7 +7,7 @@ export const VERSIONING: readonly Statement[] = [
     at: 'Versioning item 1a',
     says: 'The version is in the path: /hub/v1, /hub/v2',
     tests: [
-      by.entities('zone: both versions and all prefixes see the same ones'),
+      by.entities('zone: both versions and all prefixes return the same entities'),
       by.endpointTable('are the rows of the API, and were called with valid and invalid input'),
       by.contractCase('An error under a v1 prefix has the plain type of v1, whatever its cause'),
     ],
@@ -29,9 +29,7 @@ export const VERSIONING: readonly Statement[] = [
     at: 'Versioning item 3a',
     says: 'Releases are numbered with three numbers',
     tests: [
-      by.operation(
-        'at /health of its liveness, and at /version of its version, with and without a version in the path',
-      ),
+      by.operation('its liveness at /health and its version at /version, with and without a version in the path'),
     ],
   },
   {

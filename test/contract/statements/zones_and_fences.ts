@@ -68,7 +68,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Zone sentence 3',
     says: 'A fence may be a circle',
     tests: [
-      by.entities('fence: created, read, replaced and deleted under /hub/v1, and every change is published'),
+      by.entities('fence: create, read, replace and delete under /hub/v1 work, and publish every change'),
       by.contractCase('regions may be 2D or 3D and overlap: each fence has events of its own'),
     ],
   },
@@ -89,7 +89,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Fence row 3',
     says: 'properties are whatever the application likes',
     tests: [
-      by.entities('fence: created, read, replaced and deleted under /hub/v2, and every change is published'),
+      by.entities('fence: create, read, replace and delete under /hub/v2 work, and publish every change'),
       ['hardening/kept_values.test.ts', 'from entities, and in the events of a fence and of a motion'],
       by.contractCase('Entities of every kind preserve every digit of their properties, also across a restart'),
     ],
@@ -138,7 +138,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'Fence event sentence 1',
     says: 'An event has the properties of its fence',
     tests: [
-      by.topics('fence_events get entries and exits of providers and of trackables'),
+      by.topics('fence_events receive entries and exits of providers and of trackables'),
       ['hardening/kept_values.test.ts', 'from entities, and in the events of a fence and of a motion'],
       by.contractCase('Fence events carry every digit of the fence, and posted ones their own'),
     ],
@@ -148,7 +148,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'The hub makes it, or a third party posts it',
     tests: [
       by.vectors('without settings, entry and exit come at once'),
-      by.anchorsAndRules('events of third parties reach the subscribers of fence_events and of its GeoJSON'),
+      by.anchorsAndRules('third-party events reach the subscribers of fence_events and of its GeoJSON'),
       by.contractCase('A posted fence event names exactly one of provider and trackable'),
     ],
   },
@@ -166,14 +166,14 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'A proximity becomes a location at the position of its zone',
     tests: [
       by.waysIn('by PUT of one is a location at its zone, and is published as received'),
-      ['e2e/mobile_zones.test.ts', 'a proximity is at the new position of its zone, and moves further zones along'],
+      ['e2e/mobile_zones.test.ts', 'a proximity is at the new position of its zone, and moves zones that follow it'],
     ],
   },
   {
     at: 'Rule (locating rule) sentence 1',
     says: 'The rules of the hub are at /trackables/rules/locating',
     tests: [
-      by.anchorsAndRules('the locating rules of the hub decide in every shard, and after a restart'),
+      by.anchorsAndRules('the locating rules of the hub apply in every shard, also after a restart'),
       ['api/rule_endpoints.test.ts', 'is empty at first, replaced by PUT, and sent to the shards'],
       by.contractCase('Changed locating rules, of the hub or of a trackable, move it at once'),
     ],
@@ -193,9 +193,9 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     at: 'License sentence 1',
     says: 'There are information, warnings and a key of the license',
     tests: [
-      by.operation('at /license/info that its key is no good, which changes nothing'),
+      by.operation('at /license/info that its key is invalid, which has no other effect'),
       by.license(
-        'A license key is good that a public key of the configuration verifies, from the configuration and over the API',
+        'A license key is valid if a configured public key verifies it, whether it is set by configuration or by API',
       ),
       ['operation/license.test.ts', 'warns before the end, tolerates the grace period, and then has expired'],
     ],
