@@ -2,8 +2,8 @@
 const OVERHEAD = 128;
 
 /**
- * Frames of all connections, closed ones included, that wait for their access tokens to be verified. A bound per
- * connection alone would not limit clients that reconnect.
+ * Counts the frames of all connections, including closed ones, that wait for an access token to be verified. A bound
+ * per connection alone would not limit clients that reconnect.
  */
 export class WaitingFrames {
   readonly #maxCharacters: number;
@@ -14,7 +14,7 @@ export class WaitingFrames {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** Whether no further frame may wait. */
+  /** Whether the bound is reached. */
   get isFull(): boolean {
     return this.#characters >= this.#maxCharacters;
   }

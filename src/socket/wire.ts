@@ -8,7 +8,7 @@ import type { TaskScheduler } from '../time/task_scheduler.ts';
 
 /** Frames of the WebSocket protocol. */
 
-/** Codes of the errors in a client's frame. */
+/** Codes of the errors that a client's frame can cause. */
 export const WIRE_ERRORS = {
   unknownEvent: 10000,
   unknownTopic: 10001,
@@ -45,7 +45,7 @@ export class SocketCommandError extends Error {
   }
 }
 
-/** A client's frame. Only its event has been checked. */
+/** A client's frame, of which only the event is validated. */
 export interface ClientFrame {
   readonly event: string;
   readonly topic?: unknown;
@@ -54,10 +54,10 @@ export interface ClientFrame {
   readonly params?: unknown;
 }
 
-/** Length beyond which parsing a frame takes more than a few milliseconds. */
+/** Length above which parsing a frame takes more than a few milliseconds. */
 export const LONG_FRAME_CHARACTERS = 256 * 1024;
 
-/** Reads a client's frame. Throws a CommandError if it is not a JSON object with an event. */
+/** Parses a client's frame. Throws a SocketCommandError if it is not a JSON object with an event. */
 export function readFrame(text: string, depthMax?: number): ClientFrame {
   try {
     return frameOf(parseJson(text, depthMax));
@@ -66,7 +66,7 @@ export function readFrame(text: string, depthMax?: number): ClientFrame {
   }
 }
 
-/** Reads a long frame, yielding to the event loop. Rejects with a CommandError. */
+/** Like readFrame, but yields to the event loop. Rejects with a SocketCommandError. */
 export async function readLongFrame(text: string, turns: TaskScheduler, depthMax?: number): Promise<ClientFrame> {
   try {
     const reading = new LongJson(Buffer.from(text), { ...(depthMax !== undefined && { depthMax }) });
@@ -99,20 +99,20 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Maximum length of a description: an error must fit into a frame that every client accepts. */
+/** Maximum length of a description, so that an error frame fits the limit of every client. */
 const DESCRIPTION_MAX_CHARACTERS = 8_000;
 
-/** An error frame. `description`: the message of the reason, or one of several problems. */
+/** Returns an error frame. `description` is the message of the reason, or a list of problems. */
 export function errorFrame(code: number, { reason, params }: ErrorReason, description: string): string {
   return JSON.stringify({ event: 'error', code, description: shorten(description), reason, params });
 }
 
-/** Response to a subscribe or unsubscribe. */
+/** Returns the response to a subscribe or unsubscribe. */
 export function acknowledgement(event: 'subscribed' | 'unsubscribed', topic: string, subscriptionId: number): string {
   return JSON.stringify({ event, topic, subscription_id: subscriptionId });
 }
 
-/** All problems of one payload in one description. Problems that do not fit are counted. */
+/** Joins the problems of a payload into one description. Problems that do not fit are counted. */
 export function describeProblems(problems: readonly Problem[]): string {
   let description = '';
   for (const [index, problem] of problems.entries()) {

@@ -6,18 +6,19 @@ import { versionOf } from './migration/migrate.ts';
 import { replaceByPrivate } from './private_files.ts';
 import { asStartupError, databaseError } from './start_errors.ts';
 
-/** Pages copied at once, 4 MiB. The event loop runs in between. */
+/** Number of pages copied before yielding to the event loop: 4 MiB. */
 const PAGES_AT_ONCE = 1024;
 
 export interface BackupOptions {
-  /** Called with the copied part, from 0 to 1. A throw cancels the backup and removes it. */
+  /** Called with the copied fraction, from 0 to 1. If it throws, the backup is canceled and removed. */
   progress(part: number): void;
 }
 
 /**
- * Copies a database into a separate file, even while a hub writes to it. The copy is the committed state at its start,
- * since it is read in one transaction. It is checked before it gets its name, replacing a file of that name. Returns
- * its size in bytes. Throws a StartupError if the database cannot be read or the copy cannot be written.
+ * Backs up a database to a file, even while a hub writes to it, and returns the size of the backup in bytes. The backup
+ * is read in one transaction and contains the state committed at its start. It is verified before it is renamed to
+ * `to`, replacing an existing file. Throws a StartupError if the database cannot be read or the backup cannot be
+ * written.
  */
 export async function backUp(path: string, to: string, { progress }: BackupOptions): Promise<number> {
   const unfinished = `${to}.tmp`;
@@ -61,7 +62,7 @@ export function openExisting(path: string): Database.Database {
   }
 }
 
-/** In this journal mode a copy is a single file, readable from a read-only folder. */
+/** Leaves WAL mode, so that the copy is a single file and readable from a read-only folder. */
 function leaveLogMode(path: string): void {
   const copy = new Database(path);
   copy.pragma('journal_mode = DELETE');

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { replaceByPrivate } from './private_files.ts';
 
-/** Suffixes of the files that SQLite keeps alongside an open database. */
+/** Suffixes of the files that SQLite creates next to an open database. */
 export const COMPANIONS = ['-wal', '-shm'] as const;
 
-/** Copies all committed data into a new file, checks the copy, and then gives it its name. */
+/** Copies all committed data to a temporary file, verifies the copy, and renames it to `to`. */
 export function copyDatabase(db: Database.Database, to: string): void {
   const unfinished = `${to}.tmp`;
   try {
@@ -20,7 +20,7 @@ export function copyDatabase(db: Database.Database, to: string): void {
   }
 }
 
-/** Throws if a copy is damaged or has another version. */
+/** Throws an Error if a copy is damaged or has another version. */
 export function verifyCopy(path: string, version: number): void {
   const copy = new Database(path, { readonly: true });
   try {
@@ -34,8 +34,8 @@ export function verifyCopy(path: string, version: number): void {
 }
 
 /**
- * Replaces an unused database by another unused, sound database. If the process dies at any time, one of the two is in
- * place, and never with the log of the other.
+ * Replaces a database with another one; both must be unused and the other one sound. If the process dies at any time,
+ * one of the two is in place, never with the log of the other.
  */
 export function replaceDatabase(file: string, by: string): void {
   const unfinished = `${file}.tmp`;
@@ -45,15 +45,15 @@ export function replaceDatabase(file: string, by: string): void {
   settle(unfinished, file);
 }
 
-/** Renames a finished file, durably. */
+/** Renames a complete file and syncs it, so that it survives a power failure. */
 export function settle(unfinished: string, name: string): void {
   flush(unfinished);
   renameSync(unfinished, name);
-  // Windows cannot sync folders, and does not need to.
+  // Windows cannot sync folders and does not need it.
   if (process.platform !== 'win32') flush(dirname(name));
 }
 
-/** A file name that is not taken: the wanted one, or that with a number. */
+/** Returns an unused file name: the wanted one, with a number appended if necessary. */
 export function freeName(wanted: string): string {
   let name = wanted;
   for (let number = 2; existsSync(name); number++) name = wanted.replace(/\.bak$/, `.${number}.bak`);

@@ -4,35 +4,35 @@ import { WAYS_OUT } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
 import { bootId, commitsDue, type DirtyFlag, readDirtyFlag } from './dirty_flag.ts';
 
-/** Statistics that the hub stores in the database. */
+/** Statistics about commits, stored in the database. */
 export interface CommitStatistics {
   /** Number of commits. */
   readonly commits: number;
-  /** Lock file of the last hub; empty if unknown. */
+  /** Id of the last hub's lock file; empty if unknown. */
   readonly lock: string;
 }
 
-/** Reads these statistics; undefined before version 4, which introduced them. */
+/** Reads the statistics; undefined for a database before version 4, which introduced them. */
 export function readWritten(db: Database.Database): CommitStatistics | undefined {
   if (versionOf(db) < 4) return undefined;
   return db.prepare('SELECT commits, lock FROM written').get() as CommitStatistics;
 }
 
-/** Files that an uncleanly stopped hub left alongside its database. */
+/** Files that a hub without a clean shutdown has left next to its database. */
 export interface CrashTraces {
   readonly mark: DirtyFlag | undefined;
-  /** Bytes of the log; 0 if it is missing. */
+  /** Size of the log in bytes; 0 if it is missing. */
   readonly logBytes: number;
 }
 
-/** Inspects these files. Call it before the database is opened, which may create an empty log. */
+/** Inspects the files next to a database. Call it before opening the database, which may create an empty log. */
 export function crashTraces(file: string): CrashTraces {
   return { mark: readDirtyFlag(file), logBytes: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0 };
 }
 
 /**
- * Describes the commits that a database lost since its hub stopped uncleanly, and what to do about it; undefined if
- * nothing is lost.
+ * Describes the commits that a database has lost since its hub crashed, and what to do about it; undefined if none are
+ * lost.
  */
 export function lossOf(file: string, { mark, logBytes }: CrashTraces, commits: number): string | undefined {
   if (mark === undefined) return undefined;

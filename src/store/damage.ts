@@ -6,16 +6,16 @@ export interface DamagedRow {
   readonly table: 'meta' | 'entity' | 'setting' | 'last_known' | 'collision' | 'row_log';
   /** Key of the row in its table: a rowid, or the name of a setting. */
   readonly key: number | string;
-  /** Name for messages: `zone "a"`. */
+  /** Name in messages, such as `zone "a"`. */
   readonly name: string;
 }
 
-/** Options of a user after a loss of data, appended to an error after a colon. */
+/** What a user can do after a loss of data. Appended to an error message after a colon. */
 export const WAYS_OUT =
   'npm run hub -- restore FILE puts a backup in its place, npm start -- --accept-loss goes on with what is left';
 const NAMED_MAX = 10;
 
-/** Name of a row in messages. */
+/** Returns the name of a row in messages. */
 export function nameOf(table: DamagedRow['table'], { kind = '', id }: { kind?: string; id: string }): string {
   switch (table) {
     case 'entity':
@@ -33,12 +33,12 @@ export function nameOf(table: DamagedRow['table'], { kind = '', id }: { kind?: s
   }
 }
 
-/** Error for damaged rows, in one line that names them. */
+/** Throws the error for damaged rows, with their names. */
 export function refuseDamaged(path: string, rows: readonly DamagedRow[]): never {
   throw databaseError(path, `${namesOf(rows)}: ${WAYS_OUT}`);
 }
 
-/** Deletes damaged rows from the database. Returns one line that names them. */
+/** Deletes damaged rows from the database. Returns a line with their names. */
 export function leaveOut(db: Database.Database, rows: readonly DamagedRow[]): string {
   db.transaction(() => {
     for (const { table, key } of rows) {

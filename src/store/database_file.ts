@@ -4,12 +4,14 @@ import { APPLICATION_ID, SCHEMA_VERSION } from './migration/steps.ts';
 import { rowSum } from './row_sum.ts';
 import { DAMAGED, databaseError } from './start_errors.ts';
 
-/** Size to which the log file is truncated after a checkpoint, so that one large commit does not keep its space. */
+/**
+ * Size to which a checkpoint truncates the log file, so that one large commit does not occupy its space permanently.
+ */
 const WAL_BYTES_KEPT = 16 << 20;
-/** Time that a statement waits for another program's lock on the file, in milliseconds. */
+/** Maximum time that a statement waits for another program's lock on the file, in milliseconds. */
 export const BUSY_MS = 2000;
 
-/** Checks a file without changing it or its log, so that a rejected file stays as it was. Throws a StartupError. */
+/** Validates a database file without changing it or its log. Throws a StartupError if it cannot be used. */
 export function inspect(file: string, path: string): void {
   if (!existsSync(file)) return;
   const db = openToRead(file);
@@ -17,7 +19,7 @@ export function inspect(file: string, path: string): void {
     const application = db.pragma('application_id', { simple: true });
     const version = db.pragma('user_version', { simple: true }) as number;
     const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number;
-    // Left by a hub that was killed while creating the file.
+    // An empty file was left by a hub that was killed while creating it.
     if (tables === 0 && application === 0 && version === 0) return;
     if (application !== APPLICATION_ID) throw databaseError(path, 'it is a database of another program');
     if (version > SCHEMA_VERSION) {
@@ -30,7 +32,7 @@ export function inspect(file: string, path: string): void {
   }
 }
 
-/** Opens an existing file for reading alongside the hub that uses it. */
+/** Opens an existing file read-only, even while a hub uses it. */
 export function openToRead(file: string): Database.Database {
   return new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
 }
@@ -41,7 +43,7 @@ export function openFile(file: string): Database.Database {
   try {
     const mode = db.pragma('journal_mode = WAL', { simple: true });
     if (mode !== 'wal') throw new Error('its file system does not take a write-ahead log');
-    // Switching to WAL does not set this.
+    // Switching to WAL does not change the synchronous mode.
     db.pragma('synchronous = NORMAL');
     db.pragma('wal_autocheckpoint = 0');
     db.pragma(`journal_size_limit = ${WAL_BYTES_KEPT}`);
@@ -53,7 +55,7 @@ export function openFile(file: string): Database.Database {
   }
 }
 
-/** The id given to the file when it was created, and whether its checksum is correct. */
+/** Reads the id assigned to the file on creation, and whether its checksum is correct. */
 export function hubIdOf(db: Database.Database): { readonly hubId: string; readonly isSound: boolean } {
   const { value, sum } = db.prepare("SELECT value, sum FROM meta WHERE name = 'hub_id'").get() as {
     value: string;

@@ -2,7 +2,7 @@ import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:
 import { basename, dirname, join, resolve } from 'node:path';
 import { asStartupError, databaseError } from './start_errors.ts';
 
-/** The file's path without links. Throws a StartupError with the reason if a database cannot be stored there. */
+/** Returns the file's path without links. Throws a StartupError if a database cannot be stored there. */
 export function databasePath(path: string): string {
   try {
     return resolved(path);
@@ -11,7 +11,7 @@ export function databasePath(path: string): string {
   }
 }
 
-/** The path with its links resolved: all names of a file must lead to the same lock. Throws a StartupError. */
+/** Resolves the links of a path, so that all names of a file lead to the same lock. Throws a StartupError. */
 function resolved(path: string): string {
   const folder = dirname(resolve(path));
   const place = statOf(folder);
@@ -28,8 +28,8 @@ function resolved(path: string): string {
 }
 
 /**
- * Describes the owner of a file or folder and the command that grants access. A container often runs as another user
- * than the creator of the files, and then in group 0.
+ * Describes the owner of a file or folder, and the command that grants access. A container often runs as another user
+ * than the one that created the files, usually in group 0.
  */
 function whyDenied(path: string, folder: string): string {
   const [user, group] = [process.getuid?.(), process.getgid?.()];
@@ -46,11 +46,11 @@ const VARIABLES = ['SQLITE_TMPDIR', 'TMPDIR'] as const;
 const FOLDERS = ['/var/tmp', '/usr/tmp', '/tmp', '.'];
 
 /**
- * Checks that SQLite has a folder for its temporary files: without one it fails later, during a large operation. A
- * read-only container has only the folder named by SQLITE_TMPDIR. Throws a StartupError; `path` is the database.
+ * Checks that SQLite has a folder for temporary files. Without one it would fail later, during a large operation. In a
+ * read-only container, only SQLITE_TMPDIR can provide one. Throws a StartupError; `path` is the database.
  */
 export function checkScratch(path: string, env: Readonly<Record<string, string | undefined>>): void {
-  // On Windows SQLite asks the system.
+  // On Windows, SQLite uses the system's folder.
   if (process.platform === 'win32') return;
   const named = env['SQLITE_TMPDIR'];
   if (named && !takesFiles(named)) {

@@ -2,27 +2,27 @@ import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 
 import { rowSum } from './row_sum.ts';
 
 /**
- * Detects at start that the database or its log is not what the last hub left.
+ * Detects at startup that a database or its log has lost commits since the last hub used it.
  *
- * Each commit increments a counter in the database (table `written`). While a hub runs, a small file alongside the
- * database, `data.dat.running`, holds the number of commits: it is rewritten after each commit, in the same 128 bytes,
- * without waiting for the disk. A clean shutdown removes it. So if the file exists and the database, including its log,
- * counts fewer commits, then the log was removed, truncated, damaged, or belongs to another time. The check needs to
- * know neither which of these happened nor how SQLite stores its log.
+ * Each commit increments a counter in the database (table `written`). While a hub runs, a small file next to the
+ * database, `data.dat.running`, contains the number of commits. It is overwritten in place (128 bytes) after each
+ * commit, without waiting for the disk. A clean shutdown removes it. If the file exists and the database, including its
+ * log, counts fewer commits, the log was removed, truncated or damaged, or it belongs to an older state. The check
+ * depends neither on which of these happened nor on how SQLite stores its log.
  *
- * An ordinary crash never counts fewer. When the process dies, its writes are with the operating system, and the commit
- * was written before the mark. When the power fails, commits since the last one with entities may be lost together with
- * the mark, since they do not wait for the disk. So the mark also holds the number of commits that were synced to disk,
- * and after a reboot only that number counts.
+ * An ordinary crash is never reported. When the process dies, the operating system still has its writes, and each
+ * commit was written before the flag. When the power fails, commits after the last one with entities may be lost, since
+ * they do not wait for the disk. So the flag also contains the number of commits synced to disk; after a reboot, only
+ * that number is required.
  *
- * Limits: after a power failure, commits after the last one with entities that were lost by damage look like commits
- * that never reached the disk. On systems without boot ids (all but Linux) the same holds after the death of the
- * process. And deleting the mark deletes its information.
+ * Limits: after a power failure, damaged commits after the last one with entities cannot be distinguished from commits
+ * that never reached the disk. On systems without boot ids (all but Linux) this also holds after the death of the
+ * process. Deleting the flag disables the check.
  */
 
-/** Contents of a mark. */
+/** Contents of the flag file. */
 export interface DirtyFlag {
-  /** Boot id of the system when it was written; empty if unknown. */
+  /** Boot id of the system when the flag was written; empty if unknown. */
   readonly boot: string;
   readonly commits: number;
   /** Number of commits synced to disk. */
@@ -36,7 +36,7 @@ export function dirtyFlagPath(file: string): string {
   return file + ENDING;
 }
 
-/** The mark left by a hub that did not shut down cleanly. An unreadable mark counts as none. */
+/** Reads the flag of a hub that did not shut down cleanly; undefined if there is none or it is unreadable. */
 export function readDirtyFlag(file: string): DirtyFlag | undefined {
   try {
     const { boot, commits, synced, sum } = JSON.parse(readFileSync(dirtyFlagPath(file), 'utf8'));
@@ -46,7 +46,7 @@ export function readDirtyFlag(file: string): DirtyFlag | undefined {
   }
 }
 
-/** Minimum number of commits that a database with that mark must have. */
+/** Returns the minimum number of commits of a sound database with this flag. */
 export function commitsDue({ boot, commits, synced }: DirtyFlag, bootNow: string): number {
   return boot !== '' && boot === bootNow ? commits : synced;
 }
@@ -55,7 +55,7 @@ export function removeDirtyFlag(file: string): void {
   rmSync(dirtyFlagPath(file), { force: true });
 }
 
-/** Identifies the current boot of the system; empty if it has no id. */
+/** Returns the id of the system's current boot; empty if the system has none. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -64,7 +64,7 @@ export function bootId(): string {
   }
 }
 
-/** The mark of a running hub. */
+/** Flag file of a running hub. */
 export class DirtyFlagFile {
   readonly #file: string;
   readonly #boot = bootId();
@@ -72,18 +72,21 @@ export class DirtyFlagFile {
   #descriptor: number | undefined;
   #synced: number;
 
-  /** Starts with the count of the database, which is on disk. Throws if the file cannot be written. */
+  /**
+   * Creates the file with the database's number of commits, all of which are on disk. Throws if the file cannot be
+   * written.
+   */
   constructor(file: string, commits: number) {
     this.#file = file;
     this.#synced = commits;
-    // Created from scratch, so that no other process has it open, and not through a link.
+    // Creates a new file, so that it is neither open in another process nor reached through a link.
     removeDirtyFlag(file);
     this.#descriptor = openSync(dirtyFlagPath(file), 'wx', 0o600);
     this.note(commits);
     fsyncSync(this.#descriptor);
   }
 
-  /** Records the number of commits; `isSynced` if all of them are on disk. Never throws. */
+  /** Records the number of commits. `isSynced`: all of them are on disk. Never throws. */
   note(commits: number, { isSynced = false } = {}): void {
     if (this.#descriptor === undefined) return;
     if (isSynced) this.#synced = commits;
@@ -92,11 +95,11 @@ export class DirtyFlagFile {
     try {
       writeSync(this.#descriptor, this.#bytes, 0, LENGTH, 0);
     } catch {
-      // A stale mark only demands less than it could, which is harmless.
+      // A stale flag only requires fewer commits, which is harmless.
     }
   }
 
-  /** Closes the mark. A clean shutdown removes it. */
+  /** Closes the file. A clean shutdown removes it. */
   end({ isInOrder }: { readonly isInOrder: boolean }): void {
     if (this.#descriptor === undefined) return;
     closeSync(this.#descriptor);

@@ -14,12 +14,12 @@ interface Changed {
   readonly after: object | undefined;
 }
 
-/** Entity changes in stored form. */
+/** Converts changes of entities to stored form. */
 export function entityWrites(changes: readonly Changed[]): EntityWrite[] {
   return changes.map(({ kind, id, after }) => ({ kind, id, text: after && JSON.stringify(after) }));
 }
 
-/** Stored entities by kind, in the order of creation. Throws a StartupError that names a damaged one. */
+/** Returns stored entities by kind, in the order of creation. Throws a StartupError with the name of a damaged one. */
 export function storedByKind(entities: readonly EntityWrite[]) {
   return {
     zone: keptEntities<Zone>(entities, 'zone'),
@@ -44,19 +44,19 @@ function keptEntities<T>(entities: readonly EntityWrite[], kind: StoredKind): T[
   return kept;
 }
 
-/** A setting in stored form. */
+/** Converts a setting to stored form. */
 export function settingWrite(name: string, value: unknown): EntityWrite {
   return { kind: 'setting', id: name, text: JSON.stringify(value) };
 }
 
-/** Documents defined in the page, in stored form. */
+/** Converts documents defined in the UI to stored form. */
 export function definedWrites(documents: readonly (readonly [name: string, document: object | undefined])[]) {
   return documents.map(([id, document]): EntityWrite => {
     return { kind: 'setting', id, text: document && JSON.stringify(document) };
   });
 }
 
-/** A stored setting; undefined if the name is unknown. */
+/** Returns a stored setting; undefined if it does not exist. */
 export function storedSetting<T>(entities: readonly EntityWrite[], name: string): T | undefined {
   const text = entities.find(({ kind, id }) => kind === 'setting' && id === name)?.text;
   return text === undefined ? undefined : (JSON.parse(text) as T);

@@ -3,7 +3,7 @@ import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../core/e
 import { packedRows } from '../wire/store_messages.ts';
 import type { Store } from './store.ts';
 
-/** A store in memory, lost when the process exits; also the simplest specification of a store. */
+/** A store in memory, lost when the process exits. Also serves as the reference implementation of a store. */
 export class MemoryStore implements Store {
   readonly #entities = new Map<string, EntityWrite>();
   readonly #rows = new Map<string, StoredRow>();
@@ -25,7 +25,7 @@ export class MemoryStore implements Store {
     this.#checkOpen();
     const { entities } = batch;
     const rows = packedRows(batch.rows);
-    // Checked before anything is applied, for atomicity.
+    // Validated before any change, for atomicity.
     rows.checkTimes();
     for (const entity of entities) {
       const key = `${entity.kind} ${entity.id}`;
@@ -43,7 +43,7 @@ export class MemoryStore implements Store {
     this.#open = false;
   }
 
-  /** Reopens it in the state at its close, as a restart does. */
+  /** Reopens the store with the data it had when closed, like a restart. */
   reopen(): this {
     this.#open = true;
     return this;

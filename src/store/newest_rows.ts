@@ -11,11 +11,11 @@ export interface RowLocation {
 }
 
 /**
- * Newest row per object, in the order of first occurrence: a hash table with open addressing over the bytes of object
- * ids. In a storm it processes a hundred thousand rows a second without creating an object or a string for any.
+ * Newest row of each object, in the order of first occurrence. A hash table with open addressing over the bytes of ids,
+ * so that processing a hundred thousand rows per second creates neither objects nor strings.
  */
 export class NewestRows {
-  /** Index of an object, or EMPTY; at most half of the slots are used. */
+  /** Hash slots: index of an object, or EMPTY. At most half of the slots are used. */
   #slots = new Int32Array(2 * OBJECTS_AT_FIRST).fill(EMPTY);
   readonly #buffers: RecordBuffer[] = [];
   /** Buffer and offset of the row of each object, by its index. */
@@ -23,12 +23,12 @@ export class NewestRows {
   #atOf = new Int32Array(OBJECTS_AT_FIRST);
   #size = 0;
 
-  /** Number of objects. Their indexes start at 0. */
+  /** Number of objects, whose indexes start at 0. */
   get size(): number {
     return this.#size;
   }
 
-  /** Adds rows newer than all previous ones. The buffer must not change afterwards. hot */
+  /** Adds rows that are newer than all previous ones. The buffer must not change afterwards. hot */
   add(rows: Buffer): void {
     const buffer = { bytes: rows, view: new DataView(rows.buffer, rows.byteOffset, rows.length) };
     const index = this.#buffers.push(buffer) - 1;
@@ -45,7 +45,7 @@ export class NewestRows {
     }
   }
 
-  /** The row of an object. */
+  /** Returns the location of an object's row. */
   place(number: number): RowLocation {
     const buffer = this.#buffers[this.#bufferOf[number] as number] as RecordBuffer;
     return { buffer, at: this.#atOf[number] as number };
@@ -55,7 +55,7 @@ export class NewestRows {
     for (let number = 0; number < this.#size; number++) yield this.place(number);
   }
 
-  /** Slot of the row's object, or the free slot for it. */
+  /** Returns the slot of the row's object, or the free slot for it. */
   // hot
   #slotOf(buffer: RecordBuffer, at: number): number {
     const mask = this.#slots.length - 1;

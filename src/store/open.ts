@@ -11,7 +11,7 @@ export interface Watch {
   stage?(stage: Stage): void;
   /** Called with warnings about the database. */
   notice?(text: string): void;
-  /** Called when the thread has exited and another one is started. */
+  /** Called when the thread has exited and a new one is started. */
   restarted?(): void;
 }
 
@@ -30,7 +30,7 @@ export async function openStore(place: StoreTarget, watch: Watch = {}): Promise<
   return new ThreadStore(reopen, await open(), failures);
 }
 
-/** A store in another thread. If the thread dies, the next call opens it again. */
+/** A store in a thread of its own. If the thread dies, the next call starts a new one. */
 export class ThreadStore implements Store {
   readonly #open: () => Promise<StoreThread>;
   #thread: Promise<StoreThread>;
@@ -50,7 +50,7 @@ export class ThreadStore implements Store {
   async load(read?: (part: StoredPart) => void): Promise<StoredState> {
     let parts: StoredPart[] = [];
     const reply = await this.#ask((thread) => {
-      // The reader has already received parts, so reading cannot restart.
+      // Reading cannot restart once the reader has received parts.
       if (parts.length > 0 && read !== undefined)
         throw new StartupError('Cannot read the database: its thread has ended');
       parts = [];
@@ -85,7 +85,10 @@ export class ThreadStore implements Store {
     }
   }
 
-  /** Repeats the request if the thread dies during the first attempt: committing a batch twice is the same as once. */
+  /**
+   * Sends a request, and repeats it if the thread dies during the first attempt. Repeating a commit is safe, since
+   * commits are idempotent.
+   */
   async #ask(question: (thread: StoreThread) => Promise<StoreReply>): Promise<StoreReply> {
     try {
       return await question(await this.#living());
@@ -100,7 +103,7 @@ export class ThreadStore implements Store {
     const current = this.#thread;
     const thread = await current.catch(() => undefined);
     if (thread !== undefined && !thread.isGone) return thread;
-    // Of all callers that find it dead, the first one reopens it.
+    // Only the first caller that finds the thread dead starts a new one.
     if (this.#thread === current) this.#thread = this.#open();
     return this.#thread;
   }

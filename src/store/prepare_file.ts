@@ -18,8 +18,9 @@ interface Preparing {
 }
 
 /**
- * Checks a file before it is opened for writing: takes over the file of an older hub, makes it private, verifies that
- * it is sound and complete, and that no other process uses it. Throws a StartupError if it cannot be used.
+ * Prepares a file to be opened for writing: renames the file of an older hub, restricts access to the owner, and
+ * verifies that the file is sound, complete and not used by another process. Throws a StartupError if it cannot be
+ * used.
  */
 export function prepareFile(file: string, { path, lock, opening }: Preparing): void {
   takeOver(file, opening);
@@ -43,9 +44,9 @@ const NAME = 'data.dat';
 const OLD_NAME = 'config.dat';
 
 /**
- * Renames config.dat of an older hub to data.dat if there is no data.dat; `config.dat.<time>.bak` is a copy. Throws a
- * StartupError if config.dat is a database that this hub cannot read: starting with an empty one would look like a
- * loss. A config.dat that is not an SQLite database belongs to another program and is not touched.
+ * Renames config.dat of an older hub to data.dat if there is no data.dat, after copying it to `config.dat.<time>.bak`.
+ * Throws a StartupError if config.dat is a database that this hub cannot read, since starting with an empty database
+ * would look like a loss. A config.dat that is not an SQLite database belongs to another program and is not touched.
  */
 function takeOver(file: string, { nowMs, stage }: Opening): void {
   const old = join(dirname(file), OLD_NAME);
@@ -61,7 +62,8 @@ function takeOver(file: string, { nowMs, stage }: Opening): void {
     } finally {
       db.close();
     }
-    // The last process to close a database removes its log.
+    // SQLite removes the log when the last process closes the database, so a remaining log means that another process
+    // uses it.
     if (existsSync(old + COMPANIONS[0])) throw databaseError(old, 'another program is using it');
     settle(old, file);
   } catch (error) {
@@ -73,7 +75,10 @@ function takeOver(file: string, { nowMs, stage }: Opening): void {
   }
 }
 
-/** Every SQLite database begins with these 16 bytes: https://www.sqlite.org/fileformat.html#magic_header_string */
+/**
+ * Whether a file starts with the 16 bytes of an SQLite database:
+ * https://www.sqlite.org/fileformat.html#magic_header_string
+ */
 function isSqlite(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
   const first = Buffer.alloc(16);

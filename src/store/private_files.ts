@@ -7,8 +7,8 @@ const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
 /**
- * Creates an empty file that only its owner may read, unless it exists or cannot be created: opening it reports the
- * error.
+ * Creates an empty file that only its owner may read, unless it exists. Ignores errors, because opening the file
+ * reports them.
  */
 export function createPrivate(path: string): void {
   try {
@@ -16,14 +16,15 @@ export function createPrivate(path: string): void {
   } catch {}
 }
 
-/** Replaces a file by an empty one that only its owner may read. Throws if that fails. */
+/** Replaces a file with an empty one that only its owner may read. Throws if that fails. */
 export function replaceByPrivate(path: string): void {
   rmSync(path, { force: true });
   closeSync(openSync(path, 'wx', OWNER_ONLY));
 }
 
 /**
- * Restricts the files of a database to their owner. Returns one line naming those that others could read, or undefined.
+ * Restricts access to a database's files to their owner. Returns a warning about files that others could read;
+ * undefined if there were none.
  */
 export function keepPrivate(file: string): string | undefined {
   // File modes have no effect on Windows.

@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Suffixes of the files of a database: its log, its locks, its marks, its backups. */
+/** Suffixes of a database's files: log, lock, flag, backups. */
 const ENDING = /^(-wal|-shm|-journal|\.lock|\.running|\.tmp|\.restored(\..*)?|\.(v\d+|replaced)\..*)?$/i;
-/** Files of the database of an older hub, which becomes data.dat. */
+/** Names of an older hub's database files. */
 const OLD = /^config\.dat(-wal|-shm|-journal|\.lock|\..*\.bak(\.tmp)?)?$/i;
 const LINKS_MAX = 40;
 
-/** Existing files of a database, the database itself first. `file` is its path without links. */
+/** Returns the existing files of a database, the database itself first. `file` is its path without links. */
 export function protectedPaths(file: string): readonly string[] {
   const folder = dirname(file);
   const names = readdirSync(folder).filter((name) => isOwn(file, name) && lstatOf(join(folder, name))?.isFile());
@@ -15,8 +15,8 @@ export function protectedPaths(file: string): readonly string[] {
 }
 
 /**
- * The file of a database that a write to `path` would overwrite, through any links; undefined if there is no such file.
- * `file` is the path of the database.
+ * Returns the database file that a write to `path` would overwrite, directly or through links; undefined if there is
+ * none. `file` is the path of the database.
  */
 export function protectedPathAt(path: string, file: string): string | undefined {
   const target = withoutLinks(path);
@@ -47,7 +47,7 @@ function isSame(one: Identity, other: Identity): boolean {
   return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino;
 }
 
-/** A path without links. If the file does not exist yet, resolves its folder or the target of its last link. */
+/** Returns a path without links. If the file does not exist yet, resolves its folder or the target of its last link. */
 function withoutLinks(path: string): string {
   let place = resolve(path);
   for (let links = 0; links < LINKS_MAX; links++) {

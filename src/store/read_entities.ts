@@ -6,20 +6,20 @@ import { SCHEMA_VERSION } from './migration/steps.ts';
 import { rowSum } from './row_sum.ts';
 import { databaseError } from './start_errors.ts';
 
-/** Entities and settings of a database as JSON, in the order of creation, from one snapshot. */
+/** Snapshot of the entities and settings of a database, as JSON in the order of creation. */
 export interface StoredEntities {
   readonly count: number;
   texts(kind: Exclude<StoredKind, 'setting'>): IterableIterator<string>;
-  /** The setting of that name; undefined if there is no such setting. */
+  /** Returns a setting; undefined if it does not exist. */
   setting(name: string): string | undefined;
-  /** Settings whose names have that prefix, sorted by name. */
+  /** Yields the settings whose names start with `prefix`, sorted by name. */
   settings(prefix: string): IterableIterator<string>;
   close(): void;
 }
 
 /**
  * Opens a database to read its entities, even while a hub uses it. Throws a StartupError if it cannot be read or has
- * another version. Reading a damaged row throws one, too.
+ * another version; reading a damaged row also throws one.
  */
 export function readEntities(path: string): StoredEntities {
   const db = openExisting(path);

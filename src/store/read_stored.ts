@@ -10,7 +10,7 @@ import { rowSum } from './row_sum.ts';
 import { PART_MAX } from './store.ts';
 
 /**
- * Reads a database of the current version in parts: entities, then settings, then rows, collisions last. Rows with a
+ * Reads a database of the current version in parts: entities, settings, last-known rows, then collisions. Rows with a
  * wrong checksum are skipped and added to `damaged`. The database must not be written during the read.
  */
 export function* readStored(db: Database.Database, damaged: DamagedRow[]): Generator<StoredPart> {
@@ -41,7 +41,7 @@ export function* readStored(db: Database.Database, damaged: DamagedRow[]): Gener
   yield* loggedRows(logged, (kind) => kind === 'collision');
 }
 
-/** Rows of one kind in the log. */
+/** Yields the rows of one kind in the log. */
 function* loggedRows(
   logged: ReadonlyMap<string, RowLocation>,
   isWanted: (kind: StoredRow['kind']) => boolean,
@@ -102,7 +102,7 @@ function settings(db: Database.Database, damaged: DamagedRow[]): readonly Entity
   });
 }
 
-/** Pages of a SELECT with a numeric key, in the order of the key. */
+/** Yields the rows of a SELECT with a numeric key page by page, in the order of the key. */
 function* pages<T extends Paged>(db: Database.Database, select: string): Generator<T[]> {
   const statement = db.prepare(`${select} ORDER BY page LIMIT ${PART_MAX}`);
   for (let after = Number.MIN_SAFE_INTEGER; ; ) {

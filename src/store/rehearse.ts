@@ -8,7 +8,7 @@ import type { Opening } from './opening.ts';
 import { SqliteStore } from './sqlite.ts';
 import { asStartupError } from './start_errors.ts';
 
-/** Pending migration steps of a database. Throws a StartupError if it cannot be read. */
+/** Returns the pending migration steps of a database. Throws a StartupError if it cannot be read. */
 export function stepsDue(path: string): { readonly version: number; readonly due: readonly MigrationStep[] } {
   const db = openExisting(path);
   try {
@@ -20,8 +20,8 @@ export function stepsDue(path: string): { readonly version: number; readonly due
 }
 
 /**
- * Runs the pending steps on a copy alongside the database, and removes the copy. The database is not changed, and a hub
- * may be using it. Throws a StartupError if a step fails.
+ * Tests the pending steps on a temporary copy next to the database. The database is not changed and may be in use.
+ * Throws a StartupError if a step fails.
  */
 export async function rehearse(path: string, opening: Opening): Promise<void> {
   let folder: string | undefined;

@@ -15,30 +15,30 @@ export interface Report {
   readonly version: number;
   readonly hubId: string;
   readonly bytes: number;
-  /** Bytes of the log that is not checkpointed yet. */
+  /** Size of the log that is not checkpointed yet, in bytes. */
   readonly logBytes: number;
-  /** Number of entities of each kind, and of last-known rows under `last locations`. */
+  /** Number of entities by kind, and of last-known rows as `last locations`. */
   readonly counts: ReadonlyMap<string, number>;
   readonly migrations: readonly { readonly version: number; readonly atMs: number; readonly name: string }[];
   /** Problems that make the database unusable. */
   readonly problems: readonly string[];
-  /** Oddities that the next start repairs. */
+  /** Inconsistencies that the next start repairs. */
   readonly notes: readonly string[];
 }
 
 const PROBLEMS_MAX = 20;
 
 /**
- * Checks a whole database, even while a hub uses it: its pages, its indexes, and whether its contents can be read.
- * Changes nothing. Throws a StartupError if it cannot be opened, or was written by a newer hub.
+ * Checks the pages, indexes and contents of a database, even while a hub uses it. Changes nothing. Throws a
+ * StartupError if it cannot be opened or was written by a newer hub.
  */
 export function reportOn(path: string): Report {
-  // Read first, since a running hub increases the count.
+  // Read before the database, since a running hub increases the count.
   const file = existsSync(path) ? realpathSync(path) : path;
   const left = crashTraces(file);
   const db = openExisting(path);
   try {
-    // One snapshot for everything that follows.
+    // All following queries read the same snapshot.
     db.exec('BEGIN');
     const version = versionOf(db);
     const problems: string[] = [];
@@ -91,7 +91,7 @@ function lossProblems(db: Database.Database, file: string, left: CrashTraces): r
   return (written && [lossOf(file, left, written.commits)].filter((loss) => loss !== undefined)) ?? [];
 }
 
-/** Rows with a wrong checksum. */
+/** Returns the problems of rows with a wrong checksum. */
 function sumProblems(db: Database.Database): readonly string[] {
   defineRowSum(db);
   const bad = db.prepare(`
@@ -116,8 +116,8 @@ function entityProblems(db: Database.Database): readonly string[] {
 }
 
 /**
- * Creates temporary tables `place` and `pair` with all current rows: those of the log, and those of the tables that are
- * not in the log. Returns problems of the log.
+ * Creates temporary tables `place` and `pair` with all current rows: those in the log, and those in the tables that the
+ * log does not supersede. Returns the problems of the log.
  */
 function gatherRows(db: Database.Database, version: number): readonly string[] {
   db.exec(`
@@ -163,7 +163,7 @@ function collisionProblems(db: Database.Database): readonly string[] {
   return (bad.pluck().all() as string[]).map((id) => `the collision of ${id} cannot be read`);
 }
 
-/** Oddities of collisions, removed by the next start. */
+/** Returns inconsistencies of collisions that the next start repairs. */
 function collisionOddities(db: Database.Database): readonly string[] {
   const orphans = db
     .prepare(`
@@ -175,7 +175,7 @@ function collisionOddities(db: Database.Database): readonly string[] {
   return orphans > 0 ? [`${orphans} collisions are of trackables that are not there`] : [];
 }
 
-/** Oddities that a crash leaves between two commits, removed by the next start. */
+/** Returns inconsistencies that a crash between two commits can leave and that the next start repairs. */
 function oddities(db: Database.Database): readonly string[] {
   const orphans = db
     .prepare(`

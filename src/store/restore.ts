@@ -12,16 +12,16 @@ import { asStartupError, databaseError } from './start_errors.ts';
 
 /** Result of a restoration. */
 export interface RestoreResult {
-  /** Version of the restored database; the next start of a hub migrates an older one. */
+  /** Version of the restored database. The next start of a hub migrates an older one. */
   readonly version: number;
   /** Path of the replaced database; undefined if there was none. */
   readonly replaced: string | undefined;
 }
 
 /**
- * Replaces a database that no hub uses by a backup. The backup is copied and checked before anything is changed, and
- * the old database is preserved as `data.dat.replaced.<time>.bak`. If the process dies at any time, one of the two is
- * in place. Throws a StartupError, leaving the database unchanged.
+ * Replaces a database that no hub uses with a backup. The backup is copied and verified before any change, and the old
+ * database is preserved as `data.dat.replaced.<time>.bak`. If the process dies at any time, one of the two is in place.
+ * If restoring fails, throws a StartupError and leaves the database unchanged.
  */
 export function restore(path: string, from: string, { nowMs, stage }: Opening): RestoreResult {
   const file = databasePath(path);
@@ -33,7 +33,7 @@ export function restore(path: string, from: string, { nowMs, stage }: Opening): 
     const version = copyBackup(from, copied);
     stage?.({ text: `Replacing ${path}`, part: 0.9 });
     const replaced = existsSync(file) ? setAside(file, nowMs) : undefined;
-    // The mark belongs to the old database: a hub would miss its commits in the new one.
+    // The flag belongs to the old database. With it, the restored one would seem to have lost commits.
     removeDirtyFlag(file);
     settle(copied, file);
     return { version, replaced };
@@ -59,7 +59,8 @@ function copyBackup(from: string, to: string): number {
 }
 
 /**
- * Gives the database a second name, so that its own name always exists. Its log moves along: it fits no other database.
+ * Gives the database a second name, so that a file with its own name always exists. The log belongs to this database
+ * and moves along.
  */
 function setAside(file: string, nowMs: number): string {
   if (isSound(file)) {
@@ -76,7 +77,10 @@ function setAside(file: string, nowMs: number): string {
   return aside;
 }
 
-/** A damaged database is preserved as it is: opening it for writing could destroy the rest. */
+/**
+ * Whether a database is sound. A damaged one is preserved unchanged, since opening it for writing could damage it
+ * further.
+ */
 function isSound(file: string): boolean {
   try {
     inspect(file, file);

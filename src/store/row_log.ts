@@ -5,23 +5,24 @@ import { NewestRows, type RowLocation } from './newest_rows.ts';
 import { bytesSum, rowSum } from './row_sum.ts';
 
 /**
- * Write-optimized log of rows. A commit appends its rows to the table `row_log` in one piece: updating each row in its
- * own table would write a page or more per row. A long log is folded: the newest row of each object is moved to its
- * table, in the order of that table, and the processed part of the log is dropped. With 10,000 objects that change
+ * Write-optimized log of rows. A commit appends its rows to the table `row_log` as one blob, because updating each row
+ * in its own table would write at least a page per row. A long log is folded: the newest row of each object is moved to
+ * its table, in the order of that table, and the processed part of the log is dropped. With 10,000 objects that change
  * continuously, one row in seven is moved; the others have been superseded.
  *
- * So the stored row of an object is its newest row in the log, or else the one in its table.
+ * The stored row of an object is its newest row in the log, otherwise the row in its table.
  */
 
-/** Size in bytes at which a log counts as long. */
+/** Size in bytes at which the log is folded. */
 const LONG_BYTES = 32 << 20;
-/** Rows moved to their tables at once: a commit waits 2 or 3 ms for them. */
+/** Number of rows moved to their tables in one piece of work. A commit waits 2 to 3 ms for it. */
 const PIECE_ROWS = 250;
-/** Bytes of the log read or dropped at once. */
+/** Bytes of the log read or dropped in one piece of work. */
 const PIECE_BYTES = 2 << 20;
 /**
- * If the log exceeds its target size by this factor, a piece is at least that multiple of the rows added since the last
- * piece. A fold has four parts, so with the last factor the log shrinks even if no two rows belong to the same object.
+ * If the log exceeds its target size by the factor `longs`, a piece covers at least `pace` times the rows added since
+ * the last piece. A fold has four parts, so with the last entry the log shrinks even if all rows belong to different
+ * objects.
  */
 const HASTE = [
   { longs: 8, pace: 5 },
@@ -29,11 +30,11 @@ const HASTE = [
 ] as const;
 /** Sorts new rows after all existing rows of a table. */
 const NEW_ROWID = 2 ** 30;
-/** Objects folded together: their indexes, appended to a rowid, remain exact numbers. */
+/** Maximum number of objects folded together, so that a rowid combined with an index remains an exact number. */
 const OBJECTS_MAX = 2 ** 20;
 const INDEXES = 2 ** 22;
 
-/** The log of an open database, and the tables it is folded into. */
+/** The row log of an open database, and the tables into which it is folded. */
 export class RowLog {
   readonly #db: Database.Database;
   readonly #statements: ReturnType<typeof prepare>;
@@ -72,7 +73,7 @@ export class RowLog {
   }
 
   /**
-   * Folds a piece of a long log. Returns whether there is more to do. Throws if the database fails, without changing
+   * Folds a piece of a long log. Returns whether more work remains. If the database fails, throws without changing
    * anything.
    */
   work(): boolean {
@@ -98,7 +99,7 @@ export class RowLog {
     return false;
   }
 
-  /** Folds the whole log. Throws if the database fails; the rest stays in the log. */
+  /** Folds the whole log. If the database fails, throws; the remaining rows stay in the log. */
   fold(): void {
     this.#folding = undefined;
     this.#pieceRows = OBJECTS_MAX;
@@ -110,7 +111,7 @@ export class RowLog {
 
   *#fold(): Generator<void> {
     const newest = new NewestRows();
-    /** Last sequence of each piece. */
+    /** Last sequence number of each piece. */
     const ends: number[] = [];
     let bytes = 0;
     for (const seq of this.#statements.seqs.all() as number[]) {
@@ -134,14 +135,14 @@ export class RowLog {
       done = end;
       yield;
     }
-    // Oldest first: the rest of the log is newer than the tables.
+    // Drops the oldest entries first, so that the remaining log is always newer than the tables.
     for (const seq of ends) {
       this.#statements.dropTo.run(seq);
       yield;
     }
   }
 
-  /** Indexes of objects in the order of their table, each combined with its rowid. */
+  /** Sorts the objects by their rowid in the table. Returns numbers that combine rowid and index. */
   *#sorted(newest: NewestRows): Generator<void, Float64Array> {
     const order = new Float64Array(newest.size);
     let left = this.#pieceRows;
@@ -176,15 +177,15 @@ export class RowLog {
       return;
     }
     const sum = rowSum(kind, id, text, memberships, receivedMs, eventTimeMs);
-    // Nearly all rows exist, and an upsert would search the index twice.
+    // Nearly all rows exist, so an UPDATE is tried first: an upsert would search the index twice.
     const { changes } = setRow.run(receivedMs, eventTimeMs, text, memberships, sum, kind, id);
     if (changes === 0) addRow.run(kind, id, receivedMs, eventTimeMs, text, memberships, sum);
   }
 }
 
 /**
- * The newest row of each object in the log, by its key. `damaged` is called with entries that have a wrong checksum;
- * their rows are skipped.
+ * Returns the newest row of each object in the log, by key. Calls `damaged` for entries with a wrong checksum and skips
+ * their rows.
  */
 export function readRowLog(db: Database.Database, damaged: (seq: number) => void): ReadonlyMap<string, RowLocation> {
   const newest = new NewestRows();

@@ -1,15 +1,15 @@
 import { PackedRows, RowWriter, rowKey, rowSize } from '../core/row_bytes.ts';
 import { newSharedBuffer } from '../wire/shared_memory.ts';
 
-/** Maximum rows of one commit: it delays other callers of the store by some milliseconds. */
+/** Maximum number of rows in one commit, which delays other callers of the store by some milliseconds. */
 const COMMIT_ROWS_MAX = 10_000;
 /** Bytes of waiting rows at which superseded rows are removed. */
 const BYTES_BEFORE_LOOK = 4 << 20;
-/** Memory retained when the queue is empty. */
+/** Memory retained when the queue is empty, in bytes. */
 const BYTES_KEPT = 1 << 20;
 
 interface Waiter {
-  /** Position in the queue that must be committed. */
+  /** Queue position up to which rows must be committed. */
   readonly until: number;
   readonly orFail: boolean;
   resolve(): void;
@@ -17,21 +17,21 @@ interface Waiter {
 }
 
 export interface RowQueueOptions {
-  /** Approximate maximum bytes of one commit; its first row may exceed it. */
+  /** Approximate maximum bytes of one commit. The first row may exceed it. */
   readonly bytesMax?: number;
   /** Bytes of waiting rows at which superseded rows are removed. */
   readonly bytesBeforeLook?: number;
 }
 
 /**
- * Queue of rows waiting for the store, as bytes in arrival order. Rows in flight stay in front until they are
- * committed; new rows are appended in memory shared with the store's thread.
+ * Queue of rows waiting for the store, as bytes in arrival order. Rows in flight stay at the front until they are
+ * committed. New rows are appended in memory shared with the store's thread.
  *
- * If a queue has several rows of an object, the newest one counts. When many rows wait for a slow store, only the
- * newest is retained, in the position of the oldest, so the queue is bounded by the number of objects.
+ * If an object has several rows, the newest one counts. When many rows wait for a slow store, only the newest row of
+ * each object is retained, at the position of its oldest one, so the number of objects bounds the queue.
  *
- * Rows that arrive together have consecutive positions, and are only taken from the front. So a count of positions is
- * enough to know when rows are committed.
+ * Rows that arrive together have consecutive positions and are only taken from the front. So the number of committed
+ * positions determines which rows are committed.
  */
 export class RowQueue {
   #waiting = new RowArea();
@@ -39,7 +39,7 @@ export class RowQueue {
   #isSending = false;
   readonly #bytesMax: number;
   readonly #bytesBeforeLook: number;
-  /** Bytes of waiting rows at the next compaction. */
+  /** Size of waiting rows that triggers the next compaction. */
   #lookAt: number;
   #placesPut = 0;
   #placesCommitted = 0;
@@ -51,12 +51,12 @@ export class RowQueue {
     this.#lookAt = bytesBeforeLook;
   }
 
-  /** Rows not committed yet. */
+  /** Number of rows not committed yet. */
   get size(): number {
     return this.#flight.count + this.#waiting.count;
   }
 
-  /** Waiting rows, an older one of an object before a newer one. */
+  /** Yields all uncommitted rows. Older rows of an object come before newer ones. */
   *rows(): Generator<PackedRows> {
     yield this.#flight.all();
     yield this.#waiting.all();
@@ -72,7 +72,7 @@ export class RowQueue {
     return this.#placesCommitted;
   }
 
-  /** Whether a caller waits that prefers rejection to a long wait. */
+  /** Whether a caller with `orFail` is waiting. */
   get isUrgent(): boolean {
     return this.#waiters.some(({ orFail }) => orFail);
   }
@@ -86,7 +86,8 @@ export class RowQueue {
   }
 
   /**
-   * Resolves when everything now in the queue is committed. With `orFail` it rejects if a commit of rows fails first.
+   * Resolves when all rows currently in the queue are committed. With `orFail`, rejects if a commit of rows fails
+   * first.
    */
   committed({ orFail }: { orFail: boolean }): Promise<void> {
     if (this.size === 0) return Promise.resolve();
@@ -95,13 +96,13 @@ export class RowQueue {
     });
   }
 
-  /** Rows of the next commit, valid until `kept` or `failed` is called. */
+  /** Returns the rows of the next commit, valid until `kept` or `failed` is called. */
   take(): PackedRows {
     if (this.#flight.count === 0) {
       [this.#flight, this.#waiting] = [this.#waiting, this.#flight];
       this.#waiting.clear();
       this.#lookAt = this.#bytesBeforeLook;
-      // A store with a limit gets only the newest row of each object.
+      // If commits are limited in bytes, only the newest row of each object is sent.
       if (this.#bytesMax !== Infinity) this.#flight = new RowArea([this.#flight]);
     }
     this.#isSending = true;
@@ -117,7 +118,7 @@ export class RowQueue {
     for (const { resolve } of done) resolve();
   }
 
-  /** Returns the rows in flight to the queue, where newer ones may supersede them. */
+  /** Puts the rows in flight back into the queue, where newer rows may supersede them. */
   failed(error: Error): void {
     if (this.#isSending) {
       this.#isSending = false;
@@ -127,7 +128,7 @@ export class RowQueue {
     this.refuse(error);
   }
 
-  /** Rejects the waits of callers that prefer rejection. The rows stay. */
+  /** Rejects the promises of callers with `orFail`. The rows stay in the queue. */
   refuse(error: Error): void {
     const refused = this.#waiters.filter(({ orFail }) => orFail);
     this.#waiters = this.#waiters.filter(({ orFail }) => !orFail);
@@ -142,24 +143,24 @@ export class RowQueue {
 
 /** Rows that arrived together. */
 interface Arrival {
-  /** Number of positions up to and including theirs. */
+  /** Number of positions up to and including those of the rows. */
   readonly end: number;
   readonly count: number;
-  /** How many places there are up to theirs. */
+  /** Number of positions up to and including those of the rows. */
   readonly places: number;
 }
 
-/** Consecutive rows in memory shared with other threads. */
+/** Contiguous rows in memory shared with other threads. */
 class RowArea {
   #rows = new RowWriter(newSharedBuffer, 0);
   #arrivals: Arrival[] = [];
-  /** Start of the uncommitted rows, and end of the rows in flight. */
+  /** Offsets of the start of the uncommitted rows, and of the end of the rows in flight. */
   #from = 0;
   #taken = 0;
   #takenCount = 0;
   #count = 0;
 
-  /** Compacts other areas: the newest row of each object in the position of its oldest. */
+  /** Compacts other areas: retains the newest row of each object, at the position of its oldest one. */
   constructor(older: readonly RowArea[] = []) {
     const newest = new Map<string, { readonly of: RowArea; readonly at: number }>();
     for (const of of older) for (const at of of.all().offsets()) newest.set(rowKey(of.#rows, at), { of, at });
@@ -201,7 +202,7 @@ class RowArea {
     this.#arrivals.push({ end: this.#rows.size, count: rows.count, places });
   }
 
-  /** The first rows, within both limits. */
+  /** Returns the first rows within both limits. */
   first(countMax: number, bytesMax: number): PackedRows {
     let end = this.#from;
     let count = 0;
@@ -221,7 +222,7 @@ class RowArea {
     return new PackedRows(this.#rows, { start: this.#from, size: end - this.#from, count });
   }
 
-  /** Drops the taken rows. Returns the number of committed positions; `places` is the number before. */
+  /** Drops the taken rows. Returns the new number of committed positions, given the previous one as `places`. */
   drop(places: number): number {
     this.#from = this.#taken;
     this.#count -= this.#takenCount;

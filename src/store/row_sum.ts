@@ -1,13 +1,13 @@
 import type Database from 'better-sqlite3';
 
 /**
- * A 32-bit checksum of a row, which detects changes by a failing disk or another program when the row is read. It
- * protects against accidents, not against an attacker who also updates the checksum.
+ * A 32-bit checksum of a row, to detect changes by a failing disk or another program. It protects against accidents,
+ * not against an attacker, who could update the checksum.
  *
- * The bytes of a row, after its two times and the lengths of its strings, are read as little-endian words and dealt to
- * four lanes. Each lane mixes its words by invertible steps, so a change of one word is always detected, and changes of
- * several words in all but one of four billion cases. CRC-32 (node:zlib) would be equivalent, but each call takes 200
- * ns of the 4,000 ns per row; this takes 100 ns.
+ * The input is the two times, the lengths of the strings and the strings, as little-endian words dealt to four lanes.
+ * Each lane mixes its words by invertible steps. So a change of one word is always detected, and a change of several
+ * words is missed in one of four billion cases. CRC-32 (node:zlib) would be equivalent, but each call takes 200 ns of
+ * the 4,000 ns per row; this takes 100 ns.
  *
  * The algorithm is part of the file format and never changes.
  */
@@ -27,13 +27,13 @@ let words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
 let times = new Float64Array(bytes.buffer, bytes.byteOffset, 2);
 
 /**
- * Checksum of a row: its kind and id, its JSON, its additional content, and its times in milliseconds.
+ * Returns the checksum of a row: its kind and id, its JSON, additional content, and times in milliseconds.
  *
  * hot: once for each row written or read, see bench/kernel/store.bench.ts
  */
 export function rowSum(kind: string, id: string, text: string, more = '', firstMs = 0, secondMs = 0): number {
   const needed = HEAD_BYTES + (id.length + text.length + more.length) * BYTES_PER_CHARACTER_MAX + GROUP_BYTES;
-  // Long rows are rare, so only these are measured.
+  // Only long rows, which are rare, are measured exactly.
   if (needed > bytes.length) grow(HEAD_BYTES + [id, text, more].reduce(addBytes, GROUP_BYTES));
   // SQLite does not store the sign of a zero.
   times[0] = firstMs + 0;
@@ -76,7 +76,7 @@ function mixed(all: Int32Array, groups: number): number {
   return Math.imul(a ^ Math.imul(b ^ Math.imul(c ^ Math.imul(d, 31), 31), 31), 31);
 }
 
-/** Checksum of any bytes, block by block. */
+/** Returns the checksum of any bytes, computed block by block. */
 export function bytesSum(of: Uint8Array): number {
   let sum = of.length;
   for (let start = 0; start < of.length; start += BLOCK_BYTES) {
@@ -91,7 +91,7 @@ export function bytesSum(of: Uint8Array): number {
   return sum;
 }
 
-/** Defines `row_sum(…)` in SQL with the same arguments, for queries over whole tables. */
+/** Defines the SQL function `row_sum(…)` with the same arguments, for queries over whole tables. */
 export function defineRowSum(db: Database.Database): void {
   db.function('row_sum', { deterministic: true, varargs: true }, (...of: unknown[]) =>
     rowSum(...(of as [string, string, string, string, number, number])),

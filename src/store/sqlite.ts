@@ -17,12 +17,12 @@ import { joinedParts } from './store.ts';
 import { readWritten, type CommitStatistics } from './crash_detection.ts';
 
 /**
- * Pages of the write-ahead log after which it is checkpointed: 4 MiB, so that no commit waits for long. When the same
- * 10,000 objects are written repeatedly, this takes a tenth of the CPU time per row. Four times as much would make it a
- * twentieth, and the longest wait 20 ms instead of 10.
+ * Number of pages of the write-ahead log that triggers a checkpoint: 4 MiB, so that no commit waits long. If the same
+ * 10,000 objects are written repeatedly, checkpoints take a tenth of the CPU time per row. With four times as many
+ * pages they would take a twentieth, but a commit would wait up to 20 ms instead of 10.
  */
 const CHECKPOINT_PAGES = 1024;
-/** Pages after which a checkpoint also waits for readers and truncates the log: 16 MiB. */
+/** Number of pages above which a checkpoint also waits for readers and truncates the log: 16 MiB. */
 const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
 
 const MADE_UP: StoreBatch = {
@@ -39,19 +39,20 @@ interface Statements {
   readonly setSetting: Database.Statement;
   readonly deleteSetting: Database.Statement;
   readonly count: Database.Statement;
-  /** Length of SQLite's log, https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
+  /** Returns the length of SQLite's log, https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
   readonly logPages: Database.Statement;
 }
 
-/** Pages in SQLite's log, and how many of them are in the file. */
+/** Number of pages in SQLite's log, and number of these that are checkpointed. */
 interface LogState {
   readonly log: number;
   readonly checkpointed: number;
 }
 
 /**
- * The hub's SQLite file, opened exclusively by this process. A commit survives the death of the process, and one with
- * entities a power failure, too. A power failure may revert the last commits that have only rows, never a part of one.
+ * The hub's SQLite file, opened exclusively by this process. A commit survives the death of the process; a commit with
+ * entities also survives a power failure. A power failure may revert the last commits without entities, but never a
+ * part of a commit.
  */
 export class SqliteStore {
   readonly #path: string;
@@ -68,8 +69,8 @@ export class SqliteStore {
   #commits = 0;
 
   /**
-   * Creates the file, or migrates it to the current version. Throws a StartupError that names the file if it cannot be
-   * used, or has lost data and the loss is not accepted. `newId` creates the id of a new store.
+   * Creates the file or migrates it to the current version. Throws a StartupError if the file cannot be used, or if it
+   * has lost data and the loss is not accepted. `newId` creates the id of a new store.
    */
   constructor(path: string, newId: () => string, opening: Opening = { nowMs: 0 }) {
     this.#path = path;
@@ -100,14 +101,15 @@ export class SqliteStore {
     return this.#hubId;
   }
 
-  /** All stored data. Throws a StartupError if the file cannot be read. */
+  /** Returns all stored data. Throws a StartupError if the file cannot be read. */
   load(): StoredState {
     return { ...joinedParts(this.parts()), hubId: this.#hubId };
   }
 
   /**
-   * All stored data in parts, all entities before the first row. Read it completely before the next commit. Damaged
-   * rows are skipped; at the end they are deleted from the file if the loss is accepted, otherwise it throws.
+   * Yields all stored data in parts, all entities before the first row. Read them completely before the next commit.
+   * Damaged rows are skipped. At the end, they are deleted from the file if the loss is accepted; otherwise a
+   * StartupError is thrown.
    */
   *parts(): Generator<StoredPart> {
     const damaged: DamagedRow[] = [];
@@ -119,7 +121,7 @@ export class SqliteStore {
     }
   }
 
-  /** Commits a batch in one transaction. Throws if it fails, without changing anything. */
+  /** Commits a batch in one transaction. If it fails, throws without changing anything. */
   commit(batch: StoreBatch): void {
     const hasEntities = batch.entities.length > 0;
     if (hasEntities) this.#db.pragma('synchronous = FULL');
@@ -145,8 +147,8 @@ export class SqliteStore {
   }
 
   /**
-   * Does a piece of background work; call it after each commit has been answered. Returns whether there is more. A
-   * failure changes nothing, and commits continue.
+   * Does a piece of background work and returns whether more remains. Call it after each commit has been answered. A
+   * failure changes nothing and does not affect commits.
    */
   work(): boolean {
     this.#checkpoint();
@@ -159,12 +161,12 @@ export class SqliteStore {
     }
   }
 
-  /** Folds the log, so that tools find rows in their tables. Rows that cannot be moved stay in the log. */
+  /** Folds the row log, so that tools find rows in their tables. Rows that cannot be moved stay in the log. */
   #foldRows(): void {
     try {
       this.#rowLog.fold();
     } catch {
-      // The disk is full: the next start reads the rows from the log.
+      // For example a full disk. The next start reads the rows from the log.
     }
   }
 
@@ -174,7 +176,7 @@ export class SqliteStore {
       const { log: pages } = this.#statements.logPages.get() as LogState;
       if (pages < this.#checkpointAtPages) return;
       const { log, checkpointed } = this.#log(pages < CHECKPOINT_PAGES_MAX ? 'PASSIVE' : 'TRUNCATE');
-      // A reader pins the log, so it keeps growing: the next attempt is when it has grown by the same amount.
+      // While a reader pins the log, it keeps growing. The next attempt follows when it has grown by the same amount.
       this.#checkpointAtPages = log === checkpointed ? CHECKPOINT_PAGES : log + CHECKPOINT_PAGES;
     } catch {
       this.#checkpointAtPages += CHECKPOINT_PAGES;
@@ -193,14 +195,14 @@ export class SqliteStore {
     }
   }
 
-  /** The first commit, synced to disk with all before it. It stores the lock held by this hub. */
+  /** Makes the first commit, which syncs all earlier commits to disk and stores the id of this hub's lock. */
   #begin(): void {
     const { commits, lock } = readWritten(this.#db) as CommitStatistics;
     this.#commits = commits + 1;
     this.#db.pragma('synchronous = FULL');
     this.#db.prepare('UPDATE written SET commits = ?, lock = ?').run(this.#commits, this.#lock.id);
     this.#db.pragma('synchronous = NORMAL');
-    // Written to the main file: a process that opens it under another name does not see this log.
+    // Checkpoints the id to the main file, because a process that opens it under another name does not see this log.
     if (lock !== this.#lock.id) this.#log('PASSIVE');
   }
 
@@ -249,7 +251,7 @@ function prepare(db: Database.Database): Statements {
       ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum`),
     deleteSetting: db.prepare('DELETE FROM setting WHERE name = ?'),
     count: db.prepare('UPDATE written SET commits = ?'),
-    // Prepared, as compiling it takes 10 µs.
+    // Prepared, since compiling the statement takes 10 µs.
     logPages: db.prepare('PRAGMA wal_checkpoint(NOOP)'),
   };
 }

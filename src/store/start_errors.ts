@@ -1,6 +1,6 @@
 import { StartupError } from '../errors.ts';
 
-/** Error of a start that fails because of the database file. */
+/** Returns the error of a start that fails because of the database file. */
 export function databaseError(path: string, reason: string): StartupError {
   return new StartupError(`Cannot use the database ${path}: ${reason.trim().replaceAll(/\s+/g, ' ')}`);
 }
@@ -29,7 +29,7 @@ const REASONS: readonly (readonly [code: string, reason: string])[] = [
   ['EPERM', 'it may not be written'],
 ];
 
-/** Reason why the database or its disk failed, in plain words if the code is known. */
+/** Returns the reason why the database or its disk failed, in plain words if the error code is known. */
 export function reasonOf(error: unknown): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string };
   const reason = REASONS.find(([first]) => code.startsWith(first))?.[1] ?? message;

@@ -1,18 +1,18 @@
 import type { StoredRow } from '../core/item.ts';
 import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 
-/** Persistent storage of the hub. Calls are executed in order; a caller need not wait for another's call. */
+/** Persistent storage of the hub. Calls are executed in order, so callers need not wait for earlier calls. */
 export interface Store {
-  /** Reads all data. `read` receives the parts while they are read, all entities before the first row. */
+  /** Reads all data. Calls `read` with each part as it is read, all entities before the first row. */
   load(read?: (part: StoredPart) => void): Promise<StoredState>;
-  /** Stores the whole batch, or rejects and stores nothing. Storing it twice is the same as once. */
+  /** Stores the whole batch, or rejects and stores nothing. Idempotent. */
   commit(batch: StoreBatch): Promise<void>;
   close(): Promise<void>;
-  /** Failed write attempts by reason, for stores with more than one. */
+  /** Number of failed write attempts by reason, for stores that distinguish reasons. */
   readonly failures?: ReadonlyMap<string, number>;
 }
 
-/** Maximum entities or rows of a part. */
+/** Maximum number of entities or rows in a part. */
 export const PART_MAX = 5000;
 
 /** Splits stored data into parts. */
@@ -31,15 +31,15 @@ export function joinedParts(parts: Iterable<StoredPart>): StoredPart {
   return { entities, rows };
 }
 
-/** Contents of a store while they are being read. */
+/** Contents of a store that is being read. */
 export interface StoreReading {
   readonly entities: Promise<readonly EntityWrite[]>;
-  /** Parts of the rows. Can be read once. */
+  /** The rows in parts. Can be iterated once. */
   readonly rows: AsyncIterable<readonly StoredRow[]>;
   readonly all: Promise<StoredState>;
 }
 
-/** Starts reading a store. If it cannot be read, all members of the result reject. */
+/** Starts to read a store. If it cannot be read, all members of the result reject. */
 export function beginReading(store: Store): StoreReading {
   const entities = Promise.withResolvers<readonly EntityWrite[]>();
   const found: EntityWrite[] = [];
@@ -52,7 +52,7 @@ export function beginReading(store: Store): StoreReading {
   const all = store.load((part) => {
     for (const entity of part.entities) found.push(entity);
     if (part.rows.length === 0) return;
-    // All entities have been read.
+    // The first rows follow all entities.
     entities.resolve(found);
     parts.enqueue(part.rows);
   });
@@ -66,7 +66,7 @@ export function beginReading(store: Store): StoreReading {
       parts.error(error);
     },
   );
-  // The caller that awaits the entities receives this failure, or a later one with the rows.
+  // Prevents an unhandled rejection: the caller receives the failure when it awaits the entities or the rows.
   entities.promise.catch(() => undefined);
   return { entities: entities.promise, rows, all };
 }

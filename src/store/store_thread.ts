@@ -6,13 +6,16 @@ import type { WideColumnSettings } from './widecolumn/settings.ts';
 const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
 const WIDE_COLUMN_WORKER = new URL('../../workers/wide_column.ts', import.meta.url);
 
-/** Objects of this thread are short-lived: a larger young generation would be filled anyway, and never released. */
+/**
+ * Young generation of the thread's heap. Its objects are short-lived, and a larger one would be filled and never
+ * released.
+ */
 const YOUNG_GENERATION_MB = 12;
 
-/** A SQLite file or a wide-column database. */
+/** Settings of a SQLite file or of a wide-column database. */
 export type StoreTarget = StoreSettings | WideColumnSettings;
 
-/** The thread has exited, so the outcome of the request is unknown. */
+/** The thread has exited before it replied, so the outcome of the request is unknown. */
 export class StoreThreadExited extends Error {
   override name = 'StoreThreadExited';
 }
@@ -42,11 +45,11 @@ export async function openStoreThread(place: StoreTarget, watch: ThreadWatch = {
 interface Waiting {
   resolve(reply: StoreReply): void;
   reject(error: Error): void;
-  /** Receives messages that precede the reply. */
+  /** Called with messages that precede the reply. */
   readonly part: (bytes: Uint8Array) => void;
 }
 
-/** The worker that owns the file or the connections. It serves requests in order, so its replies need no numbers. */
+/** The worker thread that owns the file or the connections. It serves requests in order, so replies need no ids. */
 export class StoreThread {
   readonly opened: Promise<StoreReply>;
   readonly #worker: Worker;
@@ -77,7 +80,7 @@ export class StoreThread {
     return this.#gone !== undefined;
   }
 
-  /** Transfers the bytes. Rejects with the store's error, or with StoreThreadExited. */
+  /** Sends a request, transferring its bytes. Rejects with the store's error, or with StoreThreadExited. */
   ask(request: StoreRequest, part?: (bytes: Uint8Array) => void): Promise<StoreReply> {
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     const entities = request.ask === 'commit' ? request.entities : undefined;

@@ -7,13 +7,13 @@ import { RowQueue } from './row_queue.ts';
 import type { Store } from './store.ts';
 
 export interface StoreWriterOptions {
-  /** Pauses between attempts to write rows, in milliseconds; the last one repeats. */
+  /** Delays between attempts to write rows, in milliseconds. The last one repeats. */
   readonly retryMs: readonly number[];
   /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   /**
-   * Time after which waiting rows are late, in milliseconds. Until the rows waiting at that moment are written, callers
-   * that prefer rejection are rejected immediately. Default: never.
+   * Time after which waiting rows are late, in milliseconds; never by default. Until the rows that wait at that moment
+   * are written, rows with `orFail` are rejected immediately.
    */
   readonly lateMs?: number;
   /** Approximate maximum bytes of rows in one commit, to keep commits short. */
@@ -24,7 +24,7 @@ export interface StoreWriterOptions {
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const NO_ROWS = packedRows([]);
-/** Time in milliseconds that deferrable rows wait for others, and the number of them that justifies a commit. */
+/** Maximum time in milliseconds that deferrable rows wait for others, and the number of rows that triggers a commit. */
 const PATIENCE_MS = 50;
 const ROWS_ENOUGH = 250;
 
@@ -35,21 +35,21 @@ interface EntityJob {
 }
 
 /**
- * Group commit: one commit at a time; everything that arrives in the meantime goes into the next. Rows are buffered
- * until they are written, and only the newest of each object counts. Entities are written or rejected, so the reply to
- * a client is reliable.
+ * Group commit: one commit runs at a time, and all writes that arrive in the meantime go into the next one. Rows are
+ * queued until they are written, and only the newest row of each object counts. Entities are written or rejected, so
+ * that the response to a client is reliable.
  *
- * Deferrable rows are collected: a commit of twenty costs nearly as much as one of two hundred.
+ * Deferrable rows are collected, because a commit of twenty rows costs nearly as much as one of two hundred.
  *
- * After a failure rows wait until the retry is due. Entities never wait for that: each group of them is tried at once.
- * For the path of a row to this class, see shards/flush_scheduler.ts.
+ * After a failure, rows wait until the retry is due. Entities do not wait: each group is attempted immediately. For the
+ * path of a row to this class, see shards/flush_scheduler.ts.
  */
 export class StoreWriter {
   readonly #store: Store;
   readonly #options: StoreWriterOptions;
   readonly #rows: RowQueue;
   #jobs: EntityJob[] = [];
-  /** Promises of all unsettled entity jobs. */
+  /** Promises of all pending writes of entities. */
   readonly #unsettled = new Set<Promise<void>>();
   #isBusy = false;
   #isClosed = false;
@@ -57,7 +57,7 @@ export class StoreWriter {
   #retries = 0;
   #cancelRetry: (() => void) | undefined;
   readonly #lateness: Lateness;
-  /** Queue position up to which rows are committed without waiting for others. */
+  /** Queue position up to which rows are due, so that they are committed without waiting for more. */
   #dueTo = 0;
   #cancelPatience: (() => void) | undefined;
   /** Last reported state. */
@@ -71,19 +71,19 @@ export class StoreWriter {
     this.#lateness = new Lateness(this.#rows, { lateMs, schedule, late: () => this.#late() });
   }
 
-  /** Failed write attempts by reason. */
+  /** Number of failed write attempts by reason. */
   get failures(): ReadonlyMap<string, number> {
     return this.#store.failures ?? NONE;
   }
 
-  /** Rows not written yet. */
+  /** Number of rows not written yet. */
   get pendingRows(): number {
     return this.#rows.size;
   }
 
   /**
-   * The rows that the store would return if everything were written: the stored rows, superseded by the newest of each
-   * object.
+   * Returns the rows that the store will contain once all are written: the stored rows, superseded by the newest queued
+   * row of each object.
    */
   latest(kept: readonly StoredRow[]): StoredRow[] {
     const latest = new Map<string, StoredRow>();
@@ -101,7 +101,7 @@ export class StoreWriter {
     return this.#isClosed || this.#cancelRetry !== undefined || this.#lateness.isLate;
   }
 
-  /** Resolves when the entities are stored. Rejects with HUB_UNAVAILABLE, and then none of them is stored. */
+  /** Resolves when the entities are stored. Rejects with HUB_UNAVAILABLE if they cannot be; then none is stored. */
   writeEntities(entities: readonly EntityWrite[]): Promise<void> {
     if (this.#isClosed) return Promise.reject(unavailable(new Error('the writer is closed')));
     const written = new Promise<void>((resolve, reject) => this.#jobs.push({ entities, resolve, reject }));
@@ -113,9 +113,9 @@ export class StoreWriter {
   }
 
   /**
-   * Resolves when these rows, or newer ones of the same objects, are stored. With `orFail` it rejects with
-   * HUB_UNAVAILABLE if the next attempt fails, or rows are late; the rows stay queued and are written when the store
-   * accepts them. With `mayWait` they may wait up to 50 ms to share a commit.
+   * Resolves when these rows, or newer ones of the same objects, are stored. With `orFail`, rejects with
+   * HUB_UNAVAILABLE if the next attempt fails or rows are late; the rows stay queued and are written when the store
+   * accepts them. With `mayWait`, the rows may wait up to 50 ms to share a commit.
    */
   writeRows(rows: Iterable<StoredRow>, { orFail = false, mayWait = false } = {}): Promise<void> {
     this.#rows.put(packedRows(rows));
@@ -131,7 +131,7 @@ export class StoreWriter {
     return written;
   }
 
-  /** Waits until everything queued now is written, or for one attempt if the store fails. */
+  /** Resolves when everything queued now is written, or after one attempt if the store fails. */
   async drain(): Promise<void> {
     if (this.#isClosed) return;
     this.#endRest();
@@ -142,11 +142,11 @@ export class StoreWriter {
   }
 
   /**
-   * Writes everything queued, with one more attempt after each retry pause, and then stops writing. Rows that a failing
-   * store did not accept remain in `pendingRows`; their promises stay pending.
+   * Writes everything queued, with one attempt after each retry delay, and then stops. Rows that a failing store has
+   * not accepted remain in `pendingRows`, and their promises stay pending.
    */
   async close(): Promise<void> {
-    // Lateness no longer matters.
+    // Rows may be late from now on.
     this.#lateness.stop();
     await this.drain();
     for (const delayMs of this.#options.retryMs) {
@@ -167,7 +167,7 @@ export class StoreWriter {
     this.#cancelPatience = undefined;
   }
 
-  /** Makes all waiting rows due, after a pause if there are few. */
+  /** Makes all waiting rows due, after a delay if there are few. */
   #beDueSoon(): void {
     if (this.#rows.placesPut - this.#dueTo >= ROWS_ENOUGH) this.#beDue();
     else {
@@ -202,7 +202,7 @@ export class StoreWriter {
     let forEntities = together;
     let forRows = together;
     if (together !== undefined && jobs.length > 0 && rows.count > 0) {
-      // A failure of one part must not prevent the other.
+      // Retries entities and rows separately, so that a failure of one does not prevent the other.
       forEntities = await this.#commit(entities, NO_ROWS);
       forRows = await this.#commit([], rows);
     }
@@ -216,7 +216,8 @@ export class StoreWriter {
   }
 
   /**
-   * A commit of entities alone does not test rows that are backing off: if it succeeds, the rows are retried at once.
+   * Handles the result of a commit with entities only, while rows back off. If it succeeds, the rows are retried
+   * immediately.
    */
   #judgeByEntities(error: Error | undefined): void {
     if (error !== undefined) this.#setFailure(error);
@@ -276,17 +277,17 @@ export class StoreWriter {
 }
 
 interface LatenessOptions {
-  /** Infinity: never late. */
+  /** Time after which rows are late; Infinity for never. */
   readonly lateMs: number;
   /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Called when rows have waited too long. */
+  /** Called when rows are late. */
   late(): void;
 }
 
 /**
- * Detects rows that wait too long: for a database that does not reply, or that is slower than the input. It ends when
- * all rows that waited at that moment are written.
+ * Detects rows that wait too long, because the database does not reply or is slower than the input. The state ends when
+ * all rows that were waiting at that moment are written.
  */
 class Lateness {
   readonly #rows: RowQueue;
@@ -303,7 +304,7 @@ class Lateness {
     return this.#rows.placesCommitted < this.#lateUntil;
   }
 
-  /** Watches the rows that wait now. */
+  /** Starts to watch the rows that currently wait. */
   watch(): void {
     const { lateMs, schedule, late } = this.#options;
     if (lateMs === Infinity || this.#cancel !== undefined) return;

@@ -15,9 +15,9 @@ export interface Migration extends Opening {
 }
 
 /**
- * Migrates an open database to the last version: a new one in one transaction, an older one step by step, each in a
- * transaction after making a verified copy `data.dat.v<version before>.<time>.bak`. Throws a StartupError if a step
- * fails; then the database is closed, and its file is that copy again.
+ * Migrates an open database to the current version: a new one in one transaction, an older one step by step. Before
+ * each step, a verified copy `data.dat.v<version before>.<time>.bak` is made; then the step runs in a transaction. If a
+ * step fails, throws a StartupError after closing the database and restoring the copy.
  */
 export function migrate(db: Database.Database, migration: Migration): void {
   const { steps = STEPS } = migration;
@@ -91,8 +91,8 @@ function runStep(db: Database.Database, { step, stage, migration }: Run): void {
 }
 
 /**
- * Replaces the rolled-back database by its copy, in case the rollback was incomplete. Returns the state of the file for
- * the error message.
+ * Replaces the rolled-back database with its copy, in case the rollback was incomplete. Returns a description of the
+ * file's state for the error message.
  */
 function putBack(db: Database.Database, file: string, backup: string): string {
   try {

@@ -14,20 +14,20 @@ export interface MigrationStep {
 }
 
 /**
- * All steps since the empty file, in order; the version of a step is its position. Steps are history: a step that hubs
- * have run is never changed; a change of the schema adds a step. A new file is created by running all of them.
+ * All migration steps from the empty file, in order. The version of a step is its position. A released step never
+ * changes; a change of the schema adds a step. A new file is created by running all steps.
  *
- * 1. Entities preserve their position in the order of creation (seq) when they are replaced. Times are milliseconds
- * since 1970. `memberships` is a JSON array of KeptMembership (core/item.ts). last_known has a rowid and a separate
- * index on purpose: rows of 490 bytes in random order of ids were inserted at 200,000 a second, clustered on the key
- * (WITHOUT ROWID) at 90,000 with four times as much to checkpoint.
+ * 1. Entities keep their position in the order of creation (seq) when they are replaced. Times are milliseconds
+ * since 1970. `memberships` is a JSON array of KeptMembership (core/item.ts). last_known deliberately has a rowid and a
+ * separate index: rows of 490 bytes in random order of ids are inserted at 200,000 per second. Clustered on the key
+ * (WITHOUT ROWID), the rate is 90,000 per second with four times as much to checkpoint.
  * 2. Settings of the hub itself, one of which changes every minute, are not entities: without them `entity` is what the
  * API lists. `migration` records the time of each migration and its backup.
- * 3. `collision` holds the pairs of trackables that collide: `id` is a JSON array of their ids, `bodies` one of their
+ * 3. `collision` contains the colliding pairs of trackables: `id` is a JSON array of their ids, `bodies` one of their
  * motions at the start.
  * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: the number of commits, and the lock file of its
  * hubs (running_mark.ts, lock.ts).
- * 5. `row_log` receives rows of last_known and collision first, in arrival order (row_log.ts, core/row_bytes.ts).
+ * 5. `row_log` receives rows of last_known and collision in arrival order, before they are moved to their tables (row_log.ts, core/row_bytes.ts).
  */
 export const STEPS: readonly MigrationStep[] = [
   {
@@ -103,8 +103,8 @@ export const STEPS: readonly MigrationStep[] = [
   },
 ];
 
-/** Version of a file that this hub works with, stored in the file as its user_version. */
+/** Version of the schema that this hub uses, stored in the file as user_version. */
 export const SCHEMA_VERSION = STEPS.length;
 
-/** Marks a file as a hub's: "omlH" as a big-endian number. */
+/** application_id of the hub's database files: "omlH" as a big-endian number. */
 export const APPLICATION_ID = 0x6f6d6c48;

@@ -6,7 +6,7 @@ import { refuse } from './failures.ts';
 import type { WideColumnSettings } from './settings.ts';
 
 const RECONNECT_MS = 1000;
-/** Options of one-time queries. */
+/** Options of queries that run once, for which preparing does not pay off. */
 const NOW = { prepare: false };
 
 /** Connects to the keyspace, and creates it if it is missing. Throws a StartupError or an error of the driver. */
@@ -25,7 +25,7 @@ export async function connect(settings: WideColumnSettings): Promise<Client> {
 
 /** Creates the keyspace if needed, and returns the data center to connect to. */
 async function prepareKeyspace(settings: WideColumnSettings, options: ClientOptions): Promise<string> {
-  // Any host will do: the data center is not known yet.
+  // Uses any host, since the data center is not known yet.
   const loadBalancing = new policies.loadBalancing.RoundRobinPolicy();
   const client = new Client({ ...options, policies: { ...options.policies, loadBalancing } });
   try {
@@ -33,7 +33,7 @@ async function prepareKeyspace(settings: WideColumnSettings, options: ClientOpti
     const { keyspace, replication } = settings;
     const asked = 'SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = ?';
     const found = await client.execute(asked, [keyspace]);
-    // Queried first: a user without permission to create keyspaces can use an existing one.
+    // Queries first, so that a user without permission to create keyspaces can use an existing one.
     if (found.rowLength === 0) {
       await client.execute(`CREATE KEYSPACE IF NOT EXISTS "${keyspace}" WITH replication = ${replication}`, [], NOW);
     }
@@ -66,13 +66,16 @@ function optionsOf(settings: WideColumnSettings): ClientOptions {
   };
 }
 
-/** Nodes are found by address, but certificates name hosts: a certificate may match either. */
+/**
+ * Returns the TLS options. Nodes are found by address but certificates contain host names, so a certificate may match
+ * either.
+ */
 function tlsOptions(pem: string | null, hosts: readonly string[]): ConnectionOptions {
   const identity: ConnectionOptions['checkServerIdentity'] = (address, certificate) => {
     const problems = [address, ...hosts].map((name) => checkServerIdentity(name, certificate));
     return problems.includes(undefined) ? undefined : problems[0];
   };
-  // By default the driver accepts any certificate.
+  // The driver's default accepts any certificate.
   const strict: ConnectionOptions = { rejectUnauthorized: true, checkServerIdentity: identity };
   if (pem === null) return strict;
   const text = readPem(pem);
@@ -90,7 +93,7 @@ function readPem(path: string): string {
   throw new StartupError(`Cannot use widecolumn_tls_pem ${path}: there is no PEM in it`);
 }
 
-/** The consistency of that name, such as LOCAL_QUORUM. */
+/** Returns the consistency level of a name, such as LOCAL_QUORUM. */
 export function consistencyOf(name: string): number {
   const [first = '', ...others] = name.toLowerCase().split('_');
   const camel = first + others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

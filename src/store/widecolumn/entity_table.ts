@@ -6,7 +6,7 @@ import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Sender, Statement, WriteRequest } from './sender.ts';
 
-/** Maximum bytes of one logged batch: by default databases reject batches above 50 KiB. */
+/** Maximum size of a logged batch in bytes. By default, databases reject batches above 50 KiB. */
 const BATCH_BYTES_MAX = 30 << 10;
 const BATCH_STATEMENTS_MAX = 100;
 const READS_AT_ONCE = 32;
@@ -16,16 +16,16 @@ const DELETE = 'DELETE FROM entity USING TIMESTAMP ? WHERE partition = ? AND kin
 const READ = 'SELECT kind, id, made, body FROM entity WHERE partition = ?';
 const READ_ONE = 'SELECT body FROM entity WHERE partition = ? AND kind = ? AND id = ?';
 
-/** An entity with the tick of its creation; without JSON it is deleted. */
+/** An entity with the tick of its creation; a deleted one has no JSON. */
 interface Stored extends EntityWrite {
   readonly made: number;
 }
 
 /**
- * The table of entities. A group of changes is written in logged batches, in order. If one fails, it is unknown which
- * changes of the group reached the database, or still will. So the previous state is restored with a later timestamp
- * before anything else is written. One case remains: if the hub dies before that, an unacknowledged prefix of a group
- * may be stored.
+ * The table of entities. A group of changes is written as logged batches, in order. If a batch fails, some changes of
+ * the group may have reached the database or may still do so. So the previous state is restored with a later timestamp
+ * before any other write. One case remains: if the hub dies before that, an unacknowledged prefix of the group may be
+ * stored.
  */
 export class EntityTable {
   readonly #client: Client;
@@ -35,7 +35,7 @@ export class EntityTable {
   /** Creation tick of each existing entity. */
   #made = new Map<string, number>();
   #isRead = false;
-  /** Entities to restore. */
+  /** Previous state of entities that must be restored. */
   #before = new Map<string, Stored>();
 
   constructor(
@@ -48,7 +48,7 @@ export class EntityTable {
     this.#consistency = consistency;
   }
 
-  /** All entities, in the order of creation. */
+  /** Reads all entities, in the order of creation. */
   async read(): Promise<EntityWrite[]> {
     await this.putBack();
     const all = await readPartitions(this.#client, { query: READ, consistency: this.#consistency }, toStored);
@@ -58,14 +58,14 @@ export class EntityTable {
     return all.map(({ kind, id, text }) => ({ kind, id, text }));
   }
 
-  /** Writes a group. If it rejects, nothing of the group is stored, or will be once `putBack` succeeds. */
+  /** Writes a group. If it rejects, no change of the group is stored once `putBack` has succeeded. */
   async write(group: readonly EntityWrite[]): Promise<void> {
     if (group.length === 0) return;
     if (!this.#isRead) await this.read();
     await this.putBack();
     const before = await this.#read(group);
     let tick = await this.#lease.ticks(group.length);
-    /** Creation ticks of the group's entities after it. */
+    /** Creation ticks of the group's entities after the write. */
     const made = new Map<string, number | undefined>();
     const stored = group.map((entity) => {
       const key = keyOf(entity);
@@ -81,7 +81,7 @@ export class EntityTable {
       }
     } catch (error) {
       this.#before = before;
-      // Better now than before the next change. If it fails again, it is retried then.
+      // Restores at once rather than before the next change. If that fails, it is retried then.
       await this.putBack().catch(() => undefined);
       throw error;
     }
@@ -96,7 +96,7 @@ export class EntityTable {
     this.#before = new Map();
   }
 
-  /** Reads the current entities of a group. */
+  /** Reads the current state of a group's entities. */
   async #read(group: readonly EntityWrite[]): Promise<Map<string, Stored>> {
     const before = new Map<string, Stored>();
     for (const { kind, id } of group) {

@@ -4,7 +4,7 @@ import type { WideColumnSettings } from './settings.ts';
 
 const { responseErrorCodes: code } = types;
 
-/** Temporary errors of a database. */
+/** Labels of temporary database errors. */
 const TRANSIENT = new Map<number, string>([
   [code.overloaded, 'overloaded'],
   [code.unavailableException, 'unavailable'],
@@ -18,15 +18,15 @@ const TRANSIENT = new Map<number, string>([
 ]);
 
 /**
- * Classifies a failed attempt: a label for statistics, and whether an immediate retry may succeed. Unreachable hosts
- * and timeouts do not pass immediately.
+ * Classifies a failed attempt: returns a label for statistics, and whether a retry soon may succeed, which is not the
+ * case for unreachable hosts and timeouts.
  */
 export function judge(error: unknown): { readonly reason: string; readonly isPassing: boolean } {
   const first = rootOf(error);
   if (first instanceof errors.ResponseError) {
     const reason = TRANSIENT.get(first.code);
     if (reason !== undefined) return { reason, isPassing: true };
-    // Compatible databases have their own codes for throttling.
+    // Compatible databases report throttling with codes of their own.
     if (/rate|overload|throttl|too many/i.test(first.message)) return { reason: 'overloaded', isPassing: true };
     return { reason: 'refused', isPassing: false };
   }
@@ -35,7 +35,7 @@ export function judge(error: unknown): { readonly reason: string; readonly isPas
   return { reason: 'no_host', isPassing: false };
 }
 
-/** Selects the most informative error of all hosts: one of the database before one of a failed connection. */
+/** Returns the most informative error of all hosts: database errors take precedence over connection errors. */
 export function rootOf(error: unknown): unknown {
   if (!(error instanceof errors.NoHostAvailableError)) return error;
   const inner: unknown[] = Object.values(error.innerErrors ?? {});
@@ -45,7 +45,7 @@ export function rootOf(error: unknown): unknown {
   return reported ?? inner.find((each) => each instanceof Error) ?? error;
 }
 
-/** Error of a start that fails because of the database. */
+/** Returns the error of a start that fails because of the database. */
 export function refuse({ hosts, port }: WideColumnSettings, reason: string): StartupError {
   const place = hosts.map((host) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(', ');
   return new StartupError(`Cannot use the wide-column database at ${place}: ${reason.trim().replaceAll(/\s+/g, ' ')}`);

@@ -1,7 +1,7 @@
 import { type Client, types } from 'cassandra-driver';
 import type { WideColumnDeps } from './settings.ts';
 
-/** Ticks reserved at a time: ten seconds. */
+/** Number of ticks reserved at once: ten seconds. */
 const RESERVED = 10_000_000;
 const MICROSECONDS = 1000;
 const ATTEMPTS = 10;
@@ -21,11 +21,11 @@ interface Row {
 /**
  * Lease of a keyspace by one hub, and the source of its write timestamps.
  *
- * Of two writes of one cell, such a database retains the one with the later timestamp. So timestamps are ticks: at
- * least the clock's microseconds, and each later than all before, including those of earlier holders. A row stores the
- * end of the reserved ticks, and a new holder starts after it, whatever its clock says. The holder takes the lease with
- * its first write, and puts its name into that row. An earlier holder that is still alive notices that at its next
- * reservation, and stops writing. A hub that never writes does not disturb another.
+ * Of two writes to a cell, these databases retain the one with the later timestamp. So timestamps are ticks: at least
+ * the clock's microseconds, and strictly increasing across all holders. A row stores the end of the reserved ticks, and
+ * a new holder starts after it, whatever its clock says. A hub takes the lease with its first write and puts its name
+ * into that row. A previous holder that is still alive detects this at its next reservation and stops writing. A hub
+ * that never writes does not affect the holder.
  */
 export class KeyspaceLease {
   readonly hubId: string;
@@ -43,12 +43,12 @@ export class KeyspaceLease {
     this.hubId = hubId;
   }
 
-  /** Creates the row if it is missing. */
+  /** Reads the row of the lease, creating it if necessary. */
   static async open(client: Client, deps: Pick<WideColumnDeps, 'now' | 'newId'>): Promise<KeyspaceLease> {
     const found = await rowOf(client);
     if (found !== undefined) return new KeyspaceLease(client, deps, found.id);
     await client.execute(MAKE, [deps.newId()], CONDITIONAL);
-    // Another hub may have created it concurrently.
+    // Another hub may have created the row concurrently.
     return KeyspaceLease.open(client, deps);
   }
 

@@ -4,7 +4,7 @@ import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Statement, WriteRequest } from './sender.ts';
 
-/** Maximum bytes of the rows of a partition written at once. Nodes reject mutations above 16 MiB. */
+/** Maximum size of a write to one partition, in bytes. Nodes reject mutations above 16 MiB. */
 const WRITE_BYTES_MAX = 64 << 10;
 /** Approximate size of a row without its strings. */
 const ROW_BYTES = 64;
@@ -18,7 +18,7 @@ const SET_COLLISION = 'INSERT INTO collision (partition, id, start_ms, bodies) V
 const DELETE_COLLISION = 'DELETE FROM collision USING TIMESTAMP ? WHERE partition = ? AND id = ?';
 const READ_COLLISIONS = 'SELECT id, start_ms, bodies FROM collision WHERE partition = ?';
 
-/** Writes for rows, with timestamps from `tick` on. Rows of the same partition and table go into one batch. */
+/** Returns the writes for rows, with timestamps from `tick` on. Rows of the same partition and table are batched. */
 export function rowWrites(rows: readonly StoredRow[], tick: number): WriteRequest[] {
   const open = new Map<string, { statements: Statement[]; bytes: number; isLogged: false }>();
   const writes: WriteRequest[] = [];
@@ -60,7 +60,7 @@ function bytesOf(row: StoredRow): number {
   return bytes + row.location.length + ROW_BYTES * row.memberships.length;
 }
 
-/** All rows, collisions last. */
+/** Reads all rows, collisions last. */
 export async function readRows(client: Client, consistency: number): Promise<StoredRow[]> {
   const rows = await readPartitions(
     client,

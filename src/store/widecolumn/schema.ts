@@ -3,15 +3,16 @@ import { refuse } from './failures.ts';
 import type { WideColumnSettings } from './settings.ts';
 
 /**
- * Partitions of each table, by a hash of kind and id. Part of the schema: with another number no row would be found.
+ * Number of partitions of each table, selected by a hash of kind and id. Part of the schema: with another number, rows
+ * would not be found.
  */
 const PARTITIONS = 64;
 
 /**
- * Statements for each version; the first ones create version 1. Statements may run twice, or at two hubs at once. Times
- * are milliseconds since 1970; `made` orders entities by creation; `memberships` is a JSON array of KeptMembership
- * (core/item.ts). `collision` holds the pairs of trackables that collide: `id` is a JSON array of their ids, `bodies`
- * one of their motions at the start.
+ * Statements that migrate to each version; the first ones create version 1. Statements may run twice, or on two hubs
+ * concurrently. Times are milliseconds since 1970; `made` orders entities by creation; `memberships` is a JSON array of
+ * KeptMembership (core/item.ts). `collision` contains the colliding pairs of trackables: `id` is a JSON array of their
+ * ids, `bodies` one of their motions at the start.
  *
  * Rows of a partition are written in one batch, which is one mutation for its node.
  */
@@ -53,7 +54,7 @@ export async function prepareSchema(client: Client, settings: WideColumnSettings
   for (const [index, statements] of STEPS.entries()) {
     if (index < version) continue;
     for (const statement of statements) await client.execute(statement, [], NOW);
-    // The first hub records the version; concurrent hubs have run the same statements.
+    // Only the first hub records the version; concurrent hubs have run the same statements.
     const count = index === 0 ? ([FIRST, [1]] as const) : ([NEXT, [index + 1, index]] as const);
     await client.execute(count[0], count[1], { isIdempotent: false });
   }
@@ -61,7 +62,9 @@ export async function prepareSchema(client: Client, settings: WideColumnSettings
 
 export const ALL_PARTITIONS: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
-/** Partition of an object: FNV-1a of its UTF-16 units. http://www.isthe.com/chongo/tech/comp/fnv/ */
+/**
+ * Returns the partition of an object by FNV-1a over its UTF-16 code units. http://www.isthe.com/chongo/tech/comp/fnv/
+ */
 export function partitionOf({ kind, id }: { readonly kind: string; readonly id: string }): number {
   const key = `${kind} ${id}`;
   let hash = 0x811c9dc5;

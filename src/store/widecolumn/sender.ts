@@ -5,18 +5,18 @@ import { eachOf } from './each_of.ts';
 import { judge } from './failures.ts';
 import type { WideColumnDeps, WideColumnSettings } from './settings.ts';
 
-/** Concurrent writes: enough to keep a cluster busy, and few for a busy one. */
+/** Maximum number of concurrent writes: enough to use an idle cluster, without overloading a busy one. */
 const AT_ONCE = 16;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
 
-/** A statement with its values. Each has its own timestamp, so writing it twice or late does no harm. */
+/** A statement with its values. It contains its own timestamp, so writing it twice or late is harmless. */
 export interface Statement {
   readonly query: string;
   readonly params: readonly unknown[];
 }
 
-/** Statements of one request. `isLogged`: the database executes all or none of them, at a cost. */
+/** Statements of one request. `isLogged` makes the batch atomic, at a cost. */
 export interface WriteRequest {
   readonly statements: readonly Statement[];
   readonly bytes: number;
@@ -24,8 +24,8 @@ export interface WriteRequest {
 }
 
 /**
- * Sends writes at the rate of a token bucket, and retries writes that an overloaded database rejected. A write fails if
- * it does not succeed within the request timeout.
+ * Sends writes, limited by a token bucket, and retries writes that an overloaded database has rejected. A write fails
+ * if it does not succeed within the request timeout.
  */
 export class Sender {
   readonly #client: Client;
@@ -71,7 +71,7 @@ export class Sender {
     }
   }
 
-  /** Counts a failed attempt of another user of the client; the sender counts its own. */
+  /** Counts a failed attempt of other code that uses the client. The sender counts its own failures. */
   countFailure(error: unknown): void {
     const { reason } = judge(error);
     this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
@@ -81,7 +81,7 @@ export class Sender {
     return this.#failures.size > 0;
   }
 
-  /** Failed attempts since the last call, by reason. */
+  /** Returns the number of failed attempts since the last call, by reason. */
   takeFailures(): ReadonlyMap<string, number> {
     const failures = this.#failures;
     this.#failures = new Map();

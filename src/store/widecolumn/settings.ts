@@ -7,15 +7,15 @@ export interface WideColumnSettings {
   readonly keyspace: string;
   /** In CQL syntax: {'class': 'SimpleStrategy', 'replication_factor': 1} */
   readonly replication: string;
-  /** Null: the data center of the first host that replies. */
+  /** Null for the data center of the first host that replies. */
   readonly datacenter: string | null;
   readonly readConsistency: string;
   readonly writeConsistency: string;
   readonly connectTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** `pem`: a file with trusted certificates; null for those that Node.js trusts. */
+  /** `pem` is a file with trusted certificates; null for the certificates that Node.js trusts. */
   readonly tls: { readonly pem: string | null } | undefined;
-  /** Infinity: no limit. */
+  /** Rate limit; Infinity for none. */
   readonly bytesPerSecond: number;
   readonly burstBytes: number;
 }
@@ -25,7 +25,7 @@ export interface WideColumnDeps {
   /** Milliseconds since 1970. */
   now(): number;
   wait(ms: number): Promise<void>;
-  /** From 0 to 1. */
+  /** Returns a random number in [0, 1). */
   random(): number;
   newId(): string;
 }

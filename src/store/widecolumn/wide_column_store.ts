@@ -12,11 +12,11 @@ import { Sender } from './sender.ts';
 import type { WideColumnDeps, WideColumnSettings } from './settings.ts';
 
 /**
- * The hub's keyspace in Cassandra or a compatible database. A committed write is on as many nodes as the consistency
- * requires.
+ * A store in a keyspace of Cassandra or a compatible database. A committed write is on as many nodes as the consistency
+ * level requires.
  *
- * A commit writes its rows first, each independently: a rejected commit may have written some of them, and its caller
- * writes these or newer ones again. Then it writes the entities, all or none as far as EntityTable can guarantee that.
+ * A commit first writes its rows, each independently. A rejected commit may have written some of them; the caller
+ * writes these or newer rows again. Then it writes the entities, atomically as far as EntityTable can guarantee that.
  */
 export class WideColumnStore implements Store {
   readonly #client: Client;
@@ -24,7 +24,7 @@ export class WideColumnStore implements Store {
   readonly #sender: Sender;
   readonly #lease: KeyspaceLease;
   readonly #entities: EntityTable;
-  /** Resolves when all requested work is done. */
+  /** Resolves when all requested operations are done. */
   #line: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -37,7 +37,7 @@ export class WideColumnStore implements Store {
     this.#entities = new EntityTable(client, { ...parts, consistency });
   }
 
-  /** Connects, and creates missing tables. Rejects with a StartupError that names the hosts. */
+  /** Connects and creates missing tables. Rejects with a StartupError that contains the hosts. */
   static async open(settings: WideColumnSettings, deps: WideColumnDeps): Promise<WideColumnStore> {
     let client: Client | undefined;
     try {
@@ -51,7 +51,7 @@ export class WideColumnStore implements Store {
     }
   }
 
-  /** Rejects with a StartupError if the keyspace cannot be read. */
+  /** Reads all data. Rejects with a StartupError if the keyspace cannot be read. */
   load(read?: (part: StoredPart) => void): Promise<StoredState> {
     return this.#inLine(async () => {
       try {
@@ -75,7 +75,7 @@ export class WideColumnStore implements Store {
         if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#lease.ticks(rows.length)));
         await this.#entities.write(entities);
       } catch (cause) {
-        // Requests other than writes may fail, too.
+        // A request that is not a write has failed, which the sender has not counted.
         if (!this.#sender.hasFailures) this.#sender.countFailure(cause);
         throw new Error(`Cannot write to the wide-column database: ${inWords(cause)}`, { cause });
       }
@@ -88,7 +88,7 @@ export class WideColumnStore implements Store {
     return closed.then(() => undefined);
   }
 
-  /** Failed write attempts since the last call, by reason; most were retried successfully. */
+  /** Returns the number of failed write attempts since the last call, by reason. Most were retried successfully. */
   takeFailures(): ReadonlyMap<string, number> {
     return this.#sender.takeFailures();
   }
