@@ -19,7 +19,7 @@ const LATE_MS = 6000;
 const program = await natsProgram();
 const skip = 'missing' in program ? `no nats-server: ${program.missing}` : false;
 
-test('Of two hubs that share all objects one takes over when the other is killed, or hangs: no acknowledged write is lost and no event is published twice', {
+test('When one of two hubs is killed or hangs, the other takes over: no acknowledged write is lost and no event is published twice', {
   skip,
 }, async () => {
   if ('missing' in program) return;

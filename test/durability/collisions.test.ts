@@ -27,7 +27,7 @@ async function drive(hub: HubProcess, name: string, east: number): Promise<void>
   assert.equal(answered?.status, 204);
 }
 
-/** Waits until the hub has run for longer than the delay of events after a restart. */
+/** Waits until the hub has run for longer than restart_event_delay. */
 async function passDelay(hub: HubProcess): Promise<void> {
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
   sockets.push(socket);
@@ -37,7 +37,7 @@ async function passDelay(hub: HubProcess): Promise<void> {
   await crossings.next(({ event_type: type, provider_id: by }: Event) => type === 'region_exit' && by === 'tag c');
 }
 
-/** Published events in short form: `start b a` says that b has met a. */
+/** Formats published events: `start b a` means that b has collided with a. */
 function published({ events }: Recorder): string[] {
   return events.map(({ collision_type: type, collisions }: Event) => {
     const [mover, other] = collisions.map(({ id }: Event) => id.at(-1));
@@ -50,7 +50,7 @@ const isOf =
   ({ collision_type: actual }: Event): boolean =>
     actual === type;
 
-test('Two that have parked touch after a crash, without a second start, and end once when they part', async () => {
+test('Two parked trackables touch after a crash, without a second start, and their collision ends once when they separate', async () => {
   const folder = newFolder();
   const first = await HubProcess.start(folder, SETTINGS);
   await configure(first);
@@ -77,7 +77,7 @@ test('Two that have parked touch after a crash, without a second start, and end 
 
   const fourth = await HubProcess.start(folder, SETTINGS);
   const none = await subscribe(fourth);
-  // Each crash may have come before a place was written.
+  // Each crash may have happened before a position was written.
   await drive(fourth, 'b', 9);
   await drive(fourth, 'a', 0);
   await drive(fourth, 'b', 0.5);
@@ -86,9 +86,9 @@ test('Two that have parked touch after a crash, without a second start, and end 
   await fourth.stop();
 });
 
-test('A published start is not published again, although the crash loses the location that caused it', async () => {
+test('A published start is not repeated, although the crash loses the location that caused it', async () => {
   const folder = newFolder();
-  // Longer than the second run lives where nothing holds it up: nothing is written for its time alone.
+  // Longer than the second run normally lives, so that nothing is written because of its age.
   const settings = { ...SETTINGS, db_flush_interval: 2000 };
   const first = await HubProcess.start(folder, settings);
   await configure(first);
@@ -104,7 +104,8 @@ test('A published start is not published again, although the crash loses the loc
 
   const third = await HubProcess.start(folder, settings);
   const last = await subscribe(third);
-  // It has parked and sends nothing while the delay passes, as the exit of another object by its timeout shows.
+  // It has parked and sends nothing during the delay. The exit of another object by its timeout shows that the delay
+  // has passed.
   await passDelay(third);
   await drive(third, 'b', 0.1);
   await last.next(isOf('colliding'));

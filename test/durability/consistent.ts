@@ -38,8 +38,8 @@ interface Named {
 }
 
 /**
- * Stops a hub and starts it again: it must have the same, whatever it has in memory, in its shards and on disk, and its
- * database must hold nothing else. Returns its contents.
+ * Restarts a hub, and checks that memory, shards and disk agree and that its database contains nothing else. Returns
+ * its contents.
  */
 export async function assertConsistent(hub: TestHub, settings: TestSettings): Promise<Record<string, unknown[]>> {
   await hub.settle();

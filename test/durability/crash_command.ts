@@ -9,20 +9,19 @@ import { mqttReport, ROUND_HEAD, roundLine } from './mqtt/mqtt_report.ts';
 import { runMqttRounds } from './mqtt/mqtt_rounds.ts';
 
 /**
- * `npm run crash -- --rounds 100 --seed 1`: kills a hub again and again, and reports what was lost.
+ * `npm run crash -- --rounds 100 --seed 1`: kills a hub repeatedly, and reports lost data.
  *
- * `npm run crash -- --cluster 3 --rounds 100 --seed 1 --nats 3 --save FILE`: the same with several hubs that are one, on
- * that many NATS servers, which are killed, stopped and cut off; three of them for more than two hubs when left out. It fails
- * if anything was lost, published twice or otherwise wrong; `--save` writes all findings as JSON.
+ * `npm run crash -- --cluster 3 --rounds 100 --seed 1 --nats 3 --save FILE`: the same with a cluster of hubs on that
+ * many NATS servers, which are killed, suspended and partitioned. The default is three servers for more than two hubs.
+ * It fails if anything was lost, published twice or otherwise wrong; `--save` writes all findings as JSON.
  *
- * `npm run crash -- --cluster 3 --release ../hub-before --rounds 6`: a rolling upgrade instead. The hubs begin as
- * those of another checkout, with its own node_modules, and in each round the next one is stopped and started as one
- * of this checkout; once all are, one of the other takes a seat again, or refuses to start where it cannot read what the
- * new ones write.
+ * `npm run crash -- --cluster 3 --release ../hub-before --rounds 6`: a rolling upgrade instead. The hubs start from
+ * another checkout with its own node_modules, and in each round the next one is replaced by one of this checkout.
+ * Afterwards, one of the other checkout takes a seat again, or fails to start if it cannot read the newer data.
  *
- * `npm run crash -- --mqtt --rounds 50 --seed 1`: a hub and a mosquitto (`--broker hivemq`: another broker) under load of sources with QoS 1. In each round one of
- * them, or both, or the connection between them goes down; a proxy between them tells what the broker has forgotten from
- * what the hub has lost.
+ * `npm run crash -- --mqtt --rounds 50 --seed 1`: a hub and a mosquitto (`--broker hivemq`: another broker) under load
+ * of sources with QoS 1. In each round one of them, both, or the connection between them fails. A proxy between them
+ * distinguishes what the broker has forgotten from what the hub has lost.
  */
 const { values } = parseArgs({
   options: {
@@ -42,7 +41,7 @@ const options = { rounds: Number(values.rounds), seed: Number(values.seed) };
 const ends: (() => void)[] = [];
 const atEnd = (callback: () => void): void => void ends.push(callback);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Hubs and servers would go on without it.
+  // Otherwise hubs and servers would outlive it.
   process.once(signal, () => {
     for (const end of ends) end();
     process.exit(1);

@@ -4,27 +4,27 @@ import { type Crash, Ledger } from './ledger.ts';
 import { Pairs } from './pairs.ts';
 import { RESTART_DELAY_MS, Walkers } from './walkers.ts';
 
-/** Clients that send one request after the other, besides the walkers and the pairs. */
+/** Clients that send requests sequentially, in addition to the walkers and the pairs. */
 const CLIENTS = ['a', 'b', 'c', 'd'];
-/** With fast writes: what a busy hub may lose of last locations. */
+/** With fast writes: age of last locations that a busy hub may lose. */
 const LOST_MS = 2000;
-/** Load before the end of a round. Every fifth is longer than what may be lost. */
+/** Load before the end of a round. Every fifth round is longer than the time that may be lost. */
 const LOAD_MS = { min: 50, max: 1000, long: LOST_MS + 500 };
 const LONG_EVERY = 5;
-/** Every Nth round asks the hub to stop under the same load instead. */
+/** Every Nth round stops the hub under the same load instead. */
 const STOP_EVERY = 10;
 
 export interface RoundsOptions {
   readonly rounds: number;
   readonly seed: number;
-  /** Called after each round, with the number of rounds that are done. */
+  /** Called after each round, with the number of completed rounds. */
   done?(rounds: number): void;
   readonly atEnd?: AtEnd;
 }
 
 /**
- * Starts a hub on one folder again and again, with each value of db_fast_writes in turn, and kills it at a random moment
- * of mixed load. Each start is compared with all that the hub acknowledged and published in earlier rounds.
+ * Starts a hub on one folder repeatedly, with each value of db_fast_writes in turn, and kills it at a random moment of
+ * mixed load. Each start is compared with all that the hub acknowledged and published in earlier rounds.
  */
 export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOptions): Promise<Findings> {
   const folder = newFolder(atEnd);
@@ -39,11 +39,11 @@ export async function runCrashRounds({ rounds, seed, done, atEnd }: RoundsOption
     const settings = { db_fast_writes: isFast, restart_event_delay: RESTART_DELAY_MS, num_threads: 2 };
     const hub = await HubProcess.start(folder, settings, atEnd);
     if (round === 1) for (const moving of [walkers, pairs]) await moving.configure(hub);
-    // First who waits for what is overdue: the hub does not wait for the subscriber.
+    // The subscriber of overdue exits first, because the hub does not wait for it.
     await walkers.arrive(hub, findings);
     await pairs.arrive(hub, findings);
     await ledger.check(hub, findings, crash);
-    // The last start is there to look at what the last crash has left.
+    // The last start only serves to check the result of the last crash.
     const isLast = round > rounds;
     const isStopped = isLast || round % STOP_EVERY === 0;
     const load = isLast ? [] : loadOn(hub, { ledger, walkers, pairs, random });
@@ -80,7 +80,7 @@ function loadOn(hub: HubProcess, { ledger, walkers, pairs, random }: Load): Prom
 
 const WRONGS_SHOWN = 20;
 
-/** The findings as lines of text. */
+/** Formats the findings as lines. */
 export function reportOf({ counts, wrongs }: Findings, { rounds, seed }: RoundsOptions): string {
   const all = [['rounds', `${rounds}, seed ${seed}`], ...counts, ['lost, repeated or wrong', wrongs.length]];
   return [...all.map(([what, times]) => `${String(what).padEnd(36)}${times}`), ...wrongs.slice(0, WRONGS_SHOWN)].join(

@@ -18,7 +18,7 @@ after(async () => {
   await hub.crash();
 });
 
-/** Error, settings that cause it, and text of the one line. */
+/** Error, settings that cause it, and expected text of the one line. */
 const FAILURES: readonly { what: string; folder: () => string; settings: () => object; says: () => string }[] = [
   {
     what: 'another hub has the database',
@@ -27,7 +27,7 @@ const FAILURES: readonly { what: string; folder: () => string; settings: () => o
     says: () => `Cannot use the database ${join(folder, 'data.dat')}: another hub is using it`,
   },
   {
-    what: 'the port is taken',
+    what: 'the port is in use',
     folder: newFolder,
     settings: () => ({ port }),
     says: () => `Cannot listen on 127.0.0.1:${port}: the port is in use by another process`,

@@ -1,4 +1,4 @@
-/** In the order of a report. */
+/** Kinds of checks, in the order of a report. */
 const COUNTED = [
   'kills with db_fast_writes true',
   'kills with db_fast_writes false',

@@ -9,7 +9,10 @@ import { fenceOf, locationOf, randomFrom } from './hub_process.ts';
 const SETTINGS = { num_threads: 2, db_flush_interval: 20 };
 const TAGS = 40;
 
-/** Sends locations of many tags, in and out of fences, until it is canceled. Resolves with the number of accepted ones. */
+/**
+ * Sends locations of many tags, inside and outside fences, until it is canceled. Resolves with the number of accepted
+ * ones.
+ */
 function stream(hub: TestHub, seed: number): { stop(): Promise<number> } {
   const random = randomFrom(seed);
   let isRunning = true;
@@ -56,7 +59,7 @@ function assertBalanced(hub: TestHub, accepted: number): void {
   assert.equal(processed + outdated, accepted);
 }
 
-test('Everything is deleted again and again while locations stream in: memory, shards and disk agree', async (t) => {
+test('Everything is deleted repeatedly while locations arrive: memory, shards and disk agree', async (t) => {
   const hub = await openTestHub(SETTINGS);
   t.after(hub.close);
   const streaming = stream(hub, 1);
@@ -88,7 +91,7 @@ test('When everything is deleted after the last location, nothing is left anywhe
   for (const [what, list] of Object.entries(state)) assert.deepEqual(Object.keys(list), [], what);
 });
 
-test('The store thread and the shard workers are killed in mid-load: nothing accepted is lost, no event comes twice', async (t) => {
+test('The store thread and the shard workers are killed under load: nothing accepted is lost, and no event is repeated', async (t) => {
   const hub = await openTestHub(SETTINGS);
   t.after(hub.close);
   await populate(hub);
@@ -121,7 +124,7 @@ test('The store thread and the shard workers are killed in mid-load: nothing acc
   );
 });
 
-test('Without persist_locations, killed workers and deletions lose nothing in memory, and the disk has entities alone', async (t) => {
+test('Without persist_locations, killed workers and deletions lose nothing in memory, and the disk has only entities', async (t) => {
   const settings = { ...SETTINGS, persist_locations: false };
   const hub = await openTestHub(settings);
   t.after(hub.close);
@@ -149,7 +152,7 @@ test('Without persist_locations, killed workers and deletions lose nothing in me
   assert.deepEqual((await second.get('/zones')).body, []);
 });
 
-/** Per fence and object, entries and exits alternate, and none is published twice. */
+/** Entries and exits alternate for each fence and object, and none is published twice. */
 function assertInTurn(events: readonly { [member: string]: string }[]): void {
   const inside = new Set<string>();
   assert.ok(events.length > 100, `${events.length} events`);

@@ -11,13 +11,13 @@ import { fenceOf, HubProcess, locationOf } from './hub_process.ts';
 const NO_WAY = 'there is no way to fill a disk here: no mount, no prlimit';
 const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0f';
 
-test('With db_fast_writes a hub on a full disk still accepts locations, reports that, and recovers without loss', async (context) => {
+test('With db_fast_writes, a hub on a full disk still accepts locations, reports the problem, and recovers without loss', async (context) => {
   const disk = smallDisk(context) ?? limitedDisk();
   if (disk === undefined) context.skip(NO_WAY);
   else await outlive(disk, true);
 });
 
-test('Without db_fast_writes a hub whose files cannot grow answers locations with an error, says so, and recovers without loss', async (context) => {
+test('Without db_fast_writes, a hub whose files cannot grow rejects locations, reports the problem, and recovers without loss', async (context) => {
   const disk = limitedDisk() ?? smallDisk(context);
   if (disk === undefined) context.skip(NO_WAY);
   else await outlive(disk, false);
@@ -41,17 +41,17 @@ async function outlive(disk: Disk, isFast: boolean): Promise<void> {
   assert.equal((await hub.get(`/trackables/${refused}`))?.status, 404);
   const answers: string[] = [];
   for (let east = 1; east <= 20; east++) {
-    // Longer each time: what is no longer than before may still fit.
+    // Longer each time: a value that is no longer than before may still fit.
     const properties = { note: 'x'.repeat(1000 * east) };
     const answered = await hub.put('/providers/early/location', locationOf('early', east / 10, { properties }));
     answers.push(`${answered?.status}`);
   }
-  // From the first that does not fit on, none is taken.
+  // From the first one that does not fit on, none is accepted.
   assert.match(answers.join(' '), isFast ? /^(204 ?){20}$/ : /^(204 ){0,5}(503 ?)+$/);
   const database = await failing(hub);
   assert.match(database.error ?? '', disk.says);
   assert.ok((database.pending_rows ?? 0) > 0 && Date.parse(database.failing_since ?? '') > 0, JSON.stringify(database));
-  // A subscriber must not miss what has happened.
+  // A subscriber must not miss any event.
   await events.next((event) => event.event_type === 'region_entry' && event.provider_id === 'early');
   assert.equal((await hub.get('/health'))?.status, 200);
 
@@ -89,7 +89,7 @@ async function createUntilRefused(hub: HubProcess): Promise<string[]> {
     const answered = await hub.post('/trackables', { id, type: 'omlox', properties: { text: 'x'.repeat(3000) } });
     if (answered?.status !== 201) return taken;
     taken.push(id);
-    assert.ok(taken.length < 50, 'the disk takes everything');
+    assert.ok(taken.length < 50, 'the disk accepts everything');
   }
 }
 
@@ -113,7 +113,7 @@ async function failing(hub: HubProcess): Promise<Database> {
   }
 }
 
-test('A hub that is stopped while its disk is full reports the lost rows, and the rest is sound', async (context: TestContext) => {
+test('A hub that is stopped while its disk is full reports the lost rows, and the rest is intact', async (context: TestContext) => {
   const disk = smallDisk(context) ?? limitedDisk();
   if (disk === undefined) {
     context.skip(NO_WAY);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type HubProcess, newFolder } from './hub_process.ts';
 
-/** A disk that takes no more from a hub, and then does again. */
+/** A disk that fills up for a hub, and becomes writable again. */
 export interface Disk {
   readonly folder: string;
   fill(hub: HubProcess): void;
@@ -16,14 +16,14 @@ export interface Disk {
 }
 
 /**
- * Files cannot grow any more: the system refuses what lies behind the present end of the log. Undefined where the
- * system has no such limits for a process that runs.
+ * Limits the size of files to the current end of the log. Undefined if the system has no such limits for running
+ * processes.
  */
 export function limitedDisk(): Disk | undefined {
   if (run('prlimit', ['--version']).status !== 0) return undefined;
   const folder = newFolder();
   const limit = (hub: HubProcess, bytes: string) => {
-    // The soft limit alone, so that it can be lifted again.
+    // Only the soft limit, so that it can be raised again.
     const { status, stderr } = run('prlimit', ['--pid', String(hub.pid), `--fsize=${bytes}:`]);
     assert.equal(status, 0, stderr);
   };
@@ -35,7 +35,7 @@ export function limitedDisk(): Disk | undefined {
   };
 }
 
-/** A small file system of its own; undefined where none may be mounted. */
+/** A small file system; undefined if none may be mounted. */
 export function smallDisk(context: TestContext): Disk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'hub-disk-'));
   const { status } = run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder]);

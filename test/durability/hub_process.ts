@@ -9,10 +9,10 @@ import type { TestSettings } from '../support/running_hub.ts';
 const ROOT = new URL('../..', import.meta.url).pathname;
 const RUNNING = /API +(https?:\S+)/;
 
-/** Response to a request; undefined if the hub ended before it. */
+/** Response to a request; undefined if the hub exited first. */
 export interface Answered {
   readonly status: number;
-  /** As JSON.parse gives it: which members it has is what the tests are about. */
+  /** A result of `JSON.parse`, whose members the tests check. */
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
@@ -23,10 +23,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Calls back at the end: of the tests of a file, or of a program. */
+/** Registers a callback for the end of a test file or of a program. */
 export type AtEnd = (callback: () => void) => void;
 
-/** A folder for a hub's files, removed at the end. */
+/** Creates a folder for a hub's files, which is removed at the end. */
 export function newFolder(atEnd: AtEnd = after): string {
   const folder = mkdtempSync(join(tmpdir(), 'hub-durability-'));
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,19 +35,19 @@ export function newFolder(atEnd: AtEnd = after): string {
 
 interface HubProcessOptions {
   readonly args?: readonly string[];
-  /** Folder of the hub's release, this one when left out. */
+  /** Folder of the hub's release; this one by default. */
   readonly checkout?: string;
-  /** Numbers of user and group, for tests that run as root. */
+  /** User and group ids, for tests that run as root. */
   readonly user?: { readonly uid?: number; readonly gid?: number };
 }
 
-/** The real program in a process of its own. */
+/** The hub program in a separate process. */
 export class HubProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ended>;
   #stdout = '';
   #stderr = '';
-  /** `http://127.0.0.1:port/hub/v2`, or https */
+  /** `http://127.0.0.1:port/hub/v2`, or https. */
   base = '';
 
   constructor(
@@ -82,7 +82,7 @@ export class HubProcess {
     return hub;
   }
 
-  /** Resolves when the hub says where it listens. */
+  /** Resolves when the hub prints its address. */
   async listening(): Promise<void> {
     for (;;) {
       const found = RUNNING.exec(this.#stdout);
@@ -101,7 +101,7 @@ export class HubProcess {
     return this.#stderr;
   }
 
-  /** Number of the process. */
+  /** Process id. */
   get pid(): number {
     return this.#child.pid ?? 0;
   }
@@ -110,23 +110,23 @@ export class HubProcess {
     return this.#ended;
   }
 
-  /** Ends the process as a crash would. */
+  /** Kills the process. */
   crash(): Promise<Ended> {
     this.#child.kill('SIGKILL');
     return this.#ended;
   }
 
-  /** Tells the process to look for a new certificate. */
+  /** Signals the process to reload its certificate. */
   hangUp(): void {
     this.#child.kill('SIGHUP');
   }
 
-  /** Waits until the process has logged a text. */
+  /** Waits until the process has logged a string. */
   async logged(text: string): Promise<void> {
     while (!this.#stderr.includes(text)) await once(this.#child.stderr as NodeJS.EventEmitter, 'data');
   }
 
-  /** Asks the process to stop. */
+  /** Stops the process. */
   stop(): Promise<Ended> {
     this.#child.kill('SIGTERM');
     return this.#ended;
@@ -156,7 +156,7 @@ export class HubProcess {
   }
 }
 
-/** A location some meters to the east of 9° E, 50° N, generated now. */
+/** A location some meters east of 9° E, 50° N, generated now. */
 export function locationOf(provider: string, east: number, more = {}) {
   return {
     provider_id: provider,
@@ -173,7 +173,7 @@ export function fenceOf(id: string, more = {}) {
   return { id, region: { type: 'Point', coordinates: [9, 50] }, radius: 10, ...more };
 }
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Pseudorandom numbers from 0 to 1 for a seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -20,14 +20,14 @@ interface Sent {
 
 /** Requests to a hub and its acknowledgments. The hub must never lose an acknowledged change. */
 export class Ledger {
-  /** Entities by path; undefined: deleted. */
+  /** Entities by path; undefined if deleted. */
   readonly #entities = new Map<string, object | undefined>();
   /** Paths of changes without a response, whose outcome is unknown. */
   readonly #unsure = new Set<string>();
-  /** Numbered locations of each provider, since the last check. */
+  /** Numbered locations of each provider, since the previous check. */
   readonly #locations = new Map<string, Sent[]>();
 
-  /** Sends one request of a random kind. Returns false if the hub has ended, or is shutting down and rejects it. */
+  /** Sends a random request. Returns false if the hub has exited, or is shutting down and rejects it. */
   async ask(hub: HubProcess, own: string, random: () => number): Promise<boolean> {
     const dice = random();
     if (dice < 0.5) return this.#locate(hub, `${own} ${Math.floor(random() * 30)}`);

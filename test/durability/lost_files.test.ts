@@ -43,7 +43,7 @@ test('A hub whose log was removed after a crash does not start, and continues wi
   const again = new HubProcess(folder, {}, after, { args: ['--accept-loss'] });
   await again.listening();
   assert.match(again.log, /"msg":"Going on without what is lost: the last \d+ of \d+ commits/);
-  const { body: left } = (await again.get('/trackables')) ?? assert.fail('the hub is gone');
+  const { body: left } = (await again.get('/trackables')) ?? assert.fail('the hub has exited');
   assert.ok(left.length < ids.length);
   await again.crash();
   const third = await HubProcess.start(folder);
@@ -51,7 +51,7 @@ test('A hub whose log was removed after a crash does not start, and continues wi
   await third.stop();
 });
 
-test('restore takes back the loss, and the hub starts without a word', async () => {
+test('restore undoes the loss, and the hub starts without a message', async () => {
   const folder = newFolder();
   const { hub, ids } = await hubWith(folder, 3);
   const backup = join(newFolder(), 'copy');
@@ -95,7 +95,7 @@ test('A hub does not serve an entity that has changed in its file; check and exp
   await third.stop();
 });
 
-test('A second hub does not start on the file of the first, by any link, and with its lock removed', async () => {
+test('A second hub does not start on the file of the first, through any link, even with its lock removed', async () => {
   const folder = newFolder();
   const { hub, ids } = await hubWith(folder, 2);
   const [hard, soft] = [newFolder(), newFolder()];
@@ -114,7 +114,7 @@ test('A second hub does not start on the file of the first, by any link, and wit
   await again.stop();
 });
 
-test('A hub says in one line of its log that others could read its files', async () => {
+test('A hub logs one line if others could read its files', async () => {
   const folder = newFolder();
   await (await HubProcess.start(folder)).stop();
   const path = join(folder, 'data.dat');

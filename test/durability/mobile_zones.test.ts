@@ -18,7 +18,7 @@ async function eastsOf(hub: HubProcess): Promise<number[]> {
 }
 
 for (const end of ['crash', 'stop'] as const) {
-  test(`After a ${end} mobile zones are where they were, and follow as before`, async () => {
+  test(`After a ${end}, mobile zones have their last positions, and follow as before`, async () => {
     const folder = newFolder();
     const first = await HubProcess.start(folder, { num_threads: 2 });
     await first.post('/trackables', { id: TRUCK, type: 'omlox', location_providers: ['gps'] });
@@ -44,7 +44,7 @@ for (const end of ['crash', 'stop'] as const) {
   });
 }
 
-test('A hub that is closed takes zones to the last location that it has accepted', async (t) => {
+test('A hub that is closed moves zones to the last location that it has accepted', async (t) => {
   const folder = newFolder();
   const first = await openTestHub({}, { folder });
   await first.post('/zones', { ...READER, id: 'listed', properties: LIST });

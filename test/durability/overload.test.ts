@@ -12,16 +12,16 @@ function assertBalanced(counts: HubCounts, received: number): void {
   assert.equal(processed + outdated + rejected, received, JSON.stringify(counts));
 }
 
-/** A request with locations of providers that no other request names. */
+/** A request with locations of providers that occur in no other request. */
 function send(hub: TestHub, index: number) {
   const locations = Array.from({ length: BATCH }, (_, place) => locationOf(`tag ${index}.${place}`, index));
   return hub.put('/providers/locations', locations);
 }
 
-test('A hub that is full answers 503 with Retry-After, applies nothing of it, and keeps its counters balanced', async (t) => {
+test('A full hub answers 503 with Retry-After, applies nothing of the request, and keeps its counters balanced', async (t) => {
   const hub = await openTestHub({ lane_capacity: 3 * BATCH, num_threads: 1 });
   t.after(hub.close);
-  // Until a new worker is there, everything waits.
+  // Until there is a new worker, everything waits.
   await hub.hub.shards.lanes[0]?.kill();
   const replies = await Promise.all(Array.from({ length: 16 }, (_, index) => send(hub, index)));
   const statuses = replies.map(({ status }) => status);
@@ -55,7 +55,7 @@ test('A hub that is full answers 503 with Retry-After, applies nothing of it, an
   assertBalanced(hub.hub.counts(), 17 * BATCH + many.length);
 });
 
-test('A hub that is closed during load finishes all accepted requests', async () => {
+test('A hub that is closed under load finishes all accepted requests', async () => {
   const hub = await openTestHub({ num_threads: 1 });
   let sent = 0;
   let accepted = 0;
@@ -79,7 +79,7 @@ test('A hub that is closed during load finishes all accepted requests', async ()
   assert.deepEqual(hub.logged, []);
 });
 
-test('A hub that is closed keeps the providers that its last locations have brought along', async (t) => {
+test('A hub that is closed retains the providers that its last locations have created', async (t) => {
   const first = await openTestHub({ num_threads: 1 });
   t.after(first.close);
   const locations = Array.from({ length: 4000 }, (_, index) => locationOf(`tag ${index}`, index % 100));
@@ -101,7 +101,7 @@ test('Without persist_locations, entities survive a restart and locations do not
     location_providers: ['tag'],
   });
   await first.put('/providers/tag/location', locationOf('tag', 0));
-  // A new worker has it, a new hub has not.
+  // A new worker has it; a new hub does not.
   for (const shard of first.hub.shards.lanes) await shard.kill();
   assert.equal((await first.get('/providers/tag/location')).status, 200);
   await first.hub.close();

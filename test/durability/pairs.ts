@@ -5,14 +5,14 @@ import { type HubProcess, locationOf } from './hub_process.ts';
 /** Distance in meters to the east of all other objects. */
 const FAR = 100_000;
 
-/** Two trackables with a radius of 1 m: one stays where it is, and the other drives onto it and away. */
+/** Two trackables with a radius of 1 m: one is stationary, and the other drives into it and away. */
 interface Pair {
   readonly stays: string;
   readonly drives: string;
   readonly east: number;
   /** Start time of their collision according to the published events. */
   since: string | undefined;
-  /** Touching, and staying so until the hub has ended. */
+  /** Whether they touch until the hub has exited. */
   isParked: boolean;
 }
 
@@ -20,11 +20,12 @@ const PAIRS = 4;
 const APART = 10;
 
 /**
- * Pairs of trackables that collide and part over many runs of a hub, and park touching when it ends, and a subscriber that
- * receives all their events.
+ * Pairs of trackables that collide and separate over many runs of a hub, and are parked touching when it exits, and a
+ * subscriber that receives all their events.
  *
- * A collision is identified by its pair and start_time. Over all runs its start and end are published at most once. One whose
- * start was published, and whose pair has parked, continues in the next run without a start, and ends when the pair parts.
+ * A collision is identified by its pair and start_time. Over all runs its start and end are published at most once. One
+ * whose start was published, and whose pair has parked, continues in the next run without a start, and ends when the
+ * pair separates.
  */
 export class Pairs {
   readonly #pairs = Array.from({ length: PAIRS }, (_, index): Pair => {
@@ -44,7 +45,7 @@ export class Pairs {
     }
   }
 
-  /** Starts a new run: parked collisions continue, and every pair parts. */
+  /** Starts a new run: parked collisions continue, and every pair separates. */
   async arrive(hub: HubProcess, findings: Findings): Promise<void> {
     const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
     this.#events = await socket.subscribe('collision_events');
@@ -53,7 +54,7 @@ export class Pairs {
     this.look(findings);
   }
 
-  /** One pair meets and parts repeatedly until the hub has ended, or parks touching. */
+  /** One pair collides and separates repeatedly until the hub has exited, or parks touching. */
   async drive(hub: HubProcess, index: number, random: () => number): Promise<void> {
     const pair = this.#pairs[index] as Pair;
     for (;;) {
@@ -72,7 +73,7 @@ export class Pairs {
     return PAIRS;
   }
 
-  /** Checks the events received since the last call. At the end of a run all events have arrived. */
+  /** Checks the events received since the previous call. At the end of a run all events have arrived. */
   look(findings: Findings): void {
     const events = this.#events?.events ?? [];
     for (const event of events.slice(this.#seen)) this.#lookAt(event, findings);
@@ -114,9 +115,9 @@ export class Pairs {
     return this.#pairs.find(({ drives }) => collisions.some(({ id }: Event) => id === drives));
   }
 
-  /** Returns false if the hub has ended. */
+  /** Returns false if the hub has exited. */
   async #move(hub: HubProcess, id: string, east: number): Promise<boolean> {
-    // A collision is known by its start_time: no two locations are of one millisecond, or ahead of the clock.
+    // A collision is identified by its start_time: no two locations have equal milliseconds, or are ahead of the clock.
     while (Date.now() <= this.#lastMs) await new Promise((resolve) => setTimeout(resolve, 1));
     this.#lastMs = Date.now();
     const location = locationOf(id, east, { timestamp_generated: new Date(this.#lastMs).toISOString() });

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { type Event, type Recorder, SocketClient } from '../support/socket_client.ts';
 import { fenceOf, HubProcess, locationOf, newFolder } from './hub_process.ts';
 
-/** Longer than a start takes on a slow machine. */
+/** Longer than a start on a slow machine. */
 const DELAY_MS = 3000;
 const SETTINGS = { restart_event_delay: DELAY_MS, num_threads: 2 };
 const CART = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01';
@@ -27,7 +27,7 @@ function crossingsOf(recorder: Recorder): string[] {
   });
 }
 
-test('After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay', async () => {
+test('After a crash, members are still inside, and timeouts that expired in the meantime are published once, after a delay', async () => {
   const folder = newFolder();
   const first = await HubProcess.start(folder, SETTINGS);
   const before = await subscribe(first);
@@ -60,7 +60,7 @@ test('After a crash members are still inside, and timeouts that expired in the m
   assert.ok(exitAtMs >= sentAtMs + 300 && exitAtMs <= answeredAtMs + 300, `${exit.exit_time} is the deadline`);
   await after.next((event) => event.fence_id === SHORT && event.trackable_id === CART);
 
-  // Back into the fence that it has left; in the others it is already.
+  // Back into the fence that it has left; it is still in the others.
   await second.put('/providers/still/location', locationOf('still', 1));
   await after.next((event) => event.event_type === 'region_entry' && event.trackable_id === CART);
   await second.put('/providers/still/location', locationOf('still', 500));

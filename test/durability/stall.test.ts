@@ -12,7 +12,7 @@ const TAGS = Array.from({ length: 20 }, (_, n) => `tag-${n}`);
 const sockets: SocketClient[] = [];
 after(() => Promise.all(sockets.map((socket) => socket.close())));
 
-test('After a restart objects that keep sending publish no exit, and silent ones exit after the delay', async () => {
+test('After a restart, objects that keep sending publish no exit, and silent ones exit after the delay', async () => {
   const hub = await HubProcess.start(newFolder());
   await hub.post('/fences', fenceOf(FENCE, { timeout: TIMEOUT_MS }));
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
@@ -47,7 +47,7 @@ test('After a restart objects that keep sending publish no exit, and silent ones
   assert.match(stderr, /The hub stood still/);
 });
 
-test('A hub that was stopped publishes the times of its clients as they have sent them', async () => {
+test('A hub that was suspended publishes the times of its clients as they were sent', async () => {
   const hub = await HubProcess.start(newFolder());
   await hub.post('/fences', fenceOf(FENCE, { timeout: TIMEOUT_MS }));
   const socket = await SocketClient.open(`${hub.base.replace('http', 'ws')}/ws/socket`);
@@ -87,7 +87,7 @@ test('A hub that was stopped publishes the times of its clients as they have sen
   assert.deepEqual([left.entry_time, left.exit_time], [enteredAt, leftAt]);
   const silent = await next('silent', 'region_exit');
   assert.equal(silent.entry_time, silentAt);
-  // The hub counts a standstill from the last time at which it read its clock, and resumes before it knows.
+  // The hub counts a standstill from its last clock read, and resumes before it detects the standstill.
   const silentMs = Date.parse(silent.exit_time) - Date.parse(silentAt);
   assert.ok(silentMs >= TIMEOUT_MS + stoodMs - 500, `exit after ${silentMs} ms`);
   assert.ok(Date.parse(silent.exit_time) <= Date.now());

@@ -2,11 +2,11 @@ import { type Recorder, SocketClient } from '../support/socket_client.ts';
 import type { Findings } from './findings.ts';
 import { fenceOf, type HubProcess, locationOf } from './hub_process.ts';
 
-/** A fence that is left only on foot, and one that is left by silence as well. Both are the same circle. */
+/** Two fences with the same circle: one is exited only by moving out, and the other by silence as well. */
 const STAY = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0a';
 const SHORT = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0b';
 const TIMEOUT_MS = 500;
-/** Settings of the hub: overdue exits wait until the subscriber is back, on a busy machine too. */
+/** Settings of the hub: overdue exits wait until the subscriber is connected again, even on a busy machine. */
 export const RESTART_DELAY_MS = 2000;
 
 const WALKERS = ['walker 0', 'walker 1', 'walker 2', 'walker 3', 'walker 4', 'walker 5'];
@@ -17,9 +17,9 @@ const RADIUS_DEGREES = 10 / 71_695.6;
 /**
  * Objects that walk in and out of fences over many runs of a hub, and a subscriber that receives all their events.
  *
- * A visit is identified by fence, object and entry_time. Over all runs its entry and exit are published at most once. Within
- * a run entries and exits alternate, beginning with the members when the hub started. An object is a member of the fence
- * without a timeout if and only if its last location is inside.
+ * A visit is identified by fence, object and entry_time. Over all runs its entry and exit are published at most once.
+ * Within a run entries and exits alternate, beginning with the members when the hub started. An object is a member of
+ * the fence without a timeout if and only if its last location is inside.
  */
 export class Walkers {
   readonly #received = new Set<string>();
@@ -28,7 +28,7 @@ export class Walkers {
   #events: Recorder | undefined;
   #seen = 0;
 
-  /** Makes the fences and what is carried. */
+  /** Creates the fences and the carried objects. */
   async configure(hub: HubProcess): Promise<void> {
     await hub.post('/fences', fenceOf(STAY));
     await hub.post('/fences', fenceOf(SHORT, { timeout: TIMEOUT_MS }));
@@ -56,11 +56,12 @@ export class Walkers {
     if (size > 0) findings.wrong(`${size} objects have not left the fence with a timeout`);
   }
 
-  /** Moves one walker repeatedly until the hub has ended. */
+  /** Moves one walker repeatedly until the hub has exited. */
   async walk(hub: HubProcess, index: number, random: () => number): Promise<void> {
     const walker = WALKERS[index % WALKERS.length] ?? '';
     for (let lastMs = 0; ; ) {
-      // A visit is known by its entry_time: no two locations of a walker are of one millisecond, or ahead of the clock.
+      // A visit is identified by its entry_time: no two locations of a walker have equal milliseconds, or are ahead of
+      // the clock.
       while (Date.now() <= lastMs) await new Promise((resolve) => setTimeout(resolve, 1));
       lastMs = Date.now();
       const isInside = random() < 0.5;
@@ -75,7 +76,7 @@ export class Walkers {
     return WALKERS.length;
   }
 
-  /** Checks the events received since the last call. At the end of a run all events have arrived. */
+  /** Checks the events received since the previous call. At the end of a run all events have arrived. */
   look(findings: Findings): void {
     const events = this.#events?.events ?? [];
     for (const event of events.slice(this.#seen)) {

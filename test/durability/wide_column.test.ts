@@ -15,13 +15,13 @@ const { skip } = cassandra;
 const FENCE = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f01';
 /** Age of last locations that a killed hub may lose with fast writes, with a margin for a busy machine. */
 const LOST_MS = 4000;
-/** Between two locations of a load that lasts as long as Cassandra takes to start: it is to have a core for that. */
+/** Pause between two locations of a load that runs while Cassandra starts, which needs a core. */
 const PAUSE_MS = 5;
 
-/** How long a request may take where the database hangs: it is waited for. */
+/** Timeout of requests while the database hangs: the hub waits for it. */
 const HANGS_MS = 8000;
 
-/** Settings of a hub with a keyspace of its own, which a busy machine takes a while to make. */
+/** Settings of a hub with its own keyspace, whose creation takes a while on a busy machine. */
 function settingsOf(more: TestSettings = {}): TestSettings {
   const { port, keyspace, username, password } = cassandra.settings();
   return {
@@ -107,11 +107,11 @@ test('With fast writes a hub continues while Cassandra hangs, reports that, and 
     assert.equal(answered?.status, 204);
   }
   await events.next((event) => event.event_type === 'region_entry' && event.provider_id === 'a', 30_000);
-  await until('the hub says that its database fails', () => isFailing(hub));
+  await until('the hub reports that its database fails', () => isFailing(hub));
   assert.equal(await accuracyOf(hub, 'a'), 50);
   assert.equal((await hub.post('/zones', zone))?.status, 503);
   assert.equal((await hub.get(`/zones/${zoneId}`))?.status, 404);
-  // Nobody waits for the database any more.
+  // No request waits for the database any more.
   await hub.put('/providers/b/location', locationOf('b', 0, { accuracy: 3 }));
   await events.next((event) => event.event_type === 'region_entry' && event.provider_id === 'b');
   cassandra.process.resume();
@@ -131,13 +131,13 @@ test('With fast writes a hub continues while Cassandra hangs, reports that, and 
   await next.crash();
 });
 
-test('A hub loses nothing when Cassandra is killed in the middle of load and comes back', { skip }, async (t) => {
+test('A hub loses nothing when Cassandra is killed under load and comes back', { skip }, async (t) => {
   const settings = settingsOf();
   const fast = await HubProcess.start(newFolder(), settings);
   const slow = await HubProcess.start(newFolder(), { ...settings, db_fast_writes: false, widecolumn_keyspace: 'slow' });
   const acknowledged = { fast: new Map<string, number>(), slow: new Map<string, number>() };
   let isOver = false;
-  // Whatever becomes of this test, the next one finds a Cassandra.
+  // Whatever the result of this test, the next one finds a Cassandra.
   t.after(() => {
     isOver = true;
     return cassandra.process.start();
@@ -154,10 +154,10 @@ test('A hub loses nothing when Cassandra is killed in the middle of load and com
   const loads = Promise.all([load(fast, acknowledged.fast), load(slow, acknowledged.slow)]);
   await until('both hubs have written', async () => acknowledged.slow.size === 7 && acknowledged.fast.size === 7);
   await cassandra.process.kill();
-  await until('both hubs say so', async () => (await isFailing(fast)) && (await isFailing(slow)));
+  await until('both hubs report it', async () => (await isFailing(fast)) && (await isFailing(slow)));
 
-  // Without fast writes a change that cannot be stored is rejected. A change that arrives while the hub tries to write is
-  // processed before it is refused.
+  // Without fast writes, a change that cannot be stored is rejected. A change that arrives while the hub tries to write
+  // is processed before it is rejected.
   let accuracy = 0;
   await until('the slow hub refuses a location at once', async () => {
     const lost = await slow.put('/providers/late/location', locationOf('late', 20, { accuracy: ++accuracy }));
@@ -168,12 +168,12 @@ test('A hub loses nothing when Cassandra is killed in the middle of load and com
   });
   assert.notEqual(await accuracyOf(slow, 'late'), accuracy);
   const acceptedBefore = Math.max(...acknowledged.fast.values());
-  await until('the fast hub goes on', async () => Math.max(...acknowledged.fast.values()) > acceptedBefore + 20);
+  await until('the fast hub continues', async () => Math.max(...acknowledged.fast.values()) > acceptedBefore + 20);
 
   await cassandra.process.start();
   await until('both hubs have caught up', async () => !(await isFailing(fast)) && !(await isFailing(slow)));
   const refusedUntil = Math.max(...acknowledged.slow.values());
-  await until('the slow hub takes locations', async () => Math.max(...acknowledged.slow.values()) > refusedUntil);
+  await until('the slow hub accepts locations', async () => Math.max(...acknowledged.slow.values()) > refusedUntil);
   isOver = true;
   await loads;
   // A crash loses the data that the fast hub has not flushed yet.
@@ -209,7 +209,7 @@ test('The rate of writes is limited, and the newest row of each object waits for
   await next.crash();
 });
 
-test('A database that limits the rate is answered for with 503 and an error, is counted, and holds nothing up for good', {
+test('A database that limits the rate causes 503 with an error, is counted, and blocks nothing permanently', {
   skip,
 }, async (t) => {
   const proxy = await CqlProxy.open(cassandra.process.port);
@@ -229,13 +229,13 @@ test('A database that limits the rate is answered for with 503 and an error, is 
   assert.ok((await measured(hub, 'hub_store_attempts_failed_total')) > 1);
   proxy.fate = () => 'pass';
   assert.equal((await hub.post('/zones', zone))?.status, 201);
-  await until('locations are taken again', async () => {
+  await until('locations are accepted again', async () => {
     return (await hub.put('/providers/hasty/location', locationOf('hasty', 0)))?.status === 204;
   });
   await hub.crash();
 });
 
-test('A hub whose wide-column database is away at the start says so in one line and ends with 1', async () => {
+test('A hub whose wide-column database is unavailable at startup says so in one line and exits with 1', async () => {
   const hub = new HubProcess(newFolder(), { db_type: 'cassandra', cassandra_hosts: '127.0.0.1', cassandra_port: 1 });
   const { code, stdout, stderr } = await hub.ended;
   assert.deepEqual([code, stdout], [1, '']);

@@ -9,11 +9,11 @@ import { Dice } from './hostile_values.ts';
 export interface AttackReport {
   requests: number;
   frames: number;
-  /** Requests that were whole, and still were not answered. */
+  /** Complete requests without a response. */
   unanswered: number;
-  /** By HTTP status; 0 for connections that ended without one. */
+  /** Counts by HTTP status; 0 for connections that closed without one. */
   readonly statuses: Map<number, number>;
-  /** Codes of error frames, and of close frames. */
+  /** Counts by code of error frames, and of close frames. */
   readonly codes: Map<number, number>;
 }
 
@@ -49,14 +49,16 @@ async function sendRequest(port: number, dice: Dice, report: AttackReport): Prom
   else tally(report.statuses, status);
 }
 
-/** Status of the first answer, 0 when the connection ended before one. Undefined when neither comes. */
+/**
+ * Returns the status of the first response, 0 if the connection closed before one, and undefined if neither happens.
+ */
 function answerTo(port: number, bytes: Buffer, isWhole: boolean): Promise<number | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     let text = '';
     const done = (status: number | undefined): void => {
       clearTimeout(timer);
-      // Ports of connections that end in order are not free again for a minute.
+      // Ports of connections that close cleanly are not available again for a minute.
       socket.resetAndDestroy();
       resolve(status);
     };
@@ -84,7 +86,7 @@ async function sendFrames(
     for (; left > 0 && !socket.hasEnded; left--) {
       socket.sendBytes(hostileFrame(dice));
       report.frames++;
-      // The rest of a frame that is longer than it is would be taken from those that follow.
+      // A frame shorter than its declared length would consume bytes of the following ones.
       if (dice.oneIn(8) && !(await isThrough(socket, left))) break;
     }
     await isThrough(socket, 0);
@@ -97,13 +99,13 @@ async function sendFrames(
   }
 }
 
-/** Whether the hub has taken all frames so far: it answers one that it is sent behind them. */
+/** Returns whether the hub has processed all frames so far: it answers a final one. */
 async function isThrough(socket: RawSocket, mark: number): Promise<boolean> {
   socket.send(1, `{"event":"unsubscribe","subscription_id":${900_000_000 + mark}}`);
   try {
     return await socket.frameOrEnd(({ payload }) => payload.includes(`Cannot unsubscribe ${900_000_000 + mark}`));
   } catch {
-    // A frame that says it is longer swallows what follows.
+    // A frame with a larger declared length swallows the following ones.
     return false;
   }
 }

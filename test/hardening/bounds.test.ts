@@ -85,7 +85,7 @@ const REFUSED: readonly Row[] = [
     error: 'geometry.coordinates: must have at most 100,000 positions, found 100,001',
   },
   {
-    what: 'what a geometry carries along',
+    what: 'additional members of a geometry',
     path: '/fences',
     body: { region: { ...square().region, more: 'x'.repeat(1 << 20) } },
     error: 'region: must have at most 1,048,576 bytes of JSON, found 1,048,604',
@@ -107,7 +107,7 @@ describe('An entity is rejected for', () => {
     });
   }
 
-  test('values that a PATCH adds, while stored ones may stay', async () => {
+  test('values that a PATCH adds, while stored ones may remain', async () => {
     assert.equal((await hub.post('/providers', { id: 'patched', type: 'uwb' })).status, 201);
     const patch = [{ op: 'add', path: '/name', value: LONG }];
     const reply = await hub.request('PATCH', '/providers/patched', patch);
@@ -149,7 +149,7 @@ describe('A location is rejected for', () => {
     assert.deepEqual((await hub.get('/providers/within/location')).body.properties, kib(64));
   });
 
-  test('100 locations of 1 MB sources, without a trace of them in the memory of the hub', async () => {
+  test('100 locations of 1 MB sources, which leave no trace in the memory of the hub', async () => {
     const before = process.memoryUsage().rss;
     for (let i = 0; i < 100; i++) {
       const location = { ...GOOD_LOCATION, provider_id: 'much', source: `${i}${'x'.repeat(1 << 20)}` };
@@ -190,7 +190,7 @@ describe('A subscription is rejected for', () => {
     return answer ?? assert.fail('no answer');
   };
 
-  test('a rendering beyond 16 of its connection, which others may still have', async () => {
+  test('a view beyond 16 of its connection, which other connections may still use', async () => {
     const client = await hub.socket();
     for (let zone = 1; zone <= 16; zone++) {
       assert.equal((await subscribed(client, { crs: `EPSG:${32600 + zone}` })).event, 'subscribed');
@@ -206,7 +206,7 @@ describe('A subscription is rejected for', () => {
     assert.equal((await subscribed(await hub.socket(), { crs: 'EPSG:32617' })).event, 'subscribed');
   });
 
-  test('a rendering beyond 256 of the hub', async () => {
+  test('a view beyond 256 of the hub', async () => {
     const crowded = await openTestHub({ websocket_max_renderings: 1000 });
     try {
       const [one, other] = [await crowded.socket(), await crowded.socket()];

@@ -5,7 +5,7 @@ import { GOOD_LOCATION } from '../scenarios/bad_locations.ts';
 import { HALL, square } from '../support/hall.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 
-/** Characters that end strings, lines, headers or statements in programs that receive an id. */
+/** Characters that terminate strings, lines, headers or statements in programs that receive an id. */
 const CONTROLS = ['\u0000', '\t', '\n', '\r', '\u001b', '\u007f', '\u0085', '\u009f'] as const;
 
 test('An id has no control characters, and may have all others', () => {
@@ -55,7 +55,7 @@ describe('Ids with control characters are rejected', () => {
     }
   }
 
-  test('also as they are, without an escape, in a body that is scanned', async () => {
+  test('also unescaped, in a body that is scanned', async () => {
     for (const id of ['a\u007fb', 'a\u0085b']) {
       const body = JSON.stringify([{ ...GOOD_LOCATION, provider_id: id }]);
       assert.ok(!body.includes('\\'));

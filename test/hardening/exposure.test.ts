@@ -32,7 +32,7 @@ function warnings(settings: Parameters<typeof warnOfExposure>[0]): string[] {
 
 describe('warnOfExposure', () => {
   for (const [host, settings, warning] of ROWS) {
-    it(`${warning === undefined ? 'says nothing' : 'warns'} on ${host} with ${JSON.stringify(settings)}`, () => {
+    it(`${warning === undefined ? 'logs nothing' : 'warns'} on ${host} with ${JSON.stringify(settings)}`, () => {
       const said = warnings({ host, ...OPEN, ...settings });
       assert.equal(said.length, warning === undefined ? 0 : 1);
       if (warning !== undefined) assert.match(said[0] ?? '', warning);
@@ -88,7 +88,7 @@ const MQTT_ROWS: readonly (readonly [settings: object, isWarned: boolean])[] = [
 
 describe('warnOfMqttPassword', () => {
   for (const [settings, isWarned] of MQTT_ROWS) {
-    it(`${isWarned ? 'warns' : 'says nothing'} with ${JSON.stringify(settings)}`, () => {
+    it(`${isWarned ? 'warns' : 'logs nothing'} with ${JSON.stringify(settings)}`, () => {
       const said: string[] = [];
       const warn = (message: string, facts: object = {}): void => void said.push(`${message} ${JSON.stringify(facts)}`);
       warnOfMqttPassword({ ...MQTT, ...settings }, { debug() {}, info() {}, error() {}, warn });
@@ -101,7 +101,7 @@ describe('warnOfMqttPassword', () => {
 const nats = await testNats();
 
 describe('a hub', () => {
-  it('warns at its start of NATS without TLS and credentials, and of an MQTT password without TLS', {
+  it('warns at startup of NATS without TLS and credentials, and of an MQTT password without TLS', {
     skip: nats.skip,
   }, async () => {
     // No messages are sent to these machines: their names have no addresses.
@@ -117,13 +117,13 @@ describe('a hub', () => {
     await hub.crash();
   });
 
-  it('listens on this machine only, and is silent about it', async (t) => {
+  it('logs no warning if it listens on this machine only', async (t) => {
     const hub = await openTestHub();
     t.after(hub.close);
     assert.deepEqual(hub.logged, []);
   });
 
-  it('warns when others can reach it without authorization', async (t) => {
+  it('warns when others can access it without authorization', async (t) => {
     const hub = await openTestHub({ host: '0.0.0.0' });
     t.after(hub.close);
     assert.deepEqual(

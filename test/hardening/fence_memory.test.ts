@@ -5,8 +5,8 @@ import { HUB_ENV } from '../../src/launch.mjs';
 import { HubProcess, locationOf, newFolder } from '../durability/hub_process.ts';
 
 /**
- * Memory of a fence per byte of its body, with eight shards: front and shards hold a copy each, as numbers,
- * and a shard that has an object near them prepares them.
+ * Memory of a fence per byte of its body, with eight shards. The front thread and each shard hold a numeric copy, and a
+ * shard with an object near the fence prepares it.
  */
 const skip = process.platform === 'linux' ? false : 'needs /proc';
 
@@ -31,7 +31,9 @@ for (const [positions, count] of [
   [100_000, FENCES],
   [2000, FENCES * 50],
 ] as const) {
-  test(`${count} fences of ${positions} positions take ${TIMES} times their bodies at most`, { skip }, async (t) => {
+  test(`${count} fences of ${positions} positions take at most ${TIMES} times the memory of their bodies`, {
+    skip,
+  }, async (t) => {
     Object.assign(process.env, HUB_ENV);
     const folder = newFolder();
     let hub = await HubProcess.start(folder, SETTINGS);
@@ -40,7 +42,7 @@ for (const [positions, count] of [
         assert.equal((await hub.put(`/providers/${id}${n}/location`, locationOf(`${id}${n}`, n, more)))?.status, 204);
       }
     };
-    // Each shard has had objects, elsewhere, before there are fences: what it needs for itself is not theirs.
+    // Each shard has had objects elsewhere before there are fences, so that its own memory is not attributed to them.
     await put('far', { position: { type: 'Point', coordinates: [100, 10] } });
     const before = rssOf(hub);
     const body = { region: { type: 'Polygon', coordinates: circle(positions) } };

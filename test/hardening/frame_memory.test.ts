@@ -9,12 +9,15 @@ import { Issuer } from '../auth/issuer.ts';
 import { type HubProcess, newFolder } from '../durability/hub_process.ts';
 import { Attacker, growthOf, MIB, startHub } from './memory_of_hub.ts';
 
-/** Frames that never end, by many clients at once: what the hub keeps of them, as the system counts it. */
+/**
+ * Frames that never end, from many clients at once, and the memory that the hub retains for them according to the
+ * system.
+ */
 const skip = process.platform === 'linux' ? false : 'needs /proc';
 
 const FRAME_BYTES = 15_000_000;
 const MEDIUM_FRAME_BYTES = 1_000_000;
-/** Tolerance of the measurement: the hub at work, and memory that its allocator retains. */
+/** Tolerance of the measurement: memory of normal work, and memory that the allocator retains. */
 const NOISE = 100 * MIB;
 const MEMORY = { max_frame_memory: 128 };
 const UPGRADE =
@@ -33,7 +36,7 @@ function frameOf(bytes: number, isLast: boolean): Buffer {
 const UNFINISHED = frameOf(FRAME_BYTES, true).subarray(0, -1);
 const MEDIUM_UNFINISHED = frameOf(MEDIUM_FRAME_BYTES, true).subarray(0, -1);
 
-/** Opens connections and sends the same on each, as far as the hub reads it. */
+/** Opens connections and sends the same bytes on each, as far as the hub reads them. */
 async function attack(t: TestContext, hub: HubProcess, { count, bytes }: { count: number; bytes: Buffer }) {
   const attackers = Array.from({ length: count }, () => new Attacker(t, hub, true));
   await Promise.all(
@@ -44,7 +47,7 @@ async function attack(t: TestContext, hub: HubProcess, { count, bytes }: { count
       await attacker.send(bytes);
     }),
   );
-  // Behind what was sent: the hub has seen all of it.
+  // After the other bytes, so that the hub has processed all of them.
   for (let n = 0; n < 5; n++) assert.ok(await hub.get('/version'));
   return attackers;
 }
@@ -56,7 +59,7 @@ async function connect(t: TestContext, hub: HubProcess, headers: Record<string, 
   return socket;
 }
 
-/** Code of the error frame or close frame that answers a frame of this many bytes. */
+/** Code of the error frame or close frame in response to a frame of this many bytes. */
 async function codeFor(socket: WebSocket, bytes: number): Promise<number> {
   const text = '{"event":"unsubscribe","subscription_id":1}';
   socket.send(text.replace('{', `{${' '.repeat(bytes - text.length)}`));
@@ -66,7 +69,9 @@ async function codeFor(socket: WebSocket, bytes: number): Promise<number> {
 
 const UNSUBSCRIBED = 10003;
 
-test('200 connections with frames that never end share one memory; others go on', { skip }, async (t) => {
+test('200 connections with frames that never end share one bound on memory, and others continue', {
+  skip,
+}, async (t) => {
   const hub = await startHub(MEMORY);
   const attackers: Attacker[] = [];
   const growth = await growthOf(hub, async () => {
@@ -89,7 +94,7 @@ test('200 connections with frames that never end share one memory; others go on'
   await hub.stop();
 });
 
-test('connections that are closed with a part of a frame, and stay, hold no more', { skip }, async (t) => {
+test('connections that are closed within a frame, and linger, hold no more memory', { skip }, async (t) => {
   const hub = await startHub(MEMORY);
   const bytes = Buffer.concat([frameOf(FRAME_BYTES, false), CLOSE]);
   const growth = await growthOf(hub, async () => {
@@ -100,7 +105,9 @@ test('connections that are closed with a part of a frame, and stay, hold no more
   await hub.stop();
 });
 
-test('frames that never end of clients without a token take nothing from those with one', { skip }, async (t) => {
+test('frames that never end, from clients without a token, take no memory from clients with one', {
+  skip,
+}, async (t) => {
   const issuer = await Issuer.open();
   t.after(() => issuer.close());
   const folder = newFolder();

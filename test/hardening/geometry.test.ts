@@ -51,7 +51,7 @@ function circle(count: number): Rings {
   return [[...ring, ring[0] as number[]]];
 }
 
-/** Holes that all meet in the middle. */
+/** Holes that all meet in the center. */
 function meeting(count: number): Rings {
   const holes = Array.from({ length: count - 1 }, (_, i) => {
     const [from, to] = [(2 * Math.PI * i) / count, (2 * Math.PI * i) / count + 3e-4];
@@ -70,7 +70,7 @@ before(async () => {
 });
 after(() => hub.close());
 
-describe('A polygon that costs out of proportion ends at its time limit, and others are served meanwhile', () => {
+describe('A polygon of disproportionate cost is canceled at its time limit, and other requests are served in the meantime', () => {
   const rows: readonly (readonly [what: string, rings: Rings])[] = [
     ['holes within holes', nested(9000)],
     ['crossing edges', star(99_999)],
@@ -95,7 +95,7 @@ describe('A polygon that costs out of proportion ends at its time limit, and oth
     });
   }
 
-  test('a trackable as well', async () => {
+  test('also for a trackable', async () => {
     const geometry = { type: 'Polygon', coordinates: nested(9000) };
     const { status, body } = await hub.post('/trackables', { type: 'omlox', geometry });
     assert.equal(status, 400);
@@ -104,7 +104,7 @@ describe('A polygon that costs out of proportion ends at its time limit, and oth
 });
 
 describe('A large polygon', () => {
-  test('is accepted when it is valid, and checked once, however often the fence is changed', async () => {
+  test('is accepted if it is valid, and validated once, however often the fence is changed', async () => {
     const rings = circle(20_000);
     const posted = performance.now();
     const { status, body } = await hub.post('/fences', fenceOf(rings));
@@ -122,13 +122,13 @@ describe('A large polygon', () => {
     assert.equal((await hub.get(`/fences/${body.id}`)).body.name, 'round');
   });
 
-  test('is refused by what is wrong with it', async () => {
+  test('is rejected with its defect', async () => {
     const { status, body } = await hub.post('/fences', fenceOf(nested(300)));
     assert.equal(status, 400);
     assert.match(body.message, /^region: must be a valid polygon, found Holes are nested at/);
   });
 
-  test('is one of 16 that wait, more are answered 503', async () => {
+  test('is one of 16 that wait, and more are answered 503', async () => {
     const schedule = (delayMs: number, callback: () => void) => {
       const timer = setTimeout(callback, delayMs);
       return () => clearTimeout(timer);
@@ -156,7 +156,7 @@ describe('A large polygon', () => {
   test('just within the bounds of an immediate check takes little time', async () => {
     const shapes = await openShapeChecks();
     for (const coordinates of [star(2000), nested(100), meeting(100), circle(2000)]) {
-      // The quickest of some: the machine may be busy.
+      // The fastest of several: the machine may be busy.
       let leastMs = Number.POSITIVE_INFINITY;
       for (let i = 0; i < 10; i++) {
         const start = performance.now();

@@ -4,7 +4,7 @@ import { HubProcess, newFolder } from '../durability/hub_process.ts';
 import { parsePrometheus } from '../support/prometheus.ts';
 import { attack, newReport } from './attack.ts';
 
-/** Run by itself, the file takes how many requests and frames to send, and the seed. */
+/** Arguments, if the file runs by itself: the number of requests and frames, and the seed. */
 const COUNT = Number(process.argv[2] ?? 2_000);
 const SEED = Number(process.argv[3] ?? 10);
 const MIB = 1 << 20;
@@ -18,7 +18,7 @@ async function metric(hub: HubProcess, name: string): Promise<number> {
   return lines.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Deletes what hostile requests have made, and waits until all of it is done. Returns the memory in use. */
+/** Deletes everything that hostile requests have created, and waits for completion. Returns the memory in use. */
 async function cleared(hub: HubProcess): Promise<number> {
   for (const path of ['/fences', '/trackables', '/anchors', '/providers', '/zones']) {
     const { status } = await fetch(hub.base + path, { method: 'DELETE' });
@@ -28,7 +28,9 @@ async function cleared(hub: HubProcess): Promise<number> {
   return (await metric(hub, 'process_resident_memory_bytes')) / MIB;
 }
 
-test(`the hub answers ${COUNT} hostile requests and frames without a fault`, { timeout: 1_800_000 }, async (t) => {
+test(`the hub answers ${COUNT} hostile requests and frames without an internal error`, {
+  timeout: 1_800_000,
+}, async (t) => {
   const hub = await HubProcess.start(newFolder(), { severity_level: 'Info' });
   const port = Number(new URL(hub.base).port);
   const report = newReport();

@@ -7,7 +7,7 @@ interface Frame {
   readonly isLast?: boolean;
   readonly reserved?: number;
   readonly isMasked?: boolean;
-  /** The length that the frame says it has. */
+  /** Declared length of the frame. */
   readonly length?: number;
 }
 
@@ -27,7 +27,7 @@ const EVENTS = [
 ];
 const TOPICS = [...TOPIC_NAMES, 'location_updates', 'proximity_updates', 'constructor', '__proto__', 'x'.repeat(5000)];
 
-/** The bytes of a frame that no honest client sends, or that one sends by mistake. Most leave the connection open. */
+/** Bytes of a frame that only attackers or faulty clients send. Most leave the connection open. */
 export function hostileFrame(dice: Dice): Buffer {
   if (dice.oneIn(25)) return encoded(broken(dice), dice);
   return encoded({ opcode: TEXT, payload: Buffer.from(text(dice)) }, dice);
@@ -87,7 +87,7 @@ function params(dice: Dice): string {
   return `{"${dice.one(names)}":${dice.one(values)},"${dice.one(names)}":${dice.one(['"local"', '[]', '{}', '1', '"a,b,,"'])}}`;
 }
 
-/** Frames that break the protocol. */
+/** Frames that violate the protocol. */
 function broken(dice: Dice): Frame {
   const payload = Buffer.from('{"event":"x"}');
   return dice.one<Frame>([

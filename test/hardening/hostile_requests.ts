@@ -3,7 +3,7 @@ import { READER } from '../scenarios/bad_locations.ts';
 import { HALL, square } from '../support/hall.ts';
 import { type Dice, hostileJson, TRACKABLE } from './hostile_values.ts';
 
-/** A request as its bytes. One that never ends gets no answer. */
+/** The bytes of a request. A request that never ends gets no response. */
 export interface HostileRequest {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
@@ -104,10 +104,10 @@ const HEADERS = [
   'Content-Length: -1',
   'Content-Length: 99999999999999999999',
 ];
-/** The native server waits for more behind these, until its patience is at an end. */
+/** The native server waits for more bytes after these, until its timeout. */
 const BROKEN_HEADERS = [': no name', 'No colon', 'Sp ace: x', 'Nul\0: x', 'Escape: \x1b[2J', 'Folded:\r\n x'];
 
-/** One request that no honest client sends, or that one sends by mistake. */
+/** A request that only attackers or faulty clients send. */
 export function hostileRequest(dice: Dice): HostileRequest {
   const kind = dice.below(20);
   if (kind === 0) return garbage(dice);

@@ -1,7 +1,7 @@
 import { BAD_BODIES, BAD_LOCATIONS, badText, GOOD_LOCATION, READER } from '../scenarios/bad_locations.ts';
 import { HALL, square } from '../support/hall.ts';
 
-/** Chance, the same for the same seed. */
+/** Seeded pseudorandom choices. */
 export class Dice {
   readonly #random: () => number;
 
@@ -9,7 +9,7 @@ export class Dice {
     this.#random = random;
   }
 
-  /** A whole number from 0 up to, but without, the given one. */
+  /** A random integer from 0 to below the given one. */
   below(count: number): number {
     return Math.floor(this.#random() * count);
   }
@@ -88,7 +88,9 @@ const VALUES = [
   `{"type":"Polygon","coordinates":[[${'[0,0],'.repeat(3000)}[0,0]]]}`,
 ];
 
-/** A JSON text that is wrong somewhere: an entity or location with some members changed, a list of them, or anything. */
+/**
+ * A partly invalid JSON string: an entity or location with some members changed, a list of them, or an arbitrary value.
+ */
 export function hostileJson(dice: Dice): string | Uint8Array {
   switch (dice.below(8)) {
     case 0:
@@ -109,7 +111,7 @@ export function hostileJson(dice: Dice): string | Uint8Array {
 }
 
 function changed(dice: Dice): string {
-  // Locations come furthest.
+  // Locations reach the most code.
   if (dice.oneIn(4)) {
     const location = { ...GOOD_LOCATION, provider_id: `p${dice.below(50)}`, floor: dice.below(3) };
     return `${JSON.stringify(location).slice(0, -1)},"properties":${dice.one(VALUES)}}`;
@@ -122,7 +124,7 @@ function changed(dice: Dice): string {
   return `${text}}`;
 }
 
-/** Some bytes replaced by what no UTF-8 has. */
+/** Replaces some bytes by ones that are invalid in UTF-8. */
 function brokenUtf8(text: string, dice: Dice): Uint8Array {
   const bytes = Buffer.from(text);
   for (let left = 1 + dice.below(4); left > 0; left--) bytes[dice.below(bytes.length)] = 0x80 + dice.below(128);

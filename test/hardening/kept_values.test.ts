@@ -28,10 +28,10 @@ before(async () => {
 });
 after(() => hub.close());
 
-describe('properties come back as they were sent', () => {
+describe('properties are returned as they were sent', () => {
   const properties = JSON.parse(STRANGE);
 
-  test('from entities, and in the events of a fence and of a motion', async () => {
+  test('by entities, and in the events of a fence and of a motion', async () => {
     assert.equal((await hub.post('/zones', { ...HALL, properties })).status, 201);
     assert.equal((await hub.post('/fences', { ...square(), properties })).status, 201);
     const trackable = { type: 'omlox', location_providers: ['tag'], properties };
@@ -60,9 +60,9 @@ describe('properties that cannot be stored losslessly are rejected', () => {
       '{"__proto__":{"polluted":true}}',
       /^(\w+\.)?properties\.__proto__: is a name that cannot be stored$/,
     ],
-    ['one further in, and escaped', '{"a":[{"\\u005f_proto__":1}]}', /properties\.a\[0\]\.__proto__: is a name/],
+    ['a nested, escaped one', '{"a":[{"\\u005f_proto__":1}]}', /properties\.a\[0\]\.__proto__: is a name/],
     ['half of a surrogate pair', '{"a":"\\ud800"}', /properties\.a: must be well-formed Unicode/],
-    ['half of one in a name', '{"\\udc00":1}', /properties\.\ufffd: must be well-formed Unicode/],
+    ['an unpaired surrogate in a name', '{"\\udc00":1}', /properties\.\ufffd: must be well-formed Unicode/],
     ['a number beyond the range', '{"a":[1e999]}', /properties\.a\[0\]: must be a finite number/],
     [
       'more levels than are set',
@@ -96,7 +96,7 @@ describe('properties that cannot be stored losslessly are rejected', () => {
     });
   }
 
-  test('a JSON Patch that would make one', async () => {
+  test('a JSON Patch that would create one', async () => {
     const patch = (operation: object) => hub.request('PATCH', '/providers/patched', JSON.stringify([operation]));
     assert.equal((await hub.post('/providers', { id: 'patched', type: 'uwb', properties: {} })).status, 201);
     const { status, body } = await patch({ op: 'add', path: '/properties/__proto__', value: 1 });

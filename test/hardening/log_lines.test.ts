@@ -25,7 +25,7 @@ test('Every log entry is one line of JSON, whatever its contents', () => {
   );
 });
 
-test('Clients cannot write lines of their own into the log of a hub', async () => {
+test('Clients cannot inject lines into the log of a hub', async () => {
   const hub = await HubProcess.start(newFolder(), { severity_level: 'Trace' });
   const notification = {
     notifications: [{ notificationType: 'locationupdate', deviceId: FORGED, locationMapHierarchy: FORGED }],

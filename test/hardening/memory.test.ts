@@ -45,7 +45,7 @@ test('150 unfinished bodies without a token are rejected by their headers', { sk
   await hub.stop();
 });
 
-test('bodies that are being read have so much memory and no more; small ones go on', { skip }, async (t) => {
+test('the memory of incomplete bodies is bounded, and small bodies are still accepted', { skip }, async (t) => {
   const hub = await startHub({ max_body_memory: 64 });
   const attackers = Array.from({ length: 60 }, () => new Attacker(t, hub));
   const growth = await growthOf(hub, async () => {
@@ -73,14 +73,14 @@ test('bodies that are being read have so much memory and no more; small ones go 
   await hub.stop();
 });
 
-test('unread answers do not pile up, however many are asked for', { skip }, async (t) => {
+test('unread responses do not accumulate, regardless of the number of requests', { skip }, async (t) => {
   const hub = await startHub();
   const request = 'GET /hub/v2/openapi.json HTTP/1.1\r\nHost: h\r\n\r\n';
   const attackers = Array.from({ length: 4 }, () => new Attacker(t, hub));
   const growth = await growthOf(hub, async () => {
     for (const { socket } of attackers) socket.pause();
     await Promise.all(attackers.map((attacker) => attacker.send(request.repeat(4000))));
-    // Behind what was sent: the hub has seen it all, or has ended the connection.
+    // After the other bytes: the hub has processed them all, or has closed the connection.
     for (let n = 0; n < 50; n++) assert.equal((await hub.get('/version'))?.status, 200);
   });
   t.diagnostic(`${Math.round(growth / MIB)} MiB more`);

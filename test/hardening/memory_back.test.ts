@@ -22,7 +22,7 @@ async function put(hub: HubProcess, locations: readonly unknown[]): Promise<void
   assert.equal((await hub.put('/providers/locations', locations))?.status, 204);
 }
 
-/** Locations of 5,000 tags, 100 of them at a time. */
+/** Locations of 5,000 tags, 100 at a time. */
 async function honestLoad(hub: HubProcess, rounds: number): Promise<void> {
   for (let n = 0; n < rounds; n++) {
     await put(
@@ -39,7 +39,7 @@ function client(hub: HubProcess): Socket {
   return socket;
 }
 
-/** Floods: each ends when its clients have left. */
+/** Floods, each of which ends when its clients have disconnected. */
 const FLOODS: Readonly<Record<string, (hub: HubProcess) => Promise<void>>> = {
   async 'subscribers that read nothing'(hub) {
     const sleepers: RawSocket[] = [];
@@ -80,7 +80,7 @@ const FLOODS: Readonly<Record<string, (hub: HubProcess) => Promise<void>>> = {
       const socket = client(hub);
       readers.push(socket);
       socket.write('GET /hub/v2/providers/locations HTTP/1.1\r\nHost: h\r\n\r\n');
-      // The hub may end it for what the others have not read, before any of it is here.
+      // The hub may close it because of the others' unread bytes before any of the response has arrived.
       await new Promise<void>((resolve) => socket.once('data', () => resolve()).once('close', () => resolve()));
       socket.pause();
     }
@@ -89,7 +89,7 @@ const FLOODS: Readonly<Record<string, (hub: HubProcess) => Promise<void>>> = {
 };
 
 for (const [name, flood] of Object.entries(FLOODS)) {
-  test(`Memory is returned after ${name}, while the hub keeps running`, { skip }, async (t) => {
+  test(`Memory is released after ${name}, while the hub keeps running`, { skip }, async (t) => {
     Object.assign(process.env, HUB_ENV);
     const hub = await HubProcess.start(newFolder());
     const note = 'y'.repeat(400);

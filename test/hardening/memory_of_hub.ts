@@ -6,10 +6,10 @@ import type { TestSettings } from '../support/running_hub.ts';
 
 export const MIB = 2 ** 20;
 
-/** A hub in a process of its own, whose memory can be looked at. */
+/** A hub in a separate process, whose memory can be measured. */
 export async function startHub(settings: TestSettings = {}, folder = newFolder()): Promise<HubProcess> {
   const hub = await HubProcess.start(folder, settings);
-  // The first requests take memory that stays.
+  // The first requests allocate memory that remains.
   for (let n = 0; n < 20; n++) await hub.get('/version');
   return hub;
 }
@@ -31,7 +31,7 @@ export async function growthOf(hub: HubProcess, attack: () => Promise<void>): Pr
   return Math.max(most, rssOf(hub)) - before;
 }
 
-/** A connection on which raw bytes are sent; what comes back is counted. */
+/** A connection for raw bytes that counts received bytes. */
 export class Attacker {
   readonly socket: Socket;
   received = '';
@@ -44,7 +44,7 @@ export class Attacker {
     t.after(() => this.socket.destroy());
   }
 
-  /** Reads what comes. Resolves to its first line; to nothing when the connection ends without one. */
+  /** Reads a response. Resolves to its first line, or to an empty string if the connection closes without one. */
   answer(): Promise<string> {
     return new Promise((resolve) => {
       const lineOf = () => this.received.split('\r\n')[0] ?? '';
@@ -56,7 +56,7 @@ export class Attacker {
     });
   }
 
-  /** Sends all of it, as far as the hub reads. */
+  /** Sends all bytes, as far as the hub reads them. */
   send(bytes: string | Buffer): Promise<void> {
     return new Promise((resolve) => {
       this.socket.once('close', () => resolve());

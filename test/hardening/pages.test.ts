@@ -9,8 +9,8 @@ import type { TestHub, TestSettings } from '../support/running_hub.ts';
 import { borrowHub } from '../support/shared_hubs.ts';
 
 /**
- * Pages of strangers in a real browser, which reaches a hub that they do not: at this machine, by a name of the local
- * network, and by a name of their own that they have resolved to the hub (DNS rebinding).
+ * Foreign pages in a real browser that can access a hub on this machine, by a name of the local network, and by a name
+ * of their own that they have resolved to the hub (DNS rebinding).
  */
 const skip = WITHOUT_BROWSER ?? false;
 
@@ -37,7 +37,7 @@ const attack = (hub: string): string => `(async () => {
   return { read, made, received };
 })()`;
 
-/** Serves the page of a stranger; resolves to its port. */
+/** Serves the foreign page; resolves to its port. */
 async function openStranger(t: TestContext): Promise<number> {
   const server = createServer((_request, response) => response.setHeader('Content-Type', 'text/html').end(BLANK));
   server.listen(0, '127.0.0.1');
@@ -46,10 +46,10 @@ async function openStranger(t: TestContext): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Has a page of an address attack the hub by the name that it knows it by. */
+/** Opens a page at an address that attacks the hub under the given name. */
 async function attacked(t: TestContext, hub: TestHub, from: string, name: string): Promise<Loot & { zones: number }> {
   const page = await openPage(t, 'about:blank', { mayFail: true });
-  // A page of the hub's own address is what a rebound name had before it came to mean the hub.
+  // A rebound name has the page of the hub's own address, from before it resolved to the hub.
   await page.route(`http://${from}/page`, (route) => route.fulfill({ contentType: 'text/html', body: BLANK }));
   await page.goto(`http://${from}/page`);
   const loot = await page.evaluate<Loot>(attack(`${name}:${hub.hub.port}`));
@@ -69,7 +69,7 @@ const LAN = { allowed_hosts: '["hub.lan"]' };
 
 for (const cors of [true, false]) {
   for (const name of ['localhost', '127.0.0.1', 'hub.lan']) {
-    test(`a page of a stranger changes nothing at ${name} and hears nothing, cors ${cors}`, { skip }, async (t) => {
+    test(`a foreign page changes nothing and receives nothing at ${name}, cors ${cors}`, { skip }, async (t) => {
       const hub = await openAttackedHub(t, { ...LAN, cors });
       const port = await openStranger(t);
       const { read, received, zones } = await attacked(t, hub, `stranger.example:${port}`, name);
@@ -79,7 +79,7 @@ for (const cors of [true, false]) {
     });
   }
 
-  test(`a name that was rebound to the hub gets nothing, cors ${cors}`, { skip }, async (t) => {
+  test(`a page under a rebound name receives nothing, cors ${cors}`, { skip }, async (t) => {
     const hub = await openAttackedHub(t, { ...LAN, cors });
     const { port } = hub.hub;
     const { read, received, zones } = await attacked(t, hub, `rebound.example:${port}`, 'rebound.example');

@@ -7,16 +7,16 @@ import type { Zone } from '../../src/model/zone.ts';
 import { locationAt, type ShardCommand, ShardHarness } from '../support/shard_harness.ts';
 
 /**
- * Chains of parents in data from before they were bounded. Objects deeper than 32 levels are not moved. With
- * 2,000 levels one location took 13 s, since each trackable looked for all of its ancestors.
+ * Chains of parents in data from before they were bounded. Objects deeper than 32 levels are not moved. With 2,000
+ * levels one location took 13 s, since each trackable looked up all of its ancestors.
  */
 const LEVELS = 2000;
-/** CPU time, of which other processes take none. A garbage collection may fall into one try, but not into all of them. */
+/** CPU time, which excludes other processes. A garbage collection may affect one attempt, but not all of them. */
 const CPU_MS_MAX = 50;
 const TRIES_MAX = 3;
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
-test('A chain of 2,000 trackables moves 32 levels of them, and names as many ancestors, in little time', async () => {
+test('A chain of 2,000 trackables moves 32 levels of them, and lists as many ancestors, in little time', async () => {
   const harness = await ShardHarness.open();
   const chain = Array.from({ length: LEVELS }, (_, n): ShardCommand => {
     const carrier = n === 0 ? { location_providers: ['tag'] } : { parent: uuid(n - 1) };

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { raw } from '../transport/harness.ts';
 
-/** Ways out of a folder, and round a check of the path. */
+/** Ways to escape a folder, and to bypass a check of the path. */
 const TRICKS = [
   '/hub/docs/../../package.json',
   '/hub/docs/%2e%2e/%2e%2e/package.json',
@@ -41,17 +41,17 @@ before(async () => {
 after(() => hub.close());
 
 for (const path of TRICKS) {
-  test(`${path} leads to nothing`, async () => {
+  test(`${path} finds nothing`, async () => {
     const request = `GET ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`;
     const answer = await raw(hub.hub.port, [request], /\r\n\r\n.+$/s);
     const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(answer) ?? [];
-    // The native server says 505 to what does not begin with a slash.
+    // The native server answers 505 to paths that do not begin with a slash.
     assert.ok(status === '404' || status === '400' || status === '505', answer.slice(0, 200));
     assert.doesNotMatch(answer, /omlox-location-hub|root:|SQLite/);
   });
 }
 
-test('An id is what its segment says, decoded once: it cannot lead out of its list', async () => {
+test('An id is its segment, decoded once: it cannot escape its list', async () => {
   assert.equal((await hub.get('/providers/..%2Fzones')).body.id, '../zones');
   assert.equal((await hub.get('/providers/%2e%2e%2fzones')).body.id, '../zones');
   assert.equal((await hub.get('/providers/..%252Fzones')).status, 404);
@@ -70,7 +70,7 @@ test('An id with a control character is rejected, in a path and in a body', asyn
   }
 });
 
-test('A response carries no header that a client has written', async () => {
+test('A response has no header from a client', async () => {
   const injected = 'a\r\nX-Injected: 1\r\n\r\n<html>';
   const path = `/providers/${encodeURIComponent(injected)}`;
   for (const { status, headers } of [

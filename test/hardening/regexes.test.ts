@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSourceFiles } from '../tidy/source_file.ts';
 
-/** Matches all regular expressions, and some other characters between slashes, which do no harm here. */
+/** Matches all regular expressions, and some other strings between slashes, which do no harm here. */
 const LITERAL = /(?<![\w)\]*'"`/])\/(?![/*])((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g;
 const LENGTH = 40_000;
 /** A linear expression takes a millisecond, a quadratic one a second and more. */
 const SLOW_MS = 100;
-/** Tries of an expression that seems slow: the machine may have been busy. */
+/** Attempts for an expression that seems slow: the machine may have been busy. */
 const TRIES = 4;
 
 const SOURCES = readSourceFiles().filter(({ path }) => !/^(test|bench)\//.test(path));
@@ -35,7 +35,7 @@ function attacks({ source }: RegExp): string[] {
   return [...COMMON, ...[...new Set(own)].flatMap(long)];
 }
 
-/** Time of the quickest try. */
+/** Time of the fastest attempt. */
 function leastMs(pattern: RegExp, text: string): number {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < TRIES && least >= SLOW_MS; tries++) {
@@ -47,7 +47,7 @@ function leastMs(pattern: RegExp, text: string): number {
   return least;
 }
 
-test('No regular expression of the hub takes more than linear time, whatever it is given', () => {
+test('No regular expression of the hub takes more than linear time for any input', () => {
   let count = 0;
   const slow: string[] = [];
   for (const { path, text } of SOURCES) {
@@ -63,12 +63,12 @@ test('No regular expression of the hub takes more than linear time, whatever it 
   assert.ok(count > 40, `only ${count} were found`);
 });
 
-test('The check finds a regular expression that is slow', () => {
-  // Each space is tried as the first of the last ones.
+test('The check finds a slow regular expression', () => {
+  // Each space is tried as the start of the trailing ones.
   assert.ok(leastMs(/ +$/, `${' '.repeat(LENGTH)}\u0001`) > SLOW_MS);
 });
 
-/** Files that put regular expressions together from constants, and the test that gives each large texts. */
+/** Files that compose regular expressions from constants, and the test that passes large strings to each. */
 const FROM_CONSTANTS = {
   'src/hub-ui/setup/map/read_position.ts': 'test/hub-ui/setup_functions.test.ts',
   'src/model/json.ts': 'test/model/lossless_numbers.test.ts',

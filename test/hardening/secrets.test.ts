@@ -8,7 +8,7 @@ import { HubProcess, newFolder } from '../durability/hub_process.ts';
 const SECRET = 'correct horse battery staple';
 const SECRETS = KEYS.filter((key) => settingOf(key).secret === true);
 
-test('Every setting that is called a password, secret or key text is secret', () => {
+test('Every setting named password, secret or key text is secret', () => {
   const sounding = KEYS.filter((key) => /password|secret|token|license_key$/.test(key));
   assert.deepEqual(
     sounding.filter((key) => !SECRETS.includes(key)),
@@ -29,7 +29,7 @@ test('A secret is neither in the log nor in /health/system and /metrics', async 
   for (const text of [...texts, stdout, stderr]) assert.ok(!text.includes(SECRET), text);
 });
 
-test('A secret that does not fit its setting is not in the message', () => {
+test('An invalid secret is not in the error message', () => {
   for (const key of SECRETS) {
     for (const [given, file] of [
       [{}, `${key}: [${SECRET}]`],

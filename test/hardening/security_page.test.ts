@@ -5,12 +5,12 @@ import { test } from 'node:test';
 const ROOT = new URL('../../', import.meta.url);
 const PAGE = readFileSync(new URL('SECURITY.md', ROOT), 'utf8');
 
-/** Rows of the table: its cells. */
+/** Rows of the table as cells. */
 const ROWS = PAGE.split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| threat'))
   .map((line) => line.slice(2, -2).split(' | '));
 
-/** Files with the names that are said to be in them: `file` "name", "name"; `file` "name" */
+/** Quoted test files with their test names: `file` "name", "name"; `file` "name" */
 function shownBy(cell: string): (readonly [file: string, names: readonly string[]])[] {
   return [...cell.matchAll(/`([^`]+)`([^`]*)/g)].map(([, file = '', names = '']) => {
     return [file, [...names.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name)] as const;

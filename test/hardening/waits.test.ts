@@ -20,7 +20,7 @@ import { type Waits, waitsDuring } from '../support/waits.ts';
  * longest wait is 0.6 to 0.99 of the work, with them 0.03 to 0.12.
  */
 const PART_OF_WORK = 0.4;
-/** Some bodies are refused before most of them was read: that takes not long enough to be held against anything. */
+/** Some bodies are rejected before most of them is read, too quickly for a comparison. */
 const SOON_MS = 1000;
 
 const location = (n: number) => ({
@@ -43,7 +43,7 @@ async function send(method: string, path: string, body: Uint8Array): Promise<{ s
   return { status: reply.status, text: await reply.text() };
 }
 
-/** Sends all locations, and again while more of them wait than may, as on a busy machine. */
+/** Sends all locations, and repeats while the hub is full, as on a busy machine. */
 async function sendUntilTaken(): ReturnType<typeof send> {
   for (;;) {
     const answer = await send('PUT', '/providers/locations', LOCATIONS);
@@ -52,7 +52,7 @@ async function sendUntilTaken(): ReturnType<typeof send> {
   }
 }
 
-/** How others are served until the work is done, and a little longer: events follow. */
+/** Response times of other requests during the work and a little longer, because events follow. */
 async function othersDuring(t: TestContext, work: Promise<unknown>): Promise<Waits> {
   const waits = await waitsDuring(work, async () => assert.equal((await hub.get('/version'))?.status, 200), 20);
   const { answers, longestMs, tookMs } = waits;

@@ -4,8 +4,8 @@ import { SqliteStore } from '../../src/store/sqlite.ts';
 import { row } from './rows.ts';
 
 /**
- * A process to be killed. `hold` opens the file and waits; `commit` commits one entity and some rows after the other
- * through the store's thread, and prints each number once it was acknowledged.
+ * A process to be killed. `hold` opens the file and waits; `commit` commits one entity and some rows at a time through
+ * the store's thread, and prints each number after its acknowledgment.
  */
 const [task, path = ''] = process.argv.slice(2);
 if (task === 'hold') {

@@ -31,7 +31,7 @@ testStoreContract({
   },
 });
 
-/** The synchronous store with the interface of the others. */
+/** Adapts the synchronous store to the interface of the others. */
 function later(store: SqliteStore): Store {
   return {
     async load(read) {

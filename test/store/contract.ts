@@ -5,10 +5,10 @@ import type { EntityWrite, StoredPart, StoreBatch } from '../../src/core/entity_
 import { joinedParts, type Store } from '../../src/store/store.ts';
 import { row, sorted } from './rows.ts';
 
-/** How a kind of store is opened: each call of `open` opens the same contents, which are new in each test. */
+/** Opens a kind of store. Within a test, all calls of `open` open the same contents, which are empty at first. */
 export interface StoreKind {
   readonly name: string;
-  /** Why it cannot be tested here; false when it can. */
+  /** Why it cannot be tested here; false if it can. */
   readonly skip?: string | false;
   place(context: TestContext): { open(): Promise<Store> };
 }
@@ -18,13 +18,13 @@ const batch = ({ entities = [], rows = [] }: Partial<StoreBatch>): StoreBatch =>
 
 const TEXTS: readonly (readonly [name: string, id: string, text: string])[] = [
   ['of many scripts', 'Zürich-東京-🏭', '{"name":"Halle ß, ホール, قاعة, 🏗️"}'],
-  ['with quotes and line ends', `it's "quoted"`, '{"a":"line\\nend","b":"\'; DROP TABLE entity; --"}'],
+  ['with quotes and line feeds', `it's "quoted"`, '{"a":"line\\nend","b":"\'; DROP TABLE entity; --"}'],
   ['with a zero character', 'a\0b', '{"a":"\\u0000"}\0'],
   ['of one megabyte', 'large', JSON.stringify({ text: 'é'.repeat(500_000) })],
   ['that are empty', '', ''],
 ];
 
-/** Tests of the contract of all stores. */
+/** Runs the contract tests for a kind of store. */
 export function testStoreContract({ name, skip = false, place }: StoreKind): void {
   const testStore = (sentence: string, body: (open: () => Promise<Store>) => Promise<void>) =>
     test(`${name} ${sentence}`, { skip }, (context) => body(place(context).open));
@@ -37,7 +37,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     });
   }
 
-  testStore('is empty at first and keeps its hub id', async (open) => {
+  testStore('is empty at first and retains its hub id', async (open) => {
     const first = await useThenReopen(open, (store) => store.load());
     assert.deepEqual([first.entities, first.rows], [[], []]);
     assert.match(first.hubId, /^[0-9a-f-]{36}$/);
@@ -71,7 +71,7 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     assert.deepEqual((await loaded(open)).entities, [setting('b', '3')]);
   });
 
-  testStore('keeps the row of a deleted entity until the batch deletes it', async (open) => {
+  testStore('retains the row of a deleted entity until the batch deletes it', async (open) => {
     const provider: EntityWrite = { kind: 'provider', id: 'tag-2', text: '{}' };
     await useThenReopen(open, async (store) => {
       await store.commit(batch({ entities: [provider], rows: [row(2)] }));

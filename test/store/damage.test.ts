@@ -26,14 +26,14 @@ function filled(context: TestContext): string {
   const store = new SqliteStore(path, () => 'the-id-of-this-hub');
   store.commit({ entities: [...ENTITIES, SETTING], rows: ROWS });
   store.close();
-  // Without free pages of the log of rows, which are never read.
+  // Excludes free pages of the row log, which are never read.
   const db = new Database(path);
   db.exec('VACUUM');
   db.close();
   return path;
 }
 
-/** Database of a killed hub: its rows are in the log. */
+/** Database of a killed hub, whose rows are still in the log. */
 function killed(context: TestContext): string {
   const [path, copy] = [join(folderFor(context), 'data.dat'), join(folderFor(context), 'data.dat')];
   const store = new SqliteStore(path, () => 'the-id-of-this-hub');
@@ -47,7 +47,7 @@ function killed(context: TestContext): string {
   return copy;
 }
 
-/** Changes one letter of the first occurrence of a string in the file. */
+/** Changes one character of the first occurrence of a string in the file. */
 function change(path: string, text: string): void {
   const bytes = readFileSync(path);
   const place = bytes.indexOf(text);
@@ -56,7 +56,7 @@ function change(path: string, text: string): void {
   writeFileSync(path, bytes);
 }
 
-/** State that is loaded by a start. */
+/** State that a start loads. */
 function served(path: string, more: { acceptLoss?: boolean; notice?(text: string): void } = {}): StoredState {
   const store = new SqliteStore(path, randomUUID, { nowMs: 0, ...more });
   try {
@@ -111,7 +111,7 @@ for (const { what, text, names, gone } of DAMAGES) {
     const kept = served(path, { acceptLoss: true, notice: (said) => notices.push(said) });
     assert.deepEqual(notices, [`1 damaged row, ${names}: left out`]);
     assert.ok(gone(kept));
-    // From then on nothing is damaged.
+    // Then the damage has been removed.
     assert.deepEqual(served(path), kept);
     const db = new Database(path, { readonly: true });
     assert.equal(db.pragma('integrity_check', { simple: true }), 'ok');
@@ -144,7 +144,7 @@ test('A start names ten of many damaged rows, and their number', (context) => {
   );
 });
 
-test('A start is refused when the id of the hub has changed in the file', (context) => {
+test('A start fails if the id of the hub has changed in the file', (context) => {
   const path = filled(context);
   change(path, 'the-id-of-this-hub');
   assert.throws(() => served(path), /1 damaged row, the file's own "hub_id" \(meta\): npm/);
@@ -153,7 +153,7 @@ test('A start is refused when the id of the hub has changed in the file', (conte
 });
 
 for (const [name, make] of [
-  ['Whatever bit of the file changes, a start serves what was kept or says in one line that it cannot', filled],
+  ['For any changed bit of the file, a start serves the stored data or reports in one line that it cannot', filled],
   ['Whatever bit of the file of a hub that was killed changes, the same holds', killed],
 ] as const) {
   test(name, (context) => {
@@ -176,8 +176,8 @@ for (const [name, make] of [
         refusals++;
       }
     }
-    // The rest of the file is free, or in indexes, which check looks at.
-    assert.ok(refusals > PLACES / 3, `only ${refusals} of ${PLACES} were noticed`);
+    // The rest of the file is free, or in indexes, which the check verifies.
+    assert.ok(refusals > PLACES / 3, `only ${refusals} of ${PLACES} were detected`);
   });
 }
 

@@ -2,15 +2,15 @@ import type { StoredRow } from '../../src/core/item.ts';
 import type { EntityWrite, StoredState, StoreBatch } from '../../src/core/entity_write.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** A batch with rows that stay. */
+/** A batch with rows that remain. */
 export interface PlainBatch {
   readonly entities: readonly EntityWrite[];
   readonly rows: readonly StoredRow[];
 }
 
-/** A store that keeps batches in order, and waits or fails on command. */
+/** A store that stores batches in order, and waits or fails on command. */
 export class FailingStore implements Store {
-  /** Decides whether it rejects a batch, of which nothing is stored then. */
+  /** Decides whether to reject a batch, of which nothing is stored then. */
   refuses: (batch: PlainBatch) => boolean = () => false;
   readonly kept: PlainBatch[] = [];
   attempts = 0;
@@ -46,7 +46,7 @@ export class FailingStore implements Store {
   }
 }
 
-/** Timers that the test runs. */
+/** Timers fired by the test. */
 export class ManualTimers {
   #waiting: { readonly delayMs: number; readonly callback: () => void }[] = [];
   readonly delays: number[] = [];
@@ -64,7 +64,7 @@ export class ManualTimers {
     return this.#waiting.length;
   }
 
-  /** Runs the next due timer. */
+  /** Fires the next due timer. */
   fire(): void {
     this.#waiting.shift()?.callback();
   }

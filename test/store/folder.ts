@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A temporary folder for a test, which is deleted after it. */
+/** Creates a temporary folder, which is deleted after the test. */
 export function folderFor(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'hub-store-'));
   context.after(() => rmSync(folder, { recursive: true, force: true }));

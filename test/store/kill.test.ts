@@ -11,7 +11,7 @@ import { folderFor } from './folder.ts';
 
 const CHILD = new URL('./committing_child.ts', import.meta.url).pathname;
 
-test('openStore has kept every acknowledged commit when its process is killed in the middle of the next', async (context) => {
+test('openStore retains every acknowledged commit when its process is killed during the next one', async (context) => {
   const path = join(folderFor(context), 'data.dat');
   for (const killAfter of [1, 40, 150]) {
     const child = start('commit', path);
@@ -26,7 +26,7 @@ test('openStore has kept every acknowledged commit when its process is killed in
     store.close();
     const zones = new Set(entities.map(({ id }) => id));
     for (let number = 0; number <= acknowledged; number++) assert.ok(zones.has(`zone-${number}`), `zone-${number}`);
-    // A commit is whole: as many times twenty rows as entities.
+    // Commits are atomic: there are twenty times as many rows as entities.
     assert.equal(rows.length, entities.length * 20);
     const database = new Database(path, { readonly: true });
     assert.equal(database.pragma('integrity_check', { simple: true }), 'ok');
@@ -34,7 +34,7 @@ test('openStore has kept every acknowledged commit when its process is killed in
   }
 });
 
-test('SqliteStore is refused while another process has the file, and not once that was killed', async (context) => {
+test('SqliteStore rejects a file in use by another process, and accepts it after that process was killed', async (context) => {
   const path = join(folderFor(context), 'data.dat');
   const child = start('hold', path);
   const ended = once(child, 'exit');

@@ -6,7 +6,7 @@ import { settled, setUp, watch } from './writer_setting.ts';
 const LATE_MS = 2000;
 const orFail = { orFail: true };
 
-test('StoreWriter refuses rows that have waited too long, and those after them, until it has caught up', async () => {
+test('StoreWriter rejects rows that have waited too long, and later ones, until it has caught up', async () => {
   const { store, timers, states, writer } = setUp({ lateMs: LATE_MS });
   const release = store.hold();
   const first = watch(writer.writeRows([row(1)], orFail));
@@ -28,13 +28,13 @@ test('StoreWriter refuses rows that have waited too long, and those after them, 
   assert.equal(last.now, 'kept');
 });
 
-test('StoreWriter waits on for rows that are not late yet', async () => {
+test('StoreWriter continues to wait for rows that are not late yet', async () => {
   const { store, timers, states, writer } = setUp({ lateMs: LATE_MS });
   await writer.writeRows([row(1)], orFail);
   const release = store.hold();
   const later = watch(writer.writeRows([row(2)], orFail));
   await settled();
-  // The timer of the first finds the second waiting, which has its own time.
+  // The timer of the first batch finds the second one waiting, which has its own deadline.
   timers.fire();
   await settled();
   assert.deepEqual([later.now, timers.waiting, states], ['open', 1, []]);
@@ -44,7 +44,7 @@ test('StoreWriter waits on for rows that are not late yet', async () => {
   assert.deepEqual([later.now, timers.waiting, states], ['kept', 0, []]);
 });
 
-test('StoreWriter keeps late rows when it is closed', async () => {
+test('StoreWriter stores late rows when it is closed', async () => {
   const { store, timers, writer } = setUp({ lateMs: LATE_MS });
   const release = store.hold();
   void writer.writeRows([row(1)], orFail).catch(() => undefined);
@@ -56,7 +56,7 @@ test('StoreWriter keeps late rows when it is closed', async () => {
   assert.deepEqual([writer.pendingRows, timers.waiting, store.kept.flatMap(({ rows }) => rows)], [0, 0, [row(1)]]);
 });
 
-test('StoreWriter is never late without a time for that', async () => {
+test('StoreWriter is never late without a deadline', async () => {
   const { timers, writer } = setUp();
   await writer.writeRows([row(1)], orFail);
   assert.deepEqual(timers.delays, []);

@@ -5,7 +5,7 @@ import { storedByKind } from '../../src/store/entity_json.ts';
 import { row, sorted } from './rows.ts';
 import { always, settled, setUp } from './writer_setting.ts';
 
-test('StoreWriter.latest puts rows in flight and waiting rows over those that the store has', async () => {
+test('StoreWriter.latest prefers rows in flight and waiting rows to those of the store', async () => {
   const { store, writer } = setUp();
   const stored = [row(1), row(2), row(3), row(4)];
   assert.deepEqual(writer.latest(stored), stored);
@@ -20,7 +20,7 @@ test('StoreWriter.latest puts rows in flight and waiting rows over those that th
   assert.deepEqual(writer.latest([row(9)]), [row(9)]);
 });
 
-test('StoreWriter.latest has the rows that the store refuses', async () => {
+test('StoreWriter.latest includes the rows that the store rejects', async () => {
   const { store, writer } = setUp();
   store.refuses = always;
   void writer.writeRows([row(1, { atMs: 5 })]);
@@ -29,7 +29,7 @@ test('StoreWriter.latest has the rows that the store refuses', async () => {
   assert.deepEqual(sorted(writer.latest([row(1)])), sorted([row(1, { atMs: 5 }), row(2)]));
 });
 
-test('storedByKind reads the entities of a kind in their order', () => {
+test('storedByKind reads the entities of a kind in order', () => {
   const kept = [
     { kind: 'zone', id: 'b', text: '{"id":"b"}' },
     { kind: 'fence', id: 'a', text: '{"id":"a"}' },
@@ -38,7 +38,7 @@ test('storedByKind reads the entities of a kind in their order', () => {
   assert.deepEqual(storedByKind(kept).zone, [{ id: 'b' }, { id: 'a' }]);
 });
 
-test('storedByKind names an entity whose text is damaged', () => {
+test('storedByKind names an entity with damaged JSON', () => {
   assert.throws(
     () => storedByKind([{ kind: 'zone', id: 'hall', text: '{"id":' }]),
     (error) => {

@@ -24,7 +24,7 @@ async function killed(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Each way to get past the lock file, and the name under which the database is then. */
+/** Each way to get past the lock file, and the resulting path of the database. */
 const WAYS: readonly { what: string; go(path: string, folder: string): string }[] = [
   {
     what: 'whose lock was removed',
@@ -58,7 +58,7 @@ const WAYS: readonly { what: string; go(path: string, folder: string): string }[
 ];
 
 for (const { what, go } of WAYS) {
-  test(`SqliteStore refuses to open a database of another process, ${what}`, async (context) => {
+  test(`SqliteStore rejects the open database of another process, ${what}`, async (context) => {
     const path = join(folderFor(context), 'data.dat');
     // It was closed once, so that it has no log that another name would not have.
     new SqliteStore(path, randomUUID).close();
@@ -77,7 +77,7 @@ for (const { what, go } of WAYS) {
   });
 }
 
-test('SqliteStore starts while a backup is running that began before its last hub was killed', async (context) => {
+test('SqliteStore starts during a backup that began before its last hub was killed', async (context) => {
   const path = join(folderFor(context), 'data.dat');
   const child = await holder(context, path);
   const reader = new Database(path, { readonly: true });
@@ -88,13 +88,13 @@ test('SqliteStore starts while a backup is running that began before its last hu
   reader.close();
 });
 
-test('SqliteStore refuses to open a database in use if the lock is not that of its last hub', (context) => {
+test('SqliteStore rejects a database in use if the lock is not that of its last hub', (context) => {
   const path = join(folderFor(context), 'data.dat');
   new SqliteStore(path, randomUUID).close();
   const reader = new Database(path, { readonly: true });
   reader.exec('BEGIN');
   reader.prepare('SELECT count(*) FROM entity').get();
-  // Aside, so that no other file gets its number.
+  // Renamed instead of deleted, so that its inode is not reused.
   renameSync(`${path}.lock`, `${path}.lock.old`);
   assert.throws(() => new SqliteStore(path, randomUUID), /another hub is using it, or another program$/);
   reader.close();

@@ -19,7 +19,7 @@ import { HUB_ID, makeVersion1 } from './version_1.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 3, 4, 52);
 const BACKUP = backupOf(1);
-/** One of each version that a file of version 1 goes through. */
+/** One copy for each version that a file of version 1 passes through. */
 const BACKUPS = STEPS.slice(1).map(({ version }) => backupOf(version - 1));
 const NEXT = STEPS.length + 1;
 
@@ -63,7 +63,7 @@ test('SqliteStore leaves a verified copy of the previous version, which an older
   assert.equal(copy.prepare('SELECT count(*) FROM last_known').pluck().get(), ROWS.length);
 });
 
-test('A migration is recorded in the file, and a second start makes no other', (context) => {
+test('A migration is recorded in the file, and a second start repeats none', (context) => {
   const folder = folderFor(context);
   const path = old(folder);
   for (let start = 0; start < 2; start++) new SqliteStore(path, randomUUID, { nowMs: NOW_MS }).close();
@@ -86,7 +86,7 @@ test('A file of version 1 is migrated with the contents of a log that was not wr
   const db = new Database(source);
   db.pragma('wal_autocheckpoint = 0');
   db.exec("INSERT INTO entity (kind, id, text) VALUES ('zone', 'late', '{}')");
-  // As a crash leaves it.
+  // As after a crash.
   for (const ending of ['', '-wal']) copyFileSync(source + ending, path + ending);
   db.close();
   const store = new SqliteStore(path, randomUUID, { nowMs: NOW_MS });
@@ -106,7 +106,7 @@ const failing: MigrationStep = {
   },
 };
 
-test('A failed step restores the copy and ends the start with one plain line; earlier steps stay', (context) => {
+test('A failed step restores the copy and ends the start with one plain line; earlier steps persist', (context) => {
   const folder = folderFor(context);
   const path = old(folder);
   const db = openFile(path);
@@ -154,7 +154,7 @@ test('Nothing is migrated if no copy can be made', (context) => {
   const folder = folderFor(context);
   const path = old(folder);
   const before = digest(path);
-  // The folder of the copy is missing.
+  // The folder of the copy does not exist.
   const file = join(folder, 'none', 'data.dat');
   const db = openFile(path);
   assert.throws(
@@ -178,7 +178,7 @@ test('Steps are reported in order, up to completion', async (context) => {
   assert.equal(parts.at(-1), 1);
 });
 
-test('The steps are numbered without a gap, and all of them make a new file', (context) => {
+test('The steps are numbered without a gap, and together they create a new file', (context) => {
   assert.deepEqual(
     STEPS.map(({ version }) => version),
     STEPS.map((_, index) => index + 1),

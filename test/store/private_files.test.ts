@@ -10,7 +10,7 @@ import { folderFor } from './folder.ts';
 import { row } from './rows.ts';
 import { makeVersion1 } from './version_1.ts';
 
-const POSIX = { skip: process.platform === 'win32' && 'modes mean nothing here' };
+const POSIX = { skip: process.platform === 'win32' && 'file modes are meaningless here' };
 
 /** Names of the files in a folder, with their modes. */
 function modesIn(folder: string): Record<string, string> {

@@ -6,7 +6,7 @@ import { row } from './rows.ts';
 
 const ENTITY = { kind: 'zone' as const, id: 'a', text: '{}' };
 
-/** A store that returns parts on command, and ends with a value or an error. */
+/** A store that returns parts on command, and completes with a value or an error. */
 function slowStore() {
   let hear: (part: StoredPart) => void = () => undefined;
   const end = Promise.withResolvers<StoredState>();

@@ -18,7 +18,7 @@ import { packedRows } from '../../src/wire/store_messages.ts';
 import { folderFor } from './folder.ts';
 import { row, sorted } from './rows.ts';
 
-/** About the size of four rows, so that the log is long after nearly each commit. */
+/** About the size of four rows, so that nearly every commit exceeds it. */
 const LONG_BYTES = 2000;
 const PAIR = '["tag-1","tag-2"]';
 
@@ -53,7 +53,7 @@ function newDatabase(context: TestContext): { path: string; db: Database.Databas
 
 const logged = (db: Database.Database) => db.prepare('SELECT count(*) FROM row_log').pluck().get();
 
-test('The last row of each object is kept, regardless of the times of folds and of a kill', (context) => {
+test('The last row of each object survives a kill, regardless of the times of folds', (context) => {
   fc.assert(
     fc.property(steps, (history) => {
       let { path, db } = newDatabase(context);

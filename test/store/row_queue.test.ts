@@ -12,7 +12,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('take' as const, 'kept' as const, 'failed' as const) }) },
 );
 
-test('RowQueue ends with the newest row of each object, whatever is taken, kept and refused meanwhile', () => {
+test('RowQueue ends with the newest row of each object, for any sequence of takes, successes and failures', () => {
   const steps = fc.array(step, { maxLength: 120 });
   fc.assert(
     fc.property(steps, fc.constantFrom(1, 2000, Infinity), (history, bytesMax) => {
@@ -36,7 +36,7 @@ test('RowQueue ends with the newest row of each object, whatever is taken, kept 
           queue.failed(new Error('not now'));
           flight = undefined;
         }
-        // As many wait, and a row that has just come.
+        // As many are waiting, and a row has just arrived.
         assert.ok(queue.size <= 4 * newest.size + 1, `${queue.size} rows of ${newest.size} objects`);
       }
       if (flight !== undefined) keep();
@@ -51,7 +51,7 @@ test('RowQueue ends with the newest row of each object, whatever is taken, kept 
   );
 });
 
-test('RowQueue takes about as many bytes as it may, in the order of arrival', () => {
+test('RowQueue takes about as many bytes as permitted, in the order of arrival', () => {
   const { size } = packedRows([row(1)]);
   const queue = new RowQueue({ bytesMax: 3.5 * size });
   queue.put(packedRows(Array.from({ length: 8 }, (_, number) => ({ ...row(1), id: `tag-${number + 1}` }))));

@@ -8,7 +8,7 @@ const ROW: Row = ['provider', 'tag-1', '{"position":[8.4,49]}', '[["fence",1]]',
 
 const OTHERS: readonly { what: string; row: Row }[] = [
   { what: 'another kind', row: ['trackable', ...tail(ROW)] },
-  { what: 'a kind with one other letter', row: ['prowider', ...tail(ROW)] },
+  { what: 'a kind with one different character', row: ['prowider', ...tail(ROW)] },
   { what: 'another id', row: ['provider', 'tag-2', ...tail(tail(ROW))] },
   { what: 'another text', row: ['provider', 'tag-1', '{"position":[8.5,49]}', '[["fence",1]]', ROW[4], ROW[5]] },
   { what: 'no memberships', row: ['provider', 'tag-1', ROW[2], '[]', ROW[4], ROW[5]] },
@@ -17,10 +17,10 @@ const OTHERS: readonly { what: string; row: Row }[] = [
 ];
 
 for (const { what, row } of OTHERS) {
-  test(`rowSum is another for a row with ${what}`, () => assert.notEqual(rowSum(...row), rowSum(...ROW)));
+  test(`rowSum differs for a row with ${what}`, () => assert.notEqual(rowSum(...row), rowSum(...ROW)));
 }
 
-test('rowSum finds each changed bit of a text, of any length and in any letters', () => {
+test('rowSum detects each changed bit of a string, of any length and in any script', () => {
   for (const text of ['', 'a', 'Lager ü 倉庫 🚚', ROW[2], 'n'.repeat(5000)]) {
     const bytes = Buffer.from(text);
     const sum = rowSum('zone', 'a', text);
@@ -28,7 +28,7 @@ test('rowSum finds each changed bit of a text, of any length and in any letters'
       const changed = Buffer.from(bytes);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       const said = changed.toString();
-      // Invalid UTF-8 is decoded differently, too.
+      // Invalid UTF-8 is also decoded differently.
       if (said !== text) assert.notEqual(rowSum('zone', 'a', said), sum, `bit ${bit} of ${text.slice(0, 20)}`);
     }
   }

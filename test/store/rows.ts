@@ -1,6 +1,6 @@
 import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
 
-/** A row of about 450 bytes, as the shards hand them out. */
+/** A row of about 450 bytes, as emitted by a shard. */
 export function row(number: number, { atMs = 1_700_000_000_000, id = `tag-${number}` } = {}): LastKnownRow {
   const location = {
     position: { type: 'Point', coordinates: [8.4 + number * 1e-6, 49.01] },
@@ -31,7 +31,7 @@ export function row(number: number, { atMs = 1_700_000_000_000, id = `tag-${numb
   };
 }
 
-/** In one order, whatever order a store lists its rows in. */
+/** Sorts rows, since stores list them in any order. */
 export function sorted(rows: readonly StoredRow[]): StoredRow[] {
   return rows.toSorted((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1));
 }

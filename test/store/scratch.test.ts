@@ -12,7 +12,7 @@ const CHILD = new URL('./scratch_child.ts', import.meta.url).pathname;
 
 test('SQLite keeps its temporary files in the folder that SQLITE_TMPDIR names', (context) => {
   if (process.platform !== 'linux') {
-    context.skip('only Linux shows them');
+    context.skip('only Linux lists them');
     return;
   }
   const folder = folderFor(context);
@@ -26,7 +26,7 @@ test('SQLite keeps its temporary files in the folder that SQLITE_TMPDIR names', 
   );
 });
 
-test('A hub whose SQLITE_TMPDIR is no folder does not start, and says so in one line', async (context) => {
+test('A hub whose SQLITE_TMPDIR is not a folder does not start, and says so in one line', async (context) => {
   const folder = folderFor(context);
   const file = join(folder, 'file');
   writeFileSync(file, '');
@@ -43,7 +43,7 @@ test('A hub whose SQLITE_TMPDIR is no folder does not start, and says so in one 
   }
 });
 
-test('checkScratch takes what SQLite takes: SQLITE_TMPDIR, TMPDIR, or a folder of the system', (context) => {
+test('checkScratch accepts what SQLite accepts: SQLITE_TMPDIR, TMPDIR, or a folder of the system', (context) => {
   const folder = folderFor(context);
   checkScratch('data.dat', {});
   checkScratch('data.dat', { SQLITE_TMPDIR: folder });

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/** Makes SQLite spill into a temporary file, and prints its path: Linux shows open files that were unlinked. */
+/** Makes SQLite spill into a temporary file, and prints its path. Linux lists open files that were unlinked. */
 const db = new Database(':memory:');
 db.pragma('temp_store = FILE');
 db.pragma('temp.cache_size = 10');

@@ -23,7 +23,7 @@ import { row } from './rows.ts';
 
 interface Failure {
   readonly when: string;
-  /** Makes the place unfit and returns the path to open. */
+  /** Makes a path unusable, and returns the path to open. */
   spoil(folder: string): string;
   readonly says: RegExp;
 }
@@ -42,9 +42,9 @@ const FAILURES: readonly Failure[] = [
     },
     says: /plain is not a folder/,
   },
-  // No user can create files in /proc, not even root, for whom permission bits have no effect.
+  // No user can create files in /proc, not even root, to whom permission bits do not apply.
   {
-    when: 'its folder takes no files',
+    when: 'its folder accepts no files',
     spoil: () => '/proc/data.dat',
     says: /cannot be opened or created|may not be written/,
   },
@@ -118,7 +118,7 @@ test('openStore passes on the StartupError of its thread, and the file can be us
   await store.close();
 });
 
-test('SqliteStore refuses to open a file twice, under any of its names', (context) => {
+test('SqliteStore rejects opening a file twice, under any of its names', (context) => {
   const folder = folderFor(context);
   const path = join(folder, 'data.dat');
   const first = new SqliteStore(path, randomUUID);
@@ -135,7 +135,7 @@ test('SqliteStore refuses to open a file twice, under any of its names', (contex
   new SqliteStore(link, randomUUID).close();
 });
 
-test('SqliteStore takes over the empty database of a hub that was killed while it made the file', (context) => {
+test('SqliteStore takes over the empty database of a hub that was killed while it created the file', (context) => {
   const path = database(folderFor(context), 'PRAGMA journal_mode = WAL');
   const store = new SqliteStore(path, () => 'made-now');
   assert.equal(store.load().hubId, 'made-now');
@@ -201,7 +201,7 @@ function openedAs(uid: number, gid: number, path: string): string {
   return execFileSync(process.execPath, ['-e', open], { uid, gid, encoding: 'utf8' });
 }
 
-test('A database that belongs to another user is refused with its owner, its mode and a command', {
+test('A database of another user is rejected with its owner, its mode and a command', {
   skip: !isRoot && 'only root can run a process as another user',
 }, (context) => {
   const folder = folderFor(context);

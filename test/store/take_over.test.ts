@@ -79,7 +79,7 @@ const REFUSED: readonly { what: string; spoil(path: string): void; says: RegExp 
 ];
 
 for (const { what, spoil, says } of REFUSED) {
-  test(`A config.dat ${what} ends the start with one line, untouched, and no data.dat is made`, (context) => {
+  test(`A config.dat ${what} ends the start with one line, untouched, and no data.dat is created`, (context) => {
     const folder = folderFor(context);
     const path = join(folder, 'config.dat');
     spoil(path);
@@ -90,7 +90,7 @@ for (const { what, spoil, says } of REFUSED) {
   });
 }
 
-test('A config.dat that another hub uses is refused', (context) => {
+test('A config.dat that another hub uses is rejected', (context) => {
   const folder = folderFor(context);
   const other = new SqliteStore(join(folder, 'config.dat'), randomUUID);
   assert.throws(() => new SqliteStore(join(folder, 'data.dat'), randomUUID), /config\.dat: another hub is using it/);

@@ -13,7 +13,7 @@ import { row } from './rows.ts';
 
 const zone = (id: string): EntityWrite => ({ kind: 'zone', id, text: '{}' });
 
-/** A store whose threads can be ended from outside. */
+/** A store whose threads can be terminated by the test. */
 async function openKillable(context: TestContext) {
   const path = join(folderFor(context), 'data.dat');
   const threads: StoreThread[] = [];
@@ -25,7 +25,7 @@ async function openKillable(context: TestContext) {
   return { path, threads, store: new ThreadStore(open, await open()) };
 }
 
-test('ThreadStore reopens its file after its thread has ended', async (context) => {
+test('ThreadStore reopens its file after its thread has exited', async (context) => {
   const { threads, store } = await openKillable(context);
   await store.commit({ entities: [zone('a')], rows: [] });
   await threads[0]?.terminate();
@@ -35,7 +35,7 @@ test('ThreadStore reopens its file after its thread has ended', async (context) 
   await store.close();
 });
 
-test('ThreadStore repeats the commits over which its thread has ended, in their order, on one new thread', async (context) => {
+test('ThreadStore repeats the commits during which its thread has exited, in order, on one new thread', async (context) => {
   const { threads, store } = await openKillable(context);
   const rows = Array.from({ length: 2000 }, (_, number) => row(number));
   const ids = ['a', 'b', 'c', 'd'];
@@ -49,7 +49,7 @@ test('ThreadStore repeats the commits over which its thread has ended, in their 
   await store.close();
 });
 
-test('ThreadStore rejects a read that has received a part when its thread ends, and continues', async (context) => {
+test('ThreadStore rejects a partially received read when its thread exits, and continues', async (context) => {
   const { threads, store } = await openKillable(context);
   const rows = Array.from({ length: 60_000 }, (_, number) => row(number));
   await store.commit({ entities: [zone('a')], rows });
@@ -101,6 +101,6 @@ test('ThreadStore keeps the log bounded under sustained load', async (context) =
     largest = Math.max(largest, statSync(`${path}-wal`).size);
   }
   await store.close();
-  // 40 commits write about 110 MB of pages. The log is written back from 4 MB on, after a commit.
+  // 40 commits write about 110 MB of pages. The log is written back after a commit once it exceeds 4 MB.
   assert.ok(largest > 2 << 20 && largest < 16 << 20, `the log has grown to ${largest} bytes`);
 });

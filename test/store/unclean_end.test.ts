@@ -11,7 +11,7 @@ import { folderFor } from './folder.ts';
 import { row } from './rows.ts';
 
 const COMMITS = 12;
-/** The last commit that waited for the disk. */
+/** The last commit that was synced to disk. */
 const SYNCED = 8;
 const FILES = ['', '-wal', '.running'] as const;
 const FRAME = 24 + 4096;
@@ -39,14 +39,14 @@ function leftBehind(context: TestContext): Left {
   return { path, logAfter };
 }
 
-/** A copy in a new folder. */
+/** Copies the files into a new folder. */
 function copyOf({ path }: Left, context: TestContext): string {
   const to = join(folderFor(context), 'data.dat');
   for (const ending of FILES) if (existsSync(path + ending)) copyFileSync(path + ending, to + ending);
   return to;
 }
 
-/** Number of existing commits after a start without a message. */
+/** Starts without a message, and returns the number of existing commits. */
 function commitsAfterStart(path: string): number {
   const store = new SqliteStore(path, randomUUID, { nowMs: 0, notice: (text) => assert.fail(text) });
   const { rows } = store.load();
@@ -73,7 +73,7 @@ function refused(path: string, says: RegExp): void {
   assert.deepEqual(readFileSync(path), before);
 }
 
-/** As if the system had been started again since. */
+/** As if the system had been rebooted since. */
 function withPowerLost(path: string): void {
   const { commits, synced } = JSON.parse(readFileSync(`${path}.running`, 'utf8'));
   const boot = 'another';
@@ -87,7 +87,7 @@ test('A start after a crash of the process logs nothing, and loads everything', 
 
 const NUMBERED = { skip: bootId() === '' && 'this system does not number its starts' };
 
-test('A start after a crash of the process is refused if the log was cut anywhere', NUMBERED, (context) => {
+test('A start after a crash of the process fails if the log was truncated anywhere', NUMBERED, (context) => {
   const left = leftBehind(context);
   const { length } = readFileSync(`${left.path}-wal`);
   const places = [1, HEADER - 1, HEADER, HEADER + 1, HEADER + FRAME, length >> 1, length - FRAME, length - 1];
@@ -98,7 +98,7 @@ test('A start after a crash of the process is refused if the log was cut anywher
   }
 });
 
-test('A start is refused wherever a bit of the log has changed', NUMBERED, (context) => {
+test('A start fails wherever a bit of the log has changed', NUMBERED, (context) => {
   const left = leftBehind(context);
   const { length } = readFileSync(`${left.path}-wal`);
   for (let part = 0; part < 25; part++) {
@@ -116,11 +116,11 @@ for (const [how, lose] of [
   ['removed', (path: string) => rmSync(`${path}-wal`)],
   ['emptied', (path: string) => truncateSync(`${path}-wal`, 0)],
 ] as const) {
-  test(`A start is refused when the log was ${how}`, (context) => {
+  test(`A start fails if the log was ${how}`, (context) => {
     const path = copyOf(leftBehind(context), context);
     lose(path);
     refused(path, /the last \d+ of \d+ commits are lost, for its log .*data\.dat-wal is missing: /);
-    // It is so again.
+    // A second attempt fails in the same way.
     refused(path, /commits are lost/);
     const notices: string[] = [];
     const opening = { nowMs: 0, acceptLoss: true, notice: (text: string) => notices.push(text) };
@@ -131,7 +131,7 @@ for (const [how, lose] of [
   });
 }
 
-test('A start is refused with the log of another time', NUMBERED, (context) => {
+test('A start fails with the log of another time', NUMBERED, (context) => {
   const left = leftBehind(context);
   const path = copyOf(left, context);
   copyFileSync(`${leftBehind(context).path}-wal`, `${path}-wal`);
@@ -146,7 +146,7 @@ test('An incomplete commit is ignored without a message', (context) => {
   assert.equal(commitsAfterStart(path), COMMITS);
 });
 
-test('After a power loss a start succeeds silently if the log ends after the synced part, and is refused otherwise', (context) => {
+test('After a power loss, a start succeeds silently if the log ends after the synced part, and fails otherwise', (context) => {
   const left = leftBehind(context);
   const certain = left.logAfter[SYNCED] ?? assert.fail();
   const end = left.logAfter.at(-1) ?? assert.fail();
@@ -164,7 +164,7 @@ test('After a power loss a start succeeds silently if the log ends after the syn
   }
 });
 
-test('After a power loss a start ignores garbage after the synced part of the log', (context) => {
+test('After a power loss, a start ignores garbage after the synced part of the log', (context) => {
   const left = leftBehind(context);
   const path = copyOf(left, context);
   withPowerLost(path);

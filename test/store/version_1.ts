@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import type { EntityWrite } from '../../src/core/entity_write.ts';
 
-/** The schema of version 1 as hubs have written it. It is history: no change of the hub changes it. */
+/** The schema of version 1 as released. It never changes. */
 const SCHEMA = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE entity (
@@ -25,7 +25,7 @@ const SCHEMA = `
 
 export const HUB_ID = '7a1f0c52-63a6-4d0e-9a5e-5f0f8d3c1b2a';
 
-/** Makes a file as a hub of version 1 left it. Settings stood among the entities then. */
+/** Creates a file of version 1, in which settings were stored among the entities. */
 export function makeVersion1(
   path: string,
   { entities = [], rows = [] }: { entities?: readonly EntityWrite[]; rows?: readonly LastKnownRow[] },

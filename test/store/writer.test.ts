@@ -62,7 +62,7 @@ test('StoreWriter resolves a call only when its own rows are stored', async () =
   assert.deepEqual([first.now, second.now], ['kept', 'open']);
 });
 
-test('StoreWriter delays deferrable rows until 50 ms have passed, urgent rows come, or there are many', async () => {
+test('StoreWriter delays deferrable rows until 50 ms have passed, urgent rows arrive, or there are many', async () => {
   const { store, timers, writer } = setUp();
   const mayWait = { mayWait: true };
   const counts = () => store.kept.map(({ rows }) => rows.length);
@@ -112,7 +112,7 @@ test('StoreWriter rejects entities that the store rejects, and stores none of th
   assert.deepEqual(states, ['failing: the disk is on strike', 'ok']);
 });
 
-test('StoreWriter keeps rows while the store fails, and writes them when it recovers', async () => {
+test('StoreWriter retains rows while the store fails, and writes them when it recovers', async () => {
   const { store, timers, states, writer } = setUp();
   store.refuses = always;
   const first = watch(writer.writeRows([row(1), row(2)]));
@@ -162,7 +162,7 @@ test('StoreWriter reports a failure of rows at once on request, and retains the 
   const patient = watch(writer.writeRows([row(1)]));
   await assert.rejects(writer.writeRows([row(2)], { orFail: true }), isUnavailable);
   const { attempts } = store;
-  // It is known to fail until the retry is due.
+  // It is considered failed until the retry is due.
   await assert.rejects(writer.writeRows([row(3)], { orFail: true }), isUnavailable);
   assert.equal(store.attempts, attempts);
   store.refuses = never;
@@ -172,7 +172,7 @@ test('StoreWriter reports a failure of rows at once on request, and retains the 
   assert.deepEqual(sorted(store.kept.flatMap(({ rows }) => rows)), [row(2), row(1), row(3)]);
 });
 
-test('StoreWriter keeps rows that arrive together with rejected entities', async () => {
+test('StoreWriter retains rows that arrive together with rejected entities', async () => {
   const { store, states, writer } = setUp();
   store.refuses = hasEntities;
   const rows = writer.writeRows([row(1)]);
@@ -228,7 +228,7 @@ test('StoreWriter loses no row and never overwrites one with an older one, whate
       const kept = new Map<string, StoredRow>();
       for (const written of store.kept.flatMap(({ rows }) => rows)) {
         const before = kept.get(written.id);
-        assert.ok(before === undefined || receivedMs(before) <= receivedMs(written), 'an older row came after');
+        assert.ok(before === undefined || receivedMs(before) <= receivedMs(written), 'an older row arrived after');
         kept.set(written.id, written);
       }
       assert.deepEqual(sorted([...kept.values()]), sorted([...latest.values()]));

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { row } from './rows.ts';
 import { always, isUnavailable, settled, setUp, watch, zone } from './writer_setting.ts';
 
-test('StoreWriter.drain waits for what waits now, and not for what comes later', async () => {
+test('StoreWriter.drain waits for rows that are waiting now, and not for later ones', async () => {
   const { store, writer } = setUp();
   let number = 0;
   const written = [writer.writeRows([row(number)]), writer.writeEntities([zone('a')])];
-  // Each commit brings the next row, so that the writer never rests.
+  // Each commit adds the next row, so that the writer is never idle.
   store.refuses = () => {
     if (number < 1000) void writer.writeRows([row(++number)]);
     return false;
@@ -21,7 +21,7 @@ test('StoreWriter.drain waits for what waits now, and not for what comes later',
   assert.ok(number < 10, `waited for ${number} rows`);
 });
 
-test('StoreWriter.drain makes one attempt where the store fails', async () => {
+test('StoreWriter.drain makes one attempt if the store fails', async () => {
   const { store, timers, writer } = setUp();
   store.refuses = always;
   void writer.writeRows([row(1)]);
@@ -31,7 +31,7 @@ test('StoreWriter.drain makes one attempt where the store fails', async () => {
   assert.deepEqual([store.attempts, timers.waiting, writer.pendingRows], [attempts + 1, 1, 1]);
 });
 
-test('StoreWriter.close writes what waits', async () => {
+test('StoreWriter.close writes waiting rows', async () => {
   const { store, timers, writer } = setUp();
   const release = store.hold();
   const written = [writer.writeRows([row(1)]), writer.writeEntities([zone('a')]), writer.writeRows([row(2)])];

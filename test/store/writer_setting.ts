@@ -8,7 +8,7 @@ export const zone = (id: string): EntityWrite => ({ kind: 'zone', id, text: '{}'
 export const always = () => true;
 export const never = () => false;
 
-/** A writer on a store that fails on command, with timers that run on command. */
+/** A writer on a store that fails on command, with timers that fire on command. */
 export function setUp({ retryMs = [100, 500, 2000], lateMs = Infinity } = {}) {
   const store = new FailingStore();
   const timers = new ManualTimers();
@@ -22,7 +22,7 @@ export function setUp({ retryMs = [100, 500, 2000], lateMs = Infinity } = {}) {
   };
 }
 
-/** Lets everything run that needs no timer. */
+/** Runs everything that needs no timer. */
 export const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 export function isUnavailable(error: unknown): true {

@@ -46,7 +46,7 @@ export const ERRORS: readonly Statement[] = [
     says: 'A wide-column database that limits the rate makes errors',
     tests: [
       by.wideColumn(
-        'A database that limits the rate is answered for with 503 and an error, is counted, and holds nothing up for good',
+        'A database that limits the rate causes 503 with an error, is counted, and blocks nothing permanently',
       ),
       [
         'store/widecolumn/failures.test.ts',

@@ -143,7 +143,7 @@ export const PURPOSE: readonly Statement[] = [
       by.contractCase('locations are stored by default, and stationary objects are listed after a restart'),
       [
         'durability/front_doors.test.ts',
-        'Without persist_locations, killed workers and deletions lose nothing in memory, and the disk has entities alone',
+        'Without persist_locations, killed workers and deletions lose nothing in memory, and the disk has only entities',
       ],
     ],
   },
@@ -153,7 +153,7 @@ export const PURPOSE: readonly Statement[] = [
     tests: [
       by.contractCase('locations are stored by default, and stationary objects are listed after a restart'),
       by.restart(
-        'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
+        'After a crash, members are still inside, and timeouts that expired in the meantime are published once, after a delay',
       ),
     ],
   },
@@ -193,7 +193,7 @@ export const PURPOSE: readonly Statement[] = [
     says: 'SQLITE_TMPDIR names a folder to write into where others are read-only',
     tests: [
       by.scratch('SQLite keeps its temporary files in the folder that SQLITE_TMPDIR names'),
-      by.scratch('A hub whose SQLITE_TMPDIR is no folder does not start, and says so in one line'),
+      by.scratch('A hub whose SQLITE_TMPDIR is not a folder does not start, and says so in one line'),
     ],
   },
   {
@@ -216,7 +216,7 @@ export const PURPOSE: readonly Statement[] = [
       by.startFailures('unknown keys and bad values, all at once'),
       by.startFailures('does not start on the database of a running hub'),
       by.starts('A hub without permissions.yaml does not start, and says why'),
-      by.wideColumn('A hub whose wide-column database is away at the start says so in one line and ends with 1'),
+      by.wideColumn('A hub whose wide-column database is unavailable at startup says so in one line and exits with 1'),
     ],
   },
   {
@@ -227,7 +227,7 @@ export const PURPOSE: readonly Statement[] = [
         'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
       ),
       by.restart(
-        'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
+        'After a crash, members are still inside, and timeouts that expired in the meantime are published once, after a delay',
       ),
       by.restore('a fence timeout starts at the time of receipt of the last location'),
     ],

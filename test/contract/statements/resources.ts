@@ -67,7 +67,7 @@ export const RESOURCES: readonly Statement[] = [
     says: 'properties are whatever the application likes',
     tests: [
       by.waysIn('is returned with any id, source and properties that it was sent with'),
-      ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
+      ['hardening/kept_values.test.ts', 'properties are returned as they were sent'],
       by.contractCase(
         'Locations preserve every digit of their properties for every reader, whichever way they are sent',
       ),
@@ -117,7 +117,7 @@ export const RESOURCES: readonly Statement[] = [
     says: 'properties are whatever the application likes',
     tests: [
       by.entities('provider: create, read, replace and delete under /hub/v1 work, and publish every change'),
-      ['hardening/kept_values.test.ts', 'properties come back as they were sent'],
+      ['hardening/kept_values.test.ts', 'properties are returned as they were sent'],
       by.contractCase('Entities of every kind preserve every digit of their properties, also across a restart'),
     ],
   },

@@ -68,7 +68,7 @@ export const STATES: readonly Statement[] = [
         'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
       ),
       by.restart(
-        'After a crash members are still inside, and timeouts that expired in the meantime are published once, after a delay',
+        'After a crash, members are still inside, and timeouts that expired in the meantime are published once, after a delay',
       ),
       [
         'core/restart_properties.test.ts',

@@ -41,7 +41,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'A mobile zone is moved by the hub',
     tests: [
       ['e2e/mobile_zones.test.ts', 'a zone follows the providers and trackables that it lists'],
-      ['durability/mobile_zones.test.ts', 'A hub that is closed takes zones to the last location that it has accepted'],
+      ['durability/mobile_zones.test.ts', 'A hub that is closed moves zones to the last location that it has accepted'],
       by.contractCase('A zone with control points that follows an object carries its local coordinates along'),
     ],
   },
@@ -90,7 +90,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'properties are whatever the application likes',
     tests: [
       by.entities('fence: create, read, replace and delete under /hub/v2 work, and publish every change'),
-      ['hardening/kept_values.test.ts', 'from entities, and in the events of a fence and of a motion'],
+      ['hardening/kept_values.test.ts', 'by entities, and in the events of a fence and of a motion'],
       by.contractCase('Entities of every kind preserve every digit of their properties, also across a restart'),
     ],
   },
@@ -139,7 +139,7 @@ export const ZONES_AND_FENCES: readonly Statement[] = [
     says: 'An event has the properties of its fence',
     tests: [
       by.topics('fence_events receive entries and exits of providers and of trackables'),
-      ['hardening/kept_values.test.ts', 'from entities, and in the events of a fence and of a motion'],
+      ['hardening/kept_values.test.ts', 'by entities, and in the events of a fence and of a motion'],
       by.contractCase('Fence events carry every digit of the fence, and posted ones their own'),
     ],
   },

@@ -12,20 +12,22 @@ const PROVIDERS = 30;
 /** Acknowledged changes of a cluster, compared with the data that its other hubs return. */
 export class Acknowledged {
   readonly #findings: ClusterFindings;
-  /** Entities by path, as they were answered; undefined: deleted. */
+  /** Entities by path, as they were returned; undefined if deleted. */
   readonly #entities = new Map<string, object | undefined>();
   /** Paths of changes in flight. */
   readonly #changing = new Set<string>();
-  /** Paths of changes that were not answered, or refused late: whatever they are, all hubs have the same. */
+  /**
+   * Paths of changes without a response, or rejected late: their outcome is unknown, but all hubs must have the same.
+   */
   readonly #unsure = new Set<string>();
-  /** Numbered locations, by provider. */
+  /** Numbered locations by provider. */
   readonly #locations = new Map<string, Numbered>();
 
   constructor(findings: ClusterFindings) {
     this.#findings = findings;
   }
 
-  /** One request of some kind to one hub, and often a read at another. Returns false when it was not acknowledged. */
+  /** Sends a random request to one hub, and often a read to another. Returns false if it was not acknowledged. */
   async ask(at: HubSeat, { other, own, random }: Asking): Promise<boolean> {
     const dice = random();
     if (dice < 0.6) return this.#locate(at, { other, provider: `${own} ${Math.floor(random() * PROVIDERS)}`, random });
@@ -85,7 +87,7 @@ export class Acknowledged {
   async #locate(at: HubSeat, { other, provider, random }: Locating): Promise<boolean> {
     const numbered = this.#locations.get(provider) ?? { sent: 0, acknowledged: 0, lastMs: 0 };
     this.#locations.set(provider, numbered);
-    // Of two locations that come in another order the later one counts.
+    // If two locations arrive out of order, the later one counts.
     while (Date.now() <= numbered.lastMs) await new Promise((resolve) => setTimeout(resolve, 1));
     numbered.lastMs = Date.now();
     const number = ++numbered.sent;
@@ -114,7 +116,7 @@ export class Acknowledged {
     );
   }
 
-  /** A hub that others have expelled serves reads of entities until it knows. */
+  /** An expelled hub serves reads of entities until it detects its expulsion. */
   #countAway(isThere: boolean): void {
     this.#findings.count('reads at a hub that was away');
     if (!isThere) this.#findings.count('of these behind');
@@ -174,7 +176,7 @@ interface Numbered {
   lastMs: number;
 }
 
-/** The hub that has acknowledged something, and another one. */
+/** The hub that has acknowledged a change, and another one. */
 interface Pair {
   readonly at: HubSeat;
   readonly other: HubSeat;
@@ -201,7 +203,10 @@ interface Change {
   readonly becomes: object | undefined;
 }
 
-/** A read, and whether the hub was away before or after it, or expelled by the hub whose answer it is compared with. */
+/**
+ * A read, and whether the hub was unavailable before or after it, or expelled by the hub with which its result is
+ * compared.
+ */
 async function readAt(seat: HubSeat, by: HubSeat, path: string) {
   const wasAway = seat.isAway;
   const shown = await seat.request('GET', path);

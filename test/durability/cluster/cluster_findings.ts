@@ -1,4 +1,4 @@
-/** In the order of a report. */
+/** Kinds of checks, in the order of a report. */
 const COUNTED = [
   'locations acknowledged',
   'of these read at every hub, or a later one',
@@ -17,20 +17,20 @@ const COUNTED = [
   'reads at a hub that was away',
   'of these behind',
   'starts that the release before refused',
-  'seats that the release before took again',
+  'seats that the previous release took again',
 ] as const;
 type Counted = (typeof COUNTED)[number];
 
 /** A fault, and how long locations of the affected objects waited. */
 export interface Outage {
   readonly fault: string;
-  /** The longest wait until a 204, in ms. */
+  /** The longest wait for a 204, in ms. */
   readonly tookMs: number;
-  /** How many partitions the hub owned that it struck. */
+  /** Number of partitions that the struck hub owned. */
   readonly partitions: number;
 }
 
-/** Partitions were handed over until all hubs owned as many. */
+/** Partitions were handed over until all hubs owned equally many. */
 export interface Spread {
   readonly tookMs: number;
   /** Longest time in ms from a location to its 204 during the fault. */
@@ -38,7 +38,7 @@ export interface Spread {
 }
 
 /**
- * A violation. Lost: acknowledged and not there; doubled: delivered twice; missed: not delivered to a connected client;
+ * A violation. Lost: acknowledged and missing; doubled: delivered twice; missed: not delivered to a connected client;
  * repeated: a location processed twice; wrong: anything else.
  */
 interface Problem {
@@ -65,7 +65,7 @@ export class ClusterFindings {
     this.problems.push({ is, round: this.round, what });
   }
 
-  /** How many problems there are of a kind. */
+  /** Number of problems of a kind. */
   of(kind: Problem['is']): number {
     return this.problems.filter(({ is }) => is === kind).length;
   }

@@ -7,7 +7,7 @@ const BAR = 40;
 const SHOWN = 20;
 const KINDS = ['lost', 'doubled', 'wrong', 'missed', 'repeated'] as const;
 
-/** The findings as lines of text. */
+/** Formats the findings as lines. */
 export function clusterReport(findings: ClusterFindings, what: string): string {
   const { counts, outages, spreads, problems } = findings;
   const late = outages.filter(({ tookMs }) => tookMs > LATE_MS).length;
@@ -24,12 +24,12 @@ export function clusterReport(findings: ClusterFindings, what: string): string {
   const shown = problems.slice(0, SHOWN).map(({ is, round, what }) => `round ${round}, ${is}: ${what}`);
   const all = outages.map(({ tookMs }) => tookMs);
   return [row('rounds', `${outages.length}, ${what}`), ...faults, ...spread, ...kept]
-    .concat(['', 'the longest wait of a location of what a fault has touched', ...histogram(all), ''])
+    .concat(['', 'the longest wait of a location affected by a fault', ...histogram(all), ''])
     .concat([...results, row(`late (more than ${LATE_MS} ms)`, late), ...shown])
     .join('\n');
 }
 
-/** The same for machines. */
+/** Returns the findings as an object for JSON. */
 export function clusterResults(findings: ClusterFindings): object {
   const { counts, outages, spreads, problems } = findings;
   return { counts: Object.fromEntries(counts), outages, spreads, problems };

@@ -11,9 +11,9 @@ import { Probes } from './probes.ts';
 import { DeliveredEvents } from './delivered.ts';
 import { Watch } from './watch.ts';
 
-/** Clients that send one request after the other, besides what moves. */
+/** Clients that send requests sequentially, in addition to the moving objects. */
 const CLIENTS = ['a', 'b', 'c', 'd'];
-/** Load before a fault, and after what was killed runs again. */
+/** Load before a fault, and after killed processes run again. */
 const BEFORE_MS = { min: 300, max: 1200 };
 const AFTER_MS = 700;
 /** Pause of a client after a rejection. */
@@ -22,31 +22,31 @@ const PAUSE_MS = 50;
 const LENT_MS = 150;
 /** Longest permitted wait for a takeover. */
 const OUTAGE_MS = 30_000;
-/** No round takes longer. */
+/** Longest permitted duration of a round. */
 const ROUND_MS = 240_000;
-/** Log lines shown of a hub when a round goes wrong. */
+/** Log lines of each hub shown after a failed round. */
 const LOG_SHOWN = 20;
 /** Time within which all partitions reach their owners if no hub joins or leaves. */
 const SPREAD_MS = 40_000;
 /** Every Nth round kills a hub so soon after the fault that partitions are still migrating. */
 const HASTY_EVERY = 3;
 const HASTY_MS = 1500;
-/** Errors that faults lead to. */
+/** Errors that faults cause. */
 const WANTED = [IS_OUT, 'NATS cannot be reached', 'Usage cannot be kept for now'];
-/** Log lines from here on are errors. */
+/** Lines from this level on are errors. */
 const ERROR_LEVEL = 50;
 
 export interface ClusterRoundsOptions {
   readonly hubs: number;
   readonly rounds: number;
   readonly seed: number;
-  /** NATS servers. */
+  /** Number of NATS servers. */
   readonly nats: 1 | 3;
   /** Path of nats-server. */
   readonly program: string;
   /** Fault of each round; random if omitted. */
   readonly faults?: readonly FaultKind[];
-  /** Starts the hubs from the release in that folder, and replaces them in sequence. */
+  /** Folder of the previous release. Hubs start from it, and are replaced one by one. */
   readonly release?: string;
   /** Called after each round. */
   done?(round: number, fault: FaultKind, findings: ClusterFindings): void;
@@ -54,8 +54,8 @@ export interface ClusterRoundsOptions {
 }
 
 /**
- * Runs a cluster of hub processes under mixed load, does something to it in every round, and compares what clients were
- * acknowledged and published with the state of every hub afterwards.
+ * Runs a cluster of hub processes under mixed load and injects a fault in every round. Afterwards it compares
+ * acknowledged changes and published events with the state of every hub.
  */
 export async function runClusterRounds(options: ClusterRoundsOptions): Promise<ClusterFindings> {
   const { hubs, rounds, seed, nats: count, program, faults = [], release, done, atEnd } = options;
@@ -92,7 +92,7 @@ interface SceneParts {
   readonly random: () => number;
   /** Owners of the partitions. */
   readonly followed: FollowedCluster;
-  /** The folder of the release before, where hubs of it are replaced. */
+  /** Folder of the previous release, from which hubs are replaced. */
   readonly release: string | undefined;
 }
 
@@ -126,7 +126,9 @@ class Scene {
     for (const seat of this.#parts.seats) this.#readLog(seat, await seat.kill());
   }
 
-  /** The next hub is replaced by one of this release; once all are, one of the release before tries to come back. */
+  /**
+   * Replaces the next hub by one of this release. Once all are replaced, one of the previous release tries to return.
+   */
   replace(): FaultKind {
     const { seats } = this.#parts;
     const seat = seats[(this.findings.round - 1) % seats.length] as HubSeat;
@@ -136,7 +138,7 @@ class Scene {
     return 'leave of a hub';
   }
 
-  /** One round, which goes wrong where it takes too long or cannot be played: then no other can. */
+  /** Plays one round. A timeout or a failure ends the series, since no other round can follow. */
   async playInTime(kind: FaultKind): Promise<void> {
     const ended = new AbortController();
     const late = delay(ROUND_MS, undefined, { signal: ended.signal }).then(() => {
@@ -157,7 +159,7 @@ class Scene {
     }
   }
 
-  /** One round: load, a fault, more load, and a look at everything. */
+  /** One round: load, a fault, more load, and the comparison. */
   async #play(kind: FaultKind): Promise<void> {
     const { seats, random } = this.#parts;
     const load = this.#load();
@@ -171,14 +173,14 @@ class Scene {
     if (kind === 'way back') {
       const isOpen = await readsWhatIsWritten(this.#parts.release as string);
       this.findings.count(
-        isOpen ? 'seats that the release before took again' : 'starts that the release before refused',
+        isOpen ? 'seats that the previous release took again' : 'starts that the release before refused',
       );
     }
     await this.#watchAgain();
     await delay(AFTER_MS);
     this.#isLoaded = false;
     await load;
-    // On a busy machine others may have expelled a hub that was only slow.
+    // On a busy machine, others may have expelled a hub that was only slow.
     await Promise.all(seats.map((seat) => serving(seat)));
     for (let pair = 0; pair < Movers.pairs; pair++) await this.#until(() => this.#movers.drive(survivor, pair, true));
     await this.#delivered.look(this.#watches, this.#movers);
@@ -232,7 +234,7 @@ class Scene {
     return true;
   }
 
-  /** Each runner comes in by a hub for a while. */
+  /** Each runner uses one hub for a while. */
   async #runWhileLoaded(index: number): Promise<void> {
     while (this.#isLoaded) {
       const untilMs = performance.now() + 200 + this.#parts.random() * 800;
@@ -245,13 +247,13 @@ class Scene {
     while (!(await ask())) await delay(PAUSE_MS);
   }
 
-  /** The partitions of a hub, or all of them. */
+  /** Partitions of a hub, or all of them. */
   #partitionsOf(seat: HubSeat | undefined): readonly number[] {
     const { owners } = this.#parts.followed.view;
     return owners.flatMap((name, partition) => (seat === undefined || name === seat.name ? [partition] : []));
   }
 
-  /** Resolves when all hubs own as much, and everything has arrived. */
+  /** Resolves when all hubs own equally many partitions, and all migrations are complete. */
   async #spread(): Promise<void> {
     const begunMs = performance.now();
     if (this.#isSpread()) return;
@@ -262,7 +264,7 @@ class Scene {
     this.findings.spreads.push({ tookMs, longestWaitMs: await probes.end() });
   }
 
-  /** Or as much as there is to spread: while a hub of an older release is a member, one owns all. */
+  /** Or as many as can be spread: while a hub of an older release is a member, one owns all. */
   #isSpread(): boolean {
     const counts = [...this.#counts().values()];
     const isEven = Math.max(...counts) - Math.min(...counts) <= 1;

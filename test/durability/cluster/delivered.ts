@@ -3,9 +3,9 @@ import type { ClusterFindings } from './cluster_findings.ts';
 import { type Expected, type Movers, PAIR_IDS } from './movers.ts';
 import type { Watch } from './watch.ts';
 
-/** Time within which every client has the acknowledged changes. */
+/** Time within which every client receives the acknowledged changes. */
 const EVERYWHERE_MS = 8000;
-/** How many events of an object and a fence are shown that came before one that is out of turn. */
+/** Number of preceding events of an object and a fence that a report of an event out of order includes. */
 const TURNS_SHOWN = 6;
 /** Events that arrive so early on a connection may have been published before it was open. */
 const SETTLED_MS = 2000;
@@ -13,13 +13,14 @@ const SETTLED_MS = 2000;
 /**
  * Compares the events of connections with each other and with the acknowledged moves:
  *
- *   each connection     no event twice; entry and exit of an object and a fence take turns, start and end of a pair as well
- *   all connections     one visit has one id on every connection
- *   who was there       gets the events of all acknowledged moves, each update once, and all events of the other connections
+ *   each connection      no event twice; entries and exits of an object and a fence alternate, as do starts and ends of
+ *                        collisions of a pair
+ *   all connections      one visit has one id on every connection
+ *   permanent ones       receive the events of all acknowledged moves, each update once, and all events of the others
  */
 export class DeliveredEvents {
   readonly #findings: ClusterFindings;
-  /** Ids of events, by what they are about. */
+  /** Ids of events, by their subject. */
   readonly #ids = new Map<string, string>();
   readonly #seen = new Map<Watch, Seen>();
 
@@ -27,7 +28,7 @@ export class DeliveredEvents {
     this.#findings = findings;
   }
 
-  /** Looks at what has come in a round, when nothing is sent any more. */
+  /** Checks the events received in a round, after the load has stopped. */
   async look(watches: readonly Watch[], movers: Movers): Promise<void> {
     const expected = movers.take();
     for (const watch of watches) await this.#lookAt(watch, expected);
@@ -58,7 +59,7 @@ export class DeliveredEvents {
       this.#findings.count(what, due.length - missing().length);
       for (const { key } of missing()) this.#findings.note('missed', `not published at hub ${watch.seat.name}: ${key}`);
     }
-    // All pairs have parted at the end of a round.
+    // All pairs have separated at the end of a round.
     const colliding = (): string[] => PAIR_IDS.filter((pair) => seen.turns.get(pair)?.type === 'collision_start');
     while (colliding().length > 0 && watch.isOpen && performance.now() < untilMs) {
       await watch.more(untilMs - performance.now());
@@ -106,7 +107,10 @@ export class DeliveredEvents {
     this.#takeTurn(seen, { of: pair, type, since, what: `${type} ${pair} since ${since} ${at}` });
   }
 
-  /** The first event of a connection may be either. One out of turn was delivered twice, or an event between was missed. */
+  /**
+   * The first event of a connection may be either. One out of order was delivered twice, or an event in between was
+   * missed.
+   */
   #takeTurn(seen: Seen, { of, type, since, what }: Turn): void {
     const before = seen.turns.get(of);
     const last = [...(before?.last ?? []).slice(1 - TURNS_SHOWN), `${type} ${since}`];
@@ -120,7 +124,7 @@ export class DeliveredEvents {
   /** A client that was connected all the time must receive everything that any other client receives. */
   async #compare(watches: readonly Watch[]): Promise<void> {
     const untilMs = performance.now() + EVERYWHERE_MS;
-    // Nothing is sent any more, but visits still end by silence.
+    // The load has stopped, but visits still end by silence.
     for (const watch of watches) this.#take(watch, this.#seenBy(watch));
     for (const stayed of watches) {
       const had = this.#seenBy(stayed).ids;
@@ -154,7 +158,7 @@ interface Turn {
   /** Object and fence, or pair. */
   readonly of: string;
   readonly type: string;
-  /** By what a visit, or a collision, is known. */
+  /** Identity of a visit, or of a collision. */
   readonly since: string;
   readonly what: string;
 }
@@ -164,7 +168,7 @@ interface Seen {
   readonly ids: Set<string>;
   readonly keys: Set<string>;
   readonly updates: Set<string>;
-  /** The last type of event, by fence and object, or by pair. */
+  /** Type of the last event, by fence and object, or by pair. */
   readonly turns: Map<string, Pick<Turn, 'type' | 'since'> & { readonly last: readonly string[] }>;
   /** Fence events of this round. */
   readonly fresh: { readonly id: string; readonly atMs: number; readonly visit: string }[];

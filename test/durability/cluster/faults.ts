@@ -18,13 +18,13 @@ const DECK = {
 /** `way back`: a hub of the previous release replaces a stopped one, or must not start if it cannot read the data. */
 export type FaultKind = keyof typeof DECK | 'way back';
 
-/** How long a hub is stopped or cut off. */
+/** How long a hub is suspended or partitioned. */
 const AWAY_MS = { min: 3000, max: 6000 };
 /** Times within which it detects its expulsion, and is a member again. */
 const OUT_MS = 10_000;
 const BACK_MS = 30_000;
 const LOOK_MS = 50;
-/** Message of a hub that cannot read what others have written. */
+/** Message of a hub that cannot read data written by others. */
 const REFUSAL = /Cannot join cluster .* the cluster uses version/;
 
 /** Yields each kind of fault as often as the deck has it, shuffled, repeatedly. */
@@ -36,11 +36,11 @@ export function* shuffledFaults(random: () => number, hasReplicas: boolean): Gen
   }
 }
 
-/** A fault that has begun. */
+/** A fault in progress. */
 export interface Fault {
-  /** Hub that continues. */
+  /** Hub that is unaffected. */
   readonly survivor: HubSeat;
-  /** When it began. */
+  /** Start of the fault. */
   readonly atMs: number;
   /** Ends the fault: killed processes restart, suspended ones continue. Resolves when all hubs are members again. */
   mend(): Promise<void>;
@@ -86,15 +86,15 @@ export async function beginFault(kind: FaultKind, { struck, survivor, ...place }
   }
 }
 
-/** Asks a hub to stop, and starts another process in its seat. */
+/** Stops a hub, and starts another process in its seat. */
 async function replaced(seat: HubSeat, buried: Place['buried']): Promise<void> {
   buried(seat, await seat.leave());
   await seat.start();
 }
 
 /**
- * A hub is asked to stop, and one of the previous release starts in its seat. If that can read what the hubs write now, it
- * serves; otherwise it does not start, and says why. Then one of this release takes the seat.
+ * Stops a hub, and starts one of the previous release in its seat. If that can read the current protocol, it serves;
+ * otherwise it fails with an error. Then one of this release takes the seat.
  */
 async function wayBack(seat: HubSeat, release: string, buried: Place['buried']): Promise<void> {
   const isOpen = await readsWhatIsWritten(release);
@@ -115,10 +115,10 @@ async function wayBack(seat: HubSeat, release: string, buried: Place['buried']):
   await seat.start();
 }
 
-/** Whether a release reads the version that hubs of this one write to each other once all are of it. */
+/** Whether a release can read the version that hubs of this release use among themselves. */
 export async function readsWhatIsWritten(release: string): Promise<boolean> {
   const path = join(release, 'src/cluster/config/protocols.ts');
-  // The first releases had no such file, and the first version only.
+  // The first releases had no such file, and supported only the first version.
   if (!existsSync(path)) return false;
   const found = (await import(pathToFileURL(path).href)) as { readonly PROTOCOLS: readonly number[] };
   return found.PROTOCOLS.includes(PROTOCOLS.at(-1) as number);
@@ -138,7 +138,7 @@ async function back(seat: HubSeat, { atMs, awayMs, end }: Away): Promise<void> {
   for (const untilMs = performance.now() + OUT_MS; seat.timesOut === outs && performance.now() < untilMs; ) {
     await delay(LOOK_MS);
   }
-  // Otherwise the fault was none, and the round has shown nothing.
+  // Otherwise there was no fault, and the round has tested nothing.
   if (seat.timesOut === outs)
     throw new Error(`Hub ${seat.name} was away for ${Math.round(awayMs)} ms, and no member expelled it`);
   await serving(seat);

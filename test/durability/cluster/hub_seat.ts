@@ -4,10 +4,10 @@ import { NatsProxy } from '../../cluster/nats_proxy.ts';
 import type { TestSettings } from '../../support/running_hub.ts';
 import { type Answered, type AtEnd, HubProcess, newFolder } from '../hub_process.ts';
 
-/** Timeout of requests: longer than a hub holds a request, and than it is ever suspended. */
+/** Timeout of requests: longer than a hub delays a request, and than it is ever suspended. */
 const ANSWER_MS = 20_000;
 
-/** A hub's place in a cluster, taken by one process after another. Its name, its port and its links to NATS stay. */
+/** A seat of a cluster, taken by successive hub processes. Its name, its port and its links to NATS persist. */
 export class HubSeat {
   readonly name: string;
   /** `http://127.0.0.1:port/hub/v2` */
@@ -16,9 +16,9 @@ export class HubSeat {
   readonly #settings: TestSettings;
   readonly #folder: string;
   readonly #atEnd: AtEnd;
-  /** The folder of the release that its next process is one of; undefined for this one. */
+  /** Folder of the release of its next process; undefined for this release. */
   release: string | undefined;
-  /** Whether it is stopped or cut off, or has been and does not serve again yet. */
+  /** Whether it is stopped or partitioned, or has been and does not serve again yet. */
   isAway = false;
   #process: HubProcess | undefined;
   #startedMs = 0;
@@ -71,7 +71,7 @@ export class HubSeat {
     return this.#died;
   }
 
-  /** Whether others have expelled this hub, by their logs, and it does not know yet. */
+  /** Whether others have expelled this hub, according to their logs, and it has not detected that yet. */
   isExpelledBy(others: readonly HubSeat[]): boolean {
     const expelled = others.map(({ logged }) => {
       const lines = logged.filter(({ msg }) => msg.startsWith(`Hub "${this.name}" (`) && msg.endsWith('was expelled'));
@@ -80,12 +80,12 @@ export class HubSeat {
     return Math.max(0, ...expelled) > this.timesOut;
   }
 
-  /** How often this process was out of its cluster. */
+  /** How often this process was outside its cluster. */
   get timesOut(): number {
     return this.logged.filter(({ msg }) => msg.startsWith(IS_OUT)).length;
   }
 
-  /** Ends the process as a crash would. Returns its log. */
+  /** Kills the process. Returns its log. */
   async kill(): Promise<readonly LogLine[]> {
     const process = this.#process;
     const { logged } = this;
@@ -94,7 +94,7 @@ export class HubSeat {
     return logged;
   }
 
-  /** Tells the process to stop. Returns its log. Throws where it does not end in order. */
+  /** Stops the process. Returns its log. Throws if it does not shut down cleanly. */
   async leave(): Promise<readonly LogLine[]> {
     const process = this.#process;
     this.#process = undefined;
@@ -104,7 +104,7 @@ export class HubSeat {
     return linesOf(ended.stderr);
   }
 
-  /** Lets the process hang. */
+  /** Suspends the process. */
   pause(): void {
     process.kill(this.#pid, 'SIGSTOP');
   }

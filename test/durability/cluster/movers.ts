@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { fenceOf, locationOf } from '../hub_process.ts';
 import type { HubSeat } from './hub_seat.ts';
 
-/** A fence that is left only on foot, and one that is left by silence as well. Both are the same circle. */
+/** Two fences with the same circle: one is exited only by moving out, and the other by silence as well. */
 export const STAY = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0a';
 const SHORT = '0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a6f0b';
 const SHORT_TIMEOUT_MS = 500;
@@ -14,11 +14,11 @@ const WALKERS_ALL = 'walkers';
 const CARTS = [10, 11, 12, 13].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
 /** Carried in turn by walkers that carry nothing else. */
 const LENT = [14, 15].map((number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a60${number}`);
-/** Published over WebSocket, where nothing is acknowledged. */
+/** Published over WebSocket, without acknowledgments. */
 const RUNNERS = ['runner 0', 'runner 1', 'runner 2', 'runner 3'];
 const BETWEEN_RUNS_MS = 5;
 
-/** Two trackables with a radius of 1 m: one stays where it is, and the other drives onto it and away. */
+/** Two trackables with a radius of 1 m: one is stationary, and the other drives into it and away. */
 const PAIRS = [0, 1, 2, 3].map((index) => {
   const id = (which: number) => `0c5c1b0e-54b5-4b64-8d5f-0b0a3d5a7${which}0${index}`;
   return { stays: id(0), drives: id(1), east: 100_000 + 100 * index };
@@ -30,7 +30,7 @@ const APART = 10;
 /** An event, or an update, that every connected client must receive once. */
 export interface Expected {
   readonly key: string;
-  /** Connections that were open since then must receive it. */
+  /** Connections that have been open since then must receive it. */
   readonly fromMs: number;
 }
 
@@ -38,7 +38,7 @@ export interface Expected {
 export class Movers {
   readonly #random: () => number;
   readonly #lastMs = new Map<string, number>();
-  /** Known position of each walker, once its last location was acknowledged. */
+  /** Position of each walker, if its last location was acknowledged. */
   readonly #isInside = new Map<string, boolean>();
   #events: Expected[] = [];
   #updates: Expected[] = [];
@@ -81,7 +81,7 @@ export class Movers {
     return LENT.length;
   }
 
-  /** Moves a carried object to another walker: then it and all connected objects may move to another hub. */
+  /** Moves a carried object to another walker. The object and all connected ones may then migrate to another hub. */
   async lend(seat: HubSeat, index: number): Promise<boolean> {
     const id = LENT[index] ?? '';
     const carrying = WALKERS.slice(CARTS.length);
@@ -114,13 +114,13 @@ export class Movers {
     return true;
   }
 
-  /** A pair meets, or parts. */
+  /** Makes a pair collide, or separate. */
   async drive(seat: HubSeat, index: number, isApart = this.#random() < 0.5): Promise<boolean> {
     const { drives, east } = PAIRS[index] ?? { drives: '', east: 0 };
     return (await this.#move(seat, drives, east + (isApart ? APART : this.#random()))) !== undefined;
   }
 
-  /** A runner goes in and out over a WebSocket, until that is closed or `isOver`. */
+  /** Moves a runner in and out over a WebSocket, until that is closed or `isOver`. */
   async run(seat: HubSeat, index: number, isOver: () => boolean): Promise<void> {
     const runner = RUNNERS[index] ?? '';
     const socket = new WebSocket(`${seat.base.replace('http', 'ws')}/ws/socket`);
@@ -139,14 +139,14 @@ export class Movers {
     socket.terminate();
   }
 
-  /** Events expected of the locations that were acknowledged since the last call. */
+  /** Events expected of the locations acknowledged since the previous call. */
   take(): { readonly events: readonly Expected[]; readonly updates: readonly Expected[] } {
     const taken = { events: this.#events, updates: this.#updates };
     [this.#events, this.#updates] = [[], []];
     return taken;
   }
 
-  /** Members of the fence must be exactly the walkers whose last locations are in it. Returns the wrong ones. */
+  /** Returns the wrong members of the fence. Correct members are exactly the walkers whose last locations are in it. */
   async wrongMembers(seat: HubSeat): Promise<{ readonly checked: number; readonly wrong: readonly string[] }> {
     const lists = await Promise.all(
       ['providers', 'trackables'].map((kind) => seat.request('GET', `/fences/${STAY}/${kind}`)),
@@ -172,7 +172,7 @@ export class Movers {
     return isInside ? this.#random() * 8 : 100 + this.#random() * 50;
   }
 
-  /** Returns the time of generation when it was acknowledged. */
+  /** Returns the time of generation after it was acknowledged. */
   async #move(seat: HubSeat, id: string, east: number): Promise<string | undefined> {
     const generated = await this.#nextTime(id);
     const location = locationOf(id, east, { timestamp_generated: generated });
@@ -181,8 +181,8 @@ export class Movers {
   }
 
   /**
-   * A visit is known by its times: no two locations of an object are of one millisecond, or ahead of the clock. Walkers are
-   * distinguished from each other, too, since a carried object has locations of several.
+   * A visit is identified by its times: no two locations of an object have equal milliseconds, or are ahead of the
+   * clock. Walkers are distinguished from each other, too, since a carried object has locations of several.
    */
   async #nextTime(id: string): Promise<string> {
     const who = WALKERS.includes(id) ? WALKERS_ALL : id;

@@ -3,18 +3,18 @@ import { Affinity, PARTITIONS } from '../../../src/shards/affinity.ts';
 import { locationOf } from '../hub_process.ts';
 import type { HubSeat } from './hub_seat.ts';
 
-/** So many partitions are probed at a time. */
+/** Number of partitions probed concurrently. */
 const PROBED_MAX = 16;
 const BETWEEN_MS = 100;
-/** Nobody waits longer. */
+/** Upper bound of a wait. */
 const WAIT_MAX_MS = 30_000;
 
 /** A provider of each partition. */
 const PROVIDERS = providersByPartition();
 
 /**
- * Providers of some partitions that are located at one hub again and again: how long the locations wait of whom its hub
- * has lost, or hands over.
+ * Repeatedly locates providers of some partitions at one hub, to measure how long locations wait while their owner has
+ * failed or hands them over.
  */
 export class Probes {
   readonly #seat: HubSeat;
@@ -22,7 +22,7 @@ export class Probes {
   #isEnded = false;
   #longestMs = 0;
 
-  /** `sinceMs`: what was sent first counts as sent then. */
+  /** `sinceMs`: time that counts as the sending time of the first locations. */
   constructor(seat: HubSeat, partitions: readonly number[], sinceMs = performance.now()) {
     this.#seat = seat;
     const every = Math.max(1, partitions.length / PROBED_MAX);
@@ -32,14 +32,14 @@ export class Probes {
     this.#ended = Promise.all(chosen.map((partition) => this.#probe(PROVIDERS[partition] ?? '', sinceMs)));
   }
 
-  /** Resolves with the longest wait of a location until it was acknowledged, in ms, refusals and repetitions included. */
+  /** Resolves with the longest wait for an acknowledgment in ms, including rejections and retries. */
   async end(): Promise<number> {
     this.#isEnded = true;
     await this.#ended;
     return this.#longestMs;
   }
 
-  /** All of them are acknowledged once at least. */
+  /** Resolves when each was acknowledged at least once. */
   async #probe(provider: string, sinceMs: number): Promise<void> {
     const path = `/providers/${encodeURIComponent(provider)}/location`;
     for (let begunMs = sinceMs; ; begunMs = performance.now()) {

@@ -5,7 +5,7 @@ import type { HubSeat } from './hub_seat.ts';
 const TOPICS = ['fence_events', 'location_updates', 'collision_events'] as const;
 type Topic = (typeof TOPICS)[number];
 
-/** An event as it came. */
+/** A received event. */
 export interface Arrived {
   readonly event: Event;
   readonly atMs: number;
@@ -14,9 +14,9 @@ export interface Arrived {
 /** A connection that subscribes to everything at one hub, until it is closed. */
 export class Watch {
   readonly seat: HubSeat;
-  /** When all subscriptions were answered. */
+  /** When all subscriptions were acknowledged. */
   readonly sinceMs: number;
-  /** Events received since they were last taken. */
+  /** Events received since the previous take. */
   readonly arrived: Record<Topic, Arrived[]> = { fence_events: [], location_updates: [], collision_events: [] };
   readonly #socket: WebSocket;
   #closedAtMs: number | undefined;
@@ -28,7 +28,7 @@ export class Watch {
     this.sinceMs = sinceMs;
   }
 
-  /** Undefined where the hub does not take it, or closes it at once. */
+  /** Undefined if the hub does not accept it, or closes it immediately. */
   static async open(seat: HubSeat): Promise<Watch | undefined> {
     const socket = new WebSocket(`${seat.base.replace('http', 'ws')}/ws/socket`, { perMessageDeflate: false });
     const early: Buffer[] = [];
@@ -65,7 +65,7 @@ export class Watch {
     return this.#closedAtMs === undefined;
   }
 
-  /** Resolves when something more has come, or the connection has ended, or the time is over. */
+  /** Resolves when another event has arrived, the connection has closed, or the time has passed. */
   async more(timeoutMs: number): Promise<void> {
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, timeoutMs);

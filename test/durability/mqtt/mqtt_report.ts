@@ -3,7 +3,7 @@ import { FAULTS, type MqttFindings, type Round } from './mqtt_rounds.ts';
 const COLUMNS = ['sent', 'delivered', 'acknowledged', 'redelivered', 'doubled', 'forgotten'] as const;
 const SHOWN = 20;
 
-/** A round as a line of the table. */
+/** Formats a round as a line of the table. */
 export function roundLine(round: number, { fault, tookMs, ...counts }: Round): string {
   const numbers = COLUMNS.map((name) => String(counts[name]).padStart(name.length + 2));
   return `${String(round).padStart(5)}  ${fault.padEnd(14)}${numbers.join('')}${`${(tookMs / 1000).toFixed(1)} s`.padStart(9)}`;
@@ -11,7 +11,7 @@ export function roundLine(round: number, { fault, tookMs, ...counts }: Round): s
 
 export const ROUND_HEAD = `round  ${'fault'.padEnd(14)}${COLUMNS.map((name) => `  ${name}`).join('')}     took`;
 
-/** The findings as lines of text. */
+/** Formats the findings as lines. */
 export function mqttReport({ rounds, problems }: MqttFindings, what: string): string {
   const sum = (of: readonly Round[], name: (typeof COLUMNS)[number]): number => {
     return of.reduce((all, round) => all + round[name], 0);

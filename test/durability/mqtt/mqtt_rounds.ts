@@ -23,11 +23,14 @@ export interface Round {
   /** Locations that the broker has sent to the hub, and those of them that the hub has acknowledged. */
   readonly delivered: number;
   readonly acknowledged: number;
-  /** Sent to the hub before. */
+  /** Locations that the broker has sent before. */
   readonly redelivered: number;
-  /** Locations that the hub published more than once, all of which came more than once. */
+  /** Locations that the hub published more than once, all of which arrived more than once. */
   readonly doubled: number;
-  /** Acknowledged by a broker that was killed and has forgotten them, so the hub never got them, or could not answer. */
+  /**
+   * Locations acknowledged and then forgotten by a killed broker, which the hub has never received or could not
+   * acknowledge.
+   */
   readonly forgotten: number;
   readonly tookMs: number;
 }
@@ -40,7 +43,7 @@ export interface MqttFindings {
 export interface MqttRoundsOptions {
   readonly rounds: number;
   readonly seed: number;
-  /** mosquitto when left out. */
+  /** mosquitto by default. */
   readonly broker?: (typeof KEEPING_BROKERS)[number];
   readonly atEnd?: AtEnd;
   done?(round: Round, problems: readonly string[]): void;
@@ -48,16 +51,16 @@ export interface MqttRoundsOptions {
 
 const LOAD = { connections: 4, providers: 24 };
 const LOAD_MS = { min: 200, max: 1200 };
-/** While one of both is away, sources go on. */
+/** Sources continue while the hub or the broker is down. */
 const AWAY_MS = 300;
 const LOOK_MS = 50;
-/** A broker that has lost a message sends nothing for this time. A busy hub acknowledges sooner. */
+/** After this time of silence, the broker is considered to have lost the message. A busy hub acknowledges sooner. */
 const QUIET_MS = 8000;
 const SETTLE_MS = 60_000;
 const REPORT_MS = 10_000;
 /**
- * Number of changes after which mosquitto saves its state. Saving after each one would leave it no time to read what the hub
- * acknowledges, and send most of it again; a broker that is killed forgets what came after it last did.
+ * Number of changes after which mosquitto saves its state. Saving after each one would leave it no time to read the
+ * hub's acknowledgments, and most messages would be redelivered. A killed broker forgets changes since its last save.
  */
 const BROKER = [
   ...['allow_anonymous true', 'max_inflight_messages 0', 'max_queued_messages 0'],
@@ -67,9 +70,9 @@ const BROKER = [
 const SETTINGS = { db_fast_writes: false, mqtt_address: '127.0.0.1', num_threads: 2 };
 
 /**
- * A hub and a mosquitto, of which one, the other, or what is between them goes down in each round, under load of sources
- * with QoS 1. A restarted hub has all that it acknowledged. Of the messages that the broker has acknowledged to sources
- * everything arrives at last, unless the broker was killed and has forgotten it.
+ * A hub and a mosquitto under load of sources with QoS 1. In each round one of them, or the connection between them,
+ * fails. A restarted hub has everything that it acknowledged. Every message that the broker has acknowledged arrives
+ * eventually, unless the broker was killed and has forgotten it.
  */
 export async function runMqttRounds({ rounds, done, ...options }: MqttRoundsOptions): Promise<MqttFindings> {
   const world = await World.open(options);
@@ -96,9 +99,9 @@ class World {
   readonly #sources: Sources;
   readonly #published = new PublishedLocations();
   #hub: HubProcess | undefined;
-  /** Of each provider: how many deliveries and numbers were looked at in the rounds before. */
+  /** By provider: numbers of deliveries and locations that earlier rounds have checked. */
   readonly #looked = new Map<string, { readonly deliveries: number; readonly number: number }>();
-  /** Of each provider: how many deliveries there were when the hub started. */
+  /** By provider: number of deliveries when the hub started. */
   readonly #born = new Map<string, number>();
   #doubled = 0;
 
@@ -138,7 +141,7 @@ class World {
     await delay(LOAD_MS.min + this.#random() * (LOAD_MS.max - LOAD_MS.min));
     await this.#fault(fault);
     await this.#sources.stop();
-    // The longer a broker was away the longer the hub waits before it looks again.
+    // The hub's delay before it reconnects grows with the broker's downtime.
     await this.#connected();
     await this.#settled();
     await this.#allPublished();
@@ -185,7 +188,7 @@ class World {
     await this.#connected();
   }
 
-  /** Before the hub reaches the broker it has its stored data, and nothing else. */
+  /** Before the hub connects to the broker, it has its stored data, and nothing else. */
   async #startHub(): Promise<void> {
     this.#proxy.isDown = true;
     this.#proxy.cut();
@@ -219,7 +222,7 @@ class World {
     }
   }
 
-  /** Resolves when the hub has acknowledged all that sources have sent, or the broker has nothing more of it. */
+  /** Resolves when the hub has acknowledged all locations of sources, or the broker has no more of them. */
   async #settled(): Promise<void> {
     let [quietSinceMs, before] = [performance.now(), -1];
     for (const untilMs = performance.now() + SETTLE_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
@@ -232,7 +235,7 @@ class World {
         return;
       }
     }
-    this.#wrong(`what was sent has not come after ${SETTLE_MS} ms`);
+    this.#wrong(`locations have not arrived after ${SETTLE_MS} ms`);
   }
 
   #isAllThere(): boolean {
@@ -251,7 +254,7 @@ class World {
     return { delivered, acknowledged };
   }
 
-  /** Resolves when the hub has published all locations that it acknowledged in this life. */
+  /** Resolves when the hub has published all locations that it acknowledged in this run. */
   async #allPublished(): Promise<void> {
     let missing: readonly string[] = [];
     for (const untilMs = performance.now() + REPORT_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
@@ -268,7 +271,7 @@ class World {
     this.#wrong(`lost: acknowledged, but never published: ${missing.slice(0, 5).join(', ')}, ${missing.length} in all`);
   }
 
-  /** Order: a location that is not the newest has come to the hub more than once. */
+  /** Order: a location that is not the newest has arrived at the hub more than once. */
   #checkPublished(): void {
     for (const { provider, number, isNewest } of this.#published.take()) {
       if (isNewest) continue;
@@ -278,7 +281,7 @@ class World {
     }
   }
 
-  /** Outcome of the messages of this round. */
+  /** Checks the outcome of this round's messages. */
   #look(fault: Fault): Omit<Round, 'fault' | 'tookMs'> {
     const counts = { sent: 0, delivered: 0, acknowledged: 0, redelivered: 0, forgotten: 0 };
     const mayForget = fault === 'broker killed' || fault === 'both killed';
@@ -297,11 +300,11 @@ class World {
         counts.sent++;
         const delivery = numbers.get(number);
         if (delivery?.isAcknowledged === true) continue;
-        // Messages in flight when the connection ended are redelivered, unless the broker has lost them.
+        // Messages in flight when the connection closed are redelivered, unless the broker has lost them.
         if (delivery?.connection === this.#proxy.connections)
           this.#wrong(`stuck: ${provider} ${number} is not acknowledged`);
         else if (mayForget) counts.forgotten++;
-        else this.#wrong(`lost: ${provider} ${number} has not come to the hub again`);
+        else this.#wrong(`lost: ${provider} ${number} was not redelivered to the hub`);
       }
       this.#looked.set(provider, { deliveries: all.length, number: last });
     }

@@ -8,7 +8,7 @@ export interface PublishedLocation {
   readonly isNewest: boolean;
 }
 
-/** A subscriber of all locations of one life of a hub after the other. */
+/** A subscriber of all locations of successive runs of a hub. */
 export class PublishedLocations {
   readonly #newest = new Map<string, number>();
   #seen = new Set<string>();
@@ -21,7 +21,7 @@ export class PublishedLocations {
     this.#seen = new Set();
   }
 
-  /** Locations received since the last call, in order. */
+  /** Locations received since the previous call, in order. */
   take(): readonly PublishedLocation[] {
     return (this.#events?.take() ?? []).map(({ provider_id: provider, accuracy: number }) => {
       const isNewest = number > (this.#newest.get(provider) ?? 0);
@@ -31,7 +31,7 @@ export class PublishedLocations {
     });
   }
 
-  /** Whether the hub has published it in this life, as far as that was taken. */
+  /** Whether the hub has published it in this run, among the locations taken so far. */
   has(provider: string, number: number): boolean {
     return this.#seen.has(`${provider} ${number}`);
   }

@@ -4,13 +4,13 @@ import { TcpProxy } from '../../support/tcp_proxy.ts';
 
 /** A location that the broker has sent to the hub. */
 export interface Delivery {
-  /** Its number among those of its provider. */
+  /** Sequence among the locations of its provider. */
   readonly number: number;
-  /** The broker says that it has sent it before. */
+  /** DUP flag: the broker reports that it has sent it before. */
   readonly isRedelivered: boolean;
-  /** The hub has acknowledged it. */
+  /** Whether the hub has acknowledged it. */
   isAcknowledged: boolean;
-  /** Which of the hub's connections it was sent on, by their order. */
+  /** Sequence of the hub's connection on which it was sent. */
   readonly connection: number;
 }
 
@@ -27,7 +27,7 @@ export class RecordingProxy extends TcpProxy {
   readonly deliveries = new Map<string, Delivery[]>();
   /** Locations that the hub has rejected. */
   readonly refused: string[] = [];
-  /** Number of connections that the hub has made. */
+  /** Number of connections that the hub has opened. */
   connections = 0;
 
   static open(target: number): Promise<RecordingProxy> {
@@ -35,7 +35,7 @@ export class RecordingProxy extends TcpProxy {
   }
 
   protected override forward(hub: Socket, broker: Socket): void {
-    /** Deliveries of this connection that are not acknowledged yet, by packet id. */
+    /** Unacknowledged deliveries of this connection, by packet id. */
     const open = new Map<number, Delivery>();
     const connection = ++this.connections;
     const ofBroker = new PacketReader(

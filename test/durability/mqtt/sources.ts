@@ -4,13 +4,16 @@ import { connectPacket, LOCATIONS_IN, publishPacket } from '../../../bench/load/
 import { locationOf } from '../hub_process.ts';
 
 const PUBACK = 4;
-/** Every answer of MQTT 3.1.1 to what a source sends. */
+/** All MQTT 3.1.1 responses to packets of a source. */
 const ANSWER_BYTES = 4;
 const AGAIN_MS = 20;
-/** Between two locations of a provider: a hub that is away for some seconds should find thousands, not a hundred thousand. */
+/**
+ * Pause between two locations of a provider: a hub that is down for some seconds should find thousands, not a hundred
+ * thousand.
+ */
 const PACE_MS = 10;
 
-/** A connection of a source, which is made again when it has ended. */
+/** A connection of a source, which reconnects when it has closed. */
 class Connection {
   readonly #port: number;
   readonly #name: string;
@@ -23,7 +26,7 @@ class Connection {
     this.#name = name;
   }
 
-  /** Publishes with QoS 1. False: the connection has ended before that was acknowledged. */
+  /** Publishes with QoS 1. Returns false if the connection has closed before the acknowledgment. */
   publish(topic: string, payload: string, packetId: number): Promise<boolean> {
     this.#socket ??= this.#open();
     this.#socket.write(publishPacket(topic, payload, packetId));
@@ -65,11 +68,11 @@ class Connection {
 }
 
 /**
- * Providers that number their locations, each of which sends the next one when the broker has acknowledged the last, and
- * the same one again when that did not come.
+ * Providers that number their locations. Each sends the next one when the broker has acknowledged the last, and
+ * otherwise repeats it.
  */
 export class Sources {
-  /** The number of the last location that the broker has acknowledged, by provider. */
+  /** Number of the last location that the broker has acknowledged, by provider. */
   readonly acknowledged = new Map<string, number>();
   readonly #connections: readonly Connection[];
   #isStopped = true;
@@ -85,13 +88,13 @@ export class Sources {
     this.#walks = Array.from(this.acknowledged.keys(), (provider, index) => this.#walk(provider, index));
   }
 
-  /** Resolves when everything that was sent is acknowledged. */
+  /** Resolves when everything sent is acknowledged. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#walks);
   }
 
-  /** Gives up. */
+  /** Stops without waiting for acknowledgments. */
   close(): void {
     this.#isStopped = true;
     for (const connection of this.#connections) connection.close();

@@ -2,13 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { ATTACKS } from './attacks.ts';
 
 /**
- * A process of attackers: `node attackers.ts PORT ONLY BROKER_PORT`. Makes the attacks whose names fit the regular expression until its
- * standard input ends, then prints as JSON how many rounds there were of each, and how often each status was answered.
+ * A process of attackers: `node attackers.ts PORT ONLY BROKER_PORT`. Runs the attacks whose names match the regular
+ * expression until its standard input ends, then prints as JSON the number of rounds and of responses by status for
+ * each.
  */
 const [, , port, only = '', brokerPort = ''] = process.argv;
 const chosen = Object.entries(ATTACKS).filter(([name]) => new RegExp(only).test(name));
 const end = new AbortController();
-// Each request listens to it until its garbage is collected.
+// Each request adds a listener to it until it is garbage-collected.
 setMaxListeners(0, end.signal);
 const rounds: Record<string, number> = {};
 const statuses: Record<number, number> = {};
@@ -27,7 +28,7 @@ const siege = {
 await Promise.all(
   chosen.map(async ([name, attack]) => {
     for (let round = 0; !end.signal.aborted; round++) {
-      // A hub that does not let the attacker in is what it is about.
+      // A hub that rejects the attacker is the expected result.
       await attack(siege, round).catch(() => undefined);
       rounds[name] = round + 1;
     }

@@ -7,17 +7,17 @@ import { attack, newReport } from '../attack.ts';
 /** Target of an attack, and the recorder of its responses. */
 export interface Siege {
   readonly port: number;
-  /** Of the broker of the hub; undefined where it has none. */
+  /** Port of the hub's broker; undefined without one. */
   readonly brokerPort: number | undefined;
   /** Aborted at the end. */
   readonly signal: AbortSignal;
-  /** Notes an answer: its HTTP status, 0 where the connection ended without one. */
+  /** Counts a response by its HTTP status; 0 if the connection closed without one. */
   answered(status: number): void;
 }
 
 const BODY_BYTES = 9_900_000;
 const HOLD_MS = 3000;
-/** Opcode of a frame of text, the only one of its message. */
+/** Opcode of an unfragmented text frame. */
 const TEXT = 1;
 
 /** Bodies that are sent repeatedly, built once: the attackers must load the hub and not themselves. */
@@ -70,7 +70,7 @@ const HEAVY_FENCE = Buffer.from(
   }),
 );
 
-/** Everything that was found to hurt a hub, again and again until the end. */
+/** Everything that was found to harm a hub, repeated until the end. */
 export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => Promise<void>>> = {
   'bodies that never end': (siege) =>
     held(siege, 40, (socket) => {
@@ -197,7 +197,7 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
   'questions about the past that keep JavaScript busy': async (siege, round) => {
     if (round === 0) await goRound(siege);
     const path = `/v2/analytics/trips?trackable_id=${ROUND}&from=${at(0)}&to=${at(CIRCLE_PLACES)}`;
-    // A flood now and then; otherwise one that a single client makes.
+    // An occasional flood; otherwise one that a single client causes.
     const questions = Array.from({ length: round % 5 === 4 ? 80 : 1 }, (_, n) => {
       return get(siege, `${path}&radius=${DIAMETER_METRES - (n % 8) / 1e6}&min_stop=${1000 * (CIRCLE_PLACES / 2)}`);
     });
@@ -247,7 +247,7 @@ export const ATTACKS: Readonly<Record<string, (siege: Siege, round: number) => P
   },
 };
 
-/** A trackable that goes round and round, each place as far from the opposite one as it is wide. */
+/** A trackable that circles, with each position as far from the opposite one as it is wide. */
 const [ROUND, CIRCLE_PLACES, ROUND_PLACES, DIAMETER_METRES] = [
   '0c5c1b0e-54b5-4b64-8d5f-aaaaaaaaaaaa',
   20_000,
@@ -290,7 +290,7 @@ async function rest({ signal }: Siege, ms = HOLD_MS): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Opens connections, has something sent on each, and holds them for a while. */
+/** Opens connections, sends something on each, and holds them for a while. */
 async function held(siege: Siege, count: number, send: (socket: Socket) => void, ms = HOLD_MS): Promise<void> {
   const sockets = Array.from({ length: count }, () => {
     const socket = connect(siege.port, '127.0.0.1');

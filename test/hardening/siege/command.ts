@@ -11,9 +11,10 @@ import { childrenMb, residentMb } from '../../../bench/process/proc.ts';
 import { polygonFences, sideFor } from '../../../bench/profiles/site.ts';
 
 /**
- * `npm run siege -- --minutes 10`: attackers of every kind next to honest load. Prints the effects on honest clients, and ends
- * with 1 when something acknowledged is lost, memory is not bounded, or an answer is a fault of the hub. `--only` names
- * the attacks that are made, as a regular expression; `--cpu-prof` a folder for CPU profiles of the hub.
+ * `npm run siege -- --minutes 10`: attackers of every kind together with honest load. Prints the effects on honest
+ * clients, and exits with 1 if something acknowledged is lost, memory is unbounded, or a response is an internal error
+ * of the hub. `--only` selects the attacks by a regular expression; `--cpu-prof` names a folder for CPU profiles of the
+ * hub.
  */
 const RATE = 10_000;
 const PER_MESSAGE = 100;
@@ -22,13 +23,13 @@ const FENCES = 500;
 const CALM_SECONDS = 20;
 const WARMUP_SECONDS = 5;
 const RSS_MAX_MB = 1500;
-/** Memory and heap of a query, and that of a process that does nothing. */
+/** Memory and heap of a query, and memory of an idle process. */
 const QUERIES_MAX_MB = 512 + 1024 + 150;
 const SLOWER_MAX = 3;
 const BACK_WITHIN_SECONDS = 30;
 const BACK_TO = 1.2;
 const SAMPLE_MS = 500;
-/** An honest question about the past, every so often, is answered or refused within what it may wait and take. */
+/** A periodic honest history query must be answered or rejected within its queueing and execution timeouts. */
 const [QUESTION_EVERY_MS, QUERY_TIMEOUT_MS] = [1000, 2000] as const;
 const ANSWERED_WITHIN_MS = 3 * QUERY_TIMEOUT_MS + 4000;
 
@@ -119,7 +120,7 @@ const verdicts: readonly (readonly [holds: boolean, name: string, facts: string]
     'honest load',
     `${Math.round(besieged.seenPerSecond)} locations a second seen`,
   ],
-  // The witness sees what attackers send as well.
+  // The witness receives what attackers send as well.
   [lost <= 0, 'nothing is lost', `${accepted} accepted, ${accepted - lost} seen`],
   [most.hub <= RSS_MAX_MB, 'memory is bounded', `${before.toFixed(0)} MB, at most ${most.hub.toFixed(0)} MB`],
   [most.queries <= QUERIES_MAX_MB, 'memory of queries', `at most ${most.queries.toFixed(0)} MB`],
@@ -141,7 +142,7 @@ const verdicts: readonly (readonly [holds: boolean, name: string, facts: string]
   [
     asked.answers > 0 && asked.longestMs <= ANSWERED_WITHIN_MS,
     'history answers',
-    `${asked.answers} answers, ${asked.refusals} refusals, ${Math.round(asked.longestMs)} ms at most`,
+    `${asked.answers} answers, ${asked.refusals} rejections, ${Math.round(asked.longestMs)} ms at most`,
   ],
 ];
 for (const [name, count] of Object.entries(rounds)) say(`${count} rounds of: ${name}`);
@@ -201,7 +202,7 @@ function askHonestly(port: number): {
 
 interface MostMemory {
   readonly hub: number;
-  /** Of the processes that answer history queries, together. */
+  /** Total memory of the processes that answer history queries. */
   readonly queries: number;
 }
 

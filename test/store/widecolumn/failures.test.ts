@@ -15,7 +15,7 @@ const zone = (id: string, text: string | undefined = `{"id":"${id}"}`): EntityWr
 const gone = (id: string): EntityWrite => ({ kind: 'zone', id, text: undefined });
 const batch = ({ entities = [], rows = [] }: Partial<StoreBatch>): StoreBatch => ({ entities, rows });
 
-/** A store that is reached through a proxy, and a way to look into the database past both. */
+/** A store that accesses the database through a proxy, and a session that bypasses both. */
 async function openBehindProxy(context: TestContext) {
   const proxy = await CqlProxy.open(cassandra.process.port);
   const settings = cassandra.settings();
@@ -35,7 +35,7 @@ async function openBehindProxy(context: TestContext) {
   return { proxy, time, store, reopened };
 }
 
-/** Fate of the first `times` writes that contain a string; all others succeed. */
+/** Injected results for the first `times` writes that contain a string; all others succeed. */
 function fateOf(text: string, fate: Fate, times = Infinity): (request: { text: string }) => Fate {
   let left = times;
   return (request) => (request.text.includes(text) && left-- > 0 ? fate : 'pass');
@@ -71,7 +71,7 @@ test('A write is abandoned after the request timeout, and at once if it is inval
   await store.commit(batch({ rows: [row(2)] }));
 });
 
-test('A group that fails after the database has applied it is reverted, in its order', { skip }, async (t) => {
+test('A group that fails after the database has applied it is reverted in order', { skip }, async (t) => {
   const { proxy, store, reopened } = await openBehindProxy(t);
   const first = [zone('replaced'), zone('deleted'), zone('kept')];
   await store.commit(batch({ entities: first }));
@@ -91,7 +91,7 @@ test('A group that cannot be reverted at once is reverted before any other opera
     return writes++ === 0 ? { doAndRefuse: INVALID } : { refuse: INVALID };
   };
   await assert.rejects(store.commit(batch({ entities: [zone('fragile', '"never"')] })));
-  await assert.rejects(store.commit(batch({ rows: [row(2)] })), /by the proxy/, 'nothing is written before that');
+  await assert.rejects(store.commit(batch({ rows: [row(2)] })), /by the proxy/, 'nothing is written earlier');
   proxy.fate = () => 'pass';
   await store.commit(batch({ rows: [row(4)] }));
   const kept = await reopened();
@@ -115,7 +115,7 @@ test('A late write neither overwrites newer data nor restores deleted data', {
   const kept = await reopened();
   assert.deepEqual([kept.entities, kept.rows], [[], [newer]]);
 
-  /** The late write is refused at once as overloaded, and so are the repetitions. */
+  /** The late write is rejected immediately as overloaded, and so are the retries. */
   async function attempt(to: WideColumnStore, what: Partial<StoreBatch>): Promise<void> {
     const passing = proxy.fate;
     let isFirst = true;
@@ -141,7 +141,7 @@ test('A store recovers by itself when its connections are cut', { skip }, async 
     proxy.close();
   });
   await store.commit(batch({ entities: [zone('a')] }));
-  // Down until a commit has failed: otherwise the driver may be connected again before it is asked.
+  // Down until a commit has failed: otherwise the driver may have reconnected before its next request.
   proxy.isDown = true;
   proxy.cut();
   const commit = () => store.commit(batch({ entities: [zone('b')], rows: [row(2)] }));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WideColumnDeps } from '../../../src/store/widecolumn/settings.ts';
 
-/** Clock and timers for a store: simulated time passes only while it waits, which takes no real time. */
+/** Clock and timers for a store. Simulated time passes only while the store waits, which takes no real time. */
 export function simulated(startMs = Date.now()) {
   const time = { nowMs: startMs, waits: [] as number[] };
   const deps: WideColumnDeps = {

@@ -32,9 +32,9 @@ async function refusal(settings: WideColumnSettings): Promise<string> {
 const REFUSED: readonly (readonly [name: string, more: Partial<WideColumnSettings>, message: RegExp])[] = [
   ['a port without a listener', { port: 1 }, /127\.0\.0\.1:1: no host answers: .*ECONNREFUSED/],
   ['a wrong password', { password: 'wrong' }, /it does not let the user in: /],
-  ['no user where one is asked for', { username: null }, /requires authentication|does not let the user in/],
+  ['no user although one is required', { username: null }, /requires authentication|does not let the user in/],
   ['a data center that there is not', { datacenter: 'mars' }, /it has no data center "mars", only datacenter1$/],
-  ['a replication that it does not know', { replication: "{'class': 'NoSuchStrategy'}" }, /NoSuchStrategy/],
+  ['an unknown replication class', { replication: "{'class': 'NoSuchStrategy'}" }, /NoSuchStrategy/],
   ['a certificate that is not trusted', { tls: { pem: null } }, /certificate/],
   [
     'a PEM file that is missing',
@@ -44,12 +44,12 @@ const REFUSED: readonly (readonly [name: string, more: Partial<WideColumnSetting
 ];
 
 for (const [name, more, message] of REFUSED) {
-  test(`WideColumnStore refuses ${name} in one plain line`, { skip }, async () => {
+  test(`WideColumnStore rejects ${name} with one plain line`, { skip }, async () => {
     assert.match(await refusal(cassandra.settings(more)), message);
   });
 }
 
-test('WideColumnStore reports hosts that do not answer, without any database', async () => {
+test('WideColumnStore reports unresponsive hosts without any database', async () => {
   const settings = { hosts: ['127.0.0.1', '::1'], port: 1, username: null, password: null, keyspace: 'hub' } as const;
   const others = { replication: '{}', datacenter: null, readConsistency: 'ONE', writeConsistency: 'ONE' } as const;
   const times = { connectTimeoutMs: 5000, requestTimeoutMs: 5000, tls: undefined, bytesPerSecond: 1, burstBytes: 1 };
@@ -70,7 +70,7 @@ test('WideColumnStore uses TLS with a trusted certificate', { skip }, async () =
   await plain.close();
 });
 
-test('WideColumnStore refuses a file without PEM', { skip }, async (context) => {
+test('WideColumnStore rejects a file without PEM', { skip }, async (context) => {
   const pem = join(folderFor(context), 'ca.pem');
   writeFileSync(pem, 'nothing');
   assert.match(
@@ -79,7 +79,7 @@ test('WideColumnStore refuses a file without PEM', { skip }, async (context) => 
   );
 });
 
-test('WideColumnStore refuses data of a newer hub, and leaves it unchanged', { skip }, async () => {
+test('WideColumnStore rejects data of a newer hub, and leaves it unchanged', { skip }, async () => {
   const settings = cassandra.settings();
   await (await WideColumnStore.open(settings, simulated().deps)).close();
   const client = new Client({
@@ -96,7 +96,7 @@ test('WideColumnStore refuses data of a newer hub, and leaves it unchanged', { s
   await client.shutdown();
 });
 
-test('A second hub on a keyspace takes it over with its first write, and the first hub writes no more', {
+test('A second hub on a keyspace takes it over with its first write, and the first hub no longer writes', {
   skip,
 }, async () => {
   const settings = cassandra.settings();
@@ -136,7 +136,7 @@ test('Rows written after a backward clock step are still newer', { skip }, async
   await back.close();
 });
 
-test('A large group of entities keeps its order, and 100,000 rows are read in seconds', { skip }, async (context) => {
+test('A large group of entities retains its order, and 100,000 rows are read in seconds', { skip }, async (context) => {
   const store = await openStore(cassandra.settings());
   const entities = Array.from({ length: 5000 }, (_, number) => zone(`zone ${number}`, 'x'.repeat((number * 37) % 900)));
   await store.commit({ entities, rows: [] });
