@@ -8,7 +8,7 @@ import { TokenVerifier } from '../../src/auth/tokens.ts';
 import { HubError } from '../../src/errors.ts';
 import { CLIENT, Issuer, type IssuerKey, newKey, OWNED_CLAIM } from './issuer.ts';
 
-/** Tokens that an attacker can make without a key of the identity server. None may be accepted or cause a fetch. */
+/** Tokens that an attacker can create without a key of the identity server. None may be accepted or cause a fetch. */
 
 let issuer: Issuer;
 let key: IssuerKey;
@@ -39,7 +39,7 @@ async function partsOf(token: Promise<string>): Promise<[header: string, payload
   return [header, payload, signature];
 }
 
-/** The claims of a good token under a header of one's own, signed by HMAC. */
+/** The claims of a valid token under another header, signed by HMAC. */
 async function hmac(alg: string, secret: string | Uint8Array, more: object = {}): Promise<string> {
   const [, payload] = await partsOf(issuer.token());
   const signed = `${json({ alg, typ: 'JWT', kid: key.kid, ...more })}.${payload}`;
@@ -61,7 +61,7 @@ async function spki(): Promise<string> {
 
 const publicOf = ({ publicJwk }: IssuerKey): JWK => publicJwk;
 
-/** The parts of a token that the hub has verified and remembers. */
+/** The parts of a token that the hub has verified and cached. */
 async function remembered(): Promise<[header: string, payload: string, signature: string]> {
   const token = await issuer.token();
   await tokens.verified(token);
@@ -73,7 +73,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
   'alg none': () => unsigned('none'),
   'alg None': () => unsigned('None'),
   'alg NONE with the signature of a good token': async () => unsigned('NONE', (await partsOf(issuer.token()))[2]),
-  'alg none with no dot at its end': async () => (await unsigned('none')).slice(0, -1),
+  'alg none without a trailing dot': async () => (await unsigned('none')).slice(0, -1),
   'no signature under a good header': async () => {
     const [header, payload] = await partsOf(issuer.token());
     return `${header}.${payload}.`;
@@ -88,7 +88,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
   'HS256 with the modulus of the public key as the secret': () => hmac('HS256', String(key.publicJwk.n)),
   'HS256 with an empty secret': () => hmac('HS256', ''),
   'HS256 without kid': async () => hmac('HS256', await spki(), { kid: undefined }),
-  'a key of a stranger under the kid of a good one': () => issuer.token({ key: { ...stranger, kid: key.kid } }),
+  'a foreign key under the kid of a valid one': () => issuer.token({ key: { ...stranger, kid: key.kid } }),
   'a key of a stranger without kid': () => issuer.token({ key: stranger, header: { kid: undefined } }),
   'a key of a stranger that the header embeds as jwk': () => {
     return issuer.token({ key: { ...stranger, kid: key.kid }, header: { jwk: publicOf(stranger) } });
@@ -131,7 +131,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
     const [, payload, signature] = await remembered();
     return `${json({ alg: 'none' })}.${payload}.${signature}`;
   },
-  'the end of a token that is remembered': async () => (await remembered())[2].slice(-40),
+  'the end of a cached token': async () => (await remembered())[2].slice(-40),
   'a payload that is not encoded': async () => {
     const payload = Buffer.from((await partsOf(issuer.token()))[1], 'base64url');
     return new CompactSign(payload)
@@ -159,7 +159,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
   'a header that is no JSON': async () => `bm9wZQ.${(await partsOf(issuer.token()))[1]}.x`,
   'an empty text': async () => '',
   'three dots': async () => '...',
-  'a text without end': async () => `${await issuer.token()}${'A'.repeat(1 << 20)}`,
+  'a very long string': async () => `${await issuer.token()}${'A'.repeat(1 << 20)}`,
   'a key of the identity server that is for encryption': async () => {
     const sealed = await newKey('RS256', { use: 'enc' });
     issuer.keys = [...issuer.keys, sealed];
@@ -173,14 +173,14 @@ for (const [name, forge] of Object.entries(ATTACKS)) {
     const refused = await Promise.resolve()
       .then(async () => tokens.verified(await forge()))
       .then(
-        () => assert.fail('the token was taken'),
+        () => assert.fail('the token was accepted'),
         (error: unknown) => error,
       );
     assert.ok(refused instanceof HubError, String(refused));
     assert.equal(refused.status, 401);
-    assert.ok(refused.message.length < 200, 'what a stranger sends is not repeated');
+    assert.ok(refused.message.length < 200, 'the message repeats data of the attacker');
     const fetched = issuer.asked.slice(asked).filter((path) => path.includes('evil'));
-    assert.deepEqual(fetched, [], 'the hub fetched what a token named');
+    assert.deepEqual(fetched, [], 'the hub fetched a URL from a token');
   });
 }
 

@@ -6,7 +6,7 @@ import { openTestHub, type TestHub, type TestSettings } from '../support/running
 import type { Recorder, SocketClient } from '../support/socket_client.ts';
 import { Issuer } from './issuer.ts';
 
-/** Everything, everywhere: what tests set their world up with. */
+/** All permissions, for the setup of tests. */
 export const ADMIN = `
 admin:
   '/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
@@ -16,9 +16,9 @@ admin:
 export interface AuthorizedHub {
   readonly hub: TestHub;
   readonly issuer: Issuer;
-  /** The same hub, spoken to with a token. */
+  /** The same hub, accessed with a token. */
   as(token: string): TestHub;
-  /** The same hub, spoken to by an administrator. */
+  /** The same hub, accessed by an administrator. */
   readonly admin: TestHub;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function openAuthorizedHub(permissions: string, settings: TestSetti
   };
 }
 
-/** Runs such a hub while `use` does. */
+/** Runs such a hub during `use`. */
 export async function whileAuthorized(
   permissions: string,
   use: (opened: AuthorizedHub) => Promise<void>,
@@ -56,7 +56,7 @@ export async function whileAuthorized(
   }
 }
 
-/** A hub whose requests carry a token, as its subscriptions do. */
+/** A hub whose requests and subscriptions have a token. */
 export function withToken(hub: TestHub, token: string): TestHub {
   const authorization = { Authorization: `Bearer ${token}` };
   const request: TestHub['request'] = (method, path, body, headers = {}) => {

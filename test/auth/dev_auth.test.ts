@@ -12,7 +12,7 @@ const DEV_AUTH = new URL('dev/dev_auth.ts', import.meta.url).pathname;
 
 const curl = spawnSync('curl', ['--version']).status === 0;
 
-test('dev:auth starts hub and identity server, and prints a curl line that works as it is', {
+test('dev:auth starts hub and identity server, and prints a working curl command', {
   skip: !curl && 'there is no curl',
 }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));

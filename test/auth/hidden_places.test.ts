@@ -6,8 +6,8 @@ import type { TestHub } from '../support/running_hub.ts';
 import { type AuthorizedHub, done, openAuthorizedHub } from './authorized_hub.ts';
 
 /**
- * A zone with coordinates follows a vehicle of another owner. An administrator has attached it to that, and has given it
- * to a tenant, whose fence and anchor are in it. Anything positioned by it would reveal the position of the vehicle.
+ * A zone with coordinates follows a vehicle of another owner. An administrator has assigned the zone to a tenant, whose
+ * fence and anchor are in it. Any position in it would reveal the position of the vehicle.
  */
 
 const PERMISSIONS = `
@@ -74,7 +74,7 @@ for (const [method, path, body] of REFUSED) {
     const { status, text } = await tenant.request(method, path, body);
     assert.equal(status, 403, text);
     assert.match(text, /must name a zone that follows nothing but what the access token may read, found \\"deck\\"/);
-    // With a zone that stays where it is there is no objection.
+    // A stationary zone causes no rejection.
     const still = body && JSON.parse(JSON.stringify(body).replaceAll(`"${ZONE}"`, '"still"'));
     assert.notEqual((await tenant.request(method, path.replaceAll(ZONE, 'still'), still)).status, 403);
     await admin.delete(`/fences/${NEW_FENCE}`);
@@ -115,7 +115,7 @@ test('The outline of a zone is denied to tokens that may not read its anchors', 
   await done(admin.request('PATCH', '/zones/still', { op: 'remove', path: '/anchor_ids' }));
 });
 
-test('Objects in such a zone have their local coordinates, and no geographic ones', async () => {
+test('Objects in such a zone have local coordinates, and no geographic ones', async () => {
   const { body: fence } = await tenant.get(`/fences/${FENCE}`);
   assert.deepEqual([fence.crs, fence.region], ['local', IN_ZONE.region]);
   assert.equal((await admin.get(`/fences/${FENCE}`)).body.crs, 'EPSG:4326');

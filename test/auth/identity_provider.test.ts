@@ -11,7 +11,7 @@ import { BROWSER_CLIENT, type IdentityProvider, openIdentityProvider } from './i
 import { CLIENT } from './issuer.ts';
 import { checkTokenRequests } from './token_requests.ts';
 
-/** A hub with an OpenID Connect server that was written by others, and that passes their conformance tests. */
+/** A hub with a certified third-party OpenID Connect server. */
 
 const REDIRECT = 'http://127.0.0.1:4321/hub-ui/';
 
@@ -40,7 +40,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('The example of permissions.yaml has no rule that is of no use', () => {
+test('The example of permissions.yaml has no rule without effect', () => {
   assert.deepEqual(
     hub.logged.filter(({ level }) => level === 'warn'),
     [],
@@ -68,7 +68,7 @@ test('The token response has all members that the API lists', async () => {
   assert.equal(typeof token['session_state'], 'string');
 });
 
-test('The environments release and beta have token addresses, clients and secrets of their own', async (t) => {
+test('The release and beta environments have their own token addresses, clients and secrets', async (t) => {
   const clients = { 'hub-beta-client': { password: 'of-beta', roles: ['hub-admin'] } };
   const beta = await openIdentityProvider({ port: 0, people: {}, clients });
   t.after(() => beta.close());
@@ -97,7 +97,7 @@ test('The environments release and beta have token addresses, clients and secret
   assert.deepEqual([await taken(betaHub, ofRelease), await taken(betaHub, ofBeta)], [401, 200]);
 });
 
-test('A browser logs in by authorization code with PKCE, and reads the hub from its page', async () => {
+test('A browser signs in by authorization code with PKCE, and accesses the hub from its page', async () => {
   const verifier = randomBytes(32).toString('base64url');
   const browser = new Browser();
   const config = (await (await fetch(provider.configUrl)).json()) as Record<string, string>;
@@ -134,11 +134,11 @@ test('A browser logs in by authorization code with PKCE, and reads the hub from 
   assert.equal((await withToken(hub, idToken).get('/zones')).status, 401, 'an ID token is no access token');
 });
 
-/** As much of a browser as a login needs: cookies, redirects, and a form. */
+/** The part of a browser that a login needs: cookies, redirects, and a form. */
 class Browser {
   readonly #cookies = new Map<string, string>();
 
-  /** Follows redirects until one leads below `stop`, which is not asked for. */
+  /** Follows redirects until one leads below `stop`, which is not requested. */
   async follow(start: string, form?: URLSearchParams, stop = 'none:'): Promise<{ url: string; text: string }> {
     let url = start;
     let body = form;

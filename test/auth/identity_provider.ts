@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { type Configuration, Provider } from 'oidc-provider';
 import { CLIENT, OWNED_CLAIM } from './issuer.ts';
 
-/** Somebody, or a client that acts for itself, by name. */
+/** A user, or a client that acts for itself, by name. */
 export interface Known {
   readonly password: string;
   readonly roles: readonly string[];
@@ -13,14 +13,14 @@ export interface Known {
 }
 
 export interface IdentityProviderOptions {
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly people: Readonly<Record<string, Known>>;
-  /** Clients that may ask for tokens; the password is their secret. */
+  /** Clients that may request tokens. Their passwords are their secrets. */
   readonly clients: Readonly<Record<string, Known>>;
-  /** Addresses that a browser may come back to after its login. */
+  /** URLs to which a browser may return after its login. */
   readonly redirectUris?: readonly string[];
-  /** How long an access token is good. */
+  /** Lifetime of an access token. */
   readonly tokenSeconds?: number;
 }
 
@@ -32,7 +32,7 @@ export interface IdentityProvider {
 }
 
 const REALM = '/realms/hub';
-/** A public client: it has no secret, and proves by PKCE that the code was given to it. */
+/** A public client: it has no secret, and proves by PKCE that the code was issued to it. */
 export const BROWSER_CLIENT = 'hub-ui';
 
 const RESOURCE = 'urn:location-hub';
@@ -45,8 +45,8 @@ const RESOURCE_INFO = {
 };
 
 /**
- * A certified OpenID Connect server in this process, under the paths that Keycloak has. It knows client_credentials,
- * password, and authorization code with PKCE. Its login page asks for a name and takes any password.
+ * A certified OpenID Connect server in this process, under the paths of Keycloak. It supports client_credentials,
+ * password, and authorization code with PKCE. Its login page asks for a name and accepts any password.
  */
 export async function openIdentityProvider(options: IdentityProviderOptions): Promise<IdentityProvider> {
   const server = createServer();
@@ -62,7 +62,7 @@ export async function openIdentityProvider(options: IdentityProviderOptions): Pr
       response.writeHead(404).end();
       return;
     }
-    // The provider finds out by the original address where it is mounted.
+    // The provider derives its mount path from the original URL.
     request.originalUrl = url;
     request.url = url.slice(REALM.length);
     void handle(request, response);
@@ -88,7 +88,7 @@ async function providerFor(issuer: string, options: IdentityProviderOptions): Pr
     cookies: { keys: [randomBytes(16).toString('hex')] },
     pkce: { required: () => true },
     clientBasedCORS: () => true,
-    // As Keycloak does, whose clients need not ask for offline access.
+    // As in Keycloak, whose clients need not request offline access.
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     ttl: { AccessToken: tokenSeconds, ClientCredentials: tokenSeconds, Grant: 86_400, Session: 86_400, IdToken: 900 },
     routes: {
@@ -137,7 +137,7 @@ async function providerFor(issuer: string, options: IdentityProviderOptions): Pr
       if (known === undefined) return undefined;
       return { azp: token.clientId, realm_access: { roles: known.roles }, [OWNED_CLAIM]: known.owned };
     },
-    // Nobody is asked to consent to what this machine asks of itself.
+    // Clients of this machine need no consent.
     async loadExistingGrant(ctx) {
       const { client, session } = ctx.oidc;
       const grant = new provider.Grant({ clientId: client?.clientId, accountId: session?.accountId });
@@ -153,7 +153,7 @@ async function providerFor(issuer: string, options: IdentityProviderOptions): Pr
   return provider;
 }
 
-/** Keycloak tells more of a token than the standard asks for, and clients may read it. */
+/** Keycloak returns more about a token than the standard requires, and clients may rely on it. */
 function answerAsKeycloak(provider: Provider): void {
   provider.use(async (ctx, next) => {
     await next();

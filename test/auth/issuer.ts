@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import type { TestCertificate } from '../support/certificates.ts';
 
-/** A key of the issuer with its public half as the issuer shows it. */
+/** A key of the issuer with its published half. */
 export interface IssuerKey {
   readonly kid: string;
   readonly alg: string;
@@ -19,7 +19,7 @@ export interface TokenOptions {
   /** Roles of the realm. */
   readonly roles?: readonly string[];
   readonly owned?: Readonly<Record<string, readonly string[]>>;
-  /** Claims that replace the usual ones; undefined leaves one out. */
+  /** Claims that replace the default ones. Undefined omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
   readonly key?: IssuerKey;
@@ -29,15 +29,15 @@ export const CLIENT = 'hub';
 export const OWNED_CLAIM = 'https://deephub.io/owned_resources';
 
 /**
- * An identity server that a test holds in its hands: it issues whatever token is wanted, changes its keys, and can be
- * away. It serves its OpenID configuration and its keys over HTTP.
+ * An identity server controlled by the test: it issues arbitrary tokens, changes its keys, and can be unavailable. It
+ * serves its OpenID configuration and its keys over HTTP.
  */
 export class Issuer {
   readonly url: string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: string[] = [];
   keys: readonly IssuerKey[];
-  /** Response to return instead of the normal one; undefined: the normal one. */
+  /** Response to return instead of the normal one; undefined for the normal one. */
   broken: { readonly status: number; readonly body: string } | undefined;
   readonly #close: () => Promise<void>;
 
@@ -47,7 +47,7 @@ export class Issuer {
     this.#close = close;
   }
 
-  /** With a certificate it is served over HTTPS, and goes by the name of `host`. */
+  /** With a certificate, it is served over HTTPS under the name `host`. */
   static async open(keys?: readonly IssuerKey[], tls?: TestCertificate, host = 'localhost'): Promise<Issuer> {
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
       issuer.asked.push(request.url ?? '');
@@ -68,12 +68,12 @@ export class Issuer {
     return `${this.url}/.well-known/openid-configuration`;
   }
 
-  /** Settings of a hub that takes the tokens of this issuer. */
+  /** Settings of a hub that accepts the tokens of this issuer. */
   get settings() {
     return { require_authorization: true, openid_config_url: this.configUrl, openid_client_name: CLIENT };
   }
 
-  /** An access token as Keycloak's look. */
+  /** An access token in the format of Keycloak. */
   async token(options: TokenOptions = {}): Promise<string> {
     const { expiresIn = 300, notBeforeIn, roles = [], owned, claims = {}, header = {} } = options;
     const key = options.key ?? this.keys[0];

@@ -10,7 +10,7 @@ import type { SocketClient } from '../support/socket_client.ts';
 import { type AuthorizedHub, openAuthorizedHub } from './authorized_hub.ts';
 import { newKey } from './issuer.ts';
 
-/** Who asks: every endpoint and every topic is asked for by each of them. */
+/** Callers, each of which calls every endpoint and every topic. */
 const WHO = [
   'nobody',
   'expired',
@@ -43,7 +43,7 @@ guest:
   '/v2/*': [CREATE_ANY, READ_ANY, UPDATE_ANY, DELETE_ANY]
 `;
 
-/** An id of each kind that is owned, and that nothing has yet. */
+/** An id of each owned kind that does not exist yet. */
 const NEW = {
   zone: 'eeeeeeee-0000-4000-8000-0000000000ff',
   fence: 'ffffffff-0000-4000-8000-0000000000ff',
@@ -92,7 +92,7 @@ after(async () => {
   await open.close();
 });
 
-/** URL at which a row is served. */
+/** URL at which a route is served. */
 interface Address {
   readonly version: 'v1' | 'v2';
   readonly base: string;
@@ -118,7 +118,7 @@ function expected({ permission }: ApiRoute, { version, base }: Address, who: Who
   if (permission.resource === undefined) return 403;
   if (permission.owned === 'reply') return 'let in';
   if (who === 'OWN of another') return 403;
-  // v1 generates the ids of these, so they have no owner before.
+  // v1 generates the ids of these, so they have no previous owner.
   const generated = ['zone_id', 'fence_id', 'trackable_id'].includes(permission.resource);
   return permission.owned === 'body' && version === 'v1' && generated ? 403 : 'let in';
 }
@@ -177,7 +177,7 @@ test('Every endpoint admits the permitted roles, and no others', async (t) => {
   assert.ok(cells >= 1500, `${cells} cells`);
 });
 
-/** A list holds what is owned, and nothing else. */
+/** A list contains the owned objects, and nothing else. */
 function wrongLists({ permission, method }: ApiRoute, who: Who, { status, text }: TestReply): string[] {
   if (permission === 'public' || permission.owned !== 'reply' || status !== 200 || method !== 'GET') return [];
   const all = Object.values(OWNED).flat();
@@ -189,7 +189,7 @@ function wrongLists({ permission, method }: ApiRoute, who: Who, { status, text }
 /** Result of a subscription or of an empty publication: an error code or success. */
 type Answer = 10004 | 10006 | 'done';
 
-/** Topics whose events have no owner: a permission for OWN does not open them. */
+/** Topics whose events have no owner: a permission for OWN does not include them. */
 const WITHOUT_OWNER: ReadonlySet<string> = new Set(['xcmd_broadcast']);
 
 function expectedAnswer(

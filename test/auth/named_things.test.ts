@@ -105,7 +105,7 @@ test('POST of an owned trackable with a provider of another owner is rejected, a
 });
 
 const ADMITTED: readonly [who: 'tenant' | 'reader', method: string, path: string, body: object][] = [
-  // Named before, by an administrator.
+  // References set earlier by an administrator.
   [
     'tenant',
     'PUT',
@@ -123,12 +123,12 @@ const ADMITTED: readonly [who: 'tenant' | 'reader', method: string, path: string
 ];
 
 for (const [who, method, path, body] of ADMITTED) {
-  test(`${method} ${path} with ${JSON.stringify(body).slice(0, 90)} of the ${who} is let in`, async () => {
+  test(`${method} ${path} with ${JSON.stringify(body).slice(0, 90)} of the ${who} is permitted`, async () => {
     await done((who === 'tenant' ? tenant : reader).request(method, path, body));
   });
 }
 
-/** All lists of trackables in a value, wherever they are. */
+/** All lists of trackables in a value, at any depth. */
 function listsIn(value: Event): string[][] {
   const lists: string[][] = [];
   JSON.parse(JSON.stringify(value), (name, member) => {
@@ -157,7 +157,7 @@ async function move(): Promise<void> {
   await done(admin.put('/providers/mine/location', { ...gps('mine'), position }));
 }
 
-test('Answers name the trackables alone that the token may read, plain and as GeoJSON, in both versions', async () => {
+test('Replies contain only the trackables that the token may read, plain and as GeoJSON, in both versions', async () => {
   await move();
   for (const [path, count] of SHOWN) {
     for (const version of ['v1', 'v2']) {
@@ -168,7 +168,7 @@ test('Answers name the trackables alone that the token may read, plain and as Ge
         assert.deepEqual(listsIn(body), Array(count).fill([MINE]), url);
         if (version === 'v2') {
           assert.deepEqual(listsIn((await reader.get(url)).body)[0], [MINE, THEIRS], url);
-          // Nothing but the list is another.
+          // Only the list differs.
           const whole = await admin.get(url);
           if (count === listsIn(whole.body).length)
             assert.equal(whole.text.replace(`,"${THEIRS}"`, ''), (await tenant.get(url)).text);
@@ -178,7 +178,7 @@ test('Answers name the trackables alone that the token may read, plain and as Ge
   }
 });
 
-test('Lists of objects in a fence, and of the trackables of a provider, have readable objects only', async () => {
+test('Lists of objects in a fence, and of the trackables of a provider, contain only readable objects', async () => {
   await move();
   for (const path of [`/fences/${FENCE}/trackables?spatial_query=true`, '/providers/mine/trackables']) {
     const ids = async (hub: TestHub) => (await hub.get(path)).body.map(({ id }: Event) => id).sort();
@@ -192,7 +192,7 @@ const TOPICS = ['location_updates', 'trackable_motions', 'fence_events'].flatMap
   `${topic}:geojson`,
 ]);
 
-test('Frames name the trackables alone that the token may read, and those of others stay whole', async () => {
+test('Frames contain only the trackables that the token may read, and those of other clients are complete', async () => {
   await done(admin.delete('/providers/mine/location'));
   const sockets = { tenant: await tenant.socket(), reader: await reader.socket(), admin: await admin.socket() };
   const records = [];

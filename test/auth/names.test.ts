@@ -54,7 +54,7 @@ const REFUSED: readonly [naming: ReferenceSource, after: object, message: string
   ['trackable', { location_providers: ['new'] }, `location_providers[0]: must name a provider ${may}, found "new"`],
   ['trackable', { parent: 't8' }, `parent: must name a trackable ${may}, found "t8"`],
   ['trackable', { parent: 't8' }, `parent: must name a trackable ${may}, found "t8"`, { parent: 't7' }],
-  // A name is new at a place where it has not been, wherever else it was.
+  // A reference is new in a member that did not contain it, even if another member did.
   ['trackable', { parent: 't8' }, `parent: must name a trackable ${may}, found "t8"`, { location_providers: ['t8'] }],
   ['zone', { parent: 't8' }, `parent: must name a trackable or a zone ${may}, found "t8"`],
   ['zone', { parent: 'z8' }, `parent: must name a trackable or a zone ${may}, found "z8"`],
@@ -100,12 +100,12 @@ const ADMITTED: readonly [naming: ReferenceSource, after: object, before?: objec
 ];
 
 for (const [naming, after, before] of ADMITTED) {
-  test(`checkNewNames admits a ${naming} ${JSON.stringify(after)} after ${JSON.stringify(before ?? null)}`, () => {
+  test(`checkNewNames permits a ${naming} ${JSON.stringify(after)} after ${JSON.stringify(before ?? null)}`, () => {
     assert.equal(refusal(naming, before, after), '');
   });
 }
 
-test('checkNewNames admits everything of a kind that another role may read, and nothing else for it', () => {
+test('checkNewNames permits everything of a kind that another role may read, and nothing else for it', () => {
   const trackables = seeing(['trackable_id']);
   assert.equal(refusal('trackable', undefined, { parent: 't8' }, trackables), '');
   assert.notEqual(refusal('trackable', undefined, { location_providers: ['p8'] }, trackables), '');
@@ -116,7 +116,7 @@ test('checkNewNames admits everything of a kind that another role may read, and 
 });
 
 const json = fc.jsonValue({ maxDepth: 3 });
-/** Texts that look like what is searched for, at other places. */
+/** Strings that look like the searched reference, in other members. */
 const confusing = fc.constantFrom('trackables', '"trackables":["t8"]', '\\', '"]}', 'location', '😀', 't8', 't1', 'p1');
 const properties = fc.dictionary(
   fc.oneof(confusing, fc.string()),
@@ -134,7 +134,7 @@ interface Cuttable {
   properties: unknown;
 }
 
-/** Each form with its list, so that a reference can cut it in the parsed value. */
+/** Each form with its list, so that a reference can be removed from the parsed value. */
 const FORMS = {
   plain: (value: object) => value,
   feature: (value: object) => ({ geometry: { trackables: ['t8'] }, properties: value }),
@@ -144,7 +144,7 @@ const FORMS = {
 const SHOWN = { location, motion, fence_event: fenceEvent } as const;
 
 for (const naming of ['location', 'motion', 'fence_event'] as const) {
-  test(`cutTo cuts the list of a ${naming} to readable ids, and changes nothing else`, () => {
+  test(`cutTo reduces the list of a ${naming} to readable ids, and changes nothing else`, () => {
     const value: fc.Arbitrary<object> = SHOWN[naming];
     const form = fc.constantFrom('plain', 'feature', 'collection' as const);
     fc.assert(
@@ -228,7 +228,7 @@ for (const [naming, whole, cut] of CUT) {
   });
 }
 
-test('A value sent in place of a hidden one replaces it', () => {
+test('A value sent instead of a hidden one replaces it', () => {
   assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { parent: 't1' }, sight), { parent: 't1' });
   assert.deepEqual(withHidden('trackable', { parent: 't8' }, { parent: 't2' }, sight), { parent: 't2' });
   assert.deepEqual(withHidden('zone', { parent: 't8', position: 1 }, { position: 2 }, sight), {
@@ -241,7 +241,7 @@ test('A value sent in place of a hidden one replaces it', () => {
   });
 });
 
-test('A fence that moves with a zone of another owner has no place in a Feature', () => {
+test('A fence that moves with a zone of another owner has no geometry in a Feature', () => {
   const text = (fence_id: string) => JSON.stringify({ features: [{ geometry: 1, properties: { fence_id } }] });
   const cut =
     redactor(seeing(['trackable_id', 'provider_id']), 'fence_event', 'collection') ?? assert.fail('nothing is cut');
@@ -250,7 +250,7 @@ test('A fence that moves with a zone of another owner has no place in a Feature'
   assert.equal(hidden, text('f9').replace('"geometry":1', '"geometry":null'));
 });
 
-test('cutTo cuts nothing where all trackables are readable, or everything is', () => {
+test('cutTo removes nothing if all trackables, or all objects, are readable', () => {
   assert.equal(redactor(undefined, 'location', 'plain'), undefined);
   assert.equal(redactor(seeing(['trackable_id', 'provider_id']), 'motion', 'feature'), undefined);
 });

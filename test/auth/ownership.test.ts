@@ -65,7 +65,7 @@ after(() => opened.close());
 
 const id = ({ id: found, provider_id }: Event): string => found ?? provider_id;
 
-/** Lists, and what the tenant sees of them. */
+/** Lists, and the part that the tenant may read. */
 const LISTS: readonly [path: string, ids: readonly string[]][] = [
   ['/zones', [MY_ZONE]],
   ['/zones/summary', [MY_ZONE]],
@@ -97,7 +97,7 @@ const LISTS: readonly [path: string, ids: readonly string[]][] = [
 ];
 
 for (const [path, ids] of LISTS) {
-  test(`GET ${path} shows the tenant its own objects, and the administrator more`, async () => {
+  test(`GET ${path} returns owned objects to the tenant, and more to the administrator`, async () => {
     const { status, body } = await tenant.get(path);
     assert.equal(status, 200);
     assert.deepEqual(body.map((item: Event) => (typeof item === 'string' ? item : id(item))).sort(), ids);
@@ -106,7 +106,7 @@ for (const [path, ids] of LISTS) {
   });
 }
 
-test('A GeoJSON list has owned objects only', async () => {
+test('A GeoJSON list contains only owned objects', async () => {
   const { body } = await tenant.get('/providers/locations?geojson=true');
   assert.deepEqual(
     body.features.map(({ properties }: Event) => properties.provider_id),
@@ -147,7 +147,7 @@ const REFUSED: readonly [method: string, path: string, body?: unknown][] = [
 ];
 
 for (const [method, path, body] of REFUSED) {
-  test(`${method} ${path} ${body === undefined ? '' : JSON.stringify(body).slice(0, 60)} is refused`, async () => {
+  test(`${method} ${path} ${body === undefined ? '' : JSON.stringify(body).slice(0, 60)} is rejected`, async () => {
     const { status, text } = await tenant.request(method, path, body);
     assert.equal(status, 403, text);
   });
@@ -172,7 +172,7 @@ const LET_IN: readonly [method: string, path: string, status: number, body?: unk
 ];
 
 for (const [method, path, status, body] of LET_IN) {
-  test(`${method} ${path} is let in`, async () => {
+  test(`${method} ${path} is permitted`, async () => {
     const { status: found, text } = await tenant.request(method, path, body);
     assert.equal(found, status, text);
   });
@@ -194,7 +194,7 @@ const TOPICS: readonly [topic: string, mine: (event: Event) => boolean][] = [
   ['alert_changes', ({ object }) => object.trackable_id === MINE.trackable],
 ];
 
-/** An event that names nothing but what is mine. */
+/** Whether an event contains only references to the tenant's objects. */
 function cut(event: Event): Event {
   const isMine = (id: unknown) => id === MINE.trackable || id === 'mine';
   const text = JSON.stringify(event, (name, value) => {
@@ -207,7 +207,7 @@ function cut(event: Event): Event {
   return JSON.parse(text);
 }
 
-/** Something happens to everything, of mine and of theirs. */
+/** Causes events for every kind of object of both owners. */
 async function happen(): Promise<void> {
   for (const x of [OUTSIDE, INSIDE, OUTSIDE]) {
     for (const provider of ['theirs', 'mine'])
@@ -231,7 +231,7 @@ async function happen(): Promise<void> {
   }
 }
 
-test('A subscription gets all events of owned objects, and no others', async () => {
+test('A subscription receives all events of owned objects, and no others', async () => {
   await done(admin.post('/alerts/rules', { name: 'Entries', kind: 'entry', fence_ids: [MINE.fence] }));
   await admin.settle();
   const all = await admin.socket();
@@ -241,7 +241,7 @@ test('A subscription gets all events of owned objects, and no others', async () 
     records.push({ topic, isMine, all: await all.subscribe(topic), own: await own.subscribe(topic) });
   }
   await happen();
-  // Collisions are the last to be seen, by a worker of their own.
+  // Collisions arrive last, from their own worker.
   await records.find(({ topic }) => topic === 'collision_events')?.own.next();
   await opened.hub.settle();
   for (const { topic, isMine, all: everything, own: seen } of records) {

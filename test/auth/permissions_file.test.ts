@@ -13,7 +13,7 @@ function problemsOf(text: string): string {
   }
 }
 
-test('readPermissions reads roles, their paths, and how far they reach', () => {
+test('readPermissions reads roles, their paths, and their scopes', () => {
   const text = `
 ops-admin:
   description: everything
@@ -104,6 +104,6 @@ test('readPermissions reports every error and its position', () => {
   );
 });
 
-test('readPermissions names the line of YAML that cannot be read', () => {
+test('readPermissions names the line of invalid YAML', () => {
   assert.match(problemsOf("a:\n  '/x': [READ_ANY"), /^permissions\.yaml:\d: cannot be read as YAML: /);
 });

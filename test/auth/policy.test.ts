@@ -21,7 +21,7 @@ function target(name: string): Target {
   return TARGETS.find((candidate) => candidate.name === name) ?? assert.fail(`no target ${name}`);
 }
 
-test('Every row of the API is public or has a target in each version that it is served in', () => {
+test('Every row of the API is public or has a target in each version that serves it', () => {
   const bare: string[] = [];
   for (const route of ROUTES) {
     if (route.permission === 'public') {
@@ -57,12 +57,12 @@ test('A row without a target is rejected', () => {
   assert.throws(() => new RouteTargets([]).of(route, { version: 'v2', versioned: true }), /no permission means it/);
 });
 
-test('Every topic has a target in each version for each use that a command makes of it', () => {
+test('Every topic has a target in each version for each command that uses it', () => {
   let found = 0;
   for (const path of ['/hub/v1/ws/socket', '/hub/v2/ws/socket', '/v1/ws/socket', '/deephub/v2/ws/socket']) {
     for (const { use, topics = [] } of COMMANDS) {
       for (const topic of topics) {
-        assert.ok(use !== undefined, 'a command that names topics says what it does with them');
+        assert.ok(use !== undefined, 'a command with topics does not specify their use');
         assert.ok(TOPIC_TARGETS.of(path, use, topic), `${use} ${topic}`);
         found++;
       }
@@ -147,7 +147,7 @@ guest: { '/v2/fences': [READ_ANY] }
   assert.equal(policy.reach(['own'], target('GET /v2/anchors')), 'OWN');
 });
 
-test('A policy names the rules whose path means nothing', () => {
+test('A policy reports the rules whose path has no effect', () => {
   const { unused } = policyOf("a:\n  '/v2/zones/:id': [READ_ANY]\n  '/v2/zones': []\n  '/v2/nothing/*': [READ_ANY]");
   assert.deepEqual(
     unused.map(({ role, rule }) => [role, rule.path, rule.location]),
@@ -164,13 +164,13 @@ const REPEATED: readonly [first: string, second: string, isRepeated: boolean][] 
   ['/v1/ws/socket/fence_events', '/ws/socket/fence_events', true],
   ['/zones', '/v2/zones', false],
   ['/v1/zones', '/v2/zones', false],
-  // Only the path without a version means /health.
+  // Only the path without a version refers to /health.
   ['/health', '/v1/health', false],
   ['/v1/*', '/*', false],
 ];
 
 for (const [first, second, isRepeated] of REPEATED) {
-  test(`A policy takes ${first} and ${second} for ${isRepeated ? 'one path' : 'two paths'}`, () => {
+  test(`A policy treats ${first} and ${second} as ${isRepeated ? 'one path' : 'two paths'}`, () => {
     const { repeated } = policyOf(`a:\n  '${first}': [READ_ANY]\n  '${second}': [UPDATE_ANY]`);
     assert.deepEqual(
       repeated.map(({ role, rule, earlier }) => [role, rule.path, earlier.path]),
@@ -179,7 +179,7 @@ for (const [first, second, isRepeated] of REPEATED) {
   });
 }
 
-test('A further role or rule never takes a permission away', () => {
+test('A further role or rule never removes a permission', () => {
   const paths = [...new Set(TARGETS.flatMap(({ paths }) => paths))];
   const rule = fc.tuple(
     fc.oneof(

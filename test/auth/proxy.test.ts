@@ -9,11 +9,11 @@ import { openTestHub } from '../support/running_hub.ts';
 import { withToken } from './authorized_hub.ts';
 import { Issuer } from './issuer.ts';
 
-/** A name that no system knows: only the proxy finds its way. */
+/** A name that no system resolves: only the proxy can. */
 const HOST = 'identity.invalid';
 const VARIABLES = ['https_proxy', 'no_proxy', 'HTTPS_PROXY', 'NO_PROXY'];
 
-/** A hub that reaches its identity server through the proxy that its environment names. */
+/** A hub that accesses its identity server through the proxy of its environment. */
 async function openBehindProxy(t: TestContext, noProxy: string) {
   const made = await makeCertificate(HOST);
   const issuer = await Issuer.open(undefined, made, HOST);
@@ -39,7 +39,7 @@ async function openBehindProxy(t: TestContext, noProxy: string) {
   return { reader, tunnels: proxy.tunnels, target: new URL(issuer.url).host };
 }
 
-test('A hub reaches its identity server through the https_proxy of its environment', async (t) => {
+test('A hub accesses its identity server through the https_proxy of its environment', async (t) => {
   const { reader, tunnels, target } = await openBehindProxy(t, 'example.com');
   assert.equal((await reader.get('/zones')).status, 200);
   assert.ok(tunnels.length > 0);
@@ -48,6 +48,6 @@ test('A hub reaches its identity server through the https_proxy of its environme
 
 test('A hub uses no proxy for the hosts in no_proxy', async (t) => {
   const { reader, tunnels } = await openBehindProxy(t, HOST);
-  assert.equal((await reader.get('/zones')).status, 503, 'nobody knows the name');
+  assert.equal((await reader.get('/zones')).status, 503, 'the name does not resolve');
   assert.deepEqual(tunnels, []);
 });

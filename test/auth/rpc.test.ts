@@ -103,7 +103,7 @@ test('An error names the missing permission, by REST and by WebSocket', async (t
   });
 });
 
-test('Without a valid token nothing is called or handled', async (t) => {
+test('Without a valid token, no call and no registration is possible', async (t) => {
   const { origin, put } = opened.hub;
   const { status } = await put('/rpc', { jsonrpc: '2.0', id: 1, method: PING });
   assert.equal(status, 401);

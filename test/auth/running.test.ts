@@ -20,7 +20,7 @@ guest:
   '/v2/ws/socket/zone_changes': [READ_ANY]
 `;
 
-describe('a hub that wants tokens', () => {
+describe('a hub that requires tokens', () => {
   let opened: AuthorizedHub;
   before(async () => {
     opened = await openAuthorizedHub(PERMISSIONS, {
@@ -31,7 +31,7 @@ describe('a hub that wants tokens', () => {
   });
   after(() => opened.close());
 
-  test('answers a request without token 401, and one that is not permitted 403', async () => {
+  test('answers 401 to a request without token, and 403 to one without permission', async () => {
     const { hub, issuer } = opened;
     const none = await hub.get('/providers');
     assert.equal(none.status, 401);
@@ -55,7 +55,7 @@ describe('a hub that wants tokens', () => {
     assert.equal((await sender.get(`${hub.origin}/v1/providers`)).status, 403, 'v1 is not in the list');
   });
 
-  test('takes a token from the Authorization header alone', async () => {
+  test('accepts a token only in the Authorization header', async () => {
     const { hub, issuer } = opened;
     const token = await issuer.token({ roles: ['sender'] });
     const by = async (path: string, headers: Readonly<Record<string, string>>): Promise<number> => {
@@ -72,7 +72,7 @@ describe('a hub that wants tokens', () => {
     assert.equal(await by('/providers', { Cookie: `token=${token}` }), 401);
   });
 
-  test('lets guests in where the role guest is permitted, even with a bad token', async () => {
+  test('admits guests if the role guest is permitted, even with an invalid token', async () => {
     const { hub } = opened;
     for (const path of ['/health', `${hub.origin}/health`, `${hub.origin}/deephub/v1/health`]) {
       assert.equal((await hub.get(path)).status, 200, path);
@@ -99,7 +99,7 @@ describe('a hub that wants tokens', () => {
     assert.equal((await hub.request('HEAD', '/providers')).status, 401);
   });
 
-  test('shows where its broker is in the AsyncAPI document to clients with a valid token alone', async () => {
+  test('reveals the address of its broker in the AsyncAPI document only to clients with a valid token', async () => {
     const other = await openAuthorizedHub(PERMISSIONS, { mqtt_address: '127.0.0.1', mqtt_port: 1 });
     try {
       const hostBy = async (hub: TestHub) => (await hub.get('/asyncapi.json')).body['servers'].broker.host;
@@ -111,7 +111,7 @@ describe('a hub that wants tokens', () => {
     }
   });
 
-  test('verifies a token once for all requests and frames that it comes with', async () => {
+  test('verifies a token once for all its requests and frames', async () => {
     const { hub, issuer } = opened;
     const token = await issuer.token({ claims: { groups: ['sender'] } });
     const before = hub.hub.tokensVerified();
@@ -134,7 +134,7 @@ describe('a hub that wants tokens', () => {
     await socket.close();
   });
 
-  test('takes a token as long as one that lists many things that are owned', async () => {
+  test('accepts a long token that lists many owned objects', async () => {
     const owned = {
       zone_ids: Array.from({ length: 150 }, (_, i) => `eeeeeeee-0000-4000-8000-${String(i).padStart(12, '0')}`),
     };
@@ -163,7 +163,7 @@ describe('a hub that wants tokens', () => {
     await socket.close();
   });
 
-  test('says which permissions are of no use, and shows no secret', async () => {
+  test('reports permissions without effect, and shows no secret', async () => {
     const warned = opened.hub.logged.filter(({ level }) => level === 'warn');
     assert.deepEqual(
       warned.map(({ facts }) => facts),
@@ -175,7 +175,7 @@ describe('a hub that wants tokens', () => {
   });
 });
 
-test('A hub starts without its identity server, answers 503, and lets tokens in once it is there', async (t) => {
+test('A hub starts without its identity server, answers 503, and accepts tokens when it is available', async (t) => {
   const issuer = await Issuer.open();
   t.after(() => issuer.close());
   issuer.broken = { status: 502, body: '' };
@@ -203,14 +203,14 @@ test('A hub starts without its identity server, answers 503, and lets tokens in 
 });
 
 const CERTIFICATES: readonly [name: string, settings: TestSettings, status: number][] = [
-  ['that the system does not know', {}, 503],
+  ['that the system does not trust', {}, 503],
   ['that it is configured to trust', { authserver_public_key_path: 'certificate.pem' }, 200],
   ['that it is configured to trust, and of another server', { authserver_public_key_path: 'another.pem' }, 503],
   ['that it is configured not to verify', { verify_authserver: false }, 200],
 ];
 
 for (const [name, settings, status] of CERTIFICATES) {
-  test(`A hub answers ${status} over an identity server with a certificate ${name}`, async (t) => {
+  test(`A hub answers ${status} if its identity server has a certificate ${name}`, async (t) => {
     const certificate = await makeCertificate();
     const issuer = await Issuer.open(undefined, certificate);
     const folder = await mkdtemp(join(tmpdir(), 'hub-auth-'));

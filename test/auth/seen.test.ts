@@ -22,8 +22,8 @@ import {
 } from './seen_world.ts';
 
 /**
- * Nothing that a token may not read is in any answer or frame that it gets, whatever ties an administrator has made
- * before, and whatever its holder does with what is their own. Everything is marked, so a leak is found in the text.
+ * No reply or frame contains anything that its token may not read, regardless of references that an administrator has
+ * created and of the changes that the token permits. All data is marked, so a leak is found by searching for marks.
  */
 
 const PERMISSIONS = `
@@ -32,7 +32,7 @@ tenant:
   '/v2/*': [CREATE_OWN, READ_OWN, UPDATE_OWN, DELETE_OWN]
 ${KINDS.map((kind) => `all-${kind}s:\n  '/v2/${kind}s/:${kind}_id': [READ_ANY]\n`).join('')}`;
 
-/** Worlds, the time that they may take together, and the steps that every provider goes in each. */
+/** Number of worlds, their maximum total time, and the steps of every provider in each. */
 const WORLDS = 20;
 const BOUND_MS = 25_000;
 const STEPS = 3;
@@ -122,19 +122,19 @@ async function drive(marks: Marks, step: number): Promise<void> {
   }));
   const { status, text } = await admin.put('/providers/locations', locations);
   assert.equal(status, 204, text);
-  // Whatever follows has followed.
+  // Waits until zones and objects have followed the moves.
   await admin.get('/zones');
   await opened.hub.settle();
 }
 
-/** Whether what is shown is what providers have sent. */
+/** Whether the reply contains data that providers have sent. */
 function isOfRecords({ path }: ApiRoute): boolean {
   return path.startsWith('/providers') || path.endsWith('/locations');
 }
 
 const READS = ROUTES.filter(({ method, permission }) => method === 'GET' && permission !== 'public');
 
-/** All that can be read, of everything, in several views. */
+/** Everything that can be read, in several views. */
 async function read({ hub }: Tenant, marks: Marks, found: (reply: TestReply, route: ApiRoute, url: string) => void) {
   for (const route of READS) {
     const kind = KIND_OF(/:(\w+)/.exec(route.path)?.[1] ?? '');
@@ -169,7 +169,7 @@ let refusals = 0;
 async function check(world: World): Promise<void> {
   const marks = new Marks(++run);
   const leaks: string[] = [];
-  /** From then on what is a tenant's may be located by a zone that goes with what it sees. */
+  /** From then on, a tenant's objects may be located by a zone that moves with a visible object. */
   let hasAttacked = false;
   const bodies = bodiesOf(world.site, marks);
   await build(admin, bodies);
@@ -199,7 +199,7 @@ async function check(world: World): Promise<void> {
   const checkFrames = async (tenant: Tenant, when: string): Promise<void> => {
     await tenant.socket.settle();
     for (const frame of tenant.socket.frames) {
-      // Refusals repeat what was asked, and were looked at then.
+      // Errors repeat parts of the request, which were checked then.
       if (frame.event === 'error') continue;
       frames++;
       note(tenant, JSON.stringify(frame), `${when}: frame`, {
@@ -213,7 +213,7 @@ async function check(world: World): Promise<void> {
     await readAll(tenant, 'at first');
     await checkFrames(tenant, 'at first');
   }
-  // One of them makes every possible request about its own objects. Data that it publishes itself is no leak.
+  // A tenant sends every possible request about its own objects. Data that it publishes itself is no leak.
   hasAttacked = true;
   const [attacker] = tenants;
   assert.ok(attacker !== undefined);
@@ -238,7 +238,7 @@ async function check(world: World): Promise<void> {
   assert.deepEqual(leaks.slice(0, 5), [], `${leaks.length} leaks`);
 }
 
-test('Nothing that a token may not read is in any answer or frame that it gets', { timeout: 120_000 }, async (t) => {
+test('No reply or frame contains anything that its token may not read', { timeout: 120_000 }, async (t) => {
   await fc.assert(fc.asyncProperty(worldArbitrary, check), {
     seed: 97,
     numRuns: WORLDS,

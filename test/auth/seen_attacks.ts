@@ -10,9 +10,9 @@ interface Attack {
 }
 
 interface Given {
-  /** The id of something that is the tenant's; of something else where it has nothing of the kind. */
+  /** Id of an object of the tenant, or of another owner if the tenant has none of the kind. */
   own(kind: Kind): string;
-  /** The id of anything. */
+  /** Id of any object. */
   any(kind: Kind): string;
 }
 
@@ -86,7 +86,7 @@ function subscribe(topic: string, params: object): Attack {
   return { method: '', path: '', frame: { event: 'subscribe', topic, params } };
 }
 
-/** The attacks of the first token of a world: each of them, on things that the world has chosen. */
+/** All attacks of the first token of a world, on objects that the world has chosen. */
 export function attacksOf({ tokens: [{ owned }], attacks }: World, marks: Marks): readonly Attack[] {
   return attacks.map(([a, b], n) => {
     const make = ATTACKS[n % ATTACKS.length];

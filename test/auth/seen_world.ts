@@ -5,8 +5,8 @@ import { HALL } from '../support/hall.ts';
 import type { TestHub } from '../support/running_hub.ts';
 
 /**
- * Random sites for the property of seen.test.ts: entities of several owners that are tied together in every way that the
- * hub knows, each marked by texts and positions that stand nowhere else.
+ * Random sites for the property of seen.test.ts: entities of several owners with every kind of reference, each marked
+ * by unique strings and positions.
  */
 
 export const KINDS = ['zone', 'trackable', 'provider', 'fence', 'anchor'] as const;
@@ -45,7 +45,7 @@ const rightsArbitrary = fc.record({
     fence: some('fence'),
     anchor: some('anchor'),
   }),
-  /** Kinds of which everything may be read. */
+  /** Kinds that the token may read completely. */
   whole: fc.subarray([...KINDS], { maxLength: 2 }),
 });
 export interface Rights {
@@ -87,7 +87,7 @@ export class Marks {
     return `secret-${kind}-${this.#run}-${i}.`;
   }
 
-  /** Longitude and latitude within 3 m of each other, none of which is another's. The last digits are spare. */
+  /** Unique longitudes and latitudes within 3 m of each other. The last digits are spare. */
   at(kind: Kind, i: number, step = 0): [number, number] {
     const n = KINDS.indexOf(kind) * 60 + i * 6 + step;
     return [
@@ -100,7 +100,7 @@ export class Marks {
 const TIES = [FOLLOWED.providers, FOLLOWED.trackables] as const;
 type Body = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** The entities of a site, in an order in which they can be created. */
+/** Entities of a site, in an order in which they can be created. */
 export function bodiesOf(site: Site, marks: Marks): readonly (readonly [Kind, Body])[] {
   const common = (kind: Kind, i: number) => ({
     id: marks.id(kind, i),
@@ -197,7 +197,7 @@ export function bodiesOf(site: Site, marks: Marks): readonly (readonly [Kind, Bo
   return all;
 }
 
-/** Creates the entities; one that is there already is replaced. */
+/** Creates the entities, or replaces existing ones. */
 export async function build(admin: TestHub, bodies: ReturnType<typeof bodiesOf>): Promise<void> {
   const made = new Set<string>();
   for (const [kind, body] of bodies) {

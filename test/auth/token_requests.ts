@@ -7,7 +7,7 @@ interface Given {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Somebody with the role tag-owner, who owns tag-1. The client itself has the role hub-admin. */
+  /** A user with the role tag-owner, who owns tag-1. The client itself has the role hub-admin. */
   readonly username: string;
   readonly password: string;
 }
@@ -19,12 +19,12 @@ interface Token {
   readonly scope: string;
 }
 
-/** Asks for tokens in both forms that clients use, and uses them over REST and WebSocket. */
+/** Requests tokens in both forms that clients use, and uses them over REST and WebSocket. */
 export async function checkTokenRequests(hub: TestHub, given: Given): Promise<void> {
   const { clientId: client_id, clientSecret: client_secret, username, password } = given;
   const common = { client_id, username, password, scope: 'openid', client_secret };
   const ofClient = await requestToken(given.tokenUrl, { grant_type: 'client_credentials', ...common });
-  // Some clients call the field so.
+  // Some clients use this name for the field.
   const { username: user_name, ...others } = { grant_type: 'client_credentials', ...common };
   await checkAdmin(withToken(hub, (await requestToken(given.tokenUrl, { ...others, user_name })).access_token));
   const ofOwner = await requestToken(given.tokenUrl, { grant_type: 'password', ...common });
@@ -49,7 +49,7 @@ async function requestToken(url: string, form: Readonly<Record<string, string>>)
   assert.equal(response.status, 200, text);
   const token = JSON.parse(text) as Token;
   assert.equal(token.token_type.toLowerCase(), 'bearer');
-  // A busy server has counted some of its 900 seconds away when it answers.
+  // On a busy server, some of the 900 seconds have passed before the response.
   assert.ok(token.expires_in > 800 && token.expires_in <= 900, `${token.expires_in} s`);
   assert.ok(token.scope.split(' ').includes('openid'), token.scope);
   return token;
@@ -73,7 +73,7 @@ async function checkOwner(hub: TestHub, token: string): Promise<void> {
   assert.deepEqual((await owner.get('/providers')).body, ['tag-1']);
   assert.equal((await owner.get('/providers/tag-9')).status, 403);
   assert.equal((await owner.get('/zones')).status, 403);
-  // The token comes with the frame here, as clients of the WebSocket send it.
+  // The frame contains the token, as WebSocket clients send it.
   const socket = await hub.socket();
   const events = await socket.subscribe('location_updates', { provider_id: 'tag-1', token });
   assert.equal((await owner.put('/providers/tag-1/location', gps('tag-1'))).status, 204);

@@ -19,7 +19,7 @@ interface Setup {
   readonly configUrl?: string;
 }
 
-/** Tokens over the issuer, and a clock that a test moves. */
+/** Tokens over the issuer, and a simulated clock. */
 function setUp({ skipIssuer = false, roleClaims = [], rememberedMax, configUrl = issuer.configUrl }: Setup = {}) {
   const clock = { aheadMs: 0 };
   const now = (): number => Date.now() + clock.aheadMs;
@@ -65,13 +65,8 @@ const ROLES: readonly [
   ],
   ['at the top', { claims: { roles: ['e'] } }, ['e']],
   ['in a text', { claims: { roles: 'e f' } }, ['e', 'f']],
-  ['nested, as a setting says', { claims: { groups: { hub: ['g'] } } }, ['g'], ['groups.hub']],
-  [
-    'under an address, as a setting says',
-    { claims: { 'https://x.example/roles': ['h'] } },
-    ['h'],
-    ['https://x.example/roles'],
-  ],
+  ['nested, as configured', { claims: { groups: { hub: ['g'] } } }, ['g'], ['groups.hub']],
+  ['under a URL, as configured', { claims: { 'https://x.example/roles': ['h'] } }, ['h'], ['https://x.example/roles']],
   [
     'of a client whose name has dots, by a path with quotes',
     { claims: { resource_access: { 'plant.apps': { roles: ['i'] } } } },
@@ -100,7 +95,7 @@ describe('Tokens', () => {
   afterEach(() => issuer.close());
 
   for (const [name, options, roles, roleClaims = []] of ROLES) {
-    test(`Tokens takes roles ${name}`, async () => {
+    test(`Tokens accepts roles ${name}`, async () => {
       assert.deepEqual((await taken(options, { roleClaims })).roles, roles);
     });
   }
@@ -120,7 +115,7 @@ describe('Tokens', () => {
     }
   });
 
-  test('Tokens takes every pinned algorithm', async () => {
+  test('Tokens accepts every pinned algorithm', async () => {
     const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
     const keys = await Promise.all(algorithms.map((alg) => newKey(alg)));
     issuer.keys = keys;
@@ -128,7 +123,7 @@ describe('Tokens', () => {
     for (const key of keys) assert.equal(await refusal(tokens, await issuer.token({ key })), 'taken', key.alg);
   });
 
-  /** Claims of servers from the field; `found` is what the refusal says of them, undefined where the token is taken. */
+  /** Claims of real servers. `found` is the part of the error about them; undefined if the token is accepted. */
   const AUDIENCES: readonly [claims: Readonly<Record<string, unknown>>, found?: string][] = [
     [{ aud: CLIENT, azp: undefined }],
     [{ aud: ['x', CLIENT], azp: 'x' }],
@@ -143,7 +138,7 @@ describe('Tokens', () => {
     [{ aud: undefined, azp: undefined }, '{}'],
     [{ aud: [], azp: '' }, '{"aud":[],"azp":""}'],
     [{ aud: 'hubx', azp: 'xhub' }, '{"aud":"hubx","azp":"xhub"}'],
-    // The sender of a token for another server.
+    // The issuer of a token for another server.
     [{ aud: 'other', azp: undefined, client_id: CLIENT }, `{"aud":"other","client_id":"${CLIENT}"}`],
     [
       { aud: 'https://graph.example', azp: undefined, appid: CLIENT },
@@ -153,7 +148,7 @@ describe('Tokens', () => {
   ];
 
   for (const [claims, found] of AUDIENCES) {
-    test(`Tokens ${found === undefined ? 'takes' : 'refuses'} a token with ${JSON.stringify(claims)}`, async () => {
+    test(`Tokens ${found === undefined ? 'accepts' : 'rejects'} a token with ${JSON.stringify(claims)}`, async () => {
       const wanted = `openid_client_name "${CLIENT}" must be in aud, azp or cid, or without aud in client_id or appid`;
       const refused = `401 The access token is not valid: ${wanted}, found ${found}`;
       const answer = await refusal(setUp().tokens, await issuer.token({ claims }));
@@ -165,7 +160,7 @@ describe('Tokens', () => {
     ['that has expired', { expiresIn: -11 }, /it has expired$/],
     ['without exp', { claims: { exp: undefined } }, /its claim exp is missing/],
     ['whose exp is a text', { claims: { exp: '9999999999' } }, /its claim exp/],
-    ['whose time has not come', { notBeforeIn: 60 }, /its time has not come$/],
+    ['that is not valid yet', { notBeforeIn: 60 }, /its time has not come$/],
     ['of another issuer', { claims: { iss: 'https://other.example' } }, /it is of another issuer$/],
     ['without issuer', { claims: { iss: undefined } }, /it is of another issuer$/],
     ['that is an ID token', { claims: { typ: 'ID' } }, /it is no access token$/],
@@ -185,18 +180,18 @@ describe('Tokens', () => {
     });
   }
 
-  test('Tokens allows for a clock that is a little off', async () => {
+  test('Tokens tolerates a small clock skew', async () => {
     const { tokens } = setUp();
     assert.equal(await refusal(tokens, await issuer.token({ expiresIn: -5 })), 'taken');
     assert.equal(await refusal(tokens, await issuer.token({ notBeforeIn: 5 })), 'taken');
   });
 
-  test('Tokens takes any issuer where a setting says so', async () => {
+  test('Tokens accepts any issuer if configured', async () => {
     const token = await issuer.token({ claims: { iss: 'http://inside:8080' } });
     assert.equal(await refusal(setUp({ skipIssuer: true }).tokens, token), 'taken');
   });
 
-  test('Tokens verifies a token once, however often and by how many at once it is brought', async () => {
+  test('Tokens verifies a token once, regardless of the number of sequential and concurrent uses', async () => {
     const { tokens } = setUp();
     const token = await issuer.token();
     await Promise.all(Array.from({ length: 100 }, () => tokens.verified(token)));
@@ -219,7 +214,7 @@ describe('Tokens', () => {
     assert.equal(await refusal(tokens, token), '401 The access token is not valid: it has expired');
   });
 
-  test('Tokens remembers a limited number of tokens: those that were used last', async () => {
+  test('Tokens caches a limited number of tokens, the most recently used', async () => {
     const { tokens } = setUp({ rememberedMax: 3 });
     const brought = await Promise.all([1, 2, 3, 4].map((sub) => issuer.token({ claims: { sub: String(sub) } })));
     const [first = '', second = '', third = '', fourth = ''] = brought;
@@ -233,7 +228,7 @@ describe('Tokens', () => {
     assert.equal(tokens.verifications, 5);
   });
 
-  test('Bad tokens push no good one out', async () => {
+  test('Invalid tokens evict no valid one from the cache', async () => {
     const { tokens } = setUp({ rememberedMax: 1 });
     const token = await issuer.token();
     await tokens.verified(token);
@@ -252,7 +247,7 @@ describe('Tokens', () => {
     assert.equal(issuer.asked.length, 4);
   });
 
-  test('Tokens with unknown keys have the identity server asked every 10 seconds at most', async () => {
+  test('Tokens with unknown keys cause at most one fetch every 10 seconds', async () => {
     const { tokens, clock } = setUp();
     await tokens.verified(await issuer.token());
     const stranger = await newKey();
@@ -264,13 +259,13 @@ describe('Tokens', () => {
     assert.equal(issuer.asked.length, 4);
   });
 
-  test('A key that was withdrawn stops the tokens that it has signed', async () => {
+  test('A withdrawn key invalidates the tokens that it has signed', async () => {
     const { tokens, identityServer, clock } = setUp();
     const token = await issuer.token({ expiresIn: 3600 });
     await tokens.verified(token);
     issuer.keys = [await newKey()];
     clock.aheadMs = 11 * MINUTE_MS;
-    // The keys are old: they are fetched behind the back of this request.
+    // The keys are old: they are fetched in the background of this request.
     assert.equal(await refusal(tokens, token), 'taken');
     await identityServer.warm();
     clock.aheadMs += 11_000;
@@ -318,7 +313,7 @@ describe('Tokens', () => {
     }
   }
 
-  test('Tokens says that the only key that fits cannot be used', async () => {
+  test('Tokens reports that the only matching key cannot be used', async () => {
     const right = await newKey('RS256');
     issuer.keys = [{ ...right, publicJwk: { ...right.publicJwk, n: '!!' } }];
     const answer = await refusal(setUp().tokens, await issuer.token({ key: right }));
@@ -372,7 +367,7 @@ describe('Tokens', () => {
       assert.match(await refusal(tokens, token), /^503 Cannot verify the access token/);
       const asked = issuer.asked.length;
       assert.match(await refusal(tokens, token), /^503 /);
-      assert.equal(issuer.asked.length, asked, 'it was asked again at once');
+      assert.equal(issuer.asked.length, asked, 'it was fetched again at once');
       issuer.broken = undefined;
       clock.aheadMs = 1_000;
       assert.equal(await refusal(tokens, token), 'taken');
@@ -380,7 +375,7 @@ describe('Tokens', () => {
     });
   }
 
-  test('A token is answered 503 while nothing listens where the identity server should be', async () => {
+  test('A token is answered 503 while nothing listens at the address of the identity server', async () => {
     const { tokens } = setUp({ configUrl: 'http://127.0.0.1:1/.well-known/openid-configuration' });
     assert.match(await refusal(tokens, await issuer.token()), /^503 /);
   });

@@ -14,7 +14,7 @@ import { runCliIn, startCliIn } from './run_cli.ts';
 
 const zone = (id: string, text = `{"id":"${id}"}`) => ({ kind: 'zone' as const, id, text });
 
-/** A stopped hub's folder with some data. */
+/** Folder of a stopped hub with some data. */
 function filledFolder(...ids: readonly string[]): string {
   const folder = newFolder();
   const store = new SqliteStore(join(folder, 'data.dat'), randomUUID);
@@ -73,7 +73,7 @@ test('backup copies the database of a hub under load, and restore restores every
   await second.crash();
 });
 
-test('backup keeps a file that is there, unless it may overwrite it', async () => {
+test('backup does not overwrite an existing file without permission', async () => {
   const folder = filledFolder('a');
   const to = join(newFolder(), 'copy.bak');
   writeFileSync(to, 'precious');
@@ -94,7 +94,7 @@ test('restore renames the database that it replaces', async () => {
   assert.deepEqual([zonesIn(join(folder, 'data.dat')), zonesIn(aside)], [['new'], ['old']]);
 });
 
-test('restore replaces a damaged database, whose log goes with it', async () => {
+test('restore replaces a damaged database, and deletes its log', async () => {
   const folder = newFolder();
   writeFileSync(join(folder, 'data.dat'), 'no database at all');
   writeFileSync(join(folder, 'data.dat-wal'), 'its log');
@@ -133,7 +133,7 @@ const NO_BACKUPS: readonly { what: string; make(path: string): void; says: RegEx
 ];
 
 for (const { what, make, says } of NO_BACKUPS) {
-  test(`restore refuses ${what} in one line and changes nothing`, async () => {
+  test(`restore rejects ${what} in one line and changes nothing`, async () => {
     const folder = filledFolder('a');
     const from = join(newFolder(), 'copy.bak');
     make(from);
@@ -149,7 +149,7 @@ for (const { what, make, says } of NO_BACKUPS) {
   });
 }
 
-test('Commands that need a stopped hub are refused in one line while a hub runs', async () => {
+test('Commands that need a stopped hub are rejected in one line while a hub runs', async () => {
   const folder = newFolder();
   const hub = await HubProcess.start(folder);
   const backup = join(newFolder(), 'copy.bak');
@@ -200,7 +200,7 @@ test('check names unreadable rows, and exits with 1', async () => {
   assert.equal(code, 1);
 });
 
-test('migrate tries its steps on a copy first, and then takes them', async () => {
+test('migrate tries its steps on a copy first, and then applies them', async () => {
   const folder = newFolder();
   const path = join(folder, 'data.dat');
   makeVersion1(path, { entities: [zone('a')], rows: [row(2)] });
@@ -224,7 +224,7 @@ test('migrate tries its steps on a copy first, and then takes them', async () =>
   assert.ok(statSync(path).size > 0);
 });
 
-test('A migration that is killed at any moment has happened or not, and the next one ends it', async () => {
+test('A migration that is killed at any moment is complete or has not happened, and the next one completes it', async () => {
   const folder = newFolder();
   const path = join(folder, 'data.dat');
   const entities = Array.from({ length: 20_000 }, (_, number) => zone(`zone-${number}`));
@@ -232,7 +232,7 @@ test('A migration that is killed at any moment has happened or not, and the next
   const random = randomFrom(7);
   for (let round = 0; round < 3; round++) {
     const { child, finished } = startCliIn(folder, 'migrate');
-    // From the first line on it is at work.
+    // It is in progress from the first line on.
     await Promise.race([finished, once(child.stderr ?? child, 'data')]);
     const timer = setTimeout(() => child.kill('SIGKILL'), random() * 300);
     await finished;

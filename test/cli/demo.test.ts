@@ -11,7 +11,7 @@ import { Zone } from '../../src/model/zone.ts';
 import { type FakeHub, fakeHub } from './fake_hub.ts';
 import { runCli, startCli, startCliWith } from './run_cli.ts';
 
-test('the entities of the demo fit the model', () => {
+test('the entities of the demo match the model', () => {
   assert.deepEqual(
     demoZones().map((zone) => checker(Zone).explain(zone)),
     [undefined, undefined, undefined],
@@ -43,7 +43,7 @@ function asked(hub: FakeHub, path: string): unknown[] {
   return hub.asked.filter((each) => each.path === `/hub/v2${path}`).map(({ body }) => body);
 }
 
-test('demo places the site, then sends 10 times a second, and reports', async (context) => {
+test('demo creates the site, then sends 10 times a second, and reports', async (context) => {
   const hub = await fakeHub(context, {
     answer({ path }, self) {
       if (path.endsWith('/locations')) self.publish('fence_events', [{ event_type: 'region_entry' }]);
@@ -62,7 +62,7 @@ test('demo places the site, then sends 10 times a second, and reports', async (c
   assert.ok(batches.flat().every((location) => checker(Location).fits(location)));
 });
 
-test('demo ends with its last line when it is interrupted', async (context) => {
+test('demo prints its last line when it is interrupted', async (context) => {
   let arrived = () => {};
   const first = new Promise<void>((resolve) => {
     arrived = resolve;
@@ -89,7 +89,7 @@ test('demo reports what the hub rejects', async (context) => {
   assert.match(err, /\nThe hub does not accept the zones of the demo\n$/);
 });
 
-test('demo feeds the hub that is set up here, whatever its port', async (context) => {
+test('demo feeds the hub of these settings on any port', async (context) => {
   const hub = await fakeHub(context, {
     answer: ({ path }) => ({ status: path.endsWith('s/locations') ? 204 : 201 }),
   });

@@ -14,7 +14,7 @@ test('demo --history sends locations of past hours, whose visits a hub with hist
   const { fences } = (await hub.get(`/analytics/dwell?${span}`)).body;
   const visited = fences.filter(({ visits }: { visits: number }) => visits > 0);
   assert.ok(visited.length > 3, JSON.stringify(fences));
-  // Nothing lasts longer than all of it.
+  // No visit lasts longer than all of it.
   for (const { p95_ms: longest } of visited) assert.ok(longest <= Date.now() - fromMs);
   // The fences have their timers again.
   assert.ok((await hub.get('/fences/summary')).body.some(({ timeout }: { timeout?: number }) => (timeout ?? 0) > 0));

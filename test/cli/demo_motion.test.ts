@@ -21,7 +21,7 @@ function* days(seed: number): Generator<CrewMember[]> {
 
 const places = (crew: readonly CrewMember[]) => crew.map(({ mover }) => [mover.x, mover.y]);
 
-test('demoCrew moves the same way for a seed, and another way for another', () => {
+test('demoCrew moves the same way for the same seed, and differently for another', () => {
   const once = [...days(1)].at(-1) as CrewMember[];
   const again = [...days(1)].at(-1) as CrewMember[];
   const other = [...days(2)].at(-1) as CrewMember[];
@@ -29,7 +29,7 @@ test('demoCrew moves the same way for a seed, and another way for another', () =
   assert.notDeepEqual(places(once), places(other));
 });
 
-test('demoCrew is 40 trackables with providers of their own, round ones and polygons', () => {
+test('demoCrew is 40 trackables with their own providers, circles and polygons', () => {
   const crew = demoCrew(1);
   const providers = crew.flatMap(({ trackable }) => trackable.location_providers ?? []);
   assert.equal(new Set(crew.map(({ trackable }) => trackable.id)).size, 40);
@@ -52,7 +52,7 @@ test('demoCrew stays on its floor and within the speed of its gait', () => {
   }
 });
 
-/** Metres from a place to a shape: negative inside. Holes count as outside. */
+/** Meters from a position to a shape; negative inside. Holes count as outside. */
 function distanceTo(shape: FenceShape, at: Metres): number {
   const toBox = ([left, bottom, right, top]: NonNullable<FenceShape['box']>) => {
     const dx = Math.max(left - at[0], at[0] - right);
@@ -73,7 +73,7 @@ const belongs = (floor: number | null | undefined, member: CrewMember) => {
   return typeof floor !== 'number' || FLOORS[member.floor].floor === floor;
 };
 
-test('each fence of the demo is entered and left by a crew member', () => {
+test('each fence of the demo is entered and exited by a crew member', () => {
   const entered = new Map<string, number>();
   const left = new Map<string, number>();
   const inside = new Set<string>();
@@ -131,7 +131,7 @@ test('some tag of the demo falls silent within a fence for longer than its timeo
 
 test('members of the demo collide, people with people and with forklifts', () => {
   const met = new Set<string>();
-  // A forklift reaches at least 0.6 m around its tag, whichever way it looks.
+  // A forklift reaches at least 0.6 m around its tag in every direction.
   const reach = ({ trackable }: CrewMember) => trackable.radius ?? 0.6;
   const kind = ({ trackable }: CrewMember) => (trackable.radius === undefined ? 'forklift' : 'person');
   for (const crew of days(1)) {
@@ -146,7 +146,7 @@ test('members of the demo collide, people with people and with forklifts', () =>
   assert.deepEqual([...met].sort(), ['forklift forklift', 'forklift person', 'person person']);
 });
 
-test('the gate of the demo reads a forklift every 40 seconds at least, and seldom two at once', () => {
+test('the gate of the demo reads a forklift at least every 40 seconds, and rarely two at once', () => {
   let readings = 0;
   let ticks = 0;
   let readAt = 0;
@@ -207,7 +207,7 @@ test('draw repeats for a seed and spreads over 0 to 1', () => {
   assert.ok(Math.abs(mean - 0.5) < 0.05, `mean ${mean}`);
 });
 
-test('onEarth turns the upper floor about its origin and keeps lengths to a millimeter in a meter', () => {
+test('onEarth rotates the upper floor about its origin and preserves lengths to a millimeter per meter', () => {
   const [x, y] = inHall({ x: 30, y: 15, turn: 90 }, [2, 1]);
   assert.ok(Math.abs(x - 29) < 1e-9 && Math.abs(y - 17) < 1e-9);
   const [longitude, latitude] = onEarth(HALL, [0, 0]);

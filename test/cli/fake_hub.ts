@@ -28,15 +28,15 @@ export interface FakeHub {
 }
 
 interface Behaviour {
-  /** The answer to a request; 204 by default. */
+  /** The response to a request; 204 by default. */
   answer?(asked: Asked, hub: FakeHub): Answer | undefined;
   /** The frame that answers a subscription; `subscribed` by default. */
   subscribe?(frame: Record<string, unknown>, hub: FakeHub): Record<string, unknown> | undefined;
-  /** Called once a subscription has been answered. */
+  /** Called after a subscription was answered. */
   subscribed?(hub: FakeHub): void;
 }
 
-/** HTTP and WebSocket server on a free port that imitates a hub for the commands, until the end of the test. */
+/** An HTTP and WebSocket server on a free port that imitates a hub for the commands, until the end of the test. */
 export async function fakeHub(
   context: TestContext,
   { answer, subscribe, subscribed }: Behaviour = {},

@@ -53,7 +53,7 @@ const helps: [args: string[], expected: RegExp[]][] = [
 ];
 
 for (const [args, expected] of helps) {
-  test(`${args.join(' ')} explains itself`, async () => {
+  test(`${args.join(' ')} prints its usage`, async () => {
     const { code, out, err } = await runCli(...args);
     assert.deepEqual({ code, err }, { code: 0, err: '' });
     for (const pattern of expected) assert.match(out, pattern);
@@ -104,7 +104,7 @@ const mistakes: [name: string, args: string[], expected: RegExp][] = [
 ];
 
 for (const [name, args, expected] of mistakes) {
-  test(`the commands name ${name} and end with 1`, async () => {
+  test(`the commands name ${name} and exit with 1`, async () => {
     const { code, out, err } = await runCli(...args);
     assert.match(err, expected);
     assert.deepEqual({ code, out }, { code: 1, out: '' });

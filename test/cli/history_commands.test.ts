@@ -16,7 +16,7 @@ const at = (minute: number): string => new Date(START_MS + 60_000 * minute).toIS
 /** A spreadsheet would evaluate it. */
 const SOURCE = '=1+1';
 
-/** Somebody goes through a gate and back, every minute. */
+/** A person moves through a gate and back, every minute. */
 async function pass(hub: TestHub): Promise<void> {
   await hub.post('/fences', { region: { type: 'Point', coordinates: [8, 50] }, radius: 20, name: 'Gate' });
   for (let minute = 0; minute < MINUTES; minute++) {
@@ -37,7 +37,7 @@ describe('The commands of the history', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hub-history-'));
     const settings = { history: true, history_properties: true, history_retention_days: 36_500 };
-    // One that has ended has written all.
+    // A hub has written everything when it has exited.
     await whileHubRuns(folder, settings, pass);
     hub = await openTestHub(settings, { folder });
   });
@@ -140,7 +140,7 @@ describe('The commands of the history', () => {
     rmSync(join(hour, '..'), { recursive: true });
   });
 
-  test('prune is refused while the hub runs, deletes whole hours when it has stopped, and nothing with --dry-run', async () => {
+  test('prune is rejected while the hub runs, deletes whole hours when it has stopped, and nothing with --dry-run', async () => {
     const before = ['prune', '--before', at(119)];
     assert.match((await run(...before)).err, /another hub is using it/);
     await hub.hub.close();

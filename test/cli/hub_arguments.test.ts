@@ -10,7 +10,7 @@ import { temporaryFile } from './run_cli.ts';
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const CLI = fileURLToPath(new URL('../../src/cli/cli.ts', import.meta.url));
 
-/** Runs npm in a project whose scripts are those of this one, but for the launcher, which would install. */
+/** Runs npm in a project with the scripts of this one, but with a launcher that installs nothing. */
 async function npm(t: TestContext, ...args: readonly string[]) {
   const scripts = { start: `node ${MAIN}`, demo: `node ${CLI} demo`, hub: `node ${CLI}` };
   const manifest = temporaryFile(

@@ -123,7 +123,7 @@ test('import accepts a document in UTF-16, as written by PowerShell', async () =
   );
 });
 
-test('import and export keep every digit of properties and sensors, and make ordinary numbers of the others', async () => {
+test('import and export preserve every digit of properties and sensors, and normalize other numbers', async () => {
   const data = '"properties":{"floorId":723413320329068590,"list":[1.50,-0]}';
   const listed = {
     anchors: `{"id":"anchor-1",${data}}`,
@@ -149,7 +149,7 @@ test('import and export keep every digit of properties and sensors, and make ord
   );
 });
 
-test('import changes entities with the same id, in any case, and keeps the rest; --replace deletes it', async () => {
+test('import changes entities with the same id, in any case, and leaves the rest; --replace deletes it', async () => {
   const folder = newFolder();
   await runCliIn(folder, 'import', written(ALL));
   const changed = { ...ALL.trackables[1], id: CARRIER.toUpperCase(), name: 'changed' };
@@ -211,7 +211,7 @@ const REFUSED: readonly [what: string, document: unknown, says: readonly RegExp[
   ],
   ['invalid rules', { ...ALL, locating_rules: [{ expression: '((' }] }, [/\n {2}locating_rules\[0\]/]],
   ['an invalid list', { ...ALL, zones: {} }, [/\n {2}zones: must be an array, found \{\}\n/]],
-  ['a member that it does not know', { ...ALL, zonen: [] }, [/\n {2}zonen: is no list of entities\n/]],
+  ['an unknown member', { ...ALL, zonen: [] }, [/\n {2}zonen: is no list of entities\n/]],
   [
     'another kind of document',
     { type: 'FeatureCollection' },
@@ -225,7 +225,7 @@ await runCliIn(unchanged, 'import', written({ ...ALL, fences: [] }));
 const before = keptIn(unchanged);
 
 for (const [what, document, says] of REFUSED) {
-  test(`import refuses ${what}, names each, and changes nothing`, async () => {
+  test(`import rejects ${what}, names each, and changes nothing`, async () => {
     const { code, out, err } = await runCliIn(unchanged, 'import', written(document));
     for (const pattern of says) assert.match(err, pattern);
     assert.deepEqual([code, out], [1, '']);
@@ -243,7 +243,7 @@ const STORED: readonly [what: string, properties: string, says: RegExp][] = [
 ];
 
 for (const [what, properties, says] of STORED) {
-  test(`import refuses ${what} in the words of the API`, async () => {
+  test(`import rejects ${what} with the message of the API`, async () => {
     const entity = `{"id":"${CARRIER}","type":"omlox","properties":${properties}}`;
     const text = `{"format":"location-hub-entities","version":1,"trackables":[${entity}]}`;
     const byApi = (): void => checkStorable(parseBody(new TextEncoder().encode(text)), {});
@@ -257,7 +257,7 @@ for (const [what, properties, says] of STORED) {
   });
 }
 
-test('import reads UTF-8 with a byte order mark, and refuses other encodings', async () => {
+test('import reads UTF-8 with a byte order mark, and rejects other encodings', async () => {
   const folder = newFolder();
   const path = join(newFolder(), 'all.json');
   writeFileSync(path, `\ufeff${JSON.stringify({ format: ALL.format, version: 1, providers: ALL.providers })}`);
@@ -268,7 +268,7 @@ test('import reads UTF-8 with a byte order mark, and refuses other encodings', a
   assert.match(err, /Cannot read .*all\.json: it must be text in UTF-8/);
 });
 
-test('A bulk import of 20,000 entities is whole or not there when its process is killed, and then serves', async () => {
+test('A bulk import of 20,000 entities is complete or absent when its process is killed, and the database is usable', async () => {
   const count = 20_000;
   const trackables = Array.from({ length: count - 1000 }, (_, number) => {
     return { id: uuid(number), type: 'omlox', name: `Cart ${number}`, location_providers: [`tag-${number}`] };
@@ -286,7 +286,7 @@ test('A bulk import of 20,000 entities is whole or not there when its process is
   assert.equal(reference.code, 0, reference.err);
   for (let round = 0; round < 2; round++) {
     const { child, finished } = startCliIn(folder, 'import', path);
-    // Any moment of it.
+    // Killed at a random moment.
     const timer = setTimeout(() => child.kill('SIGKILL'), takesMs * (0.4 + 0.6 * random()));
     await finished;
     clearTimeout(timer);
@@ -301,7 +301,7 @@ test('A bulk import of 20,000 entities is whole or not there when its process is
   const hub = await HubProcess.start(folder, { num_threads: 2 });
   assert.equal((await hub.get('/trackables'))?.body.length, trackables.length);
   assert.equal((await hub.get('/fences'))?.body.length, fences.length);
-  // Every hundredth tag comes into the first fence: whichever shard it is in, its cart comes along.
+  // Every hundredth tag moves into the first fence, and its cart follows from any shard.
   const sent = Array.from({ length: 190 }, (_, number) => locationOf(`tag-${number * 100}`, 1));
   assert.equal((await hub.put('/providers/locations', sent))?.status, 204);
   assert.equal((await hub.get('/trackables/motions'))?.body.length, sent.length);

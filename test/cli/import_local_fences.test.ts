@@ -54,7 +54,7 @@ test('A local fence of a deleted zone is exported and imported with its position
   }
 });
 
-test('A local fence stays where it is when an import gives its zone another name', async () => {
+test('A local fence keeps its position when an import renames its zone', async () => {
   const folder = newFolder();
   await runCliIn(folder, 'import', written({ zones: [HALL], fences: [DOCK] }));
   const { err } = await runCliIn(folder, 'import', written({ zones: [{ ...HALL, foreign_id: 'tower' }] }));

@@ -19,7 +19,7 @@ import { type TestContext, test } from 'node:test';
 
 const LAUNCH = new URL('../../src/launch.mjs', import.meta.url);
 
-// The launcher is plain JavaScript, for an older Node to read: its types are stated here.
+// The launcher is plain JavaScript for older versions of Node, so its types are declared here.
 const { findNode, isInstalled, markInstalled, removeForeignBinaries, stampOf } = (await import(LAUNCH.href)) as {
   findNode(root: string, running: { path: string; version: string }): string | undefined;
   isInstalled(root: string, needed?: 'hub' | 'all'): boolean;
@@ -106,7 +106,7 @@ test('isInstalled trusts its stamp until the lock file changes', (context) => {
   assert.equal(isInstalled(root), false);
 });
 
-test('The hub needs no packages of its tests, and the tests need more packages than the hub', (context) => {
+test('The hub does not need the packages of its tests, and the tests need more packages than the hub', (context) => {
   const packages = { 'node_modules/a': A, 'node_modules/b': { ...A, dev: true } };
   const root = project(context, packages);
   record(root, { 'node_modules/a': A });
@@ -117,7 +117,7 @@ test('The hub needs no packages of its tests, and the tests need more packages t
   assert.deepEqual([isInstalled(root, 'hub'), isInstalled(root, 'all')], [true, true]);
 });
 
-test('removeForeignBinaries leaves the HTTP servers of this platform', (context) => {
+test('removeForeignBinaries keeps the HTTP servers of this platform', (context) => {
   const root = project(context);
   const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
   mkdirSync(folder, { recursive: true });
@@ -156,12 +156,12 @@ const nodes: [version: string, fits: boolean][] = [
 ];
 
 for (const [version, fits] of nodes) {
-  test(`findNode ${fits ? 'falls back to' : 'refuses'} a running Node ${version}`, (context) => {
+  test(`findNode ${fits ? 'falls back to' : 'rejects'} a running Node ${version}`, (context) => {
     assert.equal(findNode(project(context), { path: '/usr/bin/node', version }), fits ? '/usr/bin/node' : undefined);
   });
 }
 
-test('launch.mjs installs once, runs the script with its arguments and keeps its exit code', async (context) => {
+test('launch.mjs installs once, runs the script with its arguments and propagates its exit code', async (context) => {
   const root = project(context);
   writeFileSync(
     join(root, 'script.ts'),
@@ -178,10 +178,10 @@ test('launch.mjs installs once, runs the script with its arguments and keeps its
   assert.deepEqual(second, { code: 3, out: '[]\n', err: '' });
 });
 
-test('npm start in a new folder says what it installs, and how far it is', async (context) => {
+test('npm start in a new folder reports what it installs, and its progress', async (context) => {
   const root = project(context, { 'node_modules/a': A, 'node_modules/b': A, 'node_modules/c': { ...A, dev: true } });
   writeFileSync(join(root, 'src', 'main.ts'), "console.log('hub')");
-  // An npm that installs one package, and ends when the test lets it, or after 20 s.
+  // An npm that installs one package, and exits on a signal of the test, or after 20 s.
   const bin = join(root, 'bin');
   mkdirSync(bin);
   const npm = `#!/bin/sh
@@ -201,7 +201,7 @@ for i in $(seq 200); do [ -e end ] && exit; sleep 0.1; done
   assert.match(readFileSync(join(root, 'arguments'), 'utf8'), /^ci --omit=dev /);
 });
 
-test('launch.mjs shows why an install fails and does not start', async (context) => {
+test('launch.mjs reports why an install fails, and does not start', async (context) => {
   const root = project(context);
   writeFileSync(join(root, 'script.ts'), 'console.log("started")');
   const manifest = { name: 'launched', version: '1.0.0', dependencies: { missing: '1.0.0' } };
@@ -227,7 +227,7 @@ test('launch.mjs forwards a signal to the script and waits for its exit', async 
   assert.equal((await finish(child)).code, 7);
 });
 
-test('launch.mjs ends the script when npm is stopped, whatever the shell between them does', async (context) => {
+test('launch.mjs ends the script when npm is stopped, regardless of the shell between them', async (context) => {
   const root = project(context);
   record(root, {});
   const manifest = {
@@ -251,7 +251,7 @@ test('launch.mjs ends the script when npm is stopped, whatever the shell between
   assert.equal((await finish(npm)).out, 'in order\n');
 });
 
-test('launch.mjs starts the hub without its page when that cannot be built, and no checks', async (context) => {
+test('launch.mjs starts the hub without its page if that cannot be built, and starts no checks', async (context) => {
   const root = project(context);
   record(root, {});
   writeFileSync(join(root, 'src', 'build_ui.mjs'), "console.error('no page'); process.exit(1)");

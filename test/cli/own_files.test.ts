@@ -20,8 +20,8 @@ import { runCliIn } from './run_cli.ts';
 const BACKUP = 'data.dat.v1.20261121T030452Z.bak';
 
 /**
- * Ways to name a file of a database, and which it is. `folder` is the hub's, `other` an empty one. Some are tried with
- * each command as a whole, the others with what all of them ask.
+ * Ways to name a file of a database, and the file that each names. `folder` is the hub's, `other` is an empty one. Some
+ * are tried with each command, the others with the check that all commands share.
  */
 const WAYS: readonly { what: string; name(folder: string, other: string): string; is: string; asWhole?: boolean }[] = [
   { what: 'the database', name: (folder) => join(folder, 'data.dat'), is: 'data.dat', asWhole: true },
@@ -83,7 +83,7 @@ const WAYS: readonly { what: string; name(folder: string, other: string): string
 ];
 
 for (const isRunning of [false, true]) {
-  test(`No command writes onto a file of the database ${isRunning ? 'of a running' : 'of a stopped'} hub`, async () => {
+  test(`No command overwrites a file of the database ${isRunning ? 'of a running' : 'of a stopped'} hub`, async () => {
     const folder = newFolder();
     new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
     const hub = isRunning ? await HubProcess.start(folder) : undefined;
@@ -134,7 +134,7 @@ test('Other files in the folder of the database can be written, and are private 
   }
 });
 
-test('A file on the way to a backup is no link that leads to the database', async () => {
+test('The temporary file of a backup is never a link to the database', async () => {
   const folder = newFolder();
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   const before = readFileSync(join(folder, 'data.dat'));
@@ -147,7 +147,7 @@ test('A file on the way to a backup is no link that leads to the database', asyn
   }
 });
 
-test('restore refuses the database itself, by whatever name', async () => {
+test('restore rejects the database itself, under any name', async () => {
   const folder = newFolder();
   new SqliteStore(join(folder, 'data.dat'), randomUUID).close();
   const hard = join(newFolder(), 'copy');
@@ -165,7 +165,7 @@ function linked(target: string, link: string): string {
   return link;
 }
 
-/** Of each file of a stopped hub its bytes, and of a running one which it is: its content goes on. */
+/** Contents of each file of a stopped hub, and inodes of those of a running one, whose contents change. */
 function stateOf(folder: string): unknown {
   return readdirSync(folder)
     .sort()

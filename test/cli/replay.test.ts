@@ -68,7 +68,7 @@ test('replay sends everything in order and in batches, and reports counts and ev
   );
 });
 
-test('readRecording keeps every digit of properties', async (context) => {
+test('readRecording preserves every digit of properties', async (context) => {
   const line = locationAt(1).replace(/}$/, ',"properties":{"floorId":723413320329068590,"t":21.0}}');
   const path = temporaryFile(context, 'locations.ndjson', `${line}\n`);
   const read: string[] = [];
@@ -76,14 +76,14 @@ test('readRecording keeps every digit of properties', async (context) => {
   assert.deepEqual(read, [line]);
 });
 
-test('readRecording takes a byte order mark and CRLF, as Windows writes them', async (context) => {
+test('readRecording accepts a byte order mark and CRLF, as written by Windows', async (context) => {
   const path = temporaryFile(context, 'locations.ndjson', `\uFEFF${locationAt(1)}\r\n${locationAt(2)}\r\n`);
   const read: string[] = [];
   for await (const { location } of readRecording(path)) read.push(JSON.stringify(location));
   assert.deepEqual(read, [locationAt(1), locationAt(2)]);
 });
 
-test('replay creates fences and trackables first, and updates those that exist', async (context) => {
+test('replay creates fences and trackables first, and updates existing ones', async (context) => {
   const answers: Record<string, number> = { 'POST known': 400, 'PUT known': 204, 'POST bad': 400, 'PUT bad': 404 };
   const hub = await fakeHub(context, {
     answer({ method, path, body }) {

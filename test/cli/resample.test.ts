@@ -59,7 +59,7 @@ const lines: [name: string, samples: Sample[], hz: number, expected: number[][]]
       [0, 0, 200],
     ],
   ],
-  ['keeps a single sample', [{ ms: 5, at: [1, 2] }], 10, [[1, 2]]],
+  ['retains a single sample', [{ ms: 5, at: [1, 2] }], 10, [[1, 2]]],
   [
     'puts samples into the order of time',
     [
@@ -73,7 +73,7 @@ const lines: [name: string, samples: Sample[], hz: number, expected: number[][]]
     ],
   ],
   [
-    'takes the last sample of a moment',
+    'takes the last sample of an instant',
     [
       { ms: 0, at: [0, 0] },
       { ms: 0, at: [1, 0] },
@@ -95,7 +95,7 @@ const lines: [name: string, samples: Sample[], hz: number, expected: number[][]]
     ],
   ],
   [
-    'goes the long way in meters',
+    'takes the longer path in meters',
     [
       { ms: 0, at: [179, 0], crs: 'local' },
       { ms: 2000, at: [-179, 0], crs: 'local' },
@@ -128,7 +128,7 @@ for (const [name, samples, hz, expected] of lines) {
   });
 }
 
-test('resample goes on past the antimeridian', () => {
+test('resample continues past the antimeridian', () => {
   const found = coordinates(
     [
       { ms: 0, at: [179, 0] },
@@ -172,7 +172,7 @@ test('resample emits each provider at its rate, all in the order of time, as man
   );
 });
 
-/** Runs a recording through paced with a clock that only waiting moves; the times at which batches come. */
+/** Runs a recording through `paced` with a simulated clock. Returns the times of batches. */
 async function due(
   ms: readonly number[],
   { speed, batch }: { speed: number; batch: number },
@@ -212,7 +212,7 @@ const paces: [name: string, ms: number[], speed: number, batch: number, expected
     ],
   ],
   [
-    'puts together what is due within 25 ms',
+    'combines locations due within 25 ms',
     [0, 10, 24, 25, 100],
     1,
     10,

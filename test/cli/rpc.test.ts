@@ -59,7 +59,7 @@ for (const [what, args, expected] of [
   ['a handler with an aggregation', ['--handler', 'a', '--aggregation', '_return_first_error'], /cannot be used with/],
   ['a timeout of no time', ['--timeout', '0'], /It must be a whole number of 1 or more/],
 ] as const) {
-  test(`rpc call refuses ${what}`, async () => {
+  test(`rpc call rejects ${what}`, async () => {
     const { code, err } = await rpc('call', 'm', ...args);
     assert.equal(code, 1);
     assert.match(err, expected);

@@ -14,12 +14,12 @@ export interface Finished {
   readonly err: string;
 }
 
-/** Starts the commands in a process, as a user does. */
+/** Starts a command in a process, as a user does. */
 export function startCli(...args: readonly string[]): { child: ChildProcess; finished: Promise<Finished> } {
   return start(args, process.env);
 }
 
-/** Starts a command with the hub's files in that folder. */
+/** Starts a command with the hub's files in this folder. */
 export function startCliIn(folder: string, ...args: readonly string[]): ReturnType<typeof startCli> {
   return start(args, { ...process.env, HUB_CONFIG_PATH: folder });
 }
@@ -51,7 +51,7 @@ export function runCliIn(folder: string, ...args: readonly string[]): Promise<Fi
   return startCliIn(folder, ...args).finished;
 }
 
-/** A file in a new folder, which is deleted after the test. */
+/** Creates a file in a new folder, which is deleted after the test. */
 export function temporaryFile(context: TestContext, name: string, text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'hub-cli-'));
   context.after(() => rmSync(folder, { recursive: true }));

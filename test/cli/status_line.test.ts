@@ -17,12 +17,12 @@ function written(isTTY: boolean, act: (status: StatusLine) => void): string {
   return text;
 }
 
-/** Shows the time in milliseconds, each 50 ms of 11 seconds. */
+/** Writes the time in milliseconds, every 50 ms of 11 seconds. */
 function showTimes(status: StatusLine): void {
   for (let nowMs = 0; nowMs <= 11_000; nowMs += 50) status.show(nowMs, () => `at ${nowMs}`);
 }
 
-test('StatusLine writes a line each five seconds into a log', () => {
+test('StatusLine writes a line every five seconds into a log', () => {
   assert.equal(written(false, showTimes), 'at 0\nat 5000\nat 10000\n');
 });
 
@@ -32,14 +32,14 @@ test('StatusLine rewrites its line ten times a second on a terminal', () => {
   assert.equal(lines.at(-1), 'at 11000');
 });
 
-test('StatusLine cuts its line to the terminal', () => {
+test('StatusLine truncates its line to the width of the terminal', () => {
   assert.equal(
     written(true, (status) => status.show(0, () => '0123456789')),
     '\r\x1b[2K012345678',
   );
 });
 
-test('StatusLine takes its line away for lines that stay', () => {
+test('StatusLine clears its line before permanent lines', () => {
   const text = written(true, (status) => {
     status.show(0, () => 'busy');
     status.print('one');

@@ -6,7 +6,7 @@ import { parseLossless } from '../../src/model/lossless_numbers.ts';
 import { fakeHub } from './fake_hub.ts';
 import { runCli, startCli } from './run_cli.ts';
 
-test('tail subscribes with its parameters, prints an event a line, and ends quietly when interrupted', async (context) => {
+test('tail subscribes with its parameters, prints one event per line, and exits quietly when interrupted', async (context) => {
   const hub = await fakeHub(context, {
     subscribed(self) {
       self.publish('fence_events', [{ id: 1, text: 'ä' }, parseLossless('{"id":2,"properties":{"t":21.0}}')]);
@@ -33,7 +33,7 @@ test('tail subscribes with its parameters, prints an event a line, and ends quie
   assert.deepEqual(hub.frames, [{ event: 'subscribe', topic: 'fence_events', params: { fence_id: ['a', 'b'] } }]);
 });
 
-test('tail shows why a subscription is refused', async (context) => {
+test('tail reports why a subscription is rejected', async (context) => {
   const hub = await fakeHub(context, {
     subscribe: () => ({ event: 'error', code: 10001, description: 'unknown topic' }),
   });

@@ -124,7 +124,7 @@ test('Every page warns in red that conditions have no alert, until alerts are cl
   await banner.waitFor();
   await page.getByRole('link', { name: 'Open the alerts' }).click();
   await page.getByText('Not raised because too many alerts are open (800): Warning 12. Clear alerts').waitFor();
-  assert.equal(await banner.count(), 0, 'the page of alerts says it once');
+  assert.equal(await banner.count(), 0, 'the page of alerts warns once');
   await page.getByRole('button', { name: 'Clear all' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Clear all' }).click();
   await page.getByText('Not raised because').waitFor({ state: 'detached' });

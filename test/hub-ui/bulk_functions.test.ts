@@ -41,9 +41,9 @@ const BAY: Fence = {
 const DOCK: Fence = { ...BAY, id: 'dock', name: 'Dock', floor: 2, exit_delay: 5_000, properties: { gate: 1, lamp: 2 } };
 
 for (const [what, edits, expected] of [
-  ['a floor, where it is another', [{ path: ['floor'], value: 2 }], ['bay floor 0→2']],
+  ['a floor, if it differs', [{ path: ['floor'], value: 2 }], ['bay floor 0→2']],
   ['a timer of all', [{ path: ['exit_delay'], value: -1 }], ['bay exit_delay 2000→-1', 'dock exit_delay 5000→-1']],
-  ['what is taken away', [{ path: ['floor'], value: undefined }], ['bay floor 0→', 'dock floor 2→']],
+  ['removed members', [{ path: ['floor'], value: undefined }], ['bay floor 0→', 'dock floor 2→']],
   [
     'a property, next to the others',
     [{ path: ['properties', 'lamp'], value: 3 }],
@@ -57,7 +57,7 @@ for (const [what, edits, expected] of [
     ],
     ['bay floor 0→2', 'dock exit_delay 5000→2000'],
   ],
-  ['nothing where all is so already', [{ path: ['properties', 'gate'], value: 1 }], []],
+  ['nothing if all values are already equal', [{ path: ['properties', 'gate'], value: 1 }], []],
 ] as readonly (readonly [string, readonly Edit[], readonly string[]])[]) {
   test(`planEdits changes ${what}`, () => {
     const { rows, writes, changed } = planEdits('fences', [BAY, DOCK], edits);

@@ -120,10 +120,10 @@ test('Pages reconnect to another hub when an owner fails, and show the new owner
   assert.equal(await status(b.post('/fences', CELLAR)), 201);
   await map.getByRole('combobox', { name: 'Search the site' }).fill('cellar');
   await map.getByRole('option', { name: /Cellar/ }).waitFor();
-  assert.ok((await operationsMarked()) && (await mapMarked()), 'neither page was loaded again');
+  assert.ok((await operationsMarked()) && (await mapMarked()), 'neither page was reloaded');
 });
 
-test('Sessions and sources cover all hubs, whichever hub answers', { skip }, async (t) => {
+test('Sessions and sources cover all hubs, whichever hub responds', { skip }, async (t) => {
   const { a, start, isUp, address } = await openCluster(t);
   const b = await start('b');
   const page = await openPage(t, `${address}/operations/sessions`, { mayFail: true });
@@ -157,7 +157,7 @@ test('Pages reconnect to another hub when theirs is shut down', { skip }, async 
   await a.stop();
   assert.equal(await status(b.post('/trackables', FORKLIFT)), 201);
   await page.getByRole('row', { name: /Forklift 7/ }).waitFor();
-  assert.ok(await isMarked(), 'it was not loaded again');
+  assert.ok(await isMarked(), 'it was not reloaded');
 });
 
 test('A single hub shows no cluster information', { skip }, async (t) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 const TOKENS = readFileSync(new URL('../../src/hub-ui/styles/tokens.css', import.meta.url), 'utf8');
 const THEMES = ['light', 'dark'] as const;
 
-/** The two colors of a token, by its name without dashes. */
+/** Light and dark color of a token, by its name without dashes. */
 function token(name: string, theme: (typeof THEMES)[number]): string {
   const found = new RegExp(`--${name}: light-dark\\((#[0-9a-f]{6}), (#[0-9a-f]{6})\\)`).exec(TOKENS);
   assert.ok(found !== null, `there is no token ${name}`);
@@ -47,7 +47,7 @@ const EDGES: readonly (readonly [string, readonly string[]])[] = [
 for (const [least, pairs] of [[4.5, TEXTS] as const, [3, EDGES] as const]) {
   for (const theme of THEMES) {
     for (const [front, backs] of pairs) {
-      test(`${front} has a contrast of ${least} to 1 at least, in the ${theme} theme`, () => {
+      test(`${front} has a contrast of at least ${least} to 1 in the ${theme} theme`, () => {
         for (const back of backs) {
           const found = contrast(token(front, theme), token(back, theme));
           assert.ok(found >= least, `${found.toFixed(2)} on ${back}`);
@@ -57,7 +57,7 @@ for (const [least, pairs] of [[4.5, TEXTS] as const, [3, EDGES] as const]) {
   }
 }
 
-test('chip has a contrast of 1.4 to 1 at least to what lies below it, in the dark theme', () => {
+test('chip has a contrast of at least 1.4 to 1 to its background in the dark theme', () => {
   for (const back of ['ground', 'surface', 'raised']) {
     const found = contrast(token('chip', 'dark'), token(back, 'dark'));
     assert.ok(found >= 1.4, `${found.toFixed(2)} on ${back}`);

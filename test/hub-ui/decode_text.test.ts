@@ -15,7 +15,7 @@ const dxf = (version: string, page: string | undefined, text: string): string =>
     ...['0', 'ENDSEC', '8', text, ''],
   ].join('\r\n');
 
-/** The bytes of a text, with each `@` replaced by bytes of another encoding. */
+/** Bytes of a string, with each `@` replaced by bytes of another encoding. */
 function withBytes(text: string, ...bytes: readonly number[]): Uint8Array {
   const at = text.indexOf('@');
   return Uint8Array.from([...latin1(text.slice(0, at)), ...bytes, ...latin1(text.slice(at + 1))]);
@@ -37,7 +37,7 @@ for (const [what, bytes, format, text, note] of [
   ['one byte', Uint8Array.of(65), undefined, 'A', undefined],
   ['XML in ISO-8859-1', latin1(xml('ISO-8859-1', 'Bühne')), 'xml', xml('ISO-8859-1', 'Bühne'), undefined],
   ['XML in Shift_JIS', withBytes(xml('Shift_JIS', '@'), 0x91, 0x71), 'xml', xml('Shift_JIS', '倉'), undefined],
-  ['XML behind an empty line', latin1(`\n${xml('latin1', 'ü')}`), 'xml', `\n${xml('latin1', 'ü')}`, undefined],
+  ['XML after an empty line', latin1(`\n${xml('latin1', 'ü')}`), 'xml', `\n${xml('latin1', 'ü')}`, undefined],
   ['XML in UTF-16', utf16(`\uFEFF${xml('UTF-16', 'ü')}`), 'xml', xml('UTF-16', 'ü'), undefined],
   [
     'XML converted to UTF-8, whose declaration says UTF-16',

@@ -17,13 +17,13 @@ const NAMED: DraftMembers = { name: 'A', floor: 1 };
 
 for (const [what, [first, mine, theirs], expected] of [
   ['no unchanged member', [NAMED, NAMED, NAMED], []],
-  ['nothing of what was changed here alone', [NAMED, { ...NAMED, name: 'B' }, NAMED], []],
-  ['what was changed elsewhere alone', [NAMED, NAMED, { ...NAMED, name: 'C' }], ['name']],
-  ['a choice of what was changed on both sides', [NAMED, { name: 'B', floor: 1 }, { name: 'C', floor: 1 }], ['name ?']],
-  ['no choice where both have made the same of it', [NAMED, { name: 'C' }, { name: 'C', floor: 1 }], ['name']],
-  ['a choice of what was taken away there', [NAMED, { name: 'B', floor: 1 }, { floor: 1 }], ['name ?']],
-  ['a choice of what is new on both sides', [{}, { floor: 1 }, { floor: 2 }], ['floor ?']],
-  ['nothing of what is null there and absent here', [{}, {}, { floor: null }], []],
+  ['nothing for a local change only', [NAMED, { ...NAMED, name: 'B' }, NAMED], []],
+  ['a remote change only', [NAMED, NAMED, { ...NAMED, name: 'C' }], ['name']],
+  ['a choice for a change on both sides', [NAMED, { name: 'B', floor: 1 }, { name: 'C', floor: 1 }], ['name ?']],
+  ['no choice for equal changes on both sides', [NAMED, { name: 'C' }, { name: 'C', floor: 1 }], ['name']],
+  ['a choice for a remote removal', [NAMED, { name: 'B', floor: 1 }, { floor: 1 }], ['name ?']],
+  ['a choice for an addition on both sides', [{}, { floor: 1 }, { floor: 2 }], ['floor ?']],
+  ['nothing for a remote null and a local absence', [{}, {}, { floor: null }], []],
   [
     'each property by itself',
     [{ properties: { a: 1, b: 1 } }, { properties: { a: 2, b: 1, c: 3 } }, { properties: { a: 3, b: 4 } }],
@@ -41,7 +41,7 @@ for (const [what, [first, mine, theirs], expected] of [
   });
 }
 
-test('A choice stays valid until the member changes remotely again, whatever is edited locally', () => {
+test('A choice stays valid until the member changes remotely again, regardless of local edits', () => {
   const first = { name: 'A' };
   const theirs = { name: 'C' };
   const [asked] = memberChanges({ first, mine: { name: 'B' }, theirs }, new Map()) as [RemoteChange];

@@ -27,7 +27,7 @@ const feature = (properties: object | null, more: object = {}) => ({
   ...more,
 });
 
-/** The only shape of a file, and its notes on values that map to no member. */
+/** The only shape of a file, and its notes about values that map to no member. */
 function read(text: string) {
   const { layers, notes } = readGeoJson(text);
   const [shape] = layers.flatMap(({ shapes }) => shapes);

@@ -81,7 +81,7 @@ test('The occupancy of each fence matches the hub, and follows entries and exits
   };
   await inside(DOCK.name, '1 inside');
   await inside(CELLAR.name, '0 inside');
-  // Its clock lags: the event still counts.
+  // Its clock lags, but the event still counts.
   const earlier = new Date(Date.now() - 30_000).toISOString();
   await move(hub, 'tag-2', [21, 20], { timestamp_generated: earlier });
   await inside(DOCK.name, '2 inside');

@@ -40,7 +40,7 @@ function timeOf(page: Page): number {
   return Date.parse(new URL(page.url()).searchParams.get('t') ?? '');
 }
 
-/** Whether the middle of the map has the color of a trackable in the light theme. */
+/** Whether the center of the map has the color of a trackable in the light theme. */
 async function isInTheMiddle(page: Page): Promise<boolean> {
   const box = await page.getByRole('region', { name: 'Live map', exact: true }).boundingBox();
   assert.ok(box !== null);
@@ -97,7 +97,7 @@ test('A link opens a time, and playback continues until the forklift is at the g
 test('An object is interpolated between two points of its track', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const [longitude, latitude] = earth(...forkliftAt(452));
-  // Zoomed in so far that the previous point, 40 cm away, is not in the middle.
+  // Zoomed in so far that the previous point, 40 cm away, is not in the center.
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=22&t=${at(452)}`);
   await counts(page, '1 trackable');
   await untilHolds(page, () => isInTheMiddle(page));
@@ -177,7 +177,7 @@ test('The panel of a trackable shows its past position and its day, whose fences
   await day.getByText('It was in no fence on this day').waitFor();
 });
 
-test('The map does not pan to a trackable that has no position at that time', { skip }, async (t) => {
+test('The map does not pan to a trackable without a position at that time', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, [20, 20], `&t=${at(1_790)}&span=600&sel=trackables:${FORKLIFT.id}&follow=1`);
   await counts(page, '2 trackables');
@@ -220,7 +220,7 @@ test('200 tags on 200 trackables are 200 objects in visits, dwell times, occupan
   await flows.locator('strong').getByText(`${CROWD}`, { exact: true }).waitFor();
 });
 
-test('The heat map shows where time was spent, and its legend says how much', { skip }, async (t) => {
+test('The heat map shows the time spent at each position, and its legend gives the scale', { skip }, async (t) => {
   const hub = await openRecordedHub(t);
   const page = await lookAt(t, hub, [20, 20], `&t=${at(600)}&layers=fences`);
   await page.getByRole('button', { name: 'Layers' }).click();

@@ -59,7 +59,7 @@ test('packTracks joins tracks across pages, with times relative to the start of 
   assert.ok(Number.isNaN(packed.floor[0]));
 });
 
-test('packSnapshot is in the meters of a zone where the map is', () => {
+test('packSnapshot uses the meters of a zone if the map does', () => {
   const [longitude, latitude] = earth(20, 30);
   const objects = [{ id: 'a', time: '1970-01-01T00:00:09Z', longitude, latitude, floor: 2 }];
   const packed = packSnapshot([{ at: '1970-01-01T00:00:10Z', objects, next_cursor: null }], planeOfZone(HALL as never));

@@ -62,7 +62,7 @@ for (const [what, text, expected] of [
   });
 }
 
-test('KML data are text, unless a schema gives their field another type', () => {
+test('KML data are strings, unless a schema gives their field another type', () => {
   const values = {
     ...{ room: '0012', version: '1.10', phone: '00491700000', asset: '700000000000012' },
     ...{ big: '90071992547409931234', sign: '-0', plain: '12', flag: 'true' },
@@ -147,7 +147,7 @@ for (const [what, text, name] of [
   });
 }
 
-test('readKml names the line of what it cannot read', () => {
+test('readKml names the line of an error', () => {
   for (const [text, message] of [
     [
       `<kml ${KML}>\n<Document>\n<Folder></Document></kml>`,
@@ -166,7 +166,7 @@ test('readKml names the line of what it cannot read', () => {
   }
 });
 
-test('KML without usable coordinates is refused with the reason', () => {
+test('KML without usable coordinates is rejected with the reason', () => {
   const point = (text: string) =>
     documentOf(`<Placemark><name>P</name><Point><coordinates>${text}</coordinates></Point></Placemark>`);
   const whyNot = (text: string) => readKml(text).unusable.map(({ where, why }) => `${where}: ${why}`);
@@ -187,7 +187,7 @@ test('readKmz reads doc.kml, or the first KML file, of an archive', () => {
   assert.throws(() => readKmz(strToU8('PK no archive, but long enough')), { message: /KMZ file.*not a zip archive/ });
 });
 
-test('readXml returns names without known prefixes, and text with its blanks', () => {
+test('readXml returns names without known prefixes, and text with its whitespace', () => {
   const root = readXml(
     '<a xmlns:x="urn:other" b=\'1 &amp; 2\'>\r\n<x:c/><y:d> t<!-- --><![CDATA[<&]]> </y:d></a>',
     () => false,

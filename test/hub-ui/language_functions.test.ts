@@ -12,7 +12,7 @@ import { inputText, inputTime } from '../../src/hub-ui/languages/times.ts';
 const TEXTS: readonly (readonly [english: string, german: string])[] = Object.entries(german);
 const FOLDER = fileURLToPath(new URL('../../src/hub-ui/', import.meta.url));
 
-/** Words of both languages, names and abbreviations. */
+/** Words that are equal in both languages, names and abbreviations. */
 const SAME = new Set(
   (
     'Name Trackable Trackables Position Live Id Rate Zone Hub Format Lasso Demo Details Auto Radius Handler Cluster Version ' +
@@ -138,9 +138,9 @@ for (const [zone, at, wall] of CLOCKS) {
 // Instant of a wall-clock time in a zone.
 const TIMES = [
   ['Europe/Berlin', '2026-10-25T02:30:00', '2026-10-25T00:30:00Z'], // twice: the first
-  ['Europe/Berlin', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z'], // never: as if nothing had changed
+  ['Europe/Berlin', '2026-03-29T02:30:00', '2026-03-29T01:30:00Z'], // never: as if the clock had not changed
   ['America/New_York', '2026-07-01T00:00:00', '2026-07-01T04:00:00Z'],
-  ['Pacific/Apia', '2011-12-31T00:00:00', '2011-12-30T10:00:00Z'], // the day before was left out
+  ['Pacific/Apia', '2011-12-31T00:00:00', '2011-12-30T10:00:00Z'], // the previous day was skipped
 ] as const;
 
 for (const [zone, wall, at] of TIMES) {

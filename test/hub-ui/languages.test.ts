@@ -57,7 +57,7 @@ test('Numbers are formatted for the locale of the reader', { skip }, async (t) =
   for (const [locale, written] of [
     ['en-US', '1,234.5 m'],
     ['de-DE', '1.234,5 m'],
-    ['fr-FR', '1,234.5 m'], // a language that the page does not speak: as in English
+    ['fr-FR', '1,234.5 m'], // A language that the page does not support falls back to English.
   ] as const) {
     const page = await openPage(t, address, { locale });
     await page.getByText(written, { exact: true }).waitFor();

@@ -100,7 +100,7 @@ test('Among thousands, a search by name and number selects exact matches, and th
   const page = await openList(t, hub, 'trackables');
   await page.getByText('1 to 25 of 2,000').waitFor();
   await page.getByRole('searchbox', { name: 'Search all lists' }).fill('Pallet 99');
-  // 99, and 990 to 999: not one whose id happens to have a 99 in it.
+  // 99, and 990 to 999, but no object whose id happens to contain 99.
   await page.getByText('1 to 11 of 11').waitFor();
   await page.getByLabel('Select this page').check();
   await page.getByRole('button', { name: 'Delete' }).click();
@@ -140,7 +140,7 @@ test('The JSON of an entity can be read, changed, and copied as a command that w
     await dialog.getByRole('button', { name: verb, exact: true }).click();
     await dialog.getByRole('button', { name: 'Copy as curl' }).click();
     const command = await dialog.locator('pre').innerText();
-    // The browser takes it after the click.
+    // The browser uses it after the click.
     await untilHolds(page, async () => (await copied(page)) === command);
     const before = (await hub.get(`/fences/${DOCK.id}?crs=local&zone_id=${HALL.id}`)).body;
     const { stdout } = await promisify(execFile)('bash', ['-c', command.replace('curl', 'curl -sS -i')]);

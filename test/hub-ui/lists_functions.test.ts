@@ -13,7 +13,7 @@ import { CELLAR, DOCK, FORKLIFT, HALL } from './ui_site.ts';
 
 const SEED = { seed: 20260101, numRuns: 300 };
 
-test('sortedBy compares numbers numerically, texts naturally, and sorts missing values last both ways', () => {
+test('sortedBy compares numbers numerically and strings naturally, and sorts missing values last in both directions', () => {
   const same = (row: string | number | undefined): string | number | undefined => row;
   const cases: readonly [readonly (string | number | undefined)[], unknown[], unknown[]][] = [
     [

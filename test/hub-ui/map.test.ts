@@ -58,7 +58,7 @@ test('An empty hub offers to draw a site, add a floor plan or run the demo, whic
   assert.deepEqual((await hub.get('/demo')).body, { state: 'running', is_there: true });
   await note.getByRole('button', { name: 'Stop and remove the demo' }).click();
   await guide.waitFor();
-  // The page is notified that its site was removed before its thread has exited.
+  // The page is notified of the removal of its site before the demo's thread has exited.
   await untilHolds(page, async () => (await hub.get('/demo')).body.state === 'stopped');
   assert.deepEqual((await hub.get('/demo')).body, { state: 'stopped', is_there: false });
   for (const kind of ['zones', 'fences', 'trackables', 'providers']) {
@@ -94,7 +94,7 @@ test('A clicked fence lists the objects inside, and glows on an entry', { skip }
   const [x, y] = await middle(page);
   const inside: [number, number] = [x + 40, y + 40];
   const look = async (): Promise<string> => JSON.stringify(await colorsAt(page, inside));
-  // 10 m are some 100 pixels: north of the fence is the hall alone, which a click before it is drawn would select.
+  // 10 m are some 100 pixels. North of the fence is only the hall, which a click before it is drawn would select.
   await untilHolds(page, async () => {
     const [hall, both] = [await colorsAt(page, [x + 40, y - 160]), await colorsAt(page, inside)];
     return hall.length > 1 && (both.at(-1)?.[3] ?? 0) > (hall.at(-1)?.[3] ?? 0);
@@ -161,7 +161,7 @@ test('A floor filter shows only objects on that floor, also below ground, and th
   await counts(page, '2 trackables');
 });
 
-test('Following a trackable keeps it in the middle', { skip }, async (t) => {
+test('Following a trackable keeps it in the center', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -195,7 +195,7 @@ test('The local view shows a zone in its local coordinates', { skip }, async (t)
   await page.getByLabel('View', { exact: true }).selectOption('Hall, in meters');
   await page.waitForURL(/zone=/);
   await counts(page, '1 trackable');
-  // The hall is 100 m wide and 60 m deep: its middle is the middle of the view.
+  // The hall is 100 m wide and 60 m deep: its center is the center of the view.
   await page.waitForURL((url) => {
     const [x = 0, y = 0] = (url.searchParams.get('at') ?? '').split(',').map(Number);
     return Math.abs(x - 50) < 6 && Math.abs(y - 30) < 6;
@@ -230,7 +230,7 @@ test('A measured line shows its geodesic length', { skip }, async (t) => {
   await page.getByRole('button', { name: 'Stop measuring' }).waitFor({ state: 'hidden' });
 });
 
-/** A plan of four colors: red at its top left, green to its right, blue and white below. */
+/** A plan of four colors: red at its top left, green to the right, blue and white below. */
 const PLAN =
   'data:image/svg+xml;base64,' +
   Buffer.from(
@@ -240,7 +240,7 @@ const PLAN =
 
 test('A floor plan is placed and rotated by its ground control points', { skip }, async (t) => {
   const hub = await openUiHub(t);
-  // The plan's left edge is the hall's x axis, which goes north; its upper edge is at the hall's far end.
+  // The plan's left edge is the hall's x axis, which points north; its upper edge is at the hall's far end.
   const points = [earth(0, 60), [0, 0], earth(0, 0), [0, 120], earth(100, 60), [200, 0]];
   await hub.post('/zones', { ...HALL, properties: { floor_plan: { image: PLAN, ground_control_points: points } } });
   const page = await lookAt(t, hub, [25, 45], '&layers=plans');
@@ -280,7 +280,7 @@ test('Clicking a cluster zooms to its members', { skip }, async (t) => {
   const page = await openPage(t, `${hub.origin}/hub-ui/?at=${longitude},${latitude}&z=15.5`);
   await counts(page, '4 trackables');
   await page.mouse.click(...(await middle(page)));
-  // Nine meters from the first to the last are a good part of the map, and the carts are drawn one by one.
+  // The nine meters from first to last are a large part of the map, and the carts are drawn individually.
   await page.waitForURL((url) => Number(url.searchParams.get('z')) > 19);
   await counts(page, '4 trackables');
   assert.equal(new URL(page.url()).searchParams.get('sel'), null);
@@ -288,14 +288,14 @@ test('Clicking a cluster zooms to its members', { skip }, async (t) => {
     (url) => Math.abs(Number((url.searchParams.get('at') ?? '').split(',')[1]) - earth(21.5, 20)[1]) < 1e-6,
   );
   const [x, y] = await middle(page);
-  // From the middle to the next cart, of which there is one every three meters.
+  // From the center to the next cart. Carts are three meters apart.
   const zoom = Number(new URL(page.url()).searchParams.get('z'));
   const metersPerPixel = (156_543.034 / 2 ** zoom) * Math.cos((50.11045 * Math.PI) / 180);
   await page.mouse.click(x, y + 1.5 / metersPerPixel);
   await panel(page).getByRole('heading', { name: 'Cart 2' }).waitFor();
 });
 
-test('Trackables that collide have a ring, until they part', { skip }, async (t) => {
+test('Trackables that collide have a ring until they separate', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await hub.post('/trackables', { type: 'omlox', name: 'Cart', location_providers: ['tag-2'], radius: 1 });
@@ -348,7 +348,7 @@ test('A trackable that is deleted leaves the map', { skip }, async (t) => {
   await hub.delete(`/fences/${DOCK.id}`);
 });
 
-/** Resolves when a layer has approximately this color there: plans are slightly transparent. */
+/** Resolves when a layer has approximately this color at a point. Plans are slightly transparent. */
 async function untilColor(page: Page, [r, g, b]: readonly [number, number, number]): Promise<void> {
   const point = await middle(page);
   const isNear = (one: number, other: number): boolean => Math.abs(one - other) < 40;

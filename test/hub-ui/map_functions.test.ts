@@ -70,7 +70,7 @@ test('northOf returns the direction of north in a rotated zone', () => {
   near([northOf(planeOfZone(ZONE))], [90], 0.1);
 });
 
-test('zoneOutline is the hull of the control points, whatever their order', () => {
+test('zoneOutline is the hull of the control points in any order', () => {
   const [a, b, c, d] = [
     [0, 0],
     [100, 0],
@@ -205,7 +205,7 @@ test('A search matches words by prefix, and codes only by distinctive parts', ()
   assert.ok(has({ name: 'Tag #7' }, '#7') && !has({ name: 'Tag 7' }, '#7'));
 });
 
-test('searchEntities puts the name itself first, however many begin with it', () => {
+test('searchEntities ranks an exact name first, however many names begin with the text', () => {
   const named = Array.from({ length: 300 }, (_, i): [string, Trackable] => {
     return [`t${299 - i}`, { id: `t${299 - i}`, name: `Pallet ${299 - i}`, type: 'omlox' }];
   });
@@ -255,10 +255,10 @@ const HOLE = [
 
 for (const [name, rings, widthPixels, wanted] of [
   ['below the upper edge', [WIDE], 60, [50, 37]],
-  ['lower, where a tip has no room', [DIAMOND], 40, [0, 27.75]],
+  ['lower, if a tip has no room', [DIAMOND], 40, [0, 27.75]],
   ['beside a hole', [WIDE, HOLE], 15, [10, 37]],
   ['below a hole that leaves no room', [WIDE, HOLE], 60, [50, 29.5]],
-  ['nowhere in what is too narrow', [WIDE], 120, undefined],
+  ['nowhere in a narrow shape', [WIDE], 120, undefined],
   ['nowhere in nothing', [[]], 10, undefined],
 ] as const) {
   test(`labelPosition places a name ${name}`, () => {

@@ -27,7 +27,7 @@ import type { FenceEvent } from '../../src/model/events.ts';
 const HALL_PLANE: Plane = { kind: 'zone', id: 'z', zone: { id: 'z', type: 'uwb' } };
 const NOTHING: LabelStates = new Map();
 
-/** A name of 40 pixels at a point, of a rank. */
+/** A name of 40 pixels at a point, with a rank. */
 function wanted(key: string, x: number, y: number, more: Partial<LabelRequest> = {}): LabelRequest {
   return { key, rank: 1, x, y, width: 40, sides: AROUND, isImportant: false, ...more };
 }
@@ -51,13 +51,13 @@ function standing({ names, symbols = [], blocks = [], before = NOTHING, nowMs = 
 const A = wanted('a', 100, 100);
 
 for (const [name, scene, sides] of [
-  ['at the right, where there is room', { names: [A] }, ['a right']],
+  ['at the right, if there is room', { names: [A] }, ['a right']],
   ['at the left at the edge of the screen', { names: [wanted('a', 380, 100)] }, ['a left']],
   ['beside symbols', { names: [A], symbols: [120, 100] }, ['a left']],
   ['above, between two symbols', { names: [A], symbols: [120, 100, 80, 100] }, ['a above']],
   ['nowhere among symbols', { names: [A], symbols: [120, 100, 80, 100, 100, 85, 100, 115] }, []],
   [
-    'on symbols, where it is important',
+    'on symbols, if it is important',
     { names: [wanted('a', 100, 100, { isImportant: true })], symbols: [120, 100, 80, 100, 100, 85, 100, 115] },
     ['a right'],
   ],
@@ -69,12 +69,12 @@ for (const [name, scene, sides] of [
   ['next to other names', { names: [A, wanted('b', 100, 102)] }, ['a right', 'b left']],
   ['of the higher rank first', { names: [A, wanted('b', 100, 102, { rank: 2 })] }, ['a left', 'b right']],
   [
-    'no more often than asked',
+    'no more often than requested',
     { names: [A, wanted('b', 100, 200), wanted('c', 200, 200)], most: 2 },
     ['a right', 'b right'],
   ],
   [
-    'at its one place or nowhere',
+    'at its only position or nowhere',
     {
       names: [wanted('f', 110, 100, { sides: ['here'], rank: 4 }), wanted('z', 120, 100, { sides: ['here'], rank: 3 })],
     },
@@ -84,7 +84,7 @@ for (const [name, scene, sides] of [
   test(`placeLabels writes names ${name}`, () => assert.deepEqual(standing(scene).sides, sides));
 }
 
-test('placeLabels lets no two names overlap, however many there are', () => {
+test('placeLabels lets no two names overlap, regardless of their number', () => {
   const names = Array.from({ length: 500 }, (_, i) => {
     const random = (n: number): number => ((i * n * 7_919) % 1_000) / 1_000;
     return wanted(`n${i}`, 400 * random(13), 300 * random(29), { rank: i % 4, width: 20 + (i % 50) });
@@ -162,7 +162,7 @@ test('Names of jittering objects do not flicker', () => {
     before = standings;
   }
   const most = Math.max(0, ...changes.values());
-  assert.ok(most <= 10, `in ten seconds a name came, went or changed its side ${most} times`);
+  assert.ok(most <= 10, `in ten seconds, a name appeared, disappeared or changed its side ${most} times`);
 });
 
 /** Points of the screen. */
@@ -229,7 +229,7 @@ for (const [name, points, counts, alone] of [
     0,
   ],
   [
-    'what would lie below a number',
+    'objects that a number would cover',
     [
       [40, 10],
       [45, 10],
@@ -267,16 +267,16 @@ test('clusterObjects omits selected objects, and extentOf covers the others', ()
 
 for (const [name, counts, before, wantedColors] of [
   ['by how frequent values are', { red: 5, blue: 9 }, {}, { blue: 1, red: 2 }],
-  ['by name, where two are as frequent', { '10': 2, '9': 2 }, {}, { '9': 1, '10': 2 }],
+  ['by name, if two are equally frequent', { '10': 2, '9': 2 }, {}, { '9': 1, '10': 2 }],
   ['as before, whatever is more frequent now', { red: 9, blue: 5 }, { blue: 1, red: 2 }, { red: 2, blue: 1 }],
   ['that are free', { red: 9, green: 5 }, { blue: 1, red: 2 }, { red: 2, green: 1 }],
   [
-    'to the eight most frequent, of which those that have one keep it for a while',
+    'to the eight most frequent values, which retain them for a while',
     { a: 9, b: 9, c: 9, d: 9, e: 9, f: 9, g: 9, h: 8, i: 9 },
     { h: 8 },
     { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8 },
   ],
-  ['to others in the end', { a: 9, b: 9, c: 9, d: 9, e: 9, f: 9, g: 9, h: 2, i: 9 }, { h: 8 }, { i: 8 }],
+  ['to others eventually', { a: 9, b: 9, c: 9, d: 9, e: 9, f: 9, g: 9, h: 2, i: 9 }, { h: 8 }, { i: 8 }],
 ] as const) {
   test(`assignColors gives colors ${name}`, () => {
     const found = assignColors(new Map(Object.entries(counts)), new Map(Object.entries(before)));
@@ -311,11 +311,11 @@ for (const [by, value] of [
   });
 }
 
-test('An invalid color mode in the URL falls back to the state', () => {
+test('An invalid color mode in the URL falls back to the stored one', () => {
   for (const text of [undefined, '', 'property:', 'shape']) assert.equal(colorByFrom(text), 'state');
 });
 
-test('propertyNames are those of values that can be colors, the most frequent first', () => {
+test('propertyNames are those with values that can be colored, the most frequent first', () => {
   const entities = [CART, { ...CART, properties: { load: 1, plan: {} } }].map((each) => each as never);
   assert.deepEqual(propertyNames(entities), ['load', 'isFull', 'owner']);
 });

@@ -42,7 +42,7 @@ async function isThere(page: Page, [x, y]: readonly [number, number], wanted: re
   return found.some((color) => wanted.every((part, at) => Math.abs(part - (color[at] ?? 0)) < 24));
 }
 
-/** How many dark pixels the layers of the map have in a box of the page: left, top, width and height. */
+/** Number of dark pixels that the layers of the map have in a box of the page: left, top, width and height. */
 async function inkIn(page: Page, [left, top, width, height]: readonly number[]): Promise<number> {
   return page.evaluate(`[...document.querySelectorAll('[data-map] canvas')].reduce((sum, canvas) => {
     const box = canvas.getBoundingClientRect();
@@ -89,7 +89,7 @@ test('Objects have colors by a property, which the legend explains with counts',
   await hub.put(`/trackables/${FORKLIFT.id}`, { ...FORKLIFT, properties: { owner: 'Lee' } });
   await untilHolds(page, async () => (await rows()) === 'Kim 2 Lee 2 Without a value 1');
 
-  // The address is the view.
+  // The URL contains the view.
   assert.equal(param(page, 'color'), 'property:owner');
   await page.reload();
   await untilHolds(page, async () => (await rows()).startsWith('Kim 2'));
@@ -101,7 +101,7 @@ test('Objects have colors by a property, which the legend explains with counts',
   assert.equal(param(page, 'color'), null);
 });
 
-test('A followed object stays in the middle until the user pans or presses Escape', { skip }, async (t) => {
+test('A followed object stays in the center until the user pans or presses Escape', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [20, 20]);
@@ -139,7 +139,9 @@ test('A followed object stays in the middle until the user pans or presses Escap
   await chip.waitFor({ state: 'detached' });
 });
 
-test('A wall shows the time and how many are in each fence, without navigation, until Escape', { skip }, async (t) => {
+test('Wall mode shows the time and the number of objects in each fence, without navigation, until Escape', {
+  skip,
+}, async (t) => {
   const hub = await openUiHub(t);
   await createSite(hub);
   await move(hub, 'tag-1', [50, 20]);
@@ -165,7 +167,7 @@ test('A wall shows the time and how many are in each fence, without navigation, 
   await page.getByRole('button', { name: 'Wall view' }).waitFor();
   assert.equal(param(page, 'wall'), null);
 
-  // No user is there to press a button when the connection is back.
+  // In wall mode, no user is there to press a button after a reconnect.
   await page.getByRole('button', { name: 'Wall view' }).click();
   await untilHolds(page, async () => (await rows()) === 'Dock A 1 Cellar 0');
   line.target = undefined;
@@ -176,7 +178,7 @@ test('A wall shows the time and how many are in each fence, without navigation, 
   await page.getByText('Connected').waitFor();
   await untilHolds(page, async () => (await rows()) === 'Cellar 0 Dock A 0');
 
-  // A screen that starts by itself opens the address, and stays awake until the view is left.
+  // An unattended screen opens the URL, and stays awake until it leaves the view.
   const asked = 'navigator.wakeLock.request = async (what) => { window.awake = what; return { release: ended } };';
   await page.addInitScript(`const ended = async () => { window.awake = 'released' }; ${asked}`);
   await page.goto(`${address}&wall=1`);

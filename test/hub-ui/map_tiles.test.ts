@@ -14,10 +14,10 @@ import { inTown, TOWN_TILE, townFile, townTile } from './town_map.ts';
 const skip = WITHOUT_BROWSER ?? false;
 
 const WATER = [215, 226, 234, 255];
-/** On the river, where no street is. */
+/** On the river, where there is no street. */
 const RIVER = inTown(2250, 2550);
 
-/** The color of the layer that lies lowest in the middle of a map. */
+/** Color of the lowest layer at the center of a map. */
 async function colorInTheMiddle(page: Page): Promise<Color | undefined> {
   const { x, y, width, height } = (await page.locator('[data-map]').boundingBox()) ?? assert.fail('there is no map');
   return (await colorsAt(page, [x + width / 2, y + height / 2]))[0];
@@ -61,7 +61,7 @@ test('Map tiles are loaded from the configured URL, with their attribution', { s
   await untilHolds(page, async () => asked.includes('/3/4/3.svg'));
 });
 
-test('Vector tiles are drawn in the colors of the theme; without them there is the world', { skip }, async (t) => {
+test('Vector tiles are drawn in the colors of the theme; without them, the world is drawn', { skip }, async (t) => {
   const tiles = new Map([[`/${TOWN_TILE}.mvt`, townTile()]]);
   let isThere = true;
   const server = await openTileServer((request, response) => {
@@ -111,7 +111,7 @@ test('A map file next to the configuration is used as the map, and the page repo
   await alert.waitFor({ state: 'hidden' });
   await page.getByText('© Town survey').waitFor();
   await untilHolds(page, async () => String(await colorInTheMiddle(page)) === String(WATER));
-  // Around the town there is the world.
+  // The world is drawn around the town.
   await page.goto(`${hub.origin}/hub-ui/?at=10,50&z=5`);
   await page.getByText('Natural Earth').waitFor();
 });

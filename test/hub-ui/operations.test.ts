@@ -30,7 +30,7 @@ test('Operations show the connection state: connected, stale, reconnecting, and 
   await connection.getByText('Reconnecting').waitFor();
   await itself.getByText('No answer').waitFor();
   await itself.getByText('The hub cannot be reached').waitFor();
-  // The button moves when the banner comes.
+  // The banner moves the button.
   await page.getByRole('button', { name: 'Try now' }).waitFor();
   line.target = hub.hub.port;
   // The page may reconnect before the click, which removes the button.
@@ -43,7 +43,7 @@ test('Operations show the connection state: connected, stale, reconnecting, and 
   await page.close();
 });
 
-test('Operations show rates, sources, sessions, usage, the license and the way to the API', { skip }, async (t) => {
+test('Operations show rates, sources, sessions, usage, the license and the link to the API', { skip }, async (t) => {
   const hub = await openUiHub(t, { license_public_keys: (await openIssuer()).publicKeys });
   await createSite(hub);
   const version = (await hub.get('/version')).body;

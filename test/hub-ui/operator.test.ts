@@ -89,7 +89,7 @@ test('Counts and positions have one format', { skip }, async (t) => {
   await page.getByText('1,200 inside').waitFor();
 });
 
-test('A text that is neither a position nor a name on the map is rejected with the reason', { skip }, async (t) => {
+test('Text that is neither a position nor a name on the map is rejected with the reason', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
   const field = page.getByRole('textbox', { name: 'Go to a position or place' });
@@ -169,7 +169,7 @@ for (const [what, count, { before, isFar }, expected] of [
   ['few, from far away', 30, { before: 'single', isFar: true }, 'clusters'],
   ['many', 1_000, { before: 'single', isFar: false }, 'small'],
   ['a crowd', 3_000, { before: 'single', isFar: false }, 'clusters'],
-  ['fewer than a crowd that were one', 1_800, { before: 'clusters', isFar: false }, 'clusters'],
+  ['fewer than a crowd, drawn as one', 1_800, { before: 'clusters', isFar: false }, 'clusters'],
   ['as many that were none', 1_800, { before: 'small', isFar: false }, 'small'],
 ] as const) {
   test(`densityOf shows ${what} as ${expected}`, () => {

@@ -18,7 +18,7 @@ interface ApiDocument {
 
 /** A hub below a prefix that the proxy strips, or that its settings contain. */
 const PROXIES = [
-  { what: 'that a proxy takes off', strips: true, settings: {} },
+  { what: 'that a proxy strips', strips: true, settings: {} },
   { what: 'that a proxy passes on', strips: false, settings: { base_path: PREFIX } },
 ] as const;
 

@@ -35,7 +35,7 @@ for (const expression of [
   });
 }
 
-test('a value is missing, or no number, at its place', () => {
+test('a missing or invalid number is reported at its field', () => {
   assert.equal(problemOf({ property: 'accuracy', by: '<', value: 'far' }), 'This must be a number');
   assert.equal(problemOf({ property: 'type', by: '=', value: ' ' }), 'Enter a value to compare with');
   assert.equal(problemOf({ property: 'accuracy', by: '<', value: '0.5' }), undefined);
@@ -78,14 +78,14 @@ for (const { name, locations, rules, winner, why } of [
     why: 'rule',
   },
   {
-    name: 'the one that is young enough',
+    name: 'the one that is recent enough',
     locations: [UWB, GPS],
     rules: ['timestamp_diff < 1500'],
     winner: 'b',
     why: 'rule',
   },
 ]) {
-  test(`what counts is ${name}`, () => {
+  test(`the selected location is ${name}`, () => {
     const ordered = rules.map((expression, i) => ({ expression, priority: i + 1 }));
     const found = ranked(locations, ordered, NOW_MS);
     assert.equal(found.candidates[0]?.location.provider_id, winner);

@@ -36,7 +36,7 @@ type View = string | { readonly path: string; readonly act: (page: Page, base: s
 const press = (page: Page, name: string): Promise<void> =>
   page.getByRole('button', { name, exact: true }).first().click();
 
-/** Two people change a fence: one in the page, the other by the API. */
+/** Two users change a fence: one in the page, the other through the API. */
 async function conflict(page: Page, base: string): Promise<void> {
   const name = page.getByLabel('Name', { exact: true });
   const before = await name.inputValue();
@@ -149,10 +149,10 @@ const VIEWS: Readonly<Record<string, View>> = {
 /** Views of an empty hub. */
 const EMPTY_VIEWS = { 'map-empty': '', 'map-world': '?at=11,49&z=4.6' };
 
-/** Views of a hub whose map is a file, in a town at the halls of the demo, and of one that has lost it. */
+/** Views of a hub whose map is a file of a town at the halls of the demo, and of one that has lost it. */
 const TOWN_VIEWS = { 'map-town': '?at=8.6007,50.0503&z=15.6', 'map-town-near': '' };
 const LOST_TOWN_VIEWS = { 'map-town-lost': '?at=8.6014,50.0585&z=4' };
-/** Views once there are alerts. */
+/** Views after alerts were raised. */
 const ALERT_VIEWS: Readonly<Record<string, string>> = {
   alerts: 'alerts?show=all',
   'alerts-rules': 'alerts/rules',
@@ -210,12 +210,12 @@ async function openFile(page: Page, name: string): Promise<void> {
   await page.getByLabel('File to import').setInputFiles(join(ROOT, 'test', 'hub-ui', 'files', name));
 }
 
-/** The shift recorded before the demo starts: how long ago it ended, and its duration. */
+/** The shift recorded before the demo starts: its age and its duration. */
 const SHIFT_MS = 8 * 3_600_000;
 const SHIFT_AGO_MS = 3_600_000;
 const SHIFT_STEP_MS = 10_000;
 
-/** Views of the shift, of which a time is given. */
+/** Views of the shift at a given time. */
 function viewsOfThePast(atMs: number): Readonly<Record<string, View>> {
   const [time, until] = [timeText(atMs), timeText(atMs + SHIFT_MS / 2)];
   const layers = 'layers=trackables,zones,fences,plans,labels,tails';
@@ -277,7 +277,7 @@ async function alertOfDemo(base: string): Promise<void> {
   }
 }
 
-/** Tags that belong to nothing, some of which have been silent for a while. */
+/** Unassigned tags, some of which have been silent for a while. */
 async function leaveSpareTags(base: string): Promise<void> {
   const locations = [0, 40, 400, 4_000, 90_000].map((silentSeconds, i) => ({
     provider_id: `spare-tag-${i + 1}`,
@@ -292,7 +292,7 @@ async function leaveSpareTags(base: string): Promise<void> {
   if (!answer.ok) throw new Error(`Cannot leave spare tags: ${await answer.text()}`);
 }
 
-/** The demo site, which moves until the process ends. */
+/** The demo site, which moves until the process exits. */
 async function startDemo(origin: string): Promise<ChildProcess> {
   const demo = spawn(process.execPath, [join(ROOT, 'src', 'cli', 'cli.ts'), 'demo', '--hub', origin], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -303,7 +303,7 @@ async function startDemo(origin: string): Promise<ChildProcess> {
   return demo;
 }
 
-/** The page opened from its cached shell while no hub answers. */
+/** The page opened from its cached shell while no hub responds. */
 async function takeAlone(browser: Browser, origin: string): Promise<void> {
   for (const theme of ['light', 'dark'] as const) {
     for (const width of [1280, 390]) {

@@ -14,14 +14,14 @@ function healthOf(hubs: Readonly<Record<string, readonly [subscriptions: number,
 }
 
 for (const [what, before, now, expected] of [
-  ['nothing is known of before', undefined, { a: [1, 10], b: [2, 20] }, [3, null, 30]],
+  ['an unknown previous state', undefined, { a: [1, 10], b: [2, 20] }, [3, null, 30]],
   ['both have answered before', { a: [1, 4], b: [1, 16] }, { a: [1, 10], b: [2, 20] }, [3, 5, 30]],
   ['one is new', { a: [1, 4] }, { a: [1, 10], b: [2, 20] }, [3, 3, 30]],
   ['one was restarted', { a: [1, 4], b: [1, 50] }, { a: [1, 10], b: [2, 20] }, [3, 3, 30]],
   ['one is gone', { a: [1, 4], b: [1, 50] }, { a: [1, 10] }, [1, 3, 10]],
   ['nothing was sent', { a: [0, 4] }, { a: [0, 4] }, [0, 0, 4]],
 ] as const) {
-  test(`sentOf sums the sent events of hubs, where ${what}`, () => {
+  test(`sentOf sums the sent events of hubs, for ${what}`, () => {
     const earlier = before && { value: healthOf(before), atMs: 1_000 };
     const [sent] = sentOf({ value: healthOf(now), atMs: 3_000, before: earlier });
     assert.deepEqual([sent?.subscriptions, sent?.perSecond, sent?.total], expected);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openTestHub } from '../support/running_hub.ts';
 
-test('A hub serves its web UI at /hub-ui, and leads there from where older releases had it', async (t) => {
+test('A hub serves its web UI at /hub-ui, and redirects URLs of earlier releases to it', async (t) => {
   const builder = new URL('../../src/build_ui.mjs', import.meta.url).href;
   const { ensureBuilt } = (await import(builder)) as { ensureBuilt(): void };
   ensureBuilt();

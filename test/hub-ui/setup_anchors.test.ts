@@ -34,7 +34,7 @@ for (const [name, anchor, zone, plane, wanted] of PLACES) {
   });
 }
 
-test('An anchor is placed on the earth and in the meters of its zone, keeps its heights, and places the zone', {
+test('An anchor is placed on the map and in the meters of its zone, keeps its heights, and georeferences the zone', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -89,7 +89,7 @@ test('Anchors are shown on the live map, found by a search, and described in a p
   const panel = page.getByRole('complementary', { name: 'Selected anchor' });
   await panel.getByText('20.00 m, 30.00 m, 4 m high').waitFor();
   await panel.getByText('Hall').waitFor();
-  // Zoomed in, in the middle of the map.
+  // Zoomed in, at the center of the map.
   const [at] = await Promise.all([page.locator('[data-map]').first().boundingBox(), page.waitForURL(/at=8\.679581/)]);
   assert.ok(at !== null);
   await panel.getByRole('button', { name: 'Close' }).click();

@@ -149,7 +149,7 @@ test('A fence stored in a UTM plane changes its plane only after confirmation', 
   }
 });
 
-test('A fence takes the outline of a zone, and a circle is drawn from its middle', { skip }, async (t) => {
+test('A fence takes the outline of a zone, and a circle is drawn from its center', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', HALL);
   const page = await openPage(t, `${hub.origin}/hub-ui/fences/new`, { theme: 'dark' });

@@ -38,7 +38,7 @@ test('carried leaves an unchanged ring as it is, to the last digit', () => {
 
 const CHANGES: readonly { name: string; ring: number[][]; heights: number[] }[] = [
   {
-    name: 'a corner that is dragged keeps its height',
+    name: 'a dragged corner keeps its height',
     ring: [
       [0, 0],
       [12, 1],
@@ -49,7 +49,7 @@ const CHANGES: readonly { name: string; ring: number[][]; heights: number[] }[] 
     heights: [1, 2, 3, 4, 1],
   },
   {
-    name: 'a corner that is dragged onto another keeps its own height',
+    name: 'a corner dragged onto another keeps its own height',
     ring: [
       [0, 0],
       [10, 10],
@@ -60,7 +60,7 @@ const CHANGES: readonly { name: string; ring: number[][]; heights: number[] }[] 
     heights: [1, 2, 3, 4, 1],
   },
   {
-    name: 'both ends of a ring go together',
+    name: 'both ends of a ring move together',
     ring: [
       [-1, -1],
       [10, 0],
@@ -83,7 +83,7 @@ const CHANGES: readonly { name: string; ring: number[][]; heights: number[] }[] 
     heights: [1, 2, 2.5, 3, 4, 1],
   },
   {
-    name: 'a corner that is taken away leaves the others alone',
+    name: 'removing a corner leaves the others unchanged',
     ring: [
       [0, 0],
       [10, 0],
@@ -93,7 +93,7 @@ const CHANGES: readonly { name: string; ring: number[][]; heights: number[] }[] 
     heights: [1, 2, 4, 1],
   },
   {
-    name: 'the first corner can be taken away',
+    name: 'the first corner can be removed',
     ring: [
       [10, 0],
       [10, 10],
@@ -164,7 +164,7 @@ test('No sequence of corner edits loses or invents a height', () => {
   );
 });
 
-test('Corners that are changed in the table leave every other position as it is, heights included', () => {
+test('Corners changed in the table leave every other position unchanged, including heights', () => {
   const corner = fc.tuple(uniform(-50, 50), uniform(-50, 50), uniform(-20, 90));
   fc.assert(
     fc.property(fc.array(corner, { minLength: 4, maxLength: 9 }), fc.nat(), (open, which) => {
@@ -193,7 +193,7 @@ function same([x, y]: MapPoint): (other: MapPoint) => boolean {
   return ([otherX, otherY]) => Math.hypot(x - otherX, y - otherY) < 1e-5;
 }
 
-test('carried gives no heights to a flat ring', () => {
+test('carried adds no heights to a flat ring', () => {
   const flat = SQUARE.map(([x = 0, y = 0]) => [x, y]);
   assert.deepEqual(carried(flat, [[0, 0], [5, -1], ...drawn(flat).slice(1)], METERS)[1], [5, -1]);
 });
@@ -293,7 +293,7 @@ for (const [text, expected] of [
   ['139.75, 35.68', [139.75, 35.68, false]],
   ['35.68, 139.75', [139.75, 35.68, false]],
   ['35,68; 139,75', [139.75, 35.68, false]],
-  // Directions decide.
+  // Compass directions decide.
   ['50.11 N, 8.68 E', [8.68, 50.11, false]],
   ['8.68° E 50.11° N', [8.68, 50.11, false]],
   ['N50.11 W8.68', [-8.68, 50.11, false]],
@@ -304,7 +304,7 @@ for (const [text, expected] of [
   ['50° 06,600′ n; 8° 40,800′ w', [-8.68, 50.11, false]],
   [`8°40'48" 50°06'36"`, [8.68, 50.11, true]],
   [`-8°40'48" -50°06'36"`, [-8.68, -50.11, true]],
-  // Texts that are not a position may be names.
+  // Strings that are not a position may be names.
   ['Hall 1', undefined],
   ['50.11 N, 8.68 N', undefined],
   [`50°66'00"N 8°40'48"E`, undefined],

@@ -4,7 +4,7 @@ import { untilHolds } from '../support/browser.ts';
 
 type Place = readonly [number, number];
 
-/** A map of the page on which a test points at positions: longitude and latitude, or meters. */
+/** A map of the page on which a test clicks positions: longitude and latitude, or meters. */
 export class TestMap {
   readonly #page: Page;
   readonly #box: Locator;
@@ -35,7 +35,7 @@ export class TestMap {
     });
   }
 
-  /** The position in the middle of the map. */
+  /** Position at the center of the map. */
   async middle(): Promise<Place> {
     const { left, top, width, height } = await this.#rectangle();
     return this.placeAt(left + width / 2, top + height / 2);

@@ -5,7 +5,7 @@ import { createSite, FORKLIFT, move } from './ui_site.ts';
 
 const skip = WITHOUT_BROWSER ?? false;
 
-test('A trackable is created with providers, a shape and a rule that is checked while it is written', {
+test('A trackable is created with providers, a shape and a rule that is validated while it is typed', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -37,7 +37,7 @@ test('A trackable is created with providers, a shape and a rule that is checked 
   ]);
 });
 
-test('Members without a control survive an edit of a trackable, and the wrong rule is named', { skip }, async (t) => {
+test('Members without a control survive an edit of a trackable, and the invalid rule is named', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const properties = { driver: 'Kim', deep: { list: [1, null] } };
   await hub.post('/trackables', { ...FORKLIFT, properties, radius: 1.5 });

@@ -7,7 +7,7 @@ const skip = WITHOUT_BROWSER ?? false;
 
 const WRITTEN = '{"driver": "Kim", "load": [1, {"deep": -0.05}]}';
 
-/** Writes at the end of a field, key by key, as people do. */
+/** Types at the end of a field, key by key, as users do. */
 async function type(page: Page, label: string, text: string): Promise<void> {
   const field = page.getByLabel(label, { exact: true });
   await field.click();
@@ -57,7 +57,7 @@ test('Properties follow an undo, and block saving while they are incomplete', { 
   assert.ok(await save.isEnabled());
 });
 
-test('Numbers are typed as they are written: below zero, with zeros, and from an empty field', { skip }, async (t) => {
+test('Numbers can be typed as they are written: negative, with zeros, and into an empty field', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/anchors/new`);
   await type(page, 'Id', 'greenwich');

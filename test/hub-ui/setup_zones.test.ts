@@ -12,7 +12,7 @@ const skip = WITHOUT_BROWSER ?? false;
 const RED = 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP8z8DAwMDAAAAHFAECrr4l3wAAAABJRU5ErkJggg==';
 const PLAN = { name: 'plan.png', mimeType: 'image/png', buffer: Buffer.from(RED, 'base64') };
 
-test('Ground control points are placed by pairs of clicks, dragged, and say how well they fit', { skip }, async (t) => {
+test('Ground control points are placed by pairs of clicks, dragged, and show their residuals', { skip }, async (t) => {
   const hub = await openUiHub(t);
   await hub.post('/zones', { ...HALL, ground_control_points: HALL.ground_control_points.slice(0, 6) });
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/${HALL.id}`);
@@ -104,7 +104,7 @@ test('A zone is drawn on the map, and placed by its extent', { skip }, async (t)
       [20, 10],
     ],
   );
-  // The y axis goes east, so the x axis goes south.
+  // The y axis points east, so the x axis points south.
   assert.ok(turned[2][1] < 50.11 && Math.abs(turned[2][0] - 8.68) < 1e-6, `${turned[2]}`);
 });
 
@@ -160,7 +160,7 @@ async function savedPlan(page: Page, hub: TestHub, file: { name: string; mimeTyp
   return { image: image as string, width, height };
 }
 
-/** A PNG of noise, which no encoding makes small, in base64. */
+/** A base64 PNG of noise, which no encoding compresses. */
 const noise = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const canvas = document.createElement('canvas');
@@ -196,7 +196,7 @@ test('An SVG with only a view box becomes a plan of its aspect ratio', { skip },
   assert.deepEqual([width, height], [3000, 1200]);
 });
 
-test('On an empty hub a floor plan comes first: it is put where the map has gone to, and places its zone', {
+test('On an empty hub a floor plan comes first: it is placed at the center of the map, and georeferences its zone', {
   skip,
 }, async (t) => {
   const hub = await openUiHub(t);
@@ -231,7 +231,7 @@ test('On an empty hub a floor plan comes first: it is put where the map has gone
   );
   const middle = [0, 1].map((axis) => (rows[0][axis] + rows[4][axis]) / 2);
   assert.ok(Math.hypot(...middle.map((each, axis) => each - (earth(50, 30)[axis] ?? 0))) < 3e-6, `${middle}`);
-  assert.ok(rows[2][1] < rows[0][1], 'its top is in the east, so its lower edge goes south');
+  assert.ok(rows[2][1] < rows[0][1], 'its top is in the east, so its lower edge points south');
   const { ground_control_points: plan } = properties.floor_plan;
   assert.deepEqual(
     plan.filter((_: unknown, i: number) => i % 2 === 1),
@@ -245,7 +245,7 @@ test('On an empty hub a floor plan comes first: it is put where the map has gone
   assert.deepEqual(plan[0], rows[0]);
 });
 
-test('On an empty hub a floor plan is placed by clicks, and its zone by it', { skip }, async (t) => {
+test('On an empty hub, a floor plan and its zone are placed by clicks', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
   await page.getByLabel('Image of the floor plan').setInputFiles(PLAN);
@@ -271,7 +271,7 @@ test('On an empty hub a floor plan is placed by clicks, and its zone by it', { s
   assert.ok(Math.abs(length - 10) < 0.6 && across === 0, `${length} ${across}`);
 });
 
-/** Resolves when a position is in the middle of a map. */
+/** Resolves when a position is at the center of a map. */
 async function isAt(page: Page, map: TestMap, [longitude, latitude]: readonly [number, number]): Promise<void> {
   await untilHolds(page, async () => {
     const [x, y] = await map.middle();

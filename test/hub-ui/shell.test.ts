@@ -33,7 +33,7 @@ for (const [locale, connected, steps] of [
   });
 }
 
-test('Every place of the navigation has an address, and the way back leads back', { skip }, async (t) => {
+test("Every page of the navigation has a URL, and the browser's Back button works", { skip }, async (t) => {
   const hub = await openUiHub(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`);
   const rail = page.getByRole('navigation', { name: 'Main' }).first();

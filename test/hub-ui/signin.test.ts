@@ -61,7 +61,7 @@ test('A viewer is offered no control that changes data', { skip }, async (t) => 
   assert.equal(await page.getByRole('button', { name: 'Import' }).count(), 0);
 });
 
-test('A viewer of an empty hub reads that there is nothing yet', { skip }, async (t) => {
+test('A viewer of an empty hub sees an empty state without setup buttons', { skip }, async (t) => {
   const hub = await openSignedSite(t, { site: [] });
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   await signIn(page, 'viewer');
@@ -70,7 +70,7 @@ test('A viewer of an empty hub reads that there is nothing yet', { skip }, async
   assert.equal(await empty.getByRole('button').count(), 0);
 });
 
-test('A tag owner reads that their roles give no access, and no message of the API', { skip }, async (t) => {
+test('A tag owner sees that their roles give no access, and no message of the API', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/operations`, { mayFail: true });
   await signIn(page, 'tag-owner');
@@ -111,7 +111,7 @@ for (const [role, viewerMay] of [
   ['without imports', ''],
   ['with imports of no kind', IMPORTS],
 ] as const) {
-  test(`A role ${role} has no button to import`, { skip }, async (t) => {
+  test(`A role ${role} has no Import button`, { skip }, async (t) => {
     const hub = await openSignedSite(t, { viewerMay });
     const page = await openPage(t, `${hub.origin}/hub-ui/lists`, { mayFail: true });
     await signIn(page, 'viewer');
@@ -184,14 +184,14 @@ test('Demo buttons are disabled with the reason for users who may not create and
   assert.equal(await note.getByRole('button').count(), 0, 'a role without the demo has no buttons of it');
 });
 
-test('A user with partial access is led only to the permitted pages', { skip }, async (t) => {
+test('A user with partial access is only led to permitted pages', { skip }, async (t) => {
   const hub = await openSignedSite(t);
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   await signIn(page, 'tag-owner');
   const links = page.getByRole('navigation', { name: 'Main' }).locator('a[title]');
   const seen = ['Map', 'Events', 'Operations', 'Fences', 'Trackables', 'Providers', 'Lists'];
   await untilHolds(page, async () => (await links.allTextContents()).join() === seen.join());
-  // Of the site, only the fence that they own.
+  // The only part of the site that the user owns is the fence.
   await page.getByRole('combobox', { name: 'Search the site' }).fill('a');
   await page.getByRole('option').first().waitFor();
   const found = page.getByRole('option').getByText(/Dock|Hall/);

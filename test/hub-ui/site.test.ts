@@ -121,7 +121,7 @@ test('withSite rejects writing methods', () => {
   assert.equal(headers?.['Allow'], 'GET, HEAD');
 });
 
-test('withSite says what to do if the page was never built', () => {
+test('withSite explains what to do if the page was never built', () => {
   const { status, body } = ask('/hub-ui/', { files: new Map() });
   assert.equal(status, 503);
   assert.match(String(body), /npm run build:ui/);
@@ -147,7 +147,7 @@ const TILES = [
 const OWN = { 'img-src': "img-src 'self' data: blob:", 'connect-src': "connect-src 'self'" };
 
 for (const [url, kind, directive, origin] of TILES) {
-  test(`withSite lets the page have ${kind} at ${url} from ${origin ?? 'this hub'}, and nothing else`, () => {
+  test(`withSite permits the page ${kind} at ${url} from ${origin ?? 'this hub'}, and nothing else`, () => {
     assert.equal(kindOfTiles(url), kind);
     const settings = { ...SETTINGS, map_tiles: { url, kind, attribution: '', max_zoom: null } };
     const policy = ask('/hub-ui/', { settings }).headers?.['Content-Security-Policy']?.split('; ') ?? [];
@@ -174,7 +174,7 @@ for (const [header, size, start, end] of [
   ['bytes=0-1,5-6', 1_000, undefined, undefined],
   ['lines=0-1', 1_000, undefined, undefined],
 ] as const) {
-  test(`"${header}" of ${size} bytes asks for ${start === undefined ? 'nothing' : `${start} up to ${end}`}`, () => {
+  test(`"${header}" of ${size} bytes requests ${start === undefined ? 'nothing' : `${start} up to ${end}`}`, () => {
     assert.deepEqual(rangeOf(header, size), start === undefined ? undefined : { start, end });
   });
 }

@@ -80,12 +80,12 @@ for (const [what, bytes] of [
   ['UTF-16 with tabs', Buffer.from(`\ufeff${TEXT.replaceAll(';', '\t')}`, 'utf16le')],
   ['bars', Buffer.from(TEXT.replaceAll(';', '|'))],
   ['LF', Buffer.from(TEXT.replaceAll('\r\n', '\n'))],
-  ['CR, as old Macs end lines', Buffer.from(TEXT.replaceAll('\r\n', '\r'))],
+  ['CR, as in files of old Macs', Buffer.from(TEXT.replaceAll('\r\n', '\r'))],
   ['a line sep=;', Buffer.from(`sep=;\r\n${TEXT}`)],
   ['a line sep=, that declares another separator than it seems', Buffer.from(`sep=,\n${TEXT.replaceAll(';', ',')}`)],
   ['blank lines and empty fields at the end', Buffer.from(`\r\n${TEXT.replaceAll('\r\n', ';;\r\n\r\n')}`)],
   ['blanks around quotes', Buffer.from(TEXT.replace(';"', ' ; "').replace('";', '" ;'))],
-  ['no line end at the end', Buffer.from(TEXT.trimEnd())],
+  ['no line break at the end', Buffer.from(TEXT.trimEnd())],
 ] as const) {
   test(`A table in ${what} is read exactly`, () => {
     const { columns, rows } = readCsv(decodeText(bytes).text);
@@ -198,7 +198,7 @@ for (const [text, kind] of [
   test(`${JSON.stringify(text)} lists ${kind}`, () => assert.equal(guessKind(readCsv(text)), kind));
 }
 
-test('Two columns with the ids of providers are one list, and other members are given once', () => {
+test('Two columns with the ids of providers are merged into one list, and a duplicate of another member is an error', () => {
   const [cart] = trackablesOf('Name,Tag 1,Tag 2\nPump,tag-1,"tag-2, tag-3"');
   assert.deepEqual(cart?.['location_providers'], ['tag-1', 'tag-2', 'tag-3']);
   const table = readCsv('a,b,crew,properties.crew\n1,2,3,4');
@@ -241,7 +241,7 @@ for (const cell of ['60,000', '60.000']) {
   });
 }
 
-test('Texts keep their zeros and digits, and are not numbers', () => {
+test('Strings keep their zeros and digits, and are not numbers', () => {
   const [cart] = trackablesOf('name,Tag,crew,serial,rate\n007,0012,007,723413320329068590,"1,500"');
   assert.deepEqual(cart, {
     id: stableId('carts.csv 007'),
@@ -271,7 +271,7 @@ test('Rows name each other as parents by the ids of the file', () => {
   assert.equal(box?.['parent'], truck?.['id']);
 });
 
-test('Rows without a name, or with the tag of another trackable, are warned about', () => {
+test('Rows without a name, or with the tag of another trackable, cause a warning', () => {
   const document = documentOf(readCsv('Name,Tag ID\nPump 1,tag-1\n,tag-2\nPump 3,"tag-1, tag-9"\nPump 1,tag-3\n'));
   const cart = { id: UUID_A, type: 'omlox', name: 'Cart', location_providers: ['tag-9'] } as const;
   const hub: HubEntities = new Map([['trackables', new Map([[UUID_A, cart]])]]) as never;
@@ -287,7 +287,7 @@ test('Rows without a name, or with the tag of another trackable, are warned abou
       'Row 4, Pump 3: Its provider tag-9 is also the provider of Cart.',
     ],
   );
-  // A table that does not give names or tags changes neither.
+  // A table without columns for names or tags changes neither.
   assert.deepEqual(warningsOf(documentOf(readCsv(`id,radius\n${UUID_A},2\n`)), hub), []);
 });
 

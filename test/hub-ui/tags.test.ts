@@ -103,7 +103,7 @@ test('A tag owner sees silent and unassigned tags, and assigns them', { skip }, 
   await page.getByLabel('Unassigned', { exact: true }).check();
   await untilHolds(page, async () => (await shown()) === 3);
 
-  // One click makes a trackable of it, and another one takes that back.
+  // One click creates a trackable for it, and another one reverts that.
   await page.getByRole('button', { name: 'Assign tag-9' }).click();
   await page.getByRole('button', { name: 'Create “tag-9” and assign it' }).click();
   await row('tag-9').waitFor({ state: 'detached' });

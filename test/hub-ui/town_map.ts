@@ -1,9 +1,9 @@
 import { type TileFeature, tileFile, vectorTile } from '../support/map_tiles.ts';
 
-/** The zoom level of the single tile of the town. */
+/** Zoom level of the single tile of the town. */
 const ZOOM = 14;
 const TILES = 2 ** ZOOM;
-/** The halls of the demo are at its southern edge. */
+/** The halls of the demo are at the southern edge of the tile. */
 const [COLUMN, ROW] = [8583, 5552];
 
 export const TOWN_TILE = `${ZOOM}/${COLUMN}/${ROW}`;
@@ -33,7 +33,7 @@ export function townTile(): Buffer {
   ]);
 }
 
-/** The town as a PMTiles file, and the same once more in the south. */
+/** The town as a PMTiles archive, with a copy of it in the south. */
 export function townFile(): Buffer {
   const metadata = { attribution: '<a href="https://survey.example">© Town survey</a>' };
   const tiles = { [TOWN_TILE]: townTile(), [`${ZOOM}/${COLUMN}/${ROW + 1}`]: townTile() };
@@ -61,7 +61,7 @@ function ways(): TileFeature[] {
   ];
 }
 
-/** Three on most blocks. */
+/** Three houses on most blocks. */
 function houses(): TileFeature[] {
   return TREES.flatMap((_, block) =>
     [0, 1, 2, 3, 4, 5, 6, 7].flatMap((row) =>

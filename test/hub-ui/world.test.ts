@@ -58,7 +58,7 @@ test('worldOf distinguishes coasts from borders, and places a name where its cou
   ]);
 });
 
-test('worldOf draws what lies across the antimeridian in one piece, and closes Antarctica at its pole', () => {
+test('worldOf draws shapes across the antimeridian in one piece, and closes Antarctica at its pole', () => {
   const file = new URL('../../node_modules/world-atlas/countries-110m.json', import.meta.url);
   const { land } = worldOf(JSON.parse(readFileSync(file, 'utf8')) as Topology);
   for (const { points } of land) {
@@ -127,7 +127,7 @@ test('An empty hub shows the world in both themes, which fades as the map zooms 
     assert.ok(blue - red > 10, `water is blue in the ${colorScheme} theme, found ${[red, blue]}`);
   }
   await page.getByRole('region', { name: 'Live map' }).focus();
-  // The finer coasts come before the map is near enough for them to be missed.
+  // The detailed coasts are loaded before the map is zoomed in far enough to show them.
   const fine = page.waitForResponse((response) => response.url().includes('countries-50m'));
   while (zoom() < 10) {
     const before = zoom();

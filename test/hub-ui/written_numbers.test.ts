@@ -70,16 +70,16 @@ const DETECTED: readonly [texts: readonly string[], sign: DecimalSign | undefine
 ];
 
 for (const [texts, sign, undecided] of DETECTED) {
-  test(`The decimal sign of ${texts.join(' and ')} is ${sign ?? 'not known'}`, () => {
+  test(`The decimal sign of ${texts.join(' and ')} is ${sign ?? 'unknown'}`, () => {
     assert.deepEqual(detectSign(texts), { sign, undecided });
   });
 }
 
-test('An ambiguous number is not a number without a decimal sign', () => {
+test('An ambiguous number is rejected without a decimal sign', () => {
   assert.deepEqual([numberOfText('60,000', undefined), numberOfText('60', undefined)], [undefined, 60]);
 });
 
-test('Any number that is alone in its table survives a round trip', () => {
+test('Any number alone in its table survives a round trip', () => {
   fc.assert(
     fc.property(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()), (number) => {
       const text = textOfNumber(number);
@@ -91,7 +91,7 @@ test('Any number that is alone in its table survives a round trip', () => {
 });
 
 for (const locale of ['en-US', 'de-DE', 'fr-FR', 'de-CH', 'en-IN', 'pl-PL']) {
-  test(`Numbers as ${locale} writes them are read, or are ambiguous`, () => {
+  test(`Numbers formatted for ${locale} are parsed, or are ambiguous`, () => {
     const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 });
     const decimal = format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value as DecimalSign;
     fc.assert(

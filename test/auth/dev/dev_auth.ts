@@ -9,12 +9,12 @@ import { BROWSER_CLIENT, type IdentityProvider, openIdentityProvider } from '../
 import { CLIENT } from '../issuer.ts';
 import { DEV } from './people.ts';
 
-/** Ports of the admin UI while it is worked on: served by the hub, and by its own tool. */
+/** Ports of the web UI during development: served by the hub, and by the development server. */
 const UI_PORTS = [8081, 5173];
 
 const FOLDER = join(import.meta.dirname, '../../../test-output/dev-auth');
 
-/** Starts a hub that wants tokens together with the identity server that issues them, for work on this machine. */
+/** Starts a hub that requires tokens together with the identity server that issues them, for development. */
 async function main(): Promise<void> {
   const { HUB_PORT = '8081', IDENTITY_PORT = '9081', HUB_CONFIG_PATH: folder = FOLDER } = process.env;
   mkdirSync(folder, { recursive: true });

@@ -19,7 +19,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'Every REST request needs a token',
     tests: [
       by.matrix('Every endpoint admits the permitted roles, and no others'),
-      by.running('answers a request without token 401, and one that is not permitted 403'),
+      by.running('answers 401 to a request without token, and 403 to one without permission'),
     ],
   },
   {
@@ -42,7 +42,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Token request sentence 3',
     says: 'Release and beta have token addresses, clients and secrets of their own',
     tests: [
-      by.identityProvider('The environments release and beta have token addresses, clients and secrets of their own'),
+      by.identityProvider('The release and beta environments have their own token addresses, clients and secrets'),
     ],
   },
   {
@@ -57,7 +57,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Token request row 2',
     says: 'client_id is hub-beta-client or hub-release-client',
     tests: [
-      by.identityProvider('The environments release and beta have token addresses, clients and secrets of their own'),
+      by.identityProvider('The release and beta environments have their own token addresses, clients and secrets'),
     ],
   },
   {
@@ -82,7 +82,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Token request row 6',
     says: 'client_secret is that of the client',
     tests: [
-      by.identityProvider('The environments release and beta have token addresses, clients and secrets of their own'),
+      by.identityProvider('The release and beta environments have their own token addresses, clients and secrets'),
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
     ],
   },
@@ -91,7 +91,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'access_token is the token of requests',
     tests: [
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
-      by.running('takes a token from the Authorization header alone'),
+      by.running('accepts a token only in the Authorization header'),
     ],
   },
   {
@@ -120,7 +120,9 @@ export const AUTHENTICATION: readonly Statement[] = [
   {
     at: 'Token response fields row 6',
     says: 'id_token identifies the user, and is no access token',
-    tests: [by.identityProvider('A browser logs in by authorization code with PKCE, and reads the hub from its page')],
+    tests: [
+      by.identityProvider('A browser signs in by authorization code with PKCE, and accesses the hub from its page'),
+    ],
   },
   {
     at: 'Token response fields row 7',
@@ -144,8 +146,8 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Authorization item 1a',
     says: 'Roles are set up in a file of permissions',
     tests: [
-      by.running('answers a request without token 401, and one that is not permitted 403'),
-      ['auth/permissions_file.test.ts', 'readPermissions reads roles, their paths, and how far they reach'],
+      by.running('answers 401 to a request without token, and 403 to one without permission'),
+      ['auth/permissions_file.test.ts', 'readPermissions reads roles, their paths, and their scopes'],
     ],
   },
   {
@@ -153,8 +155,8 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'It maps paths to roles, with permissions such as READ_OWN',
     tests: [
       by.matrix('Every endpoint admits the permitted roles, and no others'),
-      by.ownership('GET /zones shows the tenant its own objects, and the administrator more'),
-      ['auth/policy.test.ts', 'Every row of the API is public or has a target in each version that it is served in'],
+      by.ownership('GET /zones returns owned objects to the tenant, and more to the administrator'),
+      ['auth/policy.test.ts', 'Every row of the API is public or has a target in each version that serves it'],
     ],
   },
   {
@@ -181,7 +183,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Authorization item 3',
     says: 'Permissions of the role guest, such as /health, need no token',
     tests: [
-      by.running('lets guests in where the role guest is permitted, even with a bad token'),
+      by.running('admits guests if the role guest is permitted, even with an invalid token'),
       by.matrix('Every endpoint admits the permitted roles, and no others'),
     ],
   },
@@ -189,8 +191,8 @@ export const AUTHENTICATION: readonly Statement[] = [
     at: 'Authorization item 4',
     says: 'Version 2 is permitted only if the file lists it',
     tests: [
-      by.running('answers a request without token 401, and one that is not permitted 403'),
-      ['auth/policy.test.ts', 'Every topic has a target in each version for each use that a command makes of it'],
+      by.running('answers 401 to a request without token, and 403 to one without permission'),
+      ['auth/policy.test.ts', 'Every topic has a target in each version for each command that uses it'],
     ],
   },
   {
@@ -198,7 +200,7 @@ export const AUTHENTICATION: readonly Statement[] = [
     says: 'Subscribing and sending are permitted by topic, version and object',
     tests: [
       by.matrix('Every topic is open to the permitted roles, and to no others'),
-      by.ownership('A subscription gets all events of owned objects, and no others'),
+      by.ownership('A subscription receives all events of owned objects, and no others'),
       by.ownership('A tenant that may send its own objects over REST may send nothing over the WebSocket'),
     ],
   },

@@ -66,13 +66,13 @@ export const ENDPOINT_RULES: readonly Statement[] = [
     at: 'Endpoints item 4',
     says: 'With authorization, lists contain what the roles of a token permit',
     tests: [
-      by.ownership('GET /zones shows the tenant its own objects, and the administrator more'),
-      by.ownership('GET /trackables/summary shows the tenant its own objects, and the administrator more'),
+      by.ownership('GET /zones returns owned objects to the tenant, and more to the administrator'),
+      by.ownership('GET /trackables/summary returns owned objects to the tenant, and more to the administrator'),
     ],
   },
   {
     at: 'Endpoints item 5',
     says: 'The web UI is at /hub-ui, and was at /v1/web',
-    tests: [by.served('A hub serves its web UI at /hub-ui, and leads there from where older releases had it')],
+    tests: [by.served('A hub serves its web UI at /hub-ui, and redirects URLs of earlier releases to it')],
   },
 ];

@@ -7,7 +7,7 @@ export const PURPOSE: readonly Statement[] = [
   {
     at: 'What the service does sentence 1',
     says: 'It is a hub between positioning systems and users of locations',
-    tests: [['cli/demo.test.ts', 'demo places the site, then sends 10 times a second, and reports']],
+    tests: [['cli/demo.test.ts', 'demo creates the site, then sends 10 times a second, and reports']],
   },
   {
     at: 'What the service does item 1a',
@@ -68,8 +68,8 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 4.3',
     says: 'There is a web UI for administration',
     tests: [
-      by.served('A hub serves its web UI at /hub-ui, and leads there from where older releases had it'),
-      ['hub-ui/shell.test.ts', 'Every place of the navigation has an address, and the way back leads back'],
+      by.served('A hub serves its web UI at /hub-ui, and redirects URLs of earlier releases to it'),
+      ['hub-ui/shell.test.ts', "Every page of the navigation has a URL, and the browser's Back button works"],
       ['hub-ui/setup_fences.test.ts', 'A fence drawn on the map reports the entry into it'],
     ],
   },
@@ -183,7 +183,7 @@ export const PURPOSE: readonly Statement[] = [
     at: 'What the service does item 9.2',
     says: 'https_proxy and no_proxy lead HTTPS through a proxy',
     tests: [
-      by.proxy('A hub reaches its identity server through the https_proxy of its environment'),
+      by.proxy('A hub accesses its identity server through the https_proxy of its environment'),
       by.proxy('A hub uses no proxy for the hosts in no_proxy'),
       ['outgoing/outgoing_fetch.test.ts', 'verifies the server behind a proxy, too'],
     ],

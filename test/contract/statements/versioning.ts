@@ -36,7 +36,7 @@ export const VERSIONING: readonly Statement[] = [
     at: 'Versioning item 3b',
     says: 'There are the environments release and beta',
     tests: [
-      by.identityProvider('The environments release and beta have token addresses, clients and secrets of their own'),
+      by.identityProvider('The release and beta environments have their own token addresses, clients and secrets'),
     ],
   },
   {
