@@ -100,42 +100,40 @@ export function RuleDialog({
         </>
       }
     >
-      <div class={flow.stack}>
-        <fieldset class={`${flow.row} ${styles.kinds}`} aria-label={t('What to watch for')}>
-          {KINDS.map(({ value, label }) => (
-            <Button key={value} aria-pressed={value === draft.kind} onClick={() => change(ofKind(value))}>
-              {label}
-            </Button>
-          ))}
-        </fieldset>
-        <Sentence draft={draft} onChange={change} />
-        <WhoIsMeant draft={draft} error={error} onChange={change} />
-        {draft.fence_ids != null && SENTENCES[draft.kind].includes('{where}') && (
-          <Picker
-            kind="fences"
-            label={t('Any of these fences')}
-            ids={draft.fence_ids}
-            onChange={(ids) => change({ fence_ids: [...ids] })}
-          />
-        )}
-        <div class={styles.pair}>
-          <TextField
-            label={t('Name')}
-            placeholder={t('What people see of an alert')}
-            value={draft.name}
-            error={errorAt(error, 'name')}
-            onInput={(name) => change({ name })}
-          />
-          <SelectField
-            label={t('Severity')}
-            value={draft.severity ?? 'warning'}
-            options={SEVERITY_OPTIONS}
-            onChange={(severity) => change({ severity })}
-          />
-        </div>
-        {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
-        <Preview body={body} missing={missing?.message} />
+      <fieldset class={`${flow.row} ${styles.kinds}`} aria-label={t('What to watch for')}>
+        {KINDS.map(({ value, label }) => (
+          <Button key={value} aria-pressed={value === draft.kind} onClick={() => change(ofKind(value))}>
+            {label}
+          </Button>
+        ))}
+      </fieldset>
+      <Sentence draft={draft} onChange={change} />
+      <WhoIsMeant draft={draft} error={error} onChange={change} />
+      {draft.fence_ids != null && SENTENCES[draft.kind].includes('{where}') && (
+        <Picker
+          kind="fences"
+          label={t('Any of these fences')}
+          ids={draft.fence_ids}
+          onChange={(ids) => change({ fence_ids: [...ids] })}
+        />
+      )}
+      <div class={styles.pair}>
+        <TextField
+          label={t('Name')}
+          placeholder={t('What people see of an alert')}
+          value={draft.name}
+          error={errorAt(error, 'name')}
+          onInput={(name) => change({ name })}
+        />
+        <SelectField
+          label={t('Severity')}
+          value={draft.severity ?? 'warning'}
+          options={SEVERITY_OPTIONS}
+          onChange={(severity) => change({ severity })}
+        />
       </div>
+      {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
+      <Preview body={body} lack={lack?.message} />
     </Dialog>
   );
 }

@@ -83,32 +83,30 @@ export function BulkDialog<K extends Kind>({ kind, entities, onClose }: BulkDial
         </>
       }
     >
-      <div class={flow.stack}>
-        {lines.map((line) => (
-          <LineFields
-            key={line.key}
-            kind={kind}
-            line={line}
-            onChange={(to) => change(line.key, to)}
-            onRemove={lines.length === 1 ? undefined : () => setLines(lines.filter(({ key }) => key !== line.key))}
-          />
-        ))}
-        <div class={flow.row}>
-          <Button
-            kind="quiet"
-            icon="plus"
-            onClick={() => setLines([...lines, lineOf(nextField(fields, lines), (lines.at(-1)?.key ?? 0) + 1)])}
-          >
-            {t('Add field')}
-          </Button>
-        </div>
-        {isRunning && <Progress label={t('Changing {what}', { what })} done={count} total={plan?.writes.length ?? 0} />}
-        <Failures
-          title={t('{count} could not be changed', { count: countText(failures.length) })}
-          rows={failures.map(({ label, reason }) => [label, reason])}
+      {lines.map((line) => (
+        <LineFields
+          key={line.key}
+          kind={kind}
+          line={line}
+          onChange={(to) => change(line.key, to)}
+          onRemove={lines.length === 1 ? undefined : () => setLines(lines.filter(({ key }) => key !== line.key))}
         />
-        <Preview plan={plan} total={entities.length} kind={kind} />
+      ))}
+      <div class={flow.row}>
+        <Button
+          kind="quiet"
+          icon="plus"
+          onClick={() => setLines([...lines, lineOf(nextField(fields, lines), (lines.at(-1)?.key ?? 0) + 1)])}
+        >
+          {t('Add field')}
+        </Button>
       </div>
+      {isRunning && <Progress label={t('Changing {what}', { what })} done={count} total={plan?.writes.length ?? 0} />}
+      <Failures
+        title={t('{count} could not be changed', { count: countText(failures.length) })}
+        rows={failures.map(({ label, reason }) => [label, reason])}
+      />
+      <Preview plan={plan} total={entities.length} kind={kind} />
     </Dialog>
   );
 }

@@ -6,7 +6,6 @@ import { Button, Choice } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import fieldStyles from '../controls/field.module.css';
 import { Check, NumberField, SelectField, TextField } from '../controls/field.tsx';
-import flow from '../controls/flow.module.css';
 import { Spinner } from '../controls/notice.tsx';
 import { Failures, Progress } from '../controls/progress.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
@@ -290,32 +289,30 @@ function CopyFrame({
         </>
       }
     >
-      <div class={flow.stack}>
-        {choice}
-        {children}
-        {isRunning && <Progress label={t('Copying')} done={count} total={copies.length} />}
-        <Failures
-          title={t('{count} could not be created', { count: countText(failures.length) })}
-          rows={failures.map(({ label, reason }) => [label, reason])}
-        />
-        <div class={styles.outcome}>
-          {picture}
-          {copies.length === 0 ? (
-            <p class={typography.faint}>{t('There is nothing to copy.')}</p>
-          ) : (
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable list needs keyboard focus
-            <ul class={styles.names} tabIndex={0} aria-label={t('Copies to create')}>
-              {copies.slice(0, NAMED_MAX).map(({ name }, index) => (
-                <li key={index} class={typography.cut}>
-                  {name}
-                </li>
-              ))}
-              {copies.length > NAMED_MAX && (
-                <li>{t('… and {count} more', { count: countText(copies.length - NAMED_MAX) })}</li>
-              )}
-            </ul>
-          )}
-        </div>
+      {choice}
+      {children}
+      {isRunning && <Progress label={t('Copying')} done={count} total={copies.length} />}
+      <Failures
+        title={t('{count} could not be created', { count: countText(failures.length) })}
+        rows={failures.map(({ label, reason }) => [label, reason])}
+      />
+      <div class={styles.outcome}>
+        {picture}
+        {copies.length === 0 ? (
+          <p class={typography.faint}>{t('There is nothing to copy.')}</p>
+        ) : (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
+          <ul class={styles.names} tabIndex={0} aria-label={t('Copies to create')}>
+            {copies.slice(0, NAMED_MAX).map(({ name }, index) => (
+              <li key={index} class={typography.cut}>
+                {name}
+              </li>
+            ))}
+            {copies.length > NAMED_MAX && (
+              <li>{t('… and {count} more', { count: countText(copies.length - NAMED_MAX) })}</li>
+            )}
+          </ul>
+        )}
       </div>
     </Dialog>
   );

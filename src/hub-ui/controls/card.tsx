@@ -1,17 +1,23 @@
 import type { ComponentChildren } from 'preact';
 import styles from './card.module.css';
+import flow from './flow.module.css';
 
-/** Panel with a heading. `flush` lets a table fill it to its edges; `look` is for a single chart. */
+/**
+ * A panel with a heading. `flush` where a table fills it to its edges, `stack` for parts with space between them; `look`
+ * for one that holds a chart alone.
+ */
 export function Card({
   title,
   actions,
   flush = false,
+  stack = false,
   look,
   children,
 }: {
   readonly title?: string;
   readonly actions?: ComponentChildren;
   readonly flush?: boolean;
+  readonly stack?: boolean;
   readonly look?: 'chart';
   readonly children: ComponentChildren;
 }) {
@@ -23,7 +29,7 @@ export function Card({
           {actions}
         </div>
       )}
-      <div class={flush ? `${styles.body} ${styles.flush}` : styles.body}>{children}</div>
+      <div class={`${styles.body} ${flush ? styles.flush : stack ? flow.stack : ''}`}>{children}</div>
     </section>
   );
 }

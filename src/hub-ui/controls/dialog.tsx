@@ -49,7 +49,7 @@ export function Dialog({
         <h2 id={titleId}>{title}</h2>
         <IconButton icon="close" label={t('Close')} onClick={onClose} />
       </div>
-      <div class={styles.body}>{children}</div>
+      <div class={`${styles.body} ${flow.stack}`}>{children}</div>
       {foot && <div class={styles.foot}>{foot}</div>}
     </dialog>
   );

@@ -4,7 +4,6 @@ import type { Trackable } from '../../model/trackable.ts';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { TextField } from '../controls/field.tsx';
-import flow from '../controls/flow.module.css';
 import { Icon } from '../controls/icons.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
@@ -36,34 +35,32 @@ export function AssignDialog({
   };
   return (
     <Dialog title={t('Assign {name}', { name: labelOf(provider) })} onClose={onClose}>
-      <div class={flow.stack}>
-        <TextField
-          label={t('Trackable')}
-          help={t('Search for an existing trackable, or enter the name of a new one.')}
-          value={text}
-          onInput={setText}
-        />
-        {can('CREATE', '/trackables') && (
-          <Button kind="main" icon="plus" onClick={() => done(assignToNew(provider.id, name))}>
-            {t('Create “{name}” and assign it', { name })}
-          </Button>
-        )}
-        {offered.length > 0 ? (
-          <ul class={styles.offered} aria-label={t('Trackables')}>
-            {offered.map((trackable) => (
-              <li key={trackable.id}>
-                <button type="button" onClick={() => done(assign(provider.id, trackable))}>
-                  <Icon name="trackable" />
-                  <span class={typography.cut}>{labelOf(trackable)}</span>
-                  <span class={typography.faint}>{carriesText(trackable)}</span>
-                </button>
-              </li>
-            ))}
-          </ul>
-        ) : (
-          <p class={typography.faint}>{t('No trackable with this name that you may change')}</p>
-        )}
-      </div>
+      <TextField
+        label={t('Trackable')}
+        help={t('Search for an existing trackable, or enter the name of a new one.')}
+        value={text}
+        onInput={setText}
+      />
+      {can('CREATE', '/trackables') && (
+        <Button kind="main" icon="plus" onClick={() => done(assignToNew(provider.id, name))}>
+          {t('Create “{name}” and assign it', { name })}
+        </Button>
+      )}
+      {offered.length > 0 ? (
+        <ul class={styles.offered} aria-label={t('Trackables')}>
+          {offered.map((trackable) => (
+            <li key={trackable.id}>
+              <button type="button" onClick={() => done(assign(provider.id, trackable))}>
+                <Icon name="trackable" />
+                <span class={typography.cut}>{labelOf(trackable)}</span>
+                <span class={typography.faint}>{carriesText(trackable)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class={typography.faint}>{t('No trackable with this name that you may change')}</p>
+      )}
     </Dialog>
   );
 }

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks';
 import { writableCopies, undoing } from '../bulk/undo_deletion.ts';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
-import flow from '../controls/flow.module.css';
 import { Failures, Progress, useCount } from '../controls/progress.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import { type Entities, type Kind, kindsText, SINGULAR } from '../hub/entity_kinds.ts';
@@ -57,18 +56,16 @@ export function DeleteDialog({
       onClose={onClose}
       foot={<Button onClick={onClose}>{failures === undefined ? t('Stop') : t('Close')}</Button>}
     >
-      <div class={flow.stack}>
-        {failures === undefined && (
-          <Progress label={t('Deleting {kind}', { kind: kindsText(kind) })} done={count} total={ids.length} />
-        )}
-        <Failures
-          title={t('{count} of {total} could not be deleted', {
-            count: countText(failures?.length ?? 0),
-            total: countText(ids.length),
-          })}
-          rows={(failures ?? []).map(({ item, reason }) => [item, reason])}
-        />
-      </div>
+      {failures === undefined && (
+        <Progress label={t('Deleting {kind}', { kind: kindsText(kind) })} done={count} total={ids.length} />
+      )}
+      <Failures
+        title={t('{count} of {total} could not be deleted', {
+          count: countText(failures?.length ?? 0),
+          total: countText(ids.length),
+        })}
+        rows={(failures ?? []).map(({ item, reason }) => [item, reason])}
+      />
     </Dialog>
   );
 }

@@ -85,16 +85,14 @@ export function EntityDialog<K extends Kind>({
         </>
       }
     >
-      <div class={flow.stack}>
-        <div class={flow.row}>
-          <Choice label={t('Show as')} value={view} options={VIEWS} onChange={setView} />
-          {view === 'curl' && <Choice label={t('Action')} value={verb} options={VERBS} onChange={setVerb} />}
-        </div>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
-        <pre class={jsonStyles.box} tabIndex={0}>
-          {view === 'json' ? <Json text={text} /> : text}
-        </pre>
+      <div class={flow.row}>
+        <Choice label={t('Show as')} value={view} options={VIEWS} onChange={setView} />
+        {view === 'curl' && <Choice label={t('Action')} value={verb} options={VERBS} onChange={setVerb} />}
       </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+      <pre class={jsonStyles.box} tabIndex={0}>
+        {view === 'json' ? <Json text={text} /> : text}
+      </pre>
     </Dialog>
   );
 }
@@ -162,19 +160,17 @@ function JsonEditor<E extends object>({
         </>
       }
     >
-      <div class={flow.stack}>
-        {both.length > 0 && (
-          <div role="status">
-            <Notice tone="warn">
-              <p>{t('Another user has changed this in the meantime. Choose which values to keep, then save again.')}</p>
-              {both.map((change) => (
-                <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => choose(change, whose)} />
-              ))}
-            </Notice>
-          </div>
-        )}
-        <AreaField label="JSON" mono rows={18} value={draft} onInput={setDraft} error={problem} />
-      </div>
+      {both.length > 0 && (
+        <div role="status">
+          <Notice tone="warn">
+            <p>{t('Another user has changed this in the meantime. Choose which values to keep, then save again.')}</p>
+            {both.map((change) => (
+              <WhoseValue key={keyOf(change.path)} change={change} onChoose={(whose) => choose(change, whose)} />
+            ))}
+          </Notice>
+        </div>
+      )}
+      <AreaField label="JSON" mono rows={18} value={draft} onInput={setDraft} error={problem} />
     </Dialog>
   );
 }

@@ -3,7 +3,6 @@ import type { LocatingRule } from '../../model/rule.ts';
 import { Button, Choice } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { Check } from '../controls/field.tsx';
-import flow from '../controls/flow.module.css';
 import { Progress } from '../controls/progress.tsx';
 import { toast, toastError } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
@@ -83,37 +82,35 @@ export function ExportDialog({ onClose }: { readonly onClose: () => void }) {
         </>
       }
     >
-      <div class={flow.stack}>
-        <Choice label={t('Format')} value={format} options={OPTIONS} onChange={setFormat} />
-        <p class={typography.soft}>{FORMATS[format].about}</p>
-        <div>
-          {offered.map((kind) => (
-            <Check
-              key={kind}
-              label={
-                <>
-                  <span class={kindStyles.kind}>{kindsText(kind)}</span>{' '}
-                  <span class={typography.faint}>{storeOf(kind).items.value.size}</span>
-                </>
-              }
-              checked={!left.has(kind)}
-              onChange={(isOn) => toggle(kind, isOn)}
-            />
-          ))}
-          {format === 'json' && (
-            <Check label={t('Locating rules of the hub')} checked={withRules} onChange={setWithRules} />
-          )}
-          {readable.map((name) => (
-            <Check
-              key={name}
-              label={DEFINITIONS[name].label}
-              checked={!left.has(name)}
-              onChange={(isOn) => toggle(name, isOn)}
-            />
-          ))}
-        </div>
-        {done !== undefined && <Progress label={t('Exporting')} done={done} total={total} />}
+      <Choice label={t('Format')} value={format} options={OPTIONS} onChange={setFormat} />
+      <p class={typography.soft}>{FORMATS[format].about}</p>
+      <div>
+        {offered.map((kind) => (
+          <Check
+            key={kind}
+            label={
+              <>
+                <span class={kindStyles.kind}>{kindsText(kind)}</span>{' '}
+                <span class={typography.faint}>{storeOf(kind).items.value.size}</span>
+              </>
+            }
+            checked={!left.has(kind)}
+            onChange={(isOn) => toggle(kind, isOn)}
+          />
+        ))}
+        {format === 'json' && (
+          <Check label={t('Locating rules of the hub')} checked={withRules} onChange={setWithRules} />
+        )}
+        {readable.map((name) => (
+          <Check
+            key={name}
+            label={DEFINITIONS[name].label}
+            checked={!left.has(name)}
+            onChange={(isOn) => toggle(name, isOn)}
+          />
+        ))}
       </div>
+      {done !== undefined && <Progress label={t('Exporting')} done={done} total={total} />}
     </Dialog>
   );
 }

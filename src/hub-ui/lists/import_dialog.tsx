@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
-import flow from '../controls/flow.module.css';
 import { lazyPart } from '../controls/lazy.tsx';
 import { Notice, Spinner } from '../controls/notice.tsx';
 import { toast } from '../controls/toasts.tsx';
@@ -111,20 +110,18 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         </>
       }
     >
-      <div class={flow.stack}>
-        {stage.at === 'choosing' && <Choosing problem={stage.problem} onFile={(file) => void read(file)} />}
-        {stage.at === 'reading' && <Reading />}
-        {stage.at === 'matching' && stage.is === 'drawing' && <MatchDrawing {...stage} onMatched={matched(stage)} />}
-        {stage.at === 'matching' && stage.is === 'table' && <MatchTable {...stage} onMatched={matched(stage)} />}
-        {stage.at === 'preview' && (
-          <Preview
-            {...stage}
-            onDelete={(deletes) => void attempt(() => check(stage, deletes))}
-            onLeaveOut={() => void leaveOut(stage)}
-          />
-        )}
-        {stage.at === 'running' && <Running />}
-      </div>
+      {stage.at === 'choosing' && <Choosing problem={stage.problem} onFile={(file) => void read(file)} />}
+      {stage.at === 'reading' && <Reading />}
+      {stage.at === 'matching' && stage.is === 'drawing' && <MatchDrawing {...stage} onMatched={matched(stage)} />}
+      {stage.at === 'matching' && stage.is === 'table' && <MatchTable {...stage} onMatched={matched(stage)} />}
+      {stage.at === 'preview' && (
+        <Preview
+          {...stage}
+          onDelete={(deletes) => void attempt(() => check(stage, deletes))}
+          onLeaveOut={() => void leaveOut(stage)}
+        />
+      )}
+      {stage.at === 'running' && <Running />}
     </Dialog>
   );
 }

@@ -2,7 +2,6 @@ import { useEffect } from 'preact/hooks';
 import type { Import } from '../../model/import.ts';
 import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
-import flow from '../controls/flow.module.css';
 import { Notice, Spinner } from '../controls/notice.tsx';
 import { Progress } from '../controls/progress.tsx';
 import { toastError } from '../controls/toasts.tsx';
@@ -20,12 +19,10 @@ export function ImportStatus() {
   const job = importJob.value;
   if (!isInProgress(job) || job.dry_run === true) return null;
   return (
-    <Card title={t('Import')}>
-      <div class={flow.stack}>
-        <ImportProgress job={job} />
-        <div>
-          <CancelImport />
-        </div>
+    <Card stack title={t('Import')}>
+      <ImportProgress job={job} />
+      <div>
+        <CancelImport />
       </div>
     </Card>
   );

@@ -67,33 +67,31 @@ function LicenseFacts({ info, lease, onChanged }: LicenseState & Changed) {
   };
   const warning = warningText(info);
   return (
-    <Card title={t('License')}>
-      <div class={flow.stack}>
-        <p>{infoText(info)}</p>
-        {warning !== undefined && <Notice tone="warn">{warning}</Notice>}
-        <Facts
-          rows={[
-            [t('Trial'), trialText(info)],
-            [t('Licensee'), lease?.customer_email],
-            [t('Ends'), lease && longDayText(Date.parse(lease.lease_end_timestamp))],
-            [t('Grace period until'), lease && longDayText(Date.parse(lease.grace_period_timestamp))],
-            [t('For development'), info.development_info],
-            [t('Further information'), info.custom_info],
-            [t('Hub id'), lease && <code key="id">{lease.hub_instance_id}</code>],
-          ]}
-        />
-        <div class={flow.row}>
-          {lease === undefined && can('READ', '/license/starttrial') && (
-            <Button onClick={() => void act(() => get('/license/starttrial'), t('Trial started'))}>
-              {t('Start a trial')}
-            </Button>
-          )}
-          {lease !== undefined && can('DELETE', '/license/lease') && (
-            <Button kind="danger" onClick={() => void giveUp()}>
-              {t('Remove')}
-            </Button>
-          )}
-        </div>
+    <Card stack title={t('License')}>
+      <p>{infoText(info)}</p>
+      {warning !== undefined && <Notice tone="warn">{warning}</Notice>}
+      <Facts
+        rows={[
+          [t('Trial'), trialText(info)],
+          [t('Licensee'), lease?.customer_email],
+          [t('Ends'), lease && longDayText(Date.parse(lease.lease_end_timestamp))],
+          [t('Grace period until'), lease && longDayText(Date.parse(lease.grace_period_timestamp))],
+          [t('For development'), info.development_info],
+          [t('Further information'), info.custom_info],
+          [t('Hub id'), lease && <code key="id">{lease.hub_instance_id}</code>],
+        ]}
+      />
+      <div class={flow.row}>
+        {lease === undefined && can('READ', '/license/starttrial') && (
+          <Button onClick={() => void act(() => get('/license/starttrial'), t('Trial started'))}>
+            {t('Start a trial')}
+          </Button>
+        )}
+        {lease !== undefined && can('DELETE', '/license/lease') && (
+          <Button kind="danger" onClick={() => void giveUp()}>
+            {t('Remove')}
+          </Button>
+        )}
       </div>
     </Card>
   );

@@ -212,20 +212,22 @@ function TabBar({ address, account }: { readonly address: string; readonly accou
       </button>
       {isOpen && (
         <Dialog title={t('More')} onClose={() => setOpen(false)}>
-          <div class={`${styles.group} ${styles.places} ${styles.menu}`}>
-            {others.map((page) => (
-              <PageLink key={page.path} page={page} address={address} onClick={() => setOpen(false)} />
-            ))}
-          </div>
-          <div class={`${flow.stack} ${styles.menu}`}>
-            <Choice
-              label={t('Theme')}
-              value={theme.value}
-              options={THEMES}
-              onChange={(value) => (theme.value = value)}
-            />
-            <Preferences />
-            {account}
+          <div>
+            <div class={`${styles.group} ${styles.places} ${styles.menu}`}>
+              {others.map((page) => (
+                <PageLink key={page.path} page={page} address={address} onClick={() => setOpen(false)} />
+              ))}
+            </div>
+            <div class={`${flow.stack} ${styles.menu}`}>
+              <Choice
+                label={t('Theme')}
+                value={theme.value}
+                options={THEMES}
+                onChange={(value) => (theme.value = value)}
+              />
+              <Preferences />
+              {account}
+            </div>
           </div>
         </Dialog>
       )}

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import { Choice } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { SelectField } from '../controls/field.tsx';
-import flow from '../controls/flow.module.css';
 import { Icon } from '../controls/icons.tsx';
 import type { Option } from '../controls/select.tsx';
 import { chooseLanguage, type LanguageChoice, languageChoice, t } from '../languages/language.ts';
@@ -49,9 +48,7 @@ export function PreferencesButton() {
       </button>
       {isOpen && (
         <Dialog title={label} onClose={() => setOpen(false)}>
-          <div class={flow.stack}>
-            <Preferences />
-          </div>
+          <Preferences />
         </Dialog>
       )}
     </>

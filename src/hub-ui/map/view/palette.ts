@@ -1,43 +1,8 @@
 import { isDark } from '../../controls/theme.ts';
 import { type CategoryColors, DARK_CATEGORIES, LIGHT_CATEGORIES } from './color_by.ts';
 
-/** Colors of everything drawn on a canvas, which style sheets do not reach. */
-export interface Palette {
-  /** Land, and the background of a site. */
-  readonly ground: string;
-  readonly water: string;
-  readonly coast: string;
-  readonly border: string;
-  readonly country: string;
-  readonly place: string;
-  readonly placeHalo: string;
-  readonly green: string;
-  readonly road: string;
-  readonly roadEdge: string;
-  readonly building: string;
-  readonly buildingEdge: string;
-  readonly grid: string;
-  readonly gridStrong: string;
-  readonly ink: string;
-  readonly halo: string;
-  readonly trackable: string;
-  readonly provider: string;
-  readonly unassigned: string;
-  readonly zone: string;
-  readonly zoneFill: string;
-  readonly proximity: string;
-  readonly proximityFill: string;
-  readonly fence: string;
-  readonly fenceFill: string;
-  readonly entry: string;
-  readonly exit: string;
-  readonly danger: string;
-  readonly selected: string;
-  readonly cluster: string;
-  readonly clusterInk: string;
-}
-
-const LIGHT: Palette = {
+const LIGHT = {
+  /** Land, and whatever lies below a site. */
   ground: '#f2f4f5',
   water: '#d7e2ea',
   coast: '#a9bccb',
@@ -70,6 +35,9 @@ const LIGHT: Palette = {
   cluster: '#0b6e66',
   clusterInk: '#ffffff',
 };
+
+/** Colors of what is drawn on the map, where style sheets do not reach. */
+export type Palette = Readonly<Record<keyof typeof LIGHT, string>>;
 
 const DARK: Palette = {
   ground: '#0f1317',

@@ -4,7 +4,6 @@ import type { Zone } from '../../../model/zone.ts';
 import { Choice } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
-import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
 import type { Option } from '../../controls/select.tsx';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
@@ -61,64 +60,56 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
       fields={FIELDS}
       map={<AnchorMap key={side} {...{ draft, zone, side, mayChange }} />}
     >
-      <Card title={t('General')}>
-        <div class={flow.stack}>
-          {stored === undefined ? (
-            <DraftText draft={draft} field="id" label={t('Id')} isRequired help={t('Its id in the locating system.')} />
-          ) : (
-            <p class={fieldStyles.help}>
-              {t('Id')} <code>{stored.id}</code>
-            </p>
-          )}
-          <DraftText draft={draft} field="name" label={t('Name')} />
-          <DraftSelect
-            draft={draft}
-            field="zone_id"
-            label={t('Zone')}
-            help={t('The zone of its local position.')}
-            options={[
-              { value: '', label: t('None') },
-              ...[...zones.values()].map((each) => ({
-                value: each.id === zone?.id ? (named[0] ?? each.id) : each.id,
-                label: labelOf(each),
-              })),
-            ]}
-          />
-        </div>
-      </Card>
-      <Card title={t('Place')}>
-        <div class={flow.stack}>
-          {zone !== undefined && (
-            <Choice label={t('Shown on the map')} value={side} options={SIDES} onChange={setSide} />
-          )}
-          <fieldset class={styles.group}>
-            <legend class={fieldStyles.legend}>{t('On the earth')}</legend>
-            <PointFields draft={draft} field="georeferenced_position" plane="earth" isRemovable />
-          </fieldset>
-          <fieldset class={styles.group}>
-            <legend class={fieldStyles.legend}>{t('In the meters of its zone')}</legend>
-            <PointFields draft={draft} field="local_position" plane="zone" isRemovable />
-          </fieldset>
+      <Card stack title={t('General')}>
+        {stored === undefined ? (
+          <DraftText draft={draft} field="id" label={t('Id')} isRequired help={t('Its id in the locating system.')} />
+        ) : (
           <p class={fieldStyles.help}>
-            {t('With both positions, it helps to georeference')}{' '}
-            {zone === undefined ? (
-              t('a zone')
-            ) : (
-              <Link href={`/zones/${encodeURIComponent(zone.id)}`}>{labelOf(zone)}</Link>
-            )}{' '}
-            {t('that lists it as an anchor.')}
+            {t('Id')} <code>{stored.id}</code>
           </p>
-        </div>
+        )}
+        <DraftText draft={draft} field="name" label={t('Name')} />
+        <DraftSelect
+          draft={draft}
+          field="zone_id"
+          label={t('Zone')}
+          help={t('The zone of its local position.')}
+          options={[
+            { value: '', label: t('None') },
+            ...[...zones.values()].map((each) => ({
+              value: each.id === zone?.id ? (named[0] ?? each.id) : each.id,
+              label: labelOf(each),
+            })),
+          ]}
+        />
       </Card>
-      <Card title={t('More')}>
-        <div class={flow.stack}>
-          <div class={`${fieldStyles.fields} ${positionStyles.three}`}>
-            <DraftNumber draft={draft} field="local_azimuth_angle" label={t('Azimuth in the zone')} unit="°" />
-            <DraftNumber draft={draft} field="global_azimuth_angle" label={t('Azimuth from north')} unit="°" />
-            <DraftNumber draft={draft} field="elevation_angle" label={t('Elevation')} unit="°" />
-          </div>
-          <DraftProperties draft={draft} />
+      <Card stack title={t('Place')}>
+        {zone !== undefined && <Choice label={t('Shown on the map')} value={side} options={SIDES} onChange={setSide} />}
+        <fieldset class={styles.group}>
+          <legend class={fieldStyles.legend}>{t('On the earth')}</legend>
+          <PointFields draft={draft} field="georeferenced_position" plane="earth" isRemovable />
+        </fieldset>
+        <fieldset class={styles.group}>
+          <legend class={fieldStyles.legend}>{t('In the meters of its zone')}</legend>
+          <PointFields draft={draft} field="local_position" plane="zone" isRemovable />
+        </fieldset>
+        <p class={fieldStyles.help}>
+          {t('With both positions, it helps to georeference')}{' '}
+          {zone === undefined ? (
+            t('a zone')
+          ) : (
+            <Link href={`/zones/${encodeURIComponent(zone.id)}`}>{labelOf(zone)}</Link>
+          )}{' '}
+          {t('that lists it as an anchor.')}
+        </p>
+      </Card>
+      <Card stack title={t('More')}>
+        <div class={`${fieldStyles.fields} ${positionStyles.three}`}>
+          <DraftNumber draft={draft} field="local_azimuth_angle" label={t('Azimuth in the zone')} unit="°" />
+          <DraftNumber draft={draft} field="global_azimuth_angle" label={t('Azimuth from north')} unit="°" />
+          <DraftNumber draft={draft} field="elevation_angle" label={t('Elevation')} unit="°" />
         </div>
+        <DraftProperties draft={draft} />
       </Card>
     </EditorFrame>
   );

@@ -2,7 +2,6 @@ import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../../controls/button.tsx';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
-import flow from '../../controls/flow.module.css';
 import { lazyPart } from '../../controls/lazy.tsx';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { can } from '../../hub/access.ts';
@@ -55,34 +54,30 @@ export function FenceEditor({ id }: { readonly id: string | undefined }) {
   return (
     <EditorFrame kind="fences" editor={editor} fields={FIELDS} map={<FenceMap {...tools} mayChange={mayChange} />}>
       {stored !== undefined && <FenceLive id={stored.id} />}
-      <Card title={t('General')} actions={stored !== undefined && <CopyButton id={stored.id} />}>
-        <div class={flow.stack}>
-          <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Dock A')} />
-          <div class={fieldStyles.fields}>
-            <DraftNumber draft={draft} field="floor" label={t('Floor')} step="1" example={t('all floors')} />
-            <DraftText draft={draft} field="foreign_id" label={t('Foreign id')} />
-          </div>
+      <Card stack title={t('General')} actions={stored !== undefined && <CopyButton id={stored.id} />}>
+        <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Dock A')} />
+        <div class={fieldStyles.fields}>
+          <DraftNumber draft={draft} field="floor" label={t('Floor')} step="1" example={t('all floors')} />
+          <DraftText draft={draft} field="foreign_id" label={t('Foreign id')} />
         </div>
       </Card>
       <FenceShape {...tools} />
       <TimingSection draft={draft} of="fence" />
-      <Card title={t('More')}>
-        <div class={flow.stack}>
-          <div class={fieldStyles.fields}>
-            <DraftNumber draft={draft} field="extrusion" label={t('Height of the fence')} unit="m" min={0} />
-            <DraftSelect
-              draft={draft}
-              field="elevation_ref"
-              label={t('Heights are above')}
-              options={[
-                { value: '', label: t('Not set') },
-                { value: 'floor', label: t('The floor') },
-                { value: 'wgs84', label: t('The WGS 84 ellipsoid') },
-              ]}
-            />
-          </div>
-          <DraftProperties draft={draft} />
+      <Card stack title={t('More')}>
+        <div class={fieldStyles.fields}>
+          <DraftNumber draft={draft} field="extrusion" label={t('Height of the fence')} unit="m" min={0} />
+          <DraftSelect
+            draft={draft}
+            field="elevation_ref"
+            label={t('Heights are above')}
+            options={[
+              { value: '', label: t('Not set') },
+              { value: 'floor', label: t('The floor') },
+              { value: 'wgs84', label: t('The WGS 84 ellipsoid') },
+            ]}
+          />
         </div>
+        <DraftProperties draft={draft} />
       </Card>
     </EditorFrame>
   );

@@ -46,29 +46,27 @@ export function FenceShape(tools: FenceTools) {
   };
   const toggle = (next: 'polygon' | 'circle'): void => onTool(tool === next ? 'edit' : next);
   return (
-    <Card title={t('Shape')}>
-      <div class={flow.stack}>
-        <div class={flow.row}>
-          <Button icon="fence" aria-pressed={tool === 'polygon'} onClick={() => toggle('polygon')}>
-            {t('Draw a polygon')}
+    <Card stack title={t('Shape')}>
+      <div class={flow.row}>
+        <Button icon="fence" aria-pressed={tool === 'polygon'} onClick={() => toggle('polygon')}>
+          {t('Draw a polygon')}
+        </Button>
+        <Button icon="target" aria-pressed={tool === 'circle'} onClick={() => toggle('circle')}>
+          {t('Draw a circle')}
+        </Button>
+        {region === undefined && plane !== undefined && (
+          <Button icon="edit" onClick={write}>
+            {t('Enter corners')}
           </Button>
-          <Button icon="target" aria-pressed={tool === 'circle'} onClick={() => toggle('circle')}>
-            {t('Draw a circle')}
-          </Button>
-          {region === undefined && plane !== undefined && (
-            <Button icon="edit" onClick={write}>
-              {t('Enter corners')}
-            </Button>
-          )}
-        </div>
-        <FromZone {...tools} />
-        <Check label={t('Snap to other fences and zones')} checked={isSnapping} onChange={onSnapping} />
-        <FieldError text={problem} />
-        {region === undefined && <p class={typography.faint}>{t('Nothing is drawn yet')}</p>}
-        {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label={t('Radius')} unit="m" min={0} />}
-        {region !== undefined && <CornerTable {...tools} region={region} />}
-        <PlaneFields {...tools} />
+        )}
       </div>
+      <FromZone {...tools} />
+      <Check label={t('Snap to other fences and zones')} checked={isSnapping} onChange={onSnapping} />
+      <FieldError text={problem} />
+      {region === undefined && <p class={typography.faint}>{t('Nothing is drawn yet')}</p>}
+      {region?.type === 'Point' && <DraftNumber draft={draft} field="radius" label={t('Radius')} unit="m" min={0} />}
+      {region !== undefined && <CornerTable {...tools} region={region} />}
+      <PlaneFields {...tools} />
     </Card>
   );
 }

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
-import flow from '../../controls/flow.module.css';
 import type { AnyDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
 import { DraftDuration, DraftNumber, memberOf } from './draft_fields.tsx';
@@ -117,16 +116,14 @@ export function TimingSection({ draft, of }: { readonly draft: AnyDraft; readonl
     );
   };
   return (
-    <Card title={of === 'fence' ? t('Entering and leaving') : t('Entering and leaving fences')}>
-      <div class={flow.stack}>
-        <figure class={styles.figure}>
-          <TimingPicture part={part} valueAt={valueAt} />
-          <figcaption aria-live="polite">{shown?.text ?? OVERRIDES[of]}</figcaption>
-        </figure>
-        <div class={fieldStyles.fields}>{entry.map(input)}</div>
-        <div class={fieldStyles.fields}>{EXIT.map(input)}</div>
-        {input(silence)}
-      </div>
+    <Card stack title={of === 'fence' ? t('Entering and leaving') : t('Entering and leaving fences')}>
+      <figure class={styles.figure}>
+        <TimingPicture part={part} valueAt={valueAt} />
+        <figcaption aria-live="polite">{shown?.text ?? OVERRIDES[of]}</figcaption>
+      </figure>
+      <div class={fieldStyles.fields}>{entry.map(input)}</div>
+      <div class={fieldStyles.fields}>{EXIT.map(input)}</div>
+      {input(silence)}
     </Card>
   );
 }

@@ -1,7 +1,6 @@
 import type { LocationProvider } from '../../../model/provider.ts';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
-import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
 import type { Option } from '../../controls/select.tsx';
 import typography from '../../controls/typography.module.css';
@@ -41,47 +40,46 @@ export function ProviderEditor({ id }: { readonly id: string | undefined }) {
   return (
     <EditorFrame kind="providers" editor={editor} fields={FIELDS}>
       <Card
+        stack
         title={t('General')}
         actions={
           stored && <Link href={`/?sel=providers:${encodeURIComponent(stored.id)}`}>{t('On the live map')}</Link>
         }
       >
-        <div class={flow.stack}>
-          {stored === undefined ? (
-            <DraftText
-              draft={draft}
-              field="id"
-              label={t('Id')}
-              isRequired
-              help={t('The id that it reports, for example a MAC address.')}
-            />
-          ) : (
-            <p class={fieldStyles.help}>
-              {t('Id')} <code>{stored.id}</code>
-            </p>
-          )}
-          <div class={fieldStyles.fields}>
-            <DraftText draft={draft} field="name" label={t('Name')} />
-            <DraftSelect draft={draft} field="type" label={t('Type')} options={PROVIDER_TYPES} />
-          </div>
-          {stored !== undefined && (
-            <p>
-              {carriers.length === 0 ? (
-                <span class={typography.faint}>{t('It belongs to no trackable')}</span>
-              ) : (
-                <>
-                  {t('Belongs to')}{' '}
-                  {carriers.map((trackable, i) => (
-                    <span key={trackable.id}>
-                      {i > 0 && ', '}
-                      <Link href={editorPath('trackables', trackable.id)}>{labelOf(trackable)}</Link>
-                    </span>
-                  ))}
-                </>
-              )}
-            </p>
-          )}
+        {stored === undefined ? (
+          <DraftText
+            draft={draft}
+            field="id"
+            label={t('Id')}
+            isRequired
+            help={t('The id that it reports, for example a MAC address.')}
+          />
+        ) : (
+          <p class={fieldStyles.help}>
+            {t('Id')} <code>{stored.id}</code>
+          </p>
+        )}
+        <div class={fieldStyles.fields}>
+          <DraftText draft={draft} field="name" label={t('Name')} />
+          <DraftSelect draft={draft} field="type" label={t('Type')} options={PROVIDER_TYPES} />
         </div>
+        {stored !== undefined && (
+          <p>
+            {carriers.length === 0 ? (
+              <span class={typography.faint}>{t('It belongs to no trackable')}</span>
+            ) : (
+              <>
+                {t('Belongs to')}{' '}
+                {carriers.map((trackable, i) => (
+                  <span key={trackable.id}>
+                    {i > 0 && ', '}
+                    <Link href={editorPath('trackables', trackable.id)}>{labelOf(trackable)}</Link>
+                  </span>
+                ))}
+              </>
+            )}
+          </p>
+        )}
       </Card>
       <TimingSection draft={draft} of="provider" />
       <Card title={t('More')}>

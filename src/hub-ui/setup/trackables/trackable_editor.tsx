@@ -1,7 +1,6 @@
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
 import { SelectField } from '../../controls/field.tsx';
-import flow from '../../controls/flow.module.css';
 import { Link } from '../../controls/link.tsx';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import type { Draft } from '../../hub/rest.ts';
@@ -36,6 +35,7 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
   return (
     <EditorFrame kind="trackables" editor={editor} fields={FIELDS}>
       <Card
+        stack
         title={t('General')}
         actions={
           stored && (
@@ -43,38 +43,36 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
           )
         }
       >
-        <div class={flow.stack}>
-          <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Forklift 7')} />
-          <div class={fieldStyles.fields}>
-            <DraftSelect
-              draft={draft}
-              field="type"
-              label={t('Type')}
-              options={[
-                { value: 'omlox', label: 'omlox' },
-                { value: 'virtual', label: t('Virtual') },
-              ]}
-            />
-            <DraftSelect
-              draft={draft}
-              field="parent"
-              label={t('Carried by')}
-              options={[
-                { value: '', label: t('Nothing') },
-                ...carriers.map((other) => ({ value: other.id, label: labelOf(other) })),
-              ]}
-            />
-            <SelectField
-              label={t('Collisions')}
-              value={collides == null ? '' : String(collides)}
-              options={[
-                { value: '', label: t('As set for the hub') },
-                { value: 'true', label: t('Included') },
-                { value: 'false', label: t('Excluded') },
-              ]}
-              onChange={(value) => draft.change({ calculate_collisions: value === '' ? undefined : value === 'true' })}
-            />
-          </div>
+        <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Forklift 7')} />
+        <div class={fieldStyles.fields}>
+          <DraftSelect
+            draft={draft}
+            field="type"
+            label={t('Type')}
+            options={[
+              { value: 'omlox', label: 'omlox' },
+              { value: 'virtual', label: t('Virtual') },
+            ]}
+          />
+          <DraftSelect
+            draft={draft}
+            field="parent"
+            label={t('Carried by')}
+            options={[
+              { value: '', label: t('Nothing') },
+              ...carriers.map((other) => ({ value: other.id, label: labelOf(other) })),
+            ]}
+          />
+          <SelectField
+            label={t('Collisions')}
+            value={collides == null ? '' : String(collides)}
+            options={[
+              { value: '', label: t('As set for the hub') },
+              { value: 'true', label: t('Included') },
+              { value: 'false', label: t('Excluded') },
+            ]}
+            onChange={(value) => draft.change({ calculate_collisions: value === '' ? undefined : value === 'true' })}
+          />
         </div>
       </Card>
       <Card title={t('Providers')}>
@@ -87,20 +85,18 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
         />
       </Card>
       <TrackableShape draft={draft} />
-      <Card title={t('Which location counts')}>
-        <div class={flow.stack}>
-          <p class={fieldStyles.help}>
-            {rules?.length
-              ? t('These rules apply instead of those of the hub.')
-              : t('Without rules of its own, those of the hub apply.')}
-          </p>
-          <RuleList
-            rules={rules ?? []}
-            root="locating_rules"
-            error={draft.error.value}
-            onChange={(next, step) => draft.change({ locating_rules: next.length === 0 ? undefined : [...next] }, step)}
-          />
-        </div>
+      <Card stack title={t('Which location counts')}>
+        <p class={fieldStyles.help}>
+          {rules?.length
+            ? t('These rules apply instead of those of the hub.')
+            : t('Without rules of its own, those of the hub apply.')}
+        </p>
+        <RuleList
+          rules={rules ?? []}
+          root="locating_rules"
+          error={draft.error.value}
+          onChange={(next, step) => draft.change({ locating_rules: next.length === 0 ? undefined : [...next] }, step)}
+        />
       </Card>
       <TimingSection draft={draft} of="trackable" />
       <Card title={t('More')}>

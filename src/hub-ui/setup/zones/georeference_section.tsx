@@ -42,20 +42,18 @@ export function PlaceSection(props: ZoneTools) {
   const { help } = PLACINGS.find((each) => each.value === placing) ?? { help: '' };
   const problem = problemOf(draft, 'transformation_type');
   return (
-    <Card title={t('Geographic position')}>
-      <div class={flow.stack}>
-        <Choice label={t('Placed by')} value={placing} options={PLACINGS} onChange={change} />
-        <p class={fieldStyles.help}>{help}</p>
-        <FieldError text={problem} />
-        {placing === 'gcp' && <ControlPointsPlace {...props} />}
-        {placing === 'proximity' && <ProximityPlace {...props} />}
-        {placing === 'benchmark' && <BenchmarkPlace {...props} />}
-        <Check
-          label={t('Save incomplete, without a geographic position')}
-          checked={value.incomplete_configuration === true}
-          onChange={(on) => draft.change({ incomplete_configuration: on ? true : undefined })}
-        />
-      </div>
+    <Card stack title={t('Geographic position')}>
+      <Choice label={t('Placed by')} value={placing} options={PLACINGS} onChange={change} />
+      <p class={fieldStyles.help}>{help}</p>
+      <FieldError text={problem} />
+      {placing === 'gcp' && <ControlPointsPlace {...props} />}
+      {placing === 'proximity' && <ProximityPlace {...props} />}
+      {placing === 'benchmark' && <BenchmarkPlace {...props} />}
+      <Check
+        label={t('Save incomplete, without a geographic position')}
+        checked={value.incomplete_configuration === true}
+        onChange={(on) => draft.change({ incomplete_configuration: on ? true : undefined })}
+      />
     </Card>
   );
 }

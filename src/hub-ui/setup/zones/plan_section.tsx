@@ -65,62 +65,60 @@ export function PlanSection({ draft, tool, onTool, selected, onSelect }: ZoneToo
     onTool('look');
   };
   return (
-    <Card title={t('Floor plan')}>
-      <div class={flow.stack}>
-        <input
-          ref={input}
-          type="file"
-          accept="image/*"
-          class={typography.hidden}
-          aria-label={t('Image of the floor plan')}
-          tabIndex={-1}
-          onChange={({ currentTarget }) => {
-            void choose(currentTarget.files?.[0]);
-            currentTarget.value = '';
-          }}
-        />
-        {plan === undefined && (
-          <p class={fieldStyles.help}>{t('An image of the floor, which all maps show in its position.')}</p>
-        )}
-        <div class={flow.row}>
-          <Button icon="upload" innerRef={choosing} onClick={() => input.current?.click()}>
-            {plan === undefined ? t('Choose an image') : t('Another image')}
-          </Button>
-          {plan !== undefined && (
-            <>
-              <Button
-                icon="target"
-                aria-pressed={tool === 'plan'}
-                onClick={() => onTool(tool === 'plan' ? 'look' : 'plan')}
-              >
-                {t('Place it')}
-              </Button>
-              <Button kind="quiet" icon="trash" onClick={remove}>
-                {t('Remove')}
-              </Button>
-            </>
-          )}
-        </div>
-        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
-        {image !== undefined && planPairs.length === 0 && <PlanStart draft={draft} image={image} onPlaced={put} />}
-        {area !== undefined && (
-          <Notice tone="info">
-            <p>{t('The zone itself is not placed yet.')}</p>
-            <Button onClick={() => draft.change({ ground_control_points: area })}>
-              {t('Place the zone by its plan')}
+    <Card stack title={t('Floor plan')}>
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        class={typography.hidden}
+        aria-label={t('Image of the floor plan')}
+        tabIndex={-1}
+        onChange={({ currentTarget }) => {
+          void choose(currentTarget.files?.[0]);
+          currentTarget.value = '';
+        }}
+      />
+      {plan === undefined && (
+        <p class={fieldStyles.help}>{t('An image of the floor, which all maps show in its position.')}</p>
+      )}
+      <div class={flow.row}>
+        <Button icon="upload" innerRef={choosing} onClick={() => input.current?.click()}>
+          {plan === undefined ? t('Choose an image') : t('Another image')}
+        </Button>
+        {plan !== undefined && (
+          <>
+            <Button
+              icon="target"
+              aria-pressed={tool === 'plan'}
+              onClick={() => onTool(tool === 'plan' ? 'look' : 'plan')}
+            >
+              {t('Place it')}
             </Button>
-          </Notice>
-        )}
-        {plan !== undefined && tool === 'plan' && (
-          <PairTable
-            pairs={planPairs}
-            columns={['column', 'row']}
-            selected={selected}
-            onSelect={onSelect}
-            onChange={(next, step) => draft.change(withPlanPairs(value, next), step)}
-          />
+            <Button kind="quiet" icon="trash" onClick={remove}>
+              {t('Remove')}
+            </Button>
+          </>
         )}
       </div>
+      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+      {image !== undefined && planPairs.length === 0 && <PlanStart draft={draft} image={image} onPlaced={put} />}
+      {area !== undefined && (
+        <Notice tone="info">
+          <p>{t('The zone itself is not placed yet.')}</p>
+          <Button onClick={() => draft.change({ ground_control_points: area })}>
+            {t('Place the zone by its plan')}
+          </Button>
+        </Notice>
+      )}
+      {plan !== undefined && tool === 'plan' && (
+        <PairTable
+          pairs={planPairs}
+          columns={['column', 'row']}
+          selected={selected}
+          onSelect={onSelect}
+          onChange={(next, step) => draft.change(withPlanPairs(value, next), step)}
+        />
+      )}
     </Card>
   );
 }

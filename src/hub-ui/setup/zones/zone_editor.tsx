@@ -2,7 +2,6 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { Card } from '../../controls/card.tsx';
 import fieldStyles from '../../controls/field.module.css';
-import flow from '../../controls/flow.module.css';
 import { urlParam } from '../../controls/url_state.ts';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import type { Draft } from '../../hub/rest.ts';
@@ -56,35 +55,31 @@ export function ZoneEditor({ id }: { readonly id: string | undefined }) {
   const tools = { draft, tool, onTool: pick, selected, onSelect: setSelected };
   return (
     <EditorFrame kind="zones" editor={editor} fields={FIELDS} map={<ZoneMap {...tools} mayChange={mayChange} />}>
-      <Card title={t('General')}>
-        <div class={flow.stack}>
-          <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Hall 3')} />
-          <div class={fieldStyles.fields}>
-            <DraftSelect draft={draft} field="type" label={t('Type')} options={ZONE_TYPES} />
-            <DraftNumber draft={draft} field="floor" label={t('Floor')} step="1" />
-          </div>
-          <DraftText
-            draft={draft}
-            field="foreign_id"
-            label={t('Foreign id')}
-            help={t('Its id in the locating system, as in the source of locations.')}
-          />
+      <Card stack title={t('General')}>
+        <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Hall 3')} />
+        <div class={fieldStyles.fields}>
+          <DraftSelect draft={draft} field="type" label={t('Type')} options={ZONE_TYPES} />
+          <DraftNumber draft={draft} field="floor" label={t('Floor')} step="1" />
         </div>
+        <DraftText
+          draft={draft}
+          field="foreign_id"
+          label={t('Foreign id')}
+          help={t('Its id in the locating system, as in the source of locations.')}
+        />
       </Card>
       <PlaceSection {...tools} />
       {placingOf(draft.value.value) === 'gcp' && <PlanSection {...tools} />}
-      <Card title={t('More')}>
-        <div class={flow.stack}>
-          <div class={fieldStyles.fields}>
-            <DraftText draft={draft} field="building" label={t('Building')} />
-            <DraftText draft={draft} field="site" label={t('Site')} />
-            <DraftDuration draft={draft} field="exit_delay" label={t('Exit delay')} />
-            <DraftNumber draft={draft} field="wgs84_height" label={t('Height of the floor')} unit="m" />
-          </div>
-          <DraftText draft={draft} field="address" label={t('Address')} />
-          <DraftText draft={draft} field="description" label={t('Description')} />
-          <DraftProperties draft={draft} hidden={['floor_plan']} />
+      <Card stack title={t('More')}>
+        <div class={fieldStyles.fields}>
+          <DraftText draft={draft} field="building" label={t('Building')} />
+          <DraftText draft={draft} field="site" label={t('Site')} />
+          <DraftDuration draft={draft} field="exit_delay" label={t('Exit delay')} />
+          <DraftNumber draft={draft} field="wgs84_height" label={t('Height of the floor')} unit="m" />
         </div>
+        <DraftText draft={draft} field="address" label={t('Address')} />
+        <DraftText draft={draft} field="description" label={t('Description')} />
+        <DraftProperties draft={draft} hidden={['floor_plan']} />
       </Card>
     </EditorFrame>
   );
