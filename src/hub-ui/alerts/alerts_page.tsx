@@ -1,8 +1,6 @@
-import { useLocation, useRoute } from 'wouter-preact';
 import { Button } from '../controls/button.tsx';
 import { Page } from '../controls/page.tsx';
-import type { Option } from '../controls/select.tsx';
-import { Tabs } from '../controls/tabs.tsx';
+import { Tabs, useView } from '../controls/tabs.tsx';
 import { toastError } from '../controls/toasts.tsx';
 import { useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
@@ -10,33 +8,24 @@ import { AlertList } from './alert_list.tsx';
 import { canNotify, notifies, sound, soundIsOn, toggleNotifications } from './alert_notice.ts';
 import { RulesView } from './rules_view.tsx';
 
-type View = 'alerts' | 'rules';
-
-const VIEWS: readonly Option<View>[] = [
+const VIEWS = [
   { value: 'alerts', label: t('Alerts') },
   { value: 'rules', label: t('What to alert of') },
-];
+] as const;
 
 /** Page with the alerts of the hub and their rules. */
 export function AlertsPage() {
-  const [isRules] = useRoute('/alerts/rules');
-  const [, navigate] = useLocation();
-  // Alerts show the names of these entities.
+  const [view, setView] = useView('/alerts', VIEWS);
+  // Alerts name what they are about.
   useEntities('fences');
   useEntities('trackables');
-  const view: View = isRules ? 'rules' : 'alerts';
   return (
     <Page
       title={t('Alerts')}
       lead={t('The hub watches by your rules, whether a page is open or not.')}
       actions={<Attention />}
     >
-      <Tabs
-        label={t('Views')}
-        value={view}
-        options={VIEWS}
-        onChange={(next) => navigate(next === 'alerts' ? '/alerts' : '/alerts/rules')}
-      />
+      <Tabs label={t('Views')} value={view} options={VIEWS} onChange={setView} />
       {view === 'alerts' ? <AlertList /> : <RulesView />}
     </Page>
   );

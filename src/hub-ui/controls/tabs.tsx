@@ -1,8 +1,22 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useLocation, useRoute } from 'wouter-preact';
+import type { Option } from './select.tsx';
 import styles from './tabs.module.css';
 
-/** Tabs for views of which one is visible. */
+/** View of a page that the URL names below a path, or the first one; and the way to another. */
+export function useView<T extends string>(
+  path: string,
+  views: readonly [Option<T>, ...(readonly Option<T>[])],
+): readonly [view: T, show: (view: T) => void] {
+  const [, params] = useRoute(`${path}/:view`);
+  const [, navigate] = useLocation();
+  const [first] = views;
+  const { value: view } = views.find(({ value }) => value === params?.['view']) ?? first;
+  return [view, (next) => navigate(next === first.value ? path : `${path}/${next}`)];
+}
+
+/** Headings of views that share one place. */
 export function Tabs<T extends string>(props: {
   readonly label: string;
   readonly value: T;

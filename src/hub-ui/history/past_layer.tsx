@@ -4,7 +4,7 @@ import { storeOf } from '../hub/stores.ts';
 import { type LayerOptions, useMovingCanvas } from '../map/objects/moving_layer.tsx';
 import { useMap } from '../map/view/map_view.tsx';
 import { fetchSnapshot, fetchTracks, NO_BODIES } from './history_api.ts';
-import { type Played, playback } from './playback.ts';
+import { playback } from './playback.ts';
 import { readTracks } from './read_tracks.ts';
 import { type Loaded, TrackStore, type ChunkRequest } from './track_store.ts';
 
@@ -32,29 +32,11 @@ export function PastLayer({ onMoved, ...options }: LayerOptions) {
     return new TrackStore({ objects: moving.objects, load, nameOf, now: Date.now, onChange: () => playback.refresh() });
   }, [moving, plane, symbol]);
   useEffect(() => {
-    const played: Played = {
-      kind: symbol,
-      objects: moving.objects,
-      get problem() {
-        return store.problem;
-      },
-      get isIncomplete() {
-        return store.isIncomplete;
-      },
-      get isCut() {
-        return store.isCut;
-      },
-      covered: () => store.covered(),
-      isReady: (atMs) => store.isReady(atMs),
-      want: (atMs, speed) => store.want(atMs, speed),
-      tryAgain: () => store.tryAgain(),
-      show(atMs, speed) {
-        store.show(atMs, speed);
-        layer.redraw();
-        onMovedRef.current?.(moving);
-      },
+    const draw = (): void => {
+      layer.redraw();
+      onMovedRef.current?.(moving);
     };
-    const remove = playback.add(played);
+    const remove = playback.add({ kind: symbol, tracks: store, draw });
     return () => {
       remove();
       store.close();

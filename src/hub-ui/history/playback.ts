@@ -1,20 +1,14 @@
 import { signal } from '@preact/signals';
 import type { MovingObjects } from '../map/objects/moving_objects.ts';
 import type { ObjectKind } from './history_api.ts';
-import type { Covered } from './track_store.ts';
+import type { Covered, TrackStore } from './track_store.ts';
 
 /** Playable layer of objects. */
 export interface Played {
   readonly kind: ObjectKind;
-  readonly objects: MovingObjects;
-  readonly problem: unknown;
-  readonly isIncomplete: boolean;
-  readonly isCut: boolean;
-  covered(): readonly Covered[];
-  isReady(atMs: number): boolean;
-  want(atMs: number, speed: number): void;
-  show(atMs: number, speed: number): void;
-  tryAgain(): void;
+  readonly tracks: TrackStore;
+  /** Draws the objects where `tracks` has put them. */
+  draw(): void;
 }
 
 /** State of playback, for display. */
@@ -102,21 +96,19 @@ class Playback {
 
   /** Objects of a kind, as drawn. */
   objectsOf(kind: ObjectKind): MovingObjects | undefined {
-    return [...this.#played].find((played) => played.kind === kind)?.objects;
+    return [...this.#played].find((played) => played.kind === kind)?.tracks.objects;
   }
 
   tryAgain(): void {
-    for (const played of this.#played) played.tryAgain();
+    for (const { tracks } of this.#played) tracks.tryAgain();
     this.refresh();
   }
 
   /** Draws the current time on all layers whose chunks have arrived. */
   refresh(): void {
     if (!Number.isFinite(this.#exactMs)) return;
-    for (const played of this.#played) {
-      played.want(this.#exactMs, this.#speed);
-      played.show(this.#exactMs, this.#speed);
-    }
+    for (const { tracks } of this.#played) tracks.want(this.#exactMs, this.#speed);
+    this.#show();
     this.#publish();
   }
 
@@ -132,13 +124,13 @@ class Playback {
       return;
     }
     let areReady = true;
-    for (const played of this.#played) {
-      played.want(nextMs, this.#speed);
-      if (!played.isReady(nextMs)) areReady = false;
+    for (const { tracks } of this.#played) {
+      tracks.want(nextMs, this.#speed);
+      if (!tracks.isReady(nextMs)) areReady = false;
     }
     if (areReady) {
       this.#exactMs = nextMs;
-      for (const played of this.#played) played.show(nextMs, this.#speed);
+      this.#show();
     }
     if (frameMs - this.#publishedMs < PUBLISH_MS) return;
     this.#publishedMs = frameMs;
@@ -146,19 +138,26 @@ class Playback {
     this.#publish();
   }
 
+  #show(): void {
+    for (const { tracks, draw } of this.#played) {
+      tracks.show(this.#exactMs, this.#speed);
+      draw();
+    }
+  }
+
   #publish(): void {
-    const all = [...this.#played];
+    const all = [...this.#played].map(({ tracks }) => tracks);
     const atMs = this.#exactMs;
-    const problem = all.map((played) => played.problem).find((each) => each !== undefined);
-    const areReady = all.every((played) => played.isReady(atMs));
-    const covered = all.flatMap((played) => played.covered());
+    const problem = all.map((tracks) => tracks.problem).find((each) => each !== undefined);
+    const areReady = all.every((tracks) => tracks.isReady(atMs));
+    const covered = all.flatMap((tracks) => tracks.covered());
     const here = covered.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs);
     const next: PlaybackState = {
       state: problem !== undefined ? 'failed' : areReady ? 'ready' : 'loading',
       problem,
       isEmpty: areReady && all.length > 0 && here.every((piece) => piece.isEmpty),
-      isIncomplete: all.some((played) => played.isIncomplete),
-      isCut: all.some((played) => played.isCut),
+      isIncomplete: all.some((tracks) => tracks.isIncomplete),
+      isCut: all.some((tracks) => tracks.isCut),
       covered,
     };
     if (!isSame(next, this.status.peek())) this.status.value = next;

@@ -1,7 +1,6 @@
-import { useLocation, useRoute } from 'wouter-preact';
 import { Card } from '../controls/card.tsx';
 import { Page } from '../controls/page.tsx';
-import { Tabs } from '../controls/tabs.tsx';
+import { Tabs, useView } from '../controls/tabs.tsx';
 import typography from '../controls/typography.module.css';
 import { API_PATH, PREFIX } from '../hub/api_path.ts';
 import { settings } from '../hub/settings.ts';
@@ -31,17 +30,10 @@ const LINKS: readonly (readonly [string, string, string])[] = [
 
 /** Page with the state of the hub. */
 export function OperationsPage() {
-  const [, params] = useRoute('/operations/:view');
-  const [, navigate] = useLocation();
-  const view = VIEWS.find(({ value }) => value === params?.view)?.value ?? 'overview';
+  const [view, setView] = useView('/operations', VIEWS);
   return (
     <Page title={t('Operations')} lead={t('The state of the hub, and what it is doing.')}>
-      <Tabs
-        label={t('Views')}
-        value={view}
-        options={VIEWS}
-        onChange={(next) => navigate(next === 'overview' ? '/operations' : `/operations/${next}`)}
-      />
+      <Tabs label={t('Views')} value={view} options={VIEWS} onChange={setView} />
       {view === 'overview' && <Overview />}
       {view === 'sources' && <Sources />}
       {view === 'sessions' && <Sessions />}
