@@ -1,18 +1,13 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { TrackableMotion } from '../../../model/events.ts';
-import type { Fence } from '../../../model/fence.ts';
 import type { Location } from '../../../model/location.ts';
 import type { Trackable } from '../../../model/trackable.ts';
-import { Badge } from '../../controls/badge.tsx';
+import { Badge, type Tone } from '../../controls/badge.tsx';
 import { type FactRow, Facts } from '../../controls/facts.tsx';
 import flow from '../../controls/flow.module.css';
 import { lazyPart } from '../../controls/lazy.tsx';
 import { ago, useNow } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
 import { batteryText } from '../../hub/battery.ts';
-import { type Entities, labelOf } from '../../hub/entity_kinds.ts';
-import { subscribe } from '../../hub/live.ts';
-import { entityPath, get } from '../../hub/rest.ts';
+import { labelOf } from '../../hub/entity_kinds.ts';
 import { storeOf } from '../../hub/stores.ts';
 import { t, tParts } from '../../languages/language.ts';
 import { countText, metersText, positionText } from '../../languages/numbers.ts';
@@ -21,9 +16,9 @@ import { pastFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { Chip } from '../../map/view/selection_chip.tsx';
 import { Deleted, Properties } from './properties.tsx';
 
-const LocationExplanation = lazyPart(
-  async () => (await import('../../setup/rules/location_explanation.tsx')).LocationExplanation,
-);
+import { type FenceContents, type NamedSelection, useContents, useFencesOf, usePosition } from './live_facts.ts';
+
+const WhyHere = lazyPart(async () => (await import('../../setup/rules/location_explanation.tsx')).WhyHere);
 
 /** Facts of an entity; for a moving object, its position, state and fences. */
 export function SelectionFacts({ selection }: { readonly selection: MapSelection }) {
@@ -122,7 +117,7 @@ function Contents({
 }) {
   if (inside == null) return <span class={typography.faint}>{inside === null ? t('not known') : '…'}</span>;
   const all = inside[of];
-  if (all.length === 0) return <span class={typography.faint}>{t('none')}</span>;
+  if (all.length === 0) return <Chips selections={all} />;
   return (
     <span class={flow.row}>
       <strong>{countText(all.length)}</strong>
@@ -151,7 +146,7 @@ function MovingFacts({ selection }: { readonly selection: MapSelection }) {
           [t('Battery'), batteryText(location?.properties, entity?.properties)],
           ...relativesOf(selection, entity),
           ...(location == null ? [] : positionRows(location, selection)),
-          [t('In fences'), location == null ? undefined : <FenceBadges key="fences" fences={fences} />],
+          [t('In fences'), location == null ? undefined : <Chips key="fences" selections={fences} tone="info" />],
         ]}
       />
       {hasSeveral(selection.kind, entity) && pastFromUrl() === undefined && <LocationExplanation id={selection.id} />}
@@ -201,12 +196,19 @@ function relativesOf({ kind, id }: MapSelection, entity: object | undefined): re
   return [[t('Belongs to'), owners.length === 0 ? t('no trackable') : <Chips key="owners" selections={owners} />]];
 }
 
-function Chips({ selections }: { readonly selections: readonly Inside[] }) {
+function Chips({
+  selections,
+  tone = 'neutral',
+}: {
+  readonly selections: readonly NamedSelection[];
+  readonly tone?: Tone;
+}) {
+  if (selections.length === 0) return <span class={typography.faint}>{t('none')}</span>;
   return (
     <span class={flow.row}>
       {selections.map(({ kind, id, label }) => (
-        <Chip key={id} selection={{ kind, id }}>
-          <Badge>{label}</Badge>
+        <Chip key={`${kind} ${id}`} selection={{ kind, id }}>
+          <Badge tone={tone}>{label}</Badge>
         </Chip>
       ))}
     </span>
@@ -233,112 +235,7 @@ function positionRows(location: Location, { kind }: MapSelection): readonly Fact
   ];
 }
 
-function FenceBadges({ fences }: { readonly fences: readonly { readonly id: string; readonly label: string }[] }) {
-  if (fences.length === 0) return <span class={typography.faint}>{t('none')}</span>;
-  return (
-    <span class={flow.row}>
-      {fences.map(({ id, label }) => (
-        <Chip key={id} selection={{ kind: 'fences', id }}>
-          <Badge tone="info">{label}</Badge>
-        </Chip>
-      ))}
-    </span>
-  );
-}
-
-/** Position of an object: null if the hub has none, undefined before the response. */
-function usePosition({ kind, id }: MapSelection): Location | null | undefined {
-  const [place, setPlace] = useState<Location | null>();
-  useEffect(() => {
-    setPlace(undefined);
-    let lastSeen = false;
-    const isTrackable = kind === 'trackables';
-    // After a reconnect, the last received location may be old.
-    const load = (): void => {
-      lastSeen = false;
-      get<Location>(`${entityPath(kind, id)}/location`).then(
-        (location) => {
-          if (!lastSeen) setPlace(location);
-        },
-        () => {
-          if (!lastSeen) setPlace(null);
-        },
-      );
-    };
-    const topic = isTrackable ? 'trackable_motions' : 'location_updates';
-    return subscribe(topic, isTrackable ? { id } : { provider_id: id }, {
-      subscribed: load,
-      rejected: load,
-      events(payload: readonly (TrackableMotion | Location)[]) {
-        const last = payload.at(-1);
-        if (last === undefined) return;
-        lastSeen = true;
-        setPlace('location' in last ? last.location : last);
-      },
-    });
-  }, [kind, id]);
-  return place;
-}
-
-/** Fences that an object is in, by the hub's timers and tolerances. */
-function useFencesOf({ kind, id }: MapSelection): readonly { readonly id: string; readonly label: string }[] {
-  const [fences, setFences] = useState<readonly { id: string; label: string }[]>([]);
-  useEffect(() => {
-    const load = (): void => {
-      get<readonly Fence[]>(`${entityPath(kind, id)}/fences`).then(
-        (found) => setFences(found.map((fence) => ({ id: fence.id, label: labelOf(fence) }))),
-        () => setFences([]),
-      );
-    };
-    const params = kind === 'trackables' ? { trackable_id: id } : { provider_id: id };
-    return subscribe('fence_events', params, { subscribed: load, events: load });
-  }, [kind, id]);
-  return fences;
-}
-
-type Inside = MapSelection & { readonly label: string };
-
-interface FenceContents {
-  readonly trackables: readonly Inside[];
-  readonly providers: readonly Inside[];
-}
-
-/**
- * Returns the objects in a fence by the hub's timers and tolerances: null if the hub rejects the query, undefined before the
- * response. A trackable and its tag are both inside, so they are listed and counted separately, as in the occupancy.
- */
-function useContents(fenceId: string): FenceContents | null | undefined {
-  const [inside, setInside] = useState<FenceContents | null>();
-  useEffect(() => {
-    setInside(undefined);
-    const of = async <K extends 'trackables' | 'providers'>(kind: K): Promise<readonly Inside[]> => {
-      const found = await get<readonly Entities[K][]>(`${entityPath('fences', fenceId)}/${kind}`);
-      return found.map((entity) => ({ kind, id: entity.id, label: labelOf(entity) }));
-    };
-    let latest = 0;
-    const load = (): void => {
-      latest++;
-      const own = latest;
-      Promise.all([of('trackables'), of('providers')]).then(
-        ([trackables, providers]) => {
-          // A newer request supersedes this response.
-          if (own === latest) setInside({ trackables, providers });
-        },
-        () => {
-          if (own === latest) setInside((before) => before ?? null);
-        },
-      );
-    };
-    const end = subscribe('fence_events', { fence_id: fenceId }, { subscribed: load, rejected: load, events: load });
-    return () => {
-      latest++;
-      end();
-    };
-  }, [fenceId]);
-  return inside;
-}
-
-/** Name of the zone that is the source of a location or area; otherwise the source as sent. */
+/** The zone that a location or an area has come from, or what the source calls itself. */
 function sourceName(source: string | null | undefined): string | undefined {
   if (source == null) return undefined;
   const zones = storeOf('zones').items.value;

@@ -1,0 +1,172 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { TextField } from '../controls/field.tsx';
+import { NumberInput } from '../controls/number_input.tsx';
+import { Select } from '../controls/select.tsx';
+import { errorAt } from '../hub/rest.ts';
+import { t, tParts } from '../languages/language.ts';
+import { ANY_OBJECT } from './alert_text.ts';
+import { Picker } from './picker.tsx';
+import styles from './rule_dialog.module.css';
+
+import { type RuleDraft, SENTENCES, UNIT_MS } from './rule_draft.ts';
+
+const UNITS = [
+  { value: '1000', label: t('seconds') },
+  { value: '60000', label: t('minutes') },
+  { value: '3600000', label: t('hours') },
+] as const;
+
+interface PartProps {
+  readonly draft: RuleDraft;
+  readonly onChange: (changed: Partial<RuleDraft>) => void;
+}
+
+/** The sentence of a kind, with controls in its places. */
+export function Sentence({ draft, onChange }: PartProps) {
+  const places: Readonly<Record<'who' | 'where' | 'long' | 'many', ComponentChildren>> = {
+    who: <Who draft={draft} onChange={onChange} />,
+    where: (
+      <Select
+        aria-label={t('Which fences')}
+        value={draft.fence_ids == null ? 'all' : 'some'}
+        options={[
+          { value: 'all', label: t('any fence') },
+          { value: 'some', label: t('one of these fences') },
+        ]}
+        onChange={(which) => onChange({ fence_ids: which === 'all' ? null : [] })}
+      />
+    ),
+    long: <Long draft={draft} onChange={onChange} />,
+    many: (
+      <NumberInput
+        class={styles.number}
+        aria-label={t('How many')}
+        min={0}
+        step="1"
+        value={draft.more_than ?? 0}
+        onInput={(many) => onChange({ more_than: many ?? 0 })}
+      />
+    ),
+  };
+  return (
+    <p class={styles.sentence}>
+      {tParts(SENTENCES[draft.kind], places).map((part, i) => (
+        <span key={i}>{part}</span>
+      ))}
+    </p>
+  );
+}
+
+/** Choices of the objects of a rule. */
+const WHO = [
+  { type: 'trackable', which: 'all', label: ANY_OBJECT.trackable },
+  { type: 'trackable', which: 'some', label: t('one of these trackables') },
+  { type: 'trackable', which: 'property', label: t('a trackable with a property') },
+  { type: 'location_provider', which: 'all', label: ANY_OBJECT.location_provider },
+  { type: 'location_provider', which: 'some', label: t('one of these providers') },
+  { type: 'location_provider', which: 'property', label: t('an unassigned provider with a property') },
+  { type: 'any', which: 'all', label: ANY_OBJECT.any },
+  { type: 'any', which: 'property', label: t('a trackable or unassigned provider with a property') },
+] as const;
+
+function Who({ draft, onChange }: PartProps) {
+  const { object_type: type, property } = draft;
+  const named = draft.trackable_ids ?? draft.provider_ids;
+  const which = property != null ? 'property' : named != null ? 'some' : 'all';
+  const at = WHO.findIndex((each) => each.type === (type ?? 'trackable') && each.which === which);
+  const choose = (chosen: (typeof WHO)[number]): void => {
+    onChange({
+      object_type: chosen.type === 'trackable' ? null : chosen.type,
+      trackable_ids: chosen.which === 'some' && chosen.type === 'trackable' ? [] : null,
+      provider_ids: chosen.which === 'some' && chosen.type === 'location_provider' ? [] : null,
+      property: chosen.which === 'property' ? (property ?? { name: '', value: '' }) : null,
+    });
+  };
+  return (
+    <Select
+      class={styles.who}
+      aria-label={t('Which objects')}
+      value={String(at)}
+      options={WHO.map(({ type: its, label }, i) => ({ type: its, value: String(i), label })).filter(
+        (option) => draft.kind !== 'collision' || option.type === 'trackable',
+      )}
+      onChange={(next) => {
+        const chosen = WHO[Number(next)];
+        if (chosen !== undefined) choose(chosen);
+      }}
+    />
+  );
+}
+
+function Long({ draft, onChange }: PartProps) {
+  const ms = draft.longer_than ?? UNIT_MS;
+  const unit = UNITS.findLast(({ value }) => ms % Number(value) === 0)?.value ?? '1000';
+  const [chosen, setChosen] = useState(unit);
+  return (
+    <>
+      <NumberInput
+        class={styles.number}
+        aria-label={t('How long')}
+        min={1}
+        step="any"
+        value={ms / Number(chosen)}
+        onInput={(value) => {
+          if (value !== undefined) onChange({ longer_than: Math.round(value * Number(chosen)) });
+        }}
+      />{' '}
+      <Select
+        aria-label={t('Unit of time')}
+        value={chosen}
+        options={UNITS}
+        onChange={(next) => {
+          onChange({ longer_than: Math.round((ms / Number(chosen)) * Number(next)) });
+          setChosen(next);
+        }}
+      />
+    </>
+  );
+}
+
+/** Inputs for the objects that a sentence only calls some. */
+export function WhoIsMeant({ draft, error, onChange }: PartProps & { readonly error: unknown }) {
+  const { property, trackable_ids: trackables, provider_ids: providers } = draft;
+  if (property != null) {
+    return (
+      <div class={styles.pair}>
+        <TextField
+          label={t('Property')}
+          placeholder="type"
+          value={property.name}
+          error={errorAt(error, 'property.name')}
+          onInput={(name) => onChange({ property: { ...property, name } })}
+        />
+        <TextField
+          label={t('Its value')}
+          placeholder="forklift"
+          value={String(property.value)}
+          onInput={(value) => onChange({ property: { ...property, value } })}
+        />
+      </div>
+    );
+  }
+  if (providers != null) {
+    return (
+      <Picker
+        kind="providers"
+        label={t('Any of these providers')}
+        ids={providers}
+        onChange={(next) => onChange({ provider_ids: [...next] })}
+      />
+    );
+  }
+  if (trackables == null) return null;
+  return (
+    <Picker
+      kind="trackables"
+      label={t('Any of these trackables')}
+      ids={trackables}
+      onChange={(next) => onChange({ trackable_ids: [...next] })}
+    />
+  );
+}
