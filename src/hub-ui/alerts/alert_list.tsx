@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Alert } from '../../model/alert.ts';
 import { Badge } from '../controls/badge.tsx';
-import { Button, IconLink } from '../controls/button.tsx';
+import { Button, IconLink, ShowMore } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import { confirm } from '../controls/dialog.tsx';
 import flow from '../controls/flow.module.css';
@@ -13,6 +13,7 @@ import { ago, useNow } from '../controls/time.ts';
 import { toastError } from '../controls/toasts.tsx';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { can } from '../hub/access.ts';
+import { mapPath } from '../hub/page_paths.ts';
 import { request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
@@ -93,13 +94,7 @@ export function AlertList() {
             ))}
           </ol>
         )}
-        {found.length > most && (
-          <div class={flow.more}>
-            <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
-              {t('Show older')}
-            </Button>
-          </div>
-        )}
+        {found.length > most && <ShowMore label={t('Show older')} onClick={() => setMost(most + SHOWN_STEP)} />}
       </Card>
     </>
   );
@@ -211,9 +206,9 @@ function stateText({ state, over_at: over }: Alert): string {
 }
 
 function placeOf({ trackable_id: trackable, provider_id: provider, fence_id: fence }: Alert): string | undefined {
-  if (trackable != null) return `/?sel=trackables:${encodeURIComponent(trackable)}&follow=1`;
-  if (provider != null) return `/?sel=providers:${encodeURIComponent(provider)}&follow=1`;
-  return fence == null ? undefined : `/?sel=fences:${encodeURIComponent(fence)}`;
+  if (trackable != null) return mapPath('trackables', trackable, { isFollowed: true });
+  if (provider != null) return mapPath('providers', provider, { isFollowed: true });
+  return fence == null ? undefined : mapPath('fences', fence);
 }
 
 function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX, Ref } from 'preact';
 import styles from './button.module.css';
+import flow from './flow.module.css';
 import { Icon, type IconName } from './icons.tsx';
 import { Link } from './link.tsx';
 import type { Option } from './select.tsx';
@@ -41,7 +42,18 @@ export function IconButton({
   return <Button {...rest} kind={kind} data-icon-only aria-label={label} title={label} />;
 }
 
-/** Link to a page, styled as a button. */
+/** Button below a list that shows more of it. */
+export function ShowMore({ label, onClick }: { readonly label: string; readonly onClick: () => void }) {
+  return (
+    <div class={flow.more}>
+      <Button kind="quiet" onClick={onClick}>
+        {label}
+      </Button>
+    </div>
+  );
+}
+
+/** A link to a page that looks like a button. */
 export function ButtonLink({
   href,
   kind = 'plain',

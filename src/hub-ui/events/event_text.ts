@@ -1,6 +1,7 @@
 import { type Kind, labelOf } from '../hub/entity_kinds.ts';
 import { type Searched, searchedTexts } from '../hub/entity_search.ts';
 import type { LoggedEvent } from '../hub/event_log.ts';
+import { mapPath } from '../hub/page_paths.ts';
 import { storeOf } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import { countedText, fixedText, metersText } from '../languages/numbers.ts';
@@ -83,12 +84,10 @@ export function placeOf(logged: LoggedEvent): string {
   if (logged.is === 'collision_start' || logged.is === 'collision_end') {
     const first = logged.event.collisions.find(({ position }) => position !== undefined);
     const [x, y] = first?.position?.coordinates ?? [];
-    return `/?sel=trackables:${encodeURIComponent(first?.id ?? '')}&at=${x},${y}&z=21`;
+    return `${mapPath('trackables', first?.id ?? '')}&at=${x},${y}&z=21`;
   }
-  if (logged.is === 'entry' || logged.is === 'exit') {
-    return `/?sel=fences:${encodeURIComponent(logged.event.fence_id)}`;
-  }
-  return 'kind' in logged ? `/?sel=${logged.kind}:${encodeURIComponent(logged.event.id)}` : '/';
+  if (logged.is === 'entry' || logged.is === 'exit') return mapPath('fences', logged.event.fence_id);
+  return 'kind' in logged ? mapPath(logged.kind, logged.event.id) : '/';
 }
 
 /** Whether the map can show the location of an event. */

@@ -4,6 +4,7 @@ import { IconButton, IconLink } from '../controls/button.tsx';
 import { Icon } from '../controls/icons.tsx';
 import { Link } from '../controls/link.tsx';
 import type { LoggedEvent } from '../hub/event_log.ts';
+import { editorPath, mapPath } from '../hub/page_paths.ts';
 import jsonStyles from '../json/json.module.css';
 import { Json, jsonText } from '../json/json.tsx';
 import { t } from '../languages/language.ts';
@@ -70,11 +71,7 @@ function Row({
 }
 
 function SubjectLink({ subject: { kind, id, label } }: { readonly subject: Subject }) {
-  const href =
-    kind === 'anchors' ? `/lists/anchors?json=${encodeURIComponent(id)}` : `/${kind}/${encodeURIComponent(id)}`;
-  return (
-    <Link href={kind === 'trackables' || kind === 'providers' ? `/?sel=${kind}:${encodeURIComponent(id)}` : href}>
-      {label}
-    </Link>
-  );
+  const isMoving = kind === 'trackables' || kind === 'providers';
+  const href = kind === 'anchors' ? `/lists/anchors?json=${encodeURIComponent(id)}` : editorPath(kind, id);
+  return <Link href={isMoving ? mapPath(kind, id) : href}>{label}</Link>;
 }

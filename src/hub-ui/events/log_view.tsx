@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { Button } from '../controls/button.tsx';
+import { Button, ShowMore } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
 import { Link } from '../controls/link.tsx';
@@ -86,13 +86,7 @@ export function LogView() {
       )}
       <Card flush>
         {found.length === 0 ? <Nothing hasAny={all.length > 0} /> : <LogRows rows={found} />}
-        {found.length >= most && (
-          <div class={flow.more}>
-            <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
-              {t('Show older')}
-            </Button>
-          </div>
-        )}
+        {found.length >= most && <ShowMore label={t('Show older')} onClick={() => setMost(most + SHOWN_STEP)} />}
       </Card>
     </>
   );

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Fence } from '../../model/fence.ts';
 import { Chart, type Line, rangeOf } from '../charts/chart.tsx';
 import { Sparkline } from '../charts/sparkline.tsx';
-import { Button, ButtonLink, Choice, IconLink } from '../controls/button.tsx';
+import { ButtonLink, Choice, IconLink, ShowMore } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import flow from '../controls/flow.module.css';
 import { Empty, Spinner } from '../controls/notice.tsx';
@@ -15,6 +15,7 @@ import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
 import { isMatch, wordsOf } from '../hub/entity_search.ts';
 import { loggedEvents, loggedSinceMs } from '../hub/event_log.ts';
+import { mapPath } from '../hub/page_paths.ts';
 import { entityPath, get } from '../hub/rest.ts';
 import { runAll } from '../hub/run_all.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
@@ -114,11 +115,10 @@ export function OccupancyView() {
       </ul>
       {found.length === 0 && <Empty icon="search" title={t('No fence matches')} />}
       {found.length > most && (
-        <div class={flow.more}>
-          <Button kind="quiet" onClick={() => setMost(most + SHOWN_STEP)}>
-            {t('Show more of {what}', { what: countedText(found.length, 'fence') })}
-          </Button>
-        </div>
+        <ShowMore
+          label={t('Show more of {what}', { what: countedText(found.length, 'fence') })}
+          onClick={() => setMost(most + SHOWN_STEP)}
+        />
       )}
     </>
   );
@@ -191,7 +191,7 @@ function Tile({
           {label}
         </button>
         <IconLink
-          href={`/?sel=fences:${encodeURIComponent(fence.id)}`}
+          href={mapPath('fences', fence.id)}
           icon="map"
           label={t('Show {name} on the map', { name: label })}
           title={t('Show on the map')}

@@ -9,6 +9,7 @@ import { useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { setUrlParams } from '../controls/url_state.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
+import { mapPath } from '../hub/page_paths.ts';
 import { settings } from '../hub/settings.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
@@ -119,7 +120,7 @@ function Matrix({ flows, nameOf }: { readonly flows: readonly Flow[]; readonly n
             {fences.map((from) => (
               <tr key={from.id}>
                 <th scope="row">
-                  <Link href={`/?sel=fences:${encodeURIComponent(from.id)}`}>{from.name}</Link>
+                  <Link href={mapPath('fences', from.id)}>{from.name}</Link>
                 </th>
                 {fences.map((to) => (
                   <Cell key={to.id} flow={flowOf(from.id, to.id)} matrix={matrix} />

@@ -4,7 +4,8 @@ import { Button } from '../controls/button.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice, Spinner } from '../controls/notice.tsx';
 import typography from '../controls/typography.module.css';
-import { capitalized, t } from '../languages/language.ts';
+import { t } from '../languages/language.ts';
+import { errorText } from '../problems/sentences.ts';
 import type { HistoryAnswer } from './history_api.ts';
 
 /** State of a history query; `last` is the previous answer, displayed until the next arrives. */
@@ -35,19 +36,13 @@ export function useHistoryQuery<T>(
         if (!controller.signal.aborted) setQuery({ state: 'ready', last, problem: undefined });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setQuery({ state: 'failed', last: undefined, problem: sentenceOf(error) });
+        if (!controller.signal.aborted) setQuery({ state: 'failed', last: undefined, problem: errorText(error) });
       },
     );
     return () => controller.abort();
   }, [key, times]);
   const retry = useCallback(() => setTimes((before) => before + 1), []);
   return { ...query, retry };
-}
-
-/** Error message as a sentence. */
-export function sentenceOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return `${capitalized(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
 /** Renders the result of a query, or the reason for its absence. */

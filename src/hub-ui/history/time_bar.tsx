@@ -8,10 +8,11 @@ import { setUrlParams } from '../controls/url_state.ts';
 import { t } from '../languages/language.ts';
 import { clockText, dayText, inputText, inputTime, timeWithin, wholeText, zoneText } from '../languages/times.ts';
 import { pastFromUrl } from '../map/view/map_url.ts';
+import { errorText } from '../problems/sentences.ts';
 import type { Range } from './history_api.ts';
 import { goLive, goTo, isWritten, rangeFromUrl, SPANS, SPEEDS, showSpan, spanFromUrl, speedFromUrl } from './past.ts';
 import { playback } from './playback.ts';
-import { Failed, sentenceOf } from './query.tsx';
+import { Failed } from './query.tsx';
 import styles from './time_bar.module.css';
 
 /** Interval at which playback updates the URL. */
@@ -206,7 +207,7 @@ function PlaybackStatus() {
   if (state === 'failed') {
     return (
       <div class={styles.problem}>
-        <Failed problem={sentenceOf(problem)} onAgain={() => playback.tryAgain()} />
+        <Failed problem={errorText(problem)} onAgain={() => playback.tryAgain()} />
       </div>
     );
   }

@@ -9,7 +9,7 @@ import typography from '../controls/typography.module.css';
 import { setUrlParams } from '../controls/url_state.ts';
 import { mayAssign } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
-import { entityPath } from '../hub/rest.ts';
+import { editorPath, mapPath } from '../hub/page_paths.ts';
 import { readWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
 import { curlOf } from './curl.ts';
@@ -133,7 +133,7 @@ function AssignButton({ provider }: { readonly provider: Entities['providers'] }
 
 function Name({ kind, entity }: { readonly kind: Kind; readonly entity: Entities[Kind] }) {
   const label = labelOf(entity);
-  return <Link href={`/${entityPath(kind, entity.id).slice(1)}`}>{label}</Link>;
+  return <Link href={editorPath(kind, entity.id)}>{label}</Link>;
 }
 
 function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly entity: Entities[K] }) {
@@ -145,7 +145,7 @@ function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly 
   return (
     <span class={styles.buttons}>
       <IconLink
-        href={`/?sel=${kind}:${encodeURIComponent(entity.id)}`}
+        href={mapPath(kind, entity.id)}
         icon="map"
         label={t('Show {name} on the map', { name: label })}
         title={t('Show on the map')}

@@ -12,6 +12,7 @@ import { ago, useNow } from '../controls/time.ts';
 import typography from '../controls/typography.module.css';
 import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
+import { editorPath } from '../hub/page_paths.ts';
 import { useEntities } from '../hub/stores.ts';
 import { t, tParts } from '../languages/language.ts';
 import { countText, rateText } from '../languages/numbers.ts';
@@ -36,7 +37,7 @@ export function Sources() {
   const nowMs = useNow(1_000);
   const zoneRows = rowsOf(ofZones, nowMs).map((row) => {
     const zone = zones.get(row.id);
-    return { ...row, label: zone === undefined ? row.id : labelOf(zone), href: `/zones/${encodeURIComponent(row.id)}` };
+    return { ...row, label: zone === undefined ? row.id : labelOf(zone), href: editorPath('zones', row.id) };
   });
   // Senders choose the source freely; many use the id of a zone.
   const otherRows = rowsOf(ofOthers, nowMs).map((row) => {

@@ -15,6 +15,7 @@ import { setUrlParams, urlParam } from '../controls/url_state.ts';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, kindsText, kindText, labelOf } from '../hub/entity_kinds.ts';
 import { isMatch, wordsOf } from '../hub/entity_search.ts';
+import { editorPath } from '../hub/page_paths.ts';
 import { savedDraftIds } from '../hub/saved_drafts.ts';
 import { storeOf, useEntities } from '../hub/stores.ts';
 import { t } from '../languages/language.ts';
@@ -24,7 +25,6 @@ import { drawnBy } from '../map/site/features.ts';
 import { useMap } from '../map/view/map_view.tsx';
 import layoutStyles from './editor/setup_layout.module.css';
 import { SetupLayout } from './editor/setup_layout.tsx';
-import { editorPath } from './editor/use_editor.ts';
 import { ContextMap } from './map/context_map.tsx';
 import styles from './site_index.module.css';
 

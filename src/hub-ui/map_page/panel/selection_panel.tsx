@@ -9,6 +9,7 @@ import typography from '../../controls/typography.module.css';
 import { can, mayAssign } from '../../hub/access.ts';
 import { trackablesByProvider } from '../../hub/carriers.ts';
 import { kindText, labelOf, SINGULAR } from '../../hub/entity_kinds.ts';
+import { editorPath } from '../../hub/page_paths.ts';
 import { entityPath } from '../../hub/rest.ts';
 import { hasHistory } from '../../hub/settings.ts';
 import { storeOf } from '../../hub/stores.ts';
@@ -67,7 +68,7 @@ export function SelectionPanel(props: PanelProps) {
             </Button>
           )}
           {kind === 'providers' && entity !== undefined && <AssignHere provider={entity as LocationProvider} />}
-          <ButtonLink href={`/${kind}/${encodeURIComponent(id)}`} icon={mayChange ? 'edit' : 'info'}>
+          <ButtonLink href={editorPath(kind, id)} icon={mayChange ? 'edit' : 'info'}>
             {mayChange ? t('Edit') : t('Details')}
           </ButtonLink>
         </div>

@@ -8,6 +8,7 @@ import { Link } from '../../controls/link.tsx';
 import type { Option } from '../../controls/select.tsx';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { labelOf } from '../../hub/entity_kinds.ts';
+import { editorPath } from '../../hub/page_paths.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { zoneNamed } from '../../hub/zone_lookup.ts';
@@ -18,7 +19,7 @@ import { useMap } from '../../map/view/map_view.tsx';
 import { EditorFrame } from '../editor/editor_frame.tsx';
 import { NoEditor } from '../editor/no_editor.tsx';
 import { useEditor, useStored } from '../editor/use_editor.ts';
-import { DraftNumber, DraftProperties, DraftSelect, DraftText } from '../fields/draft_fields.tsx';
+import { DraftId, DraftNumber, DraftProperties, DraftSelect, DraftText } from '../fields/draft_fields.tsx';
 import positionStyles from '../fields/position_fields.module.css';
 import { movedTo, PointFields } from '../fields/position_fields.tsx';
 import { ContextMap } from '../map/context_map.tsx';
@@ -61,13 +62,7 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
       map={<AnchorMap key={side} {...{ draft, zone, side, mayChange }} />}
     >
       <Card stack title={t('General')}>
-        {stored === undefined ? (
-          <DraftText draft={draft} field="id" label={t('Id')} isRequired help={t('Its id in the locating system.')} />
-        ) : (
-          <p class={fieldStyles.help}>
-            {t('Id')} <code>{stored.id}</code>
-          </p>
-        )}
+        <DraftId draft={draft} storedId={stored?.id} help={t('Its id in the locating system.')} />
         <DraftText draft={draft} field="name" label={t('Name')} />
         <DraftSelect
           draft={draft}
@@ -95,11 +90,7 @@ export function AnchorEditor({ id }: { readonly id: string | undefined }) {
         </fieldset>
         <p class={fieldStyles.help}>
           {t('With both positions, it helps to georeference')}{' '}
-          {zone === undefined ? (
-            t('a zone')
-          ) : (
-            <Link href={`/zones/${encodeURIComponent(zone.id)}`}>{labelOf(zone)}</Link>
-          )}{' '}
+          {zone === undefined ? t('a zone') : <Link href={editorPath('zones', zone.id)}>{labelOf(zone)}</Link>}{' '}
           {t('that lists it as an anchor.')}
         </p>
       </Card>

@@ -7,11 +7,12 @@ import { nameOf } from '../../drafts/entity_draft.ts';
 import { isUndecided } from '../../drafts/member_changes.ts';
 import { can } from '../../hub/access.ts';
 import { type Kind, kindText, labelOf } from '../../hub/entity_kinds.ts';
+import { editorPath } from '../../hub/page_paths.ts';
 import { deleteEntity, entityPath, OtherPlaneError } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
 import { pathLabel } from '../../problems/sentences.ts';
 import layoutStyles from './setup_layout.module.css';
-import { type Editor, editorPath, forgetDraft, moveDraft, readAgain } from './use_editor.ts';
+import { type Editor, forgetDraft, moveDraft, readAgain } from './use_editor.ts';
 
 /** Buttons of the editor: save and delete. */
 export function EditorFoot<K extends Kind>({

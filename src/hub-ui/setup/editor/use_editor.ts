@@ -27,11 +27,6 @@ export function useSetupRoute(kind: Kind): SetupRoute {
   return id === 'new' && !items.has(id) ? { at: 'new' } : { at: 'one', id };
 }
 
-/** Path of an entity's editor. */
-export function editorPath(kind: Kind, id: string): string {
-  return `/${kind}/${encodeURIComponent(id)}`;
-}
-
 /** Reason why there is no draft. */
 export type NoEditorState = 'waiting' | 'missing' | 'forbidden';
 

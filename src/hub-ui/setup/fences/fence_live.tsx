@@ -7,6 +7,7 @@ import { ago, useNow } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/entity_kinds.ts';
 import { subscribe } from '../../hub/live.ts';
+import { mapPath } from '../../hub/page_paths.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
 import styles from './fence_live.module.css';
@@ -35,10 +36,7 @@ export function FenceLive({ id }: { readonly id: string }) {
     return found === undefined ? (provider ?? trackable ?? t('Something')) : labelOf(found);
   };
   return (
-    <Card
-      title={t('Now')}
-      actions={<Link href={`/?sel=fences:${encodeURIComponent(id)}`}>{t('On the live map')}</Link>}
-    >
+    <Card title={t('Now')} actions={<Link href={mapPath('fences', id)}>{t('On the live map')}</Link>}>
       {events.length === 0 && <p class={typography.faint}>{t('Entries and exits appear here as they happen')}</p>}
       <ul class={styles.events} aria-label={t('Entries and exits')} aria-live="polite">
         {events.map(({ event, receivedMs }) => (

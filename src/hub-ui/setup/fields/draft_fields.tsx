@@ -66,6 +66,20 @@ export function DraftText({
   );
 }
 
+/** Id of an entity whose id the user chooses; it cannot change later. */
+export function DraftId({
+  draft,
+  storedId,
+  help,
+}: Pick<DraftFieldProps, 'draft' | 'help'> & { readonly storedId: string | undefined }) {
+  if (storedId === undefined) return <DraftText draft={draft} field="id" label={t('Id')} isRequired help={help} />;
+  return (
+    <p class={fieldStyles.help}>
+      {t('Id')} <code>{storedId}</code>
+    </p>
+  );
+}
+
 export function DraftNumber({
   draft,
   field,

@@ -8,9 +8,9 @@ import { Link } from '../../controls/link.tsx';
 import typography from '../../controls/typography.module.css';
 import type { AnyDraft } from '../../drafts/entity_draft.ts';
 import { type Entities, type Kind, kindsText, kindText, labelOf } from '../../hub/entity_kinds.ts';
+import { editorPath } from '../../hub/page_paths.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { capitalized, t } from '../../languages/language.ts';
-import { editorPath } from '../editor/use_editor.ts';
 import { memberOf, problemOf } from './draft_fields.tsx';
 import styles from './id_chips.module.css';
 

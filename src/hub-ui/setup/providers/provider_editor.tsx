@@ -5,13 +5,14 @@ import { Link } from '../../controls/link.tsx';
 import type { Option } from '../../controls/select.tsx';
 import typography from '../../controls/typography.module.css';
 import { labelOf } from '../../hub/entity_kinds.ts';
+import { editorPath, mapPath } from '../../hub/page_paths.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
 import { EditorFrame } from '../editor/editor_frame.tsx';
 import { NoEditor } from '../editor/no_editor.tsx';
-import { editorPath, useEditor, useStored } from '../editor/use_editor.ts';
-import { DraftProperties, DraftSelect, DraftText } from '../fields/draft_fields.tsx';
+import { useEditor, useStored } from '../editor/use_editor.ts';
+import { DraftId, DraftProperties, DraftSelect, DraftText } from '../fields/draft_fields.tsx';
 import { OBJECT_TIMING, TimingSection } from '../fields/timing_section.tsx';
 
 const FIRST: Draft<'providers'> = { type: 'uwb' };
@@ -42,23 +43,9 @@ export function ProviderEditor({ id }: { readonly id: string | undefined }) {
       <Card
         stack
         title={t('General')}
-        actions={
-          stored && <Link href={`/?sel=providers:${encodeURIComponent(stored.id)}`}>{t('On the live map')}</Link>
-        }
+        actions={stored && <Link href={mapPath('providers', stored.id)}>{t('On the live map')}</Link>}
       >
-        {stored === undefined ? (
-          <DraftText
-            draft={draft}
-            field="id"
-            label={t('Id')}
-            isRequired
-            help={t('The id that it reports, for example a MAC address.')}
-          />
-        ) : (
-          <p class={fieldStyles.help}>
-            {t('Id')} <code>{stored.id}</code>
-          </p>
-        )}
+        <DraftId draft={draft} storedId={stored?.id} help={t('The id that it reports, for example a MAC address.')} />
         <div class={fieldStyles.fields}>
           <DraftText draft={draft} field="name" label={t('Name')} />
           <DraftSelect draft={draft} field="type" label={t('Type')} options={PROVIDER_TYPES} />

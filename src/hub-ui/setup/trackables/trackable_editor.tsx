@@ -3,6 +3,7 @@ import fieldStyles from '../../controls/field.module.css';
 import { SelectField } from '../../controls/field.tsx';
 import { Link } from '../../controls/link.tsx';
 import { labelOf } from '../../hub/entity_kinds.ts';
+import { mapPath } from '../../hub/page_paths.ts';
 import type { Draft } from '../../hub/rest.ts';
 import { useEntities } from '../../hub/stores.ts';
 import { t } from '../../languages/language.ts';
@@ -38,9 +39,7 @@ export function TrackableEditor({ id }: { readonly id: string | undefined }) {
         stack
         title={t('General')}
         actions={
-          stored && (
-            <Link href={`/?sel=trackables:${encodeURIComponent(stored.id)}&follow=1`}>{t('On the live map')}</Link>
-          )
+          stored && <Link href={mapPath('trackables', stored.id, { isFollowed: true })}>{t('On the live map')}</Link>
         }
       >
         <DraftText draft={draft} field="name" label={t('Name')} example={t('For example Forklift 7')} />
