@@ -9,7 +9,7 @@ import { unitsPerMeter } from '../map/plane/plane.ts';
 import { CanvasLayer, type CanvasFrame } from '../map/view/canvas_layer.ts';
 import { lengthText } from '../map/view/map_tools.tsx';
 import { useMap } from '../map/view/map_view.tsx';
-import { Z } from '../map/view/vector_layer.ts';
+import { useLayer, Z } from '../map/view/vector_layer.ts';
 import { boxOf, cellFor, cornersOf, HEAT_DARK, HEAT_LIGHT, levelOf, thresholdsOf } from './heat.ts';
 import styles from './heat_layer.module.css';
 import { fetchHeatmap, type ObjectKind } from './history_api.ts';
@@ -23,7 +23,7 @@ interface Heat {
 
 /** Heat map of time spent in the range of the time bar, with a legend. */
 export function HeatLayer({ floor, kind }: { readonly floor: number | undefined; readonly kind: ObjectKind }) {
-  const { map, plane } = useMap();
+  const { plane } = useMap();
   const view = useView();
   const { fromMs, toMs } = rangeFromUrl(useNow(60_000));
   const cellMeters = view === undefined ? undefined : cellFor(view.metersPerPixel);
@@ -45,12 +45,7 @@ export function HeatLayer({ floor, kind }: { readonly floor: number | undefined;
     });
   }, [value, thresholds, plane]);
   drawn.current = { levels, colors };
-  useEffect(() => {
-    map.addLayer(layer);
-    return () => {
-      map.removeLayer(layer);
-    };
-  }, [map, layer]);
+  useLayer(layer);
   useEffect(() => layer.redraw(), [layer, levels, colors]);
   return (
     <section class={styles.legend} aria-label={t('Heat map')}>

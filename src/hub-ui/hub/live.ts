@@ -84,7 +84,7 @@ export function subscribeMoves(
   const key = lastKey + 1;
   const next = (): void => post({ do: 'ready', key });
   const feed = { of: 'moves', from } as const;
-  return join({ topic, params, feed }, { moves: (batch) => moves(batch, next), rejected: rejected });
+  return join({ topic, params, feed }, { moves: (batch) => moves(batch, next), rejected });
 }
 
 /** Subscribes to the last time and number of locations of each provider, in at most one batch per second. */
@@ -98,7 +98,7 @@ export function subscribeLastSeen(
     lastSeen(batch);
     post({ do: 'ready', key });
   };
-  return join({ topic: 'location_updates', params: {}, feed }, { lastSeen: take, rejected: rejected });
+  return join({ topic: 'location_updates', params: {}, feed }, { lastSeen: take, rejected });
 }
 
 function join(

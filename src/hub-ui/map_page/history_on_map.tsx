@@ -4,6 +4,11 @@ import { TimeBar } from '../history/time_bar.tsx';
 import { type LiveLayersProps, movingLayerProps } from './layers/live_layers.tsx';
 
 const NONE: ReadonlySet<string> = new Set();
+/** What moves, from below. */
+const MOVING = [
+  { kind: 'providers', symbol: 'provider' },
+  { kind: 'trackables', symbol: 'trackable' },
+] as const;
 
 /** History on the map: time bar, playback and heat map. */
 export function HistoryOnMap(
@@ -12,32 +17,22 @@ export function HistoryOnMap(
     'layers' | 'floor' | 'selection' | 'isFollowing' | 'trackables' | 'providers' | 'isPast' | 'onMoved'
   >,
 ) {
-  const { layers, floor, selection, trackables, providers, isPast, onMoved } = props;
+  const { layers, floor, selection, isPast, onMoved } = props;
   const look = { ...movingLayerProps(props), colliding: NONE };
-  const selectedId = (kind: 'trackables' | 'providers') => (selection?.kind === kind ? selection.id : undefined);
   const areProviders = layers.has('providers') && !layers.has('trackables');
   return (
     <>
-      {isPast && layers.has('providers') && (
+      {MOVING.filter(({ kind }) => isPast && layers.has(kind)).map(({ kind, symbol }) => (
         <PastLayer
+          key={kind}
           {...look}
-          symbol="provider"
-          selectedId={selectedId('providers')}
-          holder={providers.layer}
-          seen={providers.seen}
-          onMoved={(moving) => onMoved('providers', moving)}
+          symbol={symbol}
+          selectedId={selection?.kind === kind ? selection.id : undefined}
+          holder={props[kind].layer}
+          seen={props[kind].seen}
+          onMoved={(moving) => onMoved(kind, moving)}
         />
-      )}
-      {isPast && layers.has('trackables') && (
-        <PastLayer
-          {...look}
-          symbol="trackable"
-          selectedId={selectedId('trackables')}
-          holder={trackables.layer}
-          seen={trackables.seen}
-          onMoved={(moving) => onMoved('trackables', moving)}
-        />
-      )}
+      ))}
       {layers.has('heat') && <HeatLayer floor={floor} kind={areProviders ? 'provider' : 'trackable'} />}
       <TimeBar />
     </>

@@ -93,7 +93,7 @@ export function LiveMap(props: LiveMapProps) {
   );
   const isFollowed = isFollowing && isMovable(selection);
   useFollow(selection, { isFollowed, hasEscape: !isMeasuring && !isSelecting && !isWall });
-  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect, isSelecting: isSelecting });
+  useSelectOnClick(!isMeasuring, { trackables, providers, onSelect, isSelecting });
   useEffect(() => clearSelected, [plane]);
 
   const moved = (kind: 'trackables' | 'providers', { objects }: MovingLayerState): void => {
@@ -120,7 +120,7 @@ export function LiveMap(props: LiveMapProps) {
         <WallView layers={layers} fences={fences} {...movables} />
       ) : (
         <Toolbar
-          {...{ plane, floor, layers, isMeasuring, isSelecting: isSelecting, onPlane }}
+          {...{ plane, floor, layers, isMeasuring, isSelecting, onPlane }}
           {...movables}
           floors={floorsOf([...allZones.values(), ...allFences])}
           onMeasuring={(isOn) => {
@@ -136,10 +136,7 @@ export function LiveMap(props: LiveMapProps) {
         />
       )}
       {(isSelecting || selectedEntities.value.size > 0) && !isWall && (
-        <MultiSelectTool
-          {...{ layers, floor, isSelecting: isSelecting, trackables, providers }}
-          onClose={stopSelecting}
-        />
+        <MultiSelectTool {...{ layers, floor, isSelecting, trackables, providers }} onClose={stopSelecting} />
       )}
       {hasHistory() && !isWall && (
         <HistoryOnMap {...{ layers, floor, selection, isFollowing, isPast }} {...movables} onMoved={moved} />

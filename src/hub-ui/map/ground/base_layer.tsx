@@ -4,11 +4,11 @@ import { Icon } from '../../controls/icons.tsx';
 import { connection, wasConnected } from '../../hub/live.ts';
 import { settings } from '../../hub/settings.ts';
 import { t } from '../../languages/language.ts';
-import { CanvasLayer } from '../view/canvas_layer.ts';
+import { type CanvasFrame, CanvasLayer } from '../view/canvas_layer.ts';
 import { drawGrid } from '../view/grid.ts';
 import { useMap } from '../view/map_view.tsx';
 import { palette } from '../view/palette.ts';
-import { Z } from '../view/vector_layer.ts';
+import { useLayer, Z } from '../view/vector_layer.ts';
 import styles from './base_layer.module.css';
 import type { ReportHealth, Tiles } from './tiles.ts';
 import type { MapExtent } from './world.ts';
@@ -27,20 +27,17 @@ export function BaseLayer() {
 
 /** Draws a plain grid that fades out as the world fades in. */
 function useGrid(isOn: boolean): void {
-  const { map, plane } = useMap();
+  const { plane } = useMap();
   const colors = palette();
-  useEffect(() => {
-    if (!isOn) return;
-    const layer = new CanvasLayer((frame) => {
+  const layer = useMemo(() => {
+    const draw = (frame: CanvasFrame): void => {
       frame.context.globalAlpha = plane.kind === 'earth' ? 1 - worldOpacity(frame.resolution) : 1;
       if (frame.context.globalAlpha > 0) drawGrid(frame, plane, colors);
       frame.context.globalAlpha = 1;
-    }, Z.base);
-    map.addLayer(layer);
-    return () => {
-      map.removeLayer(layer);
     };
-  }, [map, plane, colors, isOn]);
+    return isOn ? new CanvasLayer(draw, Z.base) : undefined;
+  }, [plane, colors, isOn]);
+  useLayer(layer);
 }
 
 /** Area covered by tiles: a box of the earth, from a zoom level on. */

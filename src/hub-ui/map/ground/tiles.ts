@@ -42,7 +42,7 @@ const EVERYWHERE = { box: undefined, fromZoom: 0 } as const;
 /** Opens the configured tiles. Rejects with an Error that states the reason. */
 export async function openTiles(settings: MapTileSettings, report: ReportHealth): Promise<Tiles> {
   const { url, kind, attribution, max_zoom } = settings;
-  if (kind === 'pmtiles') return tilesOfFile(await openMapFile(url), { attribution, report: report });
+  if (kind === 'pmtiles') return tilesOfFile(await openMapFile(url), { attribution, report });
   const limit = max_zoom ?? (kind === 'vector' ? VECTOR_ZOOM_MAX : undefined);
   const common = { url, ...(limit !== undefined && { maxZoom: limit }) };
   if (kind === 'images') {

@@ -112,7 +112,7 @@ export function placeLabels<Name extends LabelRequest>(
     if (was !== undefined && was.side === side) states.set(name.key, was);
     else if (was !== undefined || side !== undefined) states.set(name.key, { side, sinceMs: nowMs });
   }
-  return { placed, states: states };
+  return { placed, states };
 }
 
 /** Sorts by rank, then visible labels first. Otherwise the order stays as given. */

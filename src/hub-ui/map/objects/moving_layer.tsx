@@ -8,7 +8,7 @@ import { CanvasLayer, type CanvasFrame } from '../view/canvas_layer.ts';
 import type { ColorBy } from '../view/color_by.ts';
 import { useMap } from '../view/map_view.tsx';
 import { categoryColors, palette } from '../view/palette.ts';
-import { Z } from '../view/vector_layer.ts';
+import { useLayer, Z } from '../view/vector_layer.ts';
 import { drawMoving } from './moving_draw.ts';
 import { MovingObjects } from './moving_objects.ts';
 import { type MovingLook, newScreen, type OnScreen } from './moving_screen.ts';
@@ -57,7 +57,7 @@ export type LayerOptions = Omit<MovingLook, 'palette' | 'colors' | 'trail' | 'sy
  * Creates a layer of moving objects; its caller moves the objects. Reports the number of visible objects after each drawing.
  */
 export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptions, now: () => number) {
-  const { map, plane } = useMap();
+  const { plane } = useMap();
   const { symbol, colorBy, followedId } = given;
   const moving = useMemo<MovingLayerState>(() => ({ objects: new MovingObjects(plane), screen: newScreen() }), [plane]);
   holder.current = moving;
@@ -78,13 +78,12 @@ export function useMovingCanvas({ holder, seen, isMarked, ...given }: LayerOptio
     };
     return new CanvasLayer(draw, Z.objects + (symbol === 'trackable' ? 1 : 0));
   }, [moving, seen, symbol]);
+  useLayer(layer);
   useEffect(() => {
-    map.addLayer(layer);
     return () => {
-      map.removeLayer(layer);
       seen.value = { seen: 0, stale: 0 };
     };
-  }, [map, layer, seen]);
+  }, [layer, seen]);
   useGroups({ objects: moving.objects, layer }, { symbol, colorBy });
   // All other options only affect drawing.
   useEffect(() => layer.redrawSoon());
@@ -109,8 +108,8 @@ export function MovingLayer({
 }: LayerOptions & { readonly onRejected?: (error: SocketError) => void }) {
   const { plane } = useMap();
   const { symbol, floor, onMoved } = options;
-  const callbacks = useRef({ onMoved, onRejected: onRejected });
-  callbacks.current = { onMoved, onRejected: onRejected };
+  const callbacks = useRef({ onMoved, onRejected });
+  callbacks.current = { onMoved, onRejected };
   const { moving, layer } = useMovingCanvas(options, Date.now);
   useEffect(() => {
     // Redraws once a second, because objects without new locations fade.

@@ -55,14 +55,14 @@ export function AnchorLayer({
         text: String(feature.get('label')),
         font: '11px Inter, system-ui, sans-serif',
         offsetY: 14,
-        fill: new Fill({ color: color }),
+        fill: new Fill({ color }),
         stroke: new Stroke({ color: colors.halo, width: 3 }),
       });
       return new Style({
         image: new RegularShape({
           points: 4,
           radius: isSelected ? 8 : meters < LARGE_BELOW_METERS ? 6 : 3,
-          fill: new Fill({ color: color }),
+          fill: new Fill({ color }),
           stroke: new Stroke({ color: colors.halo, width: 1.5 }),
         }),
         ...((isSelected || (labels && meters < NAMED_BELOW_METERS)) && { text }),

@@ -39,7 +39,7 @@ export function ZoneLayer({
       const isSelected = zone.id === selectedId;
       const color = isSelected ? colors.selected : isProximity ? colors.proximity : colors.zone;
       const area = new Style({
-        stroke: new Stroke({ color: color, width: isSelected ? 2.5 : 1.25, lineDash: isProximity ? [2, 4] : [7, 4] }),
+        stroke: new Stroke({ color, width: isSelected ? 2.5 : 1.25, lineDash: isProximity ? [2, 4] : [7, 4] }),
         fill: new Fill({ color: isProximity ? colors.proximityFill : colors.zoneFill }),
       });
       const label = { text: labelOf(zone), color, colors, feature, resolution, isZone: true };
@@ -75,7 +75,7 @@ export function FenceLayer({
       const base = isSelected ? colors.selected : colors.fence;
       const color = glow === undefined ? base : colors[glow];
       const area = new Style({
-        stroke: new Stroke({ color: color, width: glow !== undefined || isSelected ? 3 : 1.5 }),
+        stroke: new Stroke({ color, width: glow !== undefined || isSelected ? 3 : 1.5 }),
         fill: new Fill({ color: glow === undefined ? colors.fenceFill : faint(color) }),
         zIndex: glow === undefined ? 0 : 1,
       });
@@ -109,7 +109,7 @@ function labelOn(isOn: boolean, { text, color, colors, feature, resolution, isZo
         text: name.text,
         textAlign: name.align,
         font: `${isZone ? 600 : 500} ${FONT}`,
-        fill: new Fill({ color: color }),
+        fill: new Fill({ color }),
         stroke: new Stroke({ color: colors.halo, width: 3 }),
       }),
     }),

@@ -1,8 +1,9 @@
-import { useEffect } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Zone } from '../../../model/zone.ts';
 import { floorPlanOf, type Georeference, georeferencePlan } from '../plane/georeference.ts';
 import { CanvasLayer, type CanvasFrame } from '../view/canvas_layer.ts';
 import { useMap } from '../view/map_view.tsx';
+import { useLayer } from '../view/vector_layer.ts';
 
 interface PlacedPlan {
   readonly image: HTMLImageElement;
@@ -11,8 +12,8 @@ interface PlacedPlan {
 
 /** Layer of floor plans, transformed by their ground control points. */
 export function PlanLayer({ zones, opacity = 0.9 }: { readonly zones: readonly Zone[]; readonly opacity?: number }) {
-  const { map, plane } = useMap();
-  useEffect(() => {
+  const { plane } = useMap();
+  const plans = useMemo(() => {
     const placed: PlacedPlan[] = [];
     const layer = new CanvasLayer((frame) => {
       for (const plan of placed) drawPlan(frame, plan, opacity);
@@ -26,12 +27,9 @@ export function PlanLayer({ zones, opacity = 0.9 }: { readonly zones: readonly Z
       image.onload = () => layer.redraw();
       image.src = plan.image;
     }
-    if (placed.length === 0) return;
-    map.addLayer(layer);
-    return () => {
-      map.removeLayer(layer);
-    };
-  }, [map, plane, zones, opacity]);
+    return placed.length === 0 ? undefined : layer;
+  }, [plane, zones, opacity]);
+  useLayer(plans);
   return null;
 }
 

@@ -1,4 +1,5 @@
 import type Feature from 'ol/Feature.js';
+import type BaseLayer from 'ol/layer/Base.js';
 import VectorLayer from 'ol/layer/Vector.js';
 import VectorSource from 'ol/source/Vector.js';
 import type { StyleFunction } from 'ol/style/Style.js';
@@ -20,17 +21,23 @@ export const Z = {
   edit: 8,
 } as const;
 
-/** Adds a layer of features to the map while its component is mounted. Features and style may change at any time. */
-export function useVectorLayer(features: readonly Feature[], style: StyleFunction, zIndex: number): VectorSource {
+/** Shows a layer as long as its component. */
+export function useLayer(layer: BaseLayer | undefined): void {
   const { map } = useMap();
-  const source = useMemo(() => new VectorSource({ wrapX: false }), []);
-  const layer = useMemo(() => new VectorLayer({ source, zIndex, updateWhileInteracting: true }), [source, zIndex]);
   useEffect(() => {
+    if (layer === undefined) return;
     map.addLayer(layer);
     return () => {
       map.removeLayer(layer);
     };
   }, [map, layer]);
+}
+
+/** A layer of features that is on the map as long as its component. Features and style may change at any time. */
+export function useVectorLayer(features: readonly Feature[], style: StyleFunction, zIndex: number): VectorSource {
+  const source = useMemo(() => new VectorSource({ wrapX: false }), []);
+  const layer = useMemo(() => new VectorLayer({ source, zIndex, updateWhileInteracting: true }), [source, zIndex]);
+  useLayer(layer);
   useEffect(() => layer.setStyle(style), [layer, style]);
   useEffect(() => {
     source.clear(true);

@@ -63,6 +63,15 @@ export function LiveLayers(props: LiveLayersProps) {
   const look = movingLayerProps(props);
   const assigned = trackablesByProvider.value;
   const isUnassigned = useCallback((id: string) => !assigned.has(id), [assigned]);
+  const movingProps = (kind: 'trackables' | 'providers') => ({
+    ...look,
+    multiSelected: selectedIds.value.get(kind),
+    selectedId: selectedId(kind),
+    holder: props[kind].layer,
+    seen: props[kind].seen,
+    onMoved: (moving: MovingLayerState) => onMoved(kind, moving),
+    onRejected: showRejection,
+  });
   return (
     <>
       <BaseLayer />
@@ -81,31 +90,15 @@ export function LiveLayers(props: LiveLayersProps) {
       )}
       {(layers.has('providers') || layers.has('unassigned')) && !isPast && (
         <MovingLayer
-          {...look}
+          {...movingProps('providers')}
           symbol="provider"
-          multiSelected={selectedIds.value.get('providers')}
           marked={{ symbol: 'unassigned', isOnly: !layers.has('providers') }}
           isMarked={isUnassigned}
-          selectedId={selectedId('providers')}
           colliding={alarmedProviders}
-          holder={providers.layer}
-          seen={providers.seen}
-          onMoved={(moving) => onMoved('providers', moving)}
-          onRejected={showRejection}
         />
       )}
       {layers.has('trackables') && !isPast && (
-        <MovingLayer
-          {...look}
-          symbol="trackable"
-          multiSelected={selectedIds.value.get('trackables')}
-          selectedId={selectedId('trackables')}
-          colliding={colliding}
-          holder={trackables.layer}
-          seen={trackables.seen}
-          onMoved={(moving) => onMoved('trackables', moving)}
-          onRejected={showRejection}
-        />
+        <MovingLayer {...movingProps('trackables')} symbol="trackable" colliding={colliding} />
       )}
       {names !== 'off' && (
         <LabelLayer

@@ -1,11 +1,12 @@
 import { boundingExtent, buffer, getHeight, getWidth } from 'ol/extent.js';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { fitExtent } from '../../map/navigation/initial_view.ts';
 import type { Position } from '../../map/plane/plane.ts';
 import { CanvasLayer } from '../../map/view/canvas_layer.ts';
 import toolStyles from '../../map/view/map_tools.module.css';
 import { ZoomButtons } from '../../map/view/map_tools.tsx';
 import { useMap } from '../../map/view/map_view.tsx';
+import { useLayer } from '../../map/view/vector_layer.ts';
 
 /** Floor plan with its size in pixels. */
 export interface PlanImage {
@@ -17,10 +18,9 @@ export interface PlanImage {
 
 /** Layer of an image in its pixel plane: columns to the right, rows down from zero. */
 export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
-  const { map } = useMap();
-  useEffect(() => {
+  const layer = useMemo(() => {
     const image = new Image();
-    const layer = new CanvasLayer(({ context, toPixel, pixelRatio }) => {
+    const made = new CanvasLayer(({ context, toPixel, pixelRatio }) => {
       if (!image.complete || image.naturalWidth === 0) return;
       const [a, b, c, d, e, f] = toPixel;
       context.save();
@@ -33,13 +33,11 @@ export function ImageLayer({ image: { url } }: { readonly image: PlanImage }) {
       context.drawImage(image, 0, 0);
       context.restore();
     }, 0);
-    image.onload = () => layer.redraw();
+    image.onload = () => made.redraw();
     image.src = url;
-    map.addLayer(layer);
-    return () => {
-      map.removeLayer(layer);
-    };
-  }, [map, url]);
+    return made;
+  }, [url]);
+  useLayer(layer);
   return null;
 }
 
