@@ -16,7 +16,7 @@ const VIEWS = [
 /** Page with the alerts of the hub and their rules. */
 export function AlertsPage() {
   const [view, setView] = useView('/alerts', VIEWS);
-  // Alerts name what they are about.
+  // Alerts show the names of these entities.
   useEntities('fences');
   useEntities('trackables');
   return (

@@ -7,8 +7,8 @@ export type RuleDraft = Omit<AlertRule, 'id'>;
 export type RuleKind = AlertRule['kind'];
 
 /**
- * What each kind of rule says, with places for what can be chosen: `{who}`, `{where}`, `{long}` and `{many}`. Sentences are
- * whole, so that another language can have another order.
+ * Sentence of each kind of rule, with placeholders for its parameters: `{who}`, `{where}`, `{long}` and `{many}`. Each is a
+ * whole sentence, so that translations can change the word order.
  */
 export const SENTENCES = {
   entry: 'Alert when {who} enters {where}',
@@ -24,7 +24,7 @@ export function ofKind(kind: RuleKind): Partial<RuleDraft> {
   return kind === 'collision' ? { kind, object_type: null, provider_ids: null } : { kind };
 }
 
-/** The rule as it is sent: nothing that its kind has no place for. */
+/** Request body of a rule, without members that do not apply to its kind. */
 export function bodyOf(draft: RuleDraft): RuleDraft {
   const { fence_ids: fences, longer_than: long, more_than: many, ...rest } = draft;
   const has = (place: string): boolean => SENTENCES[draft.kind].includes(place);
@@ -36,7 +36,7 @@ export function bodyOf(draft: RuleDraft): RuleDraft {
   };
 }
 
-/** The first missing input; undefined for a complete rule. */
+/** Returns the first missing input; undefined for a complete rule. */
 export function lackOf(draft: RuleDraft): FailedRequest | undefined {
   const { fence_ids: fences, trackable_ids: trackables, provider_ids: providers, property } = draft;
   if (fences?.length === 0) return { message: t('Choose at least one fence') };
@@ -46,5 +46,5 @@ export function lackOf(draft: RuleDraft): FailedRequest | undefined {
   return { params: { path: 'property.name' }, message: t('Name the property') };
 }
 
-/** Delays in a new rule. */
+/** Default duration of a new rule. */
 export const UNIT_MS = 10 * 60_000;

@@ -12,7 +12,7 @@ import type { RuleDraft, RuleKind } from './rule_draft.ts';
 
 const PATIENCE_MS = 300;
 
-/** Shows the alerts that the rule would raise now. */
+/** Lists the alerts that the rule would raise now. */
 export function RulePreview({ body, lack }: { readonly body: RuleDraft; readonly lack: string | undefined }) {
   const [found, setFound] = useState<AlertPreview>();
   const text = JSON.stringify({ ...body, name: body.name || t('Preview') });

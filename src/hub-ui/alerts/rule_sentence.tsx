@@ -22,7 +22,7 @@ interface PartProps {
   readonly onChange: (changed: Partial<RuleDraft>) => void;
 }
 
-/** The sentence of a kind, with controls in its places. */
+/** Sentence of a rule with controls in place of its parameters. */
 export function Sentence({ draft, onChange }: PartProps) {
   const places: Readonly<Record<'who' | 'where' | 'long' | 'many', ComponentChildren>> = {
     who: <Who draft={draft} onChange={onChange} />,
@@ -58,7 +58,7 @@ export function Sentence({ draft, onChange }: PartProps) {
   );
 }
 
-/** Choices of the objects of a rule. */
+/** Options for the objects of a rule. */
 const WHO = [
   { type: 'trackable', which: 'all', label: ANY_OBJECT.trackable },
   { type: 'trackable', which: 'some', label: t('one of these trackables') },

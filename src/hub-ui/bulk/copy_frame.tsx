@@ -99,7 +99,7 @@ export function CopyFrame({
         {copies.length === 0 ? (
           <p class={typography.faint}>{t('There is nothing to copy.')}</p>
         ) : (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls has to be reachable
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable list needs keyboard focus
           <ul class={styles.names} tabIndex={0} aria-label={t('Copies to create')}>
             {copies.slice(0, NAMED_MAX).map(({ name }, index) => (
               <li key={index} class={typography.cut}>

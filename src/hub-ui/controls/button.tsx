@@ -53,7 +53,7 @@ export function ShowMore({ label, onClick }: { readonly label: string; readonly 
   );
 }
 
-/** A link to a page that looks like a button. */
+/** Link to a page, styled as a button. */
 export function ButtonLink({
   href,
   kind = 'plain',

@@ -3,8 +3,8 @@ import styles from './card.module.css';
 import flow from './flow.module.css';
 
 /**
- * A panel with a heading. `flush` where a table fills it to its edges, `stack` for parts with space between them; `look`
- * for one that holds a chart alone.
+ * Panel with a heading. `flush` lets a table fill it to its edges, `stack` puts space between its parts; `look` is for a
+ * single chart.
  */
 export function Card({
   title,

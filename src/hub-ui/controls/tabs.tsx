@@ -16,7 +16,7 @@ export function useView<T extends string>(
   return [view, (next) => navigate(next === first.value ? path : `${path}/${next}`)];
 }
 
-/** Headings of views that share one place. */
+/** Tabs for views of which one is visible. */
 export function Tabs<T extends string>(props: {
   readonly label: string;
   readonly value: T;

@@ -89,7 +89,7 @@ export function EntityDialog<K extends Kind>({
         <Choice label={t('Show as')} value={view} options={VIEWS} onChange={setView} />
         {view === 'curl' && <Choice label={t('Action')} value={verb} options={VERBS} onChange={setVerb} />}
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region needs keyboard focus */}
       <pre class={jsonStyles.box} tabIndex={0}>
         {view === 'json' ? <Json text={text} /> : text}
       </pre>

@@ -22,7 +22,7 @@ export function useFencesInPlane(plane: Plane): readonly Fence[] | undefined {
   const load = async (signal: AbortSignal): Promise<readonly Fence[]> => {
     if (stored.size === 0) return NONE;
     await pause(TOGETHER_MS, signal);
-    // The connection state shows why a request fails.
+    // The connection state already shows why it fails.
     return await get<readonly Fence[]>('/fences/summary', viewParams(plane)).catch(() => shown.current ?? NONE);
   };
   // A new georeference of a zone moves its local fences.

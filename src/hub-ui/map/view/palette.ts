@@ -2,7 +2,7 @@ import { isDark } from '../../controls/theme.ts';
 import { type CategoryColors, DARK_CATEGORIES, LIGHT_CATEGORIES } from './color_by.ts';
 
 const LIGHT = {
-  /** Land, and whatever lies below a site. */
+  /** Land, and the background of a site. */
   ground: '#f2f4f5',
   water: '#d7e2ea',
   coast: '#a9bccb',
@@ -36,7 +36,7 @@ const LIGHT = {
   clusterInk: '#ffffff',
 };
 
-/** Colors of what is drawn on the map, where style sheets do not reach. */
+/** Colors of everything drawn on a canvas, which style sheets do not reach. */
 export type Palette = Readonly<Record<keyof typeof LIGHT, string>>;
 
 const DARK: Palette = {

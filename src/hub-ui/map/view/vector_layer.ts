@@ -33,7 +33,7 @@ export function useLayer(layer: BaseLayer | undefined): void {
   }, [map, layer]);
 }
 
-/** A layer of features that is on the map as long as its component. Features and style may change at any time. */
+/** Adds a layer of features to the map while its component is mounted. Features and style may change at any time. */
 export function useVectorLayer(features: readonly Feature[], style: StyleFunction, zIndex: number): VectorSource {
   const source = useMemo(() => new VectorSource({ wrapX: false }), []);
   const layer = useMemo(() => new VectorLayer({ source, zIndex, updateWhileInteracting: true }), [source, zIndex]);

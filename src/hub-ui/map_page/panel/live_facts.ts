@@ -14,7 +14,7 @@ export function usePosition({ kind, id }: MapSelection): Location | null | undef
     setPlace(undefined);
     let lastSeen = false;
     const isTrackable = kind === 'trackables';
-    // After a reconnect the time of the last location may be long ago.
+    // After a reconnect, the last received location may be old.
     const load = (): void => {
       lastSeen = false;
       get<Location>(`${entityPath(kind, id)}/location`).then(
@@ -66,7 +66,7 @@ export interface FenceContents {
 }
 
 /**
- * Objects in a fence by the hub's timers and tolerances: null if the hub does not permit the query, undefined before the
+ * Returns the objects in a fence by the hub's timers and tolerances: null if the hub rejects the query, undefined before the
  * response. A trackable and its tag are both inside, so they are listed and counted separately, as in the occupancy.
  */
 export function useContents(fenceId: string): FenceContents | null | undefined {
@@ -83,7 +83,7 @@ export function useContents(fenceId: string): FenceContents | null | undefined {
       const mine = asked;
       Promise.all([of('trackables'), of('providers')]).then(
         ([trackables, providers]) => {
-          // A later answer may overtake this one.
+          // A newer request supersedes this response.
           if (mine === asked) setInside({ trackables, providers });
         },
         () => {

@@ -235,7 +235,7 @@ function positionRows(location: Location, { kind }: MapSelection): readonly Fact
   ];
 }
 
-/** The zone that a location or an area has come from, or what the source calls itself. */
+/** Name of the zone that is the source of a location or area; otherwise the source as sent. */
 function sourceName(source: string | null | undefined): string | undefined {
   if (source == null) return undefined;
   const zones = storeOf('zones').items.value;
