@@ -3,6 +3,7 @@ import type { Alert, AlertChangeEvent, AlertSummary } from '../../model/alert.ts
 import { can } from '../hub/access.ts';
 import { subscribe } from '../hub/live.ts';
 import { get } from '../hub/rest.ts';
+import { afterChanges } from '../hub/stores.ts';
 
 /** Alerts of the hub, synchronized while the page is open. */
 export const alerts = signal<ReadonlyMap<string, Alert>>(new Map());
@@ -61,7 +62,7 @@ export function followAlerts(receive: AlertListener): void {
     try {
       const listed = await get<readonly Alert[]>('/alerts');
       if (since !== mine) return;
-      alerts.value = changed(new Map(listed.map((alert) => [alert.id, alert])), mine);
+      alerts.value = afterChanges(new Map(listed.map((alert) => [alert.id, alert])), mine);
       alertsState.value = 'ready';
       void readSummary();
     } catch {
@@ -78,7 +79,7 @@ export function followAlerts(receive: AlertListener): void {
       events(changes: readonly AlertChangeEvent[]) {
         since?.push(...changes);
         const before = alerts.peek();
-        alerts.value = changed(before, changes);
+        alerts.value = afterChanges(before, changes);
         readSummaryLater();
         for (const { event_type: type, object } of changes) {
           if (type !== 'delete' && isNewlyRaised(object, before.get(object.id))) receive(object);
@@ -110,13 +111,4 @@ async function readSummary(): Promise<void> {
 function isNewlyRaised(alert: Alert, before: Alert | undefined): boolean {
   if (alert.state !== 'raised' || alert.over_at != null) return false;
   return before === undefined || alert.times > before.times;
-}
-
-function changed(all: ReadonlyMap<string, Alert>, changes: readonly AlertChangeEvent[]): ReadonlyMap<string, Alert> {
-  const next = new Map(all);
-  for (const { event_type: type, id, object } of changes) {
-    if (type === 'delete') next.delete(id);
-    else next.set(id, object);
-  }
-  return next;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useCount } from '../controls/progress.tsx';
-import { type ToastAction, toast } from '../controls/toasts.tsx';
+import { type ToastAction, toast, undoBy } from '../controls/toasts.tsx';
 import { type Kind, SINGULAR } from '../hub/entity_kinds.ts';
 import { type Draft, deleteEntity, patchEntity } from '../hub/rest.ts';
 import { type Failure, runAll } from '../hub/run_all.ts';
@@ -61,7 +61,7 @@ export async function sendWrites(
 
 /** Returns the undo action of writes. */
 export function undoingWrites(done: readonly BulkWrite[], what: string): ToastAction {
-  const act = async (): Promise<void> => {
+  return undoBy(async () => {
     const { failures } = await sendWrites(undone(done), quietly());
     if (failures.length === 0) {
       toast(t('{what} restored', { what }));
@@ -76,13 +76,12 @@ export function undoingWrites(done: readonly BulkWrite[], what: string): ToastAc
       'danger',
       undoingWrites(left, what),
     );
-  };
-  return { label: t('Undo'), act: () => void act() };
+  });
 }
 
 /** Returns the undo action of creations, which deletes the newest first. */
 export function undoingCreations(created: readonly { readonly kind: Kind; readonly id: string }[]): ToastAction {
-  const act = async (): Promise<void> => {
+  return undoBy(async () => {
     const failures = await runAll([...created].reverse(), ({ kind, id }) => deleteEntity(kind, id), quietly());
     const [first] = failures;
     if (first === undefined) toast(t('Copies deleted'));
@@ -94,8 +93,7 @@ export function undoingCreations(created: readonly { readonly kind: Kind; readon
         undoingCreations(failures.map(({ item }) => item)),
       );
     }
-  };
-  return { label: t('Undo'), act: () => void act() };
+  });
 }
 
 function quietly(): WorkOptions {

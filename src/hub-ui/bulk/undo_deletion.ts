@@ -1,4 +1,4 @@
-import { type ToastAction, toast } from '../controls/toasts.tsx';
+import { type ToastAction, toast, undoBy } from '../controls/toasts.tsx';
 import { can } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf, SINGULAR } from '../hub/entity_kinds.ts';
 import { createEntity } from '../hub/rest.ts';
@@ -26,7 +26,7 @@ export function undoNote(kind: Kind): string {
 /** Returns the undo action of a deletion; undefined if the user may not create the kind. */
 export function undoing<K extends Kind>(kind: K, deleted: readonly Entities[K][]): ToastAction | undefined {
   if (!mayUndo(kind) || deleted.length === 0) return undefined;
-  return { label: t('Undo'), act: () => void restore(kind, deleted) };
+  return undoBy(() => restore(kind, deleted));
 }
 
 function mayUndo(kind: Kind): boolean {

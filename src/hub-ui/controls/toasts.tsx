@@ -19,6 +19,11 @@ export interface ToastAction {
   readonly act: () => void;
 }
 
+/** Action that undoes what the toast reports. */
+export function undoBy(act: () => Promise<void>): ToastAction {
+  return { label: t('Undo'), act: () => void act() };
+}
+
 const toasts = signal<readonly Toast[]>([]);
 const SHOWN_MS: Readonly<Record<Tone, number>> = { ok: 4_000, danger: 12_000 };
 /** Duration of a toast with an action. */

@@ -79,6 +79,17 @@ export class Layers {
   }
 }
 
+/** Reads shapes in geographic coordinates; the drawing can be read again with latitude before longitude. */
+export function drawingOnEarth(add: (layers: Layers, isSwapped: boolean) => void, isSwapped = false): Drawing {
+  const layers = new Layers();
+  add(layers, isSwapped);
+  return layers.drawing('earth', isSwapped ? undefined : () => drawingOnEarth(add, true));
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Closes a ring; undefined if it has no area. */
 export function areaRing(positions: readonly FilePosition[]): readonly FilePosition[] | undefined {
   const ring = isClosed(positions) ? positions : closedRing(positions);

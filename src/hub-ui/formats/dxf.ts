@@ -3,7 +3,7 @@ import { type Block, denormalise, type Entity, type Parsed, parseString, toPolyl
 import { roundMeters } from '../../core/geo/rounding.ts';
 import { t } from '../languages/language.ts';
 import { unescapeDxf } from './decode_text.ts';
-import { areaRing, type Drawing, Layers, type FilePosition, type FileShape } from './drawing.ts';
+import { areaRing, type Drawing, Layers, messageOf, type FilePosition, type FileShape } from './drawing.ts';
 
 /** Meters per unit of `$INSUNITS`. Unitless drawings count as meters. */
 const METERS: Readonly<Record<number, number>> = {
@@ -191,10 +191,6 @@ function parsedFrom(sections: string): Parsed {
   } catch (cause) {
     throw new Error(t('The drawing is damaged: {message}', { message: messageOf(cause) }), { cause });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Part of a block. The library gives it the layer of the insertion, which is correct only if its own is 0. */

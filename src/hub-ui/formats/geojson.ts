@@ -1,17 +1,14 @@
 import { t } from '../languages/language.ts';
-import { type Drawing, Layers } from './drawing.ts';
+import { type Drawing, drawingOnEarth, type Layers, messageOf } from './drawing.ts';
 import { exportedKindOf } from './entity_properties.ts';
 import { addFeature, type FeatureReading, type Json, numberIn, objectOf, singleGeometries } from './features.ts';
 
 /** Reads a GeoJSON file. Throws an Error for other JSON. */
 export function readGeoJson(text: string): Drawing {
   const root = parsed(text);
-  const read = (isSwapped: boolean): Drawing => {
-    const layers = new Layers();
+  return drawingOnEarth((layers, isSwapped) => {
     readFeatures(root, layers, { isSwapped, layerOf: layerNamed, floorOf: floorNamed });
-    return layers.drawing('earth', isSwapped ? undefined : () => read(true));
-  };
-  return read(false);
+  });
 }
 
 export interface CollectionReading extends FeatureReading {
@@ -106,10 +103,7 @@ export function parsed(text: string): unknown {
   try {
     return JSON.parse(text, exactly);
   } catch (cause) {
-    throw new Error(
-      t('The file is not JSON: {message}', { message: cause instanceof Error ? cause.message : String(cause) }),
-      { cause },
-    );
+    throw new Error(t('The file is not JSON: {message}', { message: messageOf(cause) }), { cause });
   }
 }
 

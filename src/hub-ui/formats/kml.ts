@@ -1,6 +1,6 @@
 import { t } from '../languages/language.ts';
 import { decodeText } from './decode_text.ts';
-import { type Drawing, Layers } from './drawing.ts';
+import { type Drawing, drawingOnEarth, type Layers, messageOf } from './drawing.ts';
 import { exportedKindOf } from './entity_properties.ts';
 import { addFeature, type Json, numberIn } from './features.ts';
 import { coordinatesOf } from './kml_coordinates.ts';
@@ -22,7 +22,7 @@ function mainDocument(archive: Uint8Array): Uint8Array {
     if (found === undefined) throw new Error(t('The archive contains no KML file'));
     return found.bytes;
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     throw new Error(t('The KMZ file cannot be read: {message}. Save it as KML.', { message }), { cause });
   }
 }
@@ -32,12 +32,7 @@ export function readKml(text: string): Drawing {
   const root = readXml(text, (uri) => /^https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\//.test(uri));
   const document = new KmlDocument(root);
   if (root.name !== 'kml' && document.placemarks.length === 0) throw new Error(t('The file is XML, but not KML'));
-  const read = (isSwapped: boolean): Drawing => {
-    const layers = new Layers();
-    document.addTo(layers, isSwapped);
-    return layers.drawing('earth', isSwapped ? undefined : () => read(true));
-  };
-  return read(false);
+  return drawingOnEarth((layers, isSwapped) => document.addTo(layers, isSwapped));
 }
 
 interface Placemark {

@@ -8,7 +8,6 @@ import type { Zone } from '../../model/zone.ts';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import { NumberInput } from '../controls/number_input.tsx';
-import tableStyles from '../controls/table.module.css';
 import { t } from '../languages/language.ts';
 import { metersText } from '../languages/numbers.ts';
 import { type MapPoint, type Plane, planeOfZone } from '../map/plane/plane.ts';
@@ -17,6 +16,7 @@ import { MapView, useMap } from '../map/view/map_view.tsx';
 import { palette } from '../map/view/palette.ts';
 import { useVectorLayer, Z } from '../map/view/vector_layer.ts';
 import positionStyles from '../setup/fields/position_fields.module.css';
+import { PositionTable } from '../setup/fields/position_fields.tsx';
 import { ContextMap } from '../setup/map/context_map.tsx';
 import { MapHint } from '../setup/map/map_hint.tsx';
 import { type PlacedPoint, PointsLayer } from '../setup/map/points_layer.tsx';
@@ -164,41 +164,27 @@ function PointTable({ points, onChange }: Pick<PointMapsProps, 'points' | 'onCha
     return { ...point, [side]: axis === 0 ? [value, y] : [x, value] };
   };
   return (
-    <section class={tableStyles.box} aria-label={t('Points')}>
-      <table class={`${tableStyles.table} ${positionStyles.points}`}>
-        <thead>
-          <tr>
-            <th scope="col">#</th>
-            {COLUMNS.map(([, , label]) => (
-              <th scope="col" key={label}>
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {points.map((point, i) => (
-            <tr key={i}>
-              <th scope="row">{i + 1}</th>
-              {COLUMNS.map((column) => (
-                <td key={column[2]}>
-                  <NumberInput
-                    class={positionStyles.cell}
-                    aria-label={t('{column} of point {number}', { column: column[2], number: i + 1 })}
-                    step="any"
-                    value={point[column[0]][column[1]]}
-                    onInput={(value) => {
-                      const changed = set(point, column, value);
-                      onChange(i === 0 ? [changed, other] : [one, changed]);
-                    }}
-                  />
-                </td>
-              ))}
-            </tr>
+    <PositionTable label={t('Points')} columns={COLUMNS.map(([, , label]) => label)}>
+      {points.map((point, i) => (
+        <tr key={i}>
+          <th scope="row">{i + 1}</th>
+          {COLUMNS.map((column) => (
+            <td key={column[2]}>
+              <NumberInput
+                class={positionStyles.cell}
+                aria-label={t('{column} of point {number}', { column: column[2], number: i + 1 })}
+                step="any"
+                value={point[column[0]][column[1]]}
+                onInput={(value) => {
+                  const changed = set(point, column, value);
+                  onChange(i === 0 ? [changed, other] : [one, changed]);
+                }}
+              />
+            </td>
           ))}
-        </tbody>
-      </table>
-    </section>
+        </tr>
+      ))}
+    </PositionTable>
   );
 }
 

@@ -44,6 +44,19 @@ export function useEntities<K extends Kind>(kind: K): Items<K> {
   return store.items.value;
 }
 
+/** Items by id after change events of their kind. */
+export function afterChanges<T>(
+  items: ReadonlyMap<string, T>,
+  changes: readonly Pick<ChangeEvent, 'event_type' | 'id' | 'object'>[],
+): ReadonlyMap<string, T> {
+  const next = new Map(items);
+  for (const { event_type: type, id, object } of changes) {
+    if (type === 'delete') next.delete(id);
+    else next.set(id, object as T);
+  }
+  return next;
+}
+
 function makeStore<K extends Kind>(kind: K): EntityStore<K> {
   const items: Signal<Items<K>> = signal(new Map());
   const state = signal<'waiting' | 'ready' | 'failed'>('waiting');
@@ -58,21 +71,13 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
   let followers = 0;
   let reloading: ReturnType<typeof setTimeout> | undefined;
 
-  const apply = (changes: readonly ChangeEvent[], to: Items<K>): Items<K> => {
-    const next = new Map(to);
-    for (const { event_type: type, id, object } of changes) {
-      if (type === 'delete') next.delete(id);
-      else next.set(id, object as Entities[K]);
-    }
-    return next;
-  };
   const applyPending = (): void => {
     clearTimeout(applyTimer);
     applyTimer = undefined;
     appliedMs = performance.now();
     const changes = pending;
     pending = [];
-    items.value = apply(changes, items.value);
+    items.value = afterChanges(items.value, changes);
   };
   const reload = async (): Promise<void> => {
     if (!can('READ', `/${kind}/summary`)) {
@@ -89,7 +94,7 @@ function makeStore<K extends Kind>(kind: K): EntityStore<K> {
       if (load !== loads) return;
       // Pending changes are in the list or in `since`.
       pending = [];
-      items.value = apply(since, new Map(listed.map((entity) => [entity.id, entity])));
+      items.value = afterChanges(new Map(listed.map((entity) => [entity.id, entity])), since);
       state.value = 'ready';
       problem.value = undefined;
     } catch (error) {

@@ -5,7 +5,7 @@ import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
 import { TextField } from '../controls/field.tsx';
 import { Icon } from '../controls/icons.tsx';
-import { toast, toastError } from '../controls/toasts.tsx';
+import { toast, toastError, undoBy } from '../controls/toasts.tsx';
 import typography from '../controls/typography.module.css';
 import { can } from '../hub/access.ts';
 import { labelOf } from '../hub/entity_kinds.ts';
@@ -99,27 +99,17 @@ async function assign(providerId: string, trackable: Trackable): Promise<void> {
     return;
   }
   const after = [...(before ?? []), providerId];
-  const act = (): void => {
-    patchEntity('trackables', trackable.id, {
-      before: { location_providers: after },
-      after: { location_providers: [...(before ?? [])] },
-    }).catch(toastError);
-  };
-  toast(t('{provider} is assigned to {name}', { provider: providerId, name: labelOf(trackable) }), 'ok', {
-    label: t('Undo'),
-    act,
-  });
+  const change = { before: { location_providers: after }, after: { location_providers: [...(before ?? [])] } };
+  const undo = undoBy(() => patchEntity('trackables', trackable.id, change).catch(toastError));
+  toast(t('{provider} is assigned to {name}', { provider: providerId, name: labelOf(trackable) }), 'ok', undo);
 }
 
 /** Creates a trackable and assigns the provider to it; the toast offers undo. */
 async function assignToNew(providerId: string, name: string): Promise<void> {
   try {
     const { id } = await createEntity('trackables', { type: 'omlox', name, location_providers: [providerId] });
-    const act = (): void => void deleteEntity('trackables', id).catch(toastError);
-    toast(t('{provider} is assigned to the new trackable {name}', { provider: providerId, name }), 'ok', {
-      label: t('Undo'),
-      act,
-    });
+    const undo = undoBy(() => deleteEntity('trackables', id).catch(toastError));
+    toast(t('{provider} is assigned to the new trackable {name}', { provider: providerId, name }), 'ok', undo);
   } catch (error) {
     toastError(error);
   }

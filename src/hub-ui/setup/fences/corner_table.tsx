@@ -2,14 +2,12 @@ import type { Fence } from '../../../model/fence.ts';
 import { Button, IconButton } from '../../controls/button.tsx';
 import { Disclosure } from '../../controls/disclosure.tsx';
 import { NumberInput } from '../../controls/number_input.tsx';
-import tableStyles from '../../controls/table.module.css';
-import typography from '../../controls/typography.module.css';
 import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
 import { openRing } from '../../map/plane/rings.ts';
 import { problemPlaces } from '../fields/draft_fields.tsx';
 import positionStyles from '../fields/position_fields.module.css';
-import { PositionCells } from '../fields/position_fields.tsx';
+import { PositionCells, PositionTable } from '../fields/position_fields.tsx';
 import { withCorner, withCornerAfter, withoutCorner } from './corners.ts';
 
 interface CornerTableProps {
@@ -41,69 +39,54 @@ export function CornerTable({ draft, region, selectedCorner, onChoose }: CornerT
       })}
       isOpen={wrong.some((place) => place.startsWith('region.'))}
     >
-      <section class={tableStyles.box} aria-label={t('Corners')}>
-        <table class={`${tableStyles.table} ${positionStyles.points}`}>
-          <thead>
-            <tr>
-              <th scope="col">#</th>
-              <th scope="col">{xName}</th>
-              <th scope="col">{yName}</th>
-              <th scope="col">{t('Height')}</th>
-              <th scope="col">
-                <span class={typography.hidden}>{t('Actions')}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rings.flatMap((ring, r) =>
-              ring.map((position, i) => {
-                const place = region.type === 'Point' ? 'region.coordinates' : `region.coordinates[${r}][${i}]`;
-                const name =
-                  r === 0
-                    ? t('corner {number}', { number: i + 1 })
-                    : t('corner {number} of hole {hole}', { number: i + 1, hole: r });
-                return (
-                  <tr
-                    key={place}
-                    aria-selected={selectedCorner?.[0] === r && selectedCorner[1] === i}
-                    onFocusIn={() => onChoose([r, i])}
-                  >
-                    <th scope="row">{r === 0 ? i + 1 : `${r}·${i + 1}`}</th>
-                    <PositionCells
-                      position={position}
-                      labels={[t('{xName} of {name}', { xName, name }), t('{yName} of {name}', { yName, name })]}
-                      isWrong={wrong.includes(place)}
-                      onChange={(to) => set([r, i], to)}
+      <PositionTable hasActions label={t('Corners')} columns={[xName, yName, t('Height')]}>
+        {rings.flatMap((ring, r) =>
+          ring.map((position, i) => {
+            const place = region.type === 'Point' ? 'region.coordinates' : `region.coordinates[${r}][${i}]`;
+            const name =
+              r === 0
+                ? t('corner {number}', { number: i + 1 })
+                : t('corner {number} of hole {hole}', { number: i + 1, hole: r });
+            return (
+              <tr
+                key={place}
+                aria-selected={selectedCorner?.[0] === r && selectedCorner[1] === i}
+                onFocusIn={() => onChoose([r, i])}
+              >
+                <th scope="row">{r === 0 ? i + 1 : `${r}·${i + 1}`}</th>
+                <PositionCells
+                  position={position}
+                  labels={[t('{xName} of {name}', { xName, name }), t('{yName} of {name}', { yName, name })]}
+                  isWrong={wrong.includes(place)}
+                  onChange={(to) => set([r, i], to)}
+                />
+                <td>
+                  <NumberInput
+                    class={positionStyles.cell}
+                    aria-label={t('Height of {name}', { name })}
+                    value={position[2]}
+                    onInput={(height) =>
+                      set([r, i], [...position.slice(0, 2), ...(height === undefined ? [] : [height])])
+                    }
+                  />
+                </td>
+                <td>
+                  {ring.length > 3 && (
+                    <IconButton
+                      icon="trash"
+                      label={t('Remove {name}', { name })}
+                      onClick={() => {
+                        onChoose(undefined);
+                        draft.change({ region: withoutCorner(region, [r, i]) });
+                      }}
                     />
-                    <td>
-                      <NumberInput
-                        class={positionStyles.cell}
-                        aria-label={t('Height of {name}', { name })}
-                        value={position[2]}
-                        onInput={(height) =>
-                          set([r, i], [...position.slice(0, 2), ...(height === undefined ? [] : [height])])
-                        }
-                      />
-                    </td>
-                    <td>
-                      {ring.length > 3 && (
-                        <IconButton
-                          icon="trash"
-                          label={t('Remove {name}', { name })}
-                          onClick={() => {
-                            onChoose(undefined);
-                            draft.change({ region: withoutCorner(region, [r, i]) });
-                          }}
-                        />
-                      )}
-                    </td>
-                  </tr>
-                );
-              }),
-            )}
-          </tbody>
-        </table>
-      </section>
+                  )}
+                </td>
+              </tr>
+            );
+          }),
+        )}
+      </PositionTable>
       {region.type === 'Polygon' && (
         <Button icon="plus" onClick={addCorner}>
           {selectedCorner === undefined

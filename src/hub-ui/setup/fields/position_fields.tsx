@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Point } from '../../../model/geojson.ts';
 import { IconButton } from '../../controls/button.tsx';
@@ -5,6 +6,8 @@ import fieldStyles from '../../controls/field.module.css';
 import { NumberField } from '../../controls/field.tsx';
 import flow from '../../controls/flow.module.css';
 import { NumberInput } from '../../controls/number_input.tsx';
+import tableStyles from '../../controls/table.module.css';
+import typography from '../../controls/typography.module.css';
 import type { AnyDraft } from '../../drafts/entity_draft.ts';
 import { t } from '../../languages/language.ts';
 import type { Position } from '../../map/plane/plane.ts';
@@ -72,6 +75,39 @@ export function PointFields({
         />
       )}
     </div>
+  );
+}
+
+/** Table of numbered positions, whose rows may end with buttons. */
+export function PositionTable({
+  label,
+  columns,
+  hasActions = false,
+  children,
+}: {
+  readonly label: string;
+  /** Titles of the columns between the number and the buttons. */
+  readonly columns: readonly ComponentChildren[];
+  readonly hasActions?: boolean;
+  /** Rows. */
+  readonly children: ComponentChildren;
+}) {
+  const actions = <span class={typography.hidden}>{t('Actions')}</span>;
+  return (
+    <section class={tableStyles.box} aria-label={label}>
+      <table class={`${tableStyles.table} ${styles.points}`}>
+        <thead>
+          <tr>
+            {['#', ...columns, ...(hasActions ? [actions] : [])].map((title, i) => (
+              <th scope="col" key={i}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
   );
 }
 

@@ -5,8 +5,7 @@ import flow from '../../controls/flow.module.css';
 import tableStyles from '../../controls/table.module.css';
 import typography from '../../controls/typography.module.css';
 import { t } from '../../languages/language.ts';
-import positionStyles from '../fields/position_fields.module.css';
-import { PositionCells } from '../fields/position_fields.tsx';
+import { PositionCells, PositionTable } from '../fields/position_fields.tsx';
 import { meanResidual, type Pair, residualsOf, residualText } from './pairs.ts';
 
 /** Table of control points with residuals, for exact coordinates and for use without a pointer. */
@@ -37,65 +36,57 @@ export function PairTable({
   return (
     <div class={flow.stack}>
       {pairs.length > 0 && (
-        <section class={tableStyles.box} aria-label={t('Points')}>
-          <table class={`${tableStyles.table} ${positionStyles.points}`}>
-            <thead>
-              <tr>
-                <th scope="col">#</th>
-                <th scope="col">{t('Longitude')}</th>
-                <th scope="col">{t('Latitude')}</th>
-                <th scope="col">{columns[0]}</th>
-                <th scope="col">{columns[1]}</th>
-                <th scope="col" class={tableStyles.number}>
-                  {t('Off by')}
+        <PositionTable
+          hasActions
+          label={t('Points')}
+          columns={[
+            t('Longitude'),
+            t('Latitude'),
+            ...columns,
+            <div key="residual" class={tableStyles.number}>
+              {t('Off by')}
+            </div>,
+          ]}
+        >
+          {pairs.map((pair, i) => {
+            const problem = problemAt?.(2 * i) ?? problemAt?.(2 * i + 1);
+            return (
+              <tr key={i} aria-selected={i === selected} onFocusIn={() => onSelect(i)}>
+                <th scope="row" title={problem}>
+                  {i + 1}
                 </th>
-                <th scope="col">
-                  <span class={typography.hidden}>{t('Actions')}</span>
-                </th>
+                <PositionCells
+                  position={pair.earth}
+                  labels={[
+                    t('Longitude of point {number}', { number: i + 1 }),
+                    t('Latitude of point {number}', { number: i + 1 }),
+                  ]}
+                  isWrong={problem !== undefined}
+                  onChange={(earth) => setAt(i, { ...pair, earth }, `earth ${i}`)}
+                />
+                <PositionCells
+                  position={pair.own}
+                  labels={[
+                    t('{column} of point {number}', { column: columns[0], number: i + 1 }),
+                    t('{column} of point {number}', { column: columns[1], number: i + 1 }),
+                  ]}
+                  isWrong={problem !== undefined}
+                  onChange={(own) => setAt(i, { ...pair, own }, `own ${i}`)}
+                />
+                <td class={tableStyles.number} data-residual>
+                  {residuals?.[i] === undefined ? '–' : residualText(residuals[i])}
+                </td>
+                <td>
+                  <IconButton
+                    icon="trash"
+                    label={t('Remove point {number}', { number: i + 1 })}
+                    onClick={() => remove(i)}
+                  />
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {pairs.map((pair, i) => {
-                const problem = problemAt?.(2 * i) ?? problemAt?.(2 * i + 1);
-                return (
-                  <tr key={i} aria-selected={i === selected} onFocusIn={() => onSelect(i)}>
-                    <th scope="row" title={problem}>
-                      {i + 1}
-                    </th>
-                    <PositionCells
-                      position={pair.earth}
-                      labels={[
-                        t('Longitude of point {number}', { number: i + 1 }),
-                        t('Latitude of point {number}', { number: i + 1 }),
-                      ]}
-                      isWrong={problem !== undefined}
-                      onChange={(earth) => setAt(i, { ...pair, earth }, `earth ${i}`)}
-                    />
-                    <PositionCells
-                      position={pair.own}
-                      labels={[
-                        t('{column} of point {number}', { column: columns[0], number: i + 1 }),
-                        t('{column} of point {number}', { column: columns[1], number: i + 1 }),
-                      ]}
-                      isWrong={problem !== undefined}
-                      onChange={(own) => setAt(i, { ...pair, own }, `own ${i}`)}
-                    />
-                    <td class={tableStyles.number} data-residual>
-                      {residuals?.[i] === undefined ? '–' : residualText(residuals[i])}
-                    </td>
-                    <td>
-                      <IconButton
-                        icon="trash"
-                        label={t('Remove point {number}', { number: i + 1 })}
-                        onClick={() => remove(i)}
-                      />
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </section>
+            );
+          })}
+        </PositionTable>
       )}
       <div class={flow.row}>
         <Button
