@@ -13,10 +13,10 @@ import { errorText } from '../problems/sentences.ts';
 import { SEVERITY_LOOKS } from './alert_text.ts';
 import { Picker } from './picker.tsx';
 import styles from './rule_dialog.module.css';
-
-import { bodyOf, lackOf, ofKind, type RuleDraft, type RuleKind, SENTENCES } from './rule_draft.ts';
+import { bodyOf, missingInputOf, ofKind, type RuleDraft, type RuleKind, SENTENCES } from './rule_draft.ts';
 import { RulePreview } from './rule_preview.tsx';
 import { Sentence, WhoIsMeant } from './rule_sentence.tsx';
+
 const KINDS: readonly Option<RuleKind>[] = [
   { value: 'entry', label: t('Enters') },
   { value: 'exit', label: t('Leaves') },
@@ -109,7 +109,7 @@ export function RuleDialog({
         />
       </div>
       {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
-      <RulePreview body={body} lack={lack?.message} />
+      <RulePreview body={body} missing={missing?.message} />
     </Dialog>
   );
 }

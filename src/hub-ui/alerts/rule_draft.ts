@@ -37,7 +37,7 @@ export function bodyOf(draft: RuleDraft): RuleDraft {
 }
 
 /** Returns the first missing input; undefined for a complete rule. */
-export function lackOf(draft: RuleDraft): FailedRequest | undefined {
+export function missingInputOf(draft: RuleDraft): FailedRequest | undefined {
   const { fence_ids: fences, trackable_ids: trackables, provider_ids: providers, property } = draft;
   if (fences?.length === 0) return { message: t('Choose at least one fence') };
   if (trackables?.length === 0) return { message: t('Choose at least one trackable') };

@@ -7,18 +7,17 @@ import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { nameOf, objectNameOf } from './alert_text.ts';
 import styles from './rule_dialog.module.css';
-
 import type { RuleDraft, RuleKind } from './rule_draft.ts';
 
 const PATIENCE_MS = 300;
 
 /** Lists the alerts that the rule would raise now. */
-export function RulePreview({ body, lack }: { readonly body: RuleDraft; readonly lack: string | undefined }) {
+export function RulePreview({ body, missing }: { readonly body: RuleDraft; readonly missing: string | undefined }) {
   const [found, setFound] = useState<AlertPreview>();
   const text = JSON.stringify({ ...body, name: body.name || t('Preview') });
   useEffect(() => {
     setFound(undefined);
-    if (lack !== undefined) return;
+    if (missing !== undefined) return;
     const asking = new AbortController();
     const timer = setTimeout(() => {
       const options = { body: JSON.parse(text), signal: asking.signal };
@@ -31,7 +30,7 @@ export function RulePreview({ body, lack }: { readonly body: RuleDraft; readonly
       clearTimeout(timer);
       asking.abort();
     };
-  }, [text, lack]);
+  }, [text, missing]);
   const nowMs = Date.now();
   return (
     <section class={styles.preview} aria-label={t('Preview')} aria-live="polite">

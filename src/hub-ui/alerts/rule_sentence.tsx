@@ -8,7 +8,6 @@ import { t, tParts } from '../languages/language.ts';
 import { ANY_OBJECT } from './alert_text.ts';
 import { Picker } from './picker.tsx';
 import styles from './rule_dialog.module.css';
-
 import { type RuleDraft, SENTENCES, UNIT_MS } from './rule_draft.ts';
 
 const UNITS = [

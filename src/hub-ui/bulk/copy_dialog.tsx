@@ -8,7 +8,6 @@ import { can } from '../hub/access.ts';
 import { listWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
 import { countedText } from '../languages/numbers.ts';
-
 import { FloorCopies, type SiteEntities } from './floor_copies.tsx';
 import { GridCopies } from './grid_copies.tsx';
 
@@ -49,7 +48,7 @@ export function CopyDialog({ ids, onClose }: CopyDialogProps) {
   return <FloorCopies {...{ title, choice, onClose, site }} fences={fences} />;
 }
 
-/** Loads fences, zones and anchors in exportable form; undefined until loaded. */
+/** Loads fences, zones and anchors in writable form; undefined until loaded. */
 function useSiteEntities(): SiteEntities | undefined {
   const load = async (): Promise<SiteEntities> => {
     const mayCopyAnchors = can('READ', '/anchors/summary') && can('CREATE', '/anchors');

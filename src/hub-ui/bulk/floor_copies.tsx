@@ -10,7 +10,6 @@ import { createEntity } from '../hub/rest.ts';
 import { runAll } from '../hub/run_all.ts';
 import { t } from '../languages/language.ts';
 import { anchorsIn, anchorsOnFloor, fencesOnFloor, zoneOnFloor } from './copies.ts';
-
 import { type CopiesProps, CopyFrame, type Created, createAll, type Make, named, PATTERN_HELP } from './copy_frame.tsx';
 
 /** Entities that can be copied, in exportable form. */

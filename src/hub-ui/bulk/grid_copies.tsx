@@ -6,7 +6,6 @@ import { t } from '../languages/language.ts';
 import { countText } from '../languages/numbers.ts';
 import { angleOf, type FenceGrid, gridOf, ringInMeters, sizeOf } from './copies.ts';
 import styles from './copy_dialog.module.css';
-
 import { type CopiesProps, CopyFrame, type Created, createAll, type Make, named, PATTERN_HELP } from './copy_frame.tsx';
 
 /** Limit against mistyped grid sizes. */

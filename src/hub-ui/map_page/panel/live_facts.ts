@@ -77,23 +77,23 @@ export function useContents(fenceId: string): FenceContents | null | undefined {
       const found = await get<readonly Entities[K][]>(`${entityPath('fences', fenceId)}/${kind}`);
       return found.map((entity) => ({ kind, id: entity.id, label: labelOf(entity) }));
     };
-    let asked = 0;
+    let latest = 0;
     const load = (): void => {
-      asked++;
-      const mine = asked;
+      latest++;
+      const own = latest;
       Promise.all([of('trackables'), of('providers')]).then(
         ([trackables, providers]) => {
           // A newer request supersedes this response.
-          if (mine === asked) setInside({ trackables, providers });
+          if (own === latest) setInside({ trackables, providers });
         },
         () => {
-          if (mine === asked) setInside((before) => before ?? null);
+          if (own === latest) setInside((before) => before ?? null);
         },
       );
     };
     const end = subscribe('fence_events', { fence_id: fenceId }, { subscribed: load, rejected: load, events: load });
     return () => {
-      asked++;
+      latest++;
       end();
     };
   }, [fenceId]);

@@ -14,11 +14,12 @@ import { countText, metersText, positionText } from '../../languages/numbers.ts'
 import { clockText, wholeText } from '../../languages/times.ts';
 import { pastFromUrl, type MapSelection } from '../../map/view/map_url.ts';
 import { Chip } from '../../map/view/selection_chip.tsx';
+import { type FenceContents, type NamedSelection, useContents, useFencesOf, usePosition } from './live_facts.ts';
 import { Deleted, Properties } from './properties.tsx';
 
-import { type FenceContents, type NamedSelection, useContents, useFencesOf, usePosition } from './live_facts.ts';
-
-const WhyHere = lazyPart(async () => (await import('../../setup/rules/location_explanation.tsx')).WhyHere);
+const LocationExplanation = lazyPart(
+  async () => (await import('../../setup/rules/location_explanation.tsx')).LocationExplanation,
+);
 
 /** Facts of an entity; for a moving object, its position, state and fences. */
 export function SelectionFacts({ selection }: { readonly selection: MapSelection }) {
