@@ -1,18 +1,18 @@
 import type { RecordBuffer } from '../core/location/record.ts';
 
-/** Numbers the names in scanned bodies. */
+/** Names in scanned bodies, by number. */
 export interface NameTable {
   readonly nameCount: number;
   readonly namesMax: number;
-  /** Whether a name found no room. */
+  /** Whether the table was full when a name was added. */
   readonly areNamesFull: boolean;
   nameOf(number: number): string;
   forgetNames(): void;
 }
 
-/** Scans the locations of a body from its bytes: see wasm/location_scanner.ts. */
+/** Scanner of locations in a body's bytes (wasm/location_scanner.ts). */
 export interface BodyScanner extends RecordBuffer, NameTable {
-  /** Offsets of the first record of the last body and after the last one. */
+  /** Offset of the last body's first record, and offset after its last record. */
   readonly start: number;
   readonly end: number;
   list(body: Uint8Array, receivedMs: number): number;
@@ -25,15 +25,15 @@ const UUID_LENGTH = 36;
 const NEVER = -1;
 
 /**
- * Names of providers and sources by the numbers that the scanner assigns. Each name becomes a string once, and facts
- * about a provider are cached by its number.
+ * Names of providers and sources, by the numbers that the scanner assigns. Each name is converted to a string once, and
+ * facts about a provider are cached by its number.
  */
 export class ScannedNames {
   #names: string[] = [];
-  /** Value of `providersChanged` when the name was last confirmed as a registered provider. */
+  /** For each name, the value of `providersChanged` when it was last confirmed as a registered provider. */
   readonly #knownAt: Int32Array;
   readonly #homes: Uint16Array;
-  /** Whether a name may be a UUID that was sent in another case before. */
+  /** Whether a name may be a UUID, which may have been sent in another case before. */
   hasUuids = false;
 
   constructor({ namesMax }: NameTable) {
@@ -73,7 +73,7 @@ export class ScannedNames {
   // hot
   readonly of = (number: number): string => this.#names[number] as string;
 
-  /** Resets the names when there was no room for one. The parser reads the body that caused this. */
+  /** Resets the table if it is full. The parser reads the body that caused this. */
   makeRoom(table: NameTable): void {
     if (!table.areNamesFull) return;
     table.forgetNames();

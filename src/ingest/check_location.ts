@@ -30,7 +30,7 @@ export interface CheckContext {
   readonly receivedMs: number;
   /** Finds a zone by id or foreign id. */
   zone(name: string): Zone | undefined;
-  /** Returns the id as the provider was created: a UUID may be sent in another case. */
+  /** Returns the id with which the provider was created. A UUID may be sent in another case. */
   knownId(providerId: string): string;
   /** Maximum nesting of properties; default 200. */
   readonly depthMax?: number | undefined;
@@ -39,8 +39,8 @@ export interface CheckContext {
 }
 
 /**
- * Checks a received location, cheapest rules first, and fills in provider, source and crs. Returns a message with the
- * field and the value found if it is invalid.
+ * Validates a received location, cheapest rules first, and fills in provider, source and crs. If it is invalid, returns
+ * the problem with the field and the value found.
  */
 export function checkLocation(value: unknown, context: CheckContext): CheckedLocation | Problem {
   const { at, bounds = DEFAULT_BOUNDS } = context;
@@ -100,7 +100,7 @@ export function checkLocation(value: unknown, context: CheckContext): CheckedLoc
   return { location: accept(value, { providerId: id, source, crs, generatedMs, propertiesText }), generatedMs };
 }
 
-/** Finds a string that is stored as sent and exceeds the limit. A time may have any number of digits. */
+/** Finds a string that exceeds the limit among those stored as sent. Even a time may have any number of digits. */
 // hot
 function findOverlong(
   { source, timestamp_generated: generated, timestamp_sent: sent }: Location,

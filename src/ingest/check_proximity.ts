@@ -14,8 +14,8 @@ export interface CheckedProximity extends CheckedLocation {
 }
 
 /**
- * Checks a received proximity and resolves it to a location at the position of its proximity zone. Returns a message
- * with the field and the value found if it is invalid.
+ * Validates a received proximity and resolves it to a location at the position of its zone. If it is invalid, returns
+ * the problem with the field and the value found.
  */
 export function checkProximity(value: unknown, context: CheckContext): CheckedProximity | Problem {
   const { at } = context;

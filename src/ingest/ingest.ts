@@ -12,14 +12,14 @@ import { ListPieces, type Piece, PieceBuffer } from './list_pieces.ts';
 import { Rejections } from './rejections.ts';
 import { type ReadBytes, ScannedLocations } from './scanned_locations.ts';
 
-/** The body has an unusual form and was not scanned: the parser reads it. */
+/** Result for a body in an unusual form, which was not scanned and must be parsed. */
 export const UNUSUAL = 'unusual';
-/** Promise that a reply must wait for, if any; UNUSUAL if nothing of the body was accepted. */
+/** Promise for which the response must wait, if any; UNUSUAL if nothing was accepted. */
 export type Scanned = Promise<void> | undefined | typeof UNUSUAL;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Values that are checked or passed on in one turn. A longer list takes several turns. */
+/** Number of values checked or passed on before yielding to the event loop. */
 const VALUES_PER_TURN = 1000;
 
 export interface IncomingValues {
@@ -33,7 +33,7 @@ export interface IncomingValues {
   readonly tooOld?: Counter | undefined;
 }
 
-/** Counters: received = passed to shards + rejected. */
+/** Counters of values: received = passed to shards + rejected. */
 export interface IngestCounts {
   received: number;
   rejected: number;
@@ -41,7 +41,7 @@ export interface IngestCounts {
 
 /** Result of values that are accepted one by one. */
 export interface EachResult {
-  /** Messages for the rejected values. */
+  /** Problems of the rejected values. */
   readonly problems: readonly Problem[];
   /** Settles when the accepted values are committed or have failed; undefined if no wait is needed. */
   readonly kept: Promise<void> | undefined;
@@ -52,12 +52,12 @@ export class Ingest {
   readonly counts: IngestCounts = { received: 0, rejected: 0 };
   readonly #options: IngestOptions;
   readonly #rejections = new Rejections();
-  /** Undefined without a scanner. */
+  /** Fast path for locations; undefined without a scanner. */
   readonly #scanned: ScannedLocations | undefined;
   readonly #turns: TaskScheduler;
   readonly #pieceBuffer: PieceBuffer;
   #proximities = 0;
-  /** Values of long lists that were accepted and not yet passed on. */
+  /** Number of values in long lists that were accepted but not yet passed on. */
   #accepted = 0;
 
   constructor(options: IngestOptions) {
@@ -68,7 +68,7 @@ export class Ingest {
     this.#pieceBuffer = new PieceBuffer(options.pieceBytes);
   }
 
-  /** Rejected values by reason; `other` for those without one. Their sum is `counts.rejected`. */
+  /** Returns the number of rejected values by reason; `other` for those without one. Their sum is `counts.rejected`. */
   rejections(): ReadonlyMap<string, number> {
     const byReason = new Map(this.#rejections.counts());
     let other = this.counts.rejected;
@@ -82,17 +82,17 @@ export class Ingest {
   }
 
   /**
-   * Accepts all of the locations or none, a long list in several turns. Throws, or rejects with, HUB_BAD_REQUEST naming
-   * index, field and value, or HUB_UNAVAILABLE if the shards are full. Returns the promise that a reply must wait for,
-   * if any.
+   * Accepts all locations or none; yields to the event loop during a long list. Throws, or rejects with,
+   * HUB_BAD_REQUEST with index, field and value, or HUB_UNAVAILABLE if the shards are full. Returns the promise for
+   * which the response must wait, if any.
    */
   locations(values: readonly unknown[], incoming: IncomingValues): Promise<void> | undefined {
     return this.#all(values, incoming, LOCATIONS);
   }
 
   /**
-   * Like `locations`, but scans the bytes of a body without creating values. Returns UNUSUAL for a body with anything
-   * unusual or invalid, which `locations` then accepts or rejects.
+   * Like `locations`, but scans the bytes of a body without creating values. Returns UNUSUAL for a body that is unusual
+   * or invalid, which `locations` must then accept or reject.
    */
   // hot
   body(body: Borrowed, { providerId, via = 'rest', tooOld }: Omit<IncomingValues, 'root'>): Scanned {
@@ -102,8 +102,8 @@ export class Ingest {
   }
 
   /**
-   * The same for a WebSocket message that publishes locations. A message with an invalid location is handled by
-   * publishedLocations.
+   * Like `body`, for a WebSocket message that publishes locations. publishedLocations must handle a message for which
+   * this returns UNUSUAL.
    */
   // hot
   message(frame: Borrowed): Scanned {
@@ -122,12 +122,14 @@ export class Ingest {
   }
 
   /**
-   * Accepts the locations of a long body like `locations`, in pieces of one turn each: first checks all of them, then
-   * passes them on. Only pieces with unusual content are parsed, and their values are not retained, so a body of any
-   * length creates no old garbage. The bytes must not change until then.
+   * Like `locations`, for a long body, which is processed piece by piece, yielding to the event loop in between. First
+   * all locations are validated, then they are passed on. Only pieces with unusual content are parsed, and their values
+   * are not retained, so even a very long body creates no long-lived garbage. The bytes must not change until it
+   * settles.
    *
-   * Rejects as `locations` does, and with a SyntaxError or an UnsupportedJson. Resolves with the promise that a reply
-   * must wait for; with UNUSUAL, without any effect, for a body that is not a list or has items that are too long.
+   * Rejects like `locations`, or with a SyntaxError or an UnsupportedJson. Resolves with the promise for which the
+   * response must wait, or without any effect with UNUSUAL for a body that is not a list or has items that are too
+   * long.
    */
   async longBody(
     body: Uint8Array,
@@ -145,7 +147,7 @@ export class Ingest {
         this.#checkPiece(piece, { body, root, of: items });
       }
     } catch (error) {
-      // Invalid JSON contains no locations.
+      // Invalid JSON counts as no locations.
       if (!(error instanceof HubError)) this.#count(-items);
       throw error;
     }
@@ -172,7 +174,7 @@ export class Ingest {
     this.#checkAll(all, 0, values.length);
   }
 
-  /** Passes on checked locations. One whose zone was deleted in the meantime is dropped. */
+  /** Passes on validated locations, except those whose zone was deleted in the meantime. */
   #passPiece(
     piece: Piece,
     { body, root, via, tooOld }: Omit<ValueOrigin, 'receivedMs'> & { readonly body: Uint8Array; readonly root: string },
@@ -188,7 +190,7 @@ export class Ingest {
     return this.#pass(checked, { kind: LOCATIONS, via, receivedMs, tooOld });
   }
 
-  /** Parses a piece. Throws what parsePart throws. */
+  /** Parses a piece. Throws like parsePart. */
   #valuesOf(bytes: Uint8Array, { first, items }: Piece): readonly unknown[] {
     const { depthMax = DEPTH_MAX } = this.#options;
     const pathOf = ([index, ...path]: readonly string[]) => [String(Number(index) + first), ...path];
@@ -197,33 +199,33 @@ export class Ingest {
     throw new SyntaxError('Unexpected token "]"');
   }
 
-  /** Accepts all of the proximities or none, like `locations`. */
+  /** Like `locations`, for proximities. */
   proximities(values: readonly unknown[], incoming: IncomingValues): Promise<void> | undefined {
     return this.#all(values, incoming, PROXIMITIES);
   }
 
   /**
-   * Accepts the valid locations and returns messages for the others, with the names from `nameOf`. Throws
+   * Accepts the valid locations and returns the problems of the others, with names from `nameOf`. Throws
    * HUB_UNAVAILABLE if the shards are full.
    */
   locationsEach(values: readonly unknown[], via: IngressPath = 'ws', nameOf = nameInPayload): EachResult {
     return this.#each(values, { kind: LOCATIONS, via, nameOf });
   }
 
-  /** Accepts the valid proximities, like locationsEach. */
+  /** Like locationsEach, for proximities. */
   proximitiesEach(values: readonly unknown[], via: IngressPath, nameOf = nameInPayload): EachResult {
     return this.#each(values, { kind: PROXIMITIES, via, nameOf });
   }
 
   /**
-   * Accepts the locations of a message like locationsEach, a long list in several turns. Throws, or rejects with,
-   * HUB_UNAVAILABLE.
+   * Like locationsEach, for the locations of a message; yields to the event loop during a long list. Throws, or rejects
+   * with, HUB_UNAVAILABLE.
    */
   publishedLocations(values: readonly unknown[]): EachResult | Promise<EachResult> {
     return this.#published(values, { kind: LOCATIONS, via: 'ws', nameOf: nameInPayload });
   }
 
-  /** Accepts the proximities of a message, like publishedLocations. */
+  /** Like publishedLocations, for proximities. */
   publishedProximities(values: readonly unknown[]): EachResult | Promise<EachResult> {
     return this.#published(values, { kind: PROXIMITIES, via: 'ws', nameOf: nameInPayload });
   }
@@ -266,8 +268,8 @@ export class Ingest {
   }
 
   /**
-   * Checks and passes on a long list. Its time of receipt is that of passing on, since other values were received in
-   * the meantime.
+   * Validates a long list and passes it on. Its time of receipt is the time of passing on, since other values were
+   * received in the meantime.
    */
   #acceptLongList<T extends CheckedLocation>(
     count: number,
@@ -305,7 +307,7 @@ export class Ingest {
       const found = kind.check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax, bounds });
       if (found instanceof Problem) {
         this.#rejections.countProblem(found, at);
-        // The other values are rejected with it.
+        // One invalid value rejects the whole list.
         this.#rejections.count('list', of - 1);
         throw new HubError(found);
       }
@@ -326,7 +328,10 @@ export class Ingest {
     }
   }
 
-  /** Values count as rejected until they are passed on, so that an exception leaves the counts right. */
+  /**
+   * Counts received values. They count as rejected until they are passed on, so that the counters stay correct after an
+   * exception.
+   */
   #count(values: number): void {
     this.counts.received += values;
     this.counts.rejected += values;
@@ -343,7 +348,7 @@ export class Ingest {
     throw hubError('locations_waiting');
   }
 
-  /** Passes accepted values on. Returns the work for new providers. */
+  /** Passes on accepted values. Returns promises for the creation of new providers. */
   #pass<T extends CheckedLocation>(
     checked: readonly T[],
     { kind, via, receivedMs, tooOld }: ValueOrigin & { readonly kind: Kind<T> },
@@ -371,10 +376,10 @@ export class Ingest {
     return this.#scanned?.pass(from) ?? [];
   }
 
-  /** Returns the commit that the reply to a list must wait for, of the part just passed on. */
+  /** Returns the commit of the part just passed on, for which the response to the list must wait. */
   #partCommitted(): Promise<void>[] {
     const kept = this.#options.partCommitted?.();
-    // Awaited only at the end of the list.
+    // Prevents an unhandled rejection, since the promise is awaited only at the end of the list.
     kept?.catch(() => undefined);
     return kept === undefined ? [] : [kept];
   }
@@ -419,10 +424,10 @@ interface Each<T extends CheckedLocation> {
   readonly nameOf: (index: number) => string;
 }
 
-/** A list that is accepted as a whole, and its values checked so far. */
+/** A list that is accepted as a whole, with its values validated so far. */
 interface AllOf<T extends CheckedLocation> {
   readonly values: readonly unknown[];
-  /** Index of the first of the values in the whole list, and length of the list. */
+  /** Index of the first value in the whole list, and length of the list. */
   readonly first: number;
   readonly of: number;
   readonly incoming: IncomingValues;
@@ -431,7 +436,7 @@ interface AllOf<T extends CheckedLocation> {
   readonly checked: T[];
 }
 
-/** Values that are accepted one by one, those valid so far, and messages for the others. */
+/** Values that are accepted one by one: those valid so far, and the problems of the others. */
 interface EachOf<T extends CheckedLocation> extends Omit<AllOf<T>, 'incoming' | 'first' | 'of'> {
   readonly nameOf: (index: number) => string;
   readonly problems: Problem[];

@@ -11,7 +11,7 @@ import type { CheckedLocation } from './check_location.ts';
 export interface IngestOptions {
   /** Returns the wall-clock time. */
   now(): number;
-  /** Finds a zone by id or foreign id, among the zones of the shards. */
+  /** Finds a zone by id or foreign id, among the zones that the shards have. */
   zone(name: string): Zone | undefined;
   /** Whether locations can be stored, if that is required. Default true. */
   canStore?(): boolean;
@@ -22,37 +22,37 @@ export interface IngestOptions {
     location: CheckedLocation['location'],
     times: { readonly generatedMs: number; readonly receivedMs: number },
   ): void;
-  /** Reports each accepted location after its provider is registered. hot */
+  /** Called for each accepted location, after its provider is registered. hot */
   accepted?(
     location: Pick<CheckedLocation['location'], 'provider_id' | 'source' | 'provider_type'>,
     receivedMs: number,
     via: IngressPath,
   ): void;
-  /** Returns the id as the provider was created: a UUID may be sent in another case. */
+  /** Returns the id with which the provider was created. A UUID may be sent in another case. */
   providerId(id: string): string;
-  /** Creates the provider if it is not registered; resolves once it is stored. */
+  /** Creates the provider if it is not registered. Resolves once it is stored. */
   ensureProvider(id: string, type: ProviderType): Promise<void> | undefined;
   /**
-   * Returns a counter of provider changes: removed, moved to another shard, or all reset. While it is unchanged, cached
-   * facts about providers are valid. If absent, nothing is cached.
+   * Returns a counter that changes whenever a provider is removed or moved to another shard. While it is unchanged,
+   * cached facts about providers are valid. If absent, nothing is cached.
    */
   providersChanged?(): number;
   /** Returns the shard of a provider; default 0. */
   homeOf?(id: string): number;
-  /** Reports that a provider was located, at least once per value of `providersChanged`. */
+  /** Called when a provider is located, at least once per value of `providersChanged`. */
   located?(id: string): void;
-  /** Reports the number of consecutive locations of a body from one source. */
+  /** Called with the number of consecutive locations of a body from one source. */
   countConsecutive?(count: number, from: LocationOrigin): void;
   /** Publishes a proximity as received. */
   publishProximity(proximity: Proximity & { provider_id: string }): void;
   /**
-   * Resolves when the locations passed since the last call are committed; undefined if a reply need not wait for that.
-   * Must be called in the same turn in which they were passed.
+   * Resolves when the locations passed since the last call are committed; undefined if responses need not wait. Must be
+   * called in the same turn of the event loop in which they were passed.
    */
   kept(): Promise<void> | undefined;
-  /** The same for a part of a long list; absent if `committed` at the end of the list covers all parts. */
+  /** Like `kept`, for a part of a long list. Absent if `kept` at the end of the list covers all parts. */
   partCommitted?(): Promise<void> | undefined;
-  /** Returns the earliest time that the history records; if absent, everything is recorded. */
+  /** Returns the earliest time that the history records; absent if it records all times. */
   recordedSince?(): number;
   /** Maximum nesting of properties; default 200. */
   readonly depthMax?: number;
@@ -64,16 +64,16 @@ export interface IngestOptions {
   canTakeScanned?(): boolean;
   /** Passes the locations of a scanned body to their shards. */
   scanned?(body: ScannedBody): void;
-  /** Bytes of a long body that are read at once; default PIECE_BYTES. */
+  /** Size of a piece of a long body; default PIECE_BYTES. */
   readonly pieceBytes?: number;
-  /** Scheduler for long lists; default an own one. */
+  /** Scheduler for long lists; default a scheduler of its own. */
   readonly turns?: TaskScheduler;
 }
 
 /** Origin of consecutive locations. */
 export interface LocationOrigin {
   readonly source: string;
-  /** Provider type of the last of them. */
+  /** Provider type of the last location. */
   readonly providerType: ProviderType;
   readonly receivedMs: number;
   readonly via: IngressPath;

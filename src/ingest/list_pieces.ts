@@ -1,30 +1,30 @@
 /**
- * Splits a long JSON list into pieces of whole items, by its bytes: it only inspects brackets, quotes and commas. The
- * reader of the pieces checks everything else.
+ * Splits the bytes of a long JSON list into pieces of whole items. Only brackets, quotes and commas are inspected; the
+ * reader of the pieces validates the rest.
  */
 
-/** Approximate bytes of a piece: reading it takes about a millisecond. */
+/** Approximate size of a piece in bytes, which takes about a millisecond to read. */
 export const PIECE_BYTES = 32 * 1024;
-/** Maximum length of a piece with a long item, in multiples of a piece. */
+/** Maximum size of a piece with a long item, as a multiple of the piece size. */
 const LONGER_MAX = 4;
 
 export interface Piece {
-  /** Offsets of its first item and after its last one: at a comma, or at the end of the list. */
+  /** Offset of the first item, and offset after the last item: a comma or the end of the list. */
   readonly start: number;
   readonly end: number;
-  /** Index of its first item, and number of items. */
+  /** Index of the first item, and number of items. */
   readonly first: number;
   readonly items: number;
 }
 
 export class ListPieces {
   readonly pieces: Piece[] = [];
-  /** Not a list, or with an item too long for a piece: read it in another way. */
+  /** Whether the body cannot be split, because it is not a list or has an item that is too long for a piece. */
   isUnsupported = false;
   readonly #bytes: Uint8Array;
   readonly #pieceBytes: number;
   #at: number;
-  /** Offset of the first item that is in no piece yet. */
+  /** Offset of the next piece's first item. */
   #start: number;
   #depth = 0;
   #isInString = false;
@@ -39,13 +39,13 @@ export class ListPieces {
     this.#start = first + 1;
   }
 
-  /** Items of all pieces. */
+  /** Number of items in all pieces. */
   get items(): number {
     return this.#items;
   }
 
   /**
-   * Advances by the length of a piece; returns whether the list is complete. Throws a SyntaxError if the list is not
+   * Advances by the size of a piece and returns whether the list is complete. Throws a SyntaxError if the list is not
    * closed.
    */
   // hot
@@ -96,7 +96,7 @@ export class ListPieces {
   }
 }
 
-/** Copies a piece into a list of its own. */
+/** Reusable buffer for a piece as a list of its own. */
 export class PieceBuffer {
   readonly #bytes: Buffer;
 
@@ -104,7 +104,7 @@ export class PieceBuffer {
     this.#bytes = Buffer.alloc(LONGER_MAX * pieceBytes + 2);
   }
 
-  /** Returns the list, which is valid until the next call. */
+  /** Copies a piece to a list, which is valid until the next call. */
   listOf({ start, end }: Piece, bytes: Uint8Array): Buffer {
     const list = this.#bytes.subarray(0, end - start + 2);
     list[0] = OPEN_ARRAY;

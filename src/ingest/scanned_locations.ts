@@ -4,10 +4,10 @@ import type { ProviderType } from '../model/location.ts';
 import { type BodyScanner, ScannedNames } from './body_scanner.ts';
 import { type IngestOptions, recordedSince, type ValueOrigin } from './ingest_options.ts';
 
-/** Scans a body, and returns its number of locations. */
+/** Scans a body and returns its number of locations. */
 export type ReadBytes = (scanner: BodyScanner, receivedMs: number) => number;
 
-/** The fast path of locations: scans bodies into location records, without creating values, and passes them on. */
+/** Fast path of locations: scans bodies into location records without creating values, and passes them on. */
 export class ScannedLocations {
   readonly #options: IngestOptions;
   readonly #scanner: BodyScanner;
@@ -19,7 +19,7 @@ export class ScannedLocations {
     this.#names = new ScannedNames(scanner);
   }
 
-  /** Scans a body and returns its number of locations, 0 if it is unusual or cannot be taken. */
+  /** Scans a body and returns its number of locations; 0 if the body is unusual or cannot be accepted. */
   // hot
   read(read: ReadBytes, receivedMs: number): number {
     const { canTakeScanned, providersChanged } = this.#options;
@@ -35,7 +35,7 @@ export class ScannedLocations {
     return names.hasUuids && this.#hasOtherCase(providersChanged?.()) ? 0 : count;
   }
 
-  /** Passes the locations of the body that was read last to their shards. Returns the work for new providers. */
+  /** Passes the locations of the last body to their shards. Returns promises for the creation of new providers. */
   // hot
   pass({ receivedMs, via, tooOld }: ValueOrigin): Promise<void>[] {
     const { scanned, providersChanged } = this.#options;
@@ -70,7 +70,7 @@ export class ScannedLocations {
     return works;
   }
 
-  /** Registers the provider of a scanned location. Returns the work for that. */
+  /** Registers the provider of a scanned location. Returns a promise if it must be created. */
   #register(number: number, type: ProviderType): Promise<void> | undefined {
     const { ensureProvider, located, homeOf } = this.#options;
     const names = this.#names;
@@ -95,7 +95,7 @@ export class ScannedLocations {
     });
   }
 
-  /** Whether the UUID of a provider was created in another case. */
+  /** Whether a provider was created with its UUID in another case. */
   // hot
   #hasOtherCase(changes: number | undefined): boolean {
     const scanner = this.#scanner;

@@ -2,13 +2,12 @@
 export interface LaneDriver<Item, Outcome> {
   /** Returns the weight of an item; default 1. */
   weigh?(item: Item): number;
-  /** Runs one batch; an empty one is a tick. */
+  /** Runs one batch. An empty batch is a tick. */
   run(items: readonly Item[]): Promise<Outcome>;
-  /** Processes the outcome. The returned promise (a commit, for example) delays only `settled`. */
+  /** Processes the outcome. The returned promise, for example of a commit, delays only `settled`. */
   outcome(outcome: Outcome, items: readonly Item[]): Promise<void> | undefined;
   /**
-   * Reports a batch that has failed finally, whose items are lost; or, without items, an outcome that could not be
-   * processed.
+   * Reports a permanently failed batch with its lost items or, without items, an outcome that could not be processed.
    */
   failure(error: unknown, lost: readonly Item[]): void;
 }
@@ -16,23 +15,23 @@ export interface LaneDriver<Item, Outcome> {
 export interface LaneOptions {
   readonly pendingMax: number;
   readonly batchMax: number;
-  /** Whether the worker gets its next batch before the previous outcome is processed, so that it need not wait. */
+  /** Whether the worker receives its next batch before the previous outcome is processed, so that it never waits. */
   readonly runsAhead?: boolean;
   readonly pace?: BatchGate | undefined;
 }
 
-/** Delays the next batch until the outcomes of the previous ones are released; it grows in the meantime. */
+/** Delays the next batch until the outcomes of the previous ones are released, so that it grows in the meantime. */
 export interface BatchGate {
-  /** Whether to wait. `isSmall`: few items are pending so far. */
+  /** Whether the next batch must wait. `isSmall`: few items are pending so far. */
   isDue(isSmall: boolean): boolean;
-  /** Resolves when all previous outcomes are released; undefined if they are. May reject. */
+  /** Resolves when all previous outcomes are released; undefined if they already are. May reject. */
   readonly released: Promise<void> | undefined;
 }
 
 /** A batch in flight. */
 interface RunningBatch<Item, Outcome> {
   readonly items: readonly Item[];
-  /** Total weight. A tick counts as an item after all pending ones. */
+  /** Total weight. A tick counts as one item after all pending ones. */
   readonly weight: number;
   readonly outcome: Promise<Outcome>;
 }
@@ -44,8 +43,8 @@ interface Waiter {
 }
 
 /**
- * Queue to one worker with one batch in flight. Items that arrive in the meantime form the next batch, so batches grow
- * with the load and no item waits for a batch to fill.
+ * Queue to one worker, with one batch in flight. Items that arrive in the meantime form the next batch. So batches grow
+ * with the load, and no item waits for a batch to fill.
  */
 export class Lane<Item, Outcome> {
   readonly #driver: LaneDriver<Item, Outcome>;
@@ -58,11 +57,11 @@ export class Lane<Item, Outcome> {
   #inFlight: readonly Item[] = [];
   #busy = false;
   #woken = false;
-  /** Number of items and ticks so far. */
+  /** Number of items and ticks pushed so far. */
   #pushed = 0;
   #done = 0;
   #batches = 0;
-  /** Work of the outcomes so far, done or failed. */
+  /** Settles when the work of all outcomes so far is done or has failed. */
   #work: Promise<unknown> = Promise.resolve();
   #waiters: Waiter[] = [];
   #easing: PromiseWithResolvers<void> | undefined;
@@ -81,8 +80,8 @@ export class Lane<Item, Outcome> {
   }
 
   /**
-   * Returns undefined while less than half a batch is pending, otherwise a promise of that. A sender that awaits it
-   * keeps the worker busy and the queue short.
+   * Resolves when at most half a batch is pending; undefined if that is the case now. A sender that awaits it keeps the
+   * worker busy and the queue short.
    */
   eased(): Promise<void> | undefined {
     if (this.#pendingWeight * 2 <= this.#batchMax) return undefined;
@@ -100,7 +99,7 @@ export class Lane<Item, Outcome> {
     return this.#done;
   }
 
-  /** Number of batches; the higher the load, the fewer per item. */
+  /** Number of batches. */
   get batches(): number {
     return this.#batches;
   }
@@ -115,7 +114,7 @@ export class Lane<Item, Outcome> {
     return this.#pending.at(-1) ?? this.#inFlight.at(-1);
   }
 
-  /** First pending item: the batch in flight ends before it. */
+  /** First pending item, which follows the batch in flight. */
   get next(): Item | undefined {
     return this.#pending[0];
   }
@@ -137,8 +136,8 @@ export class Lane<Item, Outcome> {
   }
 
   /**
-   * Resolves when everything pushed so far is done, with the work of its outcomes. Rejects, no sooner than that, if a
-   * batch unfinished at the time of the call was lost or its work has failed.
+   * Resolves when all items pushed so far and the work of their outcomes are done. Rejects at that time if a batch that
+   * was unfinished at the call was lost or its work failed.
    */
   async settled(): Promise<void> {
     if (this.#done === this.#pushed) {
@@ -155,7 +154,7 @@ export class Lane<Item, Outcome> {
   #start(): void {
     if (this.#busy) return;
     this.#busy = true;
-    // More may be pushed in the current turn of the event loop: all of it goes into one batch.
+    // Items pushed later in the current turn of the event loop join the same batch.
     queueMicrotask(() => void this.#drain());
   }
 
@@ -203,15 +202,15 @@ export class Lane<Item, Outcome> {
     }
   }
 
-  /** Adds work to the promises that wait for the current batch. */
+  /** Adds work for which `settled` waits. */
   #waitFor(work: Promise<void> | undefined): void {
     if (work === undefined) return;
-    // Only the completion is retained: nested results would form a chain that is never garbage-collected.
+    // Retains only the completion, since nested results would form a chain that is never garbage-collected.
     this.#work = Promise.allSettled([this.#work, work]).then(() => undefined);
     for (const waiter of this.#waiters) waiter.works.push(work);
   }
 
-  /** Takes as many items as make a batch, at least one. */
+  /** Takes the items of a batch, at least one. */
   #take(): readonly Item[] {
     const items = this.#pending;
     if (this.#pendingWeight <= this.#batchMax) {

@@ -11,7 +11,8 @@ import { openThread, type Thread } from './thread.ts';
 const SHAPES_WORKER = new URL('../../workers/shapes.ts', import.meta.url);
 
 /**
- * Limits of geometries that are checked at once: within these the worst polygon takes 25 ms, most take less than one.
+ * Limits of geometries that are checked synchronously. Within these limits the worst polygon takes 25 ms, most take
+ * less than one.
  */
 const POSITIONS_AT_ONCE = 2000;
 const RINGS_AT_ONCE = 100;
@@ -20,24 +21,24 @@ const WAITING_MAX = 16;
 const ANSWERS_MAX = 64;
 
 export interface LargeShapesOptions {
-  /** Checks small geometries. */
+  /** Checks of small geometries, on this thread. */
   readonly small: ShapeChecks;
   readonly limitMs: number;
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /**
- * Checks of geometries, large ones in a separate thread.
+ * Checks geometries, large ones in a separate thread.
  *
  * GEOS takes quadratic time for nested holes and for crossing edges: 44 s for 9,000 rings. It cannot be interrupted and
- * never frees memory. So a large geometry throws NotChecked; the thread checks one after another, is terminated on
- * timeout, and exits when there are no more. Answers are cached by everything that they depend on, for the next check
- * of the same geometry.
+ * never frees memory. So checking a large geometry throws NotChecked. The thread checks large geometries one after
+ * another, is terminated on timeout, and exits when none are left. Results are cached for the next check of the same
+ * geometry, with all inputs as the key.
  */
 export class LargeShapes implements ShapeChecks {
   readonly #options: LargeShapesOptions;
   readonly #thread: Thread = openThread(SHAPES_WORKER, { isNeeded: false });
-  /** The oldest first. */
+  /** Cached results, oldest first. */
   readonly #answers = new Map<string, Problem | undefined>();
   readonly #checking = new Map<string, Promise<void>>();
   #last: Promise<void> = Promise.resolve();
@@ -49,7 +50,7 @@ export class LargeShapes implements ShapeChecks {
   regionProblem(fence: Fence): Problem | undefined {
     const { region, crs, entry_tolerance, exit_tolerance } = fence;
     if (region.type === 'Point' || !isLarge(region)) return this.#options.small.regionProblem(fence);
-    // No other member affects the answer.
+    // Only these members affect the result.
     const rest = { id: '', ...(crs != null && { crs }), entry_tolerance, exit_tolerance } as Omit<Fence, 'region'>;
     return this.#answer({ kind: 'region', fence: rest, polygon: flattenPolygon(region) }, 'region');
   }
@@ -88,7 +89,7 @@ export class LargeShapes implements ShapeChecks {
 
   async #run(request: ShapeRequest, path: string): Promise<Problem | undefined> {
     if (!this.#thread.isAlive) await this.#thread.restart();
-    // The startup time must not count as the geometry's.
+    // The startup time must not count towards the timeout of the geometry.
     await this.#thread.signal('ready');
     const bytes = packShape(request);
     const { limitMs, schedule } = this.#options;
@@ -128,7 +129,7 @@ function isLarge({ coordinates }: Polygon): boolean {
   return positions > POSITIONS_AT_ONCE;
 }
 
-/** Returns a digest of everything that the answer depends on. */
+/** Returns a digest of all inputs of a check. */
 function keyOf({ polygon, ...rest }: ShapeRequest): string {
   const { ringLengths, positions } = polygon;
   return createHash('sha256').update(JSON.stringify(rest)).update(ringLengths).update(positions).digest('base64');

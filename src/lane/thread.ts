@@ -11,20 +11,19 @@ import {
 /** A worker thread that maps bytes to bytes, one call at a time. */
 export interface Thread {
   /**
-   * Runs one task at a time. Copies the bytes before it returns; the answer is borrowed until the run after the next.
-   * Rejects with the worker's error, or if the worker has died, even long before: the caller must know that the
-   * worker's state is lost.
+   * Runs a task; one at a time. Copies the bytes before it returns. The answer is borrowed until the run after the
+   * next. Rejects with the worker's error, or if the worker has died since the last run, because its state is lost.
    */
   run(bytes: Borrowed): Promise<Borrowed>;
-  /** Sends a signal to the worker, outside of runs. Rejects as `run` does. */
+  /** Sends a signal to the worker, not during a run. Rejects like `run`. */
   signal(word: WorkerSignal): Promise<void>;
-  /** Returns its JavaScript heap in bytes; undefined while there is no worker. */
+  /** Returns the memory of the worker; undefined while there is no worker. */
   memory(): Promise<ThreadMemory | undefined>;
-  /** Whether the worker of the last run is still alive: then the run itself has failed. */
+  /** Whether the worker of the last run is still alive. If so, a rejected run failed by itself. */
   readonly isAlive: boolean;
-  /** Replaces the current worker, dead or alive. Its running task is rejected. */
+  /** Replaces the current worker, dead or alive. A running task is rejected. */
   restart(): Promise<void>;
-  /** Terminates the worker at once, as a crash would. */
+  /** Terminates the worker immediately, like a crash. */
   kill(): Promise<void>;
   /** Terminates the worker permanently. */
   close(): Promise<void>;
@@ -33,24 +32,24 @@ export interface Thread {
 export interface ThreadMemory {
   readonly heapUsedBytes: number;
   readonly heapTotalBytes: number;
-  /** Buffers and WebAssembly memory, as far as the engine accounts for them. */
+  /** Memory of buffers and WebAssembly, as far as the engine accounts for it. */
   readonly externalBytes: number;
 }
 
 /**
- * Size of a thread's young generation. A shard replaces the position of each object with every location: if these
- * exceed this size, all of them are copied twice before they are garbage.
+ * Size of a thread's young generation. A shard replaces the position of each object with every location. If all
+ * positions exceed this size, they are copied twice before they become garbage.
  */
 const YOUNG_GENERATION_MB = 64;
 
 export interface ThreadOptions {
   readonly workerData?: object;
   /**
-   * Maximum bytes of a task and of an answer in memory shared with the worker, `workerData.shared`. Larger ones are
-   * transferred.
+   * Size of the memory for a task, and for an answer, that is shared with the worker as `workerData.shared`. Larger
+   * ones are transferred.
    */
   readonly sharedBytes?: number;
-  /** Whether the worker starts at once; otherwise `restart` starts it. */
+  /** Whether the worker starts immediately; otherwise `restart` starts it. */
   readonly isNeeded?: boolean;
 }
 
@@ -60,9 +59,9 @@ export type OpenThread = typeof openThread;
 type Pool = Piscina<WorkerTask, WorkerAnswer>;
 
 /**
- * Starts a worker from a file of workers/. Each thread has its own Piscina: in a shared one a slow shard would block
- * the others, and its queue reorders tasks. A worker that has died is dropped with its Piscina: one that outlives its
- * first worker queues runs for the next, and holds them forever if that one dies before it is ready.
+ * Starts a worker from a file of workers/. Each thread has its own Piscina pool: in a shared pool, a slow shard would
+ * block the others, and the queue would reorder tasks. When a worker dies, its pool is dropped as well: a pool queues
+ * runs for the next worker and holds them forever if that worker dies before it is ready.
  */
 export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = true }: ThreadOptions = {}): Thread {
   let pool: Pool | undefined;
@@ -75,7 +74,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
     await dropped?.destroy();
   };
   const start = (): void => {
-    // A worker that has died may still write.
+    // A terminated worker may still write to its memory.
     shared = shareMemory(sharedBytes);
     turns = 0;
     const started: Pool = new Piscina({
@@ -87,7 +86,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
       workerData: { ...workerData, shared },
     });
-    // The next run reports a worker that dies while idle.
+    // If a worker dies while idle, the next run rejects.
     started.on('error', () => undefined);
     for (const worker of started.threads) worker.once('exit', () => void drop(started));
     pool = started;
@@ -110,7 +109,7 @@ export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = 
       return lend(typeof found === 'number' ? answer.subarray(0, found) : found);
     },
     async memory() {
-      // A worker that has just exited rejects.
+      // The request rejects if the worker has just exited.
       const found = await pool?.threads[0]?.getHeapStatistics().catch(() => undefined);
       if (found === undefined) return undefined;
       const { used_heap_size: heapUsedBytes, total_heap_size: heapTotalBytes, external_memory: externalBytes } = found;

@@ -1,26 +1,27 @@
 import type { Trackable } from '../model/trackable.ts';
 
 /**
- * Assignment of providers and trackables to shards. Objects connected by assignments or as parent and child belong
- * together, so one shard has every update that can move a trackable, and all its ancestors. Their affinity key is the
- * smallest trackable id among them; for an unassigned provider, its own id. The key selects a partition, the partition a
- * shard. Their number is a power of two, and 256 for a hub alone. A cluster chooses it when it is created.
+ * Number of partitions, which assign objects to shards. Objects connected by assignments or as parent and child belong
+ * to the same shard, so that one shard receives every update that can move a trackable, and has all its ancestors.
+ * Their affinity key is the smallest trackable id among them; for an unassigned provider, its own id. The key selects a
+ * partition, and the partition a shard. The number of partitions is a power of two: 256 for a single hub; a cluster
+ * chooses it when it is created.
  */
 export const PARTITIONS = 256;
 export const PARTITIONS_MAX = 4096;
 
-/** Whether there may be that many partitions. */
+/** Whether `count` is a valid number of partitions. */
 export function isPartitionCount(count: number): boolean {
   return count >= PARTITIONS && count <= PARTITIONS_MAX && Number.isInteger(Math.log2(count));
 }
 
-/** Objects that a trackable is linked to. */
+/** Objects to which a trackable is linked. */
 export interface Links {
   readonly providers: readonly string[];
   readonly parent: string | undefined;
 }
 
-/** Values that some clients send for "no parent". They must not link all their trackables. */
+/** Values that some clients send for "no parent". They must not link all of these trackables. */
 const NO_PARENT: readonly unknown[] = [undefined, null, '', '00000000-0000-0000-0000-000000000000'];
 
 /** Returns the links of a trackable. */
@@ -28,18 +29,21 @@ export function linksOf({ location_providers: providers, parent }: Trackable): L
   return { providers: providers ?? [], parent: NO_PARENT.includes(parent) ? undefined : (parent ?? undefined) };
 }
 
-/** Linked objects, by kind and id. A parent may not exist. */
+/** Linked objects. A parent may not exist. */
 export interface Component {
   readonly providers: ReadonlySet<string>;
   readonly trackables: ReadonlySet<string>;
 }
 
-/** Returns the partition of an affinity key in a hub alone. */
+/** Returns the partition of an affinity key in a single hub. */
 export function partitionOf(key: string): number {
   return hashOf(key) % PARTITIONS;
 }
 
-/** Returns the hash of an affinity key: FNV-1a with 32 bits over its UTF-8 bytes. Its partition is that modulo their number. */
+/**
+ * Returns the hash of an affinity key: 32-bit FNV-1a of its UTF-8 bytes. The partition is the hash modulo the number of
+ * partitions.
+ */
 export function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) {
@@ -59,8 +63,8 @@ function hashOfBytes(bytes: Uint8Array): number {
 const UNLINKED: Links = { providers: [], parent: undefined };
 
 /**
- * Graph of links with the affinity key of every object in it. Keys are stored, not computed on demand: each is needed
- * once per object, and a component may be large.
+ * Graph of links between objects, with the affinity key of each. Keys are stored rather than computed on demand: each
+ * object needs its key, and a component may be large.
  */
 export class Affinity {
   readonly #links = new Map<string, Links>();
@@ -73,7 +77,7 @@ export class Affinity {
    * may have changed.
    */
   change(changes: readonly { readonly id: string; readonly links: Links | undefined }[]): readonly Component[] {
-    // Every object linked to a changed trackable, before or now, is linked to one of these now.
+    // Any object whose component has changed is still connected to one of these.
     const touched = { providers: new Set<string>(), trackables: new Set<string>() };
     for (const { id, links } of changes) {
       touched.trackables.add(id);
@@ -127,7 +131,7 @@ export class Affinity {
     const providers = new Set(fromProviders);
     const trackables = new Set(fromTrackables);
     for (const provider of providers) for (const id of this.#trackablesOf.get(provider) ?? []) trackables.add(id);
-    // Iteration over a set includes the elements added during the loop.
+    // The iteration includes elements that are added to the set during the loop.
     for (const id of trackables) {
       const links = this.#links.get(id) ?? UNLINKED;
       for (const provider of links.providers) {
@@ -150,7 +154,7 @@ export class Affinity {
       [trackables, this.#keys.trackables],
     ] as const) {
       for (const id of ids) {
-        // An unlinked object is its own key.
+        // An unlinked object has its own id as its key.
         if (isLinked && key !== undefined) keys.set(id, key);
         else keys.delete(id);
       }

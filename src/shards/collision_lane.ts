@@ -17,12 +17,12 @@ import {
 import { type RemoteMotionsUpdate, RemoteMotions } from './remote_motions.ts';
 import { UnfinishedMotions } from './unfinished_motions.ts';
 
-/** Motions that may wait before the hub rejects locations. */
+/** Size of waiting motions above which the hub rejects locations. */
 const WAITING_MAX_BYTES = 64 << 20;
 const COLLISION_WORKER = new URL('../../workers/collision.ts', import.meta.url);
-/** After this many worker deaths over the same motions, these are dropped. */
+/** Number of worker deaths over the same motions after which these are dropped. */
 const DEATHS_MAX = 3;
-/** After this many lost batches, the next worker starts without the state of the others. */
+/** Number of lost batches after which the next worker starts without the state of its predecessor. */
 const LOSSES_MAX = 2;
 /** Delay until the stage retries deadlines that wait for other hubs. */
 const OTHERS_WAIT_MS = 20;
@@ -31,11 +31,11 @@ const OTHERS_WAIT_MS = 20;
 export interface CollisionLaneOptions {
   /** Returns monotonic time. */
   now(): number;
-  /** Clock steps that convert monotonic time to wall-clock time. */
+  /** Returns the clock steps that convert monotonic time to wall-clock time. */
   setBacks?(): readonly ClockStep[];
   /** Returns the earliest item that some shard has not finished; undefined if all are done. */
   firstUndone(): { readonly seq: number; readonly receivedMs: number } | undefined;
-  /** Requests all shards to report the positions of their trackables; resolves when they have. */
+  /** Requests all shards to report the positions of their trackables. Resolves when they have. */
   standing(): Promise<void>;
   /** Whether the trackable exists and takes part in collisions. */
   takesPart(trackable: string): boolean;
@@ -47,14 +47,16 @@ export interface CollisionLaneOptions {
   readonly openThread?: OpenThread | undefined;
   /** Reports that the worker has failed and is being restarted. */
   restarted(error: unknown): void;
-  /** Id of this hub, and the monotonic time that the other owners have passed. Undefined for a single hub. */
+  /**
+   * Returns the id of this hub and the monotonic time that all other owners have passed; undefined for a single hub.
+   */
   others?(): { readonly self: string; readonly untilMs: number } | undefined;
 }
 
 /** Stage of another hub. */
 export interface ContinuedStage {
   readonly progress: StageProgress;
-  /** Id of this hub in it. */
+  /** Id of this hub in the progress of that stage. */
   readonly self: string;
 }
 
@@ -65,10 +67,10 @@ type CollisionCommand =
   | { readonly kind: 'pairs' };
 
 /**
- * Lane to the collision worker, which evaluates the motions of all shards. The lane survives a failed worker.
+ * Lane to the collision worker, which evaluates the motions of all shards. Survives a failed worker.
  *
- * A new worker receives the positions of all trackables, the colliding pairs, and the unfinished motions of the old
- * one: no event is lost or repeated, and all timers continue.
+ * A new worker receives the positions of all trackables, the colliding pairs, and the unfinished motions of its
+ * predecessor. So no event is lost or repeated, and all timers continue.
  */
 export class CollisionLane {
   readonly lane: Lane<CollisionCommand, CollisionReply>;
@@ -79,26 +81,26 @@ export class CollisionLane {
   readonly #others = new RemoteMotions();
   /** Colliding pairs, by the ids of their rows. */
   readonly #pairs = new Map<string, CollisionRow>();
-  /** Reasons that keep pairs colliding although they do not touch. */
+  /** Holds of the pairs that collide although they do not touch. */
   readonly #held = new Map<string, HeldPair>();
-  /** Whether `#held` is complete: after a restart of the hub the stage must compute it first. */
+  /** Whether `#held` is complete. After a restart of the hub, the stage must first compute the holds. */
   #isHeldComplete = true;
-  /** Time until which pairs of a former run are held. */
+  /** Time until which pairs from before a restart are held. */
   #heldMs = 0;
   /** See Restoration. */
   #publishedStep: number | undefined;
-  /** Number of the last step of this stage, or of the one that it continues. */
+  /** Number of the last step of this stage, or of its predecessor. */
   #number = 0;
   #variants: readonly Variant[] = [];
-  /** The worker has failed, and its state is unknown. */
+  /** Whether the worker has failed, so that its state is unknown. */
   #hasFailed = false;
   /** Number of consecutive lost batches. */
   #losses = 0;
   #closed = false;
-  /** Motions wait until the colliding pairs are restored. */
+  /** Whether motions wait until the colliding pairs are restored. */
   #isPaused = false;
   #waiting = 0;
-  /** Watermark of the last batch: it contains all motions of earlier items. */
+  /** Watermark of the last batch, which contained all motions of earlier items. */
   #watermark = 0;
 
   constructor(options: CollisionLaneOptions) {
@@ -117,12 +119,12 @@ export class CollisionLane {
     return this.waitingBytes < WAITING_MAX_BYTES;
   }
 
-  /** Whether it waits for `restore`, which requests the positions of all trackables. */
+  /** Whether the stage waits for `restore`. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  /** Pauses the stage, which belonged to another hub: motions wait for `restore`. */
+  /** Pauses a stage that another hub owned: motions wait for `restore`. */
   pause(): void {
     this.#isPaused = true;
   }
@@ -133,7 +135,7 @@ export class CollisionLane {
     if (update.motions.length > 0 || update.isStood || this.#waiting > 0) this.lane.wake();
   }
 
-  /** Handles the departure of a hub: no more motions come from it. */
+  /** Handles the departure of a hub, which sends no more motions. */
   remoteLeft(hub: string): void {
     this.#others.gone(hub);
     this.lane.wake();
@@ -159,9 +161,9 @@ export class CollisionLane {
   }
 
   /**
-   * Restores the pairs that collided when the former hub stopped, after the shards have restored positions. A pair that
-   * has separated is released `delayMs` from now, or with the next motions of both. `from`: the stage of another hub,
-   * which this one continues.
+   * Restores the pairs that were colliding when the previous owner stopped. Call it after the shards have restored
+   * positions. A pair that has separated is released after `delayMs`, or with the next motions of both trackables.
+   * `from` is the stage of another hub that this one continues.
    */
   restore(rows: readonly CollisionRow[], delayMs: number, from?: ContinuedStage): void {
     if (rows.length === 0 && !this.#isPaused) return;
@@ -181,7 +183,7 @@ export class CollisionLane {
     }
   }
 
-  /** Bytes of unfinished motions, as packed. */
+  /** Size of unfinished motions, in packed bytes. */
   get waitingBytes(): number {
     return this.#unfinished.bytes + this.#others.bytes;
   }
@@ -189,7 +191,7 @@ export class CollisionLane {
   /** Resolves when all motions of the shards are evaluated and their outcomes are processed. */
   async settled(): Promise<void> {
     await this.lane.settled();
-    // A batch that began before the last shard was done leaves motions that waited for it to another batch.
+    // A batch that started before the last shard was done leaves motions that waited for that shard.
     while (this.#waiting > 0 && this.#options.firstUndone() === undefined) {
       this.lane.wake();
       await this.lane.settled();
@@ -200,7 +202,7 @@ export class CollisionLane {
     return this.#thread.memory();
   }
 
-  /** Terminates the worker thread at once, as a crash would; the next batch starts a new one. */
+  /** Terminates the worker thread immediately, like a crash. The next batch starts a new one. */
   kill(): Promise<void> {
     return this.#thread.kill();
   }
@@ -225,7 +227,7 @@ export class CollisionLane {
         return await this.#revive();
       } catch (error) {
         this.#recordFailure(error);
-        // A worker may die for any reason; one that has thrown will throw again.
+        // Retries only if the worker has died, which may have any cause. A worker that has thrown would throw again.
         if (this.#thread.isAlive || attempt === DEATHS_MAX) throw error;
       }
     }
@@ -236,7 +238,7 @@ export class CollisionLane {
     await this.#thread.restart();
     const known = [...this.#zones].map(([id, zone]): CollisionCommand => ({ kind: 'zone', id, zone }));
     const commands: CollisionCommand[] = [{ kind: 'variants', variants: this.#variants }, ...known];
-    // Whatever makes every worker fail must not block the stage forever.
+    // State that makes every worker fail must not block the stage forever.
     if (this.#losses < LOSSES_MAX && !this.#isPaused) {
       await this.#options.standing();
       this.#unfinished.resend();
@@ -328,11 +330,11 @@ export class CollisionLane {
 
   #take(reply: CollisionReply): Promise<void> | undefined {
     this.#waiting = reply.waiting;
-    // The shard that these motions waited for may be done since; nothing else wakes the lane then.
+    // If the shard for which these motions waited is done in the meantime, nothing else wakes the lane.
     const watermark = this.#options.firstUndone()?.seq ?? Number.MAX_SAFE_INTEGER;
     if (reply.waiting > 0 && watermark > this.#watermark) this.lane.wake();
     for (const row of reply.rows) {
-      // The pair has met again and touches.
+      // A new collision starts with the pair touching.
       this.#held.delete(row.id);
       if (row.gone === true || row.endMs !== undefined) this.#pairs.delete(row.id);
       else this.#pairs.set(row.id, row);
@@ -342,7 +344,7 @@ export class CollisionLane {
       else this.#held.set(pair.id, pair);
     }
     const { nextDeadlineMs } = reply;
-    // A due deadline waits for other hubs: retrying with every batch would be useless.
+    // A due deadline that waits for other hubs is retried after a delay instead of with every batch.
     const soonMs = reply.finished === undefined ? 0 : this.#options.now() + OTHERS_WAIT_MS;
     const evaluated = { step: this.#number, others: reply.finished?.others ?? [] };
     return this.#options.outcome(nextDeadlineMs < soonMs ? { ...reply, nextDeadlineMs: soonMs } : reply, evaluated);

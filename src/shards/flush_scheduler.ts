@@ -3,11 +3,11 @@ import type { Borrowed } from '../model/borrowed.ts';
 import { type StepLog, MemoryStepLog } from './step_log.ts';
 
 /**
- * Overview: how a row gets to the disk.
+ * Overview of the path of a row to the disk.
  *
- * A last-known row contains the last position of an object and its fence memberships (core/item.ts). A shard keeps this
- * state in memory and writes the row on request, as bytes (core/row_bytes.ts), which are only copied from there on.
- * Three classes do the rest:
+ * A last-known row contains the last position of an object and its fence memberships (core/item.ts). A shard has this
+ * state in memory and writes the row on request, as bytes (core/row_bytes.ts) that are only copied from then on. Three
+ * classes control the path:
  *
  *   FlushScheduler     here, one for each shard   when: how many rows the next batch may contain
  *   OutcomeDispatcher  hub/, one for all          waiting: events and answers, until the rows are stored
@@ -36,13 +36,15 @@ export interface StepDone {
   readonly dirtyCount: number;
 }
 
-/** Receives the start of a round, and its end, when the rows of all objects changed by the start have been emitted. */
+/**
+ * Observer of rounds. A round ends when the rows of all objects that had changed before its start have been emitted.
+ */
 export interface RoundWatch {
   begun(): void;
   over(): void;
 }
 
-/** Schedules the rows of a shard's changed objects, and keeps the changes that are not in its rows yet. */
+/** Schedules the rows of a shard's changed objects, and retains the changes that are not in emitted rows yet. */
 export class FlushScheduler {
   readonly stepLog: StepLog = new MemoryStepLog();
   readonly #pacer: FlushPacer;
@@ -50,7 +52,7 @@ export class FlushScheduler {
   readonly #watch: RoundWatch | undefined;
   /** Whether anything has changed since all rows were emitted. */
   #changed = false;
-  /** Number of the item up to which all rows are requested; 0 for items that are done already. */
+  /** Number of the last item whose rows are requested; 0 if it is done already. */
   #flushTo: number | undefined;
   #roundDue = false;
   #askedMs = 0;
@@ -66,7 +68,7 @@ export class FlushScheduler {
     return this.#changed;
   }
 
-  /** Requests all rows as soon as item number `to` is done. */
+  /** Requests all rows once item number `to` is done. */
   flush(to: number): void {
     this.#flushTo = to;
   }
@@ -88,7 +90,7 @@ export class FlushScheduler {
     return this.#flushTo === undefined ? this.#pacer.flushBudget(nowMs, this.#isStoreBehind()) : Infinity;
   }
 
-  /** Records a finished batch, with which all items up to `doneTo` are done. */
+  /** Records a finished batch, after which all items up to `doneTo` are done. */
   note({ effects, record, backgroundRows, dirtyCount }: StepDone, doneTo: number): void {
     this.#changed = true;
     if (record === undefined) this.stepLog.append(effects);
@@ -111,26 +113,26 @@ export class FlushScheduler {
   }
 }
 
-/** Minimum rate of a round in rows per millisecond: it keeps the store a small part of the load. */
+/** Minimum rate of a round, in rows per millisecond, at which storing is a small part of the load. */
 const ROWS_PER_MS = 8;
-/** A round of more rows is faster: it takes at most this long, so that no row gets old. */
+/** Maximum duration of a round. A round with many rows has a higher rate, so that no row gets old. */
 const ROUND_MS = 1000;
-/** Minimum rows worth a commit: the first batch of a round contains as many, later ones no fewer, except the last. */
+/** Minimum number of rows of each batch in a round, except the last, so that they are worth a commit. */
 const ROWS_MIN = 100;
-/** A round that waits for a lagging store continues after this time anyway: waiting takes memory. */
+/** Maximum time that a round waits for a lagging store, since waiting takes memory. */
 const OVERDUE_MS = 2000;
 
 /**
- * Rounds in which a shard emits the rows of all changed objects, some with each batch. All at once would block the
- * shard, the main thread, and other commits of the store.
+ * Paces the rounds in which a shard emits the rows of all changed objects, some with each batch. Emitting all at once
+ * would block the shard, the main thread, and other commits of the store.
  *
- * Objects that had changed when the round began come first; objects that change again queue after them. So the round is
- * over when as many rows were emitted as objects had changed.
+ * Objects that had changed before the round come first; objects that change again queue after them. So the round is
+ * complete when as many rows were emitted as objects had changed.
  */
 export class FlushPacer {
   readonly #rowsPerMsMin: number;
   #rowsPerMs = 0;
-  /** Remaining rows of the round; undefined without a round; Infinity until they are counted. */
+  /** Remaining rows of the round; undefined outside a round, Infinity until the rows are counted. */
   #left: number | undefined;
   #begunMs = 0;
   /** Time up to which rows were requested. */
@@ -159,7 +161,7 @@ export class FlushPacer {
     return due < Math.min(ROWS_MIN, this.#left) ? 0 : due;
   }
 
-  /** Records a batch: the rows that it contained, and the changed objects that remain. */
+  /** Records the number of rows in a batch, and the number of changed objects that remain. */
   recordBatch({ rows, dirtyCount, askedMs }: { rows: number; dirtyCount: number; askedMs: number }): void {
     if (this.#left === undefined) return;
     if (rows > 0) this.#askedMs = askedMs;

@@ -4,22 +4,22 @@ import { copiedRows } from '../wire/store_messages.ts';
 
 export interface OutcomeGateOptions {
   /**
-   * Commits the changes of a step, so that they survive this hub; undefined if no commit is needed. Rejects if they can
-   * never be committed.
+   * Commits the changes of a step, so that they survive this hub; undefined if no commit is needed. Rejects if the
+   * changes can never be committed.
    */
   commit(reply: ShardReply): Promise<void> | undefined;
   /** Releases the outcome of the step. */
   release(reply: ShardReply): Promise<void> | undefined;
-  /** Handles a step whose outcome is never released. */
+  /** Handles a step whose outcome will never be released. */
   failed(reply: ShardReply, error: unknown): void;
 }
 
-/** Number of uncommitted steps after which no further one is started. */
+/** Maximum number of uncommitted steps. */
 const WAITING_MAX = 16;
 
 /**
- * Releases the outcomes of a shard's steps in order, each when its changes are committed: nothing is published that a
- * hub taking over would not have. After a step that cannot be committed nothing more is released.
+ * Releases the outcomes of a shard's steps in order, each when its changes are committed, so that nothing is published
+ * that a hub taking over would not have. After a step that cannot be committed, no further outcome is released.
  */
 export class OutcomeGate {
   readonly #options: OutcomeGateOptions;
@@ -32,25 +32,25 @@ export class OutcomeGate {
   }
 
   /**
-   * Whether the next step must wait for the previous ones: it is small and may grow in the meantime, or too many are
+   * Whether the next step must wait for the previous ones, because it is small and should grow, or because too many are
    * pending.
    */
   isDue(isSmall: boolean): boolean {
     return isSmall || this.#waiting >= WAITING_MAX;
   }
 
-  /** Resolves when all previous steps are released; undefined if they are. */
+  /** Resolves when all previous steps are released; undefined if they already are. */
   get released(): Promise<void> | undefined {
     return this.#last;
   }
 
-  /** Takes the reply to a step. Resolves when it was released and its work is done. */
+  /** Accepts the reply to a step. Resolves when the reply is released and its work is done. */
   take(reply: ShardReply): Promise<void> | undefined {
     const { commit, release, failed } = this.#options;
     const before = this.#last;
     const committed = commit(reply);
     if (committed === undefined && before === undefined) return release(reply);
-    // Its bytes lie in memory that is reused for the answer to the step after the next one.
+    // Copies the reply, because its memory is reused for the answer to the step after the next one.
     const own = withOwnBytes(reply);
     const released = Promise.all([before, committed]).then(() => release(own));
     this.#last = released;

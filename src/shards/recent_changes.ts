@@ -11,13 +11,10 @@ export interface RecordedChanges {
 
 /** Changes after a record, as needed to adopt objects. */
 export interface AdoptionChanges {
-  /**
-   * Commands that restore the objects' own entities as of that record, or as near to it as current; and their changes
-   * since.
-   */
+  /** Commands that restore the objects' own entities as of that record, and the changes since. */
   readonly undo: RecordedChanges;
   readonly reapply: readonly RecordedChanges[];
-  /** Previous zones and fences that have changed, and whether rules have. */
+  /** Previous values of changed zones and fences, and whether rules have changed. */
   readonly surroundings: ChangesSince;
 }
 
@@ -27,13 +24,15 @@ interface RecentRecord extends RecordedChanges {
   readonly undo: readonly ConfigCommand[];
 }
 
-/** No object is without an owner for this long while its configuration can change. */
+/**
+ * Time for which changes are retained. No object is without an owner for that long while its configuration can change.
+ */
 const RETENTION_MS = 60_000;
 
 /**
- * Recent changes of the shards' configuration, and the values before. An adopted object has been evaluated by its
- * former owner up to some record. It is adopted with the configuration of that record, and then its own changes are
- * applied again. Changes of zones, fences and rules apply on arrival (core/handlers/take_over.ts).
+ * Recent changes of the shards' configuration, with the previous values. The former owner of an adopted object has
+ * evaluated the configuration up to some record. The object is adopted with the configuration of that record, and then
+ * its own changes are applied again. Changes of zones, fences and rules apply on arrival (core/handlers/take_over.ts).
  */
 export class RecentChanges {
   readonly #elapsed: () => number;
@@ -44,11 +43,11 @@ export class RecentChanges {
     trackable: new Map<string, ConfigCommand>(),
     rules: new Map<string, ConfigCommand>(),
   };
-  /** Values before the changes after this record are available; initially the record at which the hub started. */
+  /** Record since which changes can be undone; initially the record at which the hub started. */
   #from: number | undefined;
   #records: RecentRecord[] = [];
 
-  /** `elapsed`: monotonic time. */
+  /** `elapsed` returns monotonic time. */
   constructor(elapsed: () => number) {
     this.#elapsed = elapsed;
   }
@@ -75,7 +74,7 @@ export class RecentChanges {
     return { providers: ids('provider'), trackables: ids('trackable') };
   }
 
-  /** Returns the changes after a record that concern the given objects. */
+  /** Returns the changes after a record that affect the given objects. */
   since(config: number, { providers, trackables }: ObjectIds): AdoptionChanges {
     const concerned = { provider: new Set(providers), trackable: new Set(trackables) };
     const concerns = (command: ConfigCommand): boolean =>
@@ -86,7 +85,7 @@ export class RecentChanges {
       return at > config && commands.length > 0 ? [{ config: at, commands }] : [];
     });
     const [last] = reapply.splice(-1);
-    // By then the shards have applied everything.
+    // The last command is applied with the latest record, since the shards have applied all of them by then.
     if (last !== undefined) reapply.push({ ...last, config: this.#records.at(-1)?.config ?? last.config });
     return {
       undo: { config: Math.max(config, this.#from ?? 0), commands: undo.filter(concerns) },
@@ -117,7 +116,7 @@ function isOfObject(command: ConfigCommand): command is EntityCommand & { kind: 
   return command.kind === 'provider' || command.kind === 'trackable';
 }
 
-/** The last command that undoes a change contains the oldest value. */
+/** Returns the oldest values of zones and fences. The last command that undoes a change contains the oldest value. */
 function previousSurroundings(undo: readonly ConfigCommand[]): ChangesSince {
   const zones = new Map<string, ChangesSince['zones'][number]>();
   const fences = new Map<string, ChangesSince['fences'][number]>();
@@ -131,13 +130,14 @@ function previousSurroundings(undo: readonly ConfigCommand[]): ChangesSince {
 
 function without(command: ConfigCommand): ConfigCommand {
   if (command.kind === 'rules') return { kind: 'rules', rules: [] };
-  // The owner may have had locations of a provider before its entity, and these are only adopted with an entity.
+  // The former owner may have received locations of a provider before its entity was created, and locations are adopted
+  // only with an entity.
   const { id, type } = (command.kind === 'provider' && command.entity) || {};
   if (id !== undefined && type !== undefined) return { kind: 'provider', id: command.id, entity: { id, type } };
   return { ...unforced(command), entity: undefined };
 }
 
-/** Restoring an entity is not a change. */
+/** Returns the command without `force`, since restoring an entity is not a change. */
 function unforced<Command extends ConfigCommand>(command: Command): Command {
   return 'force' in command ? { ...command, force: false } : command;
 }

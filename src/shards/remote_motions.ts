@@ -10,36 +10,36 @@ interface RemoteHub {
   readonly unfinished: UnfinishedMotions;
   progress: Omit<RemoteHubMotions, 'motions'>;
   hasLeft: boolean;
-  /** Whether the worker has its latest progress and its departure. */
+  /** Whether the worker has received the latest progress and the departure of the hub. */
   isSent: boolean;
 }
 
-/** Motions of other hubs that the collision worker has not finished, and the progress of these hubs. */
+/** Unfinished motions of other hubs in the collision worker, and the progress of these hubs. */
 export class RemoteMotions {
   readonly #others = new Map<string, RemoteHub>();
 
-  /** Bytes as packed. */
+  /** Size of the motions, in packed bytes. */
   get bytes(): number {
     let bytes = 0;
     for (const { unfinished } of this.#others.values()) bytes += unfinished.bytes;
     return bytes;
   }
 
-  /** Another stage has finished the motions of a hub from items before this one. */
+  /** Records that the previous stage has finished the motions of a hub's items before `item`. */
   finishedBefore(hub: string, item: number): void {
     this.#of(hub).unfinished.finish(item);
   }
 
   add({ motions, ...progress }: RemoteMotionsUpdate): void {
     const other = this.#of(progress.hub);
-    // Unsent progress is not lost.
+    // Preserves progress that is not sent yet.
     const isStood = progress.isStood || (other.progress.isStood && !other.isSent);
     other.progress = { ...progress, isStood };
     other.isSent = false;
     for (const packed of motions) other.unfinished.add(packed);
   }
 
-  /** Handles the departure of a hub: no more motions come from it. */
+  /** Handles the departure of a hub, which sends no more motions. */
   gone(hub: string): void {
     const other = this.#others.get(hub);
     if (other === undefined) return;
@@ -89,7 +89,7 @@ export class RemoteMotions {
     const found = this.#others.get(hub);
     if (found !== undefined) return found;
     const progress = { hub, watermark: 0, passedMs: 0, setBacks: [], isStood: false, behindMs: 0 };
-    // The worker needs nothing before the hub has sent something.
+    // Nothing needs to be sent to the worker before the hub has sent an update.
     const other = { unfinished: new UnfinishedMotions(), progress, hasLeft: false, isSent: true };
     this.#others.set(hub, other);
     return other;

@@ -4,9 +4,9 @@ import type { StoredMembership, StoredRow, LastKnownRow } from '../core/item.ts'
 import { lastSeenTime, type ClockStep } from '../model/clock_steps.ts';
 
 /**
- * Conversion of last-known rows. Stored rows have wall-clock times, because the event times and monotonic times of one
- * hub are meaningless to the next. Rows that shards emit and restore have event times and monotonic times
- * (model/clock_steps.ts).
+ * Conversion of times in last-known rows. Stored rows have wall-clock times, because event times and monotonic times
+ * are meaningless after a restart or on another hub. Rows that shards emit and restore have event times and monotonic
+ * times (model/clock_steps.ts).
  */
 
 type Row = LastKnownRow & { readonly gone?: false };
@@ -43,16 +43,16 @@ function pairIn(row: PairRow, converted: (ms: number) => number): PairRow {
 }
 
 /**
- * Converts stored rows of this hub for a shard that restores them. The silence of their objects excludes the time in
- * which the hub was not running.
+ * Converts stored rows of this hub for a shard that restores them. The time in which the hub was not running does not
+ * count as silence of the objects.
  */
 export function ownRows(rows: readonly LastKnownRow[], clock: RowClock): readonly LastKnownRow[] {
   return rowsInRunning(rows, clock, (ms) => lastSeenTime(ms, clock.setBacks));
 }
 
 /**
- * Converts stored rows of another hub that ran all the time. The silence of their objects is measured by wall-clock
- * time.
+ * Converts stored rows of another hub that was running all the time, so the silence of the objects is measured in
+ * wall-clock time.
  */
 export function remoteRows(rows: readonly LastKnownRow[], clock: RowClock): readonly LastKnownRow[] {
   const aheadMs = clock.monotonic() - clock.now();

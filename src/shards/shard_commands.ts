@@ -11,7 +11,7 @@ export type ShardCommand = Unnumbered<Exclude<Item, { kind: 'location' }>>;
 /** A lane item before it gets its number and time. */
 export type LaneCommand = Unnumbered<Exclude<LaneItem, { kind: 'locations' }>>;
 
-/** Command that applies a changed entity; without one it was deleted. */
+/** Command that applies a changed entity; `entity` is undefined after its deletion. */
 export type EntityCommand = Extract<ShardCommand, { kind: 'zone' | 'fence' | 'trackable' | 'provider' }>;
 
 /** Command that applies a configuration change. */
@@ -25,7 +25,10 @@ interface EntityChange {
   readonly force?: boolean;
 }
 
-/** Returns changes of entities as commands, with large polygons as numbers, which cost a shard no garbage. */
+/**
+ * Converts changes of entities to commands. Large polygons become flat arrays of numbers, which cost a shard no
+ * garbage.
+ */
 export function commandsOf(changes: readonly EntityChange[]): EntityCommand[] {
   return changes.map(({ kind, id, after, force }) => {
     const isFence = kind === 'fence' && after !== undefined;
@@ -34,7 +37,7 @@ export function commandsOf(changes: readonly EntityChange[]): EntityCommand[] {
   });
 }
 
-/** Splits a list before an entity that is created again after its deletion in the same list. */
+/** Splits a list of commands before an entity that is created again after its deletion in the same list. */
 export function withoutReturns(commands: readonly ConfigCommand[]): readonly (readonly ConfigCommand[])[] {
   const parts: ConfigCommand[][] = [[]];
   const deleted = new Set<string>();

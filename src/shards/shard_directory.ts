@@ -16,7 +16,7 @@ export interface Rebalance {
 export class ShardDirectory {
   readonly #shards: number;
   readonly #affinity = new Affinity();
-  /** Number of changes: objects that moved or were deleted. */
+  /** Number of objects that have moved or were deleted. */
   #changes = 0;
   readonly #directory = { providers: new Map<string, number>(), trackables: new Map<string, number>() };
 
@@ -49,7 +49,7 @@ export class ShardDirectory {
     return home;
   }
 
-  /** Returns the shards that must delete objects before these may be created again in another shard. */
+  /** Returns the shards in which deleted objects must be gone before they may be created again in another shard. */
   ofDeleted(
     changed: readonly { readonly kind: string; readonly id: string; readonly entity: unknown }[],
   ): readonly number[] {
@@ -63,7 +63,7 @@ export class ShardDirectory {
     return [...directory];
   }
 
-  /** Returns the shards that can answer a query: the shard of the object that it names, or all. */
+  /** Returns the shards that answer a query: the shard of the queried object, or all. */
   shardsFor(query: Query): readonly number[] {
     const object = queriedObject(query);
     if (object === undefined) return Array.from({ length: this.#shards }, (_, shard) => shard);
@@ -91,7 +91,7 @@ export class ShardDirectory {
     const links = changes.map(({ id, entity }) => ({ id, links: entity && linksOf(entity) }));
     for (const { providers, trackables } of this.#affinity.change(links)) {
       for (const id of providers) this.#rehome('providers', id, moves);
-      // An object to be deleted is deleted in its current shard.
+      // A deleted object stays in its current shard, which deletes it.
       for (const id of trackables) if (!deleted.has(id)) this.#rehome('trackables', id, moves);
     }
     return [...moves.values()];

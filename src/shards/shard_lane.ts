@@ -15,14 +15,17 @@ import {
 import type { ShardReply } from '../wire/messages.ts';
 import { type RecoveredParts, ShardWorker, type ShardWorkerOptions } from './shard_worker.ts';
 
-/** Attempts to replace a worker that dies during recovery; then its batch is lost. */
+/** Maximum number of attempts to replace a worker that dies during recovery, after which its batch is lost. */
 const REVIVALS_MAX = 10;
-/** Deaths over the same item before it is dropped. Workers killed from outside hardly hit the same item as often. */
+/**
+ * Number of worker deaths over the same item after which it is dropped. Unrelated kills are unlikely to hit the same
+ * item as often.
+ */
 const DEATHS_MAX = 3;
 
 /**
- * Idle time, and minimum items before it, after which a worker frees memory. That takes up to 100 ms, in which it processes
- * nothing, so it must not follow each short pause.
+ * Idle time after which a worker frees memory, and the number of items since it last did. Freeing blocks the worker for
+ * up to 100 ms, so it must not follow each short pause.
  */
 const REST_AFTER_MS = 15_000;
 const REST_AFTER_ITEMS = 10_000;
@@ -35,32 +38,32 @@ export interface ShardLaneOptions extends ShardWorkerOptions {
   readonly pace?: BatchGate | undefined;
   /** Processes the outcome of a batch. `settled` also waits for the promise. */
   outcome(reply: ShardReply): Promise<void> | undefined;
-  /** Reports an item that was dropped, because it makes the worker fail repeatedly. */
+  /** Reports an item that was dropped because it makes the worker fail repeatedly. */
   lost(item: LaneItem, error: unknown): void;
   /** Reports that the worker has failed and is being restarted. */
   restarted(error: unknown): void;
 }
 
 /**
- * Lane to the worker thread of one shard, which survives a failed thread. A new worker receives the entities, then the
- * last-known rows, then the changes since these rows; none of this publishes anything. It then has the state of the old
- * one after its last finished batch, with all timers. The unfinished batch runs again. If it fails again, it is
- * bisected until the failing item is alone, and that item is dropped.
+ * Lane to the worker thread of one shard. Survives a failed thread: a new worker receives the entities, the last-known
+ * rows, and the changes since these rows, without publishing anything. It then has the state of its predecessor after
+ * the last finished batch, including all timers. The unfinished batch runs again. If it fails again, it is bisected
+ * until the failing item is isolated, and that item is dropped.
  */
 export class ShardLane {
   readonly lane: Lane<LaneItem, ShardReply | undefined>;
   readonly #options: ShardLaneOptions;
   readonly #packer = new LocationPacker();
   readonly #worker: ShardWorker;
-  /** The worker has failed: its state is unreliable. */
+  /** Whether the worker has failed, so that its state is unreliable. */
   #hasFailed = false;
   #closed = false;
-  /** Time of the first call of flushInBackground since which there was no change. */
+  /** Time since which calls of flushInBackground have found no changes. */
   #idleSinceMs: number | undefined;
   /** Number of the last finished item when the worker freed memory. */
   #restedAt = 0;
   #restDue = false;
-  /** Contiguous records of the current body so far. */
+  /** Handle of the current body's contiguous records. */
   #open: PackedRun | undefined;
   /** Work of the finished parts of the current batch. */
   #works: Promise<void>[] = [];
@@ -86,7 +89,7 @@ export class ShardLane {
     this.lane.push(this.#packer.pack(location, seq, times));
   }
 
-  /** Adds records of a scanned body, between two offsets: see LocationPacker. `pass` must follow. hot */
+  /** Adds records of a scanned body, between two offsets (see LocationPacker). Call `pass` afterwards. hot */
   scanned(body: ScannedBody, from: number, to: number, seq: number): void {
     const before = this.#open;
     const run = this.#packer.copy(body, from, to, seq, before);
@@ -94,7 +97,7 @@ export class ShardLane {
     this.#open = run;
   }
 
-  /** Pushes the records of a body, whose new providers in this shard are `newProviders`. hot */
+  /** Pushes the added records of a body. `newProviders` are its new providers in this shard. hot */
   pass(newProviders: readonly string[]): void {
     const run = this.#open;
     if (run === undefined) return;
@@ -136,7 +139,7 @@ export class ShardLane {
     this.#worker.forgetNames();
   }
 
-  /** Terminates the worker thread at once, as a crash would; the next batch starts a new one. */
+  /** Terminates the worker thread immediately, like a crash. The next batch starts a new one. */
   kill(): Promise<void> {
     return this.#worker.kill();
   }
@@ -150,7 +153,9 @@ export class ShardLane {
     return this.#worker.close();
   }
 
-  /** Returns undefined if the batch has failed; then the outcomes of its successful parts are processed already. */
+  /**
+   * Runs a batch. Returns undefined if it has failed; the outcomes of its successful parts are then processed already.
+   */
   async #run(items: readonly LaneItem[]): Promise<ShardReply | undefined> {
     try {
       if (this.#restDue && !this.#hasFailed && items.length === 0) await this.#worker.rest();
@@ -159,10 +164,10 @@ export class ShardLane {
     } catch (error) {
       this.#recordFailure(error);
     }
-    // A worker may die for any reason; one that has thrown will throw again.
+    // A worker that has thrown would throw again, so the batch is bisected at once. A worker may die for any reason.
     const isPoisoned = this.#worker.isAlive && isSeveral(items);
     await this.#runInParts(isPoisoned ? halvesOf(items) : [items]);
-    // Motions of the parts may wait for the end of this batch.
+    // Wakes the lane, since motions of the parts may wait for the end of this batch.
     this.lane.wake();
     return undefined;
   }
@@ -198,7 +203,7 @@ export class ShardLane {
 
   /** Replaces the worker. Throws if that fails repeatedly; then the items are lost. */
   async #revive(items: readonly LaneItem[]): Promise<void> {
-    // Whatever makes workers fail must not block the lane forever.
+    // State that makes every worker fail must not block the lane forever.
     let known: RecoveredParts = 'all';
     for (let attempt = 1; ; attempt++) {
       try {
@@ -223,7 +228,7 @@ export class ShardLane {
 
   #addWork(work: Promise<void> | undefined): void {
     if (work === undefined) return;
-    // The caller that waits for the batch gets the failure at the end of the batch.
+    // The failure is reported at the end of the batch.
     work.catch(() => undefined);
     this.#works.push(work);
   }

@@ -7,14 +7,14 @@ import type { LaneItem } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { LaneCommand } from './shard_commands.ts';
 
-/** Answer to a request: also the state of released objects, undefined if they had none. */
+/** Answer to a request. For a release it is the state of the objects, undefined if they had none. */
 export type ShardAnswer = QueryResult | ExportedState | ReleasedStep | undefined;
 
-/** The command of a request that has the given id. */
+/** Returns the command of a request with the given id. */
 export type RequestWithId = (id: number) => LaneCommand;
 
 interface PendingRequest {
-  /** Whether the caller gets an error if there is no answer. Requests between shards continue without one. */
+  /** Whether the request rejects if there is no answer. Requests between shards resolve without one. */
   readonly mayFail: boolean;
   readonly resolve: (answer: ShardAnswer) => void;
   readonly reject: (error: Error) => void;
@@ -24,12 +24,12 @@ const NO_STATE: ExportedState = { providers: [], trackables: [] };
 /** Requests between shards. */
 const INTERNAL_REQUESTS: readonly LaneCommand['kind'][] = ['exportState', 'stand'];
 
-/** Requests to shards, by id, until their answers. Each ends: with its answer, with an error, or without an answer. */
+/** Pending requests to shards, by id. Each settles with its answer, with an error, or without an answer. */
 export class ShardRequests {
   readonly #pending = new Map<number, PendingRequest>();
   #last = 0;
 
-  /** Creates a request: its command, and its answer, which rejects with a HubError. */
+  /** Creates a request and returns its command and its answer, which rejects with a HubError. */
   create(ask: RequestWithId): { readonly command: LaneCommand; readonly answer: Promise<ShardAnswer> } {
     this.#last++;
     const command = ask(this.#last);
@@ -38,12 +38,12 @@ export class ShardRequests {
     return { command, answer };
   }
 
-  /** Ends the requests that a step has answered. */
+  /** Resolves the requests that a step has answered. */
   end(reply: ShardReply): void {
     for (const [id, answer] of answersIn(reply)) this.#take(id)?.resolve(answer());
   }
 
-  /** Ends the requests of a step whose outcome could not be committed. Transfers between shards continue. */
+  /** Settles the requests of a step whose outcome could not be committed. Transfers between shards continue. */
   withhold(reply: ShardReply, cause: unknown): void {
     for (const [id, answer] of answersIn(reply)) {
       const request = this.#take(id);
@@ -52,7 +52,7 @@ export class ShardRequests {
     }
   }
 
-  /** Ends the request of an item that a shard has dropped. */
+  /** Settles the request of an item that a shard has dropped. */
   drop(item: LaneItem): void {
     const id = requestIdOf(item);
     if (id === undefined) return;

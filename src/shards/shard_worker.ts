@@ -10,7 +10,7 @@ import { StateMirror } from './state_mirror.ts';
 
 const SHARD_WORKER = new URL('../../workers/shard.ts', import.meta.url);
 const NOTHING = lend(new Uint8Array(0));
-/** A full batch and its answer need less; a longer one is transferred separately. */
+/** Size of the shared memory. A full batch and its answer usually fit; longer ones are transferred. */
 const SHARED_BYTES = 1 << 23;
 
 /** Functions and settings that a shard's worker needs. */
@@ -19,7 +19,7 @@ export interface ShardWorkerOptions {
   /** Returns monotonic time; `setBacks` convert it to wall-clock time. */
   now(): number;
   setBacks?(): LaneBatch['setBacks'];
-  /** Time of receipt of the earliest item still to be pushed, if that is in the past. */
+  /** Returns the time of receipt of the earliest queued item; undefined for none. */
   heldSinceMs?(): number | undefined;
   /** This shard's share of the store's throughput. */
   readonly shareOfStore: number;
@@ -34,15 +34,15 @@ export interface ShardWorkerOptions {
   readonly openThread?: OpenThread | undefined;
   /**
    * Returns the newest emitted rows, for a new worker. `hasAdopted` selects the objects that the shard has adopted from
-   * another hub: their rows count even before the log contains their arrival.
+   * another hub, whose rows count even before the log contains their arrival.
    */
   rows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
 }
 
-/** Selects objects. */
+/** Predicate of objects. */
 export type HasObject = (kind: ObjectKind, id: string) => boolean;
 
-/** State that a new worker recovers besides entities: rows and the steps since, rows alone, or nothing. */
+/** State that a new worker recovers besides entities: rows and later steps, rows only, or nothing. */
 export type RecoveredParts = 'all' | 'rows' | 'nothing';
 
 /** Worker thread of one shard, and the state needed to replace it. */
@@ -52,11 +52,11 @@ export class ShardWorker {
   readonly #mirror = new StateMirror();
   readonly #thread: Thread;
   #doneTo = 0;
-  /** Sequence of the last record of the shared log that it has applied. */
+  /** Sequence number of the last record of the shared log that the worker has applied. */
   #config = 0;
   /** Number of steps so far. */
   #steps = 0;
-  /** Whether the next step restarts the numbering of names in its positions. */
+  /** Whether the next step restarts the numbering of names in recorded positions. */
   #namesAnew = false;
 
   constructor(options: ShardWorkerOptions) {
@@ -72,14 +72,14 @@ export class ShardWorker {
     return this.#thread.isAlive;
   }
 
-  /** Number of the last item that was done or dropped. */
+  /** Number of the last item that is done or dropped. */
   get doneTo(): number {
     return this.#doneTo;
   }
 
   /**
-   * Runs a batch. `next` is the item after it: no deadline may fire before its time of receipt, since it may be
-   * postponed.
+   * Runs a batch. `next` is the item after it. Deadlines later than its time of receipt must not fire yet, since it may
+   * postpone them.
    */
   async step(items: readonly LaneItem[], next: LaneItem | undefined): Promise<ShardReply> {
     const askedMs = this.#options.now();
@@ -107,9 +107,9 @@ export class ShardWorker {
     return { ...reply, config };
   }
 
-  /** Drops items, which will never be done. */
+  /** Gives up items that will never be done. */
   giveUp(items: readonly LaneItem[]): void {
-    // Its objects are in transit, whatever happened to their state.
+    // The objects of these items are in transit, even if their state is lost.
     for (const item of items) if (item.kind === 'exportState' || item.kind === 'release') this.#mirror.apply([item]);
     this.#recordDone(items);
   }
@@ -130,19 +130,19 @@ export class ShardWorker {
   }
 
   /**
-   * Starts a new thread and recovers the state of the last one, or as much of it as `known` says. Calls `failed` if the
-   * rows cannot be read. Rejects if the new thread fails.
+   * Starts a new thread and recovers the parts `known` of the previous one's state. Calls `failed` if the rows cannot
+   * be read. Rejects if the new thread fails.
    */
   async replace({ known, failed }: { readonly known: RecoveredParts; failed(error: unknown): void }): Promise<void> {
     await this.#thread.restart();
     this.flush.endRound();
-    // Omitted steps must stay omitted: the next worker could only replay later ones without them.
+    // Drops the omitted steps for later workers as well, because steps can only be replayed without gaps.
     if (known !== 'all') this.flush.stepLog.clear();
     const rows = known === 'nothing' ? [] : await this.#rows(failed);
     await this.#thread.run(packBatch(this.#recoveryBatch(rows, this.flush.stepLog.steps())));
   }
 
-  /** Terminates the thread at once, as a crash would. */
+  /** Terminates the thread immediately, like a crash. */
   kill(): Promise<void> {
     return this.#thread.kill();
   }
@@ -155,7 +155,10 @@ export class ShardWorker {
     return this.#thread.close();
   }
 
-  /** Returns the last-known rows of the shard's objects; none if the store fails: the shard must run anyway. */
+  /**
+   * Returns the last-known rows of the shard's objects. If the store fails, returns none, since the shard must run
+   * anyway.
+   */
   async #rows(failed: (error: unknown) => void): Promise<readonly LastKnownRow[]> {
     let rows: readonly LastKnownRow[] = [];
     try {
@@ -166,7 +169,9 @@ export class ShardWorker {
     return rows.filter(({ kind, id }) => this.#mirror.has(kind, id));
   }
 
-  /** Returns a batch that recovers a worker's state. No deadline is due in it: those that were have fired. */
+  /**
+   * Returns a batch that recovers a worker's state. No deadline is due in it, since due deadlines have fired before.
+   */
   #recoveryBatch(rows: readonly LastKnownRow[], steps: readonly PackedStep[]): LaneBatch {
     const again = { seq: 0, receivedMs: 0 };
     const { rules, variants, suppressUntilMs } = this.#mirror;
@@ -174,7 +179,7 @@ export class ShardWorker {
       { ...again, kind: 'rules', rules },
       ...this.#mirror.entities().map((item) => ({ ...item, ...again })),
       { ...again, kind: 'adopt', rows, steps, suppressUntilMs },
-      // Last, so that recovery renders no events.
+      // Comes last, so that recovery renders no events.
       { ...again, kind: 'variants', variants },
     ];
     return { nowMs: 0, sentMs: 0, items, flushBudget: 0 };

@@ -21,11 +21,13 @@ import { noChanges, type SharedLog, SharedObjects } from './shared_objects.ts';
 export interface ShardsOptions
   extends Omit<ShardLaneOptions, 'shard' | 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
   readonly count: number;
-  /** Receives each finished step. */
+  /** Called after each step. */
   stepped(shard: number, reply: ShardReply): void;
-  /** Commits the changes of a step before its outcome is released, see OutcomeGate; if absent, outcomes do not wait. */
+  /**
+   * Commits the changes of a step before its outcome is released (see OutcomeGate). If absent, outcomes do not wait.
+   */
   readonly keep?: ((shard: number, reply: ShardReply) => Promise<void> | undefined) | undefined;
-  /** Receives the rounds in which a shard emits its rows. */
+  /** Returns an observer of the rounds in which a shard emits its rows. */
   readonly rounds?: ((shard: number) => RoundWatch) | undefined;
   /** The shared log of several hubs. */
   readonly configured?: SharedLog | undefined;
@@ -35,27 +37,28 @@ export interface ShardsOptions
 
 /** State adopted from another hub. */
 export interface AdoptedState extends Pick<Adoption, 'rows' | 'steps'> {
-  /** Sequence of the last record of the shared log that is evaluated in it. */
+  /** Sequence number of the last record of the shared log evaluated in the state. */
   readonly config: number;
   /** Objects to adopt. */
   readonly objects: ObjectIds;
 }
 
-/** A request to a shard, which is given an id. */
+/** A request to a shard, before it has an id. */
 type ShardRequest = readonly [shard: number, ask: RequestWithId];
 
 const NO_OBJECTS: ObjectIds = { providers: [], trackables: [] };
 
 /**
- * All shards: assigns objects to them, numbers the items, and sends requests. When an assignment moves an object to
- * another shard, its state is transferred first; until then everything else is queued, so order is preserved.
+ * All shards of the hub. Assigns objects to shards, numbers items, and sends requests. When an assignment moves an
+ * object to another shard, its state is transferred first. Until then, all other calls are queued, so that the order is
+ * preserved.
  */
 export class Shards {
   readonly #lanes: readonly ShardLane[];
   readonly #gates: OutcomeGate[] = [];
   readonly #options: ShardsOptions;
   readonly #directory: ShardDirectory;
-  /** Only if several hubs share the objects. */
+  /** Set if several hubs share the objects. */
   readonly #shared: SharedObjects | undefined;
   readonly #requests = new ShardRequests();
   readonly #queue = new TransferQueue();
@@ -95,12 +98,12 @@ export class Shards {
     return this.#lanes;
   }
 
-  /** Whether `count` more locations can be accepted, whatever their shard. */
+  /** Whether every shard has capacity for `count` more locations. */
   hasCapacity(count: number): boolean {
     return this.#lanes.every(({ lane }) => lane.hasCapacity(count + this.#queue.length));
   }
 
-  /** Resolves when no shard has a long queue; undefined if that is so now. */
+  /** Resolves when no shard has a long queue; undefined if that is the case now. */
   eased(): Promise<void> | undefined {
     let easing: Promise<void> | undefined;
     for (const { lane } of this.#lanes) {
@@ -121,13 +124,14 @@ export class Shards {
     return { seq: this.#lastSeq + 1, receivedMs: sinceMs };
   }
 
-  /** Returns the progress of all shards: no motion of an earlier item, or received earlier, will follow. */
+  /** Returns the progress of all shards. No motions of earlier items, or received earlier, will follow. */
   get passed(): { readonly seq: number; readonly receivedMs: number } {
     return this.firstUndone ?? { seq: this.#lastSeq + 1, receivedMs: this.#options.now() };
   }
 
   /**
-   * Resolves when the outcomes of all steps so far are released; undefined if they are. Rejects if they never will be.
+   * Resolves when the outcomes of all steps so far are released; undefined if they already are. Rejects if they never
+   * will be.
    */
   released(): Promise<void> | undefined {
     const waiting = this.#gates.flatMap(({ released }) => released ?? []);
@@ -147,7 +151,7 @@ export class Shards {
 
   /**
    * Passes the locations of a scanned body to their shards, contiguous records of one shard at once. Must not be called
-   * during a transfer: nothing is scanned then. hot
+   * during a transfer, in which no body is scanned. hot
    */
   scanned(body: ScannedBody): void {
     const { records, start, end, newProviders, isPartial } = body;
@@ -171,12 +175,12 @@ export class Shards {
   }
 
   /**
-   * Passes locations that another hub has checked to their shards: see received_run.ts. Their bytes are modified, and
-   * must stay valid until they are processed.
+   * Passes locations from another hub to their shards (received_run.ts). The bytes are modified and must stay valid
+   * until the locations are processed.
    */
   received(run: CountedRun, receiving: Pick<Receiving, 'receivedMs' | 'eventTime'>): void {
     const homeOf = (provider: string) => this.homeOf(provider);
-    // The hub may have the provider already, while the record that creates it is in flight.
+    // A provider may be new to the shards although the record that creates it is already in flight.
     const isNewProvider = (provider: string) => this.#shared?.isConfigured(provider) !== true;
     this.#queue.call(receiving.receivedMs, () => this.scanned(scannedOf(run, { ...receiving, homeOf, isNewProvider })));
   }
@@ -186,12 +190,12 @@ export class Shards {
     return this.#directory.ofProvider(provider);
   }
 
-  /** Counter of objects that have moved, or may move, to another shard. */
+  /** Counter of changes to the shards of objects. */
   get homesChanged(): number {
     return this.#directory.changes;
   }
 
-  /** Whether objects are being transferred between shards, and everything else is queued. */
+  /** Whether objects are being transferred between shards, so that all other calls are queued. */
   get isMoving(): boolean {
     return this.#queue.sinceMs !== undefined;
   }
@@ -214,7 +218,7 @@ export class Shards {
 
   /**
    * Sends last-known rows to the shards of their objects. Overdue exits wait for `delayMs` or the next location of
-   * their object. Times in the future were recorded while the clock was ahead, and count as now.
+   * their object. Times in the future were recorded while the clock was ahead and count as the current time.
    */
   restore(rows: readonly LastKnownRow[], delayMs: number): void {
     const receivedMs = this.#options.now();
@@ -227,10 +231,10 @@ export class Shards {
   }
 
   /**
-   * Adopts objects from another hub: their rows, and the steps since, in order. Deadlines are suppressed for `delayMs`
-   * or until the next location of their object. That hub has not evaluated the records after `config`: the objects are
-   * evaluated with them on arrival, and the objects' own changes are applied again. Resolves when all of that is done
-   * and released; rejects if it fails.
+   * Adopts objects from another hub, given their rows and the later steps in order. Deadlines are suppressed for
+   * `delayMs` or until the next location of their object. The other hub has not evaluated the records after `config`,
+   * so these are evaluated on arrival, and the objects' own changes are applied again. Resolves when the result is
+   * released; rejects if it fails.
    */
   async adopt({ rows, steps, config, objects }: AdoptedState, delayMs: number): Promise<void> {
     const receivedMs = this.#options.now();
@@ -241,7 +245,7 @@ export class Shards {
     const adopted = this.#requestQueued(receivedMs, () => {
       const own = rows.filter(({ kind, id }) => concerned[kind].has(id));
       const byShard = this.#byShard(own, receivedMs);
-      // All of them: from now on stored rows are this hub's.
+      // The request goes to all shards, since from now on the stored rows of the objects belong to this hub.
       return this.#split(objects).map((those, shard): ShardRequest => {
         const state = { rows: byShard[shard] ?? [], steps: isAny(those) ? steps : [] };
         const adoption = { kind: 'adopt' as const, ...state, suppressUntilMs };
@@ -260,9 +264,9 @@ export class Shards {
 
   /**
    * Releases objects to another hub, with all objects linked to them, after all pending items. Their state is removed
-   * here, without events; their entities stay. `sequence` is that of the release record in the shared log. Resolves
-   * when it is committed and released, with a step for each shard that had state of any of them; a hub that adopts
-   * these continues exactly. Rejects if it cannot be committed.
+   * here, without events; their entities stay. `sequence` is the sequence number of the release record in the shared
+   * log. Resolves when the release is committed, with a step for each shard that had state of the objects; a hub that
+   * adopts these steps continues exactly. Rejects if the release cannot be committed.
    */
   async release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]> {
     const config = this.#shared?.sequence ?? sequence;
@@ -279,7 +283,7 @@ export class Shards {
     this.#lanes[shard]?.forgetNames();
   }
 
-  /** Requests the rows of objects again, with the next rounds. Resolves when the shards have the request. */
+  /** Requests the rows of objects again, with the next rounds. Resolves when the shards have received the request. */
   async touchAll(objects: ObjectIds): Promise<void> {
     await this.#requestQueued(this.#options.now(), () => {
       return this.#owners(objects).map(([shard, own]): ShardRequest => [shard, (id) => ({ kind: 'keep', id, ...own })]);
@@ -291,7 +295,7 @@ export class Shards {
     return this.#shared?.changedSince(config) ?? NO_OBJECTS;
   }
 
-  /** Returns all configured or located objects, if several hubs share the objects. */
+  /** Returns all configured or located objects; empty unless several hubs share the objects. */
   objects(): ObjectIds {
     return this.#shared?.all() ?? NO_OBJECTS;
   }
@@ -301,7 +305,7 @@ export class Shards {
     this.#configure(commands);
   }
 
-  /** Queries the shard of the object that the query names, or all shards. */
+  /** Queries the shard of the queried object, or all shards. */
   ask(query: Query): Promise<readonly QueryResult[]> {
     return this.#requestQueued(this.#options.now(), () => {
       return this.#directory
@@ -310,7 +314,7 @@ export class Shards {
     }) as Promise<readonly QueryResult[]>;
   }
 
-  /** Requests all shards to report the positions of their trackables as motions; resolves when they have. */
+  /** Requests all shards to report the positions of their trackables as motions. Resolves when they have. */
   async standing(): Promise<void> {
     await this.#requestQueued(this.#options.now(), () => {
       return this.#lanes.map((_, shard): ShardRequest => [shard, (id) => ({ kind: 'stand', id })]);
@@ -318,8 +322,8 @@ export class Shards {
   }
 
   /**
-   * Resolves when all shards have finished all items, with the work of their outcomes. Rejects, then too, if something
-   * was lost or could not be stored.
+   * Resolves when all shards have finished all items and the work of their outcomes. Rejects at that time if items were
+   * lost or rows could not be stored.
    */
   async settled(): Promise<void> {
     if (this.isMoving) await this.#queue.drained(this.#options.now());
@@ -328,7 +332,9 @@ export class Shards {
     if (failed?.status === 'rejected') throw failed.reason;
   }
 
-  /** Like settled, and the last-known rows of everything so far are stored. Rejects if they cannot be. */
+  /**
+   * Like settled, but also waits until the last-known rows of all changes so far are stored. Rejects if they cannot be.
+   */
   async kept(): Promise<void> {
     if (this.isMoving) await this.#queue.drained(this.#options.now());
     for (const lane of this.#lanes) lane.flush();
@@ -348,7 +354,7 @@ export class Shards {
     this.#applyQueued(this.#options.now(), this.#shared?.change(commands) ?? { config: 0, commands });
   }
 
-  /** Returns the shards of objects, each with its own objects. */
+  /** Returns the shards that have some of the objects, with these objects. */
   #owners(objects: ObjectIds): readonly (readonly [shard: number, ObjectIds])[] {
     return [...this.#split(objects).entries()].filter(([, own]) => isAny(own));
   }
@@ -367,7 +373,7 @@ export class Shards {
     }
   }
 
-  /** Sends requests to shards when the queue reaches them; resolves with the answers. */
+  /** Sends requests to shards, after queued calls. Resolves with the answers. */
   #requestQueued(receivedMs: number, requests: () => readonly ShardRequest[]): Promise<readonly ShardAnswer[]> {
     return new Promise((resolve) => {
       this.#queue.call(receivedMs, () => {
@@ -433,9 +439,9 @@ export class Shards {
   }
 
   /**
-   * Transfers objects, then sends the commands that moved them, then the queued calls. If objects are deleted, the
-   * queue waits until the shards have finished everything about them: they may be created again at once, in another
-   * shard.
+   * Transfers objects, then sends the commands that moved them, then makes the queued calls. If objects are deleted,
+   * the queue waits until the shards have finished all of their items, because the objects may be created again at once
+   * in another shard.
    */
   #transferObjects(
     moves: readonly Rebalance[],
@@ -480,14 +486,14 @@ interface QueuedCall {
 }
 
 /**
- * Calls in the order of their receipt. While objects are transferred between shards the calls wait; afterwards they are
- * made in order. One of them may begin the next transfer: then the rest waits again.
+ * Queue of calls that wait while objects are transferred between shards. After the transfer, they are made in order. If
+ * one of them starts another transfer, the remaining calls wait again.
  */
 class TransferQueue {
-  /** The transfer in progress: its time of receipt, and the calls behind it. */
+  /** The transfer in progress: time of receipt of its command, and the waiting calls. */
   #transfer: { readonly sinceMs: number; readonly calls: QueuedCall[] } | undefined;
 
-  /** Time of receipt of the command that began the transfer in progress, or undefined. */
+  /** Time of receipt of the command that started the transfer in progress; undefined for none. */
   get sinceMs(): number | undefined {
     return this.#transfer?.sinceMs;
   }
@@ -503,12 +509,12 @@ class TransferQueue {
     else this.#transfer.calls.push({ receivedMs, send });
   }
 
-  /** Resolves when the calls that wait now have been made. */
+  /** Resolves when all currently waiting calls have been made. */
   drained(nowMs: number): Promise<void> {
     return new Promise((resolve) => this.call(nowMs, resolve));
   }
 
-  /** Lets calls wait until a transfer is complete. */
+  /** Runs a transfer, during which calls wait. */
   async during(sinceMs: number, transfer: () => Promise<void>): Promise<void> {
     const calls: QueuedCall[] = [];
     this.#transfer = { sinceMs, calls };

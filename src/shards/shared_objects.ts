@@ -9,9 +9,9 @@ type InTransit = (id: string) => boolean;
 export interface SharedLog {
   /** Returns the sequence of the record being applied. */
   sequence(): number;
-  /** Changes of its last records. */
+  /** Changes by the last records of the log. */
   readonly changes: RecentChanges;
-  /** Returns a predicate of trackables migrating to this hub; undefined for none. */
+  /** Returns a predicate of trackables that are migrating to this hub; undefined if none are. */
   inTransit?(): InTransit | undefined;
 }
 
@@ -23,8 +23,8 @@ export function noChanges(config: number): AdoptionChanges {
 }
 
 /**
- * Objects that several hubs share, as configured by their shared log: those that the shards may have state of, the
- * changes since a record, and the changes that wait for the arrival of their trackable.
+ * Objects that several hubs share, as configured by the shared log. Tracks the objects of which shards may have state,
+ * the changes since a record, and the changes that wait for the arrival of their trackable.
  */
 export class SharedObjects {
   readonly #log: SharedLog;
@@ -37,12 +37,12 @@ export class SharedObjects {
     this.#log = log;
   }
 
-  /** Sequence of the record being applied. */
+  /** Sequence number of the record being applied. */
   get sequence(): number {
     return this.#log.sequence();
   }
 
-  /** Whether a provider is configured, whether or not it was located. hot */
+  /** Whether a provider is configured, located or not. hot */
   isConfigured(provider: string): boolean {
     return this.#configured.provider.has(provider);
   }
@@ -63,7 +63,7 @@ export class SharedObjects {
     return this.#log.changes.objectsSince(config);
   }
 
-  /** Takes the changes of the record being applied. Returns those that the shards apply now. */
+  /** Handles the changes of the record being applied. Returns the changes that the shards apply now. */
   change(commands: readonly ConfigCommand[]): RecordedChanges {
     const recorded = { config: this.sequence, commands };
     this.#log.changes.note(recorded);
@@ -80,14 +80,15 @@ export class SharedObjects {
   }
 
   /**
-   * Takes objects that arrive with the state of record `config`. Returns the changes since: what the shards apply before
-   * the arrival, which undoes them, and after it.
+   * Handles objects that arrive with the state as of record `config`. Returns the changes since: commands that undo
+   * them before the arrival, and that apply them again after it.
    */
   adopt(config: number, objects: ObjectIds): AdoptionChanges {
     const since = this.#log.changes.since(config, objects);
     for (const id of objects.providers) this.located(id);
     for (const { commands } of since.reapply) this.#configure(commands);
-    // Applied before arrival, so that changes evaluated by the former owner are not evaluated again.
+    // Deferred changes are applied before the arrival, so that changes evaluated by the former owner are not evaluated
+    // again.
     const deferred = this.#deferred.take(objects.trackables).map((command) => ({ ...command, force: false }));
     return { ...since, undo: { ...since.undo, commands: [...deferred, ...since.undo.commands] } };
   }
@@ -103,15 +104,15 @@ export class SharedObjects {
 }
 
 /**
- * Last changes of trackables that are migrating to this hub. Each is applied when its trackable has arrived: until then
- * no provider or parent here may move it.
+ * Last changes of trackables that are migrating to this hub. Each is applied when its trackable has arrived, because no
+ * provider or parent of this hub may move the trackable before.
  */
 class DeferredChanges {
   readonly #byId = new Map<string, EntityCommand>();
 
   /**
-   * Defers the changes of migrating trackables. Returns the commands to apply now: those of migrating trackables without
-   * the providers and the parent that could move them, all others as they are.
+   * Defers the changes of migrating trackables. Returns the commands to apply now, in which migrating trackables have
+   * no providers and parent that could move them.
    */
   defer(commands: readonly ConfigCommand[], isInTransit: InTransit): readonly ConfigCommand[] {
     return commands.map((command) => {

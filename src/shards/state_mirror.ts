@@ -8,8 +8,8 @@ type ItemOf<K extends Item['kind']> = Item & { kind: K };
 type EntityKind = 'zone' | 'fence' | 'provider' | 'trackable';
 
 /**
- * Configuration of one shard up to its last finished batch. The replacement of a failed worker receives it, and then
- * the unfinished batch again.
+ * Configuration of one shard as of its last finished batch. The replacement of a failed worker receives it, followed by
+ * the unfinished batch.
  */
 export class StateMirror {
   readonly #entities = {
@@ -18,9 +18,9 @@ export class StateMirror {
     provider: new Map<string, ItemOf<'provider'>>(),
     trackable: new Map<string, ItemOf<'trackable'>>(),
   };
-  /** Providers that were located in the shard and have no entity: it was not created yet, or could not be. */
+  /** Located providers without an entity, because it is not created yet or could not be created. */
   readonly #newProviders = new Set<string>();
-  /** Objects whose state is another hub's: their rows stored by this hub are out of date. */
+  /** Objects released to another hub, whose rows stored by this hub are out of date. */
   readonly #released = { provider: new Set<string>(), trackable: new Set<string>() };
   /** Objects adopted from another hub. */
   readonly #adopted = { provider: new Set<string>(), trackable: new Set<string>() };
@@ -39,7 +39,7 @@ export class StateMirror {
     return this.#entities[kind].has(id) || (kind === 'provider' && this.#newProviders.has(id));
   }
 
-  /** Whether the shard has adopted an object from another hub, even if the log does not contain that yet. */
+  /** Whether the shard has adopted an object from another hub, even if the log does not contain the arrival yet. */
   hasAdopted(kind: ObjectKind, id: string): boolean {
     return this.#adopted[kind].has(id);
   }
@@ -109,8 +109,8 @@ export class StateMirror {
   }
 
   /**
-   * Objects without state here have no rows here. If one is created here later it is not adopted, so nothing would
-   * clear the mark.
+   * Marks released objects. Objects without state here are skipped: they have no rows here, and if one is created here
+   * later, nothing would clear the mark.
    */
   #applyRelease({ providers, trackables }: ObjectIds): void {
     for (const id of providers) if (this.has('provider', id)) this.#released.provider.add(id);
@@ -129,13 +129,13 @@ export class StateMirror {
     for (const id of trackables) this.#adopted.trackable.delete(id);
   }
 
-  /** From now on, stored rows of the objects are this hub's. */
+  /** Clears the marks of objects whose stored rows are valid again. */
   #clearReleased({ providers, trackables }: ObjectIds): void {
     for (const id of providers) this.#released.provider.delete(id);
     for (const id of trackables) this.#released.trackable.delete(id);
   }
 
-  /** The shard has a location of the provider, but maybe not its entity. */
+  /** Records a provider that was located, unless it has an entity. */
   #addProvider(id: string): void {
     if (!this.#entities.provider.has(id)) this.#newProviders.add(id);
   }

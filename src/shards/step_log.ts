@@ -3,42 +3,42 @@ import { type Borrowed, look } from '../model/borrowed.ts';
 import { type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
 
 /**
- * In-memory log of the steps of a shard whose changes (core/effects.ts) may not be in the emitted rows yet. Rows and
- * steps together are the state that is lost when a worker dies, and that its successor recovers.
+ * In-memory log of the steps of a shard whose changes (core/effects.ts) may not be in emitted rows yet. Rows and steps
+ * together are the state that the successor of a failed worker recovers.
  */
 export interface StepLog {
   /**
-   * Copies the batch that is about to run, or an empty one if it has no locations. Drops a batch held before that did
-   * not become a step. hot
+   * Copies the batch that is about to run, or an empty one if it has no locations. Replaces a held batch that did not
+   * become a step. hot
    */
   hold(batch: Borrowed): void;
   /** Appends the effects of the held batch, which has become a step. hot */
   append(effects: Borrowed): void;
-  /** Appends a recorded step: its record contains everything, and no batch was held. hot */
+  /** Appends the record of a step, which includes its batch, so no batch was held. hot */
   appendRecord(record: Borrowed): void;
-  /** Marks the start of a round: from here on, the rows of all changed objects are emitted. */
+  /** Marks the start of a round, in which the rows of all changed objects are emitted. */
   mark(): void;
-  /** Drops the steps before the mark: all rows since then have been emitted. */
+  /** Drops the steps before the mark, whose changes are in emitted rows. */
   dropMarked(): void;
-  /** Drops all steps: all rows have been emitted. */
+  /** Drops all steps, because all rows have been emitted. */
   clear(): void;
   /** Returns the steps in order. They are valid until the log changes. */
   steps(): PackedStep[];
 }
 
 const BUFFER_MIN_BYTES = 1 << 20;
-/** Minimum memory that an empty buffer may retain, and the multiple of its former content that it may retain. */
+/** Memory that an empty buffer may retain: at least `bytes`, otherwise `times` its former content. */
 const BUFFER_RETAINED = { bytes: 1 << 23, times: 8 };
 
 /**
- * A step log in the memory of this process, which outlives its workers, but not the process.
+ * A step log in the memory of the main thread. It outlives workers, but not the process.
  *
- * Workers rarely die, so batches and effects are stored as the bytes in which they were sent, or as the record of their
- * step, and decoded only after a failure. The buffers are reused: allocating memory at this rate would trigger a full
- * garbage collection of the main thread twice a second.
+ * Workers rarely die, so batches and effects are stored as sent, or as the record of their step, and decoded only after
+ * a failure. The buffers are reused, because allocating memory at this rate would trigger two full garbage collections
+ * of the main thread per second.
  */
 export class MemoryStepLog implements StepLog {
-  /** Steps from before the mark, and those since. */
+  /** Steps before the mark, and steps after it. */
   #older = new StepBuffer();
   #newer = new StepBuffer();
 
@@ -55,7 +55,7 @@ export class MemoryStepLog implements StepLog {
   }
 
   mark(): void {
-    // An unfinished round has left steps here: all others wait for the next mark.
+    // If an unfinished round has left steps here, the others wait for the next mark.
     if (!this.#older.isEmpty) return;
     [this.#older, this.#newer] = [this.#newer, this.#older];
   }
@@ -76,7 +76,7 @@ export class MemoryStepLog implements StepLog {
   }
 }
 
-/** Contiguous steps in reusable memory: each its batch, then its effects, or its record. */
+/** Contiguous steps in reusable memory. Each is its batch followed by its effects, or its record. */
 class StepBuffer {
   #bytes = Buffer.alloc(0);
   /** For each step, the end offsets of its batch and its effects; for a record, its start and end. */
@@ -96,7 +96,7 @@ class StepBuffer {
   }
 
   commit(effects: Uint8Array): void {
-    // A step without effects has changed nothing, so its locations are not needed either.
+    // A step without effects has changed nothing, so its locations are not needed.
     if (effects.length === 0) return;
     const batchEnd = this.#heldTo;
     this.#put(effects);
@@ -129,7 +129,7 @@ class StepBuffer {
     this.#areRecords = [];
   }
 
-  /** Frees the memory of an empty buffer if it is much larger than needed since the last call. */
+  /** Frees the memory of an empty buffer if it is much larger than what was needed since the last call. */
   shrink(): void {
     const { bytes, times } = BUFFER_RETAINED;
     if (this.#bytes.length > Math.max(bytes, times * this.#most)) this.#bytes = Buffer.alloc(0);
@@ -155,6 +155,6 @@ function stepOf(record: Uint8Array): PackedStep {
   const read = unpackJournalRecord(zstdDecompressSync(record));
   if (read.kind !== 'step') throw new TypeError(`Cannot replay a record of kind "${read.kind}"`);
   const { batch, effects } = read.step;
-  // Its monotonic times are those of this hub, so clock steps do not matter.
+  // The step is from this hub, so its times need no conversion.
   return { batch, effects };
 }

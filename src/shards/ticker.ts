@@ -1,7 +1,7 @@
-/** Calls back after a delay. Returns a function that cancels the timer. */
+/** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
 export type Schedule = (delayMs: number, callback: () => void) => () => void;
 
-/** One timer for all named deadlines. */
+/** Named deadlines that share one timer. */
 export class Ticker<Name> {
   readonly #now: () => number;
   readonly #schedule: Schedule;
@@ -16,7 +16,7 @@ export class Ticker<Name> {
     this.#due = options.due;
   }
 
-  /** Sets the deadline at which `due` is called for the name, replacing an earlier one; Infinity removes it. */
+  /** Sets the deadline at which `due` is called with the name, replacing a previous one. Infinity removes it. */
   set(name: Name, atMs: number): void {
     if (this.#stopped) return;
     if (atMs === Number.POSITIVE_INFINITY) this.#times.delete(name);
@@ -24,7 +24,7 @@ export class Ticker<Name> {
     this.#arm();
   }
 
-  /** Cancels all deadlines, and ignores later ones. */
+  /** Cancels all deadlines, and ignores further ones. */
   stop(): void {
     this.#stopped = true;
     this.#times.clear();
@@ -38,7 +38,7 @@ export class Ticker<Name> {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (next === Number.POSITIVE_INFINITY) return;
-    // Timers of the platform take at most 2^31 ms, and may fire a millisecond early.
+    // Node's timers are limited to 2^31 ms and may fire a millisecond early.
     const delayMs = Math.min(Math.max(1, Math.ceil(next - this.#now())), 0x7fffffff);
     this.#timer = { atMs: next, cancel: this.#schedule(delayMs, () => this.#fire()) };
   }

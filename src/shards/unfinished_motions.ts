@@ -1,7 +1,7 @@
 import { copied } from '../model/borrowed.ts';
 import type { PackedMotions } from '../wire/messages.ts';
 
-/** Maximum bytes of finished motions to remember: some 20,000 of them. */
+/** Maximum size of the finished motions to retain, in bytes: about 20,000 motions. */
 const DONE_MAX_BYTES = 4 << 20;
 
 interface PendingMotions {
@@ -11,9 +11,9 @@ interface PendingMotions {
 }
 
 /**
- * Motions that the collision worker has not finished, as packed: those not sent yet, and those that wait in it for
- * slower shards. When it dies, its replacement gets all of them again. It also needs the positions before them, so the
- * last finished motions are remembered.
+ * Packed motions that the collision worker has not finished: motions not sent yet, and motions that wait in the worker
+ * for slower shards. When the worker dies, its replacement receives all of them again. It also needs the positions
+ * before them, so the last finished motions are retained.
  */
 export class UnfinishedMotions {
   #pending: PendingMotions[] = [];
@@ -26,7 +26,7 @@ export class UnfinishedMotions {
     return this.#bytes;
   }
 
-  /** All motions of items before this one are finished. */
+  /** Number of the first item whose motions are not finished. */
   get finishedTo(): number {
     return this.#finishedTo;
   }
@@ -42,7 +42,7 @@ export class UnfinishedMotions {
     this.#pending.push({ packed: own, lastSeq, isSent: false });
   }
 
-  /** Returns the unsent motions in order, and marks them as sent. */
+  /** Returns the unsent motions in order and marks them as sent. */
   send(): readonly Uint8Array[] {
     const sent: Uint8Array[] = [];
     for (const pending of this.#pending) {
@@ -66,7 +66,7 @@ export class UnfinishedMotions {
       else this.#finishOne(pending);
     }
     this.#pending = left;
-    // If all items are done, that number is not one of an item.
+    // If all items are done, `watermark` is not the number of an item.
     if (watermark !== Number.MAX_SAFE_INTEGER) this.#finishedTo = Math.max(this.#finishedTo, watermark);
   }
 

@@ -3,7 +3,7 @@ import { newSharedBuffer } from '../wire/shared_memory.ts';
 
 /** Maximum number of rows in one commit, which delays other callers of the store by some milliseconds. */
 const COMMIT_ROWS_MAX = 10_000;
-/** Bytes of waiting rows at which superseded rows are removed. */
+/** Size of waiting rows, in bytes, at which superseded rows are removed. */
 const BYTES_BEFORE_LOOK = 4 << 20;
 /** Memory retained when the queue is empty, in bytes. */
 const BYTES_KEPT = 1 << 20;
@@ -19,7 +19,7 @@ interface Waiter {
 export interface RowQueueOptions {
   /** Approximate maximum bytes of one commit. The first row may exceed it. */
   readonly bytesMax?: number;
-  /** Bytes of waiting rows at which superseded rows are removed. */
+  /** Size of waiting rows, in bytes, at which superseded rows are removed. */
   readonly bytesBeforeLook?: number;
 }
 

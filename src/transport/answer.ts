@@ -7,21 +7,27 @@ const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([status, phrase]) => [Number(status), `${status} ${phrase}`]),
 );
 
-/** Characters that would end a header early. Values may come from a client, such as an id in Location. */
+/** Characters that would end a header early. Header values may come from a client, such as an id in Location. */
 const LINE_BREAKS = /[\r\n\0]/g;
-/** Maximum length of a body that is passed to the native server whole. It buffers what the network does not accept. */
+/**
+ * Maximum size of a body that is passed to the native server as a whole. The native server buffers what the network
+ * does not accept.
+ */
 const SHORT_BYTES = 1024;
 
-/** Whether a Connection header makes the native server close the connection. It only checks the length of the value. */
+/**
+ * Whether a Connection header makes the native server close the connection. The native server only checks the length of
+ * the value.
+ */
 export function saysClose(connection: string | undefined): boolean {
   return connection?.length === 'close'.length;
 }
 
 /**
- * Writes the answer to a request; call it corked. A long body is not copied but sent as the client reads it: the native
- * server would hold a copy for each unread answer. It closes a connection that receives a request before the last
- * answer is sent, so there is one such answer per connection. Returns a promise if the body is produced asynchronously,
- * see LongAnswer.send.
+ * Writes the response to a request; call it corked. A long body is not copied but sent as the client reads it, since
+ * the native server would hold a copy for each unread response. It closes a connection that sends a request before the
+ * last response is complete, so each connection has at most one long response. Returns a promise if the body is
+ * produced asynchronously (see LongAnswer.send).
  */
 export function answerWith(
   {
@@ -34,8 +40,8 @@ export function answerWith(
 ): Promise<void> | undefined {
   response.writeStatus(STATUS_LINES.get(status) ?? `${status} Unknown`);
   for (const name in headers) response.writeHeader(name, (headers[name] ?? '').replace(LINE_BREAKS, ''));
-  // Without this header the native server still closes the connection, and clients that reuse connections would send
-  // into it.
+  // The native server closes the connection even without this header, and clients that reuse connections would send
+  // into the closed one.
   if (asksToClose) response.writeHeader('Connection', 'close');
   const isLong = typeof body === 'object' && 'parts' in body;
   const isLast = sending.isLast();
@@ -60,7 +66,7 @@ function sendAsRead(response: NativeResponse, body: Uint8Array, unsent: CountUns
     waiting.now(ended ? 0 : body.length - response.getWriteOffset());
     return hasTakenAll;
   });
-  // Last, as it may close the connection.
+  // Comes last, since it may close the connection.
   waiting.now(body.length - response.getWriteOffset());
 }
 

@@ -1,25 +1,25 @@
 import { Budget } from './budget.ts';
 
-/** Maximum number of bytes that the native server reads at once. */
+/** Size of a block: the maximum number of bytes that the native server reads at once. */
 const BLOCK_BYTES = 512 * 1024;
-/** A body of at most that many bytes is stored in pieces as they come, a longer one in blocks. */
+/** Maximum size of a body that is stored in pieces as received. Longer bodies are stored in blocks. */
 const SHORT_BYTES = 64 * 1024;
-/** A block that was not needed for that long is released. */
+/** Time after which an unused block is released. */
 const KEEP_MS = 10_000;
 
 /**
- * Memory for request bodies that are being read, shared by all requests.
+ * Memory for request bodies that are being received, shared by all requests.
  *
- * The native server reads everything that has arrived on a connection before it serves the next one, and pausing a
- * connection does not stop that. So bodies sent by many clients at once are copied in one turn of the event loop.
- * Copying to memory that was never touched takes ten times as long, so long bodies are copied into blocks that are
- * reused. Pieces of their own would also leave holes in the memory of the process, which never returns to the system.
+ * The native server reads all bytes that have arrived on a connection before it serves the next one, even if the
+ * connection is paused. So bodies that many clients send concurrently are copied in one turn of the event loop. Copying
+ * to memory that was never written takes ten times as long, so long bodies are copied to reusable blocks. Separate
+ * allocations would also fragment the memory of the process, which would not return to the system.
  */
 export class BodyMemory {
   readonly maxBytes: number;
   readonly #budget: Budget;
   readonly #free: Uint8Array<ArrayBuffer>[] = [];
-  /** Fewest blocks that were free since the last sweep. */
+  /** Minimum number of free blocks since the last sweep. */
   #unneeded = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
@@ -33,7 +33,7 @@ export class BodyMemory {
     return this.#free.length;
   }
 
-  /** Starts a body. */
+  /** Creates an empty body. */
   open(): StoredBody {
     return new StoredBody(this.#budget, {
       take: () => this.#take(),
@@ -53,7 +53,7 @@ export class BodyMemory {
   }
 
   readonly #sweep = (): void => {
-    // Release the memory explicitly: garbage collection might be late, as the heap does not grow.
+    // Releases the memory explicitly, since garbage collection might be late: the heap does not grow.
     for (const { buffer } of this.#free.splice(0, this.#unneeded)) buffer.transfer(0);
     this.#unneeded = this.#free.length;
     this.#sweeper = this.#free.length === 0 ? undefined : setTimeout(this.#sweep, KEEP_MS).unref();
@@ -65,17 +65,17 @@ interface Blocks {
   give(blocks: readonly Uint8Array<ArrayBuffer>[]): void;
 }
 
-/** A body from its first piece until it is released. It reserves the bytes of its pieces, or of its blocks. */
+/** A body from its first piece until its release. Reserves the bytes of its pieces or blocks. */
 export class StoredBody {
   readonly #budget: Budget;
   readonly #memory: Blocks;
   #reservedBytes = 0;
   #bytes = 0;
   #pieces: Uint8Array<ArrayBuffer>[] = [];
-  /** All are full, except for the last. */
+  /** Blocks, all of them full except the last. */
   #blocks: Uint8Array<ArrayBuffer>[] = [];
   #blockBytes = 0;
-  /** The joined body, if it was in blocks. */
+  /** The joined body, if it was stored in blocks. */
   #joined: ArrayBuffer | undefined;
 
   constructor(budget: Budget, memory: Blocks) {
@@ -83,7 +83,9 @@ export class StoredBody {
     this.#memory = memory;
   }
 
-  /** Copies a piece, which is detached afterwards. Returns false if there is no memory for it. */
+  /**
+   * Appends a copy of a piece, which the native server detaches afterwards. Returns false if the memory is exhausted.
+   */
   append(piece: ArrayBuffer): boolean {
     const bytes = this.#bytes + piece.byteLength;
     const isShort = bytes <= SHORT_BYTES;
@@ -97,7 +99,7 @@ export class StoredBody {
     return true;
   }
 
-  /** Joins all pieces, and returns the blocks. The result is valid until the body is released. */
+  /** Joins all pieces and returns the blocks to the pool. The result is valid until the body is released. */
   join(): Uint8Array {
     const [first] = this.#pieces;
     if (first !== undefined && this.#pieces.length === 1) return first;
@@ -113,12 +115,12 @@ export class StoredBody {
     return body;
   }
 
-  /** Frees the body, which is not read any more. */
+  /** Frees the body, which must not be read any more. */
   release(): void {
     this.#returnBlocks();
     this.#reserve(0);
     this.#pieces = [];
-    // At once: megabytes outside the heap would have all of it marked to be collected.
+    // Frees the memory immediately, since megabytes outside the heap would trigger a full garbage collection.
     if (this.#joined?.detached === false) this.#joined.transfer(0);
     this.#joined = undefined;
   }

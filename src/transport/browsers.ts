@@ -4,24 +4,24 @@ import type { HttpHead } from '../exchange.ts';
 import type { Addressed, ForwardedHeaders } from './forwarded.ts';
 
 /**
- * Restricts what web pages may do to the hub through the browser of a user who can reach it.
+ * Rules that restrict the access of foreign web pages to the hub, through the browser of a user who can reach it.
  *
- * Such a page has no access of its own: it uses the browser's. It comes from another origin, which browsers send in
- * Origin or Sec-Fetch-Site; or it has resolved its own host name to the hub's address (DNS rebinding). Then its origin
- * is the hub's, but Host has the page's name. A page cannot set these headers. Programs other than browsers send
- * neither Origin nor Sec-Fetch-Site, and only their Host is checked.
+ * Such a page has no access of its own but uses the browser's. Either it comes from another origin, which browsers
+ * report in Origin or Sec-Fetch-Site. Or it resolves its own host name to the hub's address (DNS rebinding): then its
+ * origin equals the hub's, but Host contains the page's name. A page cannot set these headers. Programs other than
+ * browsers send neither Origin nor Sec-Fetch-Site, so only their Host is checked.
  */
 export interface BrowserRules {
   /**
-   * Names of the hub, besides those that no foreign page can have. A name with a leading dot includes all names below
-   * it; `*` means every name. Undefined: Host is not checked.
+   * Names of the hub, in addition to those that no foreign page can have. A leading dot includes all subdomains; `*` is
+   * any name. If undefined, Host is not checked.
    */
   readonly hosts: readonly string[] | undefined;
-  /** Origins whose pages may do everything, such as https://dashboard.example.com; `*` for all. */
+  /** Origins whose pages have full access, such as https://dashboard.example.com; `*` for all. */
   readonly origins: readonly string[];
-  /** Rights of pages of other origins: everything, everything but changes and WebSockets, or nothing. */
+  /** Access of pages of other origins: full access, reading without WebSockets, or none. */
   readonly foreign: 'everything' | 'read' | 'nothing';
-  /** Whether the served certificate names a host. */
+  /** Whether the served certificate is valid for a host name. */
   readonly isCertified?: (name: string) => boolean;
 }
 
@@ -34,7 +34,7 @@ const KNOWN_MAX = 64;
 const ADDRESS = /^(?:\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+\])$/i;
 const LOOPBACK_PAGE = /^https?:\/\/(?:localhost|[^/:]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
-/** Rejects requests that a web page may not send. */
+/** Rejects requests of web pages that the rules do not permit. */
 export class Browsers {
   readonly #rules: BrowserRules;
   readonly #forwarded: ForwardedHeaders;
@@ -45,7 +45,7 @@ export class Browsers {
     this.#forwarded = forwarded;
   }
 
-  /** Why a request is rejected; undefined if it is not. hot: once per request. */
+  /** Returns why a request is rejected; undefined if it is accepted. hot: once per request. */
   problemOf(request: Headed, response: Addressed, isChange: boolean): HubError | undefined {
     const host = request.header('host');
     if (host !== undefined && !this.#known.has(host) && !this.#isNamed(host)) {
@@ -58,7 +58,7 @@ export class Browsers {
     return hubError('foreign_page', { origin: page, host: host?.slice(0, 100) ?? '' });
   }
 
-  /** Origin of the page that sends the request, if it is another origin without permission. */
+  /** Returns the origin of the page that sends the request, if it is foreign and not permitted. */
   #foreignPage(request: Headed, response: Addressed, host: string | undefined): string | undefined {
     const origin = request.header('origin');
     const site = request.header('sec-fetch-site');
@@ -68,7 +68,7 @@ export class Browsers {
     if (origins.includes(origin) || origins.includes(ANY)) return undefined;
     const authority = authorityOf(origin.slice(origin.indexOf('//') + 2));
     if (host !== undefined && authority === authorityOf(host)) return undefined;
-    // A proxy may replace Host by its own name for the hub.
+    // A proxy may replace Host with its own name for the hub.
     if (this.#forwarded.hostsOf(request, response).some((forwarded) => authority === authorityOf(forwarded)))
       return undefined;
     if (foreign === 'read' && LOOPBACK_PAGE.test(origin)) return undefined;
@@ -76,8 +76,8 @@ export class Browsers {
   }
 
   /**
-   * Whether Host names the hub. Addresses, localhost and names without a dot always do: a foreign page comes from a
-   * name that is resolved publicly.
+   * Whether Host is a name of the hub. Addresses, localhost and names without a dot always are, since a foreign page
+   * has a publicly resolved name.
    */
   #isNamed(host: string): boolean {
     const { hosts, isCertified } = this.#rules;
@@ -96,8 +96,8 @@ export class Browsers {
 }
 
 /**
- * Host and port in comparable form, without default ports: browsers omit them, proxies may not, and not every proxy
- * reports the scheme.
+ * Returns host and port in comparable form, without default ports. Browsers omit these, proxies may not, and not every
+ * proxy reports the scheme.
  */
 function authorityOf(host: string): string {
   return host
@@ -106,7 +106,7 @@ function authorityOf(host: string): string {
     .replace(/\.(?=:\d+$)/, '');
 }
 
-/** Host name without the port and a trailing dot. */
+/** Returns a host name without port and trailing dot. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }

@@ -7,12 +7,12 @@ export class Budget {
     this.maxBytes = maxBytes;
   }
 
-  /** Reserves bytes; returns false if there is no room. */
+  /** Reserves bytes. Returns false if the bound would be exceeded. */
   take(bytes: number): boolean {
     return this.takeLeaving(bytes, 0);
   }
 
-  /** Reserves bytes if `leftBytes` remain free after that; otherwise returns false. */
+  /** Reserves bytes if `leftBytes` bytes remain free afterwards; otherwise returns false. */
   takeLeaving(bytes: number, leftBytes: number): boolean {
     if (this.#usedBytes + bytes + leftBytes > this.maxBytes) return false;
     this.#usedBytes += bytes;

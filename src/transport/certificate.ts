@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { StartupError } from '../errors.ts';
 
-/** A certificate is unusable. The message names the setting and the reason. */
+/** Thrown if a certificate is unusable. The message contains the setting and the reason. */
 export class UnusableCertificate extends StartupError {
   override name = 'UnusableCertificate';
 }
@@ -13,7 +13,7 @@ export interface CertificateFiles {
   /** The certificate, followed by the intermediate ones. */
   readonly certificatePath: string;
   readonly keyPath: string;
-  /** Decrypts the key. */
+  /** Password of an encrypted key. */
   readonly keyPassword: string | undefined;
   /** Diffie-Hellman parameters for clients without elliptic curves. */
   readonly dhParamsPath: string | undefined;
@@ -25,16 +25,16 @@ export interface Certificate {
   readonly certificate: Buffer;
   readonly key: Buffer;
   readonly dhParams: Buffer | undefined;
-  /** Changes with the content of the files. */
+  /** Digest of the content of the files. */
   readonly digest: string;
   /** End of validity, in milliseconds since 1970. */
   readonly expiresMs: number;
-  /** Whether it is valid for a host name. */
+  /** Whether the certificate is valid for a host name. */
   names(host: string): boolean;
 }
 
 /**
- * Reads a certificate and its key. Throws an UnusableCertificate naming the setting and its file if they cannot be read
+ * Reads a certificate and its key. Throws an UnusableCertificate with the setting and its file if they cannot be read
  * or do not match.
  */
 export function readCertificate(files: CertificateFiles): Certificate {
@@ -46,7 +46,7 @@ export function readCertificate(files: CertificateFiles): Certificate {
     throw new UnusableCertificate(`private_key_path: is not the key of the certificate in ${files.certificatePath}`);
   }
   checkServed({ cert: certificate, key, passphrase: files.keyPassword }, files.certificatePath);
-  // Node accepts anything here, and serves without it.
+  // Node accepts any content here, and ignores invalid parameters.
   if (dhParams?.includes('-----BEGIN DH PARAMETERS-----') === false) {
     throw new UnusableCertificate(
       `dh_params_path: must name a file with such parameters, found none in ${files.dhParamsPath}`,
@@ -89,7 +89,7 @@ function parse(pem: Buffer, { certificatePath }: CertificateFiles): X509Certific
   }
 }
 
-/** Finds any other problem that TLS may have with the files before a client connects. */
+/** Checks that TLS accepts the files, before a client connects. */
 function checkServed(options: SecureContextOptions, path: string): void {
   try {
     createSecureContext(options);

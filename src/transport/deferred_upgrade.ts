@@ -5,17 +5,17 @@ import { Server } from 'hyper-express';
 import type { NativeApp, NativeResponse } from './native.ts';
 
 /**
- * Upgrades a request to a WebSocket after it had to wait.
+ * Upgrades requests to WebSockets asynchronously.
  *
- * Later output must be sent under a cork: otherwise the native server complains on stderr. But a request upgraded under
- * its own cork may be closed at once, with 1006: after the upgrade the native server reads flags of the request. If the
- * WebSocket, which is smaller, occupies the same memory, these flags have been freed and may be overwritten
- * (uWebSockets pull request 1929). Under the cork of another request it reads the flags of that one. So the hub holds a
- * request of its own that is never answered, at a server that stops listening as soon as it has received it.
+ * Asynchronous output must be corked, otherwise the native server prints a warning to stderr. But a request upgraded
+ * under its own cork may be closed at once with 1006, because the native server reads flags of the request after the
+ * upgrade. The WebSocket, which is smaller, may occupy the same memory, and these flags may then be overwritten
+ * (uWebSockets pull request 1929). Under the cork of another request, it reads the flags of that request. So the hub
+ * holds a request of its own that is never answered, at a server that stops listening once it has received the request.
  */
 export class DeferredUpgrade {
   readonly #client: Socket;
-  /** Undefined once it has closed. */
+  /** The held request; undefined once it has closed. */
   #kept: NativeResponse | undefined;
 
   private constructor(client: Socket, kept: NativeResponse) {
@@ -23,7 +23,7 @@ export class DeferredUpgrade {
     this.#kept = kept;
   }
 
-  /** Rejects if no port is available. */
+  /** Opens the held request. Rejects if no port is available. */
   static async open(): Promise<DeferredUpgrade> {
     const server = new Server({ auto_close: false });
     const app: NativeApp = server.uws_instance;
@@ -56,7 +56,7 @@ export class DeferredUpgrade {
     }
   }
 
-  /** Runs the upgrade of a request, under the request's own cork if there is no other. */
+  /** Runs the upgrade of a request under the cork of the held one; under its own cork if that has closed. */
   run(response: NativeResponse, upgrade: () => void): void {
     (this.#kept ?? response).cork(upgrade);
   }

@@ -2,13 +2,13 @@ import { BlockList, isIPv4 } from 'node:net';
 import type { NativeResponse } from './native.ts';
 
 /**
- * Evaluates the headers in which reverse proxies report the host and path of the original request. Any client could
- * send them, so only those of `trusted_proxies` are used.
+ * Rules for the headers in which reverse proxies report the host and path of the original request. Any client could
+ * send them, so only headers from `trusted_proxies` are used.
  */
 export interface ForwardedRules {
   /** Addresses and networks of proxies, such as 10.0.0.0/8; `*` for every address. */
   readonly proxies: readonly string[];
-  /** Path below which the hub is served, such as /rtls, for proxies that pass it on; empty for none. */
+  /** Path below which the hub is served, such as /rtls, for proxies that do not strip it; empty for none. */
   readonly basePath: string;
 }
 
@@ -17,14 +17,14 @@ interface Headed {
   header(name: string): string | undefined;
 }
 
-/** The native response, which has the address of its client. */
+/** Part of the native response that contains the client's address. */
 export type Addressed = Pick<NativeResponse, 'getRemoteAddress' | 'getProxiedRemoteAddress'>;
 
-/** Returns the address of the client, 4 or 16 bytes. Behind the TLS front it comes from a PROXY header. */
+/** Returns the address of the client: 4 or 16 bytes. Behind the TLS front it comes from the PROXY header. */
 export type PeerAddress = (response: Addressed) => ArrayBuffer;
 
 const ANY = '*';
-/** At least one segment, and none that leads up or out: `//other.example` would be another host. */
+/** Valid prefixes: at least one segment, and none that leads upwards or to another host like `//other.example`. */
 const PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~%@:+-]+)+$/;
 const PREFIX_MAX = 200;
 
@@ -48,8 +48,9 @@ export class ForwardedHeaders {
   }
 
   /**
-   * Path prefix under which the client sees the hub: the prefix that trusted proxies have stripped, and the base path.
-   * A proxy that strips the base path need not report it. `path` is as received. hot: once per request.
+   * Returns the path prefix under which the client reaches the hub: the prefix that trusted proxies have stripped, and
+   * the base path. A proxy that strips the base path need not report it. `path` is the path as received. hot: once per
+   * request.
    */
   prefixOf(request: Headed, response: Addressed, path: string): string {
     const { basePath } = this;
@@ -60,7 +61,7 @@ export class ForwardedHeaders {
     return isBelowBase ? taken + basePath : taken;
   }
 
-  /** Hosts and ports of the original requests, as reported by trusted proxies. */
+  /** Returns hosts and ports of the original request, as reported by trusted proxies. */
   hostsOf(request: Headed, response: Addressed): readonly string[] {
     const named = listedIn(request.header('x-forwarded-host'));
     const parameters = (request.header('forwarded') ?? '').split(/[,;]/).flatMap(hostIn);
@@ -103,7 +104,7 @@ function listedIn(header: string | undefined): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** The host in a pair such as `host="hub.example:8443"`, RFC 7239. */
+/** Returns the host of a pair such as `host="hub.example:8443"`, RFC 7239. */
 function hostIn(pair: string): readonly string[] {
   const host = /^\s*host\s*=\s*(?:"([^"\\]*)"|([^\s"]+))\s*$/i.exec(pair);
   return host === null ? [] : [host[1] ?? host[2] ?? ''];

@@ -1,21 +1,21 @@
 import { Budget } from './budget.ts';
 
 /**
- * Memory for WebSocket frames that are being received.
+ * Options of the memory for WebSocket frames that are being received.
  *
- * The native server buffers an incomplete frame, up to a bound that is fixed at the connection's upgrade, and does not
- * report how much it holds. It retains the memory after a fragmented frame. So each connection reserves the most that
- * it may come to hold when it opens, and releases it when it closes:
+ * The native server buffers an incomplete frame up to a bound that is fixed at the upgrade, does not report the
+ * buffered size, and retains the memory after a fragmented frame. So each connection reserves its bound when it opens
+ * and releases it when it closes:
  *
- *   large   the largest frame that is allowed   while half of the share then remains
+ *   large the maximum frame size while half of the share then remains
  *   medium  1 MiB                               while the share lasts
  *   small   64 KiB                              always, not counted: the number of connections is bounded separately
  *
- * If clients may authenticate, authenticated ones share one half, and all others the other.
+ * If clients can authenticate, authenticated clients share one half and all others the other half.
  */
 export interface FrameMemoryOptions {
   readonly frameMaxBytes: number;
-  /** For all connections together. */
+  /** Bound for all connections together. */
   readonly maxBytes: number;
   /** Whether authenticated clients and others have separate shares. */
   readonly isShared: boolean;
@@ -23,21 +23,21 @@ export interface FrameMemoryOptions {
 
 const MEDIUM_BYTES = 1 << 20;
 const SMALL_BYTES = 1 << 16;
-/** How far a frame may exceed the bound for the hub to receive and report it. */
+/** Number of bytes by which a frame may exceed its bound and still be received and reported by the hub. */
 const TELLABLE_BYTES = 64 * 1024;
 /**
- * A connection closed by a close frame lives until the client closes it, or is cut after 4 to 16 s, in steps of 4, as
- * measured. The native server reports neither.
+ * After a close frame, a connection stays open until the client closes it, or for 4 to 16 s (measured, in steps of 4).
+ * The native server reports neither.
  */
 const LINGER_MS = 20_000;
 
-/** Bytes that the native server may hold for a connection with such a bound. */
+/** Returns the number of bytes that the native server may hold for a connection with this bound. */
 export function capacityOf(frameMaxBytes: number): number {
   return Math.min(frameMaxBytes + TELLABLE_BYTES, 2 ** 31);
 }
 
 export class FrameMemory {
-  /** Bounds of frames, in bytes: the largest first. */
+  /** Bounds of frames in bytes, largest first. */
   readonly tiers: readonly number[];
   readonly #ofKnown: Budget;
   readonly #ofOthers: Budget;
@@ -48,7 +48,7 @@ export class FrameMemory {
     this.#ofOthers = isShared ? new Budget(maxBytes / 2) : this.#ofKnown;
   }
 
-  /** Reserves the most that is available to a connection. */
+  /** Reserves the largest available bound for a connection. */
   take(isKnown: boolean): FrameCapacity {
     const budget = isKnown ? this.#ofKnown : this.#ofOthers;
     const tier = this.tiers.findIndex((bytes, n) => {
@@ -74,7 +74,7 @@ export class FrameCapacity {
     this.#budget = budget;
   }
 
-  /** Releases it once: at once if the connection is closed, or later if it may linger. */
+  /** Releases the memory: immediately if the connection is gone, later if it may linger. */
   give(isGone: boolean): void {
     if (this.frameMaxBytes <= SMALL_BYTES) return;
     const bytes = capacityOf(this.frameMaxBytes);

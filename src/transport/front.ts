@@ -4,14 +4,14 @@ import { createServer as createTlsServer, type SecureContextOptions, type Server
 import type { Certificate } from './certificate.ts';
 import { proxyHeader, refuseProxyHeaders } from './proxy_header.ts';
 
-/** A socket that only this user can reach, or a loopback port. */
+/** Address of the native server: a socket that only this user can reach, or a loopback port. */
 export type Backend = { readonly path: string } | { readonly host: string; readonly port: number };
 
 /**
  * Accepts TLS and HTTP on one port, for a native server that only speaks HTTP:
  *
  *     client ──▶ first byte ── 0x16, a TLS handshake ──▶ TLS ──▶ PROXY header, native server on a socket of its own
- *                    └──────── anything else ── allowed ───────▶ PROXY header, native server on a socket of its own
+ *                    └──────── other bytes ──── allowed ───────▶ PROXY header, native server on a socket of its own
  *                                            └─ otherwise ─────▶ one answer, then closed
  *
  * Forwarding through this thread costs about 8 µs of CPU per request, and TLS another 7.
@@ -21,14 +21,14 @@ export interface FrontOptions {
   readonly backend: Backend;
   readonly certificate: Certificate;
   readonly connectionsMax: number;
-  /** Answer to a request without TLS, by its path; undefined: it is served. */
+  /** Returns the response to a request without TLS, given its path; undefined to serve such requests. */
   readonly answerToPlain: ((path: string) => string) | undefined;
 }
 
-/** A client that has sent no first byte, or has not finished its handshake, is disconnected after that time. */
+/** Timeout for the first byte and for the TLS handshake. */
 const HELLO_MS = 10_000;
 const TLS_HANDSHAKE = 0x16;
-/** Bytes that are read of a rejected request. */
+/** Maximum number of bytes read of a rejected request. */
 const REQUEST_LINE_MAX = 4096;
 
 export class Front {
@@ -47,7 +47,7 @@ export class Front {
     this.#tls.on('tlsClientError', (_error, socket) => socket.destroy());
   }
 
-  /** Listens; resolves to the port. Port 0 selects a free one. Rejects with the system's error. */
+  /** Listens and resolves to the port. Port 0 selects a free one. Rejects with the system's error. */
   listen(host: string, port: number): Promise<number> {
     const server = createServer({ noDelay: true }, (socket) => this.#greet(socket));
     const { connectionsMax } = this.#options;
@@ -61,12 +61,12 @@ export class Front {
     });
   }
 
-  /** Serves this certificate to new connections. Open connections are not affected. */
+  /** Serves this certificate to new connections. */
   use(certificate: Certificate): void {
     this.#tls.setSecureContext(contextOf(certificate));
   }
 
-  /** Accepts no more connections. */
+  /** Stops accepting connections. */
   stop(): void {
     for (const server of this.#servers) server.close();
   }
@@ -92,7 +92,7 @@ export class Front {
     });
   }
 
-  /** Reads the rest of the request, so that the client reads the answer. */
+  /** Rejects a request. Reads the rest of it, so that the client reads the response. */
   #turnAway(socket: Socket, answer: string): void {
     socket.setTimeout(HELLO_MS);
     socket.resume();
@@ -102,18 +102,18 @@ export class Front {
   #carry(client: Duplex, address: string | undefined): void {
     const backend = connect({ ...this.#options.backend, noDelay: true });
     backend.write(proxyHeader(address ?? '0.0.0.0'));
-    // Closing one side closes the other; an aborted connection is not an error.
+    // Closing one side closes the other. An aborted connection is not an error.
     pipeline(client, refuseProxyHeaders(), backend, () => undefined);
     pipeline(backend, client, () => client.destroy());
   }
 }
 
-/** Path in the request line, as far as it is in the first bytes. */
+/** Returns the path in the request line, as far as the first bytes contain it. */
 function pathOf(first: Buffer): string {
   return /^[A-Z]+ ([^ ?\r\n]*)/.exec(first.toString('latin1', 0, REQUEST_LINE_MAX))?.[1] ?? '';
 }
 
-/** Node's TLS accepts versions 1.2 and 1.3 by default, as does the native server. */
+/** Returns the TLS context. Like the native server, Node accepts TLS 1.2 and 1.3 by default. */
 function contextOf({ certificate, key, dhParams, files: { keyPassword } }: Certificate): SecureContextOptions {
   return {
     cert: certificate,

@@ -3,16 +3,16 @@ import type { Browsers } from './browsers.ts';
 import type { Addressed, PeerAddress } from './forwarded.ts';
 import { clientOf, type RateLimit } from './rate_limit.ts';
 
-/** The parts of a request that are checked before its body is read. */
+/** Parts of a request that are checked before its body is read. */
 export interface GuardedRequest {
-  /** Names and values of all headers together. */
+  /** Total size of the names and values of all headers. */
   readonly headerBytes: number;
   header(name: string): string | undefined;
 }
 
 export interface GuardOptions {
   readonly headerMaxBytes: number;
-  /** Undefined for no limit. */
+  /** Rate limit; undefined for none. */
   readonly limit: RateLimit | undefined;
   readonly browsers: Browsers;
   readonly peerAddress: PeerAddress;
@@ -27,8 +27,8 @@ export class Guard {
   }
 
   /**
-   * Why a request is rejected; undefined if it is not. `isChange`: it may change something, or opens a WebSocket. hot:
-   * once per request.
+   * Returns why a request is rejected; undefined if it is accepted. `isChange`: the request may change data or opens a
+   * WebSocket. hot: once per request.
    */
   problemOf(request: GuardedRequest, response: Addressed, isChange: boolean): HubError | undefined {
     const { headerMaxBytes, limit, browsers } = this.#options;
@@ -52,17 +52,17 @@ export class Guard {
     return browsers.problemOf(request, response, isChange);
   }
 
-  /** Whether the client may send one more frame. */
+  /** Whether the client may send another frame. */
   allowsFrame(client: string): boolean {
     return this.#options.limit?.allows(client) ?? true;
   }
 
-  /** Key under which requests of the client are counted; empty if they are not. */
+  /** Returns the key under which requests of the client are counted; empty without a rate limit. */
   clientOf(response: Addressed): string {
     return this.#options.limit === undefined ? '' : this.addressOf(response);
   }
 
-  /** Key of the client's address. */
+  /** Returns the key of the client's address. */
   addressOf(response: Addressed): string {
     return clientOf(this.#options.peerAddress(response));
   }

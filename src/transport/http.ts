@@ -14,31 +14,31 @@ export interface HttpOptions {
   readonly forwarded: ForwardedHeaders;
   /** Authorizes reading more than SMALL_BODY_BYTES of a body. */
   readonly admitBody: AdmitBody;
-  /** Memory for bodies that are not handled yet. */
+  /** Memory for bodies that are being received. */
   readonly bodies: BodyMemory;
   readonly unsent: CountUnsent;
-  /** Schedules long answers. */
+  /** Schedules long responses. */
   readonly turns: TaskScheduler;
   readonly handleHttp: HandleHttp;
-  /** Paths for WebSocket only. A plain request to them is answered 426. */
+  /** Paths of WebSockets. A plain request to these is answered with 426. */
   readonly socketPaths: readonly string[];
-  /** Makes the answer to a rejected request for a path. */
+  /** Creates the response to a rejected request for a path. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
   /** Logs an internal error. */
   readonly report: (error: unknown) => void;
 }
 
 /**
- * Part of a body that is read before its sender is authorized. Bodies up to that size are borrowed while they are
- * handled.
+ * Number of bytes of a body that are read before the client is authorized. Bodies up to this size are borrowed while
+ * they are handled.
  */
 const SMALL_BODY_BYTES = 64 * 1024;
-/** Bytes read of one body before others have their turn. */
+/** Number of bytes read of one body before others are read. */
 const READ_AT_ONCE_BYTES = 128 * 1024;
 /** Methods without side effects. */
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** HTTP side of the server: reads requests, passes them to their handler, writes the replies. */
+/** HTTP side of the server: reads requests, passes them to the handler, and writes the responses. */
 export class HttpSide {
   readonly #options: HttpOptions;
   readonly #socketPaths: ReadonlySet<string>;
@@ -51,7 +51,7 @@ export class HttpSide {
     this.#socketPaths = new Set(options.socketPaths);
   }
 
-  /** Receives a request from the native server. hot: once per PUT. */
+  /** Handles a request of the native server. hot: once per PUT. */
   receive(response: NativeResponse, native: NativeRequest): void {
     const { guard, forwarded, bodies, bodyMaxBytes } = this.#options;
     const exchange = new HttpExchange(response, native, { bodies, forwarded, guard });
@@ -87,7 +87,7 @@ export class HttpSide {
   }
 
   #read(exchange: HttpExchange, chunk: ArrayBuffer, isLast: boolean): void {
-    // The rest of a rejected request is read and discarded, so that the client reads the answer.
+    // The rest of a rejected request is read and discarded, so that the client reads the response.
     if (exchange.answered || exchange.aborted) return;
     exchange.isWhole = isLast;
     const isWaiting = exchange.admission === 'asked';
@@ -95,7 +95,7 @@ export class HttpSide {
     if (isLast && isShort && exchange.bodyBytes === 0 && !isWaiting) exchange.borrow(chunk);
     else if (!exchange.append(chunk)) {
       const { maxBytes } = this.#options.bodies;
-      // The rest is not read: the native server would read all of it.
+      // Closes the connection, because the native server would read the whole rest.
       exchange.isLast = true;
       this.#refuse(exchange, hubError('bodies_waiting', { limit: maxBytes }));
       return;
@@ -110,20 +110,20 @@ export class HttpSide {
     else if (!isWaiting) this.#pace(exchange, chunk.byteLength);
   }
 
-  /** Yields between parts of large bodies: reading and copying all of them at once would block other clients. */
+  /** Yields between parts of large bodies, because reading and copying several at once would block other clients. */
   #pace(exchange: HttpExchange, bytes: number): void {
     exchange.unpacedBytes += bytes;
     if (exchange.unpacedBytes >= READ_AT_ONCE_BYTES) this.#awaitTurn(exchange);
   }
 
-  /** Pauses reading until a turn of the event loop in which no other large body is resumed. */
+  /** Pauses reading until a turn of the event loop in which no other large body resumes. */
   #awaitTurn(exchange: HttpExchange): void {
     exchange.unpacedBytes = 0;
     exchange.pause();
     void this.#options.turns.next().then(() => exchange.resume());
   }
 
-  /** Checks by the headers whether the client may send a large body. Reading pauses until that is known. */
+  /** Authorizes a large body by the headers. Reading pauses until the result is known. */
   #askToAdmit(exchange: HttpExchange): void {
     let refused: ReturnType<AdmitBody>;
     try {
@@ -145,7 +145,7 @@ export class HttpSide {
     );
   }
 
-  /** Continues with the request, unless `answer` answers it. */
+  /** Runs `answer`, which may answer the request, and otherwise continues with it. */
   #admit(exchange: HttpExchange, answer: () => void): void {
     if (exchange.aborted || exchange.answered) return;
     exchange.admission = 'given';
@@ -161,14 +161,15 @@ export class HttpSide {
       this.#handle(exchange);
       return;
     }
-    // Bytes after the last chunk are parsed first. They may close the connection, and the request is not handled then.
+    // Handles the request later, because bytes after the last chunk are parsed first. If they close the connection, the
+    // request is not handled.
     exchange.keepBody();
     setImmediate(() => {
       if (!exchange.aborted && !exchange.answered) this.#handle(exchange);
     });
   }
 
-  /** Rejects new requests. Resolves when those in flight have been answered. */
+  /** Rejects new requests. Resolves when all requests in flight have been answered. */
   drained(): Promise<void> {
     this.#closing = true;
     if (this.#inFlight === 0) return Promise.resolve();
@@ -225,8 +226,8 @@ export class HttpSide {
     if (exchange.aborted || exchange.answered) return;
     exchange.resume();
     exchange.answered = true;
-    // Bytes after chunks may be part of the body and must not be read as a request. A client that still sends reads no
-    // answer.
+    // Whether the connection closes with the response. Bytes after chunks may be part of the body and must not be read
+    // as a request, but a client that is still sending would not read the response.
     const isLast = (): boolean => this.#closing || exchange.isLast || (exchange.isChunked && exchange.isWhole);
     const { unsent, turns } = this.#options;
     let sent: Promise<void> | undefined;
@@ -238,7 +239,10 @@ export class HttpSide {
     else sent.catch(this.#options.report).finally(() => this.#leave(exchange));
   }
 
-  /** A request that is being handled retains its body even if its connection has closed: it is completed. */
+  /**
+   * Releases the body after the connection has closed. A request that is being handled is completed and retains its
+   * body.
+   */
   #leave(exchange: HttpExchange): void {
     if (!exchange.isHandled) exchange.release();
     this.#inFlight--;

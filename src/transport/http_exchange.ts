@@ -15,7 +15,7 @@ interface ExchangeOptions {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** One request and its answer. The native request is valid during its handler only, so its parts are copied. */
+/** A request and its response. The native request is valid only during its handler, so its parts are copied. */
 export class HttpExchange implements HttpRequest, GuardedRequest {
   readonly method: string;
   readonly path: string;
@@ -29,33 +29,32 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
   #gone: AbortController | undefined;
   /** Authorization to send a large body; undefined until it is requested. */
   admission: 'asked' | 'given' | undefined;
-  /** Bytes received since other requests had their turn. */
+  /** Number of bytes received since other bodies were read. */
   unpacedBytes = 0;
   /** Whether the body is complete. */
   isWhole = false;
-  /** Whether the connection closes with the answer. */
+  /** Whether the connection closes with the response. */
   isLast = false;
-  /** Whether the native server closes the connection after the answer. */
+  /** Whether the native server closes the connection after the response. */
   asksToClose = false;
-  /** Whether it was passed to its handler. */
+  /** Whether the request was passed to its handler. */
   isHandled = false;
   headerBytes = 0;
   /**
-   * Whether the body is chunked. The native server takes some chunks for the last one that are not, and ignores
-   * trailers.
+   * Whether the body is chunked. The native server may treat a chunk as the last one that is not, and ignores trailers.
    */
   isChunked = false;
   /**
-   * Whether the end of the body is ambiguous: it has two lengths, an empty one, or a coding that the native server does
-   * not know but treats as chunks. A proxy in front of the hub may disagree, and treat as a body what is a separate
-   * request (request smuggling).
+   * Whether the end of the body is ambiguous: it has two lengths, an empty length, or an unknown coding that the native
+   * server treats as chunked. A proxy in front of the hub may find another end, so that a part of the body is read as a
+   * separate request (request smuggling).
    */
   isAmbiguous = false;
-  /** Alternating names and values: cheaper to fill than an object, and requests have few headers. */
+  /** Alternating names and values of headers. Cheaper to fill than an object, and requests have few headers. */
   readonly #headers: string[] = [];
   readonly #memory: BodyMemory;
   readonly #guard: Pick<Guard, 'addressOf'>;
-  /** Body that is longer than one chunk. */
+  /** Body of several chunks. */
   #stored: StoredBody | undefined;
   #isBorrowed = false;
   #isPaused = false;
@@ -84,7 +83,7 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
     this.prefix = forwarded.prefixOf(this, response, path);
   }
 
-  /** Whether its connection has closed. */
+  /** Whether the connection has closed. */
   get aborted(): boolean {
     return this.#isAborted;
   }
@@ -105,20 +104,23 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
     return this.#isAborted || this.answered ? '' : this.#guard.addressOf(this.response);
   }
 
-  /** Pauses reading from the connection. What the native server has already read still arrives. */
+  /** Pauses reading from the connection. Bytes that the native server has already read still arrive. */
   pause(): void {
     this.#isPaused = true;
     this.response.pause();
   }
 
-  /** Resumes reading if it was paused. Must precede the answer, or the connection's next request is never read. */
+  /**
+   * Resumes reading if it was paused. Must precede the response; otherwise the next request of the connection is never
+   * read.
+   */
   resume(): void {
     if (!this.#isPaused || this.aborted || this.answered) return;
     this.#isPaused = false;
     this.response.resume();
   }
 
-  /** Whole body, which is valid until the request is answered. */
+  /** The whole body, valid until the request is answered. */
   get body(): Borrowed {
     return lend(withoutMark(this.#body));
   }
@@ -131,26 +133,26 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
     return undefined;
   }
 
-  /** Uses a body that is one chunk, as most are. The chunk is detached when the native server's call returns. */
+  /** Borrows a body of a single chunk, as most are. The chunk is detached when the native server's call returns. */
   borrow(chunk: ArrayBuffer): void {
     this.bodyBytes = chunk.byteLength;
     this.#body = new Uint8Array(chunk);
     this.#isBorrowed = true;
   }
 
-  /** Copies a borrowed body that may be read after the native server's call. */
+  /** Copies a borrowed body, so that it can be read after the native server's call. */
   keepBody(): void {
     if (this.#isBorrowed) this.#body = this.#body.slice();
     this.#isBorrowed = false;
   }
 
-  /** Drops a borrowed body that will not be read again, so that it need not be copied. */
+  /** Drops a borrowed body that is not needed any more, so that it is not copied. */
   dropBody(): void {
     if (this.#isBorrowed) this.#body = NO_BYTES;
     this.#isBorrowed = false;
   }
 
-  /** Copies a chunk, which is detached afterwards. Returns false if there is no memory for it. */
+  /** Appends a copy of a chunk, which is detached afterwards. Returns false if the memory is exhausted. */
   append(chunk: ArrayBuffer): boolean {
     this.bodyBytes += chunk.byteLength;
     if (chunk.byteLength === 0) return true;
@@ -163,7 +165,7 @@ export class HttpExchange implements HttpRequest, GuardedRequest {
     if (this.#stored !== undefined) this.#body = this.#stored.join();
   }
 
-  /** Frees the body, which is not read any more. */
+  /** Frees the body, which must not be read any more. */
   release(): void {
     this.#stored?.release();
     this.#stored = undefined;

@@ -10,9 +10,9 @@ export interface PortListener {
   readonly port: number;
   /** Serves another certificate to new connections. */
   use(certificate: Certificate): void;
-  /** Accepts no more connections. */
+  /** Stops accepting connections. */
   stop(): void;
-  /** Closes all connections at once. */
+  /** Closes all connections immediately. */
   close(): void;
 }
 
@@ -28,8 +28,8 @@ export interface PortListenerOptions {
 }
 
 /**
- * Opens the port: the native server listens on it, or with TLS a front that passes connections to it. Throws a
- * StartupError with the reason if that fails.
+ * Opens a port. The native server listens on it or, with TLS, a front that forwards connections to the native server.
+ * Throws a StartupError with the reason if that fails.
  */
 export async function openListener({
   http,
@@ -40,7 +40,7 @@ export async function openListener({
   tls,
 }: PortListenerOptions): Promise<PortListener> {
   const server = new NativeServer({ http, peers, connectionsMax });
-  // `localhost` alone would bind only the first of its addresses.
+  // Binding `localhost` would bind only the first of its addresses.
   const [address, twin] = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
   if (tls !== undefined) {
     const backend = await openBackend(server);
@@ -57,8 +57,8 @@ export async function openListener({
 }
 
 /**
- * Opens the private socket of the native server. A process that can reach it can forge client addresses, so access is
- * limited.
+ * Opens the private socket of the native server. Access is limited, because a process that can reach it can forge
+ * client addresses.
  */
 async function openBackend(server: NativeServer): Promise<Backend> {
   if (process.platform === 'win32') return { host: '127.0.0.1', port: await server.listen('127.0.0.1', 0) };
@@ -83,7 +83,7 @@ async function tlsListener(
     server.stop();
     throw new StartupError(reasonOf(cause as NodeJS.ErrnoException), { cause });
   }
-  // The second address is useful, but not required.
+  // The second address is optional.
   if (twin !== undefined) await front.listen(twin, listening).catch(() => undefined);
   return {
     port: listening,

@@ -2,24 +2,24 @@ import type { CountUnsent, FetchedBody, LongBody, UnsentData } from '../exchange
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { NativeResponse } from './native.ts';
 
-/** Maximum number of bytes written at once. The native server buffers what the network does not accept. */
+/** Maximum size of a write in bytes. The native server buffers what the network does not accept. */
 const PIECE_BYTES = 128 * 1024;
-/** Bytes written to find out whether the native server's buffer is empty. */
+/** Size of the write that tests whether the native server's buffer is empty. */
 const PROBE_BYTES = 1024;
 
 export interface Sending {
-  /** Counts the bytes that the client has not read yet. */
+  /** Counts the unsent bytes of all connections. */
   readonly unsent: CountUnsent;
-  /** Schedules making and writing parts. */
+  /** Schedules the creation and writing of parts. */
   readonly turns: TaskScheduler;
-  /** Called when all is written: whether the connection closes then. */
+  /** Called when the body is written. Returns whether the connection closes then. */
   isLast(): boolean;
 }
 
 /**
- * Sends a long body in chunks as the client reads it: a part is made only when the network has accepted those before
- * it. The native server buffers what the network does not accept, does not report how much that is, and sends it only
- * with the next write. So the next write is a small one, which succeeds at once only if the buffer is empty.
+ * Sends a long body in chunks as the client reads it. A part is created only when the network has accepted all earlier
+ * parts. The native server buffers what the network does not accept, does not report the buffered size, and sends it
+ * only with the next write. So the next write is a small one, which succeeds immediately only if the buffer is empty.
  */
 export class LongAnswer implements UnsentData {
   bytes = 0;
@@ -40,7 +40,10 @@ export class LongAnswer implements UnsentData {
     });
   }
 
-  /** Resolves when all is written, or the connection has closed. Rejects, and closes it, if a part cannot be made. */
+  /**
+   * Sends a body. Resolves when it is written or the connection has closed. If a part cannot be created, closes the
+   * connection and rejects.
+   */
   async send({ parts, ownBytes = 0 }: LongBody | FetchedBody): Promise<void> {
     const { turns, isLast } = this.#sending;
     this.#ownBytes = ownBytes;
@@ -51,7 +54,7 @@ export class LongAnswer implements UnsentData {
         if (this.#isOver) return;
       }
     } catch (error) {
-      // The client has left, which may be why the part failed.
+      // If the client has disconnected, that may be why the part failed.
       if (this.#isOver) return;
       this.drop();
       throw error;
@@ -77,7 +80,7 @@ export class LongAnswer implements UnsentData {
       this.#response.cork(() => {
         this.#isCrowded = !this.#response.write(piece);
       });
-      // May close the connection.
+      // This may close the connection.
       this.#now(this.#ownBytes + (this.#isCrowded ? bytes.length - at + PIECE_BYTES : 0));
       if (this.#isCrowded) await this.#writable();
     }

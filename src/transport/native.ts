@@ -1,21 +1,21 @@
 /**
- * Interface of the native server under hyper-express, which has no types of its own. HTTP uses it directly: the request
- * and response objects of hyper-express cost a third more CPU per small PUT (10.1 against 7.5 µs, system calls
- * included), copy a body twice and answer 413 without a body. WebSockets use it as well, as they need more than
- * hyper-express exposes.
+ * Types of the native server under hyper-express, which has none of its own. HTTP uses it directly: the request and
+ * response objects of hyper-express cost a third more CPU per small PUT (10.1 instead of 7.5 µs, including system
+ * calls), copy a body twice, and answer 413 without a body. WebSockets use it because they need more than hyper-express
+ * exposes.
  */
 export interface NativeApp {
-  /** `rest`: optional options, and a callback. It gets false if the address is not available. */
+  /** `rest` are options, if any, and a callback, which receives false if the address is not available. */
   listen(host: string, port: number, ...rest: readonly (number | ListenDone)[]): unknown;
   any(pattern: string, handle: (response: NativeResponse, request: NativeRequest) => void): unknown;
   /**
-   * Handles upgrade requests that match the pattern. Of several matching patterns the most specific one comes first,
-   * and `any` after all of them.
+   * Handles upgrade requests that match the pattern. The most specific of several matching patterns comes first, `any`
+   * last.
    */
   ws<Data extends object>(pattern: string, behavior: NativeBehavior<Data>): unknown;
   /** Called with 1 when a connection opens and with -1 when it closes. */
   filter(changed: (response: NativeResponse, change: number) => void): unknown;
-  /** Closes every connection at once. */
+  /** Closes all connections immediately. */
   close(): unknown;
 }
 
@@ -23,10 +23,10 @@ export interface NativeApp {
 export type ListenSocket = object;
 type ListenDone = (socket: ListenSocket | false) => void;
 
-/** Option that rejects a port on which another process listens. By default it would be shared. */
+/** Option that rejects a port on which another process listens. By default, the port is shared. */
 export const EXCLUSIVE_PORT = 1;
 
-/** Valid during the handler's call only. */
+/** A request, valid only during the handler's call. */
 export interface NativeRequest {
   getCaseSensitiveMethod(): string;
   getUrl(): string;
@@ -36,37 +36,43 @@ export interface NativeRequest {
   forEach(visit: (lowerCaseName: string, value: string) => void): void;
 }
 
-/** Valid until it has ended or was aborted. */
+/** A response, valid until it has ended or was aborted. */
 export interface NativeResponse {
   writeStatus(line: string): unknown;
   writeHeader(name: string, value: string): unknown;
   end(body: string | Uint8Array, closeConnection: boolean): unknown;
   /**
-   * Sends a chunk, before the first one also the header for chunks. Returns whether nothing had to be buffered, of it
-   * or of earlier writes: that is sent only with the next write, as long as onWritable has a handler.
+   * Sends a chunk; the first one is preceded by the header of chunked bodies. Returns whether the buffer is empty
+   * afterwards. As long as onWritable has a handler, buffered bytes are sent only with the next write.
    */
   write(chunk: Uint8Array): boolean;
   /**
-   * Sends as much as the network accepts of `rest`, the end of a body of `totalBytes`. Returns whether all of it was
-   * accepted, and whether the response has ended.
+   * Sends `rest`, the end of a body of `totalBytes` bytes, as far as the network accepts it. Returns whether all of it
+   * was accepted, and whether the response has ended.
    */
   tryEnd(rest: Uint8Array, totalBytes: number): readonly [hasTakenAll: boolean, hasEnded: boolean];
   /** Number of body bytes that the network has accepted. */
   getWriteOffset(): number;
   /**
-   * Called when the network accepts more, with the number of bytes it has accepted of a tryEnd. Returns whether all was
-   * sent.
+   * Sets a handler that is called when the network accepts more, with the number of accepted bytes of a tryEnd. It
+   * returns whether all bytes were sent.
    */
   onWritable(handle: (takenBytes: number) => boolean): unknown;
-  /** Ends without a body and without Content-Length. Any argument, even undefined, would be used as a length. */
+  /**
+   * Ends the response without a body and without Content-Length. Any argument, even undefined, would be used as the
+   * length.
+   */
   endWithoutBody(): unknown;
   onAborted(handle: () => void): unknown;
   /**
-   * Upgrades the connection to a WebSocket, and opens it before it returns. Its behavior is that of the context. Must
-   * not be called under the response's own cork, see deferred_upgrade.ts.
+   * Upgrades the connection to a WebSocket with the behavior of the context, and opens it before it returns. Must not
+   * be called under the response's own cork (see deferred_upgrade.ts).
    */
   upgrade(data: object, key: string, protocol: string, extensions: string, context: NativeContext): unknown;
-  /** The chunk is detached when the handler returns. Called with an empty last chunk when there is no body. */
+  /**
+   * Sets the handler of body chunks. A chunk is detached when the handler returns. Without a body, the handler receives
+   * an empty last chunk.
+   */
   onData(handle: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
   cork(write: () => void): unknown;
   /** Pauses reading from the connection until `resume`. */
@@ -74,19 +80,22 @@ export interface NativeResponse {
   resume(): unknown;
   /** Closes the connection at once. */
   close(): unknown;
-  /** The client's address, 4 or 16 bytes. */
+  /** Address of the client: 4 or 16 bytes. */
   getRemoteAddress(): ArrayBuffer;
   /** Client address in a PROXY header, which any client may have sent; empty without one. */
   getProxiedRemoteAddress(): ArrayBuffer;
 }
 
-/** A registered behavior. Opaque; lives as long as the server. */
+/** A registered behavior. Opaque; valid as long as the server. */
 export type NativeContext = object;
 
 export interface NativeBehavior<Data extends object> {
-  /** Bound on a buffered incomplete frame. A longer one cuts the connection without a close frame. */
+  /** Maximum size of a buffered incomplete frame. A longer frame closes the connection without a close frame. */
   readonly maxPayloadLength: number;
-  /** 0, or 8 to 960 seconds; other values end the process. A ping is sent shortly before. */
+  /**
+   * Timeout of an idle connection: 0, or 8 to 960 seconds; other values terminate the process. A ping is sent shortly
+   * before.
+   */
   readonly idleTimeout: number;
   /** 0 for no bound. Frames beyond it are silently dropped. */
   readonly maxBackpressure: number;
@@ -104,12 +113,12 @@ export interface NativeBehavior<Data extends object> {
 /** Code of a connection that has closed without a close frame. */
 export const WITHOUT_CLOSE_FRAME = 1006;
 
-/** Has the members of the upgrade data. Its methods throw once it has closed. */
+/** A WebSocket with the members of the upgrade data. Its methods throw once it has closed. */
 export type NativeSocket<Data extends object> = Readonly<Data> & {
   send(text: string | Uint8Array, isBinary: boolean): unknown;
   getBufferedAmount(): number;
-  /** Sends a close frame, and calls `close` before it returns. The connection lives until the client closes it. */
+  /** Sends a close frame and calls `close` before it returns. The connection stays open until the client closes it. */
   end(code: number, reason: string): unknown;
-  /** Cuts the connection. */
+  /** Closes the connection without a close frame. */
   close(): unknown;
 };

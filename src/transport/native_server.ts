@@ -11,13 +11,13 @@ import type { PeerSide } from './peers.ts';
 export interface NativeServerOptions {
   readonly http: HttpSide;
   readonly peers: PeerSide;
-  /** Further connections are closed at once. */
+  /** Maximum number of connections. Further ones are closed immediately. */
   readonly connectionsMax: number;
 }
 
 /**
- * The native server: its routes and addresses. Its TLS is not used: its WebSockets break over TLS if a client continues
- * to send without reading while the hub is about to answer.
+ * The native server with its routes and addresses. Its TLS is not used, because its WebSockets break over TLS if a
+ * client continues to send without reading while the hub is about to answer.
  */
 export class NativeServer {
   readonly #server: Server;
@@ -35,7 +35,7 @@ export class NativeServer {
       this.#open += change;
       if (change > 0 && this.#open > connectionsMax) response.close();
     });
-    // The filter is not called when a connection that has become a WebSocket closes.
+    // The filter is not called when a WebSocket closes.
     peers.serve(this.#app, () => this.#open--);
     this.#app.any('/*', (response, request) => http.receive(response, request));
     // hyper-express would otherwise register its own catch-all.
@@ -44,13 +44,13 @@ export class NativeServer {
   }
 
   /**
-   * Listens on a port of an address, 0 for a free one; resolves to the port. Throws a StartupError if that is not
-   * possible.
+   * Listens on a port of an address, 0 for a free one, and resolves to the port. Rejects with a StartupError if that
+   * fails.
    */
   async listen(address: string, port: number): Promise<number> {
     let socket: ListenSocket;
     try {
-      // hyper-express has registered its routes when this resolves, which must precede any other binding.
+      // hyper-express registers its routes here, which must precede any other binding.
       socket = await this.#server.listen(port, address);
     } catch (cause) {
       throw new StartupError(await whyRefused(address, port), { cause });
@@ -59,9 +59,7 @@ export class NativeServer {
     return this.#server.port;
   }
 
-  /**
-   * Listens on a socket that only this user can reach; returns its path. Throws the system's error.
-   */
+  /** Listens on a socket that only this user can reach, and resolves to its path. Rejects with the system's error. */
   async listenPrivately(): Promise<string> {
     // Only this user has access to the folder and its content.
     this.#folder = mkdtempSync(join(tmpdir(), 'hub-'));
@@ -70,25 +68,26 @@ export class NativeServer {
     return path;
   }
 
-  /** Listens on another address, if possible. */
+  /** Also listens on another address, if possible. */
   async listenToo(address: string, port: number): Promise<void> {
     const socket = await new Promise<ListenSocket | false>((resolve) => this.#app.listen(address, port, resolve));
     if (socket !== false) this.#listening.push(socket);
   }
 
-  /** Accepts no more connections. */
+  /** Stops accepting connections. */
   stop(): void {
     for (const socket of this.#listening.splice(0)) this.#server.close(socket as never);
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Closes all connections at once. */
+  /** Closes all connections immediately. */
   close(): void {
     this.#app.close();
   }
 
   /**
-   * By default several processes could listen on one port and share its connections: two hubs would split the clients.
+   * Binds ports exclusively. By default, several processes can listen on one port, and two hubs would each receive a
+   * part of the clients.
    */
   #bindExclusively(): void {
     const app = this.#app;
@@ -97,7 +96,10 @@ export class NativeServer {
   }
 }
 
-/** The native server reports no reason, so the binding is tried again through node:net. */
+/**
+ * Returns why an address cannot be bound. The native server reports no reason, so the binding is repeated with
+ * node:net.
+ */
 function whyRefused(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const probe = createServer();

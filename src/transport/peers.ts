@@ -10,26 +10,26 @@ import type { DeferredUpgrade } from './deferred_upgrade.ts';
 import { type PeerData, SocketPeer } from './socket_peer.ts';
 
 export interface PeerOptions {
-  /** Paths of upgrade requests. A trailing slash makes another path. */
+  /** Paths of WebSockets. A path with a trailing slash is a different path. */
   readonly socketPaths: readonly string[];
   readonly handlePeer: HandlePeer;
-  /** Whether a client is authenticated; all are if absent. */
+  /** Whether a client is authenticated. If absent, all clients are. */
   readonly knowPeer?: AuthenticatePeer;
-  /** Opens connections whose `knowPeer` was asynchronous. */
+  /** Opens connections after an asynchronous `knowPeer`. */
   readonly deferredUpgrade: DeferredUpgrade | undefined;
   readonly guard: Guard;
   readonly forwarded: ForwardedHeaders;
-  /** Makes the answer to a rejected upgrade request for a path. */
+  /** Creates the response to a rejected upgrade request for a path. */
   readonly refuse: (error: HubError, path: string) => HttpReply;
   readonly unsent: CountUnsent;
   readonly turns: TaskScheduler;
-  /** Bounds the length of frames. A longer one closes its connection with 1009. */
+  /** Bounds the length of frames. A longer frame closes its connection with 1009. */
   readonly frames: FrameMemory;
   /** Called when a client has sent a frame that is too long. */
   readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   /**
-   * Closes a connection that was idle for that long. The server pings it shortly before, so that only unresponsive
-   * peers are closed. 0 disables the timeout.
+   * Time after which an idle connection is closed. The server sends a ping shortly before, so only unresponsive clients
+   * are disconnected. 0 disables the timeout.
    */
   readonly idleTimeoutSeconds: number;
   /** Logs an internal error. */
@@ -42,7 +42,7 @@ export interface ClosingWord {
   readonly reason: string;
 }
 
-/** Patterns that register a path once per tier, as each pattern has one behavior. */
+/** Patterns that register a path once per tier, since each pattern has one behavior. */
 const PATTERNS: readonly ((path: string) => string)[] = [
   (path) => path,
   (path) => path.replace(/[^/]+(?=\/?$)/, ':any'),
@@ -64,8 +64,8 @@ export class PeerSide {
   /**
    * Registers the paths on a native server. `closed` is called for each connection that closes.
    *
-   * The bound on frames belongs to the behavior, and a connection may get any behavior whose context is known. The
-   * native server passes the context to the handler of its pattern, so the first upgrade request is passed through all
+   * The bound on frames belongs to the behavior, and a connection may be opened with any known context. The native
+   * server passes each context only to the handler of its pattern, so the first upgrade request is passed through all
    * handlers.
    */
   serve(app: NativeApp, closed: () => void): void {
@@ -87,7 +87,7 @@ export class PeerSide {
     }
   }
 
-  /** Rejects new connections and closes the open ones. Returns how many were open. */
+  /** Rejects new connections and closes the open ones. Returns the number of open connections. */
   close({ code, reason }: ClosingWord): number {
     this.#closing = true;
     const open = [...this.#peers];
@@ -99,7 +99,8 @@ export class PeerSide {
     const { handlePeer, idleTimeoutSeconds } = this.#options;
     return {
       idleTimeout: idleTimeout(idleTimeoutSeconds),
-      // No bound here: the native server would silently drop frames. The send queue has a bound and closes.
+      // Not bounded here, because the native server would silently drop frames. The send queue is bounded and closes
+      // the connection.
       maxBackpressure: 0,
       open: (socket) => {
         this.#peers.add(socket.peer);
@@ -130,7 +131,7 @@ export class PeerSide {
       if (isKnown instanceof Promise) this.#upgradeAfter(isKnown, response, { head, contexts }).catch(report);
       else this.#upgrade(response, { head, isKnown, contexts });
     } catch (error) {
-      // An exception in the native caller would end the process.
+      // An exception in the native caller would terminate the process.
       report(error);
       response.close();
     }
@@ -159,7 +160,8 @@ export class PeerSide {
     }
     const upgrade = () => this.#upgrade(response, { ...asked, isKnown });
     const { deferredUpgrade } = this.#options;
-    // Without its own cork, the native server would close a connection with "Connection: close", and still use it.
+    // Without the request's own cork, the native server would close a connection with "Connection: close" and still use
+    // it.
     if (deferredUpgrade === undefined || !asked.head.saysUpgrade) response.cork(upgrade);
     else deferredUpgrade.run(response, upgrade);
   }
@@ -194,12 +196,12 @@ export class PeerSide {
   }
 }
 
-/** The native server ends the process when it is given fewer than 8 or more than 960 seconds. */
+/** Returns a valid timeout. The native server terminates the process for fewer than 8 or more than 960 seconds. */
 function idleTimeout(seconds: number): number {
   return seconds === 0 ? 0 : Math.min(Math.max(Math.round(seconds), 8), 960);
 }
 
-/** An upgrade request. The native one is gone when its handler returns, so all of it is copied. */
+/** An upgrade request. The native request is valid only during its handler, so all parts are copied. */
 class UpgradeHead implements PeerHead, GuardedRequest {
   readonly path: string;
   readonly query: string;
@@ -215,7 +217,7 @@ class UpgradeHead implements PeerHead, GuardedRequest {
     });
   }
 
-  /** The first of that name, which is in lower case. */
+  /** Returns the first header of a name in lower case. */
   header(name: string): string | undefined {
     return this.#headers.get(name);
   }
@@ -228,7 +230,7 @@ class UpgradeHead implements PeerHead, GuardedRequest {
     return this.header('authorization');
   }
 
-  /** Whether the connection is to be upgraded, as RFC 6455 wants it to say; then it does not say "close" alone. */
+  /** Whether the Connection header contains "upgrade", as RFC 6455 requires, so that it is not "close" alone. */
   get saysUpgrade(): boolean {
     return /upgrade/i.test(this.header('connection') ?? '');
   }

@@ -2,8 +2,8 @@ import { isIPv4 } from 'node:net';
 import { Transform } from 'node:stream';
 
 /**
- * PROXY protocol, version 2: a header at the beginning of a connection, from which a server behind a proxy learns the
- * address of the client.
+ * PROXY protocol, version 2: a header at the start of a connection that tells a server behind a proxy the address of
+ * the client.
  */
 
 /** Signature of the header, which is not valid HTTP. */
@@ -11,14 +11,14 @@ const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 const VERSION_2_PROXY = 0x21;
 const TCP_OVER_IPV4 = 0x11;
 const TCP_OVER_IPV6 = 0x21;
-/** Both ports, which are not used. */
+/** Source and destination ports, which are not used. */
 const PORTS = Buffer.alloc(4);
 
-/** Header for a connection from an address in the format of node:net. */
+/** Returns the header for a connection from an address in the format of node:net. */
 export function proxyHeader(address: string): Buffer {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
   const [family, bytes] = isIPv4(plain) ? [TCP_OVER_IPV4, ipv4(plain)] : [TCP_OVER_IPV6, ipv6(plain)];
-  // The client's address, the same in place of the server's, and the ports.
+  // The client's address, also in place of the server's address, and the ports.
   const addresses = Buffer.concat([bytes, bytes, PORTS]);
   return Buffer.concat([SIGNATURE, Buffer.from([VERSION_2_PROXY, family, 0, addresses.length]), addresses]);
 }
@@ -27,7 +27,7 @@ function ipv4(address: string): Buffer {
   return Buffer.from(address.split('.').map(Number));
 }
 
-/** The 16 bytes of an IPv6 address, which may be abbreviated and have a scope. */
+/** Returns the 16 bytes of an IPv6 address, which may be abbreviated and have a scope. */
 function ipv6(address: string): Buffer {
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
   const before = head.split(':').filter(Boolean);
@@ -38,8 +38,8 @@ function ipv6(address: string): Buffer {
 }
 
 /**
- * Passes on what a client sends, and fails if it contains such a header: the native server accepts one at the beginning
- * of every request, so a client could forge its address. The error closes the stream.
+ * Returns a transform that passes on a client's bytes, but fails and closes the stream if they contain a PROXY header.
+ * The native server accepts a header before every request, so a client could forge its address.
  */
 export function refuseProxyHeaders(): Transform {
   let last = Buffer.alloc(0);

@@ -5,13 +5,13 @@ import { TokenBucket } from '../time/token_bucket.ts';
 const CLIENTS_MAX = 20_000;
 
 /**
- * Token bucket per client: each may send `perSecond` requests per second on average, and twice that number at once. A
- * client is an IPv4 address or an IPv6 network of 64 bits, as assigned to one household or machine.
+ * Token bucket per client: each may send `perSecond` requests per second on average, and twice as many in a burst. A
+ * client is an IPv4 address or an IPv6 /64 network, as assigned to one household or machine.
  */
 export class RateLimit {
   readonly #perSecond: number;
   readonly #now: () => number;
-  /** The client that was idle longest is evicted first, with the least loss. */
+  /** Evicts the client that has been idle longest, whose bucket is the fullest. */
   readonly #buckets = new LRUCache<string, TokenBucket>({ max: CLIENTS_MAX });
 
   constructor(perSecond: number, now: () => number) {
@@ -33,7 +33,7 @@ export class RateLimit {
 
 const MAPPED = '00000000000000000000ffff';
 
-/** The client of an address as the native server gives it: 4 bytes, or 16. */
+/** Returns the client of an address in the format of the native server: 4 or 16 bytes. */
 export function clientOf(address: ArrayBuffer): string {
   const hex = Buffer.from(address).toString('hex');
   if (hex.length <= 8) return hex;

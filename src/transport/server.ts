@@ -17,50 +17,53 @@ import { DeferredUpgrade } from './deferred_upgrade.ts';
 import { Unsent } from './unsent.ts';
 
 export interface ListenOptions {
-  /** Name or address of the interface; `localhost` means both loopback addresses. */
+  /** Name or address of the interface; `localhost` is both loopback addresses. */
   readonly host: string;
-  /** 0 asks for any free port. */
+  /** Port; 0 for any free one. */
   readonly port: number;
   /** Absent for HTTP only. */
   readonly tls?: TlsOptions | undefined;
   readonly bodyMaxBytes: number;
   /** A longer frame closes its connection. */
   readonly frameMaxBytes: number;
-  /** Bytes of all headers of a request; by default the limit of the native server. */
+  /** Maximum size of a request's headers; by default the limit of the native server. */
   readonly headerMaxBytes?: number;
   readonly connectionsMax?: number;
   /** Requests and frames per second of one address; unlimited if absent or 0. */
   readonly requestsPerSecond?: number;
   readonly idleTimeoutSeconds: number;
-  /** Rights of web pages; unrestricted by default. */
+  /** Access rules for web pages; unrestricted by default. */
   readonly browsers?: BrowserRules;
   /** Trusted proxies, and the base path; none by default. */
   readonly forwarded?: ForwardedRules;
   readonly handleHttp: HandleHttp;
-  /** Authorizes reading a large body; always if absent. */
+  /** Authorizes reading a large body; if absent, all are authorized. */
   readonly admitBody?: AdmitBody;
-  /** Maximum number of bytes of bodies being read at once; unlimited by default. */
+  /** Maximum memory for bodies being received, in bytes; unlimited by default. */
   readonly bodiesMaxBytes?: number;
-  /** Counts what clients have not read yet, in answers and in frames. */
+  /** Counts the unsent bytes of all connections, in responses and frames. */
   readonly unsent?: CountUnsent;
-  /** Scheduler for long work on this thread; long answers have their own by default. */
+  /** Scheduler for long work on this thread; by default, long responses have a scheduler of their own. */
   readonly turns?: TaskScheduler;
-  /** Maximum number of bytes of frames being received; unlimited by default. */
+  /** Maximum memory for frames being received, in bytes; unlimited by default. */
   readonly framesMaxBytes?: number;
   readonly handlePeer: HandlePeer;
-  /** Whether a connecting client is authenticated: those have half of the memory for frames. All are if absent. */
+  /**
+   * Whether a connecting client is authenticated. Authenticated clients have half of the memory for frames. If absent,
+   * all clients are.
+   */
   readonly knowPeer?: AuthenticatePeer;
   /** Called when a client has sent a frame that is too long. */
   readonly tooLong?: (peer: Peer, frameMaxBytes: number) => void;
   readonly socketPaths: readonly string[];
-  /** Makes the answer to a rejected request for a path. */
+  /** Creates the response to a rejected request for a path. */
   readonly refuse: (error: HubError, path: string) => TextReply;
   /** Logs an internal error. */
   readonly report?: (error: unknown) => void;
 }
 
 export interface TlsOptions extends CertificateFiles {
-  /** Whether only HTTPS is served; otherwise HTTP is served on the same port. */
+  /** Whether only HTTPS is served. Otherwise HTTP is also served on the same port. */
   readonly only: boolean;
 }
 
@@ -70,18 +73,18 @@ export interface Listening {
   /** Undefined without TLS. */
   readonly certificate: Certificate | undefined;
   /**
-   * Reads the certificate again and serves it to new connections. Resolves to false if it has not changed. Rejects with
-   * a StartupError, and changes nothing, if it is unusable.
+   * Reads the certificate again and serves it to new connections. Resolves to false if it has not changed. If it is
+   * unusable, rejects with a StartupError and changes nothing.
    */
   renewCertificate(): Promise<boolean>;
   /**
-   * Accepts no more connections, answers requests in flight, and closes sockets, by default with 1001. Resolves when
+   * Stops accepting connections, answers requests in flight, and closes WebSockets, by default with 1001. Resolves when
    * all connections are closed.
    */
   close(word?: ClosingWord): Promise<void>;
 }
 
-/** Time that a shutdown allows for answers in flight, and for peers to read their close frame. */
+/** Maximum time that a shutdown waits for responses in flight, and for clients to read their close frame. */
 const DRAIN_MS = 5_000;
 const CLOSE_FRAME_MS = 100;
 const SHUTTING_DOWN: ClosingWord = { code: 1001, reason: 'The hub is shutting down' };
@@ -91,7 +94,7 @@ const EVERYTHING: BrowserRules = { hosts: undefined, origins: [], foreign: 'ever
 const DIRECTLY: ForwardedRules = { proxies: [], basePath: '' };
 const HTTPS_ONLY = hubError('https_only');
 
-/** Serves HTTP and WebSocket on one port. Throws a StartupError naming host and port if they are not available. */
+/** Serves HTTP and WebSocket on one port. Rejects with a StartupError with host and port if they are not available. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { host, tls, headerMaxBytes = NO_BOUND, connectionsMax = NO_BOUND } = options;
   const { requestsPerSecond = 0, browsers = EVERYTHING, report = () => {} } = options;
@@ -171,7 +174,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
 }
 
-/** Opens the side cork. Without it, connections that had to wait are opened under their own cork. */
+/** Opens the deferred upgrade. Without it, connections that had to wait are opened under their own cork. */
 async function openDeferredUpgrade(report: (error: unknown) => void): Promise<DeferredUpgrade | undefined> {
   try {
     return await DeferredUpgrade.open();
@@ -181,7 +184,7 @@ async function openDeferredUpgrade(report: (error: unknown) => void): Promise<De
   }
 }
 
-/** Serializes a reply on a connection that closes with it. */
+/** Serializes a response that closes its connection. */
 function plainAnswer({ status, headers = {}, body = '' }: TextReply): string {
   const lines = Object.entries({ ...headers, Upgrade: 'TLS/1.2, HTTP/1.1', Connection: 'Upgrade, close' });
   const length = Buffer.byteLength(body);

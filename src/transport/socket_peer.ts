@@ -4,7 +4,7 @@ import { withoutMark } from './byte_order_mark.ts';
 import type { FrameCapacity } from './frame_memory.ts';
 import { type NativeSocket, WITHOUT_CLOSE_FRAME } from './native.ts';
 
-/** Data that the native server holds with a connection. */
+/** Data that the native server stores with a connection. */
 export interface PeerData {
   readonly peer: SocketPeer;
 }
@@ -12,21 +12,21 @@ export interface PeerData {
 export interface SocketPeerOptions {
   readonly address: string;
   readonly isKnown: boolean;
-  /** Its reserved memory for frames. */
+  /** Memory reserved for frames of the connection. */
   readonly capacity: FrameCapacity;
-  /** Whether its client may send another frame. */
+  /** Whether the client may send another frame. */
   readonly allowsFrame: () => boolean;
   readonly tooLong: (peer: Peer, frameMaxBytes: number) => void;
   readonly report: (error: unknown) => void;
 }
 
-/** Close reason of the native server for a frame beyond its buffer. No close frame is sent then. */
+/** Close reason of the native server for a frame that exceeds its buffer, for which it sends no close frame. */
 const CUT_AS_TOO_LONG = 'Received too big message';
-/** Maximum number of bytes of unread pongs. They wait in the native server, where they are not counted otherwise. */
+/** Maximum size of unread pongs in bytes. They wait in the native server, outside all other bounds. */
 const UNREAD_PONGS_MAX_BYTES = 64 * 1024;
 const PONG_HEAD_BYTES = 2;
 
-/** A connection. Its methods have no effect once it is closed. */
+/** A WebSocket connection. Its methods have no effect once it is closed. */
 export class SocketPeer implements Peer {
   readonly path: string;
   readonly userAgent: string;
@@ -87,8 +87,8 @@ export class SocketPeer implements Peer {
   }
 
   /**
-   * The native server has answered a ping. Cuts off a client that reads no pongs, as a close frame would wait after
-   * them.
+   * Handles a ping, which the native server has answered. Disconnects a client that reads no pongs, without a close
+   * frame, which would wait after the pongs.
    */
   pinged(bytes: number): void {
     this.#unreadPongBytes = Math.min(this.#unreadPongBytes + bytes + PONG_HEAD_BYTES, this.bufferedBytes());
@@ -108,7 +108,7 @@ export class SocketPeer implements Peer {
     this.#guarded(() => this.#events?.closed());
   }
 
-  /** Catches exceptions: in the native caller they would end the process. */
+  /** Runs a handler and catches exceptions, which would terminate the process in the native caller. */
   #guarded(happen: () => void): void {
     try {
       happen();

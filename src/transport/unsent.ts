@@ -1,8 +1,8 @@
 import type { CountUnsent, UnsentData } from '../exchange.ts';
 
 /**
- * One bound on what clients have not read yet, in replies and frames of all connections. Exceeding it closes the
- * connection with the most unread bytes: a client that reads never has the most.
+ * Bound on the unsent bytes of all connections together, in responses and frames. Exceeding it closes the connection
+ * with the most unsent bytes, which is never a client that reads.
  */
 export class Unsent implements CountUnsent {
   readonly #maxBytes: number;
@@ -21,7 +21,7 @@ export class Unsent implements CountUnsent {
       const longest = this.#longest();
       if (longest === undefined) return;
       longest.drop();
-      // A later report of the connection itself is ignored.
+      // A later report by the connection itself is ignored.
       this.#waiting.delete(longest);
     }
   }

@@ -3,8 +3,9 @@ import type { FenceEventJson } from '../core/outcome.ts';
 import type { StepPosition } from '../model/event_batch.ts';
 
 /**
- * Encoding of fence events before the record of their step (journal_record.ts), so that both are stored atomically. A
- * hub that takes over publishes those that not all subscribers have, because their owner may have failed before.
+ * Encoding of fence events. They precede the record of their step in the same message (journal_record.ts), so that both
+ * are stored atomically. A hub that takes over publishes the events that some subscribers may not have received,
+ * because the owner failed before.
  *
  *      0  u8 version, different from that of a record     1  u32 bytes of the events
  *      5  the events in msgpack, then the record
@@ -19,7 +20,7 @@ import type { StepPosition } from '../model/event_batch.ts';
 const VERSION = 3;
 const [SIZE_AT, EVENTS_AT] = [1, 5] as const;
 
-/** Position of a fence event at the member that has made it. */
+/** Position of a fence event at the member that produced it. */
 export interface FenceEventPosition extends StepPosition {
   readonly index: number;
 }
@@ -27,9 +28,9 @@ export interface FenceEventPosition extends StepPosition {
 /** A fence event in a journal. */
 export interface RecordedFenceEvent extends FenceEventPosition {
   readonly event: FenceEventJson;
-  /** Member that has made it; undefined for the member whose journal it is. */
+  /** Member that produced the event; undefined for the owner of the journal. */
   readonly of: string | undefined;
-  /** Wall-clock time at that member; undefined for the end of its step. */
+  /** Wall-clock time at that member; undefined if it is the end of the step. */
   readonly recordedMs: number | undefined;
 }
 
@@ -66,9 +67,7 @@ function prefixed(record: Uint8Array, events: readonly unknown[]): Uint8Array {
   return bytes;
 }
 
-/**
- * Returns a record without the fence events before it, and these; undefined if missing or unreadable.
- */
+/** Splits a message into its record and the fence events before it; undefined if they are missing or unreadable. */
 export function fenceEventsOf(
   bytes: Uint8Array,
 ): { readonly events: readonly RecordedFenceEvent[]; readonly record: Uint8Array } | undefined {
@@ -87,12 +86,12 @@ function readEvents(value: unknown): readonly RecordedFenceEvent[] | undefined {
   return events.map((event, index) => ({ event, shard, step, index, of: undefined, recordedMs: undefined }));
 }
 
-/** Row of a fence event of a failed member: fields, JSON, time, member, shard, step, index. */
+/** Returns the row of a failed member's fence event: fields, JSON, time, member, shard, step, index. */
 export function rowOf({ event: [fields, text], recordedMs, of, shard, step, index }: FailedFenceEvent): unknown[] {
   return [fields, text, recordedMs, of, shard, step, index];
 }
 
-/** Reads such rows; undefined if they are malformed. JSON turns undefined fields into null. */
+/** Reads rows of rowOf; undefined if they are malformed. JSON converts undefined fields to null. */
 export function readRows(rows: unknown): readonly FailedFenceEvent[] | undefined {
   if (!Array.isArray(rows) || !rows.every(isRow)) return undefined;
   return rows.map(([fields, text, recordedMs, of, shard, step, index]) => {

@@ -5,8 +5,9 @@ import { type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
 
 /**
- * Records of a hub's journal: the changes of a step, the state released to another hub with a step, and how far the
- * journal is needed. Released state precedes the record of its step, which only contains that it is elsewhere.
+ * Records of a hub's journal. A step record contains the changes of a step; a released record contains state released
+ * to another hub with a step; a done record states which part of the journal is no longer needed. A released record
+ * precedes the record of its step, in which the objects are only marked as elsewhere.
  *
  *     JOURNAL_RECORD
  *       `kind`: its index in KINDS
@@ -27,7 +28,7 @@ import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
 const VERSION = 1;
 const KINDS = ['step', 'done', 'released'] as const;
 const HEAD_BYTES = JOURNAL_RECORD.bytes;
-/** A request with locations of an ingress hub. */
+/** A request with locations, received by an ingress hub. */
 export interface NumberedRequest {
   /** Member id of the ingress hub. */
   readonly ingress: string;
@@ -35,14 +36,14 @@ export interface NumberedRequest {
 }
 
 const packr = new Packr({ useRecords: false, useToJSON: false });
-/** Marks state that a former owner had released: a step of zero length. */
+/** Marks state that a former owner had released: a clock step of zero length. */
 const RELAYED: ClockStep = { toMs: 0, byMs: 0 };
 
-/** A step of a worker: the batch as sent, empty if it had no location, and the effects. */
+/** A step of a worker: the batch as sent, empty if it had no locations, and the effects. */
 export interface PackedStep {
   readonly batch: Uint8Array;
   readonly effects: Uint8Array;
-  /** Clock steps of the hub that made it; absent for this hub. */
+  /** Clock steps of the hub that made the step; absent for this hub. */
   readonly setBacks?: readonly ClockStep[];
   /** See PastStep. */
   readonly except?: readonly string[];
@@ -54,7 +55,7 @@ export type JournalRecord = RecordedWith &
         readonly kind: 'step';
         readonly endMs: number;
         readonly step: PackedStep;
-        /** Absent if none were stored. */
+        /** Absent if the step had none. */
         readonly fenceEvents?: readonly RecordedFenceEvent[];
       }
     | { readonly kind: 'done'; readonly upTo: number; readonly requests: readonly NumberedRequest[] }
@@ -62,13 +63,13 @@ export type JournalRecord = RecordedWith &
         readonly kind: 'released';
         readonly endMs: number;
         readonly sequence: number;
-        /** Whether a former owner had released it. */
+        /** Whether a former owner had released the state. */
         readonly isRelayed: boolean;
         readonly step: PackedStep;
       }
   );
 
-/** State of objects released to another hub, and the last record of the configuration log evaluated with them. */
+/** State of objects released to another hub, and the last record of the configuration log evaluated for them. */
 export type ReleasedStep = PackedStep & RecordedWith;
 
 /** Context of a record. */
@@ -76,7 +77,7 @@ export interface RecordedWith {
   readonly config: number;
 }
 
-/** The record is invalid or of an unsupported version. */
+/** Thrown for a record that is invalid or of an unsupported version. */
 export class JournalRecordError extends Error {
   override name = 'JournalRecordError';
 }
@@ -107,7 +108,7 @@ export function packReleased(released: RecordedRelease): Uint8Array<ArrayBuffer>
   return packed('released', released, new Uint8Array(sequence.buffer));
 }
 
-/** Packs a record of state that a former owner released, with that owner's values. `endMs`: wall-clock time. */
+/** Packs a record of state that a former owner released, with that owner's values. `endMs` is a wall-clock time. */
 export function packReleasedAgain({
   sequence,
   endMs,
@@ -120,7 +121,7 @@ export function packReleasedAgain({
   return packReleased({ config, sequence, nowMs: endMs + aheadMs, setBacks: marked, effects: lend(effects) });
 }
 
-/** `first`: bytes before the effects. */
+/** Packs a record. `first` are the bytes before the effects. */
 function packed(
   kind: 'step' | 'released',
   { nowMs, config, setBacks, effects }: Omit<RecordedStep, 'batch'>,
@@ -163,7 +164,7 @@ function readRequests(bytes: Uint8Array): readonly NumberedRequest[] {
   return rows.map(([ingress, number]) => ({ ingress, number }));
 }
 
-/** Reads a record; its step consists of parts of the bytes. Throws a JournalRecordError. */
+/** Reads a record. The step refers to the given bytes without copying them. Throws a JournalRecordError. */
 export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
   const extended = fenceEventsOf(bytes);
   const record = unpackRecord(extended?.record ?? bytes);

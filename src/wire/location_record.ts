@@ -17,21 +17,22 @@ import type { PackedStep } from './journal_record.ts';
 /**
  * Locations in transit to a shard, as bytes.
  *
- * A location waits in the lane of its shard for some milliseconds, with thousands of others. Heap objects would be
- * copied by each garbage collection. So its bytes are written on receipt, contiguously into reusable chunks, and only a
- * small handle waits for all locations of a body. A batch carries the bytes of a run of locations as they are.
+ * A location waits in the lane of its shard for some milliseconds, with thousands of others. As heap objects, they
+ * would be copied by each garbage collection. So locations are written as bytes on receipt, contiguously into reusable
+ * chunks, and one small handle in the lane represents all locations of a body. A batch contains the bytes of a run of
+ * locations unchanged.
  */
 
-/** Contiguous locations that wait in a lane: the values that the lane needs, and their bytes. */
+/** Handle of contiguous locations that wait in a lane: the values that the lane needs, and their bytes. */
 export interface PackedRun {
   readonly kind: 'locations';
-  /** Numbers of the first and the last of them. */
+  /** Item numbers of the first and the last location. */
   readonly seq: number;
   readonly lastSeq: number;
   readonly count: number;
-  /** Of all of them. */
+  /** Time of receipt of all locations. */
   readonly receivedMs: number;
-  /** Their providers, at least those that the shard may not have yet. */
+  /** Providers of the locations, at least those that the shard may not have yet. */
   readonly newProviders: readonly string[];
   readonly chunk: Chunk;
   readonly start: number;
@@ -47,8 +48,8 @@ export interface LocationTimes {
 }
 
 /**
- * State of objects from elsewhere: their last-known rows, and the steps since. `takenOver`: the objects are another
- * hub's, see the item `takeOver` of the core; absent if it is the whole state of this shard.
+ * State of objects to adopt: last-known rows and the steps after them. `takenOver` is set for objects of another hub
+ * (see the item `takeOver` of the core); absent for the whole state of this shard.
  */
 export interface Adoption {
   readonly kind: 'adopt';
@@ -74,7 +75,7 @@ interface FromConfigRecord {
 /** A run of locations in a batch. */
 export interface LocationRun {
   readonly kind: 'locations';
-  /** Sources and projections that the records refer to by index. */
+  /** Sources and projections to which the records refer by index. */
   readonly names: readonly string[];
   readonly bytes: Uint8Array;
 }
@@ -97,7 +98,7 @@ export class LocationPacker {
   #chunk = newChunk(CHUNK_BYTES);
   readonly #spare: Chunk[] = [];
 
-  /** Writes a location. Every handle must be passed to `done` finally. */
+  /** Writes a location and returns its handle, which must finally be passed to `done`. */
   // hot
   pack(location: AcceptedLocation, seq: number, times: LocationTimes): PackedRun {
     const most = recordBytesMax(location);
@@ -114,8 +115,9 @@ export class LocationPacker {
   }
 
   /**
-   * Copies records of a scanned body, between two offsets, and numbers their items from `seq`. The handle must be
-   * passed to `done` too. If they continue `before`, the last handle of the body, one handle covers both.
+   * Copies records of a scanned body, between two offsets, and numbers their items from `seq`. Returns their handle,
+   * which must also be passed to `done`. If the records continue those of `before`, the last handle of the body, that
+   * handle is extended.
    */
   // hot
   copy(body: ScannedBody, from: number, to: number, seq: number, before: PackedRun | undefined): PackedRun {
@@ -124,7 +126,7 @@ export class LocationPacker {
     const chunk = this.#chunk;
     const { used } = chunk;
     const end = used + body.records.bytes.copy(chunk.bytes, used, from, to);
-    // The names of the body stay valid for the rest of it.
+    // Names of the body are looked up once per chunk.
     const count = stamped(body, used, end, seq, chunk);
     chunk.used = end;
     const lastSeq = seq + count - 1;
@@ -134,7 +136,7 @@ export class LocationPacker {
     return { kind: 'locations', seq, lastSeq, count, receivedMs, newProviders: NO_PROVIDERS, chunk, start: used, end };
   }
 
-  /** Finishes the runs among the items, each once: their bytes may be overwritten. */
+  /** Finishes the runs among the items, whose bytes may then be overwritten. Call it once for each run. */
   // hot
   done(items: readonly LaneItem[]): void {
     for (const item of items) {
@@ -147,7 +149,7 @@ export class LocationPacker {
 
   #nextChunk(bytes: number): Chunk {
     if (bytes > CHUNK_BYTES) return newChunk(bytes);
-    // The current chunk may be unused, and is not among the spare ones then.
+    // The current chunk may be unused without being among the spare ones.
     const chunk =
       this.#chunk.waiting === 0 && this.#chunk.bytes.length === CHUNK_BYTES ? this.#chunk : this.#spare.pop();
     if (chunk === undefined) return newChunk(CHUNK_BYTES);
@@ -190,7 +192,7 @@ export function lastSeqOf(item: LaneItem): number {
   return item.kind === 'locations' ? item.lastSeq : item.seq;
 }
 
-/** Splits more than one item into halves; a single run into parts. */
+/** Splits several items into halves, or a single run into parts. */
 export function halvesOf(items: readonly LaneItem[]): (readonly LaneItem[])[] {
   const [first] = items;
   if (items.length === 1 && first?.kind === 'locations') return halvesOfRun(first).map((half) => [half]);
@@ -212,7 +214,7 @@ function halvesOfRun(run: PackedRun): PackedRun[] {
   ];
 }
 
-/** Returns the content of a batch for lane items: adjacent runs of locations are merged. */
+/** Returns the content of a batch: lane items with adjacent runs of locations merged. */
 // hot
 export function packedRuns(items: readonly (Item | LaneItem)[]): (Item | Adoption | LocationRun)[] {
   const runs: (Item | Adoption | LocationRun)[] = [];

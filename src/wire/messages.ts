@@ -22,8 +22,8 @@ import type { PackedStep, RecordedWith } from './journal_record.ts';
 import { type Adoption, asBuffer, type LaneItem, packedRuns, unpackedRuns } from './location_record.ts';
 
 /**
- * Messages between the main thread and its workers: one msgpack message each way per batch. Motions stay packed in the
- * main thread, which only forwards them to the collision worker.
+ * Messages between the main thread and its workers: one msgpack message in each direction per batch. The main thread
+ * forwards motions to the collision worker without unpacking them.
  */
 
 /** Start parameters of a shard worker. */
@@ -34,7 +34,7 @@ export interface ShardSettings {
   readonly parentsMax: number;
   /** See ShardOptions. */
   readonly recorded?: HistoryRecording | undefined;
-  /** Whether it starts without warm_shard.ts: many short-lived hubs then start in two thirds of the time. */
+  /** Whether to start without warm_shard.ts, so that many short-lived hubs start in two thirds of the time. */
   readonly isCold?: boolean;
 }
 
@@ -43,7 +43,9 @@ export type ShapeRequest =
   | { readonly kind: 'region'; readonly fence: Omit<Fence, 'region'>; readonly polygon: FlatPolygon }
   | { readonly kind: 'polygon'; readonly polygon: FlatPolygon; readonly path: string };
 
-/** Number of positions of each ring, and x, y, x, y … of all rings: packed twenty times as fast. */
+/**
+ * A polygon as the number of positions of each ring and x, y, x, y … of all rings, which packs twenty times as fast.
+ */
 export interface FlatPolygon {
   readonly ringLengths: Uint32Array;
   readonly positions: Float64Array;
@@ -53,17 +55,17 @@ export interface ShapeReply {
   readonly problem: ErrorReason | undefined;
 }
 
-/** A batch for a shard: items as they wait in its lane, or plain ones. */
+/** A batch for a shard, with lane items or plain items. */
 export interface LaneBatch extends Omit<StepBatch, 'items'> {
   readonly items: readonly (Item | LaneItem)[];
-  /** Context of the record of the step for other hubs, see journal_record.ts; absent without records. */
+  /** Context of the step's record for other hubs (journal_record.ts); absent if steps are not recorded. */
   readonly recordedWith?: RecordedWith;
 }
 
 /** Packed Motion[] of one shard. */
 export interface PackedMotions {
   readonly packed: Borrowed;
-  /** Number of the item that caused the last of them. */
+  /** Number of the item that caused the last motion. */
   readonly lastSeq: number;
 }
 
@@ -75,7 +77,7 @@ export interface ShardReply {
   readonly motions: PackedMotions | undefined;
   /** Record of the step (journal_record.ts), compressed, if steps are recorded and something has changed. */
   readonly record?: Borrowed;
-  /** State released to another hub with the step: to be committed before its record. */
+  /** State released to another hub with the step. Must be committed before the step's record. */
   readonly released?: readonly ReleasedRecord[];
   /** Sequence of the last record of the shared log that the shard has applied; 0 for none. */
   readonly config?: number;
@@ -89,11 +91,11 @@ export interface ReleasedRecord {
   readonly record: Borrowed | undefined;
 }
 
-/** Input of a collision stage that does not have the colliding pairs. */
+/** Input to restore a collision stage that does not have the colliding pairs. */
 export interface CollisionRestore extends Pick<Restoration, 'rows' | 'held' | 'gone' | 'heldMs' | 'publishedStep'> {
-  /** Motions of items before this one were run by another worker. */
+  /** Number of the first item whose motions the previous worker has not finished. */
   readonly fromSeq: number;
-  /** The last of these, packed. */
+  /** Last motions that the previous worker has finished, packed. */
   readonly done: readonly Uint8Array[];
   /** The same for motions of other hubs. */
   readonly others?: readonly RemoteRestore[] | undefined;
@@ -107,15 +109,15 @@ export interface RemoteRestore extends Pick<CollisionRestore, 'fromSeq' | 'done'
 export interface RemoteHubMotions {
   readonly hub: string;
   readonly motions: readonly Uint8Array[];
-  /** Number of the earliest item there that may still produce motions. */
+  /** Number of that hub's earliest item that may still produce motions. */
   readonly watermark: number;
-  /** Its further motions were received at that time or later. */
+  /** All further motions were received at this time or later. */
   readonly passedMs: number;
-  /** Clock steps that convert its monotonic time to wall-clock time. */
+  /** Clock steps that convert the hub's monotonic time to wall-clock time. */
   readonly setBacks: readonly ClockStep[];
-  /** Whether it has reported the positions of all its trackables as requested. */
+  /** Whether the hub has reported the positions of all its trackables as requested. */
   readonly isStood: boolean;
-  /** Milliseconds by which its clock lags, if it is wrong. */
+  /** Milliseconds by which the hub's clock lags, if it is wrong. */
   readonly behindMs: number;
 }
 
@@ -125,16 +127,16 @@ export interface SeveralHubs {
   readonly self: string;
   /** Time that all hubs have passed; Infinity for a single hub. */
   readonly untilMs: number;
-  /** Now: nothing was received later. */
+  /** Current time. Nothing was received later. */
   readonly clockMs: number;
   readonly hubs: readonly RemoteHubMotions[];
-  /** Hubs that send nothing more. */
+  /** Hubs that have left. */
   readonly gone: readonly string[];
 }
 
 /** A batch for the collision worker: motions of shards, still packed, and context. */
 export interface CollisionBatch {
-  /** Now, or the time of receipt of the earliest unfinished item. */
+  /** Current time, or the time of receipt of the earliest unfinished item. */
   readonly nowMs: number;
   readonly motions: readonly Uint8Array[];
   /** Number of the earliest unfinished item: no shard will produce an earlier motion. */
@@ -145,11 +147,11 @@ export interface CollisionBatch {
   /** See CollisionInput. */
   readonly isShared: boolean;
   readonly step: number;
-  /** For a stage that does not have the colliding pairs. */
+  /** State for a stage that does not have the colliding pairs. */
   readonly restore: CollisionRestore | undefined;
   /** Changed zones, for views in their coordinates. */
   readonly zones: readonly (readonly [id: string, zone: Zone | undefined])[];
-  /** Only with several hubs. */
+  /** Input of other hubs; absent for a single hub. */
   readonly others?: SeveralHubs | undefined;
 }
 
@@ -157,7 +159,7 @@ export interface CollisionBatch {
 export interface CollisionReply extends CollisionOutcome {
   /** Number of motions that wait for slower shards or other hubs. */
   readonly waiting: number;
-  /** For this hub and each other one, the number of the item before which all motions are finished. */
+  /** For each hub, the number of the first item whose motions are not finished. */
   readonly finished?:
     | { readonly own: number; readonly others: readonly (readonly [hub: string, to: number])[] }
     | undefined;
@@ -165,13 +167,13 @@ export interface CollisionReply extends CollisionOutcome {
 
 /** Motions that the stage has evaluated. */
 export interface EvaluatedMotions {
-  /** Number of the last step that has evaluated some. */
+  /** Number of the last step that evaluated motions. */
   readonly step: number;
-  /** For each other hub, those of items before a number. */
+  /** For each other hub, the number of the first item whose motions are not evaluated. */
   readonly others: readonly (readonly [hub: string, item: number])[];
 }
 
-// Clients choose the member names in `properties`: a member called toJSON must not be called as a function.
+// Clients choose the member names in `properties`, so a member toJSON must not be called as a function.
 const packr = new Packr({ moreTypes: true, useToJSON: false });
 
 addExtension({
@@ -201,7 +203,7 @@ addExtension({
 type Packed = ShardReply | CollisionBatch | CollisionReply | readonly Motion[] | ShapeRequest | ShapeReply;
 
 /**
- * Packs a value into bytes that are valid until the next packing: new memory for each batch would trigger full garbage
+ * Packs a value into bytes that are valid until the next call. New memory for each batch would trigger full garbage
  * collections.
  */
 export function packForNow(value: Packed): Borrowed {
@@ -221,7 +223,7 @@ export function packInto(area: Uint8Array, reply: ShardReply): number | Uint8Arr
   return packed.length;
 }
 
-/** Packs a batch for a shard into bytes that are valid until the next packing. */
+/** Packs a batch for a shard into bytes that are valid until the next call. */
 export function packBatch({ items, ...rest }: LaneBatch): Borrowed {
   return lend(packr.pack({ ...rest, items: packedRuns(items) }, RESET_BUFFER_MODE));
 }
@@ -231,7 +233,7 @@ export function unpackBatch(bytes: Borrowed): StepBatch & Pick<LaneBatch, 'recor
   return { ...rest, items: unpackedItems(unpackedRuns(runs)) };
 }
 
-/** hot: most batches contain only locations and are returned as they are. */
+/** Splits adoptions into items of the core. hot: most batches contain none and are returned unchanged. */
 function unpackedItems(items: (Item | Adoption)[]): readonly Item[] {
   if (items.every((item): item is Item => item.kind !== 'adopt')) return items;
   return items.flatMap((item) => (item.kind === 'adopt' ? adopted(item) : [item]));
@@ -242,7 +244,7 @@ function adopted({ seq, receivedMs, rows, steps: packed, suppressUntilMs, takenO
   if (takenOver !== undefined) {
     return [{ kind: 'takeOver', seq, receivedMs, rows, steps, heldUntilMs: suppressUntilMs, ...takenOver }];
   }
-  // No deadline may be due before everything is restored, so both are received before all other items.
+  // No deadline may be due before the state is restored, so these items are received before all others.
   const before = { seq: 0, receivedMs: 0 };
   return [
     { ...before, kind: 'restore', rows, suppressUntilMs, withTimers: true },
@@ -277,7 +279,7 @@ export function unpackCollisionReply(bytes: Borrowed): CollisionReply {
   return packr.unpack(look(bytes)) as CollisionReply;
 }
 
-/** Returns a polygon with only the x and y of its positions, which the checks need. */
+/** Returns a polygon with only x and y of its positions, since the checks ignore z. */
 export function flattenPolygon({ coordinates }: Polygon): FlatPolygon {
   const ringLengths = Uint32Array.from(coordinates, (ring) => ring.length);
   const positions = new Float64Array(2 * ringLengths.reduce((sum, length) => sum + length, 0));

@@ -10,8 +10,8 @@ import type { ScannedBody } from '../core/location/scanned_body.ts';
 import { asBuffer, type LocationRun } from './location_record.ts';
 
 /**
- * Locations from another hub: runs of records as batches contain them, validated before use. Their times are wall-clock
- * times, since each hub has its own monotonic time.
+ * Locations from another hub, as runs of records like those in batches. They are validated before use. Their times are
+ * wall-clock times, since each hub has its own monotonic time.
  */
 
 /** A run of locations and their number. */
@@ -27,11 +27,11 @@ export interface Receiving {
   eventTime(dayMs: number): number;
   /** Returns the shard of a provider. */
   homeOf(provider: string): number;
-  /** Whether the shards may not have the provider yet. */
+  /** Whether the provider may be missing in the shards. */
   isNewProvider(provider: string): boolean;
 }
 
-/** The received bytes are not a valid run of locations. */
+/** Thrown if received bytes are not a valid run of locations. */
 export class RunError extends Error {
   override name = 'RunError';
 }
@@ -49,8 +49,8 @@ export function checkRun({ names, bytes, count }: CountedRun): void {
 }
 
 /**
- * Returns a validated run like a body scanned here. Modifies its bytes: records get their time of receipt, and the
- * provider's name number is the number of its shard, since nothing else is needed.
+ * Converts a validated run to the form of a scanned body. Modifies its bytes: sets the time of receipt of each record,
+ * and replaces the number of the provider's name with the number of its shard, since nothing else is needed.
  */
 // hot
 export function scannedOf({ names, bytes }: CountedRun, receiving: Receiving): ScannedBody {
@@ -70,7 +70,7 @@ export function scannedOf({ names, bytes }: CountedRun, receiving: Receiving): S
   };
 }
 
-/** Returns records in bytes, not copied. */
+/** Returns a view of bytes that contain records. */
 export function recordsIn(bytes: Uint8Array): RecordBuffer {
   return { bytes: asBuffer(bytes), view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

@@ -2,24 +2,25 @@ import type { RecordBuffer } from '../core/location/record.ts';
 import { type Borrowed, lend } from '../model/borrowed.ts';
 
 /**
- * Signals to a worker besides its tasks: `rest` when it is idle and may free memory, `ready` to be answered after
- * startup.
+ * Signals to a worker: `rest` allows an idle worker to free memory; `ready` is answered once the worker has started.
  */
 export type WorkerSignal = 'rest' | 'ready';
 /** Task of a worker: bytes, the length of bytes in shared memory, or a signal. */
 export type WorkerTask = Uint8Array | number | WorkerSignal;
-/** Answer of a worker: bytes, or the length of bytes in shared memory; the answer to a signal is meaningless. */
+/** Answer of a worker: bytes, or the length of bytes in shared memory. The answer to a signal has no meaning. */
 export type WorkerAnswer = Uint8Array | number;
 
-/** Memory shared with a worker: its content need not be transferred and creates no garbage. */
+/** Memory shared with a worker, so that content is not transferred and creates no garbage. */
 export interface SharedMemory {
   /** Task of the worker. */
   readonly task: Uint8Array;
-  /** Its answers, alternately: one is still read while the next one is written. */
+  /** Areas for answers, used alternately: one may still be read while the next one is written. */
   readonly answers: readonly [Uint8Array, Uint8Array];
 }
 
-/** Allocates memory for tasks and answers of `bytes` each. Untouched memory costs nothing. */
+/**
+ * Allocates memory for tasks and answers of `bytes` bytes each. The system provides pages only when they are written.
+ */
 export function shareMemory(bytes: number): SharedMemory {
   const newArea = () => new Uint8Array(new SharedArrayBuffer(bytes));
   return { task: newArea(), answers: [newArea(), newArea()] };
@@ -31,14 +32,14 @@ export function newSharedBuffer(length: number): RecordBuffer {
   return { bytes: Buffer.from(memory), view: new DataView(memory) };
 }
 
-/** Returns the memory of the answer to task `number`, from 0; signals are not counted. */
+/** Returns the memory for the answer to task `number`. Tasks are numbered from 0, without signals. */
 export function answerArea({ answers }: SharedMemory, number: number): Uint8Array {
   return answers[number & 1] as Uint8Array;
 }
 
 /**
- * Returns the bytes of a task, given directly or by their length in shared memory: borrowed until the worker has
- * answered.
+ * Returns the bytes of a task, given as such or by their length in shared memory. They are borrowed until the worker
+ * has answered.
  */
 export function bytesOf(task: Uint8Array | number, shared: SharedMemory): Borrowed {
   return lend(typeof task === 'number' ? shared.task.subarray(0, task) : task);

@@ -6,18 +6,18 @@ import { look } from '../model/borrowed.ts';
 import { newRecordBuffer } from './location_record.ts';
 
 /**
- * Messages between the main thread and the store worker: one reply per request, in order, after a first one on opening
- * the store. While it is opened, stages report the progress, and notices are logged. Stored state arrives in parts
- * before the reply. Rows are not transferred: they are in memory that both threads can read, and stay there until the
+ * Messages between the main thread and the store worker. Each request has one reply, in order; an initial reply follows
+ * the opening of the store. While the store is opened, stages report the progress, and notices are logged. Stored state
+ * arrives in parts before the reply. Rows are not transferred: they stay in memory shared by both threads until the
  * reply.
  */
 
 /** Start parameters of the store worker. */
 export interface StoreSettings {
   readonly path: string;
-  /** Start time of the hub, for the names of backups. Milliseconds since 1970. */
+  /** Start time of the hub, for the names of backups, in milliseconds since 1970. */
   readonly startedMs?: number;
-  /** Whether to continue without lost data. */
+  /** Whether to accept a loss of data. */
   readonly acceptLoss?: boolean;
 }
 
@@ -38,11 +38,11 @@ export interface Commit {
 export interface Stage {
   /** Current activity: "Migrating to version 2: …". */
   readonly text: string;
-  /** Completed part, from 0 to 1. */
+  /** Completed fraction, from 0 to 1. */
   readonly part: number;
 }
 
-/** `failures`: failed attempts to write during the request, by reason. */
+/** Reply to a request. `failures` are the failed write attempts during the request, by reason. */
 export type StoreReply = { readonly failures?: readonly (readonly [reason: string, count: number])[] } & StoreAnswer;
 
 type StoreAnswer =
@@ -91,7 +91,7 @@ export function unpackPart(bytes: Uint8Array): StoredPart {
   return packr.unpack(bytes) as StoredPart;
 }
 
-/** Packs into its own bytes, which can be transferred without a copy. */
+/** Packs a value into its own bytes, which can be transferred without a copy. */
 function own(value: StoredPart | readonly EntityWrite[]): Uint8Array {
   return new Uint8Array(packr.pack(value, RESET_BUFFER_MODE));
 }

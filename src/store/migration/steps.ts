@@ -21,12 +21,12 @@ export interface MigrationStep {
  * since 1970. `memberships` is a JSON array of KeptMembership (core/item.ts). last_known deliberately has a rowid and a
  * separate index: rows of 490 bytes in random order of ids are inserted at 200,000 per second. Clustered on the key
  * (WITHOUT ROWID), the rate is 90,000 per second with four times as much to checkpoint.
- * 2. Settings of the hub itself, one of which changes every minute, are not entities: without them `entity` is what the
+ * 2. Settings of the hub, one of which changes every minute, have a table of their own: without them `entity` is what the
  * API lists. `migration` records the time of each migration and its backup.
  * 3. `collision` contains the colliding pairs of trackables: `id` is a JSON array of their ids, `bodies` one of their
  * motions at the start.
  * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: the number of commits, and the lock file of its
- * hubs (running_mark.ts, lock.ts).
+ * hubs (dirty_flag.ts, lock.ts).
  * 5. `row_log` receives rows of last_known and collision in arrival order, before they are moved to their tables (row_log.ts, core/row_bytes.ts).
  */
 export const STEPS: readonly MigrationStep[] = [
