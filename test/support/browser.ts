@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, type TestContext } from 'node:test';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { once } from './once.ts';
 import { openTestHub, type TestHub, type TestSettings } from './running_hub.ts';
 import { borrowHub } from './shared_hubs.ts';
 
@@ -10,8 +11,8 @@ const CHROMIUM = process.env['HUB_CHROMIUM'] ?? '/usr/bin/chromium';
 /** Reason why tests with a browser cannot run; undefined if they can. */
 export const WITHOUT_BROWSER = existsSync(CHROMIUM) ? undefined : `needs a browser at ${CHROMIUM}`;
 
-// The builder is plain JavaScript, so its type is declared here.
-const { ensureBuilt } = (await import(new URL('../../src/build_ui.mjs', import.meta.url).href)) as {
+/** Builds the web UI if it is older than its sources. The builder is plain JavaScript, so its type is declared here. */
+export const { ensureBuilt } = (await import(new URL('../../src/build_ui.mjs', import.meta.url).href)) as {
   ensureBuilt(): void;
 };
 
@@ -34,10 +35,17 @@ const ARGUMENTS = [
 /** Timeout for updates of a page. A busy machine may need a multiple of the usual time. */
 const PATIENCE_MS = 30_000;
 
-let browser: Promise<Browser> | undefined;
+/** Playwright's own test runner reuses a context by this method, which empties it. A new context takes 0.7 s of CPU time. */
+interface ReusingBrowser extends Browser {
+  _newContextForReuse(options: BrowserContextOptions): Promise<BrowserContext>;
+}
 
-/** Contexts opened by each test. They are closed before the hub, because open pages would report errors. */
-const contexts = new WeakMap<TestContext, BrowserContext[]>();
+let browser: Promise<Browser> | undefined;
+/** Whether a test is using the context that tests share. */
+let isShared = false;
+
+/** For each test, the functions that empty or close its pages. */
+const leaving = new WeakMap<TestContext, (() => Promise<void>)[]>();
 
 // Registered at the top level: inside `openBrowser` it would run after the first test that opens the browser.
 after(async () => (await browser)?.close());
@@ -46,6 +54,11 @@ after(async () => (await browser)?.close());
 export function openBrowser(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
   return browser;
+}
+
+/** Empties or closes the pages that a test has opened, which must happen before the hub closes: they would report errors. */
+export async function leavePages(t: TestContext): Promise<void> {
+  await Promise.all((leaving.get(t) ?? []).map((leave) => leave()));
 }
 
 /**
@@ -58,7 +71,7 @@ export async function openUiHub(
   options?: { readonly folder: string },
 ): Promise<TestHub> {
   ensureBuilt();
-  t.after(() => Promise.all((contexts.get(t) ?? []).map((context) => context.close())));
+  t.after(() => leavePages(t));
   if (options === undefined) return (await borrowHub(t, settings)).now;
   const hub = await openTestHub(settings, options);
   t.after(hub.close);
@@ -85,29 +98,52 @@ export interface PageOptions {
  */
 export async function openPage(t: TestContext, url: string, options: PageOptions = {}): Promise<Page> {
   const { width = 1280, height = width < 500 ? 844 : 800, theme = 'light', mayFail = false } = options;
-  const { locale = 'en-US', timezoneId } = options;
-  const serviceWorkers = options.keepsShell === true ? 'allow' : 'block';
-  const context = await (await openBrowser()).newContext({
+  const { locale = 'en-US', timezoneId, keepsShell = false } = options;
+  const { context, page, leave } = await openContext(keepsShell, {
     viewport: { width, height },
     colorScheme: theme,
-    serviceWorkers,
+    serviceWorkers: keepsShell ? 'allow' : 'block',
     locale,
     ...(timezoneId !== undefined && { timezoneId }),
   });
-  contexts.set(t, [...(contexts.get(t) ?? []), context]);
+  leaving.set(t, [...(leaving.get(t) ?? []), leave]);
   context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.stack ?? error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') problems.push(message.text());
   });
   t.after(async () => {
-    await context.close();
+    await leave();
     if (!mayFail) assert.deepEqual(problems, []);
   });
   await page.goto(url);
   return page;
+}
+
+/** Returns the context that tests share, emptied, or a new one if the page needs its own or a page of the same test has it. */
+async function openContext(needsOwn: boolean, options: BrowserContextOptions) {
+  const opened = await openBrowser();
+  if (needsOwn || isShared) {
+    const context = await opened.newContext(options);
+    return { context, page: await context.newPage(), leave: () => context.close() };
+  }
+  isShared = true;
+  const context = await (opened as ReusingBrowser)._newContextForReuse(options);
+  await context.clearPermissions();
+  await context.setOffline(false);
+  const page = context.pages()[0] ?? (await context.newPage());
+  // Emptying keeps the cache of responses, but tests count requests.
+  const session = await context.newCDPSession(page);
+  await session.send('Network.clearBrowserCache');
+  await session.detach();
+  const leave = once(async () => {
+    const [first, ...others] = context.pages();
+    for (const other of others) await other.close();
+    await first?.goto('about:blank');
+    isShared = false;
+  });
+  return { context, page, leave };
 }
 
 /** Resolves when `holds` returns true. It is evaluated once per animation frame of the page. */
