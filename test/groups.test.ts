@@ -37,12 +37,6 @@ test('LONG names only test files that would be unit tests without it', () => {
   }
 });
 
-test('No unit test has hooks for the tests of other files', () => {
-  const texts = new Map(FILES.map((file) => [file.path, file.text]));
-  const found = testsIn(FILES, 'unit').filter((path) => /^(before|after)Each\(/m.test(texts.get(path) ?? ''));
-  assert.deepEqual(found, [], 'unit tests share processes: put hooks into a describe');
-});
-
 test('A whole run caches the stripped TypeScript of every folder', () => {
   const text = readFileSync(`${ROOT}test/stripped.mjs`, 'utf8');
   const [, kept = ''] = /^const SOURCES = \[(.+)\];$/m.exec(text) ?? [];

@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
@@ -8,11 +8,21 @@ import { ROOT, readSourceFiles } from './tidy/source_file.ts';
 
 /** Processes at the same time. Most wait now and then: two would leave cores idle. */
 const TOGETHER: Readonly<Record<Group, number>> = { unit: 3, system: 4, ui: 4, slow: 2 };
-/** Processes of the unit tests, which load the hub's code once for many files. */
-const SHARES = 6;
-/** Limit for one file, or one share. */
+/**
+ * Number of processes that the files of a group share. A process of its own costs a file one second of CPU time for loading
+ * the hub's code, and more for a hub or a browser. Fewer processes leave cores idle while the last one runs.
+ */
+const SHARES: Readonly<Record<Group, number>> = { unit: 6, system: 36, ui: 16, slow: Number.POSITIVE_INFINITY };
+/** Modules that keep hubs or a browser for the next file of the process. */
+const COMMON: Readonly<Record<Group, readonly string[]>> = {
+  unit: [],
+  system: ['test/support/shared_hubs.ts'],
+  ui: ['test/support/shared_hubs.ts', 'test/support/browser.ts', 'test/hub-ui/signed_site.ts'],
+  slow: [],
+};
+/** Timeout for one file. */
 const TIMEOUTS_MS: Readonly<Record<Group, number>> = {
-  unit: 600_000,
+  unit: 300_000,
   system: 300_000,
   ui: 300_000,
   slow: 1_200_000,
@@ -37,7 +47,11 @@ interface EventData {
   readonly success: boolean;
   readonly duration_ms: number;
   readonly counts: Readonly<Record<string, number>>;
-  readonly details: { readonly duration_ms: number; readonly type?: string };
+  readonly details: {
+    readonly duration_ms: number;
+    readonly type?: string;
+    readonly error?: { readonly failureType?: string };
+  };
 }
 
 /**
@@ -69,7 +83,7 @@ class GroupRun {
   readonly failures: TestEvent[] = [];
   /** Reasons of skipped tests, and how many were skipped for each. */
   readonly skipped = new Map<string, number>();
-  /** Milliseconds by file: of its process, or in a share the sum of its tests. */
+  /** Milliseconds by file, without its import. */
   readonly tookMs = new Map<string, number>();
   /** Output of processes that have not ended yet, and of those that have failed. */
   readonly #output = new Map<string, string>();
@@ -88,16 +102,17 @@ class GroupRun {
   }
 
   async play(): Promise<void> {
-    const shares = this.group === 'unit' ? shareOut(this.#files, SHARES) : undefined;
-    const paths = shares?.paths ?? this.#files;
+    const timeoutMs = TIMEOUTS_MS[this.group];
+    const count = Math.min(SHARES[this.group], this.#files.length);
+    const { paths, remove } = shareOut(this.#files, { count, common: COMMON[this.group], timeoutMs });
     print(`${this.group.padEnd(7)} ${this.#files.length} files`);
-    const timer = setInterval(() => this.#printProgress(paths.length), PROGRESS_MS);
-    const files = paths.map((path) => resolve(ROOT, path));
-    const options = { files, concurrency: TOGETHER[this.group], timeout: TIMEOUTS_MS[this.group] };
+    const timer = setInterval(() => this.#printProgress(), PROGRESS_MS);
+    // A failed test may leave a hub open, which would keep the process running until the timeout.
+    const options = { files: [...paths], concurrency: TOGETHER[this.group], timeout: 2 * timeoutMs, forceExit: true };
     for await (const event of run(options)) this.#take(event as unknown as TestEvent);
     clearInterval(timer);
-    this.#printProgress(paths.length);
-    shares?.remove();
+    this.#printProgress();
+    remove();
   }
 
   #take(event: TestEvent): void {
@@ -112,37 +127,35 @@ class GroupRun {
 
   #takeTest(event: TestEvent, file: string | undefined): void {
     const { type, data } = event;
-    const isTest = data.details.type !== 'suite';
+    const { details, nesting, name, skip } = data;
+    const isSuite = details.type === 'suite';
+    // Each file is a suite at the top level: see shareOut.
+    if (isSuite && nesting === 0) {
+      this.#filesDone++;
+      this.tookMs.set(name, details.duration_ms);
+    }
     if (type === 'test:fail') {
+      if (isSuite && details.error?.failureType === 'subtestsFailed') return;
       this.failures.push(event);
-      print(`✖ ${file ?? ''}: ${data.name}`);
-    } else if (isSkipped(data.skip)) {
-      const reason = typeof data.skip === 'string' ? data.skip : 'without a reason';
+      print(`✖ ${file ?? ''}: ${name}`);
+    } else if (isSkipped(skip)) {
+      const reason = typeof skip === 'string' ? skip : 'without a reason';
       this.skipped.set(reason, (this.skipped.get(reason) ?? 0) + 1);
-    } else if (isTest) {
+    } else if (!isSuite) {
       this.#passed++;
     }
-    // A share has a test of its own, which waits until its files are loaded.
-    if (data.nesting > 0 || file === undefined || file.startsWith('..') || this.group !== 'unit') return;
-    this.tookMs.set(file, (this.tookMs.get(file) ?? 0) + data.details.duration_ms);
   }
 
-  #takeSummary({ success, duration_ms }: EventData, file: string | undefined): void {
-    if (file === undefined) {
-      this.#isCounted = true;
-      return;
-    }
-    this.#filesDone++;
-    if (this.group !== 'unit') this.tookMs.set(file, duration_ms);
-    if (success) this.#output.delete(file);
+  #takeSummary({ success }: EventData, file: string | undefined): void {
+    if (file === undefined) this.#isCounted = true;
+    else if (success) this.#output.delete(file);
   }
 
-  #printProgress(processes: number): void {
-    const done =
-      this.group === 'unit' ? `${this.#filesDone}/${processes} shares` : `${this.#filesDone}/${processes} files`;
+  #printProgress(): void {
     const skipped = [...this.skipped.values()].reduce((sum, count) => sum + count, 0);
     const counts = `${this.#passed} passed, ${this.failures.length} failed, ${skipped} skipped`;
-    print(`${this.group.padEnd(7)} ${done}, ${counts}, ${seconds(performance.now() - this.#startedMs)}`);
+    const files = `${this.#filesDone}/${this.#files.length} files`;
+    print(`${this.group.padEnd(7)} ${files}, ${counts}, ${seconds(performance.now() - this.#startedMs)}`);
   }
 
   /** Output of the processes of failed files, without the results of their tests. */

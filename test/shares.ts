@@ -10,35 +10,44 @@ export interface Shares {
   remove(): void;
 }
 
+export interface ShareOptions {
+  readonly count: number;
+  /** Modules imported before the files, so that their hooks run after the last file. */
+  readonly common: readonly string[];
+  /** Timeout for each test file. */
+  readonly timeoutMs: number;
+}
+
 /**
- * Writes files that import a share of the test files each. A file that cannot be imported is a test that fails. The first
- * test lasts until all files are there: importing delays tests that wait for sockets and timers.
+ * Writes files, each of which imports a share of the test files. Every test file becomes a suite named by its path, so that
+ * its hooks apply only to its own tests. A file that cannot be imported is a failed suite. The first test lasts until all
+ * files are imported, because importing delays tests that wait for sockets and timers.
  */
-export function shareOut(files: readonly string[], count: number): Shares {
+export function shareOut(files: readonly string[], { count, common, timeoutMs }: ShareOptions): Shares {
   const folder = mkdtempSync(join(tmpdir(), 'hub-tests-'));
+  const urlOf = (path: string) => pathToFileURL(join(ROOT, path)).href;
   const paths = Array.from({ length: count }, (_, share) => {
-    const urls = files
-      .filter((_file, index) => index % count === share)
-      .map((path) => pathToFileURL(join(ROOT, path)).href);
+    const urls = files.filter((_file, index) => index % count === share).map((path) => [path, urlOf(path)]);
     const path = join(folder, `share_${share + 1}.test.mjs`);
-    writeFileSync(path, SHARE.replace('[]', JSON.stringify(urls, undefined, 2)));
+    const imports = common.map((each) => `import '${urlOf(each)}';\n`).join('');
+    writeFileSync(path, imports + textOf(urls, timeoutMs));
     return path;
   });
   return { paths, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-const SHARE = `import { test } from 'node:test';
+/** Imports one file at a time: a module that is evaluated while another one waits could register its tests in the wrong suite. */
+const textOf = (
+  urls: readonly (readonly string[])[],
+  timeoutMs: number,
+): string => `import { describe, test } from 'node:test';
 
 const loading = Promise.withResolvers();
 test('The files of a share are loaded', () => loading.promise);
-for (const url of []) {
-  try {
-    await import(url);
-  } catch (error) {
-    test(url, () => {
-      throw error;
-    });
-  }
+for (const [path, url] of ${JSON.stringify(urls, undefined, 2)}) {
+  await new Promise((loaded) => {
+    describe(path, { timeout: ${timeoutMs} }, () => import(url).finally(loaded));
+  });
 }
 loading.resolve();
 `;

@@ -7,10 +7,12 @@ import { ROUTES } from '../../src/api/routes/routes.ts';
 import { openTestHub, type TestHub, type TestSettings } from './running_hub.ts';
 
 /**
- * Hubs that the tests of a file reuse, because starting a hub takes longer than most tests. Each test gets a hub
+ * Hubs that the tests of a process reuse, because starting a hub takes longer than most tests. Each test gets a hub
  * without entities and connections. Its log, its counters and other files in its folder persist.
  */
 const hubs: { readonly key: string; readonly hub: RestartableHub; isFree: boolean }[] = [];
+/** Maximum number of hubs that no test is using. Each takes about 100 MB. */
+const FREE_MAX = 4;
 
 after(() => Promise.all(hubs.map(({ hub }) => hub.close())));
 
@@ -24,6 +26,12 @@ export async function borrowHub(t: TestContext, settings: TestSettings = {}): Pr
   t.after(async () => {
     await borrowed.hub.now.closeSockets();
     borrowed.isFree = true;
+    // Most recently used last.
+    hubs.push(...hubs.splice(hubs.indexOf(borrowed), 1));
+    const free = hubs.filter(({ isFree }) => isFree);
+    if (free.length <= FREE_MAX) return;
+    hubs.splice(hubs.indexOf(free[0]!), 1);
+    await free[0]!.hub.close();
   });
   if (free !== undefined) await empty(borrowed.hub.now);
   return borrowed.hub;
@@ -64,10 +72,12 @@ export class RestartableHub {
 }
 
 /** Deletes all entities and state of a hub through its API, and waits for completion. */
-async function empty(hub: TestHub): Promise<void> {
+export async function empty(hub: TestHub, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   for (const { method, path } of ROUTES) {
-    if (method === 'DELETE' && !path.includes(':')) assert.equal((await hub.delete(path)).status, 204, path);
+    if (method === 'DELETE' && !path.includes(':')) {
+      assert.equal((await hub.request(method, path, undefined, headers)).status, 204, path);
+    }
   }
-  assert.equal((await hub.put('/trackables/rules/locating', [])).status, 200);
+  assert.equal((await hub.request('PUT', '/trackables/rules/locating', [], headers)).status, 200);
   await hub.settle();
 }

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { test } from 'node:test';
+import { shareOut } from './shares.ts';
+import { ROOT } from './tidy/source_file.ts';
+
+const FILES = {
+  'hooks.mjs': `import { after, beforeEach, test } from 'node:test';
+await new Promise((resolve) => setTimeout(resolve, 20));
+beforeEach(() => console.log('before each'));
+after(() => console.log('after hooks.mjs'));
+test('one', () => {});
+test('two', () => {});`,
+  'plain.mjs': `import { test } from 'node:test';
+test('three', () => console.log('three'));`,
+  'hangs.mjs': `import { test } from 'node:test';
+test('four', () => new Promise((resolve) => setTimeout(resolve, 60_000)));`,
+};
+
+test('Files that share a process keep their hooks, and fail alone if they cannot be imported or take too long', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-shares-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
+  const names = ['hooks.mjs', 'missing.mjs', 'hangs.mjs', 'plain.mjs'];
+  const files = names.map((name) => relative(ROOT, join(folder, name)));
+  const { paths, remove } = shareOut(files, { count: 1, common: [], timeoutMs: 500 });
+  t.after(remove);
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const args = ['--test', '--test-force-exit', '--test-reporter=tap', ...paths];
+  const { stdout } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+  const results = stdout.match(/^(ok|not ok) \d+ - .+$/gm)?.map((line) => line.replaceAll(/ \d+ - (.*\/)?/g, ' '));
+  assert.deepEqual(results, [
+    'ok The files of a share are loaded',
+    'ok hooks.mjs',
+    'not ok missing.mjs',
+    'not ok hangs.mjs',
+    'ok plain.mjs',
+  ]);
+  assert.deepEqual(stdout.match(/^# (before each|after hooks.mjs|three)$/gm), [
+    '# before each',
+    '# before each',
+    '# after hooks.mjs',
+    '# three',
+  ]);
+});
