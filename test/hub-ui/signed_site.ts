@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../bench/process/free_port.ts';
 import { DEV } from '../auth/dev/people.ts';
-import { BROWSER_CLIENT, openIdentityProvider } from '../auth/identity_provider.ts';
+import { BROWSER_CLIENT, type IdentityProvider, openIdentityProvider } from '../auth/identity_provider.ts';
 import { CLIENT } from '../auth/issuer.ts';
-import { openUiHub } from '../support/browser.ts';
-import type { TestHub } from '../support/running_hub.ts';
+import { ensureBuilt, leavePages } from '../support/browser.ts';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { empty } from '../support/shared_hubs.ts';
 import { DOCK, HALL } from './ui_site.ts';
 
 interface SignedSite {
@@ -29,11 +30,46 @@ const SITE = [
   ['/fences', DOCK],
 ] as const;
 
-/** A hub with authorization, and the identity server of the development setup. */
-export async function openSignedSite(
-  t: TestContext,
-  { tokenSeconds, viewerMay = '', site = SITE, ports, pagePrefix = '' }: SignedSite = {},
-): Promise<TestHub> {
+/** A hub with authorization and its identity server. */
+interface Opened {
+  readonly hub: TestHub;
+  readonly provider: IdentityProvider;
+  close(): Promise<void>;
+}
+
+/** Sites that tests reuse, by their options, because opening one takes longer than most tests. */
+const shared = new Map<string, Promise<Opened>>();
+
+after(() => Promise.all([...shared.values()].map(async (opened) => (await opened).close())));
+
+/**
+ * Opens a hub with authorization and the identity server of the development setup. With given ports, the site is new;
+ * otherwise tests share it. It has the entities of `site` and no others.
+ */
+export async function openSignedSite(t: TestContext, options: SignedSite = {}): Promise<TestHub> {
+  const { site = SITE, ports, ...rest } = options;
+  ensureBuilt();
+  t.after(() => leavePages(t));
+  const key = JSON.stringify(rest);
+  const found = ports === undefined ? shared.get(key) : undefined;
+  const opening = found ?? open(options);
+  if (ports === undefined) shared.set(key, opening);
+  const { hub, provider, close } = await opening;
+  if (ports !== undefined) t.after(close);
+  const { password: client_secret } = DEV.clients['hub-release-client'];
+  const form = { grant_type: 'client_credentials', client_id: 'hub-release-client', client_secret, scope: 'openid' };
+  const answer = await fetch(provider.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
+  const { access_token: token } = (await answer.json()) as { readonly access_token: string };
+  const headers = { Authorization: `Bearer ${token}` };
+  if (found !== undefined) await empty(hub, headers);
+  for (const [path, body] of site) {
+    const { status, text } = await hub.request('POST', path, body, headers);
+    assert.equal(status, 201, text);
+  }
+  return hub;
+}
+
+async function open({ tokenSeconds, viewerMay = '', ports, pagePrefix = '' }: SignedSite): Promise<Opened> {
   const port = ports?.hub ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'hub-signin-'));
   const permissions = await readFile(new URL('../auth/dev/permissions.yaml', import.meta.url), 'utf8');
@@ -52,21 +88,13 @@ export async function openSignedSite(
     openid_browser_client_name: BROWSER_CLIENT,
     openid_clock_tolerance: 0,
   };
-  // Hooks run in registration order: close the page first, then the hub, then its dependencies.
-  const hub = await openUiHub(t, settings, { folder });
-  t.after(async () => {
+  const hub = await openTestHub(settings, { folder });
+  const close = async (): Promise<void> => {
+    await hub.close();
     await provider.close();
     await rm(folder, { recursive: true, force: true });
-  });
-  const { password: client_secret } = DEV.clients['hub-release-client'];
-  const form = { grant_type: 'client_credentials', client_id: 'hub-release-client', client_secret, scope: 'openid' };
-  const answer = await fetch(provider.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
-  const { access_token: token } = (await answer.json()) as { readonly access_token: string };
-  for (const [path, body] of site) {
-    const { status, text } = await hub.request('POST', path, body, { Authorization: `Bearer ${token}` });
-    assert.equal(status, 201, text);
-  }
-  return hub;
+  };
+  return { hub, provider, close };
 }
 
 /** Signs in as a user of the development setup. */
