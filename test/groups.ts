@@ -43,6 +43,8 @@ export const LONG: Readonly<Record<string, string>> = {
 
 /** Files that only `npm run test:slow` runs, and the reason. The reason names a quick file that covers a part of the same behavior. */
 export const SLOW: Readonly<Record<string, string>> = {
+  'test/bench/smoke_long.test.ts':
+    'measures a broker and a day of the past; smoke.test.ts of that folder measures two profiles in the same way',
   'test/clients/generated_go.test.ts':
     'downloads a generator, and compiles; test/contract/for_generators.test.ts checks the documents',
   'test/clients/generated_python.test.ts':
@@ -80,6 +82,10 @@ export const SLOW: Readonly<Record<string, string>> = {
   'test/hub-ui/accessibility.test.ts':
     'checks each page in each width, theme and language; keyboard.test.ts of that folder checks the map',
   'test/hub-ui/event_memory.test.ts': 'sends events until memory would have grown',
+  'test/hub-ui/import_files.test.ts':
+    'imports each kind of file in a browser; import_drawings.test.ts of that folder imports drawings, and formats.test.ts the other kinds without a browser',
+  'test/hub-ui/setup_zones.test.ts':
+    'draws and places zones in a browser; setup_fences.test.ts of that folder draws on the same map, and drawn_features.test.ts moves zones without a browser',
   'test/store/wide_column_contract.test.ts':
     'starts Cassandra, which is downloaded; contract.test.ts of that folder checks the other stores',
   'test/store/widecolumn/failures.test.ts':

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { german } from '../../src/hub-ui/languages/de.ts';
 import { violationsIn } from '../support/axe.ts';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import { at, GATE, openRecordedHub } from './history_site.ts';
 import { openSignedSite } from './signed_site.ts';
 import { CELLAR, createSite, DOCK, FORKLIFT, HALL, move } from './ui_site.ts';
 
@@ -190,4 +191,24 @@ test('axe finds no violation on the sign-in page', { skip }, async (t) => {
   const page = await openPage(t, `${hub.origin}/hub-ui/`, { mayFail: true });
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
   assert.deepEqual(await violationsIn(page), []);
+});
+
+test('History views meet accessibility rules and fit on a phone', { skip }, async (t) => {
+  const hub = await openRecordedHub(t);
+  const views = [
+    [`?t=${at(60)}&sel=trackables:${FORKLIFT.id}`, /Dock A/],
+    [`?t=${at(1_500)}&sel=fences:${GATE.id}&layers=trackables,fences,heat,zones`, /Median stay/],
+    [`flows?until=${at(3_600)}`, /From fence to fence/],
+  ] as const;
+  for (const [theme, width] of [['light', 1280] as const, ['dark', 1280] as const, ['light', 390] as const]) {
+    const page = await openPage(t, `${hub.origin}/hub-ui/`, { theme, width });
+    for (const [path, text] of views) {
+      await page.goto(`${hub.origin}/hub-ui/${path}`);
+      await page.getByText(text).first().waitFor();
+      assert.deepEqual(await violationsIn(page), [], `${path} ${theme} ${width}`);
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      assert.equal(await page.evaluate(overflow), 0, path);
+    }
+    await page.close();
+  }
 });

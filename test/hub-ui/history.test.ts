@@ -16,7 +16,6 @@ import {
   openRecordedHub,
   recordCrowd,
   START_MS,
-  violationsOf,
 } from './history_site.ts';
 import { createSite, DOCK, earth, move } from './ui_site.ts';
 
@@ -269,26 +268,6 @@ test('An error of a history query is shown, and the query is retried', { skip },
   isRefused = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await counts(page, '2 trackables');
-});
-
-test('History views meet accessibility rules and fit on a phone', { skip }, async (t) => {
-  const hub = await openRecordedHub(t);
-  const views = [
-    [`?t=${at(60)}&sel=trackables:${FORKLIFT.id}`, /Dock A/],
-    [`?t=${at(1_500)}&sel=fences:${GATE.id}&layers=trackables,fences,heat,zones`, /Median stay/],
-    [`flows?until=${at(3_600)}`, /From fence to fence/],
-  ] as const;
-  for (const [theme, width] of [['light', 1280] as const, ['dark', 1280] as const, ['light', 390] as const]) {
-    const page = await openPage(t, `${hub.origin}/hub-ui/`, { theme, width });
-    for (const [path, text] of views) {
-      await page.goto(`${hub.origin}/hub-ui/${path}`);
-      await page.getByText(text).first().waitFor();
-      assert.deepEqual(await violationsOf(page), [], `${path} ${theme} ${width}`);
-      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-      assert.equal(await page.evaluate(overflow), 0, path);
-    }
-    await page.close();
-  }
 });
 
 test('A damaged file is reported as missing, and the rest is shown', { skip }, async (t) => {

@@ -1,6 +1,4 @@
 import type { TestContext } from 'node:test';
-import axe from 'axe-core';
-import type { Page } from 'playwright-core';
 import { openUiHub } from '../support/browser.ts';
 import type { TestHub } from '../support/running_hub.ts';
 import { createSite, DOCK, FORKLIFT } from './ui_site.ts';
@@ -105,13 +103,6 @@ export async function recordCrowd(hub: TestHub): Promise<void> {
     if (status !== 204) throw new Error(text);
   }
   await hub.settle();
-}
-
-/** Violations that axe finds on a page: rules, and the elements that break them. */
-export async function violationsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  const found = (await page.evaluate('axe.run(document)')) as axe.AxeResults;
-  return found.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
 }
 
 export { FORKLIFT };
