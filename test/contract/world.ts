@@ -174,6 +174,7 @@ export async function restore(hub: TestHub): Promise<void> {
   const put = await hub.put('/providers/tag-1/location', location);
   assert.equal(put.status, 204, put.text);
   if (!COLLECTIONS.has('/alerts/rules')) return;
+  await untilImported(hub);
   IDS['view_id'] = await firstOf(hub, '/views', mapView);
   IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
   // It is raised a moment after its rule is created, and stays when the rule is deleted.
@@ -184,6 +185,16 @@ export async function restore(hub: TestHub): Promise<void> {
     await hub.settle();
   }
   assert.fail('no alert was raised');
+}
+
+/** Waits until the import that a call has started is over: there is one at a time. */
+async function untilImported(hub: TestHub): Promise<void> {
+  for (let left = LOOKS; left > 0; left--) {
+    const { began_at: began, ended_at: ended } = (await hub.get('/import')).body;
+    if (began === undefined || ended !== undefined) return;
+    await hub.settle();
+  }
+  assert.fail('an import does not end');
 }
 
 /** Returns the id of the first object of a list, and creates one if the list is empty. */

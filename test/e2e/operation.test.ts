@@ -115,7 +115,7 @@ describe('a hub reports', () => {
       const { body, text } = await hub.get(`${hub.origin}/hub/${version}/health/system`);
       const names = ['hub_id', 'hub_name', 'uptime', 'date', 'iso_24730_connections', 'database', 'config'];
       assert.deepEqual(Object.keys(body), names);
-      assert.ok(Number.isInteger(body.uptime) && body.uptime >= 0 && body.uptime < 60);
+      assert.ok(Number.isInteger(body.uptime) && body.uptime >= 0 && body.uptime < 600);
       assert.match(body.date, TIME);
       assert.equal(body.iso_24730_connections, 0);
       assert.equal(body.database.state, 'ok');
@@ -290,8 +290,9 @@ describe('a restarted hub', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  test('continues its counters, knows the active objects, and keeps its trial', async () => {
+  test('continues its counters, knows the active objects, and keeps its trial', async (t) => {
     const first = await openTestHub({}, { folder });
+    t.after(first.close);
     await setUp(first);
     const collisions = await first.subscribe('collision_events');
     await drive(first);
@@ -305,24 +306,21 @@ describe('a restarted hub', () => {
     await first.close();
 
     const second = await openTestHub({}, { folder });
-    try {
-      const { body: after } = await second.get('/stats/consumption/current');
-      const { uptime: _then, range: then, ...kept } = before.statistics;
-      const { uptime: _now, range: now, ...found } = after.statistics;
-      assert.deepEqual(found, kept);
-      assert.ok(found.locationupdates_processed >= 7);
-      assert.equal(now.from, then.from);
-      assert.equal(after.id, before.id);
-      assert.deepEqual(after.config, before.config);
-      assert.equal(after.config.locationproviders_no_active, 3);
-      assert.deepEqual((await second.get('/license/lease')).body, trial.body);
-      await second.put('/providers/tag-1/location', at(50));
-      await second.settle();
-      const { body: more } = await second.get('/stats/consumption/current');
-      assert.equal(more.statistics.locationupdates_processed, found.locationupdates_processed + 1);
-      assert.deepEqual(second.logged, []);
-    } finally {
-      await second.close();
-    }
+    t.after(second.close);
+    const { body: after } = await second.get('/stats/consumption/current');
+    const { uptime: _then, range: then, ...kept } = before.statistics;
+    const { uptime: _now, range: now, ...found } = after.statistics;
+    assert.deepEqual(found, kept);
+    assert.ok(found.locationupdates_processed >= 7);
+    assert.equal(now.from, then.from);
+    assert.equal(after.id, before.id);
+    assert.deepEqual(after.config, before.config);
+    assert.equal(after.config.locationproviders_no_active, 3);
+    assert.deepEqual((await second.get('/license/lease')).body, trial.body);
+    await second.put('/providers/tag-1/location', at(50));
+    await second.settle();
+    const { body: more } = await second.get('/stats/consumption/current');
+    assert.equal(more.statistics.locationupdates_processed, found.locationupdates_processed + 1);
+    assert.deepEqual(second.logged, []);
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { loadConfig, readConfigFile } from '../../src/config/load.ts';
 import { type HubDeps, openHub } from '../../src/hub/hub.ts';
 import { type Machine, thisMachine } from '../../src/hub/machine.ts';
+import { once } from './once.ts';
 import { SocketClient } from './socket_client.ts';
 import {
   type Logged,
@@ -79,12 +80,13 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
   const closeSockets = async (): Promise<void> => {
     await Promise.all(sockets.splice(0).map((client) => client.close()));
   };
-  const close = async (): Promise<void> => {
+  // Tests that close their hub register `close` with `t.after` as well, in case they fail before.
+  const close = once(async (): Promise<void> => {
     await closeSockets();
     agent.destroy();
     await hub.close();
     if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
-  };
+  });
   return {
     hub,
     folder,
