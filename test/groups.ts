@@ -68,6 +68,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'makes random requests for a minute; reference_api.test.ts of that folder makes each request once',
   'test/durability/cluster_crash.test.ts':
     'plays crash rounds of a cluster; test/cluster/hub_processes.test.ts has one crash',
+  'test/durability/lost_files.test.ts':
+    'starts processes of hubs on lost and changed files; damage.test.ts, unclean_end.test.ts and lock.test.ts of test/store/ have the faults without hubs',
   'test/durability/wide_column.test.ts':
     'starts Cassandra, which is downloaded; crash.test.ts of that folder has the same rounds on SQLite',
   'test/hardening/fence_memory.test.ts':
@@ -81,9 +83,13 @@ export const SLOW: Readonly<Record<string, string>> = {
   'test/history/other_program.test.ts': 'downloads Python packages; whole_csv.test.ts of that folder reads the rows',
   'test/hub-ui/accessibility.test.ts':
     'checks each page in each width, theme and language; keyboard.test.ts of that folder checks the map',
+  'test/hub-ui/cluster.test.ts':
+    'kills hubs of clusters below pages; live_socket.test.ts of that folder reconnects without a browser, and operator.test.ts shows it',
   'test/hub-ui/event_memory.test.ts': 'sends events until memory would have grown',
   'test/hub-ui/import_files.test.ts':
     'imports each kind of file in a browser; import_drawings.test.ts of that folder imports drawings, and formats.test.ts the other kinds without a browser',
+  'test/hub-ui/installed.test.ts':
+    'restarts hubs below installed pages; prefix.test.ts of that folder installs the shell below a path',
   'test/hub-ui/setup_zones.test.ts':
     'draws and places zones in a browser; setup_fences.test.ts of that folder draws on the same map, and drawn_features.test.ts moves zones without a browser',
   'test/store/wide_column_contract.test.ts':
