@@ -7,7 +7,7 @@ export interface SourceLog {
 
 const MINUTE_MS = 60_000;
 
-/** Forwards one warning a minute; the next one reports the number of suppressed ones. */
+/** Forwards one warning per minute. The next one contains the number of suppressed warnings. */
 export class ThrottledWarning {
   readonly #log: SourceLog;
   #quietUntilMs = Number.NEGATIVE_INFINITY;

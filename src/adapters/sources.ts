@@ -7,7 +7,7 @@ import { RtlsConnection } from './iso24730/connection.ts';
 import type { ConnectionStatus } from './iso24730/connection_status.ts';
 import type { SourceLog } from './log_throttle.ts';
 
-/** A configured server: `zone_id` or `foreign_id` names the zone of its coordinates. */
+/** A configured server. `zone_id` or `foreign_id` refers to the zone of its coordinates. */
 export interface RtlsStreamSettings {
   readonly host: string;
   readonly port: number;
@@ -26,9 +26,9 @@ export interface SourcesNeeds {
   schedule(delayMs: number, callback: () => void): () => void;
   /** In [0, 1). */
   random(): number;
-  /** The id of the zone with that id or foreign id; undefined if there is no such zone. */
+  /** Returns the id of a zone given by id or foreign id; undefined if it does not exist. */
   zoneId(name: string): string | undefined;
-  /** Whether this hub connects to the server of a zone; default: to all. In a cluster one hub does. */
+  /** Whether this hub connects to the server of a zone; by default to all. In a cluster, one hub does. */
   opens?(zoneId: string): boolean;
 }
 
@@ -36,18 +36,18 @@ export interface SourcesNeeds {
 export interface AdapterSources {
   /** Connects to the configured servers that this hub opens. */
   start(): void;
-  /** Reassigns connections: closes those now owned by another hub, and opens those now owned by this hub. */
+  /** Re-evaluates ownership: closes connections that another hub owns now, and opens those that this hub owns. */
   changed(): void;
   /** Updates a zone; undefined if it was deleted. */
   zone(id: string, zone: Zone | undefined): void;
   /** Accepts a body of Cisco notifications; see CiscoWebhook.accept. */
   acceptCisco(body: unknown): Promise<void> | undefined;
-  /** Status of each server that this hub opens, in order. */
+  /** Returns the status of each server to which this hub connects, in order. */
   status(): readonly ConnectionStatus[];
   close(): void;
 }
 
-/** Creates the adapters. All their locations go through the common ingest. */
+/** Creates the adapters, which pass all locations to the common ingest. */
 export function openSources({ streams, ingest, log, now, ...needs }: SourcesNeeds): AdapterSources {
   const { timeOfDay, schedule, random, zoneId, opens = () => true } = needs;
   const cisco = new CiscoWebhook({
@@ -88,7 +88,7 @@ export function openSources({ streams, ingest, log, now, ...needs }: SourcesNeed
     changed,
     zone(id, zone) {
       cisco.zone(id, zone);
-      // A foreign id may now refer to the zone, or no longer.
+      // A configured foreign id may refer to another zone now.
       changed();
     },
     acceptCisco: (body) => cisco.accept(body),

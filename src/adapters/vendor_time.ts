@@ -3,9 +3,9 @@ import { parseTime } from '../model/time.ts';
 const FORM = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,:](\d+))?(?:[Zz]|([+-])(\d{1,2})(?::?(\d\d))?)?$/;
 
 /**
- * Parses a date and time as positioning systems write it: separated by a T or a blank, the fraction after a point, a
- * comma or a colon, an offset that may lack its colon, its minutes or a digit. Without an offset it is UTC. Returns
- * integer milliseconds since 1970; NaN if `text` is not such a time.
+ * Parses the date and time formats of positioning systems. Date and time are separated by a T or a blank, the fraction
+ * follows a point, a comma or a colon, and the offset may lack its colon, its minutes or a digit. Without an offset,
+ * the time is UTC. Returns integer milliseconds since 1970; NaN if `text` is not such a time.
  */
 export function readVendorTime(text: string): number {
   const found = FORM.exec(text);

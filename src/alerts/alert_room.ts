@@ -2,17 +2,17 @@ import { type Alert, SEVERITIES } from '../model/alert.ts';
 import { isOpen } from './alert_state.ts';
 
 /**
- * The room for alerts. The hub stores a bounded number of them. Severities share the room of open alerts so that many
- * alerts of little importance never displace an important one:
+ * Capacity for alerts. The hub stores a limited number of alerts. Severities share the capacity for open alerts, so
+ * that many unimportant alerts never displace an important one:
  *
- *   severity   open alerts of this and lesser severities   when that room is full
+ *   severity open alerts of this and lower severities when that capacity is exhausted
  *   ---------  ------------------------------------------  --------------------------------------------------------
  *   info       at most 50 %                                the oldest open info alert is removed
- *   warning    at most 80 %                                the oldest open info alert is removed, else not raised
- *   critical   all                                         the oldest open alert of the least severity below is
+ *   warning at most 80 % the oldest open info alert is removed, else not raised
+ *   critical all the oldest open alert of the lowest severity below is
  *                                                          removed, else not raised
  *
- * Cleared alerts take the rest, and the oldest of them is removed first.
+ * Cleared alerts use the remaining capacity; the oldest is removed first.
  */
 const SHARES: Readonly<Record<Severity, number>> = { info: 0.5, warning: 0.8, critical: 1 };
 
@@ -23,21 +23,21 @@ export type BySeverity = Readonly<Record<Severity, number>>;
 
 export const NONE: BySeverity = { info: 0, warning: 0, critical: 0 };
 
-/** The severities whose open alerts an alert displaces when its room is full, in order. */
+/** Severities whose open alerts an alert displaces if its capacity is exhausted, in order. */
 const DISPLACES: Readonly<Record<Severity, readonly Severity[]>> = {
   info: ['info'],
   warning: ['info'],
   critical: ['info', 'warning'],
 };
 
-/** How many open alerts of this and lesser severities fit into `max` alerts. */
+/** Returns the maximum number of open alerts of this and lower severities, given a total capacity of `max` alerts. */
 export function roomFor(severity: Severity, max: number): number {
   return Math.ceil(SHARES[severity] * max);
 }
 
 /**
- * Returns the alerts to remove before one of `severity` is added to `alerts` (oldest first, of which `max` are stored),
- * or undefined if it does not fit. With `onlyFree`, no open alert is removed.
+ * Returns the alerts to remove before an alert of `severity` is added to `alerts` (oldest first, at most `max`);
+ * undefined if it cannot be added. With `onlyFree`, no open alert is removed.
  */
 export function removalsFor(
   severity: Severity,
@@ -62,7 +62,7 @@ export function removalsFor(
   return excess > 0 ? [...removed, ...cleared.slice(0, excess)] : removed;
 }
 
-/** The sum for a severity and all lesser ones. */
+/** Returns the sum of the counts of a severity and all lower ones. */
 function upTo(severity: Severity, counts: BySeverity): number {
   return SEVERITIES.slice(0, SEVERITIES.indexOf(severity) + 1).reduce((sum, each) => sum + counts[each], 0);
 }

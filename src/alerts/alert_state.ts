@@ -2,21 +2,21 @@ import type { Alert, AlertRule } from '../model/alert.ts';
 import { formatTime } from '../model/time.ts';
 
 /**
- * State machine of one alert. An alert belongs to one rule and one subject: a fence, an object, both, or two
- * trackables. Its condition begins and ends by itself; users acknowledge and clear the alert.
+ * State machine of an alert. An alert belongs to one rule and one subject: a fence, an object, both, or two trackables.
+ * Events start and end its condition; users acknowledge and clear the alert.
  *
  *   state                    condition begins   condition ends      acknowledge     clear
  *   -----------------------  -----------------  ------------------  --------------  --------------
  *   none                     raised             -                   -               -
  *   raised                   -                  raised, over        acknowledged    cleared
- *   raised, over             raised, once more  -                   cleared         cleared, over
+ *   raised, over raised again - cleared cleared, over
  *   acknowledged             -                  cleared, over       acknowledged    cleared
  *   cleared                  -                  cleared, over       cleared         cleared
  *   cleared, over            a new alert        -                   cleared, over   cleared, over
  *
  * An alert stays open until it is acknowledged, even after its condition has ended. An acknowledged alert clears itself
- * when its condition ends. An alert cleared while its condition holds is raised again only after the condition has
- * ended once. A rule has at most one open alert per subject.
+ * when its condition ends. An alert that was cleared while its condition holds is raised again only after the condition
+ * has ended. A rule has at most one open alert per subject.
  */
 export type AlertSignal = 'begins' | 'ends' | 'acknowledge' | 'clear';
 
@@ -31,7 +31,7 @@ export interface AlertSubject {
 /** A trackable, or a provider. */
 export type MovingObject = Pick<AlertSubject, 'trackableId' | 'providerId'>;
 
-/** A new raised alert. */
+/** Returns a new raised alert. */
 export function raised(
   rule: AlertRule,
   subject: AlertSubject,
@@ -55,7 +55,7 @@ export function raised(
   };
 }
 
-/** Severity of the alerts of `rule`; `warning` by default. */
+/** Returns the severity of a rule's alerts; `warning` by default. */
 export function severityOf({ severity }: AlertRule): Alert['severity'] {
   return severity ?? 'warning';
 }
@@ -89,19 +89,19 @@ export function isOpen({ state }: Pick<Alert, 'state'>): boolean {
   return state !== 'cleared';
 }
 
-/** Whether the alert is closed: its condition, if it begins again, raises a new alert. */
+/** Whether the alert is closed, so that its condition raises a new alert if it begins again. */
 export function isClosed({ state, over_at: over }: Alert): boolean {
   return state === 'cleared' && over != null;
 }
 
-/** Map key of a rule and a subject. The two trackables of a collision may be in either order. */
+/** Returns the map key of a rule and a subject. The order of the two trackables of a collision does not matter. */
 export function subjectKey(ruleId: string, subject: AlertSubject): string {
   const { fenceId = '', trackableId = '', otherId = '', providerId = '' } = subject;
   const [one, other] = otherId !== '' && otherId < trackableId ? [otherId, trackableId] : [trackableId, otherId];
   return JSON.stringify([ruleId, fenceId, one, other, providerId]);
 }
 
-/** Map key of an object. Names its kind, as a provider may have the same id as a trackable. */
+/** Returns the map key of an object. Includes the kind, because a provider may have the same id as a trackable. */
 export function objectKey({ trackableId, providerId }: MovingObject): string {
   return providerId === undefined ? `trackable ${trackableId}` : `provider ${providerId}`;
 }

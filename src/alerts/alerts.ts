@@ -31,14 +31,14 @@ import { Watcher } from './watcher.ts';
  *
  * Without an enabled rule, the hub subscribes to nothing, queries nothing and sets no timer.
  *
- * In a cluster exactly one member watches: the owner of the collision stage. All members apply what it commits, so all
- * list the same alerts. A user's action at another member is committed as an action, which all members apply to their
- * lists at once; the watching member carries it out and deletes it together with committing the alert that results.
- * When the watching member fails, the ownership map names another one. It starts from the committed alerts, reads which
- * objects are inside and when objects were last seen, and continues. An entry or collision that begins during this gap
- * of some seconds raises no alert; conditions that last do.
+ * In a cluster exactly one member evaluates the rules: the owner of the collision stage. All members apply its commits,
+ * so all list the same alerts. A user's action at another member is committed as an action, which all members
+ * immediately apply to their lists. The evaluating member carries it out and, in one commit, deletes the action and
+ * stores the resulting alert. When that member fails, the ownership map names a successor. It starts from the committed
+ * alerts, reads which objects are inside of fences and when objects were last seen, and continues. An entry or
+ * collision that begins during this gap of some seconds raises no alert; lasting conditions do.
  *
- * A restart works the same way: open alerts are stored, and close when their conditions no longer hold. A condition
+ * A restart works the same way: open alerts are stored and close when their conditions no longer hold. A condition
  * whose alert was cleared while it held raises no new alert.
  */
 export interface AlertsDeps {
@@ -52,7 +52,7 @@ export interface AlertsDeps {
   /** Queries the shards. */
   read(query: Query): Promise<readonly QueryResult[]>;
   readonly commit: DocumentsDeps['commit'];
-  /** Whether this hub is the member that watches. */
+  /** Whether this hub is the member that evaluates the rules. */
   isWatcher(): boolean;
   warn(message: string, facts: object): void;
 }
@@ -63,13 +63,16 @@ export type AlertAction = 'acknowledge' | 'clear';
 const ALERTS_MAX = 1000;
 const ALERT = 'alert ';
 const ACT = 'alert_act ';
-/** Number of conditions that hold without an alert, counted by the watching member. Stored unless all are zero. */
+/**
+ * Name of the setting with the numbers of conditions that hold without an alert, as counted by the evaluating member.
+ * Stored unless all are zero.
+ */
 const NOT_RAISED = 'alerts_not_raised';
 const RETRY_MS = 2000;
 /** Maximum delay of a timer. A timer for a later deadline fires early and is set again. */
 const TIMER_MOST_MS = 3_600_000;
 
-/** A user's action on an alert at a member that does not watch, as it is stored. */
+/** A stored action of a user on an alert, from a member that does not evaluate the rules. */
 interface StoredAction {
   readonly act: AlertAction;
   readonly at: number;
@@ -102,7 +105,7 @@ export class Alerts {
     });
   }
 
-  /** Applies a stored setting; null if it was deleted. Returns false for a setting of another room. */
+  /** Applies a stored setting; null if it was deleted. Returns false if the setting is not about alerts. */
   apply(name: string, json: string | null): boolean {
     if (this.rules.apply(name, json)) return true;
     if (name === NOT_RAISED) {
@@ -118,13 +121,13 @@ export class Alerts {
     return true;
   }
 
-  /** Starts to watch. All stored settings must have been applied. */
+  /** Starts the evaluation. All stored settings must have been applied. */
   start(): void {
     this.#isStarted = true;
     this.refresh();
   }
 
-  /** Checks again which rules there are and whether this hub watches. */
+  /** Re-evaluates which rules are enabled, and whether this hub evaluates them. */
   refresh(): void {
     if (!this.#isStarted) return;
     if (!this.#deps.isWatcher()) {
@@ -142,25 +145,27 @@ export class Alerts {
     }
   }
 
-  /** Fences, trackables or providers have changed. */
+  /** Handles changes of fences, trackables or providers. */
   entitiesChanged(): void {
     if (this.#watcher.isWatching) this.#watcher.receive([{ what: 'changed' }]);
   }
 
-  /** All alerts with pending actions applied, newest first. */
+  /** Returns all alerts with pending actions applied, newest first. */
   list(): readonly Alert[] {
     const alerts = [...this.#stored.values()].map((alert) => this.#current(alert));
     return alerts.sort((one, other) => (one.raised_at < other.raised_at ? 1 : -1));
   }
 
-  /** Throws HUB_NOT_FOUND. */
+  /** Returns an alert. Throws HUB_NOT_FOUND. */
   get(id: string): Alert {
     const alert = this.#stored.get(id);
     if (alert !== undefined) return this.#current(alert);
     throw hubError('not_found', { kind: 'alert', id: `"${id}"` });
   }
 
-  /** Acknowledges or clears alerts; all open ones without `ids`. Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
+  /**
+   * Acknowledges or clears alerts; all open alerts if `ids` is absent. Rejects with HUB_NOT_FOUND or HUB_UNAVAILABLE.
+   */
   async act(act: AlertAction, ids?: readonly string[]): Promise<void> {
     for (const id of ids ?? []) this.get(id);
     const concerned = ids ?? this.list().flatMap((alert) => (isOpen(alert) ? [alert.id] : []));
@@ -174,7 +179,7 @@ export class Alerts {
     await this.#deps.commit(concerned.map((id) => [ACT + id, acted]));
   }
 
-  /** Previews the alerts that a rule would have now. Rejects with HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
+  /** Previews the alerts that a rule would have now. Rejects with HUB_BAD_REQUEST or HUB_UNAVAILABLE. */
   async preview(body: unknown): Promise<AlertPreview> {
     const rule = this.rules.checked(body);
     const { monotonicMs, now, entities } = this.#deps;
@@ -186,7 +191,7 @@ export class Alerts {
     return previewOf(rule, { nowMs, toWallClockMs: now() - nowMs, stays, lastSeen, entities });
   }
 
-  /** Number of open alerts, the most that are stored, and the number of conditions that hold without an alert. */
+  /** Returns the number of open alerts, the capacity, and the number of conditions that hold without an alert. */
   summary(): AlertSummary {
     const open = { ...NONE };
     for (const alert of this.#stored.values()) {
@@ -204,7 +209,7 @@ export class Alerts {
     return { rules: this.rules.list.length, states, raisedTotal, dropped, displaced, notRaised };
   }
 
-  /** Stops watching. Resolves when pending changes are committed, or their commit has failed. */
+  /** Stops the evaluation. Resolves when pending changes are committed, or their commit has failed. */
   async close(): Promise<void> {
     this.#isStarted = false;
     this.#stopWatching();
@@ -248,13 +253,13 @@ export class Alerts {
     });
   }
 
-  /** Makes this hub the watching member. */
+  /** Makes this hub the evaluating member. */
   #takeOver(): void {
     this.#state = watchState(this.#stored.values());
     this.#carryOut();
   }
 
-  /** Carries out actions of users at other members. */
+  /** Carries out actions that users took at other members. */
   #carryOut(): void {
     for (const [id, { act }] of this.#acts) {
       this.#step([{ what: act, ids: [id] }]);
@@ -295,7 +300,10 @@ export class Alerts {
     if (this.#dirty.size > 0 && this.#cancelRetry === undefined) this.#flushed().catch(() => undefined);
   }
 
-  /** Resolves when all changes so far are committed. Rejects with HUB_UNAVAILABLE; the commit is retried. */
+  /**
+   * Resolves when all changes so far are committed. Rejects with HUB_UNAVAILABLE if a commit fails, which is then
+   * retried.
+   */
   async #flushed(): Promise<void> {
     while (this.#dirty.size > 0 || this.#flushing !== undefined) {
       this.#flushing ??= this.#flush().finally(() => {
@@ -326,7 +334,7 @@ export class Alerts {
     }
   }
 
-  /** Writes for the document `name`. The write of an alert also deletes the action that it carries out. */
+  /** Returns the writes for a document. Writing an alert also deletes the action that it carries out. */
   #documentsOf(name: string, state: WatchState): readonly DefinedWrite[] {
     if (name === NOT_RAISED) {
       const counts = unraisedCounts(state);

@@ -15,7 +15,7 @@ import { type FenceStay, type LastSeen, lastSeenMs } from './watch_state.ts';
 /** Maximum number of matches returned. */
 const MATCHES_MAX = 100;
 
-/** Current state that a preview is computed from. */
+/** Current state from which a preview is computed. */
 export interface PreviewInput {
   readonly nowMs: number;
   /** Offset that converts monotonic time to wall-clock time. */
@@ -26,8 +26,9 @@ export interface PreviewInput {
 }
 
 /**
- * Preview of the alerts that `rule` would have now. For rules on entries and exits, the matches are the objects inside:
- * their entries would have been alerted, and their exits will be. Collisions are momentary and have no preview.
+ * Returns a preview of the alerts that `rule` would have now. For rules on entries and exits, the matches are the
+ * objects inside, because their entries would have raised alerts and their exits will. Collisions have no preview,
+ * since they are momentary.
  */
 export function previewOf(rule: AlertRule, now: PreviewInput): AlertPreview {
   const each = compileRule(rule);

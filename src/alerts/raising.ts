@@ -34,8 +34,8 @@ export function begin(
 }
 
 /**
- * Raises an alert and removes others if there is no room. Returns false without room. With `onlyFree`, removes no open
- * alert.
+ * Raises an alert, removing others if necessary. Returns false if there is no capacity. With `onlyFree`, removes no
+ * open alert.
  */
 function raise(
   state: WatchState,
@@ -51,7 +51,7 @@ function raise(
   return true;
 }
 
-/** Removes an alert to make room. An open alert leaves its condition without an alert while that holds. */
+/** Removes an alert to make room. If it is open, its condition is recorded as one without an alert. */
 function remove(state: WatchState, alert: Alert, { changes }: StepContext): void {
   state.alerts.delete(alert.id);
   changes.set(alert.id, undefined);
@@ -65,7 +65,7 @@ function remove(state: WatchState, alert: Alert, { changes }: StepContext): void
   state.unraised[severityOf(rule)].set(key, { rule, subject, count: alert.count ?? undefined });
 }
 
-/** Raises alerts for conditions that hold without one while there is free room, the most severe first. */
+/** Raises alerts for conditions without one as long as there is free capacity, the most severe first. */
 export function raiseUnraised(state: WatchState, context: StepContext): void {
   for (const severity of SEVERITIES.toReversed()) {
     const unraised = state.unraised[severity];
@@ -76,7 +76,7 @@ export function raiseUnraised(state: WatchState, context: StepContext): void {
   }
 }
 
-/** Replaces the rules of conditions without an alert by their current versions. */
+/** Updates the rules of conditions without an alert to their current versions. */
 export function updateUnraisedRules(state: WatchState): void {
   const rules = new Map(state.rules.map(({ rule }) => [rule.id, rule]));
   const all = SEVERITIES.flatMap((severity) => [...state.unraised[severity]]);

@@ -2,7 +2,7 @@ import type { AlertKind, AlertRule } from '../model/alert.ts';
 import { idKey } from '../model/id.ts';
 import type { MovingObject } from './alert_state.ts';
 
-/** Fences and objects of the site. */
+/** Lookup of fences and objects. */
 export interface EntityLookup {
   hasFence(id: string): boolean;
   trackable(id: string): WithProperties | undefined;
@@ -34,17 +34,17 @@ function keysOf(ids: readonly string[] | null | undefined): ReadonlySet<string> 
   return ids == null ? undefined : new Set(ids.map(idKey));
 }
 
-/** Whether a rule concerns trackables. */
+/** Whether a rule applies to trackables. */
 export function watchesTrackables({ object_type: type }: AlertRule): boolean {
   return type !== 'location_provider';
 }
 
-/** Whether a rule concerns location providers. */
+/** Whether a rule applies to location providers. */
 export function watchesProviders({ object_type: type }: AlertRule): boolean {
   return type === 'location_provider' || type === 'any';
 }
 
-/** Whether a rule concerns an object. False for an object that does not exist. */
+/** Whether a rule applies to an object. False for an object that does not exist. */
 export function concernsObject(
   each: CompiledRule,
   { trackableId, providerId }: MovingObject,
@@ -67,7 +67,7 @@ function hasProperty({ rule: { property } }: CompiledRule, found: WithProperties
   return Object.hasOwn(properties, property.name) && String(properties[property.name]) === String(property.value);
 }
 
-/** All objects of the kinds that a rule concerns. */
+/** Yields all objects of the kinds to which a rule applies. */
 export function* objectsFor({ rule }: CompiledRule, known: EntityLookup): Iterable<MovingObject> {
   if (watchesTrackables(rule)) for (const { id } of known.trackables()) yield { trackableId: id };
   if (watchesProviders(rule)) for (const { id } of known.providers()) yield { providerId: id };

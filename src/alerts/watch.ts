@@ -23,8 +23,8 @@ import {
 } from './watch_state.ts';
 
 /**
- * Evaluates events and due deadlines. Pure: reads no clock and waits for nothing. The caller must call again at
- * `nextMs` at the latest. `state` is modified and returned.
+ * Evaluates events and due deadlines. Modifies and returns `state`. Reads no clock and does no I/O. The caller must
+ * call it again at `nextMs` at the latest.
  */
 export function step(
   state: WatchState,
@@ -110,14 +110,14 @@ function onCollision(
   const subject = { trackableId, otherId };
   for (const each of state.rules) {
     if (each.rule.kind !== 'collision') continue;
-    // A rule on named trackables also covers their collisions with others.
+    // A rule on specific trackables also applies to their collisions with others.
     if (![trackableId, otherId].some((id) => concernsObject(each, { trackableId: id }, context.entities))) continue;
     if (what === 'collided') begin(state, each, { subject }, context);
     else end(state, subjectKey(each.rule.id, subject), context);
   }
 }
 
-/** Rules on fences that concern a crossing. */
+/** Returns the rules on fences that apply to a crossing. */
 function concernedRules(
   state: WatchState,
   crossing: FenceCrossing,
@@ -129,7 +129,7 @@ function concernedRules(
   );
 }
 
-/** Replaces the objects inside of fences. An object that was inside before keeps its earlier entry time. */
+/** Replaces the objects inside of fences. An object that was inside before retains its earlier entry time. */
 function seed(state: WatchState, stays: readonly FenceStay[]): void {
   const before = new Map(state.inside);
   state.inside.clear();

@@ -5,28 +5,28 @@ import { isClosed, type MovingObject, type AlertSubject, subjectKey, subjectOf }
 import type { EntityLookup, CompiledRule } from './rule_match.ts';
 
 /**
- * State of alert evaluation: which conditions of rules hold, and which alerts exist.
+ * State of alert evaluation: the conditions of rules that hold, and the alerts.
  *
  *   kind            holds from                                       until
  *   --------------  -----------------------------------------------  ---------------------------------------
  *   entry           an object enters a fence                         it leaves
  *   exit            an object leaves a fence                         it enters again
  *   inside_longer   an object has been inside for `longer_than`      it leaves
- *   more_inside     more than `more_than` objects are in a fence     the number falls to `more_than` or less
+ *   more_inside more than `more_than` objects are in a fence the number falls to `more_than` or less
  *   silent          an object has sent nothing for `longer_than`     it sends a location
  *   collision       two trackables begin to collide                  the collision ends
  *
  * Objects are trackables unless the rule has another `object_type`. A provider that moves a trackable counts as an
- * object of its own only for rules that name it.
+ * object only for rules that list it.
  *
- * The objects inside of fences and the times when objects were last seen are replaced as a whole at start, and whenever
- * events may have been missed. An object found inside this way has not entered: rules on entries concern later entries.
- * A condition that cannot be derived from them (entry, exit, collision) holds as its alert says until the opposite
- * event arrives. A change of a rule, a fence or an object re-evaluates everything.
+ * At start, and whenever events may have been missed, the objects inside of fences and the last-seen times are replaced
+ * as a whole. An object found inside this way does not count as an entry. Conditions that cannot be derived from this
+ * state (entry, exit, collision) are taken from their alerts and hold until the opposite event arrives. A change of a
+ * rule, a fence or an object re-evaluates all conditions.
  */
 export interface WatchState {
   rules: readonly CompiledRule[];
-  /** By id, oldest first. */
+  /** Alerts by id, oldest first. */
   readonly alerts: Map<string, Alert>;
   /** Ids of alerts that are not closed, by subject. */
   readonly current: Map<string, string>;
@@ -34,18 +34,18 @@ export interface WatchState {
   readonly holding: Map<string, HeldCondition>;
   /** Objects inside of fences and their entry times, by fence id and object key. */
   readonly inside: Map<string, Map<string, FenceStay>>;
-  /** Number of objects inside of a fence that a rule counts, by subject. */
+  /** Number of objects inside of a fence to which a rule applies, by subject. */
   readonly counts: Map<string, number>;
   /** Stays that are not long enough yet, by subject. */
   readonly waiting: Map<string, WaitingStay>;
   readonly deadlines: DeadlineHeap<WaitingStay>;
   lastSeen: LastSeen;
-  /** Conditions that hold without an open alert because there is no room for one, by subject. */
+  /** Conditions that hold without an open alert for lack of capacity, by subject. */
   readonly unraised: Readonly<Record<Severity, Map<string, UnraisedCondition>>>;
   raisedTotal: number;
-  /** Conditions that began and found no room for an alert. */
+  /** Number of conditions that began without capacity for an alert. */
   dropped: number;
-  /** Open alerts that were removed to make room for others. */
+  /** Number of open alerts that were removed to make room for others. */
   displaced: number;
 }
 
@@ -59,17 +59,17 @@ export interface FenceCrossing extends MovingObject {
   readonly fenceId: string;
 }
 
-/** Times when objects were last seen, by id. Objects that were never seen are missing. */
+/** Times at which objects were last seen, by id, without objects that were never seen. */
 export interface LastSeen {
   readonly trackables: ReadonlyMap<string, number>;
-  /** Empty if no rule concerns providers. */
+  /** Empty if no rule applies to providers. */
   readonly providers: ReadonlyMap<string, number>;
 }
 
 export const NONE_SEEN: LastSeen = { trackables: new Map(), providers: new Map() };
 
 export type WatchEvent =
-  /** All rules, and all objects inside of the fences that they watch. */
+  /** All enabled rules, and all objects inside of their fences. */
   | { readonly what: 'rules'; readonly rules: readonly AlertRule[]; readonly stays: readonly FenceStay[] }
   | ({ readonly what: 'entered' | 'left' } & FenceCrossing)
   | { readonly what: 'collided' | 'parted'; readonly trackableId: string; readonly otherId: string }
@@ -78,7 +78,7 @@ export type WatchEvent =
   | { readonly what: 'changed' }
   | { readonly what: 'acknowledge' | 'clear'; readonly ids: readonly string[] };
 
-/** Time when an object was last seen. */
+/** Returns the time at which an object was last seen. */
 export function lastSeenMs(
   { trackables, providers }: LastSeen,
   { trackableId, providerId }: MovingObject,
@@ -94,14 +94,14 @@ export interface StepInput {
   readonly events: readonly WatchEvent[];
   readonly entities: EntityLookup;
   newId(): string;
-  /** Maximum number of alerts that are stored. `alert_room.ts` defines which are removed beyond that. */
+  /** Maximum number of stored alerts. `alert_room.ts` defines which ones are removed beyond it. */
   readonly alertsMax: number;
 }
 
-/** Alerts by id as they are now; undefined for alerts that were removed. */
+/** Changed alerts by id; undefined for removed ones. */
 export type AlertChanges = ReadonlyMap<string, Alert | undefined>;
 
-/** Initial state, made from stored alerts. */
+/** Returns the initial state, given the stored alerts. */
 export function watchState(stored: Iterable<Alert> = []): WatchState {
   const state: WatchState = {
     rules: [],
@@ -128,12 +128,12 @@ export function watchState(stored: Iterable<Alert> = []): WatchState {
   return state;
 }
 
-/** How many conditions hold without an open alert because there is no room for one. */
+/** Returns the number of conditions that hold without an open alert for lack of capacity. */
 export function unraisedCounts({ unraised: { info, warning, critical } }: WatchState): BySeverity {
   return { info: info.size, warning: warning.size, critical: critical.size };
 }
 
-/** Next deadline, at which a condition begins without an event; Infinity without one. */
+/** Returns the next deadline at which a condition may begin without an event; Infinity if there is none. */
 export function nextMs(state: WatchState): number {
   return state.deadlines.nextMs;
 }
@@ -158,7 +158,7 @@ export interface WaitingStay extends Scheduled {
   readonly subject: AlertSubject;
 }
 
-/** Input of one step, and the alerts that it has changed so far. */
+/** Input of a step, and the alerts changed so far. */
 export interface StepContext extends StepInput {
   readonly changes: Map<string, Alert | undefined>;
 }

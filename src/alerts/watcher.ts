@@ -19,31 +19,33 @@ export interface WatcherDeps {
 }
 
 export interface WatcherHandlers {
-  /** Receives everything that concerns the rules, in order. */
+  /** Called with all events that affect the rules, in order. */
   step(events: readonly WatchEvent[]): void;
-  /** Events were lost: the owner must call `watch` again. */
+  /** Called when events were lost, so that the owner must call `watch` again. */
   missed(): void;
 }
 
 /** Delay before a failed query is repeated. */
 const RETRY_MS = 2000;
-/** Bounds of the interval at which last-seen times are polled: a quarter of the shortest silence that is alerted. */
+/**
+ * Bounds of the polling interval of last-seen times, which is a quarter of the shortest silence that raises an alert.
+ */
 const [POLL_LEAST_MS, POLL_MOST_MS] = [1000, 30_000] as const;
 const WGS84 = { crs: 'EPSG:4326' } as const;
 
-/** State of one set of rules that is watched. */
+/** State of watching one set of rules. */
 interface Watching {
   readonly subscriptions: readonly number[];
-  /** Events received before the objects inside of fences were read; undefined after that. */
+  /** Events buffered until the objects inside of fences have been read; undefined after that. */
   early: WatchEvent[] | undefined;
-  /** Whether earlier rules were already watched. They stay in effect until the objects inside have been read. */
+  /** Whether other rules were watched before. They stay in effect until the objects inside have been read. */
   readonly goesOn: boolean;
   cancelPoll: () => void;
 }
 
 /**
- * Collects the events that alert rules depend on: subscribes to fence events and collisions, reads which objects are
- * inside of fences, and polls when objects were last seen. Subscribes to and reads nothing that no rule needs.
+ * Collects the events on which alert rules depend. Subscribes to fence events and collisions, reads which objects are
+ * inside of fences, and polls when objects were last seen, all only as far as a rule needs it.
  */
 export class Watcher {
   readonly #deps: WatcherDeps;
@@ -60,8 +62,8 @@ export class Watcher {
   }
 
   /**
-   * Watches these rules, all of which are enabled. Earlier rules stay in effect until the objects inside have been
-   * read.
+   * Watches these rules, which must all be enabled. The previous rules stay in effect until the objects inside have
+   * been read.
    */
   watch(rules: readonly AlertRule[]): void {
     const before = this.#watching;
@@ -82,14 +84,14 @@ export class Watcher {
     if (watching !== undefined) this.#close(watching);
   }
 
-  /** Passes events on, or buffers them until the objects inside of fences have been read. */
+  /** Passes on events, or buffers them until the objects inside of fences have been read. */
   receive(events: readonly WatchEvent[]): void {
     const watching = this.#watching;
     watching?.early?.push(...events);
     if (watching !== undefined && (watching.early === undefined || watching.goesOn)) this.#on.step(events);
   }
 
-  /** Reads the objects that are inside of the fences of rules. */
+  /** Reads which objects are inside of the fences of rules. */
   async stays(rules: readonly AlertRule[]): Promise<readonly FenceStay[]> {
     const fences = fencesOf(rules);
     const answers = await this.#deps.read({ ask: 'stays', ...(fences && { fences }), ...alsoProviders(rules) });
@@ -123,8 +125,8 @@ export class Watcher {
       if (this.#watching !== watching) return;
       const early = watching.early ?? [];
       watching.early = undefined;
-      // Shards answer sequentially, so an early event may be older or newer than the answer. Events received under
-      // earlier rules have been evaluated already; otherwise they are evaluated now.
+      // Shards answer at different times, so a buffered event may be older or newer than the answer. If other rules
+      // were watched before, buffered events have been evaluated already; otherwise they are evaluated now.
       if (watching.goesOn) {
         this.#on.step([{ what: 'rules', rules, stays: withCrossings(stays, early, this.#deps.monotonicMs()) }]);
       } else this.#on.step([{ what: 'rules', rules, stays: beforeCrossings(stays, early) }, ...early]);
@@ -151,7 +153,7 @@ export class Watcher {
     watching.cancelPoll = this.#deps.schedule(pollMs, () => void this.#poll(watching, silent));
   }
 
-  /** Subscribes to the events that rules need and to no others, as events without a subscriber are not rendered. */
+  /** Subscribes only to the events that rules need, since events without a subscriber are not rendered. */
   #subscribe(rules: readonly AlertRule[]): readonly number[] {
     const { fanout } = this.#deps;
     const subscriptions: number[] = [];
@@ -189,24 +191,24 @@ export class Watcher {
   }
 }
 
-/** Fences that rules concern; undefined if a rule concerns all fences. */
+/** Returns the fences to which rules apply; undefined if a rule applies to all fences. */
 function fencesOf(rules: readonly AlertRule[]): readonly string[] | undefined {
   const named = rules.filter(({ kind }) => FENCE_KINDS.has(kind)).map(({ fence_ids: ids }) => ids);
   return named.some((ids) => ids == null) ? undefined : [...new Set(named.flatMap((ids) => ids ?? []))];
 }
 
-/** Object type that all rules concern; undefined if they concern several. */
+/** Returns the object type to which all rules apply; undefined if they apply to several. */
 function objectTypeOf(rules: readonly AlertRule[]): 'trackable' | 'location_provider' | undefined {
   if (!rules.some(watchesProviders)) return 'trackable';
   return rules.some(watchesTrackables) ? undefined : 'location_provider';
 }
 
-/** Member that makes a query on trackables include location providers. */
+/** Returns the query option that also includes location providers, if a rule applies to them. */
 function alsoProviders(rules: readonly AlertRule[]): { readonly providers?: true } {
   return rules.some(watchesProviders) ? { providers: true } : {};
 }
 
-/** Applies crossings to the stays that were read. */
+/** Applies buffered crossings to the stays that were read. */
 function withCrossings(
   stays: readonly FenceStay[],
   events: readonly WatchEvent[],
@@ -222,7 +224,7 @@ function withCrossings(
   return [...inside.values()];
 }
 
-/** Removes stays of objects that entered while stays were read, so that their entries count as events. */
+/** Removes stays of objects that entered while stays were being read, so that their entries count as events. */
 function beforeCrossings(stays: readonly FenceStay[], events: readonly WatchEvent[]): readonly FenceStay[] {
   const entered = new Set(events.flatMap((event) => (event.what === 'entered' ? [pairOf(event)] : [])));
   return stays.filter((stay) => !entered.has(pairOf(stay)));
@@ -239,7 +241,7 @@ function fenceEvent(json: string): readonly WatchEvent[] {
   return [{ what: event.event_type === 'region_entry' ? 'entered' : 'left', fenceId: event.fence_id, ...object }];
 }
 
-/** Object of a fence event. The event of a trackable may also name the provider that has moved it. */
+/** Returns the object of a fence event. The event of a trackable may also contain the provider that moved it. */
 function objectOf({ trackable_id: trackableId, provider_id: providerId }: FenceEvent): MovingObject | undefined {
   if (trackableId != null) return { trackableId };
   return providerId == null ? undefined : { providerId };

@@ -8,11 +8,11 @@ import type { VerifiedToken } from './verify_token.ts';
 
 /** Access granted to a request. */
 export interface Access {
-  /** Limits access to these entities; undefined: everything. */
+  /** Entities to which access is limited; undefined for unlimited access. */
   readonly owned: OwnedEntities | undefined;
-  /** For limited access: the entities that the request may reference and see. */
+  /** For limited access, the entities that the request may reference and see. */
   readonly readable: Readable | undefined;
-  /** Expiry in milliseconds since 1970; infinite without a token. */
+  /** Expiry in milliseconds since 1970; Infinity without a token. */
   readonly expiresMs: number;
   /** Subject of the token; undefined without a token. */
   readonly subject?: string | undefined;
@@ -23,18 +23,18 @@ export const FULL_ACCESS: Access = { owned: undefined, readable: undefined, expi
 /** Permissions of a token for some targets. */
 export interface PermittedTargets {
   readonly reaches: readonly (readonly [Target, Reach])[];
-  /** Entities owned by its holder; undefined without a token. */
+  /** Entities owned by the holder of the token; undefined without a token. */
   readonly owned: OwnedEntities | undefined;
 }
 
-/** Decides whether a token, or the lack of one, permits a target. */
+/** Decides whether a request with or without a token may access a target. */
 export class Authorizer {
   readonly #policy: Policy;
   readonly #tokens: Pick<TokenVerifier, 'verified'>;
   readonly #readers: (resource: Resource) => readonly Target[];
   readonly #readable = new WeakMap<VerifiedToken, Readable>();
 
-  /** `readers` are the targets that show all entities of a kind. */
+  /** `readers` are the targets that return all entities of a kind. */
   constructor(
     policy: Policy,
     {
@@ -48,9 +48,9 @@ export class Authorizer {
   }
 
   /**
-   * Returns the access: synchronously if the token is cached. Throws, or rejects with, HUB_NOT_AUTHENTICATED for a
-   * missing or invalid token, HUB_NOT_AUTHORIZED if it does not suffice, HUB_UNAVAILABLE if it cannot be verified.
-   * Guest permissions need no token, and an invalid one does no harm there. hot
+   * Returns the access, synchronously if the token is cached. Throws, or rejects with, HUB_NOT_AUTHENTICATED for a
+   * missing or invalid token, HUB_NOT_AUTHORIZED if it does not permit the target, HUB_UNAVAILABLE if it cannot be
+   * verified. Targets with guest permission need no token and ignore an invalid one. hot
    */
   admit(target: Target, token: string | undefined): Access | Promise<Access> {
     if (this.#policy.reach([], target) === 'ANY') return FULL_ACCESS;
@@ -62,7 +62,9 @@ export class Authorizer {
     return verified.then((found) => this.#accessOf(found, target));
   }
 
-  /** The targets that a token, or the lack of one, permits. Rejects like `admit` for an invalid token. */
+  /**
+   * Returns the targets that a request with or without a token may access. Rejects like `admit` for an invalid token.
+   */
   async permitted(targets: readonly Target[], token: string | undefined): Promise<PermittedTargets> {
     const verified = token === undefined ? undefined : await this.#tokens.verified(token);
     const reaches = targets.flatMap((target) => {
@@ -94,7 +96,7 @@ export class Authorizer {
   }
 }
 
-/** The token of an Authorization header; undefined without one. */
+/** Returns the token of an Authorization header; undefined without one. */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined || header.length < 8 || header.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
   const token = header.slice(7).trim();

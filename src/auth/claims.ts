@@ -4,16 +4,16 @@ import { type ClaimPath, namesOfClaim } from '../model/claim_path.ts';
 import { show } from '../model/error_value_text.ts';
 import { OwnedEntities } from './ownership.ts';
 
-/** Claims with the roles and owned resources of the holder. */
+/** Names of the claims that contain the roles and owned resources of the holder. */
 export interface ClaimNames {
-  /** The hub's client at the identity server, whose roles count in addition to those of the realm. */
+  /** The hub's client id at the identity server. Its client roles count in addition to realm roles. */
   readonly client: string;
   /** Further claims that list roles. */
   readonly roles: readonly ClaimPath[];
   readonly ownedResources: ClaimPath;
 }
 
-/** The roles listed by a token, each once. A claim is a list of names, or one string with spaces between them. */
+/** Returns the distinct roles of a token. A claim is a list of names, or a string of names separated by spaces. */
 export function rolesOf(payload: JWTPayload, { client, roles }: ClaimNames): readonly string[] {
   const lists = [
     at(payload, ['realm_access', 'roles']),
@@ -24,16 +24,16 @@ export function rolesOf(payload: JWTPayload, { client, roles }: ClaimNames): rea
   return [...new Set(lists.flatMap(namesIn))];
 }
 
-/** Entities owned by the holder of a token. */
+/** Returns the entities owned by the holder of a token. */
 export function ownedOf(payload: JWTPayload, { ownedResources }: ClaimNames): OwnedEntities {
   return OwnedEntities.from(claimAt(payload, ownedResources));
 }
 
 /**
- * Reason why a token is not for the client; undefined if it is. `aud` names the servers that a token is for: the client
- * itself, or in Entra `api://` and the client. Keycloak and Okta may name another server there, and the client in `azp`
- * or `cid`. Cognito leaves `aud` out. `client_id` and `appid` name the sender of any token, so they count only without
- * `aud`.
+ * Returns the reason why a token is not intended for the client; undefined if it is. `aud` contains the intended
+ * servers: the client itself, or in Entra `api://` and the client. Keycloak and Okta may put another server there, and
+ * the client in `azp` or `cid`. Cognito omits `aud`. `client_id` and `appid` identify the client that requested the
+ * token, so they count only without `aud`.
  */
 export function whyNotFor(payload: JWTPayload, client: string): Problem | undefined {
   const audiences = payload.aud === undefined ? [] : [payload.aud].flat();
@@ -55,13 +55,16 @@ function namesIn(claim: unknown): readonly string[] {
   return Array.isArray(claim) ? claim.filter((name): name is string => typeof name === 'string') : [];
 }
 
-/** The claim of that exact name, such as an address with its own dots, or else the one at the path. */
+/** Returns the claim with exactly that name, which may contain dots; otherwise the claim at the path. */
 function claimAt(payload: JWTPayload, path: ClaimPath): unknown {
   const literal = typeof path === 'string' ? at(payload, [path]) : undefined;
   return literal ?? at(payload, namesOfClaim(path) ?? []);
 }
 
-/** The value nested under the names; undefined if one is missing. Inherited names such as `constructor` are ignored. */
+/**
+ * Returns the value nested under the names; undefined if one is missing. Inherited names such as `constructor` are
+ * ignored.
+ */
 function at(value: unknown, names: readonly string[]): unknown {
   if (names.length === 0) return undefined;
   let found = value;

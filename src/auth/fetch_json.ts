@@ -1,4 +1,4 @@
-/** The fetch for requests to the identity server, with the hub's proxy and TLS settings. */
+/** Fetch function for the identity server, with the hub's proxy and TLS settings. */
 export type Fetch = (url: string, init: { readonly signal: AbortSignal; readonly headers: object }) => Promise<Fetched>;
 
 interface Fetched {
@@ -10,7 +10,9 @@ interface Fetched {
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1 << 20;
 
-/** Gets a JSON object. Rejects with an Error naming the address if there is no valid one, or it takes too long. */
+/**
+ * Fetches a JSON object. Rejects with an Error that contains the address if the response is invalid or takes too long.
+ */
 export async function fetchJson(
   url: string,
   { fetch, signal }: { readonly fetch: Fetch; readonly signal: AbortSignal },
@@ -48,7 +50,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** fetch reports "fetch failed" for everything; its cause has the reason. */
+/** Returns the reason of a failure. fetch reports all failures as "fetch failed", with the reason in the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message || error.name;

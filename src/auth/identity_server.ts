@@ -3,7 +3,7 @@ import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose';
 import { type Fetch, fetchJson } from './fetch_json.ts';
 
 /**
- * Client of the identity server: caches the issuer of tokens and the public keys that verify them.
+ * Options of the identity server's client, which caches the issuer of tokens and the public keys that verify them.
  *
  * - cold: no keys yet. A request fetches them. If the server is unreachable: HUB_UNAVAILABLE, and the next attempt with
  *   a token that arrives at least a second later.
@@ -15,16 +15,16 @@ export interface IdentityServerOptions {
   /** Address of the OpenID configuration. */
   readonly configUrl: string;
   readonly fetch: Fetch;
-  /** Monotonic time. */
+  /** Returns monotonic time. */
   now(): number;
-  /** Called when the server stops or starts to reply. */
+  /** Called when the server becomes unreachable or reachable. */
   state?(is: 'ok' | 'failing', error?: unknown): void;
 }
 
 export interface KnownKeys {
   readonly issuer: string;
   readonly key: JWTVerifyGetKey;
-  /** Content of the keys: tokens verified by other keys must be verified again. */
+  /** Content of the keys. Tokens verified with another version must be verified again. */
   readonly version: string;
 }
 
@@ -46,14 +46,14 @@ export class IdentityServer {
     this.#options = options;
   }
 
-  /** The cached keys; undefined while cold. Refreshes old ones in the background. hot */
+  /** Returns the cached keys; undefined while cold. Refreshes old keys in the background. hot */
   known(): KnownKeys | undefined {
     const nowMs = this.#options.now();
     if (nowMs - this.#fetchedMs > FRESH_MS && nowMs - this.#askedMs > RETRY_KNOWN_MS) void this.#ask();
     return this.#known;
   }
 
-  /** The keys, fetched now if cold. Rejects with HUB_UNAVAILABLE if they cannot be fetched. */
+  /** Returns the keys, after fetching them if cold. Rejects with HUB_UNAVAILABLE if they cannot be fetched. */
   async keys(): Promise<KnownKeys> {
     if (this.#known === undefined && this.#mayAsk(RETRY_COLD_MS)) await this.#ask();
     const known = this.known();
@@ -61,14 +61,14 @@ export class IdentityServer {
     throw hubError('identity_server_silent');
   }
 
-  /** The keys after asking the server for newer ones; undefined if it was asked a moment ago. */
+  /** Fetches the keys again and returns them; undefined if they were fetched recently. */
   async newerKeys(): Promise<KnownKeys | undefined> {
     if (!this.#mayAsk(ROTATION_MS)) return undefined;
     await this.#ask();
     return this.#known;
   }
 
-  /** Fetches the keys now, so that the first token need not wait. Never rejects. */
+  /** Fetches the keys early, so that the first token need not wait. Never rejects. */
   warm(): Promise<void> {
     return this.#ask();
   }
@@ -82,7 +82,10 @@ export class IdentityServer {
     return this.#asking !== undefined || this.#options.now() - this.#askedMs >= pauseMs;
   }
 
-  /** Fetches once for all concurrent callers. Never rejects: cached keys stay, and the failure is reported. */
+  /**
+   * Fetches the keys, once for all concurrent callers. Never rejects: after a failure, which is reported, cached keys
+   * remain in use.
+   */
   #ask(): Promise<void> {
     if (this.#asking !== undefined) return this.#asking;
     this.#askedMs = this.#options.now();
@@ -112,13 +115,13 @@ export class IdentityServer {
     if (typeof keysUrl !== 'string') throw new Error(`Cannot use ${configUrl}: it names no jwks_uri`);
     const { keys } = await fetchJson(keysUrl, asking);
     if (!Array.isArray(keys)) throw new Error(`Cannot use ${keysUrl}: it has no list of keys`);
-    // Only keys that fit a pinned algorithm are used.
+    // jose uses only keys that match an accepted algorithm.
     const key = createLocalJWKSet({ keys: keys.filter(isKey) });
     return { issuer, key, version: JSON.stringify([issuer, keys]) };
   }
 }
 
-/** Whether the entry is an object: a key set may have entries unknown to the hub. */
+/** Whether an entry of a key set is an object. A key set may contain entries unknown to the hub. */
 function isKey(entry: unknown): entry is JWK {
   return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
 }

@@ -3,9 +3,8 @@ import { checker } from '../model/check.ts';
 import { LICENSE_KEY_MAX_CHARACTERS } from '../model/license.ts';
 
 /**
- * License keys are JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are verified with public
- * keys that the hub has, without asking a server. A public key is its 32 bytes in base64url: the `x` of its JSON Web
- * Key.
+ * License keys: JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are verified offline with
+ * public keys built into the hub. A public key is given as 32 bytes in base64url, the `x` of its JSON Web Key.
  */
 
 const Seconds = Type.Number({ minimum: 0, maximum: 253_402_300_799, description: 'Seconds since 1970.' });
@@ -27,16 +26,16 @@ const Claims = Type.Object({
   send_report: Type.Optional(Type.Boolean()),
 });
 
-/** A key with a valid signature, whether or not it is within its term. */
+/** A key with a valid signature, which may have expired. */
 export interface VerifiedKey {
   readonly claims: Static<typeof Claims>;
-  /** The signature as it is in the key. */
+  /** Signature as contained in the key. */
   readonly signature: string;
 }
 
 const CLAIMS = checker(Claims);
 
-/** Verifies a license key for the hub of that id. Returns the reason as a string if it is invalid: it never rejects. */
+/** Verifies a license key for a hub. Returns the reason as a string if it is invalid. Never rejects. */
 export async function verifyLicenseKey(
   key: string,
   { publicKeys, hubId }: { readonly publicKeys: readonly string[]; readonly hubId: string },
@@ -56,9 +55,12 @@ export async function verifyLicenseKey(
   }
 }
 
-/** Payload signed by one of the public keys; undefined if none matches. Rejects if `key` is not a JWS. */
+/**
+ * Returns the payload if one of the public keys verifies its signature; otherwise undefined. Rejects if `key` is not a
+ * JWS.
+ */
 async function signedBy(key: string, publicKeys: readonly string[]): Promise<Uint8Array | undefined> {
-  // Imported on demand: most hubs have no license.
+  // Imported on demand, since most hubs have no license.
   const { compactVerify, errors, importJWK } = await import('jose');
   for (const x of publicKeys) {
     const publicKey = await importJWK({ kty: 'OKP', crv: 'Ed25519', x }, 'EdDSA');

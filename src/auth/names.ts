@@ -3,14 +3,14 @@ import { isUnset } from '../model/id.ts';
 import type { Resource } from '../model/permission.ts';
 
 /**
- * Table of references between entities. A token with limited access may only add references to entities it may read
- * (reference_check.ts), and references to others are hidden from it (redaction.ts).
+ * Table of references between entities. A token with limited access may only add references to entities that it may
+ * read (reference_check.ts), and references to other entities are hidden from it (redaction.ts).
  *
- * The zone of a fence, an anchor or a location is not such a reference: a hall is shared by the owners of things in it.
- * But a zone that follows others reveals their position (Visibility).
+ * The zone of a fence, an anchor or a location is not such a reference, since a hall is shared by the owners of the
+ * objects in it. But a zone that follows objects reveals their position (Visibility).
  */
 
-/** Kinds of values with references: entities, sent locations, and shown locations and events. */
+/** Kinds of values with references: entities, received locations, and published locations and events. */
 export type ReferenceSource =
   | 'zone'
   | 'fence'
@@ -26,13 +26,13 @@ export type ReferenceSource =
   | 'alert';
 
 export interface ReferencePath {
-  /** Path of members; an asterisk is each element of a list. */
+  /** Path of member names; an asterisk stands for each element of a list. */
   readonly path: readonly string[];
-  /** Kinds of the referenced entity; none: any zone whose position the token may know. */
+  /** Kinds of the referenced entity; empty for any zone whose position the token may know. */
   readonly of: readonly Resource[];
-  /** Paths of values derived from the referenced entity: they are hidden with the reference. */
+  /** Paths of values derived from the referenced entity, which are hidden together with the reference. */
   readonly hides?: readonly (readonly string[])[];
-  /** Whether only the hub sets it, regardless of what a client sends. */
+  /** Whether only the hub sets the reference, ignoring values from clients. */
   readonly isOurs?: boolean;
 }
 
@@ -89,7 +89,7 @@ export interface Name {
   readonly id: string;
 }
 
-/** The ids at a path of a value of any shape; invalid ids are skipped. */
+/** Returns the ids at a path in a value of any shape. Invalid ids are skipped. */
 export function namesOf({ path }: ReferencePath, value: unknown): readonly Name[] {
   let reached: readonly { readonly field: string; readonly value: unknown }[] = [{ field: '', value }];
   for (const segment of path) {

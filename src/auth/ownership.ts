@@ -1,7 +1,7 @@
 import { idKey } from '../model/id.ts';
 import { RESOURCES, type Resource } from '../model/permission.ts';
 
-/** Entities owned by the holder of a token, by kind. UUIDs are compared without regard to case. */
+/** Entities owned by the holder of a token, by kind. UUIDs are compared case-insensitively. */
 export class OwnedEntities {
   readonly #ids: ReadonlyMap<Resource, ReadonlySet<string>>;
 
@@ -10,8 +10,8 @@ export class OwnedEntities {
   }
 
   /**
-   * Reads a claim of the form `{"provider_ids": ["tag-1"], "zone_ids": [...]}`. A malformed claim owns nothing: the
-   * token is not rejected, since most of its permissions may not depend on ownership.
+   * Reads a claim of the form `{"provider_ids": ["tag-1"], "zone_ids": [...]}`. With a malformed claim, nothing is
+   * owned; the token is not rejected, since its other permissions may not depend on ownership.
    */
   static from(claim: unknown): OwnedEntities {
     const ids = new Map<Resource, ReadonlySet<string>>();
@@ -27,7 +27,7 @@ export class OwnedEntities {
     return this.#ids.get(resource)?.has(idKey(id)) === true;
   }
 
-  /** All owned ids of a kind; UUIDs in lower case. */
+  /** Returns all owned ids of a kind, with UUIDs in lower case. */
   all(resource: Resource): readonly string[] {
     return [...(this.#ids.get(resource) ?? [])];
   }

@@ -7,25 +7,25 @@ import {
   segmentsOf,
 } from '../model/permission.ts';
 
-/** A permission target: a method of an endpoint, or a use of a topic. One row of the table of all targets. */
+/** A permission target: a method of an endpoint, or a use of a topic. */
 export interface Target {
-  /** For messages: `GET /v2/zones/:zone_id`. */
+  /** Name in messages, such as `GET /v2/zones/:zone_id`. */
   readonly name: string;
-  /** Any of them is sufficient. */
+  /** Operations, any of which suffices. */
   readonly operations: readonly CrudOperation[];
-  /** Whether OWN can permit it: it involves something that can be owned. */
+  /** Whether OWN can permit it, because the target involves ownable entities. */
   readonly ownable: boolean;
-  /** Paths of permissions.yaml that refer to it, besides patterns with an asterisk. */
+  /** Paths in permissions.yaml that refer to the target, besides patterns with an asterisk. */
   readonly paths: readonly string[];
 }
 
-/** A rule that permits nothing, since no target has its path. */
+/** A rule without effect, because no target has its path. */
 export interface UnusedRule {
   readonly role: string;
   readonly rule: PathRule;
 }
 
-/** A rule whose path repeats that of an earlier one of its role, once without and once with its version. */
+/** A rule whose path, apart from the version, repeats an earlier rule of its role. */
 interface RepeatedRule {
   readonly role: string;
   readonly rule: PathRule;
@@ -33,8 +33,8 @@ interface RepeatedRule {
 }
 
 /**
- * Role-based policy. All rules are matched with all targets once, so a request costs one lookup per role of its token,
- * regardless of the number of rules.
+ * Role-based policy. All rules are matched with all targets once, so a request costs one lookup per role, whatever the
+ * number of rules.
  */
 export class Policy {
   readonly unused: readonly UnusedRule[];
@@ -51,7 +51,7 @@ export class Policy {
         const meant = targetsOf(rule.path, targets);
         if (meant.length === 0) unused.push({ role, rule });
         permit(rule, meant, reaches);
-        // Both forms are equal unless a target without a version exists, which the shorter form matches, too.
+        // The two forms are equivalent unless there is a target without a version, which only the shorter form matches.
         const key = segmentsOf(rule.path).join('/').replace(/^v1\//, '');
         const earlier = seen.get(key);
         if (earlier?.count === meant.length) repeated.push({ role, rule, earlier: earlier.rule });
@@ -67,7 +67,7 @@ export class Policy {
     return this.#reaches.has(role);
   }
 
-  /** The reach of the roles, including the guest role, at a target; undefined: not permitted. hot */
+  /** Returns the reach of the roles, including the guest role, at a target; undefined if it is not permitted. hot */
   reach(roles: readonly string[], target: Target): Reach | undefined {
     let reach = this.#reaches.get(GUEST)?.get(target);
     for (let i = 0; i < roles.length && reach !== 'ANY'; i++) {
@@ -94,8 +94,8 @@ function targetsOf(path: string, targets: readonly Target[]): readonly Target[] 
 }
 
 /**
- * Whether a pattern matches a path. A final asterisk matches any further segments or none, but no version: patterns
- * must name versions explicitly. A parameter matches the parameter of that name.
+ * Whether a pattern matches a path. A final asterisk matches any number of further segments, but no version, which must
+ * be explicit. A parameter matches the parameter of the same name.
  */
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
   const isOpen = pattern.at(-1) === '*';

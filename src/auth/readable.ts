@@ -2,8 +2,8 @@ import type { Resource } from '../model/permission.ts';
 import type { OwnedEntities } from './ownership.ts';
 
 /**
- * Entities readable with limited access: those owned by the holder of the token, and all of the kinds that another of
- * its roles may read without limit.
+ * Entities readable with limited access: those owned by the holder of the token, and all entities of the kinds that
+ * another role may read without limit.
  */
 export class Readable {
   readonly #owned: OwnedEntities;
@@ -18,7 +18,7 @@ export class Readable {
     return this.#whole.has(resource) || this.#owned.has(resource, id);
   }
 
-  /** Whether everything of the kind is readable. */
+  /** Whether all entities of the kind are readable. */
   hasAll(resource: Resource): boolean {
     return this.#whole.has(resource);
   }

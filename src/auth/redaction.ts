@@ -3,7 +3,7 @@ import { replacedIn } from '../model/json_text.ts';
 import { type ReferenceSource, namesOf, REFERENCE_PATHS, type ReferencePath } from './names.ts';
 import type { Visibility } from './visibility.ts';
 
-/** Path to the value in a message: a reply or frame, a Feature, a FeatureCollection or a change in a frame. */
+/** Paths to the value in a message, by its form: plain, Feature, FeatureCollection, or change. */
 const AROUND = {
   plain: [],
   feature: ['properties'],
@@ -32,8 +32,8 @@ export function redactor(
 }
 
 /**
- * Merges a replacement with the values hidden from its sender, so that reading, changing and sending back an entity
- * loses nothing. A new value at the path of a hidden member replaces it.
+ * Merges an update with the values hidden from the client, so that reading, changing and writing back an entity loses
+ * nothing. A new value at the path of a hidden member replaces it.
  */
 export function withHidden(naming: ReferenceSource, before: object, after: unknown, sight: Visibility): unknown {
   if (typeof after !== 'object' || after === null || Array.isArray(after)) return after;
@@ -42,7 +42,7 @@ export function withHidden(naming: ReferenceSource, before: object, after: unkno
     if (place.isOurs === true || place.of.length === 0) continue;
     const hidden = namesOf(place, before).flatMap(({ id }) => (sight.sees(place.of, id) ? [] : [id]));
     if (hidden.length > 0) whole = withNames(whole, place, hidden);
-    // A client that removes the reference must also set the values derived from it.
+    // As long as the hidden reference exists, the values derived from it are restored as well.
     if (namesOf(place, whole).some(({ id }) => isHidden(place, id, sight))) {
       for (const path of place.hides ?? []) {
         const kept = memberAt(before, path);
@@ -74,7 +74,7 @@ function cutAt(place: ReferencePath, { text, around, sight }: Cutting): string {
     const value: unknown = JSON.parse(found);
     if (isList) return Array.isArray(value) ? JSON.stringify(value.filter(keeps)) : found;
     if (element < 0) return keeps(value) ? found : 'null';
-    // An element of a list of objects: only its existence remains.
+    // For an element of a list of objects, only its existence remains visible.
     const { id, object_type } = value as { readonly id?: unknown; readonly object_type?: unknown };
     return keeps(id) ? found : JSON.stringify({ id: '', object_type });
   });
@@ -82,12 +82,14 @@ function cutAt(place: ReferencePath, { text, around, sight }: Cutting): string {
   return cut;
 }
 
-/** Whether a reference must be hidden: its target is not visible, or is a zone that follows something invisible. */
+/**
+ * Whether a reference must be hidden, because its target is invisible or is a zone that follows an invisible object.
+ */
 function isHidden({ of }: ReferencePath, id: string, sight: Visibility): boolean {
   return !sight.sees(of, id) || (of.includes('zone_id') && !sight.seesPlaceOf(id));
 }
 
-/** Hides a fence together with its zone, and the geometry of its Feature. */
+/** Hides a fence together with its zone and the geometry of its Feature. */
 function withoutPlace(text: string, sight: Visibility): string {
   let hidden = false;
   replacedIn(text, [...AROUND.collection, 'fence_id'], (found) => {
@@ -112,7 +114,10 @@ function memberAt(value: unknown, [name, ...rest]: readonly string[]): unknown {
   return memberAt((value as Readonly<Record<string, unknown>>)[name], rest);
 }
 
-/** A copy with a member set. A non-object on the path is left for the check of the entity. */
+/**
+ * Returns a copy with a member set. If the path contains a value that is not an object, returns the value unchanged,
+ * which the validation of the entity then rejects.
+ */
 function withMember(value: unknown, [name, ...rest]: readonly string[], member: unknown): object {
   if (value != null && (typeof value !== 'object' || Array.isArray(value))) return value as object;
   const object = (value ?? {}) as Readonly<Record<string, unknown>>;

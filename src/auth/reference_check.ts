@@ -8,8 +8,8 @@ import { type ReferenceSource, namesOf, REFERENCE_PATHS, type ReferencePath } fr
 import type { Visibility } from './visibility.ts';
 
 /**
- * Throws HUB_NOT_AUTHORIZED naming the first reference that is new in `after` and not readable. Both values are as
- * sent: invalid ids are left to the check of the entity.
+ * Throws HUB_NOT_AUTHORIZED for the first reference that is new in `after` and not readable. The values are not
+ * validated; invalid ids are skipped, because the validation of the entity rejects them.
  */
 export function checkNewNames(
   naming: ReferenceSource,
@@ -25,7 +25,7 @@ export function checkNewNames(
   }
 }
 
-/** Throws HUB_NOT_AUTHORIZED unless the token may know the position of the zone named by a field. */
+/** Throws HUB_NOT_AUTHORIZED unless the token may know the position of the zone to which a field refers. */
 export function checkZonePlace(field: string, zoneName: string, sight: Visibility | undefined): void {
   if (sight?.seesPlaceOf(zoneName) === false) throw unreadable(field, { of: [] }, zoneName);
 }
@@ -40,7 +40,7 @@ export function checkZoneOutline(field: string, zone: Zone, sight: Visibility | 
   throw hubError('unreadable_anchors', { path: field, found: show(zone.id) });
 }
 
-/** Throws HUB_NOT_AUTHORIZED unless the token may read the entity named by a field. */
+/** Throws HUB_NOT_AUTHORIZED unless the token may read the entity to which a field refers. */
 export function checkName(
   field: string,
   { of, id }: Pick<ReferencePath, 'of'> & { readonly id: string },

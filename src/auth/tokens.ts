@@ -10,7 +10,7 @@ export interface TokensOptions {
   readonly skipIssuer: boolean;
   readonly toleranceSeconds: number;
   readonly claims: ClaimNames;
-  /** Whether a role appears in the permissions; other roles of a token are dropped. */
+  /** Whether the permissions contain a role. Other roles of a token are dropped. */
   isRole(name: string): boolean;
   /** Maximum number of cached tokens; the least recently used one is evicted first. */
   readonly rememberedMax?: number;
@@ -19,13 +19,13 @@ export interface TokensOptions {
 interface Remembered {
   readonly text: string;
   readonly token: VerifiedToken;
-  /** Version of the keys that verified it. */
+  /** Version of the keys that verified the token. */
   readonly version: string;
 }
 
 /**
- * Length of the token suffix used as the cache key. The end of a signature is as good as random, and the full token is
- * compared on a hit; otherwise each request would have to hash it.
+ * Length of the token suffix that is the cache key. The end of a signature is practically random, and on a hit the full
+ * token is compared. This avoids hashing the token with each request.
  */
 const KEY_CHARACTERS = 40;
 
@@ -33,7 +33,10 @@ const KEY_CHARACTERS = 40;
 export class TokenVerifier {
   readonly #options: TokensOptions;
   readonly #remembered: LRUCache<string, Remembered>;
-  /** Verifications in progress, shared by concurrent requests with the same token. They evict no cached token. */
+  /**
+   * Verifications in progress, shared by concurrent requests with the same token. Kept separately, so that they do not
+   * evict cached tokens.
+   */
   readonly #verifying = new Map<string, Promise<VerifiedToken>>();
   #verifications = 0;
 
@@ -42,14 +45,14 @@ export class TokenVerifier {
     this.#remembered = new LRUCache({ max: options.rememberedMax ?? 10_000 });
   }
 
-  /** Number of signatures verified since the start. */
+  /** Number of signatures verified since start. */
   get verifications(): number {
     return this.#verifications;
   }
 
   /**
-   * The token if it is valid: synchronously if it is cached. Throws, or rejects with, HUB_NOT_AUTHENTICATED, and
-   * HUB_UNAVAILABLE while the identity server has never replied. hot
+   * Verifies a token, synchronously if it is cached. Throws, or rejects with, HUB_NOT_AUTHENTICATED, or HUB_UNAVAILABLE
+   * if the identity server has never replied. hot
    */
   verified(token: string): VerifiedToken | Promise<VerifiedToken> {
     const known = this.#options.identityServer.known();

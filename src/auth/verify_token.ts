@@ -3,7 +3,9 @@ import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, j
 import { type ClaimNames, ownedOf, rolesOf, whyNotFor } from './claims.ts';
 import type { OwnedEntities } from './ownership.ts';
 
-/** Asymmetric algorithms. HMAC is excluded: a token signed with the text of a public key as the secret would verify. */
+/**
+ * Accepted algorithms, all asymmetric. With HMAC, a token signed with the public key as the secret would be accepted.
+ */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].concat([
   'ES256',
   'ES384',
@@ -12,13 +14,13 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].concat
   'Ed25519',
 ]);
 
-/** Token types, by the header and by the claim of this name, that are access tokens. Case does not matter. */
+/** Types of access tokens in the header `typ` and in the claim `typ`. Case-insensitive. */
 const HEADER_TYPES = ['jwt', 'at+jwt', 'application/at+jwt'];
 const CLAIM_TYPES = ['bearer', 'jwt', 'at+jwt'];
-/** Cognito's equivalent. */
+/** Access tokens in Cognito's claim `token_use`. */
 const COGNITO_USES = ['access'];
 
-/** Longer tokens are rejected without parsing. */
+/** Maximum length of a token. Longer ones are rejected without parsing. */
 export const TOKEN_MAX_CHARACTERS = 16_384;
 
 /** Contents of a valid token. */
@@ -27,14 +29,14 @@ export interface VerifiedToken {
   readonly owned: OwnedEntities;
   /** The claim `sub`; undefined without one. */
   readonly subject?: string;
-  /** Expiry, clock tolerance included. */
+  /** Expiry, including clock tolerance. */
   readonly expiresMs: number;
 }
 
-/** A rejected token. */
+/** Thrown for a rejected token. */
 export class TokenRefused extends Error {
   override name = 'TokenRefused';
-  /** Whether no cached key matches: there may be newer ones. */
+  /** Whether no cached key matches, so that there may be newer keys. */
   readonly keyIsUnknown: boolean;
   /** Whether another key may verify it. */
   readonly isOfKey: boolean;
@@ -51,7 +53,7 @@ export class TokenRefused extends Error {
 
 export interface Verifying {
   readonly key: JWTVerifyGetKey;
-  /** The only accepted issuer; undefined: any. */
+  /** The only accepted issuer; undefined for any. */
   readonly issuer: string | undefined;
   readonly nowMs: number;
   readonly toleranceSeconds: number;
@@ -59,8 +61,8 @@ export interface Verifying {
 }
 
 /**
- * Verifies an access token: signature, algorithm, exp, nbf, iss, and its client. Keys in its header (jwk, jku, x5u,
- * x5c) are ignored; its kid only selects one of the cached keys. Rejects with TokenRefused.
+ * Verifies an access token: signature, algorithm, exp, nbf, iss, and client. Keys in the header (jwk, jku, x5u, x5c)
+ * are ignored; kid only selects one of the cached keys. Rejects with TokenRefused.
  */
 export async function verifyToken(token: string, { claims, ...verifying }: Verifying): Promise<VerifiedToken> {
   if (token.length > TOKEN_MAX_CHARACTERS) throw new TokenRefused(problemOf('token_too_long', { count: token.length }));
@@ -100,8 +102,8 @@ async function payloadOf(token: string, verifying: Omit<Verifying, 'claims'>): P
 }
 
 /**
- * Tries several keys: a token without kid, or with a kid that occurs twice, may match more than one. Unusable keys and
- * those that did not sign it are skipped.
+ * Verifies a token with several matching keys, which a missing or ambiguous kid may cause. Keys that are unusable or
+ * did not sign the token are skipped.
  */
 async function anyOf(
   found: errors.JWKSMultipleMatchingKeys,
@@ -118,12 +120,12 @@ async function anyOf(
   throw new TokenRefused(problemOf('token_signature'), { isOfKey: true, keyIsUnknown: !hasKeyId(token) });
 }
 
-/** Without a key id, a failed signature is the only sign of a new key. */
+/** Whether a token has a key id. Without one, an invalid signature is the only indication of a new key. */
 function hasKeyId(token: string): boolean {
   return decodeProtectedHeader(token).kid !== undefined;
 }
 
-/** A missing type counts as correct: many servers omit it. */
+/** Whether a type is accepted. A missing type is, since many servers omit it. */
 function isOneOf(types: readonly string[], type: unknown): boolean {
   return type === undefined || (typeof type === 'string' && types.includes(type.toLowerCase()));
 }
@@ -143,7 +145,7 @@ function refused(cause: unknown, token: string): TokenRefused {
     const keyIsUnknown = !hasKeyId(token);
     return new TokenRefused(problemOf('token_signature'), { cause, isOfKey: true, keyIsUnknown });
   }
-  // Errors of jose itself are about the token. All others come from importing the key, or from verifying with it.
+  // Errors of jose concern the token. Other errors come from importing the key or from verifying with it.
   if (cause instanceof errors.JOSEError) {
     return new TokenRefused(problemOf('token_malformed'), { cause });
   }

@@ -4,15 +4,15 @@ import type { Zone } from '../model/zone.ts';
 import { namesOf, REFERENCE_PATHS } from './names.ts';
 import type { Readable } from './readable.ts';
 
-/** The entities that decide what a token may see. */
+/** Lookup of entities on which visibility depends. */
 export interface EntityIndex {
   exists(resource: Resource, id: string): boolean;
   zoneBy(idOrForeignId: string): Zone | undefined;
-  /** The name of the zone in whose coordinates a fence is given; undefined if there is no such zone. */
+  /** Returns the name of the zone in whose coordinates a fence is given; undefined if there is none. */
   zoneOfFence(id: string): string | undefined;
 }
 
-/** Visibility for a token with limited access: the single place that decides it. */
+/** Decides what a token with limited access may see. All such decisions are made here. */
 export class Visibility {
   readonly #readable: Readable;
   readonly #site: EntityIndex;
@@ -23,8 +23,8 @@ export class Visibility {
   }
 
   /**
-   * Whether the token may read the entity of that name, which is of one of these kinds. An existing entity decides; if
-   * none exists yet, one readable kind is sufficient.
+   * Whether the token may read an entity that is of one of these kinds. If such entities exist, they decide; otherwise
+   * one readable kind suffices.
    */
   sees(kinds: readonly Resource[], id: string): boolean {
     const meant = kinds.filter((kind) => this.#site.exists(kind, id));
@@ -38,8 +38,8 @@ export class Visibility {
   }
 
   /**
-   * Whether the token may know the position of a zone. A fixed zone is shared by the owners of things in it. A zone
-   * that follows others reveals their position, and is visible only if all of them are.
+   * Whether the token may know the position of a zone. A fixed zone is shared by the owners of the objects in it. A
+   * zone that follows objects reveals their position, so all of them must be visible.
    */
   seesPlaceOf(zoneName: string): boolean {
     return this.#seesPlace(this.#site.zoneBy(zoneName), new Set());

@@ -2,15 +2,16 @@ import { metersTo, type SurfacePoint } from '../core/geo/ecef.ts';
 import { LEAST_RADIUS, metersPerLatitude, metersPerLongitude } from '../core/geo/ellipsoid.ts';
 
 /**
- * Edges of a polygon, straight in longitude and latitude, and the shortest distance from a position to them.
+ * Edges of a polygon, which are straight in longitude and latitude. Finds the shortest distance from a position to
+ * them.
  *
- * Edges are cut into pieces of at most 5°, sixteen pieces to a block. In the plane that is flat at the position (with
- * its meters per degree) distances are cheap. Everything within `d` meters on the earth is within `d * stretch` in that
- * plane, because meters per degree change only that much within `d`. So blocks and pieces farther away in the plane are
- * skipped without losing the nearest. The few that remain are measured on the ellipsoid.
+ * Edges are cut into pieces of at most 5°, with sixteen pieces per block. Distances are cheap in the flat plane at the
+ * position, which uses the position's meters per degree. Any point within `d` meters on the earth is within `d *
+ * stretch` in that plane, because meters per degree change only that much within `d`. So blocks and pieces farther away
+ * in the plane can be skipped, and only the few remaining ones are measured on the ellipsoid.
  */
 export class EdgeChain {
-  /** Per piece: longitude and latitude of its ends. Longitudes are shifted so that the middle is within ±180. */
+  /** Per piece, longitude and latitude of its ends. Longitudes are shifted so that the middle is within ±180. */
   readonly #pieces: Float64Array;
   /** Per block: middle longitude, half width, south, north. */
   readonly #blocks: Float64Array;
@@ -92,7 +93,7 @@ function stretch(place: SurfacePoint, meters: number): number {
 
 // hot
 function squaredReach(place: SurfacePoint, meters: number): number {
-  // A nanometer for the rounding of coordinates.
+  // Adds a nanometer for the rounding of coordinates.
   const reach = meters * stretch(place, meters) + 1e-9;
   return reach * reach;
 }
@@ -147,7 +148,7 @@ function measure(place: SurfacePoint, pieces: Float64Array, piece: number, ceili
   else if (ax + lonStep / 2 < -180) ax += 360;
   const ay = lat - place.lat;
   let t = foot(ax, ay, lonStep, latStep, place.metersPerLat / place.metersPerLon);
-  // Recompute the nearest point with the meters per degree halfway to it until the change is negligible.
+  // Recomputes the nearest point with the meters per degree halfway to it until the change is negligible.
   for (let round = 0; distortion > 1.001 && round < 3; round++) {
     const halfway = place.lat + (ay + t * latStep) / 2;
     t = foot(ax, ay, lonStep, latStep, metersPerLatitude(halfway) / metersPerLongitude(halfway));
@@ -168,14 +169,14 @@ function foot(ax: number, ay: number, dx: number, dy: number, latPerLon: number)
 }
 
 /**
- * Returns the distance where the flat plane is useless: around the poles and far away. Golden-section search; if the
- * distance has no minimum inside the piece, one of the ends is nearest.
+ * Returns the distance by golden-section search, for positions around the poles and far away, where the flat plane is
+ * too inaccurate. If the distance has no minimum inside the piece, one of the ends is nearest.
  */
 function search(place: SurfacePoint, pieces: Float64Array, piece: number, ceiling: number): number {
   const [lon, lat, toLon, toLat] = pieces.subarray(piece, piece + 4) as unknown as [number, number, number, number];
   const at = (t: number): number => metersTo(place, lon + t * (toLon - lon), lat + t * (toLat - lat));
   const ends = Math.min(at(0), at(1));
-  // No point of the piece is farther from its ends than half its length: 1° is at most 112 km.
+  // No point of the piece is farther from the nearest end than half its length, and 1° is at most 112 km.
   if (ends - (Math.abs(toLon - lon) + Math.abs(toLat - lat)) * 56_000 > ceiling) return ends;
   let low = 0;
   let high = 1;

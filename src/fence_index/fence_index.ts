@@ -81,7 +81,7 @@ class OpenFenceIndex implements FenceIndex {
     return fence.shape.distanceMeters(footprint, this.#place);
   }
 
-  /** -Infinity for an unknown slot. */
+  /** Returns -Infinity for an unknown slot. */
   depthMeters(slot: number, footprint: Footprint): number {
     const fence = this.#fences[slot];
     if (fence === undefined) return Number.NEGATIVE_INFINITY;
@@ -120,8 +120,8 @@ class OpenFenceIndex implements FenceIndex {
   }
 
   /**
-   * Returns the tile of a footprint: the last one while it is valid, otherwise one at most one level coarser, as fine
-   * as useful.
+   * Returns the tile of a footprint: the last one if it is still valid, otherwise the finest useful tile, at most one
+   * level coarser than the last one.
    */
   #look(last: Tile | undefined, footprint: Footprint): Tile {
     if (last?.holds(footprint) && this.#changes.untouched(last, last.version)) {
@@ -165,10 +165,10 @@ class OpenFenceIndex implements FenceIndex {
 }
 
 /**
- * Tiles are subdivided until they have fewer fences than this plus twice those at the position itself: smaller tiles do
- * not separate fences on top of each other.
+ * Tiles are subdivided until they have fewer fences than this plus twice those at the position itself, because smaller
+ * tiles do not separate overlapping fences.
  */
 const ROOMY = 12;
 
-/** About 40 MB of tiles at most. */
+/** Capacity of the tile cache: about 40 MB. */
 const TILE_WEIGHT = 131_072;

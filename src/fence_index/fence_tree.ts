@@ -2,18 +2,18 @@ import { BASE_CELLS, DIGITS, FINEST_RESOLUTION, PATH_LENGTH, writeCellPath } fro
 import { type Ball, ballOfBox, type LonLatBox } from './lon_lat_box.ts';
 
 /**
- * Prefilter of fences by position: a tree over H3 cells.
+ * Prefilter of fences by position: a tree of H3 cells.
  *
- * A fence belongs to one cell, that of its middle, at a resolution at which cells are larger than the fence, or
- * coarser: a cell is divided into its children only once it has more than LEAF_SLOTS fences. H3 only serves to group
- * nearby fences. Children do not nest in their parents, and fences extend over the edges of cells; so every node stores
- * a ball around everything below it, and a search follows the balls. Nothing is missed, whatever the shape of cells,
- * including at poles and pentagons.
+ * A fence belongs to the cell around its middle, at a resolution at which cells are larger than the fence, or coarser:
+ * a cell is divided into its children only once it has more than LEAF_SLOTS fences. H3 is only used to group nearby
+ * fences. Child cells extend beyond their parents and fences beyond their cells, so every node stores a ball around all
+ * fences below it, and a search follows the balls. So no fence is missed, whatever the shape of cells, including at
+ * poles and pentagons.
  */
 export class FenceTree {
   readonly #roots: (Node | undefined)[] = new Array(BASE_CELLS).fill(undefined);
   readonly #nodes: (Node | undefined)[] = [];
-  /** Index of a slot in its node. */
+  /** Index of each slot in its node. */
   #places = new Int32Array(64);
   #paths = new Uint8Array(64 * PATH_LENGTH);
   /** Four numbers per slot: x, y, z and radius of the ball around the fence. */
@@ -47,7 +47,7 @@ export class FenceTree {
     const node = this.#nodes[slot];
     if (node === undefined) return;
     this.#nodes[slot] = undefined;
-    // An empty box overlaps nothing.
+    // An empty box, which overlaps nothing.
     this.#boxes.set([0, -1, Infinity, -Infinity], slot * 4);
     this.#take(slot, node);
     for (let empty: Node | undefined = node; empty?.isEmpty(); empty = empty.parent) {
@@ -57,8 +57,8 @@ export class FenceTree {
   }
 
   /**
-   * Writes the slots whose boxes overlap the box into `found`, unordered, and returns their number. Stops at `limit`
-   * and returns it: there are at least that many.
+   * Writes the slots whose boxes overlap the box into `found`, unordered, and returns their number. Stops and returns
+   * `limit` if there are at least that many.
    */
   search(box: LonLatBox, found: number[], limit: number): number {
     const ball = ballOfBox(box);
@@ -80,7 +80,7 @@ export class FenceTree {
     return found.length;
   }
 
-  /** Writes those of the slots whose boxes overlap the box into `found`, in order, and returns their number. */
+  /** Writes the given slots whose boxes overlap the box into `found`, in order, and returns their number. */
   // hot
   overlapping(slots: Int32Array, box: LonLatBox, found: Int32Array): number {
     let count = 0;
@@ -167,8 +167,8 @@ function enlarged<T extends Int32Array | Uint8Array | Float64Array>(before: T, a
 }
 
 /**
- * Returns the finest resolution at which cells are larger than a fence; each resolution is smaller by the square root
- * of 7.
+ * Returns the finest resolution at which cells are larger than a fence. Cells shrink by the square root of 7 per
+ * resolution.
  */
 function finestResolution(radius: number): number {
   if (radius <= 0) return FINEST_RESOLUTION;
@@ -179,7 +179,7 @@ function finestResolution(radius: number): number {
 /** Mean length of the edges of base cells, relative to the radius of the earth. */
 const COARSEST_EDGE = 0.2;
 
-/** Whether the box of a slot, four of the numbers, overlaps another box. */
+/** Whether the box of a slot overlaps another box. */
 // hot
 function overlaps(boxes: Float64Array, slot: number, { lon, halfWidth, south, north }: LonLatBox): boolean {
   const at = slot * 4;
@@ -197,7 +197,7 @@ class Node {
   readonly #x: number;
   readonly #y: number;
   readonly #z: number;
-  /** Only grows: the ball of a removed fence stays inside until the node is empty and removed. */
+  /** Only grows: the ball still includes removed fences until the node is empty and removed. */
   #radius: number;
 
   constructor(parent: Node | undefined, digit: number, { x, y, z, radius }: Ball) {

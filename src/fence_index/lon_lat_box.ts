@@ -3,8 +3,8 @@ import { DEGREES_PER_METER, RADIANS } from '../core/geo/ellipsoid.ts';
 import { wrapLongitude } from '../core/geo/longitude.ts';
 
 /**
- * A box in longitude and latitude. Its longitudes are given by middle and half width, so the antimeridian is not a
- * special case; the half width of a box with all longitudes is Infinity.
+ * A box in longitude and latitude. Its longitudes are given as middle and half width, so the antimeridian is not a
+ * special case. The half width of a box with all longitudes is Infinity.
  */
 export interface LonLatBox {
   /** Within ±180. */
@@ -14,7 +14,7 @@ export interface LonLatBox {
   north: number;
 }
 
-/** Minimum distance in meters up to which a point outside an edge counts as on the edge. */
+/** Minimum slack in meters: a point closer than this to an edge counts as on the edge. */
 export const LEAST_SLACK_METERS = 1e-6;
 
 /** Rounding of coordinates in degrees: about 100 nanometers. */
@@ -51,9 +51,9 @@ export function boxOfRings(rings: readonly Float64Array[]): LonLatBox {
 }
 
 /**
- * Returns a box around everything within `meters` of the box. A path of that length changes the latitude by at most
- * `meters * DEGREES_PER_METER`, and the longitude by that over the cosine of the latitude farthest from the equator. A
- * box that touches a pole has all longitudes, as the pole does.
+ * Returns a box that contains all points within `meters` of the box. A path of that length changes the latitude by at
+ * most `meters * DEGREES_PER_METER`, and the longitude by that divided by the cosine of the latitude farthest from the
+ * equator. A box that touches a pole has all longitudes, like the pole.
  */
 export function widened(box: LonLatBox, meters: number): LonLatBox {
   const margin = meters * DEGREES_PER_METER + ROUNDING_DEGREES;
@@ -90,8 +90,8 @@ export interface Ball {
 }
 
 /**
- * Returns the ball around a box. A box wider than half the earth gets the ball around its polar cap, or the whole
- * earth.
+ * Returns the ball around a box. For a box wider than half the earth, that is the ball around its polar cap or around
+ * the whole earth.
  */
 export function ballOfBox(box: LonLatBox): Ball {
   const south = Math.max(-90, box.south);
@@ -102,7 +102,7 @@ export function ballOfBox(box: LonLatBox): Ball {
   }
   const lat = ((south + north) / 2) * RADIANS;
   const lon = box.lon * RADIANS;
-  // On one half of the earth the corners are farthest from the middle.
+  // Within one half of the earth, the corners are farthest from the middle.
   const radius = Math.max(corner(lat, south * RADIANS, box.halfWidth), corner(lat, north * RADIANS, box.halfWidth));
   return { x: Math.cos(lat) * Math.cos(lon), y: Math.cos(lat) * Math.sin(lon), z: Math.sin(lat), radius };
 }

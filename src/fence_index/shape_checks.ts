@@ -41,13 +41,13 @@ function explainCoordinates(rings: readonly (readonly number[][])[], geographic:
   return undefined;
 }
 
-/** Longitudes may go once around the earth, for regions across the antimeridian. */
+/** Bounds of coordinates. Longitudes may go once around the earth, for regions across the antimeridian. */
 const BOUNDS = [
   ['not_a_longitude', 360],
   ['not_a_latitude', 90],
 ] as const;
 
-/** Whether the position has no problem. hot: once per position */
+/** Whether a position is valid. hot: once per position */
 function isFine(position: readonly number[], geographic: boolean): boolean {
   for (let axis = 0; axis < position.length; axis++) {
     const value = position[axis] as number;
@@ -73,7 +73,10 @@ function explainPosition(
   return undefined;
 }
 
-/** Within a hole, "outside the fence" and "near its edge" contradict each other. */
+/**
+ * Checks tolerances of a fence with holes: within a hole, "outside the fence" and "near its edge" contradict each
+ * other.
+ */
 function explainTolerance(fence: Fence): Problem | undefined {
   if (fence.region.type !== 'Polygon' || fence.region.coordinates.length < 2) return undefined;
   for (const name of ['exit_tolerance', 'entry_tolerance'] as const) {
@@ -108,12 +111,12 @@ function explainRings(coordinates: Polygon['coordinates'], { path, geographic, g
   return problemOf('invalid_polygon', { path, defect: defectOf(invalid.reason), position });
 }
 
-/** Identifier of a defect that GEOS names, such as `self_intersection` for `Self-intersection`. */
+/** Returns the identifier of a defect reported by GEOS, such as `self_intersection` for `Self-intersection`. */
 function defectOf(reason: string): ParamValue<'defect'> {
   return reason.toLowerCase().replace(/[^a-z]+/g, '_') as ParamValue<'defect'>;
 }
 
-/** Whether all points are collinear. GEOS would report a self-intersection. */
+/** Whether all points are collinear, for which GEOS would report a self-intersection. */
 function isFlat(ring: Float64Array): boolean {
   const [x, y] = [ring[0] as number, ring[1] as number];
   let [dx, dy] = [0, 0];

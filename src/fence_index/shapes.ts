@@ -58,8 +58,8 @@ export class CircleShape implements Shape {
   destroy(): void {}
 
   /**
-   * Returns the distance from the center in meters, to 1 µm. The geodesic is computed only if its bounds, chord and
-   * longest arc, do not decide.
+   * Returns the distance from the center in meters, to 1 µm. The geodesic is computed only if its bounds, the chord and
+   * the longest arc, are not sufficient.
    */
   #toPlace(place: SurfacePoint): number {
     const chord = chordMeters(place, this.#center);
@@ -81,8 +81,8 @@ const ROUNDING_METERS = 1e-8;
 type Polygon = Extract<Region, { kind: 'polygon' }>;
 
 /**
- * A polygon with edges straight in longitude and latitude. GEOS decides what is inside; distances are those to the
- * edges. Both structures are created at the first test, because most fences of a hub are never near an object of this
+ * A polygon with edges straight in longitude and latitude. GEOS decides what is inside; distances are measured to the
+ * edges. Both structures are created on the first test, because most fences of a hub are never near an object of this
  * thread.
  */
 export class PolygonShape implements Shape {
@@ -160,7 +160,7 @@ export class PolygonShape implements Shape {
 
   /**
    * Returns the distance in meters between the edges of polygon and ring, which do not cross; Infinity if it exceeds
-   * the ceiling. Two edges that do not cross are nearest to each other at an end of one of them.
+   * the ceiling. Edges that do not cross are nearest to each other at an end of one of them.
    */
   #toRing(ring: Float64Array, ceilingMeters: number): number {
     let best = ceilingMeters;

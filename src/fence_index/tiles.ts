@@ -4,9 +4,9 @@ import { wrapLongitude } from '../core/geo/longitude.ts';
 import { type LonLatBox, overlap } from './lon_lat_box.ts';
 
 /**
- * Tiles divide the earth, at each level into rows of 180°/2^level and each row into columns of about that width. A tile
- * has the fences of a box that extends a quarter of the tile beyond it on each side, so objects that move around its
- * border do not change tiles all the time, and objects with an extent fit in.
+ * A tile of the earth. At each level, the earth is divided into rows of 180°/2^level, and each row into columns of
+ * about that width. A tile lists the fences of a box that extends beyond it by a quarter on each side, so that objects
+ * moving along its border do not change tiles constantly, and objects with an extent fit in.
  */
 export class Tile implements Nearby, LonLatBox {
   readonly level: number;
@@ -44,8 +44,8 @@ export class Tile implements Nearby, LonLatBox {
 }
 
 /**
- * Cache of recently used tiles, by key. Half of its capacity is for new tiles; when that is full, the older half is
- * dropped. A tile that is used again counts as new.
+ * Cache of recently used tiles, by key, in two halves. When the half of new tiles is full, the older half is dropped. A
+ * tile that is used again counts as new.
  */
 export class TileCache {
   readonly #halfWeight: number;
@@ -53,7 +53,7 @@ export class TileCache {
   #old = new Map<number, Tile>();
   #weight = 0;
 
-  /** `weight`: maximum number of tiles, plus one for every sixteen slots in them. */
+  /** `weight` is the capacity: a tile counts 1, plus 1 for every sixteen slots. */
   constructor(weight: number) {
     this.#halfWeight = weight / 2;
   }
@@ -78,8 +78,8 @@ export class TileCache {
 }
 
 /**
- * Log of the latest fence changes, as boxes. A tile filled before them is still valid if none of them overlaps it, so
- * one changed fence does not cost every object a new search.
+ * Log of the latest fence changes, as boxes. A tile filled before a change is still valid if the change does not
+ * overlap it, so that one changed fence does not require a new search for every object.
  */
 export class ChangeLog {
   readonly #boxes: LonLatBox[] = [];
@@ -109,7 +109,7 @@ const REMEMBERED = 64;
 /** Finest level: rows of 1.2 m. */
 export const FINEST_LEVEL = 24;
 
-/** Returns the finest level at which tiles have room for a reach. */
+/** Returns the finest level at which the margin of tiles covers a reach. */
 export function finestLevel(reachMeters: number): number {
   if (!(reachMeters > 0)) return FINEST_LEVEL;
   const level = Math.floor(Math.log2((180 * MARGIN) / (reachMeters * REACH_DEGREES)));
@@ -129,7 +129,8 @@ export function tileSpot(level: number, lon: number, lat: number): TileSpot {
   const row = Math.max(0, Math.min(rows - 1, Math.floor(((lat + 90) / 180) * rows)));
   const columns = columnsOf(level, row);
   const column = Math.min(columns - 1, Math.floor(((wrapLongitude(lon) + 180) / 360) * columns));
-  // A row has at most 2 * rows columns, so a level has at most 2 * rows² tiles; this is their sum over 4^level.
+  // A row has at most 2 * rows columns, so a level has at most 2 * rows² tiles. The offset is the sum over all coarser
+  // levels.
   const offset = (2 * (rows * rows - 1)) / 3;
   return { key: offset + row * 2 * rows + column, row, column, columns };
 }
@@ -144,7 +145,7 @@ export function tileAt(level: number, { row, column, columns }: TileSpot): Tile 
   return new Tile(level, { lon, halfWidth: halfWidth >= 180 ? Infinity : halfWidth, south, north });
 }
 
-/** Share of a tile by which its box is larger on each side. */
+/** Fraction of a tile by which its box is larger on each side. */
 const MARGIN = 0.25;
 
 /** Degrees of latitude per meter of reach, with 0.1 % margin for another formula of the reach. */
@@ -152,7 +153,10 @@ const REACH_DEGREES = DEGREES_PER_METER * 1.001;
 
 const NO_SLOTS = new Int32Array(0);
 
-/** Columns are at least as wide as rows are high, even at the end of the box nearest to the pole. */
+/**
+ * Returns the number of columns of a row. Columns are at least as wide as rows are high, even at the end of the box
+ * nearest to the pole.
+ */
 function columnsOf(level: number, row: number): number {
   const { south, north } = rowBounds(level, row);
   const furthest = Math.max(-south, north);

@@ -5,18 +5,17 @@ import type { Rpc } from './rpc.ts';
 export interface TextOptions {
   /** Maximum number of levels of nested JSON; 200 by default. */
   readonly depthMax?: number;
-  /** Aborted when the caller disconnects: the call is canceled. */
+  /** Aborted when the caller disconnects, which cancels the call. */
   readonly gone?: AbortSignal;
   /**
-   * Authorizes the method. Returns the key that distinguishes the client from others (clientOf). Its errors are for the
-   * sender of the request.
+   * Authorizes the method. Returns the key of the client (clientOf). Errors are reported to the sender of the request.
    */
   permit(method: string): Promise<string> | string;
 }
 
 /**
- * Executes one JSON request and returns the JSON response; undefined if the caller expects none. An invalid request is
- * answered with an error of JSON-RPC. Rejects with the errors of `permit`.
+ * Executes a JSON request and returns the JSON response; undefined if the caller expects none. An invalid request is
+ * answered with a JSON-RPC error. Rejects with the errors of `permit`.
  */
 export async function answerText(
   rpc: Rpc,

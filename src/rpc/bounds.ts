@@ -1,23 +1,24 @@
 /**
- * Bounds on what callers and handlers can make the hub hold. Requests beyond them are rejected with −32010 and counted.
+ * Bounds on the state that callers and handlers can cause in the hub. Requests beyond them are rejected with −32010 and
+ * counted.
  */
 export interface RpcBounds {
-  /** Calls waiting for answers. */
+  /** Maximum number of open calls. */
   readonly openCalls: number;
-  /** Further calls of the hub's own methods that may wait beyond that. */
+  /** Number of additional open calls that are reserved for the hub's own methods. */
   readonly openCallsReserved: number;
-  /** Calls of one client, by REST and WebSocket, waiting for answers. */
+  /** Maximum number of open calls of one client, over REST and WebSocket. */
   readonly openCallsOfClient: number;
-  /** The same of one carrier. */
+  /** Maximum number of open calls of one carrier. */
   readonly openCallsOfCarrier: number;
-  /** Pairs of a method and a handler. */
+  /** Maximum number of pairs of a method and a handler. */
   readonly handlers: number;
   readonly handlersOfMethod: number;
-  /** Pairs received from one carrier. */
+  /** Maximum number of pairs announced by one carrier. */
   readonly handlersOfCarrier: number;
-  /** Methods of one WebSocket connection. */
+  /** Maximum number of methods handled by one WebSocket connection. */
   readonly methodsOfClient: number;
-  /** Bytes of the responses collected by one call, and by all calls. */
+  /** Maximum bytes of the responses collected by one call, and by all calls. */
   readonly responseBytes: number;
   readonly heldBytes: number;
 }
@@ -35,7 +36,10 @@ export const RPC_BOUNDS: RpcBounds = {
   heldBytes: 64 << 20,
 };
 
-/** Key of a client: the subject of its token, or else its address. Clients with unknown addresses share one key. */
+/**
+ * Returns the key of a client: the subject of its token, otherwise its address. Clients with unknown addresses share a
+ * key.
+ */
 export function clientOf(subject: string | undefined, address = ''): string {
   return subject === undefined ? `address ${address}` : `subject ${subject}`;
 }

@@ -11,22 +11,22 @@ import { show } from '../model/error_value_text.ts';
 import type { Collecting } from './collected.ts';
 import { isObject, type RpcParams, type RequestId, RpcRejection } from './message.ts';
 
-/** A validated call. Its handlers have not been looked up yet. */
+/** A validated call, before its handlers are looked up. */
 export interface RpcCall {
   readonly method: string;
   /** Params for the handlers, without the reserved ones; undefined if the request has none. */
   readonly params: RpcParams | undefined;
   /** Id of the request; null if it has none. */
   readonly id: RequestId;
-  /** The caller, as named by itself. */
+  /** Id of the caller, as given by itself. */
   readonly callerId: string | undefined;
-  /** Whether the caller expects an answer: the request has an id, or names its caller. */
+  /** Whether the caller expects an answer, because the request has an id or contains its caller. */
   readonly isAnswered: boolean;
   readonly timeoutMs: number;
   readonly collecting: Collecting;
   /** The only handler to call; undefined for all. */
   readonly handlerId: string | undefined;
-  /** Excludes handlers of other zones. */
+  /** Zone that excludes handlers of other zones. */
   readonly zoneId: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const COLLECTING: Readonly<Record<Aggregation, Collecting>> = {
   _return_first_error: 'firstError',
 };
 
-/** Reads a call from REST or a carrier. Throws an RpcRefusal with the id of the request, if it has one. */
+/** Reads a call from REST or a carrier. Throws an RpcRejection with the id of the request, if it has one. */
 export function readCall(value: unknown): RpcCall {
   const { request, id } = readRequest(value);
   const params = readParams(request, id);
@@ -46,7 +46,7 @@ export function readCall(value: unknown): RpcCall {
   return callOf(request, { id, params, collecting: COLLECTING[aggregation ?? '_all_within_timeout'] });
 }
 
-/** Reads a call from a WebSocket client. By default the first answer completes it. Throws an RpcRefusal. */
+/** Reads a call from a WebSocket client. By default, the first answer completes it. Throws an RpcRejection. */
 export function readSocketCall(value: unknown): RpcCall {
   const { request, id } = readRequest(value);
   const params = readParams(request, id);
@@ -89,7 +89,7 @@ export function readRequest(value: unknown): Request {
   return { request: value as Request['request'], id };
 }
 
-/** Id under which the rejection of a request is answered; undefined if the sender expects no answer. */
+/** Returns the id for the response to a rejected request; undefined if the sender expects no response. */
 export function answerId(value: unknown): RequestId | undefined {
   try {
     const { request, id } = readRequest(value);
@@ -101,14 +101,14 @@ export function answerId(value: unknown): RequestId | undefined {
   }
 }
 
-/** Why a value is not a valid method name; undefined if it is. */
+/** Returns why a value is not a valid method name; undefined if it is. */
 export function methodProblem(method: unknown): Problem | undefined {
   if (typeof method !== 'string' || method === '') return problemOf('not_a_filled_string', { found: show(method) });
   if (method.length <= METHOD_MAX_CHARACTERS) return undefined;
   return problemOf('too_many', { limit: METHOD_MAX_CHARACTERS, unit: 'characters', found: method.length });
 }
 
-/** Params of a request; undefined if it has none. Throws an RpcRefusal for positional params. */
+/** Returns the params of a request; undefined if it has none. Throws an RpcRejection for positional params. */
 export function readParams({ params }: RpcParams, id: RequestId): RpcParams | undefined {
   if (params === undefined || isObject(params)) return params;
   throw new RpcRejection('invalidParams', problemOf('not_an_object', { path: 'params', found: show(params) }), id);

@@ -9,37 +9,37 @@ import type { Handler, HandlerLink } from './handlers.ts';
 import { type RpcAnswer, failure, isObject, readAnswer, limitReached } from './message.ts';
 
 /**
- * Open calls, and the handlers that have not answered them yet:
+ * Options of the registry of open calls and of the handlers that have not answered yet:
  *
  *   begin() --> every handler: Link.send, with an id of its own
  *                   |
  *   CallTaker <-- outcomeOf() <-- answered(), gone(), or timeout
  *
- * A call is open until it has its outcome, times out, or its caller disconnects. Later responses to its ids are only
- * counted.
+ * A call is open until its outcome is known, it times out, or its caller disconnects. Later responses to its ids are
+ * only counted.
  */
 export interface CallsOptions {
   /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   readonly bounds: RpcBounds;
-  /** Called when a bound has closed a call. */
+  /** Called when a call is closed because it exceeds a bound. */
   exceeded(): void;
   /** Id of the first request to a handler; 10,000 by default. */
   readonly firstId?: number;
-  /** Makes the id of a request that others than its handler may answer. If absent, ids are consecutive. */
+  /** Returns an id for a request that not only its handler could answer. If absent, ids are consecutive. */
   randomId?(): number;
 }
 
 /** Receives the outcome of a call. */
 export interface CallTaker {
-  /** Receives the answer; for a stream, each answer. Not called if the caller expects none. */
+  /** Called with the answer; for a stream, with each answer. Not called if the caller expects none. */
   respond(answer: RpcAnswer): void;
-  /** The call is closed. No further calls follow. */
+  /** Called when the call is closed. No further calls follow. */
   over?(): void;
 }
 
 export interface OpenCall {
-  /** The caller has disconnected and expects no answer. */
+  /** Cancels the call, because the caller has disconnected. */
   cancel(): void;
 }
 
@@ -61,19 +61,19 @@ interface Open {
   stopTimer(): void;
 }
 
-/** A handler that was called and has not answered. */
+/** A called handler that has not answered yet. */
 interface Pending {
   readonly handler: Handler;
   readonly open: Open;
 }
 
 export class Calls {
-  /** Closed calls, by outcome. */
+  /** Number of closed calls, by outcome. */
   readonly ended: Record<CallEnd, number> = { success: 0, error: 0, timeout: 0, cancelled: 0, notification: 0 };
-  /** Requests that went to handlers, and their answers. */
+  /** Number of requests sent to handlers, and of their answers. */
   forwarded = 0;
   responses = 0;
-  /** Answers to requests that are unknown or closed. */
+  /** Number of answers to requests that are unknown or closed. */
   late = 0;
   readonly #options: CallsOptions;
   readonly #open = new Set<Open>();
@@ -92,7 +92,7 @@ export class Calls {
     return this.#open.size;
   }
 
-  /** Calls at least one handler. `taker` may be called before this returns. Throws an RpcRefusal. */
+  /** Calls at least one handler. `taker` may be called before this returns. Throws an RpcRejection. */
   begin(call: RpcCall, handlers: readonly Handler[], { taker, client }: Caller): OpenCall {
     const { method, params, timeoutMs, isAnswered } = call;
     const request = { method, params, paramsText: params && JSON.stringify(params), timeoutMs };
@@ -109,7 +109,7 @@ export class Calls {
       open.ids.add(id);
       this.#pending.set(id, { handler, open });
     }
-    // All handlers are called, even if the first has answered at once and completed the call.
+    // All handlers are called, even if the first one has answered immediately and completed the call.
     for (const { handler, id } of asked) {
       if (!handler.link.send({ ...request, id, handlerId: handler.id })) this.#lost(id, 'handler_unreachable');
     }
@@ -150,7 +150,10 @@ export class Calls {
     return true;
   }
 
-  /** Handlers of a link have left: their open requests fail with −32000. Without `method` or `id`, all of them. */
+  /**
+   * Handles the departure of a link's handlers, all of them without `method` and `id`. Their open requests fail with
+   * −32000.
+   */
   gone(link: HandlerLink, { method, id }: { readonly method?: string; readonly id?: string } = {}): void {
     for (const [number, { handler }] of [...this.#pending]) {
       if (handler.link !== link || (method !== undefined && handler.method !== method)) continue;
@@ -158,7 +161,7 @@ export class Calls {
     }
   }
 
-  /** Closes all calls with an answer. */
+  /** Closes all calls with the same answer. */
   close(answer: RpcAnswer): void {
     for (const open of [...this.#open]) this.#end(open, 'error', answer);
   }
@@ -178,7 +181,7 @@ export class Calls {
     return open;
   }
 
-  /** Throws an RpcRefusal if the hub, or the client, has too many open calls. */
+  /** Throws an RpcRejection if the hub or the client has too many open calls. */
   #checkOpenCalls({ method, id }: RpcCall, client: string | undefined): void {
     const { openCalls, openCallsReserved, openCallsOfClient } = this.#options.bounds;
     const ofClient = client === undefined ? 0 : (this.#openOfClient.get(client) ?? 0);
@@ -203,7 +206,7 @@ export class Calls {
     this.take(handler.link, id, { answer, bytes: 0 });
   }
 
-  /** Counts the bytes of a retained answer. If they exceed a bound, closes the call and returns false. */
+  /** Counts the bytes of a collected answer. If they exceed a bound, closes the call and returns false. */
   #hold(open: Open, bytes: number): boolean {
     const { bounds, exceeded } = this.#options;
     open.bytes += bytes;
@@ -219,7 +222,7 @@ export class Calls {
     return false;
   }
 
-  /** Closes a call that has its outcome. */
+  /** Closes a call if its outcome is known. */
   #look(open: Open, isTimeUp: boolean): void {
     if (!this.#open.has(open)) return;
     const { call, answers, asked } = open;
@@ -254,12 +257,12 @@ interface Caller {
   readonly client: string | undefined;
 }
 
-/** A response, and the properties of its handler that are known from the transport. */
+/** A response, with the properties of its handler that the transport knows. */
 interface Response extends Responding {
   readonly bytes: number;
 }
 
-/** Validates a handler's response: returns its answer, or an error if it is too long or not a response. */
+/** Validates a handler's response. Returns its answer, or an error if it is too long or not a response. */
 function checked(handler: Handler, response: unknown, bytes: number): RpcAnswer {
   if (bytes > RPC_MESSAGE_MAX_BYTES) {
     const limit = RPC_MESSAGE_MAX_BYTES;

@@ -29,8 +29,8 @@ export interface CarriedCallsOptions {
 }
 
 /**
- * Calls that arrive over a carrier. Their caller may have called other hubs as well, so each handler of this hub
- * answers on its own. Calls for handlers elsewhere are ignored.
+ * Calls that arrive over a carrier. The caller may have called other hubs as well, so each handler of this hub answers
+ * separately. Calls for handlers elsewhere are ignored.
  */
 export class CarriedCalls {
   readonly #options: CarriedCallsOptions;
@@ -40,7 +40,7 @@ export class CarriedCalls {
     this.#options = options;
   }
 
-  /** Begins a call. Returns the reason if it is rejected. */
+  /** Starts a call. Returns the reason if it is rejected. */
   take({ text, method, handlerId, respond }: CarriedCall): string | undefined {
     let value: unknown;
     try {
@@ -75,7 +75,7 @@ export class CarriedCalls {
     for (const open of [...this.#open]) open.cancel();
   }
 
-  /** Calls the matching handlers of this hub, if there are any. Throws an RpcRefusal. */
+  /** Calls the matching handlers of this hub, if any. Throws an RpcRejection. */
   #begin(call: RpcCall, respond: (answer: RpcAnswer) => void): void {
     const { calls } = this.#options;
     const handlers = this.#meant(call);
@@ -109,7 +109,9 @@ export class CarriedCalls {
     throw limitReached('open_calls_of_carrier', max, size, id);
   }
 
-  /** The caller to whom this hub answers an invalid request; undefined without one, or if another hub answers. */
+  /**
+   * Returns the caller to which this hub answers an invalid request; undefined if there is none or another hub answers.
+   */
   #callerWaiting(value: unknown, addressed: Addressed): string | undefined {
     const { handlers, isOwn, hubId } = this.#options;
     if (!isObject(value) || !isObject(value['params'])) return undefined;
@@ -117,7 +119,7 @@ export class CarriedCalls {
     if (typeof callerId !== 'string' || callerId === hubId) return undefined;
     const handlerId = addressed.handlerId ?? named;
     if (typeof handlerId === 'string') return isOwn(handlerId) ? callerId : undefined;
-    // A request is for the handlers of the method in its address.
+    // The method in the address selects the handlers.
     const method = addressed.method ?? value['method'];
     if (typeof method !== 'string') return undefined;
     const all = handlers.find({ method, handlerId: undefined, zoneId: undefined });
@@ -131,7 +133,7 @@ interface Addressed {
   readonly handlerId: string | undefined;
 }
 
-/** Removes the aggregation: a caller on a carrier receives each answer and aggregates them itself. */
+/** Removes the aggregation param, since a caller on a carrier aggregates the answers itself. */
 function withoutAggregation(value: unknown): unknown {
   if (!isObject(value) || !isObject(value['params'])) return value;
   const { _aggregation, ...params } = value['params'];

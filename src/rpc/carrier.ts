@@ -10,13 +10,13 @@ import type { RpcParams } from './message.ts';
  *   send: a request to one of them       -->  answered: the response
  *   respond (of a call): the response    <--  call: a request of others to a handler of this hub
  *
- * A carrier forwards a call by one hop: calls that it receives go to handlers of this hub only, never to handlers
- * announced by a carrier, as the caller calls those itself.
+ * A carrier forwards a call by one hop: calls that it receives go only to handlers of this hub, never to handlers
+ * announced by a carrier, because the caller calls those itself.
  */
 export interface Carrier {
   /** Name for metrics, such as `mqtt`. */
   readonly name: string;
-  /** Whether requests can be delivered. Of several carriers that know a handler, one that is up is used. */
+  /** Whether requests can be delivered. If several carriers announce a handler, one that is up is used. */
   isUp(): boolean;
   /**
    * Sends a request to a handler announced by this carrier. Returns false if it cannot be sent; the call then continues
@@ -24,8 +24,8 @@ export interface Carrier {
    */
   send(request: ForwardedRequest): boolean;
   /**
-   * Announces a handler at this hub: its own, or a WebSocket client's. Called for all existing handlers on attaching,
-   * for each new one, and when the zone of one changes.
+   * Announces a handler of this hub: its own, or a WebSocket client's. Called for all existing handlers on attaching,
+   * for each new one, and when the zone of a handler changes.
    */
   announce(handler: Announced): void;
   /** Withdraws the announcement of a handler that has left. */
@@ -37,7 +37,7 @@ export interface Announced {
   readonly method: string;
   /** Id of the handler. */
   readonly id: string;
-  /** Zone that it handles; any if absent. */
+  /** Zone of the handler; any if absent. */
   readonly zoneId?: string;
 }
 
@@ -47,11 +47,11 @@ export interface ForwardedRequest {
   readonly id: number | undefined;
   readonly method: string;
   readonly handlerId: string;
-  /** Without the reserved params, which are between the caller and the hub. */
+  /** Params without the reserved ones, which are only for the hub. */
   readonly params: RpcParams | undefined;
   /** `params` as JSON, serialized once for all handlers. */
   readonly paramsText: string | undefined;
-  /** How long the hub waits for the answer. */
+  /** Maximum time that the hub waits for the answer. */
   readonly timeoutMs: number;
 }
 
@@ -59,14 +59,14 @@ export interface ForwardedRequest {
 export interface CarriedCall {
   /** The request as JSON. Its `_aggregation` is ignored: the caller aggregates. */
   readonly text: string;
-  /** Method in its address, which the request must name; undefined if the address has none. */
+  /** Method in the address, which must equal that of the request; undefined if the address has none. */
   readonly method?: string;
-  /** Handler in its address; undefined if the address has none. */
+  /** Handler in the address; undefined if the address has none. */
   readonly handlerId?: string;
   /**
-   * Receives each response: the request's `_caller_id`, and JSON with the request's id. Each handler of this hub that
-   * answers yields one; an error of the hub yields one. Not called for a request without `_caller_id`, from this hub
-   * itself, or without a handler here.
+   * Called with each response: the request's `_caller_id`, and JSON with the request's id. Each answering handler of
+   * this hub sends one response, and so does an error of the hub. Not called for a request without `_caller_id`, from
+   * this hub itself, or without a handler here.
    */
   respond(callerId: string, text: string): void;
 }
@@ -78,27 +78,28 @@ export interface CarrierPort {
    * The hub's own announcements are ignored.
    */
   announced(handler: Announced, forMs?: number): string | undefined;
-  /** Ids of the handlers of a method announced by this carrier. */
+  /** Returns the ids of a method's handlers that this carrier has announced. */
   handlersOf(method: string): readonly string[];
   /** Removes a handler that has withdrawn its announcement or has left. Its open requests fail with −32000. */
   left(handler: Announced): void;
-  /** Removes the handlers of a hub that has left, and those of its clients. */
+  /** Removes the handlers of a hub that has left, including those of its clients. */
   hubLeft(hubId: string): void;
   /**
-   * Handles a JSON response to a request sent by this carrier. `from`: properties of its handler known from its
-   * address. Returns whether it was expected: its id must be open, and of this carrier, method and handler.
+   * Handles a JSON response to a request sent by this carrier. `from` are properties of the handler known from the
+   * address. Returns whether the response was expected: its id must be open and belong to this carrier, method and
+   * handler.
    */
   answered(text: string, from?: Responding): boolean;
   /**
-   * Handles a request of another caller. The carrier must have authorized it: the hub requires no token here. Returns
-   * the reason if it is rejected.
+   * Handles a request of another caller, which the carrier must have authorized: the hub requires no token here.
+   * Returns the reason if the request is rejected.
    */
   call(call: CarriedCall): string | undefined;
   /** Detaches the carrier and removes its handlers. */
   close(): void;
 }
 
-/** Properties of the handler that has sent a response. */
+/** Properties of the handler that sent a response. */
 export interface Responding {
   readonly method?: string;
   readonly handlerId?: string;
@@ -114,8 +115,8 @@ export interface CarriedRpc {
 }
 
 /**
- * Serializes a request for a carrier, with its caller and timeout among the params. Returns undefined if it exceeds the
- * longest message.
+ * Serializes a request for a carrier, adding caller and timeout to the params. Returns undefined if it exceeds the
+ * maximum length of a message.
  */
 export function carriedText(
   { id, method, paramsText = '{}', timeoutMs }: ForwardedRequest,

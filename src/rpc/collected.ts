@@ -2,19 +2,19 @@ import { problemOf } from '../problem.ts';
 import { type RpcAnswer, failure, type RequestId } from './message.ts';
 
 /**
- * Decides when a call is complete, and with which answer. Pure.
+ * Rules for when a call is complete and how it is answered.
  *
  *   collecting    is complete with                 and answers
  *   ------------  -------------------------------  -----------------------------------------------------------
  *   first         the first answer                 that answer
  *   firstSuccess  the first that is not an error   that answer; −32002 if all are errors
- *   firstError    the first error                  that answer; like `all` without one
+ *   firstError the first error that answer; like `all` if there is none
  *   all           the last answer                  the answer of the only handler, or {"responses": [...]} of all
  *   list          the last answer                  a list of all responses
- *   stream        the last answer                  nothing more: each answer was sent when it arrived
+ *   stream the last answer nothing: each answer was sent when it arrived
  *
- * A timeout completes every call. `all` and `list` then answer with the answers so far, if any; `stream` has sent them;
- * others answer −32001, as the missing answers are unknown.
+ * A timeout completes every call. `all` and `list` then return the answers so far, if any; `stream` has already sent
+ * them; all others return −32001, because the missing answers are unknown.
  */
 export type Collecting = 'first' | 'firstSuccess' | 'firstError' | 'all' | 'list' | 'stream';
 
@@ -30,15 +30,18 @@ export interface CallProgress {
   /** Id of the request. */
   readonly id: RequestId;
   readonly collecting: Collecting;
-  /** In order of arrival. */
+  /** Answers in order of arrival. */
   readonly answers: readonly HandlerAnswer[];
-  /** Number of handlers that were called, at least one. */
+  /** Number of called handlers, at least one. */
   readonly asked: number;
   readonly timeoutMs: number;
   readonly isTimeUp: boolean;
 }
 
-/** Final answer of a call; `streamed` if a stream has sent all of them; undefined while the call is not complete. */
+/**
+ * Returns the final answer of a call; `streamed` if a stream has sent all answers; undefined while the call is not
+ * complete.
+ */
 export function outcomeOf(progress: CallProgress): RpcAnswer | 'streamed' | undefined {
   const { collecting, answers, asked, isTimeUp } = progress;
   const decisive = answers.find(({ answer }) => decides(collecting, answer));
@@ -75,7 +78,7 @@ function timedOut(progress: CallProgress): RpcAnswer {
   return failure('timeout', why, answers.length === 0 ? {} : { responses: responsesOf(progress) });
 }
 
-/** All responses, each with its handler. */
+/** Returns all responses, each with its handler. */
 function responsesOf({ id, answers }: CallProgress): readonly object[] {
   return answers.map(({ handlerId, answer }) => ({ jsonrpc: '2.0', id, handler_id: handlerId, ...answer }));
 }

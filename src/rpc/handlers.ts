@@ -5,20 +5,20 @@ import { type RpcRejection, limitReached } from './message.ts';
 
 /** Transport to handlers. Handlers that leave together share one link. */
 export interface HandlerLink {
-  /** For metrics: hub, websocket, or the name of a carrier. */
+  /** Kind for metrics: hub, websocket, or the name of a carrier. */
   readonly kind: string;
-  /** Whether its handlers belong to this hub: its own, or WebSocket clients'. */
+  /** Whether the handlers are this hub's own or its WebSocket clients'. */
   readonly isLocal: boolean;
   /** Whether requests can be delivered; always if absent. */
   isUp?(): boolean;
-  /** Sends a request; false if that is not possible. Never throws. */
+  /** Sends a request. Returns false if it cannot be sent. Never throws. */
   send(request: ForwardedRequest): boolean;
 }
 
 export interface Handler {
   readonly method: string;
   readonly id: string;
-  /** Zone that it handles; undefined for any. */
+  /** Zone of the handler; undefined for any. */
   readonly zoneId: string | undefined;
   readonly link: HandlerLink;
 }
@@ -32,32 +32,32 @@ export interface HandlerQuery {
 
 interface HandlerRoute {
   readonly handler: Handler;
-  /** When it expires unless it is announced again. */
+  /** Time at which the route expires unless it is announced again. */
   readonly untilMs: number;
 }
 
 /**
- * Registry of the handlers of methods. A handler is identified by method and id. An id of this hub cannot be taken by
- * others while it is registered. A handler announced by several carriers is registered once, with several routes;
- * requests go over the first that is up.
+ * Registry of the handlers of methods. A handler is identified by method and id. While an id of this hub is registered,
+ * others cannot register it. A handler announced by several carriers is registered once, with several routes; requests
+ * take the first route that is up.
  */
 export class Handlers {
   readonly #elapsed: () => number;
   readonly #bounds: RpcBounds;
-  /** Routes to each handler, at least one, in order of registration. */
+  /** Routes to each handler in order of registration, at least one. */
   readonly #byMethod = new Map<string, Map<string, HandlerRoute[]>>();
   readonly #sizes = new Map<HandlerLink, number>();
   #size = 0;
 
-  /** `elapsed`: monotonic time in milliseconds. */
+  /** `elapsed` returns monotonic time in milliseconds. */
   constructor({ elapsed, bounds }: { elapsed(): number; readonly bounds: RpcBounds }) {
     this.#elapsed = elapsed;
     this.#bounds = bounds;
   }
 
   /**
-   * Registers a handler for at least `forMs`. Returns whether it is new; false also if its id is taken. Throws an
-   * RpcRefusal if there are too many.
+   * Registers a handler for at least `forMs`. Returns whether it is new; also false if its id is taken. Throws an
+   * RpcRejection if there are too many handlers.
    */
   add(handler: Handler, forMs = Number.POSITIVE_INFINITY): boolean {
     const { method, id, link } = handler;
@@ -76,21 +76,21 @@ export class Handlers {
     return ways.length === 0;
   }
 
-  /** Removes a handler of a link. Returns whether there was one. */
+  /** Removes a handler of a link. Returns whether it was registered. */
   remove(method: string, id: string, link: HandlerLink): boolean {
     const known = this.#waysTo(method, id).find(({ handler }) => handler.link === link);
     if (known !== undefined) this.#forget(known);
     return known !== undefined;
   }
 
-  /** Removes all handlers of a link, and returns them. */
+  /** Removes all handlers of a link and returns them. */
   removeAll(link: HandlerLink): readonly Handler[] {
     const removed = this.known(link);
     for (const { method, id } of removed) this.remove(method, id, link);
     return removed;
   }
 
-  /** Handlers of a link. */
+  /** Returns the handlers of a link. */
   known(link: HandlerLink): readonly Handler[] {
     const nowMs = this.#elapsed();
     return this.#allWays()
@@ -98,7 +98,7 @@ export class Handlers {
       .map(({ handler }) => handler);
   }
 
-  /** Ids of the handlers of a method on a link. */
+  /** Returns the ids of a method's handlers on a link. */
   idsOf(method: string, link: HandlerLink): readonly string[] {
     const nowMs = this.#elapsed();
     const ways = [...(this.#byMethod.get(method)?.values() ?? [])].flat();
@@ -107,7 +107,7 @@ export class Handlers {
       .map(({ handler }) => handler.id);
   }
 
-  /** Matching handlers, in order of registration. */
+  /** Returns the matching handlers, in order of registration. */
   find({ method, handlerId, zoneId }: HandlerQuery): readonly Handler[] {
     return this.#of(method).filter(
       (handler) =>
@@ -125,15 +125,17 @@ export class Handlers {
     return [...this.#byMethod.keys()].flatMap((method) => this.#of(method));
   }
 
-  /** All methods with their handlers, in order of registration, after those that every hub has. */
+  /**
+   * Returns all methods with their handlers, in order of registration, starting with the methods that every hub has.
+   */
   available(): RpcAvailable {
     const names = [...this.#byMethod.keys()].filter((method) => this.has(method));
     names.sort((a, b) => Number(b === PING) - Number(a === PING));
-    // An entry, not an assignment: a method may be named like a member of Object.prototype.
+    // Uses entries instead of assignments, because a method may be named like a member of Object.prototype.
     return Object.fromEntries(names.map((name) => [name, { handler_id: this.#of(name).map(({ id }) => id) }]));
   }
 
-  /** Handlers of a method, each with its best route. */
+  /** Returns the handlers of a method, each with its best route. */
   #of(method: string): readonly Handler[] {
     const nowMs = this.#elapsed();
     return [...(this.#byMethod.get(method)?.values() ?? [])].flatMap((ways) => {
@@ -143,7 +145,7 @@ export class Handlers {
     });
   }
 
-  /** Routes to a handler. Removes expired ones. */
+  /** Returns the routes to a handler, after removing expired ones. */
   #waysTo(method: string, id: string): HandlerRoute[] {
     const nowMs = this.#elapsed();
     for (const known of this.#byMethod.get(method)?.get(id) ?? []) if (known.untilMs <= nowMs) this.#forget(known);
@@ -172,7 +174,7 @@ export class Handlers {
     else this.#sizes.delete(link);
   }
 
-  /** Throws an RpcRefusal if there is no room. Removes expired handlers first. */
+  /** Throws an RpcRejection if a bound is reached. Removes expired handlers first. */
   #checkCapacity(method: string, link: HandlerLink): void {
     if (this.#tooMany(method, link) === undefined) return;
     const nowMs = this.#elapsed();

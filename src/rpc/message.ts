@@ -10,16 +10,16 @@ export type RpcAnswer = { readonly result: unknown } | { readonly error: RpcErro
 
 export type RpcParams = Readonly<Record<string, unknown>>;
 
-/** Id of a request. It is returned digit by digit as it was sent. */
+/** Id of a request, with a number's original digits. */
 export type RequestId = RpcId | ExactNumber;
 
-/** Rejection of a call before any handler was called, answered as an error of JSON-RPC. */
+/** Rejection of a call before any handler is called, answered as a JSON-RPC error. */
 export class RpcRejection extends Error {
   readonly reason: RpcErrorName;
   readonly code: number;
-  /** The error as it is answered. */
+  /** The error in the response. */
   readonly error: RpcError;
-  /** Id of the request, as far as it was read. */
+  /** Id of the request; null if it was not read. */
   readonly id: RequestId;
 
   constructor(reason: RpcErrorName, problem: Problem | HubError, id: RequestId = null) {
@@ -33,27 +33,27 @@ export class RpcRejection extends Error {
   }
 }
 
-/** Rejection of what would exceed a bound, such as `open_calls`. */
+/** Returns the rejection of a request that would exceed a bound, such as `open_calls`. */
 export function limitReached(path: string, limit: number, count: number, id: RequestId = null): RpcRejection {
   return new RpcRejection('tooMuch', problemOf('limit_reached', { path, limit, count }), id);
 }
 
-/** Answer with an error. */
+/** Returns an answer with an error. */
 export function failure(name: RpcErrorName, problem: Problem, data: object = {}): RpcAnswer {
   const { reason, params } = problem;
   return { error: { code: RPC_ERRORS[name], message: String(problem), data: { reason, params, ...data } } };
 }
 
 /**
- * Parses a message, with all numbers as they were sent. Throws an RpcRefusal if it is too long, is not JSON, or cannot
- * be forwarded unchanged. `depthMax`: most levels of nested JSON.
+ * Parses a message, preserving the digits of all numbers. Throws an RpcRejection if it is too long, is not JSON, or
+ * cannot be forwarded unchanged. `depthMax` is the maximum nesting.
  */
 export function readMessage(text: string, depthMax?: number): unknown {
   checkSize(text);
   return readLongMessage(text, depthMax);
 }
 
-/** Throws an RpcRefusal with the request's `id` if a message is too long. */
+/** Throws an RpcRejection with the request's `id` if a message is too long. */
 export function checkSize(text: string, id: RequestId = null): void {
   const bytes = bytesBeyond(text, RPC_MESSAGE_MAX_BYTES);
   if (bytes === undefined) return;
@@ -61,9 +61,7 @@ export function checkSize(text: string, id: RequestId = null): void {
   throw new RpcRejection('tooMuch', problemOf('body_too_large', where), id);
 }
 
-/**
- * Like readMessage without a bound on length: for transports that bound it, or if a rejection needs the request's id.
- */
+/** Like readMessage without a bound on length, for transports that bound it, or to read the id for a rejection. */
 export function readLongMessage(text: string, depthMax?: number): unknown {
   try {
     const value = parseExactJson(text, depthMax);
@@ -78,7 +76,9 @@ export function readLongMessage(text: string, depthMax?: number): unknown {
   }
 }
 
-/** Result or error of a response; undefined if it is not a JSON-RPC response, which has exactly one of them. */
+/**
+ * Returns the result or error of a response; undefined if it is not a JSON-RPC response, which has exactly one of them.
+ */
 export function readAnswer(value: unknown): RpcAnswer | undefined {
   if (!isObject(value) || Object.hasOwn(value, 'result') === Object.hasOwn(value, 'error')) return undefined;
   if (Object.hasOwn(value, 'result')) return { result: value['result'] };

@@ -10,8 +10,8 @@ import { type Handler, Handlers, type HandlerLink } from './handlers.ts';
 import { failure, RpcRejection, readLongMessage, limitReached } from './message.ts';
 
 /**
- * Remote procedure calls of a hub, with one registry of handlers for all transports. Callers on REST, WebSocket or a
- * carrier (carrier.ts) reach the handlers of all of them:
+ * Remote procedure calls of a hub, with one registry of handlers for all transports. Callers over REST, WebSocket or a
+ * carrier (carrier.ts) reach handlers on any transport:
  *
  *   caller                    handlers.ts: matching handlers         handler
  *   REST, WebSocket: begin -> the hub's own, WebSocket clients',  -> Link.send
@@ -30,13 +30,13 @@ export interface RpcOptions {
   /** Returns a new unpredictable string. */
   newId(): string;
   /**
-   * Id of the first request to a handler; 10,000 by default. If it differs between starts, late answers to requests of
-   * an earlier run are not mistaken for answers to new ones.
+   * Id of the first request to a handler; 10,000 by default. It should differ between starts, so that late answers to
+   * requests before a restart are not mistaken for answers to new ones.
    */
   readonly firstId?: number;
   /**
-   * Makes the id of a request that others than its handler can read and answer, as on a broker. It must be
-   * unpredictable and differ from those that count up from `firstId`. If absent, ids are consecutive.
+   * Returns an id for a request that others besides its handler can read and answer, as on a broker. It must be
+   * unpredictable and differ from the ids that count up from `firstId`. If absent, ids are consecutive.
    */
   randomId?(): number;
   readonly bounds?: Partial<RpcBounds>;
@@ -44,36 +44,36 @@ export interface RpcOptions {
 
 /** A WebSocket client as a handler of methods. */
 export interface ClientPort {
-  /** Its handler id. */
+  /** Handler id of the client. */
   readonly id: string;
-  /** Registers a method. Repeating it changes the zone. Throws an RpcRefusal. */
+  /** Registers a method. Repeating it changes the zone. Throws an RpcRejection. */
   register(method: unknown, zoneId: string | undefined): void;
-  /** Throws an RpcRefusal if the method is not registered. */
+  /** Unregisters a method. Throws an RpcRejection if it is not registered. */
   unregister(method: unknown): void;
   /** Handles a response to a request. Returns whether it was expected. */
   answered(response: unknown, bytes: number): boolean;
-  /** Removes its handlers when the connection closes. Their open requests fail with −32000. */
+  /** Removes the client's handlers when the connection closes. Their open requests fail with −32000. */
   close(): void;
 }
 
 /** Counters since start, and current numbers. */
 export interface RpcCounts {
-  /** Calls by outcome. */
+  /** Number of calls by outcome. */
   readonly calls: Readonly<Record<CallEnd, number>>;
-  /** Requests sent to handlers. */
+  /** Number of requests sent to handlers. */
   readonly forwarded: number;
-  /** Answers of handlers. */
+  /** Number of answers from handlers. */
   readonly responses: number;
-  /** Answers to requests that are unknown or closed. */
+  /** Number of answers to requests that are unknown or closed. */
   readonly late: number;
-  /** Rejected and aborted calls, by error. */
+  /** Number of rejected and aborted calls, by error. */
   readonly refused: ReadonlyMap<RpcErrorName, number>;
-  /** Registered handlers, by kind of link. */
+  /** Number of registered handlers, by kind of link. */
   readonly handlers: ReadonlyMap<string, number>;
   readonly open: number;
 }
 
-/** Separates the id of the hub from the part that identifies its client. Names of hubs do not contain it. */
+/** Separator in handler ids between the id of the hub and its client. Ids of hubs do not contain it. */
 const OF_HUB = ':';
 /** Time until a carrier's handler expires after its last announcement. */
 const ANNOUNCED_MS = 120_000;
@@ -110,7 +110,7 @@ export class Rpc {
     return isOf(this.hubId, handlerId);
   }
 
-  /** Methods that have handlers. */
+  /** Returns all methods with handlers. */
   available(): RpcAvailable {
     return this.#handlers.available();
   }
@@ -128,14 +128,14 @@ export class Rpc {
     };
   }
 
-  /** Counts a rejection that the caller of this method answers. */
+  /** Counts a rejection, which the calling code answers. */
   refused(reason: RpcErrorName): void {
     this.#refused.set(reason, (this.#refused.get(reason) ?? 0) + 1);
   }
 
   /**
-   * Calls all matching handlers. `taker` may be called before this returns. `client`: key by which open calls are
-   * bounded; undefined if unknown. Throws an RpcRefusal if no handler matches or too many calls are open.
+   * Calls all matching handlers. `taker` may be called before this returns. `client` is the key by which open calls are
+   * bounded; undefined if unknown. Throws an RpcRejection if no handler matches or too many calls are open.
    */
   begin(call: RpcCall, taker: CallTaker, client?: string): OpenCall {
     return this.#calls.begin(call, this.#handlersFor(call), { taker, client });

@@ -57,7 +57,7 @@ export class FlushScheduler {
   #roundDue = false;
   #askedMs = 0;
 
-  /** `share`: this shard's share of the store's throughput. */
+  /** `share` is this shard's share of the store's throughput. */
   constructor(share: number, isStoreBehind: () => boolean, watch?: RoundWatch) {
     this.#pacer = new FlushPacer(share);
     this.#isStoreBehind = isStoreBehind;
@@ -138,7 +138,7 @@ export class FlushPacer {
   /** Time up to which rows were requested. */
   #askedMs = 0;
 
-  /** `share`: this shard's share of the store's throughput. */
+  /** `share` is this shard's share of the store's throughput. */
   constructor(share: number) {
     this.#rowsPerMsMin = ROWS_PER_MS * share;
   }

@@ -1,16 +1,16 @@
 import type { Zone } from '../../model/zone.ts';
 
-/** Minimum segments of a hierarchy whose last segment may be a zone of the vendor on a floor. */
+/** Number of segments of a floor. A further segment is a vendor zone on that floor. */
 const FLOOR_SEGMENTS = 3;
 
 /**
- * Finds zones by the hierarchy that a vendor names: `Campus>Building>Floor`, the zone's foreign id. Blanks and arrows
- * around the separators are ignored, since one product writes `Building-> Floor` and another `Building>Floor`; an exact
- * match takes precedence. Inside a zone of the vendor, a fourth segment names it: if the hub has no such zone, the
+ * Finds zones by a vendor's hierarchy, such as `Campus>Building>Floor`, which is the zone's foreign id. Blanks and
+ * arrows around separators are ignored, since one product writes `Building-> Floor` and another `Building>Floor`; an
+ * exact match takes precedence. A fourth segment is a vendor zone on the floor. If the hub has no such zone, the
  * position belongs to the floor.
  */
 export class Hierarchies {
-  /** Zones with a foreign id, by its normalized form, which several may share. */
+  /** Zones by the normalized form of their foreign id, which several may share. */
   readonly #byForm = new Map<string, Zone[]>();
   readonly #formById = new Map<string, string>();
 
@@ -28,7 +28,7 @@ export class Hierarchies {
     const segments = segmentsOf(hierarchy);
     const found = this.#byForm.get(segments.join('>'));
     if (found !== undefined) return found.find((zone) => zone.foreign_id === hierarchy) ?? found[0];
-    // A hierarchy has few segments; a longer one is invalid, and would take long to search.
+    // A hierarchy has few segments. A longer one is invalid and would take long to search.
     const floor = Math.min(segments.length - 1, 2 * FLOOR_SEGMENTS);
     for (let length = floor; length >= FLOOR_SEGMENTS; length--) {
       const [zone] = this.#byForm.get(segments.slice(0, length).join('>')) ?? [];
@@ -45,7 +45,7 @@ export class Hierarchies {
   }
 }
 
-/** The segments, trimmed, without the shaft of an arrow after them. */
+/** Returns the trimmed segments, without the shaft of an arrow. */
 function segmentsOf(hierarchy: string): string[] {
   const parts = hierarchy.split('>');
   return parts.map((part, index) => {

@@ -6,14 +6,16 @@ import { formatTime } from '../../model/time.ts';
 import type { Zone } from '../../model/zone.ts';
 import { readVendorTime } from '../vendor_time.ts';
 
-/** Result of decoding: a location, nothing (another kind of notification), or an error. */
+/** Result of decoding: a location, nothing for other kinds of notifications, or a problem. */
 export type Decoded =
   | { readonly is: 'location'; readonly location: Location }
   | { readonly is: 'ignored' }
-  /** `problem` names the field below `at` and the value found. */
+  /** `problem` contains the field below `at` and the value found. */
   | { readonly is: 'refused'; readonly problem: Problem };
 
-/** Kinds of notifications without a current position, even if they contain one: that of an absent device is old. */
+/**
+ * Kinds of notifications without a current position. They may contain one, but the position of an absent device is old.
+ */
 const WITHOUT_POSITION: ReadonlySet<string> = new Set([
   'association',
   'absence',
@@ -35,7 +37,7 @@ export interface DecodingContext {
 
 /**
  * Decodes a notification of Cisco CMX or Spaces. An unknown kind is decoded by its members. Geographic coordinates take
- * precedence; local ones need a zone, and are in feet unless a unit is given.
+ * precedence. Local coordinates need a zone and are in feet unless a unit is given.
  */
 export function decodeNotification(sent: unknown, { at, zone }: DecodingContext): Decoded {
   const value = ordinary(sent);
@@ -70,7 +72,7 @@ export function decodeNotification(sent: unknown, { at, zone }: DecodingContext)
 
 function located(location: Location, value: Notification, local: Local | Problem | undefined): Decoded {
   const radius = value['confidenceFactor'];
-  // The radius is in the unit of the local coordinates, and in feet without these.
+  // The radius is in the unit of the local coordinates, or in feet if there are none.
   const metres = local === undefined ? 0.3048 : local instanceof Problem ? undefined : local.metresPerUnit;
   if (typeof radius === 'number' && radius > 0 && metres !== undefined) {
     location.accuracy = roundMillimetres(radius * metres, metres);
@@ -108,7 +110,10 @@ function atGeographic({ longitude, latitude }: Geographic): Pick<Location, 'posi
   return { position: { type: 'Point', coordinates: [longitude, latitude] }, crs: 'EPSG:4326' };
 }
 
-/** A zone whose ground control points are in the vendor's unit declares that, and gets x and y unchanged. */
+/**
+ * Returns a local position in meters. If the zone declares that its ground control points are in the vendor's unit, x
+ * and y are unchanged.
+ */
 function atLocal(local: Local, zone: Zone): Pick<Location, 'position' | 'crs' | 'elevation_ref'> {
   const { x, y, z, metresPerUnit } = local;
   const scale = zone.properties?.['cisco_unit'] === 'raw' ? 1 : metresPerUnit;
@@ -123,7 +128,10 @@ function roundMillimetres(metres: number, scale: number): number {
   return scale === 1 ? metres : Math.round(metres * 1000) / 1000;
 }
 
-/** Names in the hub for useful details of a location. Names and addresses of persons are excluded. */
+/**
+ * Details of a location that the hub forwards, with their names in the hub. Names and addresses of persons are
+ * excluded.
+ */
 const DETAILS: readonly (readonly [name: string, member: string])[] = [
   ['entity', 'entity'],
   ['ap_mac', 'apMacAddress'],
@@ -136,7 +144,7 @@ const DETAILS: readonly (readonly [name: string, member: string])[] = [
 
 type Details = Record<string, string | number | ExactNumber>;
 
-/** Details are forwarded as sent. */
+/** Returns the details of a location as sent. */
 function detailsOf(value: Notification): Details {
   const details: Details = {};
   for (const [name, member] of DETAILS) {
@@ -153,7 +161,7 @@ function associatedOf(value: Notification): boolean | undefined {
   return status === undefined ? undefined : status.toUpperCase() === 'ASSOCIATED';
 }
 
-/** Smaller times are in seconds: in milliseconds they would be before 2001. */
+/** Smaller times are in seconds, since in milliseconds they would be before 2001. */
 const MILLISECONDS_FROM = 1e12;
 const END_MS = Date.UTC(9999, 11, 31);
 
@@ -202,8 +210,8 @@ const UNKNOWN = -999;
 const METRES_PER_UNIT: Readonly<Record<string, number>> = { FEET: 0.3048, METERS: 1 };
 
 /**
- * The geographic coordinates; undefined if they are missing, one is -999, or both are 0. The path of a problem is the
- * member.
+ * Returns the geographic coordinates; undefined if they are missing, one is -999, or both are 0. The path of a problem
+ * is the member.
  */
 function geographicOf(value: unknown): Geographic | Problem | undefined {
   if (value === undefined || value === null) return undefined;
@@ -220,7 +228,7 @@ function geographicOf(value: unknown): Geographic | Problem | undefined {
   return { latitude, longitude };
 }
 
-/** The coordinates on the map; undefined or a problem as in geographicOf. The default unit is feet. */
+/** Returns the coordinates on the map; undefined or a problem as in geographicOf. The default unit is feet. */
 function localOf(value: unknown): Local | Problem | undefined {
   if (value === undefined || value === null) return undefined;
   const { x, y, z, unit } = Object(value) as Record<string, unknown>;

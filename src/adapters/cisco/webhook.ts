@@ -10,9 +10,12 @@ import { decodeNotification, isObject } from './notification.ts';
 
 /** Services of the hub that the webhook uses. */
 export interface WebhookNeeds {
-  /** Delivers each valid location; `nameOf` names them in messages. Throws HUB_UNAVAILABLE if the hub is full. */
+  /**
+   * Delivers each valid location. `nameOf` returns its name in messages. Throws HUB_UNAVAILABLE if the hub is at
+   * capacity.
+   */
   deliver(locations: readonly Location[], nameOf: (index: number) => string): EachResult;
-  /** Milliseconds since 1970; never falls. */
+  /** Returns milliseconds since 1970; never decreases. */
   now(): number;
   readonly log: SourceLog;
 }
@@ -39,8 +42,8 @@ export class CiscoWebhook {
 
   /**
    * Delivers the locations of a body, in order. The sender does not retry, so valid locations are accepted even if
-   * others are not. If none is accepted and some are invalid, throws HUB_BAD_REQUEST that names them. Returns a promise
-   * that the reply must await, if any.
+   * others are not. If none is accepted and some are invalid, throws HUB_BAD_REQUEST with their problems. Returns a
+   * promise for which the response must wait, if any.
    */
   accept(body: unknown): Promise<void> | undefined {
     const values = notificationsOf(body);
@@ -64,7 +67,7 @@ export class CiscoWebhook {
   }
 }
 
-/** The notifications in their envelope, a list, or a single object. Throws HUB_BAD_REQUEST for anything else. */
+/** Returns the notifications of an envelope, a list, or a single object. Throws HUB_BAD_REQUEST for any other body. */
 function notificationsOf(body: unknown): readonly unknown[] {
   const values = isObject(body) ? inObject(body) : body;
   if (!Array.isArray(values)) throw hubError('not_an_object', { path: 'body', found: show(body) });

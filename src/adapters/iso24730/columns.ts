@@ -1,4 +1,4 @@
-/** Meaning of a value in a locate message. The hub uses these names in its output. */
+/** Meaning of a value in a locate message. Also the names that the hub publishes. */
 export type Field =
   | 'source'
   | 'format'
@@ -53,19 +53,19 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['alg', 'algorithm'],
 ]);
 
-/** The column declared by a name or an XML tag. */
+/** Returns the column declared by a name or an XML tag. */
 export function columnOf(name: string): ReportColumn {
   return { field: FIELDS.get(name.toLowerCase().replaceAll(/[ _-]/g, '')), name };
 }
 
-/** Columns of a definition, without its source and format, which some senders repeat. */
+/** Returns the columns of a definition, without source and format, which some senders repeat. */
 export function columnsOf(names: readonly string[]): readonly ReportColumn[] {
   const columns = names.map(columnOf);
   const repeats = columns[0]?.field === 'source' && columns[1]?.field === 'format';
   return repeats ? columns.slice(2) : columns;
 }
 
-/** The format DFT, which needs no definition; every known format begins with the same columns. */
+/** Columns of the format DFT, which needs no definition. Every known format starts with the same columns. */
 export const DEFAULT_COLUMNS: readonly ReportColumn[] = [
   'tag_id_format',
   'tag_id',

@@ -9,7 +9,8 @@ import { Noise } from './noise.ts';
 import { newLineCounts, RtlsStreamReader } from './reader.ts';
 
 /**
- * A connection to an RTLS server: the hub connects and reads, the server sends. The hub reconnects as long as it runs.
+ * States of a connection to an RTLS server. The hub connects and reads, the server sends. The hub reconnects as long as
+ * it runs.
  *
  *     idle ──start──▶ connecting ──connect──▶ open
  *                       ▲    │                 │
@@ -17,9 +18,9 @@ import { newLineCounts, RtlsStreamReader } from './reader.ts';
  *                       │    ▼                 │
  *                      waiting ◀───────────────╯        close() leads to closed from every state
  *
- * The delay grows with each consecutive failure, from 1 s to 30 s. A message of the protocol resets it; a mere connect
- * does not, as a server may accept and close at once. Silence is measured in bytes of any kind: KeepAlive announces how
- * long it may last.
+ * The delay grows with each consecutive failure, from 1 s to 30 s. A message of the protocol resets it; a successful
+ * connect does not, since a server may accept and close immediately. A connection is silent if no bytes arrive;
+ * KeepAlive announces how long silence may last.
  */
 type State =
   | { readonly at: 'idle' | 'closed' }
@@ -50,24 +51,24 @@ export interface ConnectionSettings {
 
 /** Services of the hub that a connection uses. */
 export interface ConnectionNeeds {
-  /** Delivers each valid location. Throws HUB_UNAVAILABLE if the hub is full. */
+  /** Delivers each valid location. Throws HUB_UNAVAILABLE if the hub is at capacity. */
   deliver(locations: readonly Location[]): EachResult;
   dial(address: { readonly host: string; readonly port: number }): Socket;
-  /** Monotonic time in milliseconds. */
+  /** Returns monotonic time in milliseconds. */
   now(): number;
   timeOfDay(runningMs: number): number;
   schedule(delayMs: number, callback: () => void): Cancel;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
   readonly log: SourceLog;
 }
 
 const CONNECT_MAX_MS = 10_000;
-/** Maximum silence before the first KeepAlive: an idle site sends nothing. */
+/** Maximum silence before the first KeepAlive, since an idle site sends nothing. */
 const SILENCE_MAX_MS = 60_000;
-/** Upper limit of an announced silence; timers hold no more than 24 days. */
+/** Upper limit of an announced silence, since timers are limited to 24 days. */
 const SILENCE_LONGEST_MS = 86_400_000;
-/** Pause of reading while the hub is full. */
+/** Interval in which reading pauses while the hub is at capacity. */
 const REST_MS = 100;
 
 const nothing = (): void => undefined;
@@ -82,7 +83,7 @@ export class RtlsConnection {
   readonly #refusedWarning: ThrottledWarning;
   #state: State = { at: 'idle' };
   #connects = 0;
-  /** Consecutive failures, without a message of the protocol between them. */
+  /** Number of consecutive failures without a message of the protocol in between. */
   #failures = 0;
   #updates = 0;
   #lastUpdateMs: number | undefined;
@@ -138,7 +139,7 @@ export class RtlsConnection {
     this.#state = { at: 'connecting', socket, cancel };
     socket.on('connect', () => this.#opened(socket));
     socket.on('data', (chunk: Uint8Array) => this.#take(socket, chunk));
-    // The listener remains for the life of the socket: an error without a listener would end the process.
+    // The listener stays as long as the socket, because an error without a listener would terminate the process.
     socket.on('error', (error: NodeJS.ErrnoException) => this.#lost(socket, error.code ?? error.message));
     socket.on('close', () => this.#lost(socket, 'closed by the server'));
   }
@@ -198,7 +199,7 @@ export class RtlsConnection {
     this.#refusedWarning.warn(this.#needs.now(), 'Locations of an ISO/IEC 24730-1 server are refused', facts);
   }
 
-  /** Pauses reading: data sent in the meantime stays in the network's bounded buffers. */
+  /** Pauses reading. Data sent in the meantime stays in the bounded buffers of the network. */
   #rest(open: Open): void {
     open.cancelRest();
     open.socket.pause();
@@ -214,7 +215,7 @@ export class RtlsConnection {
     this.#watch(open);
   }
 
-  /** Checks for silence with one timer, instead of resetting a timer for each chunk. */
+  /** Checks for silence with a single timer, instead of resetting a timer with each chunk. */
   #watch(open: Open): void {
     const endMs = open.lastByteMs + open.silenceMaxMs;
     open.cancelWatch = this.#needs.schedule(Math.max(1, endMs - this.#needs.now()), () => {
@@ -233,7 +234,7 @@ export class RtlsConnection {
     this.#lostWarning.warn(this.#needs.now(), 'There is no connection to an ISO/IEC 24730-1 server', facts);
   }
 
-  /** Leaves the state: cancels its timers and closes its socket. */
+  /** Leaves the current state: cancels its timers and closes its socket. */
   #leave(): void {
     const state = this.#state;
     if (state.at === 'connecting' || state.at === 'waiting') state.cancel();
@@ -247,10 +248,10 @@ export class RtlsConnection {
 
 const FIRST_MS = 1000;
 const MOST_MS = 30_000;
-/** Random share of the delay, so that many hubs do not reconnect at the same moment. */
+/** Random fraction of the delay, so that many hubs do not reconnect at the same moment. */
 const JITTER = 0.25;
 
-/** Delay before the next attempt after that many consecutive failures; `random` is in [0, 1). */
+/** Returns the delay before the next attempt after a number of consecutive failures. `random` is in [0, 1). */
 export function backoffMs(failures: number, random: number): number {
   const delayMs = Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures, 16));
   return Math.round(delayMs * (1 + JITTER * (2 * random - 1)));

@@ -5,27 +5,27 @@ export const LINE_MAX_BYTES = 64 * 1024;
 
 /**
  * Splits a byte stream into lines at LF or CR LF, independent of network chunks. Empty lines are skipped. A line longer
- * than LINE_MAX_BYTES is dropped up to its end, so memory is bounded. Invalid UTF-8 becomes U+FFFD.
+ * than LINE_MAX_BYTES is dropped, so memory is bounded. Invalid UTF-8 becomes U+FFFD.
  */
 export class LineSplitter {
   readonly #utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** The incomplete line: its first `#length` bytes. Grows to the longest line. */
+  /** Buffer of the incomplete line, which is its first `#length` bytes. Grows to the longest line. */
   #begun = new Uint8Array(512);
   #length = 0;
   #isOverlong = false;
   #overlongLines = 0;
 
-  /** Number of lines dropped for their length. */
+  /** Number of lines dropped because of their length. */
   get overlongLines(): number {
     return this.#overlongLines;
   }
 
-  /** Bytes buffered until their line ends. */
+  /** Size of the buffer in bytes. */
   get heldBytes(): number {
     return this.#begun.length;
   }
 
-  /** The lines completed by the chunk, without their line breaks. */
+  /** Adds a chunk and returns the lines that it completes, without line breaks. */
   push(chunk: Uint8Array): string[] {
     const lines: string[] = [];
     let start = 0;
@@ -38,7 +38,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The line that ends with these bytes; empty if it is blank or too long. */
+  /** Returns the line that ends with these bytes; empty if it is blank or too long. */
   #complete(end: Uint8Array): string {
     let bytes = end;
     if (this.#length > 0 || this.#isOverlong || end.length > LINE_MAX_BYTES) {

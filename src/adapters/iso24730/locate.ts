@@ -6,7 +6,7 @@ import type { ReportColumn, Field } from './columns.ts';
 
 /** Origin of the locations of a stream. */
 export interface Belonging {
-  /** Id or foreign id of the zone whose coordinates the stream is in. */
+  /** Id or foreign id of the zone in whose coordinates the stream is. */
   readonly source: string;
   readonly providerType: ProviderType;
 }
@@ -19,7 +19,7 @@ export interface Locate {
   readonly columns: readonly ReportColumn[];
 }
 
-/** A location, and whether its time is the hub's time of receipt because the message has no valid one. */
+/** A location, and whether its time is the time of receipt because the message has no valid time. */
 export interface Located {
   readonly location: Location;
   readonly isTimed: boolean;
@@ -31,11 +31,11 @@ export type Unlocated = 'no_tag_id' | 'no_position';
 const PLACED: ReadonlySet<Field> = new Set<Field>(['source', 'format', 'tag_id', 'x', 'y', 'z', 'timestamp']);
 const NUMERIC: ReadonlySet<Field> = new Set<Field>(['battery', 'antenna_id']);
 
-/** Converts a message to a location in the coordinates of the zone, or returns what is missing. */
+/** Converts a message to a location in coordinates of the zone. If that is not possible, returns the missing field. */
 export function locate(message: Locate, { source, providerType }: Belonging): Located | Unlocated {
   const { columns, values } = message;
   const read: Partial<Record<Field, string>> = {};
-  // A vendor field may have any name, even __proto__: entries become own members, assignments might not.
+  // Uses entries instead of assignments, because a vendor field may have any name, even __proto__.
   const vendor: [string, string][] = [];
   const extra: string[] = values.slice(columns.length).filter((value) => value !== '');
   for (const [index, { field, name }] of columns.entries()) {
@@ -82,7 +82,7 @@ function standardDetails(read: Partial<Record<Field, string>>): [string, unknown
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** A number with its original digits, if it is valid JSON. */
+/** Returns a number with its original digits if the value is a valid JSON number; otherwise the string. */
 function readDetail(value: string): unknown {
   const number = readNumber(value);
   if (number === undefined) return value;
@@ -91,7 +91,7 @@ function readDetail(value: string): unknown {
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-/** Number() alone would read an empty string as 0, and accept hexadecimal digits. */
+/** Parses a number. Unlike Number(), does not accept an empty string or hexadecimal digits. */
 function readNumber(text: string | undefined): number | undefined {
   if (text === undefined || !NUMBER.test(text)) return undefined;
   const number = Number(text);

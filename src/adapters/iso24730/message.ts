@@ -3,16 +3,16 @@ import { type ReportColumn, columnsOf, DEFAULT_COLUMNS } from './columns.ts';
 import type { Locate } from './locate.ts';
 
 /**
- * Messages of ISO/IEC 24730-1:2014, "text over socket": one per line, with fields separated by commas, without quotes or
- * escapes.
+ * Messages of ISO/IEC 24730-1:2014, "text over socket": one message per line, with fields separated by commas and
+ * without quotes or escapes.
  *
  *     KeepAlive,<seconds>
  *     FieldDefinition,<field>,<XML tag>,<type>,<min length>,<max length>
  *     LocateMessageDefinition,<source>,<format>,<field>,<field>,...
  *     <source>,<format>,<values in the order of the definition>
  *
- * A locate message has no keyword: it is any line that starts with none of the keywords, and whose format is defined, or
- * DFT, or whose first nine fields look like those of DFT.
+ * A locate message has no keyword. It is any other line whose format is defined or DFT, or whose first nine fields look
+ * like those of DFT.
  */
 export type RtlsMessage =
   | { readonly kind: 'keep_alive'; readonly seconds: number }
@@ -24,7 +24,7 @@ export type RtlsMessage =
 /** Columns defined on the connection, by layoutKey. */
 export type Layouts = ReadonlyMap<string, readonly ReportColumn[]>;
 
-/** Maximum columns of a definition; more are garbage. */
+/** Maximum number of columns of a definition. */
 export const COLUMNS_MAX = 256;
 
 /** Parses a line. The seconds of a KeepAlive are 0 if they are not a positive number. */
@@ -58,17 +58,17 @@ function readLocate(fields: readonly string[], layouts: Layouts): RtlsMessage {
   return { kind: 'locate', locate: { source, format, values, columns } };
 }
 
-/** Columns of an undefined format; undefined if the line is not a locate message. */
+/** Returns the presumed columns of an undefined format; undefined if the line is not a locate message. */
 function presumedColumns(fields: readonly string[]): readonly ReportColumn[] | undefined {
   const [, format = '', tagIdFormat = '', tagId = ''] = fields;
   if (format.toLowerCase() === 'dft') return DEFAULT_COLUMNS;
-  // Lines of another protocol with as many commas would otherwise become tags at absurd positions.
+  // Rejects lines of other protocols, which would become tags at absurd positions.
   if (!/^[0-9a-f]{1,4}$/i.test(tagIdFormat) || tagId === '') return undefined;
   const time = fields[8];
   return time === undefined || Number.isNaN(readVendorTime(time)) ? undefined : DEFAULT_COLUMNS;
 }
 
-/** Fields contain no comma, so the key is unique. */
+/** Returns the key of a format, which is unique because fields contain no comma. */
 function layoutKey(source: string, format: string): string {
   return `${source},${format}`;
 }
@@ -77,7 +77,7 @@ function secondsOf(text = ''): number {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
 }
 
-/** Whether the line belongs to the older stream of a known vendor, which has a different port than the standard one. */
+/** Whether the line belongs to a known vendor's older stream, which is on a different port than the standard stream. */
 export function isZebraLegacy(line: string): boolean {
   const fields = line.split(',', 7);
   return /^[RTOPNDI]$/.test(fields[0] ?? '') && /^\d{9,10}(\.\d*)?$/.test(fields[6] ?? '');

@@ -10,7 +10,7 @@ const EXCERPT_MAX = 200;
 export class Noise {
   readonly #log: SourceLog;
   readonly #address: string;
-  /** First fields already logged. Bounded, as a peer may send anything. */
+  /** First fields already logged. Bounded, since a peer may send anything. */
   readonly #kinds = new Set<string>();
   #run = 0;
   #isSettled = false;
@@ -20,12 +20,12 @@ export class Noise {
     this.#address = address;
   }
 
-  /** Reports a usable line: the peer speaks the protocol. */
+  /** Records a usable line, which shows that the peer speaks the protocol. */
   useful(): void {
     this.#isSettled = true;
   }
 
-  /** Reports an unusable line. */
+  /** Records an unusable line. */
   useless(line: string): void {
     if (this.#isSettled) return;
     this.#run++;
@@ -38,7 +38,7 @@ export class Noise {
     this.#log.warn('A peer does not look like ISO/IEC 24730-1: none of its first lines could be used', facts);
   }
 
-  /** Reports a line that is not a message. */
+  /** Records a line that is not a message. */
   unknown(first: string): void {
     const kind = show(first);
     if (this.#kinds.size >= KINDS_MAX || this.#kinds.has(kind)) return;

@@ -7,22 +7,22 @@ import { type RtlsMessage, readMessage } from './message.ts';
 /** Result of reading a chunk of a stream. */
 export interface ReadResult {
   readonly locations: Location[];
-  /** Whether the lines included a message of the protocol. */
+  /** Whether the chunk contained a message of the protocol. */
   readonly hasMessage: boolean;
   /** The last announced keep-alive interval; undefined if none was announced. */
   readonly keepAliveSeconds: number | undefined;
 }
 
-/** Counters of the lines of a connection, across reconnects. */
+/** Counters of a connection's lines, across reconnects. */
 export interface LineCounts {
   /** Lines that are not messages of the protocol. */
   unknown_messages: number;
   /** Lines over the limit. */
   overlong_lines: number;
-  /** Locate messages without a location, by what was missing. */
+  /** Locate messages without a location, by the missing field. */
   no_tag_id: number;
   no_position: number;
-  /** Locations with the time of receipt. */
+  /** Locations that have the time of receipt because theirs is missing. */
   no_timestamp: number;
 }
 
@@ -37,12 +37,12 @@ export interface LineListener {
   unknown(first: string): void;
 }
 
-/** Maximum definitions of a peer, of formats and of fields each. */
+/** Maximum number of definitions of formats, and of fields. */
 const DEFINITIONS_MAX = 64;
 
 /**
- * Parses one stream from connect to close: bytes in, locations out. Definitions are valid for that stream only. No
- * input makes it throw or grow without bound.
+ * Parses the bytes of a stream, from connect to close, to locations. Definitions are valid only for that stream. No
+ * input makes the reader throw or grow without bound.
  */
 export class RtlsStreamReader {
   readonly #belonging: Belonging;

@@ -27,7 +27,8 @@ export interface MigrationStep {
  * motions at the start.
  * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: the number of commits, and the lock file of its
  * hubs (dirty_flag.ts, lock.ts).
- * 5. `row_log` receives rows of last_known and collision in arrival order, before they are moved to their tables (row_log.ts, core/row_bytes.ts).
+ * 5. `row_log` receives rows of last_known and collision in arrival order, before they are moved to their tables
+ * (row_log.ts, core/row_bytes.ts).
  */
 export const STEPS: readonly MigrationStep[] = [
   {
