@@ -49,7 +49,7 @@ export function createApi(hub: GuardedApiDeps): HandleHttp {
   };
 }
 
-/** Maximum bytes of one byte of a string in JSON: `\u0041`. */
+/** Maximum length in JSON of one byte of a string: that of an escape such as `\u0041`. */
 const ESCAPE_BYTES = 6;
 const NO_BODY = lend(new Uint8Array(0));
 
@@ -118,14 +118,14 @@ interface Found {
 function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpReply | Promise<HttpReply> {
   const { match, route, request } = found;
   const { owned, readable } = access;
-  const asked = owned && { match, owned };
-  if (asked !== undefined) checkPathOwned(route, asked, hub);
+  const limited = owned && { match, owned };
+  if (limited !== undefined) checkPathOwned(route, limited, hub);
   const { version, id } = match;
   const path = `${request.prefix ?? ''}${match.path}`;
   const query = parseQuery(request.query, route.query, { isExact: route.exactQuery });
   if (route.bodyMaxBytes !== undefined) checkSize(look(request.body), route.bodyMaxBytes);
   const handle = (body: unknown): HttpReply | Promise<HttpReply> => {
-    if (asked !== undefined) checkBodyOwned(route, asked, body);
+    if (limited !== undefined) checkBodyOwned(route, limited, body);
     const sight = readable && new Visibility(readable, siteOf(hub.entities));
     const token = bearerToken(request.header('authorization'));
     return route.handle({ version, path, id, query, body, token, owned, sight, reply, client: request }, hub);
@@ -133,10 +133,11 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   if (route.body === undefined) return handle(undefined);
   if (route.text || route.unread) return handle(textOf(look(request.body)));
   const everywhere = route.exactNumbers === true;
-  const takesBytes = asked === undefined && mayNameAnything(readable, hub);
+  const takesBytes = limited === undefined && mayUseAnyZone(readable, hub);
   if (look(request.body).length > LONG_BODY_BYTES) {
     const { takeLong } = takesBytes ? route : {};
-    // Other tasks continue once it is handled, whatever its reply waits for. A long body stays until it is answered.
+    // The lane is free once the body is handled, even if its reply is pending. The body stays in memory until the
+    // reply.
     const read = async () => {
       const taken = await takeLong?.(look(request.body), { id, reply }, hub);
       if (taken !== undefined) return taken;
@@ -165,8 +166,8 @@ function run(found: Found, access: Access, { hub, turns, reply }: Api): HttpRepl
   }
 }
 
-/** Whether the zones in the body need no check; see admitSources. */
-function mayNameAnything(readable: Access['readable'], { entities }: ApiDeps): boolean {
+/** Whether the call may use any zone, so that the body needs no check by admitSources. */
+function mayUseAnyZone(readable: Access['readable'], { entities }: ApiDeps): boolean {
   return readable === undefined || !entities.hasMobileZones;
 }
 

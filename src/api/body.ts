@@ -12,7 +12,7 @@ export interface BodyLimits {
 
 type Parse = (text: string, depthMax?: number) => unknown;
 
-/** Longer bodies take more than a few milliseconds to parse. */
+/** Minimum size of a long body, which takes more than a few milliseconds to parse. */
 export const LONG_BODY_BYTES = 256 * 1024;
 
 /** Parses a JSON body, regardless of its Content-Type. Throws HUB_BAD_REQUEST. */

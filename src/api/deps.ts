@@ -46,7 +46,7 @@ export interface ApiDeps extends ErrorTyping {
    * HUB_BAD_REQUEST, whose message names the field under `root`; `providerId` is that of the path.
    */
   acceptLocations(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
-  /** The same from the bytes of an ordinary body; unusual ones must go to acceptLocations. */
+  /** Accepts locations from the bytes of a body. Returns 'unusual' for a body that only acceptLocations can handle. */
   acceptBody(body: Borrowed, options: Omit<AcceptOptions, 'root'>): Promise<void> | undefined | 'unusual';
   /** The same for a long body, in parts. Rejects like acceptLocations, and with the errors of model/json.ts. */
   acceptLongBody(
@@ -70,7 +70,7 @@ export interface ApiDeps extends ErrorTyping {
   readonly versionInfo: VersionInfo;
   /** MQTT section of the AsyncAPI document, if the hub has a broker. */
   readonly describeMqtt?: DescribeProtocol;
-  /** Whether a token is valid, whatever it permits. Left out: no token is needed. */
+  /** Checks that a token is valid, regardless of its permissions. Undefined: the hub requires no token. */
   readonly knows?: (token: string) => boolean | Promise<boolean>;
   /** Maximum nesting of JSON; default: 200. */
   readonly depthMax?: number;

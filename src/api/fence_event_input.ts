@@ -45,7 +45,7 @@ export const FenceEventInput = Type.Object(
   { fence_id: fenceId, ...members },
   {
     title: 'FenceEventDraft',
-    description: 'A fence event as a third party sends it: of one provider, or of one trackable.',
+    description: 'A fence event sent by a third party. It names either a provider or a trackable.',
   },
 );
 

@@ -57,7 +57,7 @@ export function timeoutsIn({ entities }: ApiDeps): Timeouts {
   };
 }
 
-/** Filter of a list; undefined for all. */
+/** Ids of the owned objects, as recorded; undefined if the call may list all. */
 export function ownedIds(kind: Recorded, { owned }: ApiCall, api: ApiDeps): readonly string[] | undefined {
   return owned?.all(`${kind}_id`).map((id) => recordedId(kind, id, api));
 }

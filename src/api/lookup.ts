@@ -9,7 +9,7 @@ export function requireEntity<K extends EntityKindName>(kind: K, id: string, { e
   throw hubError('not_found', { kind, id });
 }
 
-/** The existing entities of these ids, in order. */
+/** Looks up entities by id, in order. Skips ids without an entity. */
 export function existing<K extends EntityKindName>(
   kind: K,
   ids: readonly string[],

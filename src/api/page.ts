@@ -7,15 +7,17 @@ import type { ApiCall } from './route.ts';
 /** Parameters of paged lists. */
 export const PAGE_QUERY = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Most that the reply lists, in the order of ids; everything if absent.' }),
+    Type.Integer({ minimum: 1, description: 'Maximum number of items, sorted by id. All items if absent.' }),
   ),
   cursor: Type.Optional(
-    Type.String({ description: 'Where the reply begins: behind this id, whether or not there is one. See Link.' }),
+    Type.String({
+      description: 'Id after which the page begins. The id need not exist. The header Link has the next one.',
+    }),
   ),
 };
 
 /** Documentation of the header with the next page. */
-export const PAGE_HEADERS = { Link: 'With `limit`, where there is more: the next page, with rel="next".' };
+export const PAGE_HEADERS = { Link: 'Link to the next page, rel="next". Only with `limit`, and not on the last page.' };
 
 interface PageQuery {
   readonly limit?: string;
@@ -41,7 +43,7 @@ export function pageOf<T extends { readonly id: string }>(list: readonly T[], ca
   return { items, next };
 }
 
-/** The reply with a link to the next page. */
+/** Adds a link to the next page to the reply. */
 export function leadingOn(reply: HttpReply, { next }: Page<unknown>): HttpReply {
   if (next === undefined) return reply;
   return { ...reply, headers: { ...reply.headers, Link: `<${next}>; rel="next"` } };

@@ -28,7 +28,7 @@ export interface Presenter<K extends EntityKindName> {
   many(entities: readonly EntityMap[K][], call: ApiCall, hub: ApiDeps): ReplyBody;
 }
 
-/** Stored form. */
+/** Presents entities in stored form. */
 const plain = {
   query: Type.Object({}),
   one: (entity: unknown): string => JSON.stringify(entity),

@@ -26,11 +26,11 @@ export class RouteTargets {
     return readers.flatMap(([, targets]) => Object.values(targets));
   }
 
-  /** The target of a matched route; undefined for a public one. Throws an Error for any other without one. hot */
+  /** The target of a matched route; undefined for a public one. Throws an Error if a route has no target. hot */
   of(route: ApiRoute, { version, versioned }: Pick<Match, 'version' | 'versioned'>): Target | undefined {
     if (route.permission === 'public') return undefined;
     const target = this.#byRoute.get(route)?.[versioned ? version : 'unversioned'];
-    if (target === undefined) throw new Error(`Cannot authorize ${route.method} ${route.path}: no permission means it`);
+    if (target === undefined) throw new Error(`Cannot authorize ${route.method} ${route.path}: it has no target`);
     return target;
   }
 }

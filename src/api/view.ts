@@ -37,7 +37,7 @@ export interface ViewQuery {
   readonly geojson?: boolean;
 }
 
-/** The request for a view, with its access. */
+/** The parts of a call that determine its view. */
 interface Viewing {
   readonly query: ViewQuery;
   readonly sight: Visibility | undefined;

@@ -48,7 +48,7 @@ function circleOf({ position, radius }: Zone): { readonly region: Point; readonl
 }
 
 /**
- * The body of a fence in EPSG:4326 from one in the coordinates of a zone. Throws HUB_BAD_REQUEST naming the invalid
+ * Converts the body of a fence from the coordinates of a zone to EPSG:4326. Throws HUB_BAD_REQUEST naming the invalid
  * field.
  */
 export function fenceFromZone(zone: Zone, sent: Readonly<Record<string, unknown>>, entities: Entities): object {

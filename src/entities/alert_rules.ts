@@ -10,7 +10,7 @@ const schema = checker(AlertRule);
 /** Maximum number of rules of a hub. */
 const RULES_MAX = 200;
 
-/** Members of a rule of each kind, besides its objects; all others are invalid there. */
+/** Permitted members of each kind of rule, besides its objects. All other members are invalid. */
 const MEMBERS: Readonly<Record<AlertRule['kind'], readonly (keyof AlertRule)[]>> = {
   entry: ['fence_ids', 'object_type'],
   exit: ['fence_ids', 'object_type'],

@@ -8,9 +8,9 @@ import type { EntityKindName } from './entity_lookup.ts';
 export type GeoreferencedChange = Change<Exclude<EntityKindName, 'anchor'>>;
 
 /**
- * Translates changes for the parts that locate: a zone is georeferenced by its anchors, an anchor is replaced by the
- * zones that it georeferences, and a trackable has its parent's id in the parent's spelling. So only the entities know
- * anchors and the case of UUIDs.
+ * Translates changes for locating. A zone is georeferenced by its anchors, a changed anchor becomes changes of the
+ * zones that it georeferences, and a trackable's parent id gets the spelling of the parent. Locating therefore needs
+ * neither anchors nor case-insensitive UUIDs.
  */
 export function georeferencedChanges(changes: readonly Change[], entities: Entities): GeoreferencedChange[] {
   const placed: GeoreferencedChange[] = [];

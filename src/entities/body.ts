@@ -6,13 +6,13 @@ import { pathOf, show } from '../model/error_value_text.ts';
 /** An entity as sent by a client. */
 export type EntityBody = Readonly<Record<string, unknown>>;
 
-/** The body as an object. Throws HUB_BAD_REQUEST for anything else. */
+/** Returns the body as an object. Throws HUB_BAD_REQUEST if it is not an object. */
 export function bodyObject(body: unknown): EntityBody {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as EntityBody;
   throw hubError('not_an_object', { path: 'body', found: show(body) });
 }
 
-/** The body with that id: in its original position, or else first. */
+/** Sets the id of the body: at its original position, or else as the first member. */
 export function withId(body: EntityBody, id: string): EntityBody {
   if (body['id'] === id) return body;
   const { id: _replaced, ...rest } = body;
@@ -30,7 +30,7 @@ export function withIdOf(body: EntityBody, { id }: { readonly id: string }): Ent
   throw hubError('not_path_id', { path: 'id', expected: id, found: show(sent) });
 }
 
-/** The members known to the schema, in the order in which they were sent. All others are dropped. */
+/** Drops members unknown to the schema. The others stay in the order in which they were sent. */
 export function onlyMembers<T>(schema: TObject, body: T): T {
   const members = schema.properties;
   const kept: [string, unknown][] = [];

@@ -6,12 +6,12 @@ import { TaskScheduler } from '../time/task_scheduler.ts';
  *
  * A step checks and applies its changes at once, in memory. Steps that wait during a commit become the next group and
  * share one transaction. If a step throws, its own changes are rolled back and it fails alone. If the commit fails, the
- * changes of the whole group are rolled back in reverse order and every step of it fails. No step is answered before the
- * commit, so no reply describes a state that is rolled back later. Long groups yield to the event loop.
+ * changes of the whole group are rolled back in reverse order and every step of it fails. No step is answered before
+ * the commit, so no reply describes a state that is rolled back later. Long groups yield to the event loop.
  *
- * If hubs share a log, a group may be overtaken: another record of the log comes first (`overtake`). Then the changes of
- * the group are rolled back and the record is applied. When the commit has confirmed that, the steps run again on the new
- * state. Only the last run of a step counts. In between, memory contains exactly the state of the log.
+ * If hubs share a log, a group may be overtaken: another record of the log comes first (`overtake`). Then the changes
+ * of the group are rolled back and the record is applied. When the commit has confirmed that, the steps run again on
+ * the new state. Only the last run of a step counts. In between, memory contains exactly the state of the log.
  *
  *   the group is  signal                          next
  *   ------------  ------------------------------  -------------------------------------------------------
@@ -27,8 +27,8 @@ import { TaskScheduler } from '../time/task_scheduler.ts';
  *
  * So a step may run several times, and must repeat its side effects besides `write`.
  *
- * Atomic steps form their own group, which is prepared first (`runTogether`), and again whenever it was overtaken. No other
- * changes happen in the meantime. If one of them throws, none has any effect.
+ * Atomic steps form their own group, which is prepared first (`runTogether`), and again whenever it was overtaken. No
+ * other changes happen in the meantime. If one of them throws, none has any effect.
  */
 export class ChangeQueue<Change> {
   readonly #on: ChangeHandlers<Change>;
@@ -105,7 +105,7 @@ export class ChangeQueue<Change> {
     queueMicrotask(() => void this.#drain());
   }
 
-  /** Takes the steps of the next transaction. */
+  /** Removes the steps of the next transaction from the queue. */
   #next(): Group<Change> {
     const [first] = this.#waiting;
     if (first !== undefined && 'prepare' in first) {
@@ -260,8 +260,8 @@ class Group<Change> {
   }
 
   /**
-   * Removes the last steps of a group that is overtaken repeatedly: a hub that performs groups more slowly than others
-   * would always come late.
+   * Removes the last steps of a group that is overtaken repeatedly. Otherwise a hub slower than the others would never
+   * commit it.
    */
   shed(): readonly Waiting<Change>[] {
     if (this.#together !== undefined || this.#timesTakenBack < OVERTAKEN_MAX || this.#performed > 0) return [];

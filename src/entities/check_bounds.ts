@@ -7,7 +7,7 @@ import type { EntityBody } from './body.ts';
 
 /** Members that are geometries, or lists of positions. */
 const GEOMETRIES: ReadonlySet<string> = new Set(['region', 'geometry', 'ground_control_points']);
-/** Limit on ground control points, beyond any measured number. */
+/** Maximum number of ground control points, well above that of any real site. */
 const CONTROL_ROWS_MAX = 10_000;
 /** Multi-line strings, and application data that may be a string. */
 const LONG_TEXTS: ReadonlySet<string> = new Set(['description', 'address', 'sensors']);

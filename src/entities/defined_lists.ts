@@ -19,7 +19,7 @@ import {
 import { MAP_VIEWS } from './map_views.ts';
 import { type MergedMemberChange, memberChanges, merge, shownAt } from './merge.ts';
 
-/** Lists of the documents that users define in the page, in a document of entities. */
+/** Lists of user-defined documents, such as alert rules and views, in an import document. */
 
 export interface DefinedLists {
   readonly alert_rules: readonly AlertRule[];

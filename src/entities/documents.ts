@@ -3,8 +3,7 @@ import { idKey } from '../model/id.ts';
 import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 
 /**
- * A kind of document that users define in the page: stored next to entities, each under its own name among the
- * settings.
+ * A kind of document that users define in the web UI. Documents are stored among the settings, each under its own name.
  */
 export interface DocumentKind<T extends DefinedDocument> {
   /** Prefix of the names of its documents. */

@@ -13,10 +13,10 @@ import type { EntityKindName } from './entity_lookup.ts';
  *       "anchors": […], "zones": […], "trackables": […], "providers": […], "fences": […], "locating_rules": […],
  *       "alert_rules": […], "views": […] }
  *
- * An entity has members as the API takes them, and only those that are to change (see merge.ts). A local fence whose zone was
- * deleted has the plane of that zone in `former_zone`. A list that is missing changes nothing. `members` names, for each list,
- * the members that the source of the document can give, as JSON Pointers: only these are deleted by an import that deletes
- * missing members. Without it, that is every member.
+ * Entities have the format of the API. A document contains only the members to change (see merge.ts). A local fence
+ * whose zone was deleted has the plane of that zone in `former_zone`. A missing list changes nothing. `members` lists,
+ * for each list, the members that the source of the document can provide, as JSON Pointers. An import that deletes
+ * missing members deletes only these. Default: all members.
  */
 export const FORMAT = 'location-hub-entities';
 export const FORMAT_VERSION = 1;

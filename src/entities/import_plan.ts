@@ -344,7 +344,7 @@ class ImportDraft implements EntityLookup {
       checkBounds(sent, this.bounds, before);
       return validate(sent, this, before);
     }
-    // The export of a fence whose zone was deleted includes the zone that georeferences it.
+    // An exported fence whose zone was deleted includes the zone of its plane.
     const { former_zone: former } = sent as Partial<StoredFence>;
     const problem = former === undefined ? undefined : explainFormer(former);
     if (problem !== undefined) throw new HubError(problem);

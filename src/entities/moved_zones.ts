@@ -65,7 +65,7 @@ function isAt({ position, floor }: Zone, goal: Goal): boolean {
   return at.length === goal.position.length && at.every((coordinate, i) => coordinate === goal.position[i]);
 }
 
-/** A parent that is a zone has no namesakes among the trackables. */
+/** The id of a parent zone is never that of a trackable. */
 function follows(zone: Zone, by: ZoneMove['by'], state: State): boolean {
   if (!isUnset(zone.parent) && state.has('zone', zone.parent)) return false;
   return followingOf(zone)?.[`${by.kind}s`].has(idKey(by.id)) === true;

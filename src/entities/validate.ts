@@ -150,16 +150,16 @@ function levelsAbove(zone: Zone, known: EntityLookup, found: string): number {
 const LONGITUDE_MAX = 360;
 
 /**
- * The fence as it is kept, its region normalised. Its zone must be there, unless `before` has named the same one already
- * and, for a local region, is where it is now: the region of a zone that is gone can be kept, but not be changed. Throws
- * HUB_BAD_REQUEST naming the field and the value at fault.
+ * The fence in stored form, with a normalized region. Its zone must exist, unless `before` refers to the same zone. A
+ * local region whose zone was deleted may stay as it is, but cannot be changed. Throws HUB_BAD_REQUEST naming the
+ * invalid field and its value.
  */
 export function validateFence(body: EntityBody, known: EntityLookup, before?: StoredFence): StoredFence {
   const sent = onlyMembers(Fence, fenceSchema.parse(body));
   checkIntegers(sent, DURATIONS);
   const zone = zoneOf(sent, known, before);
   const plane = zone && zoneTransform(zone);
-  if (sent.crs === 'local' && plane === undefined && before !== undefined && isWhereItWas(sent, before)) {
+  if (sent.crs === 'local' && plane === undefined && before !== undefined && hasStoredRegion(sent, before)) {
     checkRadius(sent);
     checkHoles(sent);
     const { former_zone: former } = before;
@@ -174,7 +174,10 @@ export function validateFence(body: EntityBody, known: EntityLookup, before?: St
   return fence;
 }
 
-/** The zone that the fence names; undefined for none, and for one that it has named before. */
+/**
+ * The zone of the fence; undefined if it has none, or if the zone was deleted and the fence referred to it before.
+ * Throws HUB_BAD_REQUEST for any other unknown zone.
+ */
 function zoneOf({ zone_id: name }: Fence, known: EntityLookup, before: StoredFence | undefined): Zone | undefined {
   if (isUnset(name)) return undefined;
   const zone = known.zoneBy(name);
@@ -182,17 +185,17 @@ function zoneOf({ zone_id: name }: Fence, known: EntityLookup, before: StoredFen
   throw hubError('unknown_zone', { path: 'zone_id', found: show(name) });
 }
 
-/** Whether a local region is the one that is kept, in the plane that it has. */
-function isWhereItWas(sent: Fence, before: StoredFence): boolean {
+/** Whether a local region is the stored one, in the same plane. */
+function hasStoredRegion(sent: Fence, before: StoredFence): boolean {
   if (before.crs !== 'local' || before.zone_id !== sent.zone_id) return false;
-  return dequal(placeOf(normalizeFence(sent)), placeOf(before));
+  return dequal(geometryOf(normalizeFence(sent)), geometryOf(before));
 }
 
-function placeOf({ region }: Fence): unknown {
+function geometryOf({ region }: Fence): unknown {
   return [region.type, region.coordinates];
 }
 
-/** The plane that the region is given in; undefined for EPSG:4326. */
+/** The plane of the region's coordinates; undefined for EPSG:4326. */
 function planeOf({ crs: given, zone_id: name }: Fence, zone: Zone | undefined): PlaneTransform | undefined {
   const crs = given ?? 'EPSG:4326';
   if (!isCrs(crs)) throw hubError('not_a_crs', { path: 'crs', found: show(crs) });
@@ -237,7 +240,7 @@ function checkRadius({ region, radius }: Fence): void {
   throw hubError('not_positive_for_point', { path: 'radius', found: show(radius) });
 }
 
-/** Tolerances are distances to the exterior: what they mean at a hole is not defined for a fence of its own. */
+/** Rejects tolerances of a polygon with holes. They are distances to the exterior ring, and undefined at a hole. */
 function checkHoles(fence: Fence): void {
   if (fence.region.type !== 'Polygon' || fence.region.coordinates.length === 1) return;
   for (const field of ['exit_tolerance', 'entry_tolerance'] as const) {
@@ -246,7 +249,7 @@ function checkHoles(fence: Fence): void {
   }
 }
 
-/** The trackable as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+/** The trackable in stored form. Throws HUB_BAD_REQUEST naming the invalid field and its value. */
 function validateTrackable(body: EntityBody, known: EntityLookup, before?: Trackable): Trackable {
   if (Object.hasOwn(body, 'collision_tolerance')) {
     throw hubError('renamed', {
@@ -278,13 +281,15 @@ function checkProviders(ids: readonly string[]): void {
   }
 }
 
-/** A polygon in meters around the position. */
+/** Checks the geometry of a trackable: a polygon in meters around its position. */
 function checkShape({ geometry }: Trackable, known: EntityLookup): void {
   const problem = geometry == null ? undefined : known.shapes.polygonProblem(geometry, 'geometry');
   if (problem !== undefined) throw new HubError(problem);
 }
 
-/** The parent must exist, must not be carried by the trackable itself, and a new one not make the chain too deep. */
+/**
+ * The parent must exist, and must not be a descendant of the trackable. A new parent must not make the chain too deep.
+ */
 function checkTrackableParent(trackable: Trackable, known: EntityLookup, before: Trackable | undefined): void {
   const own = idKey(trackable.id);
   const isNew = trackable.parent !== before?.parent;
@@ -304,7 +309,7 @@ function checkTrackableParent(trackable: Trackable, known: EntityLookup, before:
   if (isNew && above > 0) checkLevels({ kind: 'trackable', id: trackable.id }, above, known);
 }
 
-/** The provider as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+/** The provider in stored form. Throws HUB_BAD_REQUEST naming the invalid field and its value. */
 function validateProvider(body: EntityBody): LocationProvider {
   const provider = onlyMembers(LocationProvider, providerSchema.parse(body));
   checkIntegers(provider, DURATIONS);
@@ -312,7 +317,7 @@ function validateProvider(body: EntityBody): LocationProvider {
   return provider;
 }
 
-/** The anchor as it is kept. Throws HUB_BAD_REQUEST naming the field and the value that do not fit. */
+/** The anchor in stored form. Throws HUB_BAD_REQUEST naming the invalid field and its value. */
 function validateAnchor(body: EntityBody, known: EntityLookup): Anchor {
   const anchor = onlyMembers(Anchor, anchorSchema.parse(body));
   const { georeferenced_position: position, zone_id: zone } = anchor;
@@ -329,8 +334,8 @@ interface Carrier {
 }
 
 /**
- * Throws HUB_BAD_REQUEST when a chain of parents would be deeper than the hub follows it: `above` levels over the entity
- * that gets a parent, and whatever it carries below.
+ * Throws HUB_BAD_REQUEST if the chain of parents would exceed the maximum depth: the `above` ancestors of the entity,
+ * and the levels of its descendants.
  */
 function checkLevels(carrier: Carrier, above: number, known: EntityLookup): void {
   const { parents: max } = known.bounds;
@@ -339,7 +344,7 @@ function checkLevels(carrier: Carrier, above: number, known: EntityLookup): void
   throw hubError('parents_too_deep', { path: 'parent', limit: max, count: levels });
 }
 
-/** How deep a chain of what the entity carries is; counting ends beyond `max`. */
+/** Number of levels of descendants. Stops counting beyond `max`. */
 function levelsBelow({ kind, id }: Carrier, max: number, known: EntityLookup): number {
   let level: readonly Carrier[] = [{ kind, id }];
   let levels = 0;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 /** A file of the documentation. */
 export interface PageFile {
   readonly mediaType: string;
-  /** Whether `{base}` in it stands for the folder of its files. */
+  /** Whether the file is a page, in which `{base}` is replaced by the folder of its files. */
   readonly isPage: boolean;
   readonly text: string;
 }

@@ -1,8 +1,8 @@
 import type { ApiRoute } from '../route.ts';
 
 /**
- * Names used by generated clients. Operations and tags of the public omlox Hub API have its names, so that code written
- * for a client of that document keeps working; the hub's own are named similarly.
+ * Operation ids for generated clients. Operations and tags of the public omlox Hub API have the names of that document,
+ * so that code written for its clients keeps working. The hub's own operations follow the same style.
  */
 const OMLOX_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /zones': 'getZoneIds',
@@ -173,35 +173,38 @@ function derived(method: string, path: string): string {
 
 /** Tags by the first segment of a path, in the order shown on pages. */
 const TAGS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
-  zones: { name: 'Zones', description: 'Everything about zones.' },
-  trackables: { name: 'Trackables', description: 'Everything about trackables.' },
-  providers: { name: 'Providers', description: 'Everything about location providers and their locations.' },
-  fences: { name: 'Fences', description: 'Everything about fences.' },
-  anchors: { name: 'Anchors', description: 'Everything about anchors.' },
-  alerts: { name: 'Alerts', description: 'What people want to be alerted of, and what has become of it.' },
-  views: { name: 'Views', description: 'Views of the map that are kept under a name.' },
-  history: { name: 'History', description: 'Where everything was, and what has happened.' },
-  analytics: { name: 'Analytics', description: 'What follows from the history: how long, how many, by which way.' },
-  ogc: { name: 'Moving Features', description: 'The history as OGC API – Moving Features has it.' },
-  import: { name: 'Import', description: 'Many entities at once, all of them or none.' },
-  demo: { name: 'Demo', description: 'A simulated site in the hub.' },
-  validator: { name: 'Validator', description: 'Checks expressions before they are used.' },
-  adapters: { name: 'Adapters', description: 'Locations in the formats of vendors.' },
-  rpc: { name: 'RPC', description: 'Remote procedure calls of whatever is connected to the hub.' },
-  health: { name: 'Health', description: 'How the hub is doing, and what has come from where.' },
-  stats: { name: 'Statistics', description: 'What was used.' },
-  license: { name: 'License', description: 'The license, which the hub does not need.' },
-  version: { name: 'Version', description: 'Versions of the hub and of its API.' },
-  documents: { name: 'Documents', description: 'Documents of the API.' },
+  zones: { name: 'Zones', description: 'Manage zones, and transform positions between their coordinates and WGS 84.' },
+  trackables: { name: 'Trackables', description: 'Manage trackables, and read their motions and locations.' },
+  providers: { name: 'Providers', description: 'Manage location providers, and send and read their locations.' },
+  fences: { name: 'Fences', description: 'Manage fences, and list the objects in them.' },
+  anchors: { name: 'Anchors', description: 'Manage anchors.' },
+  alerts: { name: 'Alerts', description: 'Define alert rules; list, acknowledge and clear alerts.' },
+  views: { name: 'Views', description: 'Save named views of the map.' },
+  history: { name: 'History', description: 'Query past positions and events.' },
+  analytics: {
+    name: 'Analytics',
+    description: 'Compute dwell times, occupancy, flows, heat maps and trips from the history.',
+  },
+  ogc: { name: 'Moving Features', description: 'Read the history as OGC API – Moving Features.' },
+  import: { name: 'Import', description: 'Import many entities atomically.' },
+  demo: { name: 'Demo', description: 'Run a simulated site in the hub.' },
+  validator: { name: 'Validator', description: 'Check expressions of locating rules before using them.' },
+  adapters: { name: 'Adapters', description: "Send locations in vendors' formats." },
+  rpc: { name: 'RPC', description: 'Call methods of clients and devices that are connected to the hub.' },
+  health: { name: 'Health', description: 'Monitor the hub and its sources of locations.' },
+  stats: { name: 'Statistics', description: 'Read usage by month.' },
+  license: { name: 'License', description: 'Manage the license. The hub runs without one.' },
+  version: { name: 'Version', description: 'Read the versions of the hub and of its API.' },
+  documents: { name: 'Documents', description: 'OpenAPI and AsyncAPI documents.' },
 };
 
-/** The name of a route's tag. A file at the root is a document. */
+/** The tag of a route. Files at the root are documents. */
 export function tagOf({ path }: Pick<ApiRoute, 'path'>): string {
   const [, first = ''] = path.split('/');
   return TAGS[first.includes('.') ? 'documents' : first]?.name ?? capitalized(first);
 }
 
-/** Descriptions of the tags that the operations have. */
+/** Descriptions of the used tags. */
 export function describedTags(used: ReadonlySet<string>): readonly object[] {
   return Object.values(TAGS).filter(({ name }) => used.has(name));
 }

@@ -22,7 +22,7 @@ export interface DocumentOptions extends ErrorTyping {
 const DESCRIPTION = `
 Every path is served below each of the servers' prefixes, with and without a trailing slash.
 
-- Bodies are JSON, whatever their Content-Type says. A member that may be left out may also be null.
+- Bodies are parsed as JSON, regardless of Content-Type. Every optional member may also be null.
 - Times are RFC 3339. Durations are in milliseconds, -1 is infinite. Lengths are in metres, angles in degrees.
 - Coordinates are x, y and perhaps z: longitude, latitude and height in \`EPSG:4326\`, metres in any other crs.
 - Boolean parameters are true when they are \`true\`, \`1\` or empty, false when they are \`false\` or \`0\`.
@@ -72,7 +72,7 @@ export function openApiDocument(routes: readonly ApiRoute[], options: DocumentOp
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'An access token of the identity server, where the hub is set up to want one.',
+          description: 'An access token of the identity server, if the hub requires authorization.',
         },
       },
     },

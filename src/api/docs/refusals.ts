@@ -61,7 +61,7 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
   415: {
     name: 'UnknownEncoding',
-    description: 'The body is compressed, as Content-Encoding says. The hub accepts only uncompressed bodies.',
+    description: 'The Content-Encoding is not identity. The hub accepts only uncompressed bodies.',
     type: '.http.bad_request',
     message: 'Content-Encoding: must be identity, found "gzip"',
     applies: (route) => route.body !== undefined,
@@ -83,7 +83,7 @@ export const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
   503: {
     name: 'Unavailable',
-    description: 'The hub is overloaded, shuts down, or cannot write. Nothing of the request was done.',
+    description: 'The hub is overloaded, is shutting down, or cannot write. The request had no effect.',
     type: '.http.unavailable',
     message: 'Cannot take the request: the hub is shutting down',
     headers: { 'Retry-After': 'Seconds to wait.' },

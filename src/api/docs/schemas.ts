@@ -44,8 +44,8 @@ function entityOf({ properties, ...rest }: TObject, added: TProperties): TObject
   const id = Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
       description:
-        'Always there in a reply. May be left out where it is sent: a new entity is given one, a replaced one has that ' +
-        'of the path.',
+        'Always present in replies. Optional in requests: the hub generates the id of a new entity, and takes that of a ' +
+        'replaced entity from the path.',
     }),
   );
   return Type.Object({ ...properties, id, ...added }, { title, description, examples: examples ?? [] });

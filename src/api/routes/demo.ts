@@ -11,7 +11,7 @@ export const DEMO_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'POST',
     path: '/demo',
-    summary: 'Start the demo in the hub: a simulated warehouse with 40 tags and 12 fences',
+    summary: 'Start the demo: a simulated warehouse with 40 tags and 12 fences',
     versions: ['v2'],
     permission: { operation: 'CREATE' },
     query: Type.Object({
@@ -19,7 +19,7 @@ export const DEMO_ROUTES: readonly ApiRoute[] = [
     }),
     notes: {
       description:
-        'It runs until it is stopped, or the hub stops. It needs the permissions to create and to delete any zone, ' +
+        'The demo runs until it is stopped, or the hub stops. It needs the permissions to create and to delete any zone, ' +
         'fence, trackable and provider.',
       refusals: { 400: 'The hub has a site already.', 503: 'The demo is being removed.' },
     },
@@ -33,7 +33,7 @@ export const DEMO_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/demo',
-    summary: 'Whether the demo runs in the hub',
+    summary: 'State of the demo',
     versions: ['v2'],
     permission: { operation: 'READ' },
     notes: { description: 'In a cluster: in the hub that replies.' },

@@ -48,8 +48,8 @@ interface Reader {
 type MakeDocument = (reader: Reader, hub: ApiDeps) => DocumentSchema;
 
 /**
- * Maximum cached documents; one takes some milliseconds to create. A hub has few prefixes, but a proxy may send any
- * number of them.
+ * Maximum number of cached documents. Creating one takes some milliseconds. A hub usually has few prefixes, but a proxy
+ * may send any number of them.
  */
 const MADE_MAX = 16;
 

@@ -171,7 +171,7 @@ interface WriteQuery {
   readonly subdivide?: boolean;
 }
 
-/** Input is authorized when it is its turn: its new references depend on the changes before. */
+/** Authorizes the input when the write runs: earlier changes determine which of its references are new. */
 function writeOptions(kind: EntityKindName, call: ApiCall): ReplaceOptions {
   const { force_location_update: force, subdivide } = call.query as WriteQuery;
   const admit = (before: object | undefined, after: object) => admitNames(kind, { before, after }, call);
@@ -209,7 +209,7 @@ function placeOf({ region, crs, zone_id }: Partial<StoredFence>): object {
   return { region, crs, zone_id };
 }
 
-/** A patch can copy and test values, so it is applied only to what its sender may see. */
+/** The entity as visible to the caller. A patch is applied to it, because it can copy and test values. */
 function seenBy(call: ApiCall, kind: EntityKindName, entity: object): object {
   return call.sight === undefined ? entity : (parseLossless(seenText(kind, JSON.stringify(entity), call)) as object);
 }

@@ -28,7 +28,7 @@ export const FROM_LOCAL_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'PUT',
     path: '/zones/fromlocal',
-    summary: 'A zone from local coordinates and a reference point, which is not kept',
+    summary: 'Compute a zone from local coordinates and a reference point; it is not stored',
     permission: { operation: 'UPDATE' },
     body: ZoneCreationParameters,
     replies: { 200: { description: 'The zone.', schema: Zone } },
@@ -39,7 +39,7 @@ export const FROM_LOCAL_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'PUT',
     path: '/fences/fromlocal',
-    summary: 'A fence from local coordinates and a reference point or a zone, which is not kept',
+    summary: 'Compute a fence from local coordinates and a reference point or a zone; it is not stored',
     permission: { operation: 'UPDATE' },
     body: CreationParameters,
     replies: { 200: { description: 'The fence.', schema: Fence } },

@@ -18,18 +18,19 @@ import { VIEW_QUERY, viewOf } from '../view.ts';
 const ACCEPTED = {
   204: {
     description:
-      'Everything in the body is accepted. A header Warning says how many locations are too old for the history, if any.',
+      'All items of the body are accepted. A Warning header reports the number of locations too old for the history.',
   },
 };
 const CREATES = {
-  refusals: { 404: 'Not for an unknown provider, which is created. Reserved by the omlox Hub API.' },
+  refusals: { 404: 'Reserved by the omlox Hub API. The hub does not return it, because it creates unknown providers.' },
   description:
-    'The provider_id of the body may be left out; otherwise it is that of the path. A location that is older than the ' +
-    'last one of its provider changes nothing.',
+    'The body may omit provider_id; otherwise it must equal the one in the path. A location older than the last one of ' +
+    'its provider is ignored.',
 };
 const ALL_OR_NONE = {
   description:
-    'Each names its provider. All are accepted, or none: an error names the index and the field of the first invalid one.',
+    'Each item must have a provider_id. All items are accepted, or none. An error names the index and the field of the ' +
+    'first invalid item.',
 };
 const FORGOTTEN = { 204: { description: 'The location is deleted.' } };
 
@@ -53,7 +54,7 @@ export const LOCATION_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'DELETE',
     path: '/providers/locations',
-    summary: 'Forget the locations of all providers',
+    summary: 'Delete the last locations of all providers',
     permission: { operation: 'DELETE' },
     replies: FORGOTTEN,
     handle: ({ reply }, hub) => hub.forgetAllLocations().then(() => reply.noContent),
@@ -72,7 +73,7 @@ export const LOCATION_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'PUT',
     path: '/providers/:provider_id/location',
-    summary: 'Send a location of a provider, which is created if unknown',
+    summary: 'Send a location of a provider; an unknown provider is created',
     permission: { operation: 'UPDATE', resource: 'provider_id' },
     body: Location,
     hot: true,
@@ -88,7 +89,7 @@ export const LOCATION_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'DELETE',
     path: '/providers/:provider_id/location',
-    summary: 'Forget the location of a provider',
+    summary: 'Delete the last location of a provider',
     permission: { operation: 'DELETE', resource: 'provider_id' },
     replies: FORGOTTEN,
     async handle({ id, reply }, hub) {

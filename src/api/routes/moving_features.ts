@@ -59,15 +59,19 @@ const BOX_QUERY = {
     Type.String({ description: 'west,south,east,north in degrees, or with heights: west,south,low,east,north,high.' }),
   ),
   datetime: Type.Optional(
-    Type.String({ description: 'A moment, or an interval with its ends: from/to, from/.. or ../to. Ever if absent.' }),
+    Type.String({
+      description: 'A time, or an interval that includes both ends: from/to, from/.. or ../to. Unbounded if absent.',
+    }),
   ),
 };
 const LEAF_QUERY = {
   leaf: Type.Optional(
-    Type.String({ description: 'Moments, separated by commas: where it was then. Not together with subTrajectory.' }),
+    Type.String({
+      description: 'Times at which positions are interpolated, separated by commas. Excludes subTrajectory.',
+    }),
   ),
   subTrajectory: Type.Optional(
-    Type.Boolean({ description: 'Whether the way also has a place at both ends of datetime, which is needed then.' }),
+    Type.Boolean({ description: 'Whether positions are interpolated at both ends of datetime. Requires datetime.' }),
   ),
 };
 
@@ -185,7 +189,7 @@ function rowsOf(kind: Kind): readonly ApiRoute[] {
       notes: {
         ...NOT_RECORDED,
         description:
-          'A geometry ends after ten minutes without a position; bbox excludes those without a position in it. ' +
+          'A geometry ends after ten minutes without a position. bbox excludes geometries without a position in it. ' +
           '`limit` counts positions.',
       },
       replies: { 200: { description: 'The geometries.', schema: TemporalGeometrySequence } },

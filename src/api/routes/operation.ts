@@ -20,7 +20,7 @@ import { type ApiRoute, route } from '../route.ts';
 const Version = Type.Object(
   {
     hub_version: Type.String({ description: 'Version of the hub.' }),
-    vendor: Type.String({ description: 'Who has made it.' }),
+    vendor: Type.String({ description: 'Vendor of the hub.' }),
     api_version: Type.String({ description: 'Version of the omlox Hub API.' }),
     ...HUB_IDENTITY,
   },
@@ -38,7 +38,7 @@ const HUB_ROUTES: readonly ApiRoute[] = [
     permission: { operation: 'READ' },
     notes: {
       refusals: {
-        503: 'The hub of a cluster is not ready, and other hubs should be used: the message has the reason.',
+        503: 'The hub is not ready, and requests should go to other hubs of the cluster. The message has the reason.',
       },
     },
     replies: { 200: { description: 'The hub is ready.', schema: Health } },
@@ -149,7 +149,7 @@ const CLUSTER_ROUTES: readonly ApiRoute[] = [
     method: 'GET',
     path: '/cluster/owners',
     versions: ['v2'],
-    summary: 'Hubs that own the partitions of objects, so that clients can send locations to the owner',
+    summary: 'Owners of the partitions, for clients that send locations directly to the owner',
     permission: { operation: 'READ' },
     replies: {
       200: { description: 'The owners. A hub without a cluster owns the only partition.', schema: ClusterOwners },
@@ -237,7 +237,7 @@ const LICENSE_ROUTES: readonly ApiRoute[] = [
     permission: { operation: 'READ' },
     notes: {
       refusals: {
-        400: 'The key does not verify, cannot be verified, or its license has expired.',
+        400: 'The signature of the key is invalid or cannot be verified, or the license has expired.',
         404: 'There is no key and no trial.',
       },
     },

@@ -6,7 +6,7 @@ export const RPC_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
     path: '/rpc/available',
-    summary: 'The methods that can be called, with their handlers',
+    summary: 'Callable methods and their handlers',
     versions: ['v2'],
     permission: { operation: 'READ' },
     replies: { 200: { description: 'The methods.', schema: RpcAvailable } },
@@ -24,7 +24,7 @@ export const RPC_ROUTES: readonly ApiRoute[] = [
     notes: {
       description:
         'One JSON-RPC 2.0 request with parameters by their names. A failure is an error of JSON-RPC, with status 200.',
-      refusals: { 403: 'The access token does not permit this, or does not permit to call that method.' },
+      refusals: { 403: 'The access token does not permit calls, or not of this method.' },
     },
     replies: {
       200: { description: 'The result, or the error.', schema: RpcResponse },

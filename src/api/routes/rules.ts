@@ -7,7 +7,7 @@ import { Choice } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
 import { type ApiRoute, route } from '../route.ts';
 
-/** JSON forms of an expression. A single number is an expression, too. */
+/** JSON forms of an expression. A number alone is a valid expression. */
 const RuleExpression = Choice(
   [
     Type.String({ minLength: 1 }),
