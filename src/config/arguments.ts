@@ -6,7 +6,7 @@ import { takenByNpm } from './npm_options.ts';
 import { KEYS, type Key, settingOf } from './schema.ts';
 import { didYouMean } from './suggest.ts';
 
-/** The argument of a setting: `--num-threads` for num_threads; underscores are accepted, too. */
+/** The argument of a setting: `--num-threads` for num_threads. Underscores are accepted as well. */
 export function argumentOf(key: string): string {
   return `--${key.replaceAll('_', '-')}`;
 }
@@ -38,7 +38,7 @@ export function readArguments({ args, env }: Given, into: CollectedSettings): vo
     const key = keyOf(written.replaceAll('-', '_'));
     if (key === undefined) {
       into.problems.push(`arguments: ${argument}: ${whyUnknown(written)}`);
-      // Its value would be reported as another unknown argument.
+      // Otherwise its value would be reported as a second unknown argument.
       if (written !== '' && assigned === undefined && isValue(args[i + 1])) i++;
       continue;
     }

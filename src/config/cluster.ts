@@ -16,7 +16,8 @@ const Text = (options: { description: string; secret?: boolean }) =>
 export const ClusterProperties = {
   cluster_servers: Type.Array(Type.String({ pattern: '^(nats|tls)://[^\\s/@]+$' }), {
     default: [],
-    description: 'NATS servers of a cluster of hubs, such as tls://nats-1.example:4222. None: this hub is alone.',
+    description:
+      'NATS servers of a cluster of hubs, such as tls://nats-1.example:4222. Empty: the hub is not in a cluster.',
   }),
   cluster_name: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$',
@@ -24,23 +25,23 @@ export const ClusterProperties = {
     description: 'Name of the cluster. Subjects and streams in NATS begin with it.',
   }),
   cluster_hub_name: Text({
-    description: 'Name of this hub, stable across restarts. null is the name of its machine.',
+    description: 'Name of this hub, stable across restarts. null: the name of its machine.',
   }),
   cluster_replicas: Type.Integer({
     minimum: 1,
     maximum: 5,
     default: 3,
-    description: 'NATS servers that have a copy of each stream: 1, 3 or 5.',
+    description: 'Replicas of each NATS stream: 1, 3 or 5.',
   }),
   cluster_partitions: Type.Integer({
     minimum: 256,
     maximum: 4096,
     default: 256,
-    description: 'Partitions of all objects, a power of two. The hub that creates the cluster fixes the number.',
+    description: 'Number of partitions, a power of two. Fixed when the first hub creates the cluster.',
   }),
   cluster_storage: Word(['file', 'memory'], {
     default: 'file',
-    description: 'Where NATS keeps the streams: file, or memory, which a restart of all its servers empties.',
+    description: 'Storage of the NATS streams: file, or memory, which is lost when all servers restart.',
   }),
   cluster_credentials_path: Text({ description: 'Credentials file for signing in to NATS.' }),
   cluster_nkey_path: Text({ description: 'File with the nkey seed for signing in to NATS.' }),
@@ -53,34 +54,35 @@ export const ClusterProperties = {
     minimum: 0,
     maximum: 600_000,
     default: 6000,
-    description: 'Time that a request waits while its objects have no owner, in milliseconds. Then it is answered 503.',
+    description:
+      'Time in milliseconds that a request waits while its objects have no owner, before it is answered 503.',
   }),
   cluster_reads: Word(['latest', 'any'], {
     default: 'latest',
     description:
-      'Consistency of reads: latest, all that any hub has acknowledged, at the cost of an append; any, this hub alone.',
+      'Consistency of reads. latest: all that any hub has acknowledged, at the cost of an append. any: this hub only.',
   }),
   cluster_suspect: Type.Integer({
     minimum: 500,
     maximum: 600_000,
     default: 2000,
-    description: 'Silence after which other hubs take over from a hub, in milliseconds.',
+    description: 'Time without a heartbeat after which other hubs take over from a hub, in milliseconds.',
   }),
   cluster_checkpoint_interval: Type.Integer({
     minimum: 100,
     maximum: 600_000,
     default: 5000,
-    description: 'Interval of checkpoints of the state, in milliseconds. A shorter one makes takeovers faster.',
+    description: 'Interval of state checkpoints, in milliseconds. Shorter intervals make takeovers faster.',
   }),
   cluster_journal_max_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 1024,
-    description: 'Size of each journal stream, in MiB. A hub whose journal is full rejects locations.',
+    description: 'Maximum size of each journal stream, in MiB. A hub with a full journal rejects locations.',
   }),
 };
 
-/** Problems of settings that are invalid in a cluster, or do not form a cluster. */
+/** Problems of settings that are invalid in a cluster, and of inconsistent cluster settings. */
 export function clusterProblems(values: ReadonlyMap<string, unknown>): string[] {
   const servers = values.get('cluster_servers') as readonly string[] | undefined;
   if (servers === undefined || servers.length === 0) return [];

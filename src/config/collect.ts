@@ -25,7 +25,7 @@ export interface FoundSetting {
   readonly source: string;
   readonly name: string;
   readonly value: unknown;
-  /** Location of a part of the value; left out if the whole value has one location. */
+  /** Returns the location of a part of the value. Undefined if the whole value has one location. */
   readonly sourceOf?: (path: readonly (string | number)[]) => string;
 }
 

@@ -57,8 +57,8 @@ function whyUnknown(written: string): string {
 }
 
 /**
- * An unquoted `null` is YAML's null, although it may be meant as a word. A list whose entries are all commented out is
- * null, too, and means an empty one.
+ * Interprets YAML's null. An unquoted `null` may be meant as a word. A list whose entries are all commented out is also
+ * null, and means an empty list.
  */
 function asMeant(key: Key, value: unknown): unknown {
   if (value !== null) return value;

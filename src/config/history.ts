@@ -13,11 +13,11 @@ export const HistoryProperties = {
   }),
   history_path: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
-    description: 'Folder of the files. null is the folder history next to this file.',
+    description: 'Folder of the history files. null: the folder history next to this file.',
   }),
   history_properties: Type.Boolean({
     default: false,
-    description: 'Whether locations are recorded with their properties.',
+    description: 'Whether the properties of locations are recorded.',
   }),
   history_flush_interval: Type.Integer({
     minimum: 100,
@@ -28,11 +28,12 @@ export const HistoryProperties = {
   history_retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 36_500 }), Type.Null()], {
     default: 30,
     description:
-      'Days of history that are retained. Older hours are deleted, older data is not recorded. null: forever.',
+      'Retention of the history, in days. Older hours are deleted, and older data is not recorded. null: unlimited.',
   }),
   history_max_size: Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), Type.Null()], {
     default: null,
-    description: 'Maximum size of the files, in MiB: beyond it the earliest hours are deleted. null is no limit.',
+    description:
+      'Maximum size of the history files, in MiB. Beyond it the earliest hours are deleted. null: unlimited.',
   }),
   history_min_interval: Type.Integer({
     minimum: 0,
@@ -45,7 +46,7 @@ export const HistoryProperties = {
     maximum: 1_000_000,
     default: 0,
     description:
-      'Minimum distance between two recorded positions of an object, in meters; one at rest is recorded every 30 s.',
+      'Minimum distance of recorded positions of an object, in meters. Objects at rest are recorded every 30 s.',
   }),
   timescaledb_host: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
@@ -80,6 +81,7 @@ export const HistoryProperties = {
     minimum: 100,
     maximum: 3_600_000,
     default: 30_000,
-    description: 'Maximum duration of one query, in milliseconds. It may wait for a process twice as long before that.',
+    description:
+      'Maximum duration of one query, in milliseconds. Before it starts, it may wait twice as long for a process.',
   }),
 };

@@ -16,29 +16,28 @@ const Published = Type.Unsafe<Publication | { readonly topic: Publication; reado
 
 /** Settings of the hub as a client of an MQTT broker, see docs/mqtt.md. Settings of DeepHub have the same names. */
 export const MqttProperties = {
-  mqtt_address: Text({ description: 'Host name or address of the MQTT broker. null: none.' }),
+  mqtt_address: Text({ description: 'Host name or address of the MQTT broker. null: MQTT is off.' }),
   mqtt_port: Type.Integer({ minimum: 1, maximum: 65535, default: 1883, description: 'Port of the broker.' }),
   mqtt_protocol: Word(['mqtt', 'ws'], {
     default: 'mqtt',
-    description: 'Transport to the broker: mqtt, which is TCP, or ws, which is MQTT over WebSocket.',
+    description: 'Transport to the broker: mqtt (TCP) or ws (WebSocket).',
   }),
   mqtt_path: Type.String({
     pattern: '^/[^\\s?#]*$',
     default: '/mqtt',
-    description: 'Path of the broker with mqtt_protocol ws.',
+    description: 'Path at the broker, used with mqtt_protocol ws.',
   }),
   mqtt_user: Text({ description: 'User name for signing in to the broker.' }),
   mqtt_password: Text({ secret: true, description: 'Password of that user.' }),
   mqtt_client_id: Text({
-    description:
-      'Client id at the broker, which identifies the session. null: generated once, and stored with the data.',
+    description: 'MQTT client id, which identifies the session. null: generated once, and stored with the data.',
   }),
   mqtt_tls: Type.Boolean({ default: false, description: 'Whether the connection to the broker is encrypted.' }),
   mqtt_ca_cert: Text({ description: 'PEM file with the certificates that verify the broker.' }),
   mqtt_verify_peer: Type.Boolean({
     default: true,
     description:
-      "Whether the broker's certificate is verified. Without verification anyone can impersonate the broker.",
+      "Whether the broker's certificate is verified. Without verification, others can impersonate the broker.",
   }),
   mqtt_client_cert: Text({ description: 'PEM file with the client certificate of the hub for the broker.' }),
   mqtt_client_key: Text({ description: 'PEM file with the private key of that certificate.' }),

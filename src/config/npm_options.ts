@@ -8,8 +8,8 @@ interface Asked {
 }
 
 /**
- * Detects options consumed by npm. Of `npm start --port 9000` the script receives only the argument 9000, and
- * npm_config_port shows that there was an option. Returns for each the correct command.
+ * Detects options consumed by npm, and returns the correct command for each. With `npm start --port 9000` the script
+ * receives only the argument 9000; the variable npm_config_port shows that npm consumed an option.
  */
 export function takenByNpm(
   env: Readonly<Record<string, string | undefined>>,

@@ -21,10 +21,10 @@ export const ConfigSchema = Type.Object({
     minimum: 0,
     maximum: 65535,
     default: 8081,
-    description: 'Port of the API, the WebSocket and the documentation. 0 takes a free one.',
+    description: 'Port of the API, the WebSocket and the documentation. 0: any free port.',
   }),
   public_key_path: Text({
-    description: 'PEM file with the certificate for HTTPS and wss. Read again when it changes.',
+    description: 'PEM file with the certificate for HTTPS and wss. Reloaded when it changes.',
   }),
   private_key_path: Text({ description: 'PEM file with the private key of that certificate.' }),
   private_key_password: Text({ secret: true, description: 'Password of the private key, if it is encrypted.' }),
@@ -40,8 +40,7 @@ export const ConfigSchema = Type.Object({
     description: 'Whether only HTTPS is served. Otherwise a hub with a certificate also serves HTTP on its port.',
   }),
   hub_name: Text({
-    description:
-      'Name of the hub, for people and applications; null is cluster_hub_name, or "location hub" without a cluster.',
+    description: 'Display name of the hub. null: cluster_hub_name, or "location hub" without a cluster.',
   }),
   require_authorization: Type.Boolean({
     default: false,
@@ -49,21 +48,21 @@ export const ConfigSchema = Type.Object({
       'Whether requests need an access token. permissions.yaml next to this file defines what a token permits.',
   }),
   openid_config_url: Text({
-    description: 'Address of the OpenID configuration of the identity server. Needed with require_authorization.',
+    description: 'URL of the OpenID configuration of the identity server. Required with require_authorization.',
   }),
   openid_client_name: Text({
     description:
-      'Client that tokens must be for: in aud, azp, cid, client_id or appid. Needed with require_authorization.',
+      'Client that tokens must name in aud, azp, cid, client_id or appid. Required with require_authorization.',
   }),
   openid_client_secret: Text({
     secret: true,
     description: 'Secret of that client. Accepted for compatibility: tokens are verified by public keys.',
   }),
   openid_browser_client_name: Text({
-    description: 'Public client for signing in to the web UI; null is openid_client_name.',
+    description: 'Public client for signing in to the web UI. null: openid_client_name.',
   }),
   openid_browser_config_url: Text({
-    description: 'Address of the OpenID configuration for browsers; null is openid_config_url.',
+    description: 'URL of the OpenID configuration for browsers. null: openid_config_url.',
   }),
   openid_skip_issuer_verification: Type.Boolean({
     default: false,
@@ -89,42 +88,41 @@ export const ConfigSchema = Type.Object({
     description: "Whether the identity server's certificate must be valid.",
   }),
   authserver_public_key_path: Text({
-    description: 'PEM file with the certificate that verifies the identity server, if the system does not know it.',
+    description: 'PEM file with the certificate that verifies the identity server, if the system does not trust it.',
   }),
   cors: Type.Boolean({
     default: true,
-    description: 'Whether web pages of other origins may use the API; without authorization they may only read.',
+    description: 'Whether web pages of other origins may use the API. Without authorization they may only read.',
   }),
   allowed_origins: Type.Array(Type.String({ pattern: '^(\\*|null|https?://[^/\\s]+)$' }), {
     default: [],
-    description: 'Origins whose web pages may do everything, such as https://dashboard.example.com. "*" is all.',
+    description: 'Origins whose web pages have full access, such as https://dashboard.example.com. "*": all.',
   }),
   allowed_hosts: Type.Array(Type.String({ pattern: '^(\\*|\\.?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*)$' }), {
     default: [],
-    description:
-      'Host names that requests may use, besides localhost, addresses and the host name of the hub. "*" is all.',
+    description: 'Accepted host names, besides localhost, addresses and the host name of the hub. "*": all.',
   }),
   trusted_proxies: Type.Array(Type.String(), {
     default: ['127.0.0.0/8', '::1'],
-    description:
-      'Addresses of proxies whose X-Forwarded-Host, X-Forwarded-Prefix and Forwarded are trusted. "*" is all.',
+    description: 'Addresses of proxies whose X-Forwarded-Host, X-Forwarded-Prefix and Forwarded are trusted. "*": all.',
   }),
   base_path: Type.String({
     default: '',
-    description: 'Path prefix of the hub behind a proxy, such as /rtls. The hub serves all paths with and without it.',
+    description:
+      'Path prefix of the hub behind a proxy, such as /rtls. The hub serves all paths both with and without it.',
   }),
   client_max_body_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 10_000,
-    description: 'Maximum body of a request, in KiB. A larger one is answered 413.',
+    description: 'Maximum size of a request body, in KiB. Larger bodies are answered 413.',
   }),
   max_body_memory: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 64,
     description:
-      'Memory for bodies that are being read, in MiB; one body always fits. Further requests are answered 503.',
+      'Memory for request bodies being read, in MiB. One body always fits. Further requests are answered 503.',
   }),
   max_frame_memory: Type.Integer({
     minimum: 1,
@@ -137,13 +135,14 @@ export const ConfigSchema = Type.Object({
     minimum: 1,
     maximum: 100_000,
     default: 512,
-    description: 'Memory for data that clients have not read yet, in MiB. Beyond it the slowest connection is closed.',
+    description:
+      'Memory for data that clients have not read yet, in MiB. Beyond it the connection with the most data is closed.',
   }),
   client_max_header_size: Type.Integer({
     minimum: 1,
     maximum: 64,
     default: 32,
-    description: 'Maximum headers of a request, in KiB. Larger ones are answered 431.',
+    description: 'Maximum size of request headers, in KiB. Larger headers are answered 431.',
   }),
   max_json_depth: Type.Integer({
     minimum: 10,
@@ -151,39 +150,51 @@ export const ConfigSchema = Type.Object({
     default: DEPTH_MAX,
     description: 'Maximum nesting of JSON. Deeper input is rejected.',
   }),
-  max_name_length: Bound('Characters of an id, a source or a name. A longer one is rejected.', {
+  max_name_length: Bound('Maximum characters of an id, a source or a name. Longer ones are rejected.', {
     default: 1024,
     maximum: 16_384,
   }),
-  max_location_properties_size: Bound('Properties of a location as JSON, in KiB. Larger ones are rejected.', {
-    default: 64,
-    maximum: 16_384,
-  }),
+  max_location_properties_size: Bound(
+    'Maximum size of the properties of a location as JSON, in KiB. Larger ones are rejected.',
+    {
+      default: 64,
+      maximum: 16_384,
+    },
+  ),
   max_entity_properties_size: Bound(
-    'Properties of an entity, or a list of it, as JSON, in KiB. Larger ones are rejected.',
+    'Maximum size of the properties, or of a list, of an entity as JSON, in KiB. Larger ones are rejected.',
     {
       default: 1024,
       maximum: 65_536,
     },
   ),
-  max_geometry_positions: Bound('Positions of a geometry. One with more is rejected.', {
+  max_geometry_positions: Bound('Maximum positions of a geometry. Geometries with more are rejected.', {
     default: 100_000,
     maximum: 1_000_000,
   }),
-  max_geometry_rings: Bound('Rings of a polygon. One with more is rejected.', { default: 10_000, maximum: 100_000 }),
-  max_geometry_check_time: Bound('Time in which a large polygon must be found valid, in milliseconds.', {
-    default: 2000,
-    maximum: 600_000,
+  max_geometry_rings: Bound('Maximum rings of a polygon. Polygons with more are rejected.', {
+    default: 10_000,
+    maximum: 100_000,
   }),
-  max_parent_depth: Bound('Levels of parents. A deeper chain is rejected; one in old data is followed to this depth.', {
-    default: 32,
-    maximum: 1000,
-  }),
+  max_geometry_check_time: Bound(
+    'Maximum time for the check of a large polygon, in milliseconds. Polygons that take longer are rejected.',
+    {
+      default: 2000,
+      maximum: 600_000,
+    },
+  ),
+  max_parent_depth: Bound(
+    'Maximum levels of parents. Deeper chains are rejected; those in old data are followed to this depth.',
+    {
+      default: 32,
+      maximum: 1000,
+    },
+  ),
   max_connections: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 20_000,
-    description: 'Connections that may be open at once. Further ones are closed without an answer.',
+    description: 'Maximum open connections. Further connections are closed without an answer.',
   }),
   max_requests_per_second: Type.Integer({
     minimum: 0,
@@ -195,7 +206,7 @@ export const ConfigSchema = Type.Object({
   error_type_prefix: Type.String({
     minLength: 1,
     default: 'com.flowcate',
-    description: 'Prefix of the types of error bodies, unless they are plain words.',
+    description: 'Prefix of the types in error bodies, unless error_types makes them plain words.',
   }),
   error_types: Word(['by_version', 'plain', 'vendor'], {
     default: 'by_version',
@@ -204,11 +215,11 @@ export const ConfigSchema = Type.Object({
   license_key: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
     default: null,
     secret: true,
-    description: 'A license key for /license/info. The hub needs none.',
+    description: 'License key shown by /license/info. The hub runs without one.',
   }),
   license_public_keys: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), {
     default: [],
-    description: 'Ed25519 public keys that a license_key may be signed with: a list of their 32 bytes in base64url.',
+    description: 'Ed25519 public keys that verify a license_key: a list, each 32 bytes in base64url.',
   }),
   severity_level: Word(['Fatal', 'Error', 'Warning', 'Info', 'Debug', 'Trace'], {
     default: 'Info',
@@ -216,12 +227,12 @@ export const ConfigSchema = Type.Object({
   }),
   num_threads: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Null()], {
     default: null,
-    description: 'Threads that evaluate locations. null is one less than the cores, at least 1.',
+    description: 'Threads that evaluate locations. null: one less than the number of cores, at least 1.',
   }),
   lane_capacity: Type.Integer({
     minimum: 1,
     default: 100_000,
-    description: 'Maximum locations waiting for a thread. Further ones are answered 503.',
+    description: 'Maximum locations waiting for a thread. Further locations are answered 503.',
   }),
   persist_locations: Type.Boolean({
     default: true,
@@ -229,27 +240,28 @@ export const ConfigSchema = Type.Object({
   }),
   db_type: Word(['sqlite', 'widecolumn'], {
     default: 'sqlite',
-    description: 'Kind of database: sqlite, the file data.dat next to this file, or widecolumn, a Cassandra cluster.',
+    description: 'Kind of database: sqlite (the file data.dat next to this file) or widecolumn (a Cassandra cluster).',
   }),
   accept_loss: Type.Boolean({
     default: false,
-    description: 'Whether the hub starts without the lost data of a damaged data.dat. For one start: --accept-loss.',
+    description:
+      'Whether the hub starts if data.dat is damaged, without the lost data. For one start, use --accept-loss.',
   }),
   db_fast_writes: Type.Boolean({
     default: true,
-    description: 'Whether a location is answered before it is committed. Needs persist_locations.',
+    description: 'Whether a location is answered before it is committed. Requires persist_locations.',
   }),
   db_flush_interval: Type.Integer({
     minimum: 1,
     maximum: 2000,
     default: 200,
-    description: 'Time between commits of last locations with db_fast_writes, in milliseconds; up to 2000 under load.',
+    description: 'Interval of commits of last locations with db_fast_writes, in milliseconds. Up to 2000 under load.',
   }),
   restart_event_delay: Type.Integer({
     minimum: 0,
     maximum: 3_600_000,
     default: 2000,
-    description: 'Delay after a start before overdue exits, and ends of collisions, are sent, in milliseconds.',
+    description: 'Delay after a start before overdue exits and collision ends are sent, in milliseconds.',
   }),
   calculate_collisions_default: Type.Boolean({
     default: true,
@@ -258,23 +270,23 @@ export const ConfigSchema = Type.Object({
   detached_trackables: Word(['stay', 'leave'], {
     default: 'stay',
     description:
-      'Behavior of a trackable whose provider is removed: "stay" at its last position, or "leave" it at once.',
+      'Behavior of a trackable whose provider is removed: "stay" at the last position, or "leave" all fences at once.',
   }),
   fence_event_provider_id: Word(['null', 'set'], {
     default: 'null',
-    description: 'provider_id of a fence event that a trackable caused: "null", or "set" to the provider.',
+    description: 'provider_id of fence events of trackables: "null", or "set" to the provider of the location.',
   }),
   websocket_idle_timeout: Type.Integer({
     minimum: 8,
     maximum: 960,
     default: 60,
-    description: 'Time after which a silent WebSocket is closed, in seconds.',
+    description: 'Time after which an idle WebSocket is closed, in seconds.',
   }),
   websocket_max_frame_size: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
     default: 16_384,
-    description: 'Maximum frame of a WebSocket client, in KiB. A larger one closes its connection.',
+    description: 'Maximum size of a frame from a WebSocket client, in KiB. A larger frame closes the connection.',
   }),
   websocket_max_subscriptions: Type.Integer({
     minimum: 1,
@@ -290,10 +302,13 @@ export const ConfigSchema = Type.Object({
     default: 256,
     maximum: 10_000,
   }),
-  websocket_max_params_size: Bound('Parameters of the subscriptions of one WebSocket connection, together, in KiB.', {
-    default: 1024,
-    maximum: 65_536,
-  }),
+  websocket_max_params_size: Bound(
+    'Maximum total size of the subscription parameters of one WebSocket connection, in KiB.',
+    {
+      default: 1024,
+      maximum: 65_536,
+    },
+  ),
   websocket_subscription_id: Word(['auto', 'always', 'never'], {
     default: 'auto',
     description: 'Whether message frames carry subscription_id: always, never, or auto (not to Go clients).',
@@ -309,7 +324,7 @@ export const ConfigSchema = Type.Object({
     {
       default: null,
       description:
-        'Map below the web UI: an address with {z}, {x}, {y} of images, .mvt or .pbf; or a .pmtiles file or address.',
+        'Background map of the web UI: a URL with {z}, {x}, {y} of images, .mvt or .pbf, or a .pmtiles file or URL.',
     },
   ),
   map_tile_attribution: Type.String({
@@ -318,11 +333,11 @@ export const ConfigSchema = Type.Object({
   }),
   map_tile_max_zoom: Type.Union([Type.Integer({ minimum: 0, maximum: 30 }), Type.Null()], {
     default: null,
-    description: 'Maximum zoom level of the tiles. null: 14 for vector tiles, and the level in a .pmtiles file.',
+    description: 'Maximum zoom level of the tiles. null: 14 for vector tiles, or the level in the .pmtiles file.',
   }),
   iso_24730_connections: Type.Array(Iso24730Connection, {
     default: [],
-    description: 'ISO/IEC 24730-1 servers to read from: a list of {host, port, type, zone_id or foreign_id}.',
+    description: 'ISO/IEC 24730-1 servers to connect to: a list of {host, port, type, zone_id or foreign_id}.',
   }),
   ...HistoryProperties,
   ...MqttProperties,

@@ -42,7 +42,7 @@ function frameBounds({ websocket_max_frame_size: frameKib, max_frame_memory, req
   return { frameMaxBytes: frameKib * 1024, framesMaxBytes: max_frame_memory * 2 ** 20 };
 }
 
-/** A page has no token of its own. With authorization it gets nothing that other clients do not get. */
+/** Rights of web pages. With authorization a page needs a token like any client, so any origin may be permitted. */
 function browserRules({ cors, allowed_hosts, allowed_origins, require_authorization }: Config) {
   const isOpen = !require_authorization;
   return {

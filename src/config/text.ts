@@ -3,10 +3,10 @@ import { argumentOf } from './arguments.ts';
 import { type Config, KEYS, type Key, settingOf } from './schema.ts';
 
 const INTRODUCTION = `\
-# Configuration of the location hub. Every setting is shown with its default; take the # away to change one.
-# An environment variable takes precedence: HUB_ and the name in upper case, for example HUB_PORT=8082.
-# The hub looks for this file, and for data.dat, in the folder HUB_CONFIG_PATH, by default the current one.
-# In the repository it is made of src/config/schema.ts by "npm run generate".
+# Configuration of the location hub. Every setting is shown with its default. To change one, remove its # and edit it.
+# Environment variables take precedence: HUB_ and the name in upper case, for example HUB_PORT=8082.
+# The hub reads this file, and stores data.dat, in the folder HUB_CONFIG_PATH, by default the current one.
+# In the repository, "npm run generate" writes this file from src/config/schema.ts.
 `;
 
 /** Contents of the repository's hub_config.yaml: every setting with its help and default, commented out. */
@@ -19,10 +19,11 @@ const USAGE = `\
 Usage: npm start -- [--setting value]...
 
 Starts a location hub. Settings are arguments, environment variables (HUB_PORT=8082) or lines of hub_config.yaml
-(port: 8082); arguments go before the environment, and that before the file. The hub looks for the file, and keeps its data,
-in the folder HUB_CONFIG_PATH, by default the current one. Secrets are no arguments, since other users could read them.
+(port: 8082). Arguments override environment variables, which override the file. The hub reads the file, and stores its
+data, in the folder HUB_CONFIG_PATH, by default the current one. Secrets cannot be arguments, because other users of the
+machine could read them.
 
-Settings, with their defaults:
+Settings with their defaults:
 `;
 
 /** Output of `npm start -- --help`. */

@@ -16,12 +16,15 @@ export const WideColumnProperties = {
     description: 'With db_type widecolumn: contact points of the cluster, as a list or separated by commas.',
   }),
   widecolumn_port: Type.Integer({ minimum: 1, maximum: 65535, default: 9042, description: 'Port of these hosts.' }),
-  widecolumn_username: Text({ default: null, description: 'User of the database, if it requires one.' }),
+  widecolumn_username: Text({
+    default: null,
+    description: 'User name for signing in to the database, if it requires one.',
+  }),
   widecolumn_password: Text({ default: null, secret: true, description: 'Password of that user.' }),
   widecolumn_keyspace: Type.String({
     pattern: '^[A-Za-z][A-Za-z0-9_]{0,47}$',
     default: 'location_hub',
-    description: 'Keyspace of the hub. It is created if it is missing, and belongs to a single hub.',
+    description: 'Keyspace of the hub, created if missing. Each hub needs its own.',
   }),
   widecolumn_replication_strategy: Type.String({
     pattern: "^\\{ *'class' *: *'\\w+' *(, *'\\w[\\w.-]*' *: *('\\w+'|\\d+) *)*\\}$",
@@ -30,7 +33,7 @@ export const WideColumnProperties = {
   }),
   widecolumn_datacenter: Text({
     default: null,
-    description: 'Data center of the nodes to use. null is that of the first host that replies.',
+    description: 'Data center of the nodes to use. null: that of the first host that replies.',
   }),
   widecolumn_read_consistency: Word(READ, {
     default: 'LOCAL_QUORUM',
@@ -60,7 +63,7 @@ export const WideColumnProperties = {
   widecolumn_rate: Type.Number({
     minimum: 0,
     default: 0,
-    description: 'Maximum write rate of the database, in kB per second. 0 is no limit.',
+    description: 'Maximum write rate of the database, in kB per second. 0: unlimited.',
   }),
   widecolumn_burst_size: Type.Number({
     exclusiveMinimum: 0,

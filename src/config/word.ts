@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** A setting that takes one of some words. */
+/** Schema of an enum setting. */
 export function Word<const T extends readonly string[]>(
   words: T,
   options: { default: T[number]; description: string },
