@@ -8,9 +8,9 @@ import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
 import { tailCommand } from './tail.ts';
 
-/** Commands besides the hub itself. They use only its public API, or, below data/, its database. */
+/** Command-line tools of the hub. They use only its public API; those in data/ use its database. */
 const program = new Command('hub')
-  .description('Commands that work with a running location hub through its public API, or with its database data.dat')
+  .description('Tools that use the public API of a running location hub, or its database data.dat')
   .addCommand(demoCommand())
   .addCommand(replayCommand())
   .addCommand(tailCommand())
@@ -18,8 +18,8 @@ const program = new Command('hub')
 for (const command of dataCommands()) program.addCommand(command);
 
 const [name = ''] = process.argv.slice(2);
-const asked = program.commands.find((command) => command.name() === name);
-const options = [asked, ...(asked?.commands ?? [])].flatMap((command) => command?.options ?? []);
+const chosen = program.commands.find((command) => command.name() === name);
+const options = [chosen, ...(chosen?.commands ?? [])].flatMap((command) => command?.options ?? []);
 const names = options.flatMap(({ long }) => (long == null ? [] : [long.slice(2)]));
 
 try {

@@ -66,7 +66,7 @@ async function place(
   if (placed.rejections.length < REJECTIONS_SHOWN) placed.rejections.push(`${kind}[${index}]: ${status} ${message}`);
 }
 
-/** Fails early, since nothing works without the permission. Throws a CliError. */
+/** Throws a CliError if the reply is 401 or 403: without the permission, further requests would fail as well. */
 export function refuseIfForbidden(status: number, message: string): void {
   if (status === 401 || status === 403) throw new CliError(`The hub does not permit this: ${status} ${message}`);
 }

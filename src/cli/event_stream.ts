@@ -65,7 +65,7 @@ export async function openEventStream(hub: string, wanted: Wanted): Promise<Even
     }
     if (frame.event === 'error') {
       const why = `${frame.description ?? 'error'} (${frame.code})`;
-      const refusal = `The hub refuses the subscription to ${waiting[0]?.topic}: ${why}`;
+      const refusal = `The hub rejects the subscription to ${waiting[0]?.topic}: ${why}`;
       if (waiting.length > 0) subscribed.reject(new CliError(refusal));
       else ended.resolve(`The hub reports an error: ${why}`);
       socket.close();

@@ -8,9 +8,9 @@ export interface HistoryOfHub {
   readonly recordedSinceMs: number;
 }
 
-/** The end of a sentence about data older than the retention period. */
+/** Predicate of a sentence about data older than the retention period. */
 export const NOT_RECORDED =
-  'will not be in the history: the hub retains less (history_retention_days; null retains history forever)';
+  'will not be in the history: they exceed its retention (history_retention_days; null is unlimited)';
 
 export async function historyOf(client: HubClient): Promise<HistoryOfHub> {
   const { ok, text } = await client.send('GET', '/health/history');

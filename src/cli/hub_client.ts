@@ -64,14 +64,14 @@ export function unreachable(hub: string, error: unknown): CliError {
   return new CliError(`Cannot reach the hub at ${hub}: ${code}`, { cause: error });
 }
 
-/** Whether no process listens at an address, or not any more. */
+/** Whether no process listens at the address, or the process has closed the connection. */
 export function isRefused(error: unknown): boolean {
   return REFUSED.has(codeOf(error) ?? '');
 }
 
 const REFUSED = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);
 
-/** fetch reports the reason in its cause, and for a name with several addresses in the causes of that. */
+/** Reason of a failed fetch: in its cause, or for a name with several addresses in the causes of that cause. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -16,20 +16,26 @@ interface CallOptions {
 /** `rpc list` and `rpc call <method>`: remote procedure calls of devices and applications connected to the hub. */
 export function rpcCommand(): Command {
   const list = new Command('list')
-    .description('print the methods that can be called, each with its handlers, one a line')
+    .description('print callable methods and their handlers, one method per line')
     .addOption(hubOption())
     .action(listMethods);
   const call = new Command('call')
-    .description('call a method and print its result as JSON (use npm run --silent to get nothing else)')
+    .description('call a method and print its result as JSON (npm run --silent suppresses other output)')
     .argument('<method>', 'name of the method, such as com.omlox.ping')
     .option('--params <json>', 'parameters of the method, as a JSON object', jsonObject)
-    .addOption(new Option('--handler <id>', 'the one handler to call').conflicts('aggregation'))
-    .option('--timeout <ms>', 'how long to wait for answers', number({ min: 1, max: TIMEOUT_MAX_MS, whole: true }))
-    .addOption(new Option('--aggregation <way>', 'which answers of several handlers to print').choices(AGGREGATIONS))
+    .addOption(new Option('--handler <id>', 'id of a single handler to call').conflicts('aggregation'))
+    .option(
+      '--timeout <ms>',
+      'time to wait for answers, in milliseconds',
+      number({ min: 1, max: TIMEOUT_MAX_MS, whole: true }),
+    )
+    .addOption(
+      new Option('--aggregation <way>', 'aggregation of the answers of several handlers').choices(AGGREGATIONS),
+    )
     .addOption(hubOption())
     .action(callMethod);
   return new Command('rpc')
-    .description('list and call the methods of whatever is connected to the hub')
+    .description('list and call methods of clients and devices connected to the hub')
     .addCommand(list)
     .addCommand(call);
 }
@@ -69,5 +75,5 @@ async function callMethod(method: string, options: CallOptions): Promise<void> {
 /** The body of a reply. Throws a CliError if the hub rejected the request. */
 function textOf({ ok, status, message, text }: HubReply): string {
   if (ok) return text;
-  throw new CliError(`The hub refuses: ${message} (${status})`);
+  throw new CliError(`The hub rejects the request: ${message} (${status})`);
 }

@@ -9,9 +9,13 @@ type Params = Readonly<Record<string, string | readonly string[]>>;
 /** `tail <topic>`: prints a topic's events, one JSON per line, until interrupted. */
 export function tailCommand(): Command {
   return new Command('tail')
-    .description("print a topic's events, one JSON a line (use npm run --silent to get nothing else)")
+    .description("print a topic's events, one JSON object per line (npm run --silent suppresses other output)")
     .argument('<topic>', `${Object.keys(TOPICS).join(', ')}; the first three also with :geojson`)
-    .option('--param <key=value>', 'filter or transformation, repeatable; a key given twice matches either', param)
+    .option(
+      '--param <key=value>',
+      'filter or transformation; repeatable, and values of the same key are alternatives',
+      param,
+    )
     .addOption(hubOption())
     .action(tail);
 }
@@ -31,7 +35,7 @@ async function tail(topic: string, { hub, param: params = {} }: { hub: string; p
   };
   try {
     const stream = await openEventStream(hub, { subscriptions: [{ topic, params }], onEvents, signal });
-    // `tail … | head` closes the pipe when it has enough.
+    // With `tail … | head`, head closes the pipe after its last line.
     process.stdout.on('error', () => stream.close());
     const why = await stream.ended;
     if (why !== undefined) throw new CliError(why);

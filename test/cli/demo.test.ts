@@ -86,7 +86,7 @@ test('demo reports what the hub rejects', async (context) => {
   const { code, err } = await runCli('demo', '--hub', hub.url);
   assert.equal(code, 1);
   assert.match(err, /^zones: 0 created, 0 updated, 3 rejected\n {2}zones\[0\]: 400 no room\n/);
-  assert.match(err, /\nThe hub does not accept the zones of the demo\n$/);
+  assert.match(err, /\nThe hub rejects the zones of the demo\n$/);
 });
 
 test('demo feeds the hub of these settings on any port', async (context) => {

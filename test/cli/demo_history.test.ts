@@ -25,5 +25,5 @@ test('demo --history reports a hub without history', async (context) => {
   context.after(hub.close);
   const { code, err } = await runCli('demo', '--history', '--seconds', '0.2', '--hub', hub.origin);
   assert.equal(code, 1);
-  assert.match(err, /The hub cannot be given a past: it records no history\. Start it with HUB_HISTORY=true/);
+  assert.match(err, /Cannot feed past hours into the hub: it records no history\. Start it with HUB_HISTORY=true/);
 });

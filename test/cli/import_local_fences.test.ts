@@ -38,7 +38,7 @@ test('A local fence of a deleted zone is exported and imported with its position
   assert.equal((await runCliIn(folder, 'export', path)).code, 0);
   const other = newFolder();
   const { out, err } = await runCliIn(other, 'import', path);
-  assert.match(out, /: 1 created, 0 changed, 0 as they were, 0 deleted\n$/, err);
+  assert.match(out, /: 1 created, 0 changed, 0 unchanged, 0 deleted\n$/, err);
   await whileHubRuns(other, {}, async (hub) => assert.deepEqual((await hub.get('/fences/dock')).body, shown));
   const document = JSON.parse(readFileSync(path, 'utf8'));
   for (const [former, message] of [

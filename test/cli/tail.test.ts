@@ -37,7 +37,7 @@ test('tail reports why a subscription is rejected', async (context) => {
   const hub = await fakeHub(context, {
     subscribe: () => ({ event: 'error', code: 10001, description: 'unknown topic' }),
   });
-  const refusal = 'The hub refuses the subscription to nonsense: unknown topic (10001)\n';
+  const refusal = 'The hub rejects the subscription to nonsense: unknown topic (10001)\n';
   assert.deepEqual(await runCli('tail', 'nonsense', '--hub', hub.url), { code: 1, out: '', err: refusal });
 });
 

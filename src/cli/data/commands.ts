@@ -4,42 +4,39 @@ import { number, time } from '../options.ts';
 import { EXPORT_FORMATS, type ExportOptions, type PruneOptions } from './history_options.ts';
 
 /**
- * Commands that work on data.dat, or on the data of a cluster, by the configuration in the folder HUB_CONFIG_PATH, by
- * default the current one. Each is loaded on demand: the database has binaries that other commands do not need.
+ * Commands for data.dat, or for the data of a cluster. They read the configuration in the folder HUB_CONFIG_PATH, by
+ * default the current one. Each is loaded on demand, since the database has binaries that other commands do not need.
  */
 export function dataCommands(): Command[] {
   return [
     new Command('backup')
-      .description('copy data.dat into a file of its own and check the copy; the hub may be running')
-      .argument('<file>', 'where the copy goes')
+      .description('copy data.dat to a file and check the copy; the hub may be running')
+      .argument('<file>', 'path of the copy')
       .option('--overwrite', 'replace the file if it exists')
       .action(async (...given: [string, { overwrite?: boolean }]) =>
         (await import('./database.ts')).backupCommand(...given),
       ),
     new Command('restore')
-      .description('put a backup in the place of data.dat, which is set aside; the hub must be stopped')
+      .description('replace data.dat by a backup, and rename the old file; the hub must be stopped')
       .argument('<file>', 'the backup')
       .action(async (file: string) => (await import('./database.ts')).restoreCommand(file)),
     new Command('check')
-      .description('look through data.dat and say what is in it and whether it is sound; the hub may be running')
+      .description('check the integrity of data.dat and print its contents; the hub may be running')
       .action(async () => (await import('./database.ts')).checkCommand()),
     new Command('migrate')
-      .description('bring data.dat up to the version of this hub, as its start does; the hub must be stopped')
-      .option('--dry-run', 'try it on a copy and change nothing; the hub may be running')
+      .description('migrate data.dat to the version of this hub, as its start does; the hub must be stopped')
+      .option('--dry-run', 'migrate a copy and change nothing; the hub may be running')
       .action(async (options: { dryRun?: boolean }) => (await import('./database.ts')).migrateCommand(options)),
     new Command('export')
-      .description('write all entities into a JSON document; the hub may be running')
-      .argument('<file>', 'where the document goes')
+      .description('export all entities to a JSON document; the hub may be running')
+      .argument('<file>', 'path of the document')
       .action(async (file: string) => (await import('./export.ts')).exportCommand(file)),
     new Command('import')
       .description(
-        'create the entities of a JSON document, or change the members that it has of them, all or none; the hub must be stopped, unless it is in a cluster',
+        'create or update the entities of a JSON document, all or none; the hub must be stopped, unless it is in a cluster',
       )
-      .argument('<file>', 'the document, as export writes it')
-      .option(
-        '--replace',
-        'delete the entities that the document does not name, and members of others that it does not have',
-      )
+      .argument('<file>', 'a document in the format of export')
+      .option('--replace', 'delete entities and members that are missing in the document')
       .action(async (...given: [string, { replace?: boolean }]) =>
         (await import('./import.ts')).importCommand(...given),
       ),
@@ -49,21 +46,21 @@ export function dataCommands(): Command[] {
 
 function historyCommand(): Command {
   return new Command('history')
-    .description('what is in the files of the history')
+    .description('inspect, export and prune the history files')
     .addCommand(
       new Command('info')
-        .description('say how many rows of what time there are, and which files are damaged; the hub may be running')
+        .description('print the number and time range of the rows, and damaged files; the hub may be running')
         .action(async () => (await import('./history_info.ts')).historyInfoCommand()),
     )
     .addCommand(
       new Command('export')
-        .description('write the rows of a span of time into one file; the hub may be running')
-        .requiredOption('--out <file>', 'where they go')
-        .addOption(new Option('--topic <topic>', 'which rows').choices(HISTORY_TOPICS).default('locations'))
-        .option('--from <time>', 'the first that is written, as 2026-03-01T10:00:00Z', time)
-        .option('--to <time>', 'the first that is not written any more', time)
+        .description('export the rows of a time range to a file; the hub may be running')
+        .requiredOption('--out <file>', 'path of the file')
+        .addOption(new Option('--topic <topic>', 'topic of the rows').choices(HISTORY_TOPICS).default('locations'))
+        .option('--from <time>', 'start of the time range, such as 2026-03-01T10:00:00Z', time)
+        .option('--to <time>', 'end of the time range, exclusive', time)
         .addOption(
-          new Option('--format <format>', 'of the file; by default what its name ends in').choices(EXPORT_FORMATS),
+          new Option('--format <format>', 'format of the file; default: its extension').choices(EXPORT_FORMATS),
         )
         .option('--force', 'replace the file if it exists')
         .action(async (options: ExportOptions) => (await import('./history_export.ts')).historyExportCommand(options)),
@@ -71,10 +68,13 @@ function historyCommand(): Command {
     .addCommand(
       new Command('prune')
         .description('delete whole hours, the earliest first; the hub must be stopped, unless with --dry-run')
-        .option('--before <time>', 'hours that end by this time', time)
-        .option('--max-size <MiB>', 'until the rest takes no more', number({ min: 0, whole: true }))
-        .option('--dry-run', 'say what would go, and delete nothing')
-        .option('--stopped', 'the hub is stopped: for one whose data is in another database, where that cannot be seen')
+        .option('--before <time>', 'delete hours that end by this time', time)
+        .option('--max-size <MiB>', 'delete until the rest has at most this size', number({ min: 0, whole: true }))
+        .option('--dry-run', 'print what would be deleted, and delete nothing')
+        .option(
+          '--stopped',
+          'assert that the hub is stopped, if its data is in another database, where the command cannot check',
+        )
         .action(async (options: PruneOptions) => (await import('./history_prune.ts')).historyPruneCommand(options)),
     );
 }

@@ -42,7 +42,7 @@ export function restoreCommand(from: string): void {
   const path = databaseHere();
   const steps = new Steps();
   const { version, replaced } = restore(path, from, { nowMs: Date.now(), stage: steps.show });
-  const before = replaced === undefined ? 'there was none before' : `the one before is ${replaced}`;
+  const before = replaced === undefined ? 'there was no previous database' : `the previous one is ${replaced}`;
   steps.done(`Restored ${path} from ${from} (version ${version}); ${before}`);
 }
 
@@ -54,7 +54,7 @@ export function checkCommand(): void {
   const report = reportOn(path);
   steps.done(describe(path, report).join('\n'));
   if (report.problems.length === 0) return;
-  throw new CliError(`${path} is damaged: npm run hub -- restore FILE puts a backup in its place`);
+  throw new CliError(`${path} is damaged: restore a backup with npm run hub -- restore FILE`);
 }
 
 function describe(path: string, report: Report): string[] {
@@ -62,12 +62,12 @@ function describe(path: string, report: Report): string[] {
   const log = logBytes === 0 ? '' : `, and ${megabytes(logBytes)} of log`;
   return [
     `${path}: ${megabytes(bytes)}${log}`,
-    `version ${version}${version === SCHEMA_VERSION ? ', which is the present one' : ''}; hub ${hubId}`,
+    `version ${version}${version === SCHEMA_VERSION ? ' (current)' : ''}; hub ${hubId}`,
     ...migrations.map((each) => `version ${each.version} since ${new Date(each.atMs).toISOString()}: ${each.name}`),
     [...counts].map(([kind, count]) => `${kind} ${count}`).join(', '),
     ...notes.map((note) => `Note: ${note}`),
     ...problems.map((problem) => `Problem: ${problem}`),
-    problems.length === 0 ? 'It is sound' : `${problems.length} problems`,
+    problems.length === 0 ? 'No problems found' : `${problems.length} problems`,
   ];
 }
 
@@ -77,13 +77,13 @@ export async function migrateCommand({ dryRun }: { readonly dryRun?: boolean }):
   const { version, due } = stepsDue(path);
   const steps = new Steps();
   if (due.length === 0) {
-    steps.done(`${path} is of version ${version}, which is the present one: there is nothing to do`);
+    steps.done(`${path} has the current version ${version}: nothing to migrate`);
     return;
   }
   const opening = { nowMs: Date.now(), stage: steps.show };
   if (dryRun === true) await rehearse(path, opening);
   else new SqliteStore(path, randomUUID, opening).close();
   const names = due.map((step) => `  ${step.version}. ${step.name}`).join('\n');
-  const how = dryRun === true ? 'can be migrated (tried on a copy, nothing was changed)' : 'was migrated';
+  const how = dryRun === true ? 'can be migrated (tested on a copy, nothing was changed)' : 'was migrated';
   steps.done(`${path} ${how} from version ${version} to ${SCHEMA_VERSION} in ${steps.seconds}:\n${names}`);
 }

@@ -17,7 +17,7 @@ export interface FoundHistory {
 }
 
 const MEMORY_MB = 512;
-/** A running hub may merge files during the work: then the work starts again. */
+/** Maximum number of attempts: the work starts again if a running hub merges files meanwhile. */
 const TRIES = 5;
 
 /** An open database for the duration of the work. `spillFolder`: for data that exceeds memory. */
@@ -52,7 +52,7 @@ export async function onFiles<Result>(
 
 async function look(folder: string, duck: Duck): Promise<FoundHistory> {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new CliError(`There is no history in ${folder}: no such folder`);
+    throw new CliError(`Cannot find the history: there is no folder ${folder}`);
   }
   const files: HistoryFile[] = [];
   const damaged: DamagedFile[] = [];
@@ -63,7 +63,7 @@ async function look(folder: string, duck: Duck): Promise<FoundHistory> {
       const [row] = await duck.rows(`SELECT num_rows FROM parquet_file_metadata(${sqlText(path)})`);
       files.push({ ...part, rows: Number(row?.['num_rows']), bytes: size, writtenMs: mtimeMs });
     } catch (error) {
-      // A deleted file is not damaged: this throws.
+      // Throws if the file was deleted: a deleted file is not damaged.
       statSync(path);
       damaged.push({ ...part, why: (error as Error).message.split('\n')[0] as string });
     }

@@ -27,13 +27,13 @@ export async function historyInfoCommand(): Promise<void> {
   );
   const problems = damaged.map(({ path, why }) => `Problem: ${path}: ${why}`);
   steps.done([...lines, ...problems].join('\n'));
-  if (damaged.length > 0) throw new CliError(`Of the files in ${folder}, ${damaged.length} cannot be read`);
+  if (damaged.length > 0) throw new CliError(`Cannot read ${filesInWords(damaged.length)} in ${folder}`);
 }
 
 async function describe(files: readonly HistoryFile[], duck: Duck): Promise<string> {
   if (files.length === 0) return 'nothing';
   const rows = files.reduce((sum, file) => sum + file.rows, 0);
-  // All rows of an hour are in its files, so the first and the last row are in those of the first and the last hour.
+  // An hour's files contain all of its rows, so the first and last hours have the first and last rows.
   const hours = files.map(({ hourMs }) => hourMs);
   const ofHour = (hourMs: number) => parquet(files.filter((file) => file.hourMs === hourMs));
   const timeOf = async (which: 'min' | 'max', hourMs: number): Promise<string> => {

@@ -9,16 +9,17 @@ import { historyHere, lockedByHub } from './place.ts';
 import { megabytes, Steps } from './steps.ts';
 
 /**
- * `history prune`: deletes whole hours, as the hub itself does by its settings. A running hub caches its list of files,
- * and would report a missing one as damaged: so it must be stopped, which the lock on its database shows.
+ * `history prune`: deletes whole hours, as the hub itself does according to its settings. The hub must be stopped,
+ * because it caches its list of files and would report deleted ones as damaged. The lock on its database shows whether
+ * it runs.
  */
 export function historyPruneCommand({ before, maxSize, dryRun = false, stopped = false }: PruneOptions): void {
   if (before === undefined && maxSize === undefined) {
-    throw new CliError('Cannot prune the history: --before or --max-size says what is to go');
+    throw new CliError('Cannot prune the history: specify --before or --max-size');
   }
   const folder = historyHere();
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new CliError(`There is no history in ${folder}: no such folder`);
+    throw new CliError(`Cannot find the history: there is no folder ${folder}`);
   }
   const unlock = dryRun ? () => undefined : lockOut(stopped);
   const steps = new Steps();
@@ -42,7 +43,7 @@ export function historyPruneCommand({ before, maxSize, dryRun = false, stopped =
   }
 }
 
-/** Prevents a hub from starting meanwhile. Throws a StartupError if one runs. */
+/** Locks the database, so that no hub starts while files are deleted. Throws a StartupError if a hub is running. */
 function lockOut(isStopped: boolean): () => void {
   const database = lockedByHub();
   if (database !== undefined) {
@@ -51,6 +52,6 @@ function lockOut(isStopped: boolean): () => void {
   }
   if (isStopped) return () => undefined;
   throw new CliError(
-    'Cannot prune the history: by its configuration the hub keeps its data elsewhere, so whether it runs cannot be seen; --stopped says that it does not',
+    'Cannot prune the history: the hub stores its data in another database, which does not show whether it is running. If it is stopped, add --stopped',
   );
 }

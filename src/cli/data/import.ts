@@ -12,7 +12,7 @@ import { type Overlay, overlay } from './overlay.ts';
 import { clusterHere, databaseHere } from './place.ts';
 import { Steps } from './steps.ts';
 
-/** Maximum number of plans for a cluster. */
+/** Maximum number of attempts to import into a cluster. */
 const TRIES_MAX = 5;
 
 /**
@@ -58,7 +58,7 @@ interface Import {
   readonly steps: Steps;
 }
 
-/** Concurrent changes invalidate the plan: then it is made again. */
+/** Imports into a cluster. Makes a new plan if concurrent changes have invalidated the previous one. */
 async function importInto(cluster: OfflineConfig, what: Import): Promise<void> {
   const { from, steps } = what;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -72,13 +72,15 @@ async function importInto(cluster: OfflineConfig, what: Import): Promise<void> {
     }
     if (changed.kept === 0) continue;
     const part = `${changed.kept} of ${plan.batch.entities.length} changes were made`;
-    throw new CliError(`Cannot import all of ${from}: others have changed entities meanwhile; ${part}. Try again`);
+    throw new CliError(
+      `Cannot import all of ${from}: other clients changed entities during the import; ${part}. Try again`,
+    );
   }
-  throw new CliError(`Cannot import ${from}: others change entities all the time; nothing was changed`);
+  throw new CliError(`Cannot import ${from}: other clients keep changing entities; nothing was changed`);
 }
 
 function countsOf({ created, changed, unchanged, deleted }: Overlay): string {
-  return `${created} created, ${changed} changed, ${unchanged} as they were, ${deleted} deleted`;
+  return `${created} created, ${changed} changed, ${unchanged} unchanged, ${deleted} deleted`;
 }
 
 async function planOf(

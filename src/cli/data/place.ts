@@ -16,7 +16,7 @@ export function databaseHere(): string {
   const path = join(config_path, 'data.dat');
   const elsewhere = cluster_servers.length > 0 ? 'cluster_servers' : `db_type: ${db_type}`;
   if (db_type === 'sqlite' && cluster_servers.length === 0) return path;
-  throw new CliError(`Cannot use ${path}: by its configuration (${elsewhere}) the hub keeps its data elsewhere`);
+  throw new CliError(`Cannot use ${path}: the hub stores its data in another database (${elsewhere})`);
 }
 
 /**

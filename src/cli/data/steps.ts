@@ -6,7 +6,7 @@ export class Steps {
   readonly #status = new StatusLine(process.stderr);
   readonly #startMs = performance.now();
 
-  /** Shows a stage, rate-limited. */
+  /** Shows the current stage. Rate-limited. */
   readonly show: NonNullable<Opening['stage']> = ({ text, part }) => {
     this.#status.show(performance.now(), () => `${bar(part)}  ${text}`);
   };

@@ -13,8 +13,8 @@ const UNDER_WAY_MAX = 65_535;
 type Message = readonly [topic: string, value: object];
 
 /**
- * Feeds through the MQTT broker of the hub, with QoS 1. `address`: default is the hub's broker. Throws a CliError if
- * the hub has no broker, or is not connected to it, and if the broker cannot be reached.
+ * Publishes observations to the MQTT broker of the hub, with QoS 1. `address`: defaults to the broker that the hub is
+ * connected to. Throws a CliError if the hub has no broker or no connection to it, or if the broker is unreachable.
  */
 export async function brokerFeed(
   client: HubClient,
@@ -31,7 +31,7 @@ export async function brokerFeed(
 /** The broker that the hub is connected to. */
 async function brokerOf(client: HubClient, hub: string): Promise<string> {
   const { ok, status, message, text } = await client.send('GET', '/health/mqtt');
-  if (!ok) throw new CliError(`The hub at ${hub} does not say whether it has an MQTT broker: ${status} ${message}`);
+  if (!ok) throw new CliError(`Cannot read the MQTT status of the hub at ${hub}: ${status} ${message}`);
   const { enabled, connected, broker = '', problem } = JSON.parse(text) as MqttHealth;
   if (!enabled) throw new CliError(`The hub at ${hub} has no MQTT broker: set mqtt_address`);
   if (connected !== true) {
@@ -54,9 +54,9 @@ async function connectTo(address: string, signal: AbortSignal): Promise<Feed> {
   const connected = new Promise<number>((resolve) => {
     client.on('connect', ({ properties }) => resolve(properties?.receiveMaximum ?? UNDER_WAY_MAX));
   });
-  const underWayMax = await Promise.race([connected, gone.promise]);
+  const inFlightMax = await Promise.race([connected, gone.promise]);
   const publish = (messages: readonly Message[]): Promise<void> =>
-    Promise.race([publishAll(client, { messages, underWayMax }), gone.promise]);
+    Promise.race([publishAll(client, { messages, inFlightMax }), gone.promise]);
   return {
     to,
     locations: (all) => publish(all.map((each) => [`${LOCATIONS}/${each.provider_id}`, each])),
@@ -67,10 +67,10 @@ async function connectTo(address: string, signal: AbortSignal): Promise<Feed> {
 
 async function publishAll(
   client: MqttClient,
-  { messages, underWayMax }: { readonly messages: readonly Message[]; readonly underWayMax: number },
+  { messages, inFlightMax }: { readonly messages: readonly Message[]; readonly inFlightMax: number },
 ): Promise<void> {
-  for (let at = 0; at < messages.length; at += underWayMax) {
-    const some = messages.slice(at, at + underWayMax);
+  for (let at = 0; at < messages.length; at += inFlightMax) {
+    const some = messages.slice(at, at + inFlightMax);
     await Promise.all(some.map((message) => publishOne(client, message)));
   }
 }
@@ -79,7 +79,7 @@ async function publishOne(client: MqttClient, [topic, value]: Message): Promise<
   try {
     await client.publishAsync(topic, JSON.stringify(value), { qos: 1 });
   } catch (error) {
-    throw new CliError(`The MQTT broker does not accept ${topic} of the demo: ${(error as Error).message}`);
+    throw new CliError(`The MQTT broker rejects ${topic} of the demo: ${(error as Error).message}`);
   }
 }
 

@@ -14,16 +14,21 @@ import { feedCrew, placeSite, type SentCounts } from './run.ts';
 export function demoCommand(): Command {
   return new Command('demo')
     .description('feed a simulated warehouse into a running hub until stopped: 2 floors, 40 tags, 12 fences')
-    .option('--seed <number>', 'fixes where everything moves', number({ min: 0, max: 1_000_000, whole: true }), 1)
+    .option(
+      '--seed <number>',
+      'seed of all movements, for repeatable runs',
+      number({ min: 0, max: 1_000_000, whole: true }),
+      1,
+    )
     .option('--seconds <count>', 'stop after this time', number({ above: 0 }))
     .option(
       '--mqtt [address]',
-      'feed through the MQTT broker of the hub; the address names it in another way, or a user: mqtt://user:password@host',
+      'publish to the MQTT broker of the hub; the address overrides its host or user: mqtt://user:password@host',
       brokerAddress,
     )
     .option(
       '--history [hours]',
-      'first feed the time up to now, 24 hours when left out, as fast as the hub takes it; it is to record history',
+      'first feed this many past hours (default 24) as fast as the hub accepts them; the hub must record history',
       number({ above: 0, max: 168 }),
     )
     .addOption(hubOption())
@@ -42,7 +47,7 @@ interface Options {
 
 const DAY_HOURS = 24;
 
-/** Creates the warehouse in the hub and moves its crew at 10 Hz, until interrupted or the time is over. */
+/** Creates the warehouse in the hub and moves its crew at 10 Hz, until interrupted or after `seconds`. */
 async function demo({ hub, seed, mqtt, history, seconds = Number.POSITIVE_INFINITY }: Options): Promise<void> {
   const signal = interruption();
   const client = hubClient(hub, { signal });

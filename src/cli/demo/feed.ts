@@ -12,12 +12,12 @@ export interface Feed {
   close(): Promise<void>;
 }
 
-/** By REST, all observations of a tick in one request. */
+/** Sends observations over REST, those of a tick in one request. */
 export function restFeed(client: HubClient, hub: string): Feed {
   async function put(path: string, body: readonly unknown[]): Promise<void> {
     const { ok, status, message } = await client.send('PUT', path, body);
     refuseIfForbidden(status, message);
-    if (!ok) throw new CliError(`The hub does not accept ${path} of the demo: ${status} ${message}`);
+    if (!ok) throw new CliError(`The hub rejects ${path} of the demo: ${status} ${message}`);
   }
   return {
     to: hub,

@@ -8,7 +8,7 @@ export function locationOf({ tag, floor, z, sleeps, mover }: CrewMember, nowMs: 
   const { id, foreignId, frame } = FLOORS[floor];
   return {
     position: { type: 'Point', coordinates: [millimetres(mover.x), millimetres(mover.y), z] },
-    // A source is named by its foreign id or by its id: both occur here.
+    // Sources may be named by foreign id or id. The demo uses both.
     source: floor === 'hall' ? foreignId : id,
     provider_type: 'uwb',
     provider_id: tag,

@@ -12,7 +12,7 @@ import { move } from './motion.ts';
 import { locationOf, proximityOf } from './observe.ts';
 
 const HOUR_MS = 3_600_000;
-/** Movement is simulated in steps of this time, as when it is fed live; a location is sent once per several steps. */
+/** Step of the simulation, as in a live feed. A location is sent once in several steps. */
 const [STEP_MS, STEPS_PER_LOCATION] = [500, 12] as const;
 /** Locations per request. */
 const AT_ONCE = 2000;
@@ -39,15 +39,15 @@ export async function requireHistory(
   if (state === 'ok') return;
   const found =
     state === 'failing'
-      ? 'its history fails, and GET /health/history says why'
+      ? 'its history fails; GET /health/history has the reason'
       : 'it records no history. Start it with HUB_HISTORY=true';
-  throw new CliError(`The hub cannot be given a past: ${found}`);
+  throw new CliError(`Cannot feed past hours into the hub: ${found}`);
 }
 
 /**
  * Feeds simulated hours of the crew into a hub, as fast as the hub accepts them, and resolves with the crew's final
- * state. Deletes the last locations of the tags first, since the hub ignores older ones. Fence timers use the hub's own
- * time, which hardly advances: the fences get theirs at the end.
+ * state. Deletes the last locations of the tags first, since the hub ignores older ones. Sets the timers of the fences
+ * at the end, since they run by the hub's own clock, which hardly advances.
  */
 export async function feedPast(client: HubClient, past: Past): Promise<readonly CrewMember[]> {
   const { feed, status, signal, untilMs, hours } = past;

@@ -32,13 +32,13 @@ export interface Run {
   ticked?(nowMs: number): void;
 }
 
-/** Moves the crew at 10 Hz and feeds its locations, until stopped or the time is over. */
+/** Moves the crew at 10 Hz and feeds its locations, until stopped or after `seconds`. */
 export async function feedCrew(feed: Feed, { seconds = Number.POSITIVE_INFINITY, ...run }: Run): Promise<void> {
   const { sent, signal } = run;
   let { crew } = run;
   const feedMs = performance.now();
-  // Counted in whole ticks from the first one while nothing is late: sums of clock readings would be rounded, and a
-  // last tick at 499.999999 ms would be one too many.
+  // While no tick is late, times are multiples of the tick since the first one. Sums of clock readings would be
+  // rounded, and a last tick at 499.999999 ms would be one too many.
   let nextMs = 0;
   while (nextMs < seconds * 1000) {
     crew = crew.map((member) => ({ ...member, mover: move(member.mover, TICK_MS / 1000) }));
@@ -66,7 +66,7 @@ export async function placeSite(
   for (const [kind, entities] of site satisfies readonly (readonly [PlacedKind, unknown])[]) {
     const placed = await placeEntities(client, kind, entities);
     tell?.(placed);
-    if (placed.rejected > 0) throw new CliError(`The hub does not accept the ${kind} of the demo`);
+    if (placed.rejected > 0) throw new CliError(`The hub rejects the ${kind} of the demo`);
   }
 }
 

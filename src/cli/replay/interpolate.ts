@@ -28,9 +28,9 @@ export interface Resampled {
 }
 
 /**
- * Resamples a recording to `hz` locations a second and provider: each from its first sample on, for the duration of its
- * recording. The other members are those of the previous sample. Samples of different source, crs or floor are not
- * interpolated; the earlier one is repeated until the later. Throws a CliError for a location without provider or time.
+ * Resamples a recording to `hz` locations per second and provider, from the first to the last sample of each provider.
+ * The other members are those of the previous sample. Samples that differ in source, crs or floor are not interpolated:
+ * the earlier one is repeated until the later one. Throws a CliError for a location without provider or time.
  */
 export function resample(recorded: readonly RecordedFrame[], { hz, path }: { hz: number; path: string }): Resampled {
   const stepMs = 1000 / hz;
@@ -40,8 +40,8 @@ export function resample(recorded: readonly RecordedFrame[], { hz, path }: { hz:
 }
 
 /**
- * Time is divided into windows of one step. A provider emits once in each from its first on, always at the same offset,
- * so the order within a window is the same in all of them.
+ * Time is divided into windows of one step. Each provider emits once per window, from its first window on, always at
+ * the same offset. The order of providers is therefore the same in all windows.
  */
 function* emissions(tracks: readonly Track[], stepMs: number): Generator<RecordedFrame> {
   const waiting = tracks.map((track) => ({ ...track })).sort((a, b) => b.window - a.window);
