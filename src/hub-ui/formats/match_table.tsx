@@ -71,10 +71,9 @@ export function MatchTable({
           {
             key: 'example',
             title: t('For example'),
+            class: `${typography.soft} ${styles.example}`,
             cell: ({ index }) => (
-              <div class={`${typography.soft} ${styles.example}`}>
-                <Example cell={exampleIn(table, index)} isNumber={isNumber(meanings[index], kind)} sign={sign} />
-              </div>
+              <Example cell={exampleIn(table, index)} isNumber={isNumber(meanings[index], kind)} sign={sign} />
             ),
           },
           {
