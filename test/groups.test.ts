@@ -53,12 +53,17 @@ test('A whole run bundles every entry of typebox that is imported', () => {
 });
 
 const rows: [name: string, expected: string, path: string, text: string][] = [
-  ['what imports only pure code', 'unit', 'test/core/a.test.ts', "import '../../src/core/heap.ts';\n"],
-  ['what starts a hub', 'system', 'test/core/a.test.ts', "import '../support/running_hub.ts';\n"],
-  ['what starts a process', 'system', 'test/core/a.test.ts', "import { spawn } from 'node:child_process';\n"],
-  ['what starts shards in threads', 'system', 'test/core/a.test.ts', "import '../threads/running_shards.ts';\n"],
-  ['what opens a browser', 'ui', 'test/hardening/a.test.ts', "import { openPage } from '../support/browser.ts';\n"],
-  ['what tests the page', 'ui', 'test/hub-ui/a.test.ts', "import '../../src/hub-ui/map/plan.ts';\n"],
+  ['a file that imports only pure code', 'unit', 'test/core/a.test.ts', "import '../../src/core/heap.ts';\n"],
+  ['a file that starts a hub', 'system', 'test/core/a.test.ts', "import '../support/running_hub.ts';\n"],
+  ['a file that starts a process', 'system', 'test/core/a.test.ts', "import { spawn } from 'node:child_process';\n"],
+  ['a file that starts shards in threads', 'system', 'test/core/a.test.ts', "import '../threads/running_shards.ts';\n"],
+  [
+    'a file that opens a browser',
+    'ui',
+    'test/hardening/a.test.ts',
+    "import { openPage } from '../support/browser.ts';\n",
+  ],
+  ['a file that tests the page', 'ui', 'test/hub-ui/a.test.ts', "import '../../src/hub-ui/map/plan.ts';\n"],
 ];
 
 for (const [name, expected, path, text] of rows) {

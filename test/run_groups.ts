@@ -6,7 +6,7 @@ import { type Group, testsIn } from './groups.ts';
 import { shareOut } from './shares.ts';
 import { ROOT, readSourceFiles } from './tidy/source_file.ts';
 
-/** Processes at the same time. Most wait now and then: two would leave cores idle. */
+/** Concurrent processes. Most wait occasionally, so two would leave cores idle. */
 const TOGETHER: Readonly<Record<Group, number>> = { unit: 3, system: 4, ui: 4, slow: 2 };
 /**
  * Number of processes that the files of a group share. A process of its own costs a file one second of CPU time for loading
@@ -29,7 +29,7 @@ const TIMEOUTS_MS: Readonly<Record<Group, number>> = {
 };
 const PROGRESS_MS = 20_000;
 const SLOWEST_SHOWN = 15;
-/** Characters of the output of a failed file. */
+/** Maximum number of characters shown of the output of a failed file. */
 const OUTPUT_MAX = 20_000;
 
 interface TestEvent {
@@ -85,7 +85,7 @@ class GroupRun {
   readonly skipped = new Map<string, number>();
   /** Milliseconds by file, without its import. */
   readonly tookMs = new Map<string, number>();
-  /** Output of processes that have not ended yet, and of those that have failed. */
+  /** Output of processes that have not exited yet, and of those that have failed. */
   readonly #output = new Map<string, string>();
   readonly #startedMs = performance.now();
   #filesDone = 0;
@@ -177,7 +177,7 @@ function printSlowest(runs: readonly GroupRun[]): void {
   print('');
 }
 
-/** Writes each failure as the spec reporter does, after what its file has written. */
+/** Writes each failure as the spec reporter does, after the output of its file. */
 async function printFailures(runs: readonly GroupRun[]): Promise<void> {
   const failures = runs.flatMap((groupRun) => groupRun.failures);
   if (failures.length === 0) return;

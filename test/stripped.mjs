@@ -19,14 +19,14 @@ const SOURCES = ['bench', 'src', 'test', 'wasm', 'workers'];
 const OWN_OPTION = `--import=${import.meta.url}`;
 
 /**
- * Large packages in CommonJS. To import one, Node looks through its text for the names that it exports, which takes longer
- * than all else about it, in each process and thread. A module that gives its exports by their names is kept instead.
+ * Large CommonJS packages. To import one, Node scans its source for exported names, which dominates its load time in
+ * each process and thread. A module with named exports is cached instead.
  */
 const NAMED_ONCE = ['geographiclib-geodesic', 'h3-js', 'playwright-core', 'proj4'];
 
 /**
- * A package of hundreds of small modules, whose look-ups take a fifth of a second of each process that loads the model, is
- * kept in three files.
+ * A package of hundreds of small modules, whose resolution takes a fifth of a second in each process that loads the
+ * model. It is cached as three files.
  */
 const JOINED = { package: 'typebox', entries: ['typebox', 'typebox/compile'] };
 
@@ -35,7 +35,7 @@ function placeOf(text) {
   return join(FOLDER, `${createHash('sha1').update(process.version).update(text).digest('hex')}.js`);
 }
 
-/** Strips every file of the project that is not there, and removes what is of no file any more. */
+/** Strips every file of the project that is not cached, and removes stale files. */
 function fill() {
   mkdirSync(FOLDER, { recursive: true });
   const before = new Set(readdirSync(FOLDER).map((name) => join(FOLDER, name)));
@@ -54,7 +54,7 @@ function fill() {
   for (const place of before) if (place.endsWith('.js') && !wanted.has(place)) rmSync(place, { force: true });
 }
 
-/** The folder of what is joined, by the version of the package. */
+/** Folder of the joined package, by its version. */
 function joinedFolder() {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules', JOINED.package, 'package.json'), 'utf8'));
   return join(FOLDER, `${JOINED.package}-${version}`);
@@ -64,7 +64,7 @@ function joinedPlace(entry) {
   return join(JOINED_FOLDER, `${entry.replaceAll('/', '-')}.mjs`);
 }
 
-/** Joins the package, unless it was. */
+/** Joins the package, unless it is cached. */
 async function joinModules() {
   if (existsSync(JOINED_FOLDER)) return;
   const { build } = await import('vite');
@@ -87,12 +87,12 @@ async function joinModules() {
       },
     },
   });
-  // Vite says what it builds for, and the tests are not built.
+  // Vite defines its build target, and the tests are not built by Vite.
   if (NODE_ENV === undefined) delete process.env.NODE_ENV;
   try {
     renameSync(outDir, JOINED_FOLDER);
   } catch {
-    // Another process was quicker.
+    // Another process was faster.
     rmSync(outDir, { recursive: true, force: true });
   }
 }
@@ -103,7 +103,7 @@ function keep(place, text) {
   renameSync(made, place);
 }
 
-/** The text of a module that has the exports of a package. */
+/** Source of a module with the exports of a package. */
 function named(name) {
   const load = `createRequire(${JSON.stringify(join(ROOT, 'package.json'))})('${name}')`;
   const names = Object.keys(nodeModule.createRequire(join(ROOT, 'package.json'))(name));
@@ -114,7 +114,7 @@ export const { ${names.filter((each) => /^[a-z]\w*$/i.test(each) && each !== 'de
 `;
 }
 
-/** Undefined where it is no TypeScript that Node could strip, as AssemblyScript is not. */
+/** Undefined if it is not TypeScript that Node could strip, such as AssemblyScript. */
 function withoutTypes(text) {
   try {
     return nodeModule.stripTypeScriptTypes(text);
@@ -136,7 +136,7 @@ function resolve(specifier, context, next) {
   return next(place !== undefined && existsSync(place) ? pathToFileURL(place).href : specifier, context);
 }
 
-/** The bundle of a file that starts a process or a thread: tests start what users start. */
+/** The bundle of a file that starts a process or a thread, so that tests run the code that users run. */
 function bundleFor(specifier) {
   const file = BUNDLES.get(specifier);
   return file !== undefined && existsSync(file) ? pathToFileURL(file).href : undefined;
@@ -154,7 +154,7 @@ function load(url, context, next) {
 
 const JOINED_FOLDER = joinedFolder();
 const BUNDLES = new Map(entriesIn(ROOT).map((entry) => [pathToFileURL(join(ROOT, entry)).href, bundleOf(entry, ROOT)]));
-/** Of packages, by what imports name. */
+/** Joined packages, by import specifier. */
 const PLACES = new Map([
   ...NAMED_ONCE.map((name) => [name, join(FOLDER, `${name}.mjs`)]),
   ...JOINED.entries.map((entry) => [entry, joinedPlace(entry)]),
@@ -166,5 +166,5 @@ if (!process.env.NODE_OPTIONS?.includes(OWN_OPTION)) {
   await ensureBundled(ROOT);
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${OWN_OPTION}`.trim();
 }
-// An older Node, which tests of the start run, has no such hooks.
+// Older versions of Node, used by tests of the start, have no such hooks.
 nodeModule.registerHooks?.({ resolve, load });

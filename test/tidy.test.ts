@@ -16,17 +16,17 @@ for (const { name, find, broken, kept } of RULES) {
     assert.equal(found.length, 0, `\n${found.join('\n')}`);
   });
 
-  test(`The rule "${name}" finds what breaks it, and only that`, () => {
+  test(`The rule "${name}" finds only violations`, () => {
     assert.equal(find(broken, [broken]).length, 1);
     assert.deepEqual(find(kept, [kept]), []);
   });
 }
 
-describe('What files import', async () => {
+describe('Imports', async () => {
   const read = await readImports(ROOT);
   const violations = violationsIn(read);
 
-  test('is what the rules of test/tidy/areas.ts permit', () => {
+  test('follow the rules of test/tidy/areas.ts', () => {
     const broken = violations.filter(({ circle }) => circle.length === 0);
     assert.deepEqual(
       broken.map(({ rule, from, to }) => `${from} imports ${to}: ${rule}`),
@@ -34,14 +34,14 @@ describe('What files import', async () => {
     );
   });
 
-  test('leads to a file', () => assert.deepEqual(brokenImports(read), []));
+  test('refer to a file', () => assert.deepEqual(brokenImports(read), []));
 
-  test('makes no circle of files', () => {
+  test('form no cycle of files', () => {
     const circles = violations.filter(({ circle }) => circle.length > 0).map(({ circle }) => circle.join(' imports '));
     assert.deepEqual(circles, []);
   });
 
-  test('makes no circle of rooms', () => assert.deepEqual(roomCircles(read), []));
+  test('form no cycle of rooms', () => assert.deepEqual(roomCircles(read), []));
 });
 
 const SAMPLES: readonly [path: string, text: string, broken?: string][] = [
@@ -80,7 +80,7 @@ const SAMPLES: readonly [path: string, text: string, broken?: string][] = [
   ['src/hub/hub.ts', ''],
 ];
 
-test('The rules about imports find what breaks them, and only that', async (t) => {
+test('The import rules find only violations', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'imports-'));
   t.after(() => rmSync(root, { recursive: true }));
   for (const [path, text] of SAMPLES) {
@@ -107,7 +107,7 @@ for (const use of [
   'global.gc()',
   'x instanceof Buffer',
 ]) {
-  test(`What a platform adds is found in "${use}"`, () => assert.match(use, PLATFORM));
+  test(`A platform feature is found in "${use}"`, () => assert.match(use, PLATFORM));
 }
 
 for (const use of [
@@ -118,14 +118,14 @@ for (const use of [
   '{ global }',
   'Math.min(1, 2)',
 ]) {
-  test(`Nothing of a platform is found in "${use}"`, () => assert.doesNotMatch(use, PLATFORM));
+  test(`No platform feature is found in "${use}"`, () => assert.doesNotMatch(use, PLATFORM));
 }
 
-test('Every exception for fragments is one that a file needs', () => {
+test('Every exception for fragments is needed', () => {
   assert.deepEqual(idleExceptions(FILES), []);
 });
 
-test('The root folder holds the agreed entries', () => {
+test('The root folder contains only the agreed entries', () => {
   assert.deepEqual(strayEntries(readTopLevel()), []);
 });
 
@@ -134,7 +134,7 @@ test('strayEntries finds an entry that was not agreed', () => {
   assert.deepEqual(strayEntries(names), ['doc', 'utils']);
 });
 
-test('readSourceFiles finds this file and what it imports', () => {
+test('readSourceFiles finds this file and its imports', () => {
   const self = FILES.find(({ path }) => path === 'test/tidy.test.ts');
   const imported = self?.imports.map(({ ours, module }) => ours ?? module);
   const modules = ['node:assert/strict', 'node:fs', 'node:os', 'node:path', 'node:test'];

@@ -28,7 +28,7 @@ const local = (more: object) => ({ ...inFeet, locationCoordinate: { ...inFeet.lo
 const geo = (latitude: unknown, longitude: unknown) => ({ ...inFeet, geoCoordinate: { latitude, longitude } });
 
 describe('decodeNotification', () => {
-  test('makes a location in meters, with useful properties and without personal data', () => {
+  test('creates a location in meters, with useful properties and without personal data', () => {
     assert.deepEqual(locationOf(inFeet), {
       provider_type: 'wifi',
       provider_id: '02:00:5e:10:00:01',
@@ -69,7 +69,7 @@ describe('decodeNotification', () => {
     assert.equal(details(properties)['move_distance_ft'], 10_000);
   });
 
-  test('prefers geographic coordinates, in a zone or not', () => {
+  test('prefers geographic coordinates, inside a zone or not', () => {
     const { properties, ...location } = locationOf(geographic);
     assert.deepEqual(location, {
       provider_type: 'wifi',
@@ -88,7 +88,7 @@ describe('decodeNotification', () => {
     assert.equal(locationOf(homeless).source, homeless.deviceId);
   });
 
-  test('finds the zone of a place that is written with arrows', () => {
+  test('finds the zone of a hierarchy with arrows as separators', () => {
     const { source, position, accuracy, timestamp_generated } = locationOf(withArrows);
     assert.deepEqual(
       [source, position.coordinates, accuracy, timestamp_generated],
@@ -106,18 +106,18 @@ describe('decodeNotification', () => {
     ['uses feet without a unit', local({ unit: undefined }), { accuracy: 17.069 }],
     ['accepts a unit in any notation', local({ unit: 'meters', x: 1, y: 2 }), { accuracy: 56 }],
     ['does not use null island as a position', geo(0, 0), { crs: 'local' }],
-    ['takes local coordinates where geographic ones are impossible', geo(95, 8), { crs: 'local' }],
-    ['takes geographic coordinates of text as none', geo('49', '8'), { crs: 'local' }],
-    ['keeps a device id as it is', { ...inFeet, deviceId: 'AA:BB' }, { provider_id: 'AA:BB' }],
+    ['takes local coordinates if the geographic ones are impossible', geo(95, 8), { crs: 'local' }],
+    ['ignores geographic coordinates that are strings', geo('49', '8'), { crs: 'local' }],
+    ['keeps a device id unchanged', { ...inFeet, deviceId: 'AA:BB' }, { provider_id: 'AA:BB' }],
     ['takes macAddress for deviceId', { ...inFeet, deviceId: '', macAddress: 'cc' }, { provider_id: 'cc' }],
-    ['takes kinds that are not known', { ...inFeet, notificationType: 'batterylife' }, { provider_type: 'wifi' }],
+    ['accepts unknown kinds', { ...inFeet, notificationType: 'batterylife' }, { provider_type: 'wifi' }],
     [
-      'takes a time in seconds',
+      'accepts a time in seconds',
       { ...inFeet, timestamp: 1795169047.5 },
       { timestamp_generated: '2026-11-20T10:04:07.500Z' },
     ],
     [
-      'takes a time in a text',
+      'accepts a time in a string',
       { ...inFeet, timestamp: '1795169047121' },
       { timestamp_generated: '2026-11-20T10:04:07.121Z' },
     ],
@@ -127,7 +127,7 @@ describe('decodeNotification', () => {
       { timestamp_generated: '2026-11-20T10:04:07.120Z' },
     ],
     [
-      'takes lastSeen for a time beyond reason',
+      'prefers lastSeen to an absurd time',
       { ...inFeet, timestamp: 9e11 },
       { timestamp_generated: '2026-11-20T10:04:07.120Z' },
     ],
@@ -152,11 +152,11 @@ describe('decodeNotification', () => {
 
   const ignored: readonly (readonly [name: string, value: object])[] = [
     ['an association', association],
-    ['an absence, although it carries a place', { ...inFeet, notificationType: 'Absence' }],
-    ['what is of no device', { notificationType: 'networkdesignchanged' }],
+    ['an absence, although it has a position', { ...inFeet, notificationType: 'Absence' }],
+    ['a notification about no device', { notificationType: 'networkdesignchanged' }],
     ['a state of the service', { notificationType: 'servicestatus' }],
     ['an unknown kind without coordinates', { notificationType: 'batterylife', deviceId: 'a' }],
-    ['coordinates that the vendor does not know', { ...local({ x: -999, y: -999 }), geoCoordinate: null }],
+    ['coordinates unknown to the vendor', { ...local({ x: -999, y: -999 }), geoCoordinate: null }],
   ];
   for (const [name, value] of ignored) {
     test(`ignores ${name}`, () => assert.deepEqual(decode(value), { is: 'ignored' }));
@@ -189,7 +189,7 @@ describe('decodeNotification', () => {
     ],
   ];
   for (const [name, value, problem] of refused) {
-    test(`refuses ${name}`, () => {
+    test(`rejects ${name}`, () => {
       const decoded = decode(value);
       assert.equal(decoded.is === 'refused' && String(decoded.problem), `notifications[0].${problem}`);
     });
@@ -215,7 +215,7 @@ describe('decodeNotification', () => {
         decode(value);
         const decoded = decode({ ...inFeet, ...value, deviceId: 'a', locationCoordinate: place, geoCoordinate: place });
         if (decoded.is !== 'location') return;
-        // A number near the largest may still overflow: that is for the one way in to refuse.
+        // A number near the maximum may still overflow, which ingest rejects.
         const { coordinates } = decoded.location.position;
         if (![...coordinates, decoded.location.accuracy ?? 0].every(Number.isFinite)) return;
         assert.equal(LOCATION.explain(decoded.location), undefined);

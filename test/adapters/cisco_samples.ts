@@ -1,7 +1,7 @@
 import { Hierarchies } from '../../src/adapters/cisco/hierarchy.ts';
 import type { Zone } from '../../src/model/zone.ts';
 
-/** A floor whose coordinates are meters from its south-western corner. */
+/** A floor whose coordinates are meters from its southwestern corner. */
 function floorZone(id: string, more: Partial<Zone>): Zone {
   return {
     id,
@@ -34,7 +34,7 @@ export function hierarchies(...zones: readonly Zone[]): Hierarchies {
   return known;
 }
 
-/** Notifications in the form of the vendor's products, by subject. */
+/** Notifications in the format of the vendor's products, by subject. */
 export const NOTIFICATIONS = {
   inFeet: {
     notificationType: 'locationupdate',

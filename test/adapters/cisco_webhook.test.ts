@@ -28,14 +28,14 @@ describe('Hierarchies', () => {
     assert.equal(known.find('D>E>F')?.id, 'b');
   });
 
-  test('drops no segment of a place of three', () => {
+  test('removes no segment from a hierarchy of three', () => {
     const known = hierarchies(zone('a', 'C>B'), zone('b', ''));
     assert.equal(known.find('C->B')?.id, 'a');
     assert.equal(known.find('C>B>F'), undefined);
     assert.equal(known.find(''), undefined);
   });
 
-  test('takes no time for a text that is no place', () => {
+  test('takes no time for a string that is no hierarchy', () => {
     const known = hierarchies(zone('a', 'C>B>F'));
     assert.equal(known.find(' '.repeat(1_000_000)), undefined);
     assert.equal(known.find('>'.repeat(100_000)), undefined);
@@ -66,7 +66,7 @@ describe('CiscoWebhook', () => {
     ['its envelope', { notifications: [inFeet, inZoneOfVendor] }],
     ['a bare list', [inFeet, inZoneOfVendor]],
   ] as const) {
-    test(`accepts the notifications of ${name} in their order`, () => {
+    test(`accepts the notifications of ${name} in order`, () => {
       const { webhook, taken } = open();
       assert.equal(webhook.accept(body), undefined);
       assert.deepEqual(
@@ -111,7 +111,7 @@ describe('CiscoWebhook', () => {
     ['too many', Array(1001).fill(inFeet), 'notifications: must have at most 1,000 elements, found 1,001'],
   ];
   for (const [name, body, message] of bad) {
-    test(`refuses ${name}`, () => {
+    test(`rejects ${name}`, () => {
       const { webhook, taken } = open();
       assert.throws(() => webhook.accept(body), badRequest(message));
       assert.deepEqual(taken, []);

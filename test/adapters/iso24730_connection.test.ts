@@ -7,7 +7,7 @@ import type { Location } from '../../src/model/location.ts';
 import { fix, openConnection, openServer, TAKEN } from './open_connection.ts';
 import { until, write } from './rtls_server.ts';
 
-test('Connection passes on locations, regardless of how their lines are split', async (t) => {
+test('Connection passes on locations, regardless of chunk boundaries', async (t) => {
   const server = await openServer(t);
   const { locations, connection, time } = openConnection(t, server);
   const socket = await server.next();
@@ -40,7 +40,7 @@ test('Connection passes on locations, regardless of how their lines are split', 
   });
 });
 
-test('Connection continues after garbage, and warns once that there was nothing else', async (t) => {
+test('Connection continues after garbage, and warns once if there was nothing else', async (t) => {
   const server = await openServer(t);
   const { locations, connection, logged } = openConnection(t, server);
   const socket = await server.next();
@@ -53,7 +53,7 @@ test('Connection continues after garbage, and warns once that there was nothing 
   await write(socket, `\n${'T,0021F7B1,29.53,18.38,1.52,12,1433877485.930,4\n'.repeat(5)}`);
   await write(socket, Buffer.alloc(200_000, 'x'));
   await write(socket, `\n${fix('A')}`);
-  await until(() => locations.length === 1, 'the location behind the garbage');
+  await until(() => locations.length === 1, 'the location after the garbage');
   const { state, overlong_lines, unknown_messages } = connection.status();
   assert.deepEqual([state, overlong_lines], ['connected', 1]);
   assert.ok(unknown_messages > 50);
@@ -62,7 +62,7 @@ test('Connection continues after garbage, and warns once that there was nothing 
   assert.ok(kinds.length > 1 && kinds.length <= 50, `${kinds.length} kinds of lines are logged`);
 });
 
-test("Connection knows the port of Zebra's older stream", async (t) => {
+test("Connection uses the port of Zebra's older stream", async (t) => {
   const server = await openServer(t);
   const { logged } = openConnection(t, server);
   const socket = await server.next();
@@ -187,7 +187,7 @@ test('Connection applies backpressure to the server while the hub is full', asyn
   assert.equal(connection.status().rejected, 1);
 });
 
-test('Connection goes on when the hub fails', async (t) => {
+test('Connection continues when the hub fails', async (t) => {
   const server = await openServer(t);
   let failures = 0;
   const deliver = (): EachResult => {
@@ -203,7 +203,7 @@ test('Connection goes on when the hub fails', async (t) => {
   assert.deepEqual([connection.status().rejected, connection.status().number_of_updates], [1, 1]);
 });
 
-test('backoffMs moves delays by a quarter either way', () => {
+test('backoffMs varies delays by up to a quarter', () => {
   assert.deepEqual([backoffMs(0, 0), backoffMs(0, 0.5), backoffMs(0, 0.999999)], [750, 1000, 1250]);
   assert.deepEqual([backoffMs(5, 0), backoffMs(1_000_000, 0.999999)], [22_500, 37_500]);
 });

@@ -34,7 +34,7 @@ function openReader() {
   return { reader, counts, read };
 }
 
-/** The locations of lines that are sent at once. */
+/** Locations in these lines, which are read at once. */
 function located(...lines: readonly string[]) {
   return openReader().read(...lines).locations;
 }
@@ -67,7 +67,7 @@ describe('StreamReader', () => {
     assert.deepEqual(reader.declaredFields, ['Yaw']);
   });
 
-  test('makes a location with all values of the message', () => {
+  test('creates a location with all values of the message', () => {
     assert.deepEqual(located(DEFINITION, POSE), [
       {
         position: { type: 'Point', coordinates: [12.5, 8, 0] },
@@ -90,7 +90,7 @@ describe('StreamReader', () => {
     ]);
   });
 
-  test('keeps values without a column', () => {
+  test('preserves values without a column', () => {
     const [location] = located(SAMPLE.at(-1) ?? '');
     assert.deepEqual(location?.properties, {
       iso24730: {
@@ -103,18 +103,18 @@ describe('StreamReader', () => {
     });
   });
 
-  test('keeps every digit of numbers that it only passes on', () => {
+  test('preserves every digit of numbers that it only passes on', () => {
     const details = (battery: string, antenna: string) => {
       const names = 'locatemessagedefinition,A,F,tid,x,y,bat,ant';
       const [location] = located(names, `A,F,AB,1,2,${battery},${antenna}`);
       return JSON.stringify(location?.properties);
     };
     assert.match(details('3.60', '723413320329068590'), /"battery":3\.60,"antenna_id":723413320329068590\}/);
-    // JSON has no such writing.
+    // JSON has no such notation.
     assert.match(details('+3.60', '007'), /"battery":3\.6,"antenna_id":7\}/);
   });
 
-  test('knows columns by name in any writing, by XML tag, and with source and format repeated', () => {
+  test('finds columns by name in any case, by XML tag, and with source and format repeated', () => {
     for (const names of [
       'idfmt,tid,y,x,z,bat,t,exc,ant',
       'TAG_ID_FORMAT,tag-id,Y,X,Z,battery,TimeStamp,Exciter ID,ANTENNA id',
@@ -136,7 +136,7 @@ describe('StreamReader', () => {
     }
   });
 
-  test('lets a definition replace an earlier one, also of DFT, for its source alone', () => {
+  test('lets a definition replace an earlier one, also of DFT, for its source only', () => {
     const swapped = 'LocateMessageDefinition,A,DFT,Tag ID Format,Tag ID,Y,X';
     const [a, b, c] = located('A,dft,01,T,1,2', swapped, 'A,DFT,01,T,1,2', 'B,DFT,01,T,1,2');
     assert.deepEqual(
@@ -149,7 +149,7 @@ describe('StreamReader', () => {
     );
   });
 
-  test('gets no location from a format without a tag or a position', () => {
+  test('creates no location for a format without a tag or a position', () => {
     const { read, counts } = openReader();
     const { locations, hasMessage } = read('LocateMessageDefinition,A,F,Tag ID,X', 'A,F,T,1', 'A,F,,1');
     assert.deepEqual(locations, []);
@@ -157,7 +157,7 @@ describe('StreamReader', () => {
     assert.deepEqual([counts.no_position, counts.no_tag_id], [1, 1]);
   });
 
-  test('takes a vendor field of any name as data', () => {
+  test('treats a vendor field of any name as data', () => {
     const [location] = located('LocateMessageDefinition,A,F,tid,x,y,__proto__,constructor,', 'A,F,T,1,2,a,b,c');
     const details = location?.properties?.['iso24730'] as object;
     assert.equal(Object.getPrototypeOf(details), Object.prototype);
@@ -170,7 +170,7 @@ describe('StreamReader', () => {
 
   const NOT_NUMBERS = ['', '0x10', 'Infinity', '1e999', '--1', '1.2.3', 'one', '.'];
   for (const x of NOT_NUMBERS) {
-    test(`refuses ${JSON.stringify(x)} as a coordinate`, () => {
+    test(`rejects ${JSON.stringify(x)} as a coordinate`, () => {
       assert.deepEqual(located(`A,DFT,01,T,${x},2,0,0,2026-11-20T09:15:35Z`), []);
     });
   }
@@ -182,12 +182,12 @@ describe('StreamReader', () => {
     ['1.5E1', 15],
     [' 7 ', 7],
   ] as const) {
-    test(`reads ${JSON.stringify(x)} as the coordinate ${expected}`, () => {
+    test(`parses ${JSON.stringify(x)} as the coordinate ${expected}`, () => {
       assert.deepEqual(located(`A,DFT,01,T,${x},2`)[0]?.position.coordinates, [expected, 2]);
     });
   }
 
-  test('places a tag without a number for its height in two dimensions', () => {
+  test('locates a tag without a numeric height in two dimensions', () => {
     assert.deepEqual(located('A,DFT,01,T,1,2,high')[0]?.position.coordinates, [1, 2]);
   });
 
@@ -213,13 +213,13 @@ describe('StreamReader', () => {
     });
   }
 
-  test('goes on behind a line that is too long', () => {
+  test('continues after a line that is too long', () => {
     const { read, counts } = openReader();
     assert.deepEqual(read('x'.repeat(70 * 1024), LINE_4).locations.map(brief), located(LINE_4).map(brief));
     assert.equal(counts.overlong_lines, 1);
   });
 
-  test('keeps a bounded number of definitions', () => {
+  test('retains a bounded number of definitions', () => {
     const { read, counts, reader } = openReader();
     for (let i = 0; i < 200; i++) read(`FieldDefinition,F${i},f,String,1,2`, `LocateMessageDefinition,A,F${i},tid,x,y`);
     assert.equal(reader.declaredFields.length, 64);
@@ -230,7 +230,7 @@ describe('StreamReader', () => {
     assert.equal(read(wide).hasMessage, false);
   });
 
-  test('gives the same locations however its bytes are cut', () => {
+  test('returns the same locations regardless of chunk boundaries', () => {
     const bytes = Buffer.from(`${SAMPLE.join('\r\n')}\r\n`);
     const expected = openReader().reader.push(bytes).locations;
     fc.assert(

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openConnection, openServer } from './open_connection.ts';
 import { until, write } from './rtls_server.ts';
 
-test('Connection gives up a silent server after a minute, or as its KeepAlive announces', async (t) => {
+test('Connection gives up a silent server after a minute, or as announced by its KeepAlive', async (t) => {
   const server = await openServer(t);
   const { connection, time, isAt } = openConnection(t, server);
   const silent = await server.next();
@@ -62,7 +62,7 @@ test('Connection gives up a connect that takes longer than 10 s', (t) => {
   assert.equal(sockets.length, 2);
 });
 
-test('Connection leaves no timer and no socket when it is closed, whatever it was at', async (t) => {
+test('Connection leaves no timer and no socket when it is closed in any state', async (t) => {
   const server = await openServer(t);
   const open = openConnection(t, server);
   const socket = await server.next();

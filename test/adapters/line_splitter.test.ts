@@ -16,7 +16,7 @@ describe('LineSplitter', () => {
     ['keeps a CR within a line', ['a\rb\n'], ['a\rb']],
     ['leaves out empty lines', ['\r\n\n\r\na\n\n'], ['a']],
     ['joins a line of many chunks', ['a', 'b', 'c\r', '\n'], ['abc']],
-    ['takes no line before its end', ['abc'], []],
+    ['returns no line before its end', ['abc'], []],
     ['joins the bytes of a character', ['ä'.repeat(3), '\n'], ['äää']],
     ['keeps a byte order mark, which the reader trims', ['\uFEFFa\n'], ['\uFEFFa']],
   ];
@@ -24,11 +24,11 @@ describe('LineSplitter', () => {
     test(name, () => assert.deepEqual(linesOf(...chunks), expected));
   }
 
-  test('makes bytes that are not UTF-8 replacement characters', () => {
+  test('replaces invalid UTF-8 by replacement characters', () => {
     assert.deepEqual(linesOf(Uint8Array.of(0x61, 0xff, 0xe2, 0x0a, 0x62, 0x0a)), ['a\uFFFD\uFFFD', 'b']);
   });
 
-  test('keeps the longest line and drops a longer one, up to its end, however it is cut', () => {
+  test('returns the longest permitted line, and drops a longer one up to its end, regardless of chunk boundaries', () => {
     const longest = 'x'.repeat(LINE_MAX_BYTES);
     for (const size of [1000, LINE_MAX_BYTES, LINE_MAX_BYTES + 2, 1_000_000]) {
       const bytes = Buffer.from(`${longest}\n${longest}y\nz\n`);
@@ -40,7 +40,7 @@ describe('LineSplitter', () => {
     }
   });
 
-  test('holds no more than the longest line while an endless one comes', () => {
+  test('buffers no more than the longest permitted line of an endless one', () => {
     const splitter = new LineSplitter();
     const chunk = Buffer.alloc(10_000, 'x');
     for (let i = 0; i < 2000; i++) {
@@ -51,7 +51,7 @@ describe('LineSplitter', () => {
     assert.deepEqual(splitter.push(Buffer.from('\na\n')), ['a']);
   });
 
-  test('gives the same lines for any bytes, however they are cut', () => {
+  test('returns the same lines for any bytes, regardless of chunk boundaries', () => {
     const byte = fc.oneof(fc.nat(255), fc.constantFrom(0x0a, 0x0d, 0x2c));
     fc.assert(
       fc.property(fc.array(byte, { maxLength: 200 }), fc.array(fc.nat(9), { maxLength: 100 }), (bytes, sizes) => {
@@ -63,7 +63,7 @@ describe('LineSplitter', () => {
   });
 });
 
-/** The bytes in pieces of these sizes, the rest as the last one. */
+/** The bytes in chunks of these sizes; the rest is the last one. */
 function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let at = 0;

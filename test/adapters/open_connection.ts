@@ -6,7 +6,7 @@ import type { Location } from '../../src/model/location.ts';
 import { RtlsServer, until } from './rtls_server.ts';
 import { SimulatedTime } from './simulated_time.ts';
 
-/** All is taken. */
+/** Accepts everything. */
 export const TAKEN: EachResult = { problems: [], kept: undefined };
 
 interface Given {
@@ -15,7 +15,7 @@ interface Given {
   readonly dial?: () => Socket;
 }
 
-/** A connection under simulated time, with its locations. */
+/** A connection in simulated time, with its locations. */
 export function openConnection(t: TestContext, { port, deliver = () => TAKEN, dial }: Given) {
   const time = new SimulatedTime();
   const locations: Location[] = [];
@@ -50,7 +50,7 @@ export async function openServer(t: TestContext, port = 0): Promise<RtlsServer> 
   return server;
 }
 
-/** The line of a locate message. */
+/** A line with a locate message. */
 export function fix(tag: string, second = 0): string {
   return `North,DFT,02,${tag},1,2,0,0,2026-11-20T09:00:${String(second).padStart(2, '0')}Z\r\n`;
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** A server whose messages are controlled by the test, over real sockets. */
+/** A server over real sockets whose messages are controlled by the test. */
 export class RtlsServer {
   readonly port: number;
   readonly #server: Server;
@@ -14,7 +14,7 @@ export class RtlsServer {
     this.port = (server.address() as AddressInfo).port;
     server.on('connection', (socket) => {
       socket.setNoDelay(true);
-      // The other side may hang up at any time.
+      // The client may hang up at any time.
       socket.on('error', () => undefined);
       this.#sockets.add(socket);
       const waiting = this.#waiting.shift();
@@ -31,13 +31,13 @@ export class RtlsServer {
     return new RtlsServer(server);
   }
 
-  /** The next connection that was not returned yet. */
+  /** Returns the next connection that was not returned yet. */
   next(): Promise<Socket> {
     const socket = this.#accepted.shift();
     return socket === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(socket);
   }
 
-  /** The latest connection that was not returned yet, or else the next one. Discards earlier ones. */
+  /** Returns the latest connection that was not returned yet, or else the next one. Discards earlier ones. */
   last(): Promise<Socket> {
     this.#accepted.splice(0, this.#accepted.length - 1);
     return this.next();
@@ -51,12 +51,12 @@ export class RtlsServer {
   }
 }
 
-/** Resolves when the bytes are with the other side's system. */
+/** Resolves when the bytes have reached the receiver's system. */
 export function write(socket: Socket, bytes: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => socket.write(bytes, (error) => (error ? reject(error) : resolve())));
 }
 
-/** Resolves once the condition holds. Yields to the sockets of both sides until then. */
+/** Resolves when the condition holds. Yields to the sockets of both sides until then. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   const endMs = Date.now() + 30_000;
   while (!condition()) {

@@ -3,7 +3,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock and timers that the test advances. */
+/** A clock with timers that the test advances. */
 export class SimulatedTime {
   nowMs = Date.UTC(2026, 10, 20, 10);
   readonly #timers = new Set<Timer>();

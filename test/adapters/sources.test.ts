@@ -33,7 +33,7 @@ async function hubsOf(t: TestContext) {
   return { a, b, ids, owners, servers: servers as [RtlsServer, RtlsServer], sourcesOf };
 }
 
-test('Each stream is opened by the hub that owns its zone, and by another when that changes', async (t) => {
+test('Each stream is opened by the hub that owns its zone, and moves with its ownership', async (t) => {
   const { a, b, owners, servers, sourcesOf } = await hubsOf(t);
   owners.set('zone-1', 'a').set('cellar', 'b');
   assert.deepEqual([...sourcesOf(a), ...sourcesOf(b)], [], 'before they are started');
@@ -52,7 +52,7 @@ test('Each stream is opened by the hub that owns its zone, and by another when t
   owners.delete('zone-1');
   for (const hub of [a, b]) hub.changed();
   assert.deepEqual([sourcesOf(a), sourcesOf(b)], [[], ['cellar']], 'no hub, during the handover');
-  await until(() => isClosed, 'the server sees the end');
+  await until(() => isClosed, 'the server sees the close');
   owners.set('zone-1', 'b');
   for (const hub of [a, b]) hub.changed();
   assert.deepEqual([sourcesOf(a), sourcesOf(b)], [[], ['zone-1', 'cellar']]);
@@ -65,14 +65,14 @@ test('Each stream is opened by the hub that owns its zone, and by another when t
   b.changed();
   assert.ok(
     b.status().every(({ state }) => state === 'connected'),
-    'what stays is left alone',
+    'an unmoved stream stays connected',
   );
   b.close();
   b.changed();
   assert.deepEqual(sourcesOf(b), []);
 });
 
-test('A stream belongs to the zone that its foreign id names, as soon as there is one', async (t) => {
+test('A stream belongs to the zone of its foreign id as soon as one exists', async (t) => {
   const { a, b, ids, owners, sourcesOf } = await hubsOf(t);
   owners.set('cellar', 'a').set('zone-2', 'b');
   for (const hub of [a, b]) hub.start();

@@ -18,7 +18,7 @@ const READ: readonly (readonly [text: string, expected: string])[] = [
 ];
 
 for (const [text, expected] of READ) {
-  test(`readVendorTime reads ${text} as ${expected}`, () => {
+  test(`readVendorTime parses ${text} as ${expected}`, () => {
     assert.equal(new Date(readVendorTime(text)).toISOString(), expected);
   });
 }
@@ -37,7 +37,7 @@ for (const text of [
   '2026-11-20T10:04Z',
   '9'.repeat(100_000),
 ]) {
-  test(`readVendorTime reads ${text.slice(0, 40) || 'nothing'} as no time`, () => {
+  test(`readVendorTime rejects ${text.slice(0, 40) || 'an empty string'}`, () => {
     assert.equal(readVendorTime(text), Number.NaN);
   });
 }

@@ -7,7 +7,7 @@ import { Fanout } from '../../src/fanout/fanout.ts';
 
 const RULE = { name: 'In the dock', kind: 'entry' };
 
-/** Alerts on a real fan-out. A test answers the queries to shards, and `store` holds the committed documents. */
+/** Alerts on a real fan-out. The test answers the queries to shards, and `store` contains the committed documents. */
 function openAlerts() {
   const fanout = new Fanout({ variantsChanged: () => undefined });
   const queries: { readonly query: Query; readonly answer: (answers: readonly QueryResult[]) => void }[] = [];
@@ -54,7 +54,7 @@ function openAlerts() {
     store,
     timers,
     settled,
-    /** Answers the first open query: these trackables are inside of `f`. */
+    /** Answers the first pending query: these trackables are inside `f`. */
     async answer(...inside: readonly string[]) {
       queries.shift()?.answer([{ stays: inside.map((id) => ['f', id, 5000] as const) }]);
       await settled();
@@ -98,7 +98,7 @@ test('Without an enabled rule there are no subscriptions, queries or timers', as
   assert.deepEqual(idle(), [false, 0, 0]);
 });
 
-test('An object that enters during the query for stays has entered, whatever the answer says', async () => {
+test('An entry during the query for stays counts as an entry, regardless of the result', async () => {
   for (const inside of [['t', 'u'], ['u']]) {
     const { alerts, answer, crosses, listed } = openAlerts();
     await alerts.rules.create(RULE);
@@ -110,7 +110,7 @@ test('An object that enters during the query for stays has entered, whatever the
   }
 });
 
-test('An object that leaves during the query for stays has left, though the answer is older', async () => {
+test('An exit during the query for stays takes precedence over the older result', async () => {
   const { alerts, answer, crosses, listed, pass } = openAlerts();
   await alerts.rules.create({ ...RULE, kind: 'inside_longer', longer_than: 10_000 });
   await crosses('region_exit');
@@ -130,7 +130,7 @@ test('Alerts continue without duplicates while rules change', async () => {
     ['t', 'raised', 1, false],
     ['u', 'raised', 1, false],
   ]);
-  // The answer is older than the entry of `u`.
+  // The result is older than the entry of `u`.
   await answer('t');
   assert.deepEqual(listed().toSorted(), [
     ['t', 'raised', 1, false],
@@ -182,7 +182,7 @@ test('An action that cannot be stored is rejected, and stored when the database 
   assert.deepEqual(store.documents.get(`alert ${alert.id}`), alerts.get(alert.id));
 });
 
-test('An object that leaves while rules change has left, though the answer is older', async () => {
+test('An exit while rules change takes precedence over the older result', async () => {
   const { alerts, answer, crosses, listed, pass } = openAlerts();
   await alerts.rules.create({ ...RULE, kind: 'inside_longer', longer_than: 10_000 });
   await answer();

@@ -9,7 +9,7 @@ import { diceOf } from '../support/dice.ts';
 
 const RULE: AlertRule = { id: 'r', name: 'Dock', kind: 'entry' };
 
-/** An alert in words: `raised`, `raised, over` … */
+/** Formats an alert: `raised`, `raised, over` … */
 function inWords({ state, over_at: over }: Alert): string {
   return over == null ? state : `${state}, over`;
 }
@@ -38,12 +38,12 @@ for (const [signals, state] of [
   });
 }
 
-test('an alert that is raised once more counts its times', () => {
+test('an alert that is raised again counts its times', () => {
   const again = after(after(NEW, 'ends', 2000), 'begins', 3000);
   assert.deepEqual([again.times, again.over_at, again.raised_at], [2, undefined, NEW.raised_at]);
 });
 
-/** A site whose fences are `f` and `g`, with trackables and providers of some properties. */
+/** A site with the fences `f` and `g`, and trackables and providers with some properties. */
 class Site {
   state: WatchState = watchState();
   readonly trackables = new Map<string, object>([
@@ -69,13 +69,13 @@ class Site {
     this.at(0, this.inside({}));
   }
 
-  /** All rules, and the entry times of the trackables inside of `f`. */
+  /** All rules, and the entry times of the trackables inside `f`. */
   inside(since: Readonly<Record<string, number>>): WatchEvent {
     const stays = Object.entries(since).map(([trackableId, sinceMs]) => ({ fenceId: 'f', trackableId, sinceMs }));
     return { what: 'rules', rules: this.rules, stays };
   }
 
-  /** Changes of alerts, in words. */
+  /** Formatted changes of alerts. */
   at(nowMs: number, ...events: readonly WatchEvent[]): readonly string[] {
     const { state, changes } = step(this.state, {
       nowMs,
@@ -119,7 +119,7 @@ const seen = (times: Record<string, number>, ofProviders: Record<string, number>
 const collided: WatchEvent = { what: 'collided', trackableId: 't', otherId: 'v' };
 const parted: WatchEvent = { what: 'parted', trackableId: 'v', otherId: 't' };
 
-/** `inside`: entry times of the trackables that are read to be inside. */
+/** `inside`: entry times of the trackables that the query returns as inside. */
 type Step = readonly [
   nowMs: number,
   events: readonly WatchEvent[],
@@ -341,7 +341,7 @@ test('an alert of a provider is over when the provider is assigned to a trackabl
   assert.deepEqual(site.at(3, { what: 'changed' }), ['f q raised, over']);
 });
 
-test('a trackable and a provider of the same id are two objects', () => {
+test('a trackable and a provider with the same id are two objects', () => {
   const site = new Site([{ kind: 'entry', object_type: 'any' }]);
   site.providers.set('t', {});
   assert.deepEqual(site.at(1, entered('f', 't'), providerEntered('f', 't')), ['f t raised', 'f t raised']);
@@ -375,7 +375,7 @@ test('a condition without room for its alert is counted, and raised as soon as t
   assert.deepEqual(unraisedCounts(site.state), { info: 0, warning: 0, critical: 0 });
 });
 
-/** Alerts in words, the oldest first: a letter of their severity, an upper-case one while they are open. */
+/** Alerts as letters, the oldest first: the initial of their severity, in upper case while they are open. */
 function storedAs(words: string): ReadonlyMap<string, Alert> {
   const severities = { i: 'info', w: 'warning', c: 'critical' } as const;
   const alerts = [...words].map((word, i): Alert => {
@@ -386,7 +386,7 @@ function storedAs(words: string): ReadonlyMap<string, Alert> {
   return new Map(alerts.map((alert) => [alert.id, alert]));
 }
 
-// Of ten alerts that are stored, open info ones may be 5, info and warning ones together 8.
+// Of ten stored alerts, open info ones may be 5, info and warning ones together 8.
 for (const [stored, severity, removed, removedFree] of [
   ['', 'info', '', ''],
   ['IIII', 'info', '', ''],

@@ -13,7 +13,7 @@ function isNear(found: number, expected: number, part: number): void {
   assert.ok(Math.abs(found - expected) <= part * expected, `${found} is not near ${expected}`);
 }
 
-/** How long work waits on average that comes at random and takes `takesUs` each, and how busy the workers are. */
+/** Average waiting time of work that arrives at random and takes `takesUs` each, and utilization of the workers. */
 function waiting(takesUs: number, everyUs: number, workers = 1) {
   const engine = new Engine();
   const random = randomFrom(1);
@@ -34,20 +34,20 @@ function waiting(takesUs: number, everyUs: number, workers = 1) {
 
 describe('Workers', () => {
   for (const load of [0.3, 0.5, 0.8]) {
-    test(`make work wait as the formula of M/D/1 says, ${load} of the time busy`, () => {
+    test(`delay work as the M/D/1 formula predicts, at ${load} utilization`, () => {
       const { waitUs, busy } = waiting(10, 10 / load);
       isNear(waitUs, (10 * load) / (2 * (1 - load)), 0.05);
       isNear(busy, load, 0.02);
     });
   }
 
-  test('of which there are two wait less than one that is twice as busy, and do as much', () => {
+  test('delay work less as two workers than as one that is twice as busy, with equal throughput', () => {
     const [one, two] = [waiting(10, 10 / 0.8), waiting(10, 10 / 1.6, 2)];
     isNear(two.busy, one.busy, 0.02);
     assert.ok(two.waitUs < one.waitUs);
   });
 
-  test('have to be woken up only where they have slept', () => {
+  test('pay for a wake-up only after they have slept', () => {
     const engine = new Engine();
     const server = new Workers(engine);
     const ends: number[] = [];
@@ -57,7 +57,7 @@ describe('Workers', () => {
     assert.equal(server.busyUs, 25);
   });
 
-  test('are busy only for as long as it has been', () => {
+  test('are only as busy as their work', () => {
     const engine = new Engine();
     const server = new Workers(engine);
     server.do(100);
@@ -79,47 +79,48 @@ test('Items gathered during a call go out with the next call, together and in or
 });
 
 describe('A simulated cluster', () => {
-  test('does the same with the same seed, and something else with another one', () => {
+  test('is deterministic for a seed, and differs between seeds', () => {
     const cluster = { hubs: 2, nats: NATS, perHub: 20_000, costs: COSTS, seed: 1 };
     assert.deepEqual(simulateCluster(cluster), simulateCluster(cluster));
     assert.notDeepEqual(simulateCluster({ ...cluster, seed: 2 }), simulateCluster(cluster));
   });
 
-  test('answers what comes, and keeps front threads as busy as the costs say', () => {
+  test('answers all arrivals, and keeps front threads as busy as the costs imply', () => {
     const found = simulateCluster({ hubs: 1, nats: undefined, perHub: 100_000, costs: COSTS, seed: 1 });
     isNear(found.perHub, 100_000, 0.1);
     isNear(found.through, 1, 0.02);
     isNear(found.front, 0.2, 0.1);
     assert.deepEqual([found.natsCores, found.messages, found.perAppend], [0, 0, 0]);
-    // A body is read, processed by three shards in three parts, and published.
+    // A body is parsed, processed by three shards in three parts, and published.
     assert.ok(found.p50Ms > 0.25 && found.p50Ms < 0.6, `${found.p50Ms}`);
   });
 
-  test('answers an append and its ways later with a journal', () => {
+  test('with a journal, answers later by the time of an append and its network round trips', () => {
     const cluster = { hubs: 1, perHub: 1000, costs: COSTS, seed: 1 };
     const [alone, kept] = [
       simulateCluster({ ...cluster, nats: undefined }),
       simulateCluster({ ...cluster, nats: NATS }),
     ];
-    // There, to a follower and back, and back, four times 150 µs; two servers, and the hub's own work. Parts come one after the other.
+    // To the leader, to a follower and back, and back: four times 150 µs, plus two servers, and the hub's own work.
+    // Parts arrive sequentially.
     assert.ok(kept.p50Ms - alone.p50Ms >= 0.83, `${kept.p50Ms} and ${alone.p50Ms}`);
     assert.ok(kept.p50Ms - alone.p50Ms <= 2 * 0.83, `${kept.p50Ms} and ${alone.p50Ms}`);
   });
 
-  test('puts more into an append the more there is to do', () => {
+  test('batches more into an append as the load grows', () => {
     const cluster = { hubs: 1, nats: NATS, costs: COSTS, seed: 1 };
     const [few, many] = [10_000, 300_000].map((perHub) => simulateCluster({ ...cluster, perHub }).perAppend);
     assert.ok((many as number) > 3 * (few as number), `${few} and ${many}`);
   });
 
-  test('does the most that its busiest thread can', () => {
+  test('has the throughput of its busiest thread', () => {
     const most = mostOf({ hubs: 1, nats: undefined, costs: COSTS, seed: 1 });
-    // A location is 2 µs of the front thread, and 1 of each of the shards.
+    // A location takes 2 µs of the front thread, and 1 µs of each of the shards.
     isNear(most.perHub, 500_000, 0.05);
     isNear(most.front, 1, 0.05);
   });
 
-  test('does less at each of two hubs than alone, and less still where handing over is dear', () => {
+  test('has less throughput per hub with two hubs than alone, and still less if forwarding is expensive', () => {
     const cluster = { hubs: 2, nats: NATS, seed: 1 };
     const alone = mostOf({ hubs: 1, nats: undefined, costs: COSTS, seed: 1 }).perHub;
     const lean = mostOf({ ...cluster, costs: COSTS }).perHub;
@@ -129,7 +130,7 @@ describe('A simulated cluster', () => {
   });
 });
 
-test('costsOf reads the costs of a saved result, and names what it lacks', () => {
+test('costsOf reads the costs of a saved result, and names missing ones', () => {
   const more = {
     alone_full_us_per_location: 6.9,
     three_nats_nats_us_per_location: 9,

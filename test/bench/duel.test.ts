@@ -18,7 +18,7 @@ const ASKED = { rate: undefined, seconds: undefined, scale: 0.02, progress: () =
 
 const skip = existsSync('/proc/self/stat') ? false : 'there is no /proc to read CPU times from';
 
-/** A round of a scene at a rate that both keep up with, from a cold start. */
+/** A round of a scene at a rate that both sustain, from a cold start. */
 async function fight(duel: Duel, start: () => Promise<Contender>, scene: FencedScene): Promise<Round> {
   const contender = await start();
   try {
@@ -33,7 +33,7 @@ async function fight(duel: Duel, start: () => Promise<Contender>, scene: FencedS
   }
 }
 
-test('Hub and peer get the same updates and publish the same number of events', { skip }, async (t) => {
+test('Hub and peer receive the same updates and publish the same number of events', { skip }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'stand-in-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const program = join(folder, 'tile38-server');
@@ -55,7 +55,7 @@ test('Hub and peer get the same updates and publish the same number of events', 
   }
 });
 
-test('The profile says which peer is missing', async () => {
+test('The profile reports a missing peer', async () => {
   const env = { ...process.env, TILE38_SERVER: '/nowhere/tile38-server' };
   const ran = promisify(execFile)(process.execPath, [CLI, '--profile', 'peers'], { env });
   await assert.rejects(ran, /TILE38_SERVER names \/nowhere\/tile38-server, which is not there/);

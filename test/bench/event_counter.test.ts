@@ -14,7 +14,7 @@ function counter(): EventCounter {
   return new EventCounter(MARKS['location_updates'] as Marks, () => NOW_US);
 }
 
-test('EventCounter counts events, and the age of the first of a frame to the microsecond', () => {
+test('EventCounter counts events, and measures the age of the first of a frame to the microsecond', () => {
   const counted = counter();
   const location = { provider_type: 'uwb', timestamp_generated: '2027-01-15T08:00:00.498765Z' };
   counted.frame(frameOf(location, { ...location, timestamp_generated: '2027-01-15T08:00:00.100000Z' }));
@@ -25,14 +25,14 @@ test('EventCounter counts events, and the age of the first of a frame to the mic
   assert.ok(Math.abs(p50 - 1.235) < 0.01, `${p50} ms`);
 });
 
-test('EventCounter takes the time of the first event, though a later one has a better', () => {
+test('EventCounter uses the time of the first event, even if a later one has a better time', () => {
   const counted = new EventCounter(MARKS['fence_events'] as Marks, () => NOW_US);
   const entry = { id: 'a', fence_id: 'f', entry_time: '2027-01-15T08:00:00.400Z' };
   counted.frame(frameOf(entry, { ...entry, exit_time: '2027-01-15T08:00:00.490Z' }));
   assert.ok(Math.abs(counted.latencies.percentiles().p50 - 100) < 1);
 });
 
-test('EventCounter takes times with a fraction of any length', () => {
+test('EventCounter parses times with a fraction of any length', () => {
   for (const [fraction, ms] of [
     ['.4985', 1.5],
     ['.4', 100],
@@ -44,11 +44,11 @@ test('EventCounter takes times with a fraction of any length', () => {
   }
 });
 
-test('EventCounter fails when a mark is not in each event once', () => {
+test('EventCounter fails if a mark is not in each event exactly once', () => {
   assert.throws(() => counter().frame(frameOf({ provider_type: 'uwb' }, {})), /marks 1 of the 2 events/);
 });
 
-test('The marks fit the events of the hub', async (t) => {
+test('The marks match the events of the hub', async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   for (const provider of ['first', 'second']) {

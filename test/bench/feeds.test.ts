@@ -17,7 +17,7 @@ interface Sent {
 
 const NOW_US = 1_800_000_000_123_456;
 
-/** The locations of a connection's next message; fails when the hub would not take them. */
+/** Locations of a connection's next message. Fails if the hub would reject them. */
 function nextOf(feed: Feed, connection: number): readonly Sent[] {
   const stamp = new Stamp();
   stamp.set(NOW_US);
@@ -36,7 +36,7 @@ function nextOf(feed: Feed, connection: number): readonly Sent[] {
   return list;
 }
 
-test('MovingFeed names every provider once a round, each always on the same connection', () => {
+test('MovingFeed names every provider once per round, each always on the same connection', () => {
   const shape = { kind: 'walk', providers: 25, sideMetres: 100, stepMetres: 1, connections: 2 } as const;
   for (const plan of [
     { ...shape, way: 'put-many', perMessage: 10 },
@@ -63,7 +63,7 @@ test('MovingFeed names every provider once a round, each always on the same conn
   }
 });
 
-test('MovingFeed flips from outside to inside and back, but not over a message that was refused', () => {
+test('MovingFeed alternates between outside and inside, but not after a rejected message', () => {
   const plan = {
     kind: 'flip',
     way: 'put-many',
@@ -92,7 +92,7 @@ function line(id: string, second: number, lon: number) {
   };
 }
 
-test('RecordingFeed sends who was there, on straight lines, and begins again', (t) => {
+test('RecordingFeed sends the recorded providers on straight lines, and starts over at the end', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'recording.ndjson');
@@ -115,7 +115,7 @@ test('RecordingFeed sends who was there, on straight lines, and begins again', (
   assert.equal(feed.locationsPerMessage(), 6 / 4);
 });
 
-test('busiestStart leaves out what a few say from long before and after', () => {
+test('busiestStart ignores the few samples from long before and after', () => {
   const seconds = [0, 500, 501, 502, 503, 504, 900];
   assert.equal(busiestStart(tracksOf(seconds.map((second) => line(`${second}`, second, 8))), 10_000), 500_000);
 });

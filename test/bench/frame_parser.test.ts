@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { FrameParser } from '../../bench/listen/frame_parser.ts';
 import { clientFrame } from '../../bench/load/message.ts';
 
-/** A frame as a server sends it: with a head of the shortest form, and no mask. */
+/** A frame as sent by a server: with the shortest header, and unmasked. */
 function serverFrame(opcode: number, payload: Buffer): Buffer {
   const { length } = payload;
   if (length < 126) return Buffer.concat([Buffer.from([0x80 | opcode, length]), payload]);
@@ -26,7 +26,7 @@ function parse(chunks: readonly Buffer[]): string[] {
   return frames;
 }
 
-/** Cuts bytes into chunks of the given lengths, again and again. */
+/** Cuts bytes into chunks with these lengths, repeatedly. */
 function cut(bytes: Buffer, lengths: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
   for (let at = 0, i = 0; at < bytes.length; i++) {
@@ -43,7 +43,7 @@ const payloadLength = fc.oneof(
   fc.integer({ min: 60_000, max: 200_000 }),
 );
 
-test('FrameParser finds the same frames wherever the chunks are cut', () => {
+test('FrameParser finds the same frames regardless of chunk boundaries', () => {
   const frame = fc.tuple(fc.constantFrom(0x1, 0x8, 0x9, 0xa), payloadLength);
   const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 150_000 })), {
     minLength: 1,
@@ -61,7 +61,7 @@ test('FrameParser finds the same frames wherever the chunks are cut', () => {
   );
 });
 
-test('FrameParser takes frames in chunks of a few bytes', () => {
+test('FrameParser accepts frames in chunks of a few bytes', () => {
   const payloads = [0, 1, 125, 126, 300].map((length) => Buffer.alloc(length, 'x'));
   const bytes = Buffer.concat(payloads.map((payload) => serverFrame(1, payload)));
   for (let length = 1; length < 200; length++) {
@@ -72,7 +72,7 @@ test('FrameParser takes frames in chunks of a few bytes', () => {
   }
 });
 
-test('FrameParser refuses a masked frame and a fragment', () => {
+test('FrameParser rejects a masked frame and a fragment', () => {
   assert.throws(() => parse([clientFrame(1, 'x')]), /masked/);
   assert.throws(() => parse([Buffer.from([0x01, 1, 0x78])]), /fragments/);
   assert.throws(() => parse([Buffer.from([0x80, 1, 0x78])]), /fragments/);

@@ -9,7 +9,7 @@ import { answeringInPieces } from './pieces.ts';
 const REQUEST = Buffer.from('PUT / HTTP/1.1\r\nContent-Length: 0\r\n\r\n');
 const REFUSED = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\n{"a"}';
 
-/** Outcome of an answer that arrives in the given pieces, each in a separate packet. */
+/** Outcome of a response that arrives in these chunks, each in a separate packet. */
 async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; retryAfterMissing: number }> {
   const { server, port } = await answeringInPieces(pieces);
   const connection = await HttpConnection.open(port);
@@ -19,7 +19,7 @@ async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; retryAft
   return { fate, retryAfterMissing: connection.retryAfterMissing };
 }
 
-test('HttpConnection tells accepted, refused and failed, however the answer is cut', async () => {
+test('HttpConnection distinguishes accepted, rejected and failed, regardless of chunk boundaries', async () => {
   const accepted = 'HTTP/1.1 204 No Content\r\nuWebSockets: 20\r\n\r\n';
   const cases: [pieces: string[], fate: Fate, retryAfterMissing: number][] = [
     [[accepted], 'accepted', 0],
@@ -41,7 +41,7 @@ async function untilNoneOf(server: Server): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('HttpConnection connects again when the server has closed it meanwhile', async (t) => {
+test('HttpConnection reconnects after the server has closed the connection', async (t) => {
   const server = createServer((socket) => {
     socket.on('data', () => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
   });
@@ -51,7 +51,7 @@ test('HttpConnection connects again when the server has closed it meanwhile', as
   const connection = await HttpConnection.open((server.address() as AddressInfo).port);
   for (let turn = 0; turn < 3; turn++) {
     assert.equal(await new Promise<Fate>((resolve) => connection.send(REQUEST, resolve)), 'accepted');
-    // The end of the connection follows the answer.
+    // The close of the connection follows the response.
     await untilNoneOf(server);
   }
   connection.close();

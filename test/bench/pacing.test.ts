@@ -4,7 +4,7 @@ import { Pacing, type Wanted } from '../../bench/load/pacing.ts';
 
 const SECOND = 1_000_000;
 
-/** Sends by a simulated clock. Each answer arrives `serviceUs` after its message, or when the test sends it. */
+/** Sends by a simulated clock. Each response arrives `serviceUs` after its message, or when the test sends it. */
 function simulate(
   wanted: Wanted,
   { untilUs, tickUs, serviceUs }: { untilUs: number; tickUs: number; serviceUs: (at: number) => number },
@@ -30,7 +30,7 @@ function simulate(
 describe('Pacing of an open loop', () => {
   const wanted = { connections: 3, perSecond: 1000, startUs: 0, endUs: SECOND };
 
-  test('sends one message a step, on the connections in turn', () => {
+  test('sends one message per step, on the connections in turn', () => {
     const { sent, pacing, nowUs } = simulate(wanted, { untilUs: 2 * SECOND, tickUs: 500, serviceUs: () => 100 });
     assert.equal(sent.length, 1000);
     assert.deepEqual(sent.slice(0, 4), [
@@ -42,7 +42,7 @@ describe('Pacing of an open loop', () => {
     assert.ok(pacing.isOver(nowUs));
   });
 
-  test('charges a pause to every message that was due in it', () => {
+  test('charges a pause to every message that was due during it', () => {
     const pauseUntil = 500_000;
     const serviceUs = (at: number): number => (at < 100_000 ? 100 : Math.max(100, pauseUntil - at));
     const { sent } = simulate(wanted, { untilUs: 3 * SECOND, tickUs: 500, serviceUs });
@@ -55,7 +55,7 @@ describe('Pacing of an open loop', () => {
     );
   });
 
-  test('sends nothing after the end when what stands in line is left', () => {
+  test('sends nothing after the end if queued messages are dropped', () => {
     const never = { untilUs: 3 * SECOND, tickUs: 500, serviceUs: () => 400_000 };
     const { sent, pacing, nowUs } = simulate({ ...wanted, abandon: true }, never);
     assert.ok(sent.length < 20);
@@ -64,13 +64,13 @@ describe('Pacing of an open loop', () => {
     assert.equal(pacing.due, 1000);
   });
 
-  test('owes what was due while the sender slept past the end', () => {
+  test('owes the messages that were due while the sender slept past the end', () => {
     const pacing = new Pacing(wanted);
     assert.equal(pacing.isOver(2 * SECOND), false);
     assert.equal(pacing.due, 1000);
   });
 
-  test('keeps the order of each connection through a long line', () => {
+  test('preserves the order of each connection through a long queue', () => {
     const slow = { untilUs: 9 * SECOND, tickUs: 1000, serviceUs: () => 1000 };
     const { sent } = simulate({ connections: 1, perSecond: 5000, startUs: 0, endUs: SECOND }, slow);
     assert.equal(sent.length, 5000);
@@ -81,14 +81,14 @@ describe('Pacing of an open loop', () => {
 describe('Pacing of a closed loop', () => {
   const wanted = { connections: 2, perSecond: undefined, startUs: 1000, endUs: SECOND };
 
-  test('sends on an answer, from the start to the end', () => {
+  test('sends on each response, from the start to the end', () => {
     const { sent } = simulate(wanted, { untilUs: 2 * SECOND, tickUs: 1000, serviceUs: () => 10_000 });
     assert.equal(sent[0]?.atUs, 1000);
     assert.ok(sent.every(({ atUs }) => atUs >= 1000 && atUs < SECOND));
     assert.equal(sent.length, 2 * 100);
   });
 
-  test('pauses a connection that was refused, and only that', () => {
+  test('pauses a rejected connection, and only that', () => {
     const pacing = new Pacing(wanted);
     const sent: string[] = [];
     const at = (nowUs: number) => (connection: number) => sent.push(`${connection} at ${nowUs / 1000}`);

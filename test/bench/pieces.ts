@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A server that answers in the given pieces, each in a separate packet; without pieces it closes the connection. */
+/** A server that responds in these chunks, each in a separate packet. Without chunks it closes the connection. */
 export async function answeringInPieces(pieces: readonly string[]) {
   const server = createServer((socket) => {
     socket.setNoDelay(true);

@@ -22,7 +22,7 @@ const BATCH: Result = {
 };
 const MACHINE = { cores: 2, cpu: 'a processor', memoryGb: 8, node: '22.0.0', platform: 'linux' };
 
-test('flat gives one object with the members that every profile has, rounded', () => {
+test('flat returns one rounded object with the members that every profile has', () => {
   assert.deepEqual(flat(BATCH), {
     profile: 'batch',
     offered_per_s: 300_000,
@@ -39,7 +39,7 @@ test('flat gives one object with the members that every profile has, rounded', (
   assert.match(tableOf(BATCH), /^accepted_per_s +300,000$/m);
 });
 
-test('judge holds what was found, not what is shown, against the targets', () => {
+test('judge compares the exact values, not the displayed ones, with the targets', () => {
   const verdicts = Object.fromEntries(judge(BATCH, [BATCH]).map(({ wanted, isMet }) => [wanted, isMet]));
   assert.deepEqual(verdicts, {
     'ratio_to_bare at least 0.33': true,
@@ -59,7 +59,7 @@ test('judge holds what was found, not what is shown, against the targets', () =>
   assert.deepEqual(
     judge(nothing, []).map(({ isMet }) => isMet),
     [false],
-    'what was not measured is not met',
+    'an unmeasured value meets no target',
   );
 });
 
@@ -93,7 +93,7 @@ test('The report has each number with its command, and the targets', () => {
   assert.match(text, /## Rejected designs\n\nOne that lost\.\n/);
 });
 
-test('ticksOf reads user and system time, whatever the program is called', () => {
+test('ticksOf reads user and system time for any program name', () => {
   const times = '7 8 0 0';
   assert.equal(ticksOf(`12 (a) b) c) S 1 2 3 4 5 6 7 8 9 10 ${times} 20 0 1`), 15);
 });

@@ -16,7 +16,7 @@ import { answeringInPieces } from './pieces.ts';
 const NOW_US = 1_800_000_000_500_000;
 const DUE_US = NOW_US - 1235;
 
-/** The words of the commands of a pipeline, by the lengths in it. */
+/** Arguments of the commands of a pipeline, split by their lengths. */
 function commandsOf(bytes: Buffer): string[][] {
   const commands: string[][] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -40,7 +40,7 @@ function commandsOf(bytes: Buffer): string[][] {
   return commands;
 }
 
-test('A pipeline sets each object where it is, with the time at which that was due', () => {
+test('A pipeline sets each object to its position, with the time at which that was due', () => {
   const stamp = new Stamp();
   stamp.set(DUE_US);
   const units = fc.integer({ min: -1_800_000_000, max: 1_800_000_000 });
@@ -57,7 +57,7 @@ test('A pipeline sets each object where it is, with the time at which that was d
       for (const [i, id] of ['tag-000004', 'tag-000007'].entries()) {
         const words = commands[i] ?? [];
         assert.deepEqual(words.slice(0, 7), ['SET', 'fleet', id, 'FIELD', 'due', String(DUE_US), 'POINT']);
-        // What Go takes for a number: a sign and digits, no blanks.
+        // Go's syntax of a number: a sign and digits, no spaces.
         for (const word of words.slice(7)) assert.match(word, /^[+-]\d{3}\.\d{7}$/);
         assert.deepEqual(words.slice(7).map(Number), [lat / 1e7, lon / 1e7]);
       }
@@ -66,7 +66,7 @@ test('A pipeline sets each object where it is, with the time at which that was d
   );
 });
 
-test('MovingFeed moves the same providers to the same places whatever it speaks', () => {
+test('MovingFeed moves the same providers to the same positions for every protocol', () => {
   const plan = { kind: 'walk', providers: 7, sideMetres: 100, stepMetres: 1, connections: 2, perMessage: 3 } as const;
   const [hub, peer] = [new MovingFeed({ ...plan, way: 'put-many' }), new MovingFeed({ ...plan, way: 'resp' })];
   const stamp = new Stamp();
@@ -86,7 +86,7 @@ test('MovingFeed moves the same providers to the same places whatever it speaks'
   }
 });
 
-test('fenceCommand makes a channel of a polygon or a circle', () => {
+test('fenceCommand creates a channel from a polygon or a circle', () => {
   const triangle = [
     [8, 50],
     [8.1, 50],
@@ -102,7 +102,7 @@ test('fenceCommand makes a channel of a polygon or a circle', () => {
   ]);
 });
 
-/** Outcome of an answer that arrives in the given pieces, each in a separate packet. */
+/** Outcome of a response that arrives in these chunks, each in a separate packet. */
 async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; error: string }> {
   const { server, port } = await answeringInPieces(pieces);
   const connection = await RespConnection.open(port);
@@ -112,7 +112,7 @@ async function fateOf(pieces: readonly string[]): Promise<{ fate: Fate; error: s
   return { fate, error: connection.error };
 }
 
-test('RespConnection tells when all of a pipeline is answered, however the answers are cut', async () => {
+test('RespConnection reports when a whole pipeline is answered, regardless of chunk boundaries', async () => {
   const fine = '+OK\r\n+OK\r\n:1\r\n+PONG\r\n';
   const bad = "+OK\r\n-ERR invalid argument 'GO'\r\n+OK\r\n+PONG\r\n";
   const cases: [pieces: string[], fate: Fate, error: RegExp][] = [
@@ -134,7 +134,7 @@ function eventOf(id: string): string {
   return JSON.stringify({ ...event, object: { type: 'Point', coordinates: [8, 50] }, fields: { due: DUE_US } });
 }
 
-test('PushParser cuts events out of the stream, wherever its chunks end', () => {
+test('PushParser extracts events regardless of chunk boundaries', () => {
   const confirmed = '*3\r\n$10\r\npsubscribe\r\n$1\r\n*\r\n:1\r\n';
   const events = ['a', 'é', 'ccc'].map(eventOf);
   const stream = Buffer.from(
@@ -160,7 +160,7 @@ test('PushParser cuts events out of the stream, wherever its chunks end', () => 
   }
 });
 
-test('PushParser and PushCounter say what is wrong with what they get', () => {
+test('PushParser and PushCounter report what is wrong with their input', () => {
   const parser = new PushParser({ event: () => undefined, subscribed: () => undefined });
   assert.throws(() => parser.push(Buffer.from('-ERR no\r\n')), /Cannot subscribe: answered -ERR no/);
   const bare = Buffer.from('{"id":"a"}');

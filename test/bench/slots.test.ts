@@ -10,7 +10,7 @@ import {
   writeCoordinate,
 } from '../../bench/load/slots.ts';
 
-test('writeCoordinate writes a JSON number of the very value, in its width', () => {
+test('writeCoordinate writes a JSON number with exactly this value, in a fixed width', () => {
   const bytes = Buffer.alloc(COORDINATE_BYTES + 2, '#');
   fc.assert(
     fc.property(fc.integer({ min: -1_800_000_000, max: 1_800_000_000 }), (units) => {
@@ -38,6 +38,6 @@ test('Stamp writes the time to the microsecond, and never a whole millisecond', 
   }
 });
 
-test('findSlots names what is missing in a body', () => {
+test('findSlots names the missing parts of a body', () => {
   assert.throws(() => findSlots(Buffer.from(`[${COORDINATE_SLOT}]`), [0]), /too few slots.*after byte 13/);
 });

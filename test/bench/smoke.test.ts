@@ -22,6 +22,6 @@ test('bench publishes over WebSocket at a given rate', { skip }, async () => {
   assert.equal(result['offered_per_s'], 2000);
 });
 
-test('bench says what it can measure when it is asked for something else', async () => {
+test('bench lists its profiles when an unknown one is requested', async () => {
   await assert.rejects(bench('--profile', 'nonsense'), /Allowed choices are single, batch, ws/);
 });

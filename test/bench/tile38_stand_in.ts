@@ -1,8 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 
 /**
- * Stands in for Tile38 where the benchmark itself is tested: as much of its protocol as the benchmark speaks, and its
- * fences, one by one. A process of its own, started with the options of the real one.
+ * A substitute for Tile38 in tests of the benchmark. It implements the part of the protocol that the benchmark uses,
+ * with a linear search of fences, in a separate process with the options of the real one.
  */
 interface Fence {
   readonly name: string;
@@ -45,7 +45,7 @@ const handlers: Record<string, (words: readonly string[], socket: Socket) => str
   },
 };
 
-/** Go takes no blanks around a number. */
+/** Go accepts no spaces around a number. */
 function goNumber(word: string): number {
   return /^[+-]?\d+(\.\d*)?$/.test(word) ? Number(word) : Number.NaN;
 }

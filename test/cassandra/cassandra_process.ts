@@ -13,9 +13,9 @@ export interface CassandraOptions {
   readonly libraries: string;
   /** Folder for its files. A folder of an earlier process is reused with its data. */
   readonly folder: string;
-  /** Port for clients; a free one when left out. */
+  /** Port for clients; a free one by default. */
   readonly port?: number;
-  /** Whether it asks for a user (cassandra, password cassandra), and takes TLS as well as plain connections. */
+  /** Whether it requires a user (cassandra, password cassandra), and accepts TLS as well as plain connections. */
   readonly secure?: boolean;
 }
 
@@ -33,7 +33,7 @@ export class CassandraProcess {
     this.#storagePort = ports.storagePort;
   }
 
-  /** Starts one and waits until clients can use it, which takes from 6 seconds to a minute. */
+  /** Starts a node and waits until clients can use it, which takes from 6 seconds to a minute. */
   static async start(options: CassandraOptions): Promise<CassandraProcess> {
     const port = options.port ?? (await freePort());
     const cassandra = new CassandraProcess(options, { port, storagePort: await freePort() });
@@ -41,12 +41,12 @@ export class CassandraProcess {
     return cassandra;
   }
 
-  /** The certificate that its TLS clients are to trust. */
+  /** The certificate that its TLS clients must trust. */
   get certificate(): string {
     return join(this.#options.folder, 'certificate.pem');
   }
 
-  /** Starts it, or starts it again; one that runs goes on. */
+  /** Starts or restarts it; no effect on a running one. */
   async start(): Promise<void> {
     if (this.#isRunning) return;
     const { folder, libraries, secure = false } = this.#options;
@@ -75,17 +75,17 @@ export class CassandraProcess {
     await this.#says(child, ready);
   }
 
-  /** Stops it in order. */
+  /** Stops it cleanly. */
   stop(): Promise<void> {
     return this.#end('SIGTERM');
   }
 
-  /** Ends it as a crash would. */
+  /** Kills it. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
   }
 
-  /** Stops it: connections stay open without answers. */
+  /** Suspends it: connections stay open without responses. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -131,7 +131,7 @@ export class CassandraProcess {
   }
 }
 
-/** However this process ends, its end of a pipe is closed then, and a shell that reads that ends the child. */
+/** When this process exits, its end of a pipe is closed. A shell that reads the pipe then kills the child. */
 function endWithThisProcess(child: ChildProcess): void {
   const watch = spawn('sh', ['-c', `cat; kill -9 ${child.pid}`], { stdio: ['pipe', 'ignore', 'ignore'] });
   watch.unref();

@@ -6,8 +6,8 @@ export interface NodeSettings {
 }
 
 /**
- * The least that one node needs. An acknowledged write is in the file (commitlog_sync: group), so that a killed node
- * has everything that it has acknowledged.
+ * The minimal configuration of one node. An acknowledged write is on disk (commitlog_sync: group), so that a killed
+ * node has everything that it has acknowledged.
  */
 export function configurationOf({ folder, port, storagePort, secure }: NodeSettings): string {
   const lines = `\
@@ -44,7 +44,7 @@ client_encryption_options:
 `;
 }
 
-/** Logging with the relevant messages: readiness, and reasons for failures. */
+/** Logs only the relevant messages: readiness, and reasons for failures. */
 export const LOGGING = `\
 <configuration>
   <appender name="OUT" class="ch.qos.logback.core.ConsoleAppender">
@@ -60,7 +60,7 @@ const OPEN = [
   ...['jdk.internal.util.jar', 'sun.nio.ch'],
 ];
 
-/** Modules that Cassandra looks into, and a start that is quick on a small machine. */
+/** Modules that Cassandra accesses, and options for a quick start on a small machine. */
 export const JAVA_FLAGS: readonly string[] = [
   ...OPEN.map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`),
   '--add-opens=jdk.management/com.sun.management.internal=ALL-UNNAMED',

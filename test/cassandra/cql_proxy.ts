@@ -66,7 +66,7 @@ export class CqlProxy extends TcpProxy {
     { client, database, instead }: { client: Socket; database: Socket; instead: Map<number, () => Buffer | undefined> },
   ): void {
     client.write(errorFrame(frame.readInt16BE(2), OVERLOADED));
-    // The driver does not use this stream id, so the answer is not taken for that of another request.
+    // The driver does not use this stream id, so the response does not match another request.
     const late = Buffer.from(frame);
     const stream = 30_000 + this.lateDone.length;
     late.writeInt16BE(stream, 2);

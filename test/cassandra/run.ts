@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CassandraProcess } from './cassandra_process.ts';
 import { cassandraLibraries } from './libraries.ts';
 
-/** Runs a Cassandra on 127.0.0.1 until it is stopped; its data goes with it. An argument is the port. */
+/** Runs a Cassandra on 127.0.0.1 until it is stopped, and deletes its data. The argument is the port. */
 async function main([port = '9042']: readonly string[]): Promise<void> {
   const libraries = cassandraLibraries();
   if ('missing' in libraries) throw new Error(`Cannot run Cassandra: ${libraries.missing}`);

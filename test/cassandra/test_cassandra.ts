@@ -15,7 +15,7 @@ export interface TestCassandra {
   settings(more?: Partial<WideColumnSettings>): WideColumnSettings;
 }
 
-/** A Cassandra for the tests of a file: it asks for a user, and takes TLS as well as plain connections. */
+/** A Cassandra for the tests of a file. It requires a user, and accepts TLS as well as plain connections. */
 export function testCassandra(): TestCassandra {
   const libraries = cassandraLibraries();
   const skip = 'missing' in libraries ? `no Cassandra: ${libraries.missing}` : false;

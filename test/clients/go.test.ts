@@ -7,8 +7,8 @@ import type { Event } from '../support/socket_client.ts';
 import { buildGoProgram, goIsMissing, runGo } from './go_program.ts';
 
 /**
- * A program in Go, with Go's own HTTP client and the WebSocket package of the public Go client, against a running hub: it
- * reads every answer and event into structs, as that client does.
+ * Tests a Go program, with Go's own HTTP client and the WebSocket package of the public Go client, against a running
+ * hub. It decodes every response and event into structs, as that client does.
  */
 
 const CARTS = ['0b680db2-b39b-45be-be77-40d7d2296cb4', '1b680db2-b39b-45be-be77-40d7d2296cb4'];
@@ -34,7 +34,7 @@ describe('a client in Go', { skip: goIsMissing ?? false }, () => {
     ['v1', 'not found'],
     ['v2', 'com.flowcate.http.not_found'],
   ] as const) {
-    test(`makes, reads, changes and deletes trackables and providers in ${version}`, async (t) => {
+    test(`creates, reads, changes and deletes trackables and providers in ${version}`, async (t) => {
       const hub = await openTestHub();
       t.after(hub.close);
       const { ended } = runGo(program, ['rest', `${hub.origin}/${version}`, type]);
@@ -97,7 +97,7 @@ describe('a client in Go', { skip: goIsMissing ?? false }, () => {
     });
   });
 
-  test('publishes with a token and leaves at once: nothing is lost', async () => {
+  test('publishes with a token and exits at once, and nothing is lost', async () => {
     await whileAuthorized('', async ({ hub, issuer, admin }) => {
       const received = await admin.subscribe('location_updates');
       const gps = { position: { type: 'Point', coordinates: [9, 50] }, provider_type: 'gps', crs: 'EPSG:4326' };

@@ -13,13 +13,13 @@ const SOURCES = fileURLToPath(new URL('go', import.meta.url));
 /** Reason why the Go program is not available; undefined if it is. */
 export const goIsMissing = GO === undefined ? 'skipped: there is no go' : whyNoModules(GO);
 
-/** Modules come over the network unless they were fetched before. */
+/** Modules are downloaded unless they are cached. */
 function whyNoModules(command: string): string | undefined {
   const { status, stderr } = spawnSync(command, ['mod', 'download'], { cwd: SOURCES, timeout: 60_000 });
   return status === 0 ? undefined : `skipped: go cannot fetch modules: ${stderr}`;
 }
 
-/** Builds the program, unless it was built of the same sources before; returns its path. */
+/** Builds the program, unless it was built from the same sources before; returns its path. */
 export async function buildGoProgram(): Promise<string> {
   const hash = createHash('sha256');
   for (const name of readdirSync(SOURCES).sort()) hash.update(readFileSync(join(SOURCES, name)));
@@ -27,18 +27,18 @@ export async function buildGoProgram(): Promise<string> {
   const path = join(folder, hash.digest('hex').slice(0, 16));
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
-  // Another run may build the same at the same time.
+  // Another run may build the same sources at the same time.
   const building = `${path}.${randomUUID()}`;
   await promisify(execFile)(GO as string, ['build', '-o', building, '.'], { cwd: SOURCES });
   renameSync(building, path);
   return path;
 }
 
-/** A run of the program, line by line. */
+/** A run of the program, whose output is read line by line. */
 export interface GoRun {
-  /** Its next line. Rejects with its error output if it ends without one. */
+  /** Returns its next line. Rejects with its error output if it exits first. */
   line(): Promise<string>;
-  /** Its exit code and its error output, after it has ended. */
+  /** Its exit code and its error output after its exit. */
   readonly ended: Promise<{ readonly code: number | null; readonly error: string }>;
   readonly child: ChildProcess;
 }

@@ -8,7 +8,7 @@ import { GO } from '../../bench/process/go.ts';
 import { openTestHub, type TestHub } from '../support/running_hub.ts';
 import { installed, run, runInstall } from './generators/tools.ts';
 
-/** The public Go client, by the command-line program that comes with it. */
+/** Tests the public Go client through its command-line program. */
 const MODULE = 'github.com/wavecomtech/omlox-client-go';
 const PROGRAM = 'omlox-cli';
 
@@ -61,7 +61,7 @@ describe('the public Go client and its command-line program', { skip: tool.skip 
     const listener = spawn(path, ['subscribe', 'location_updates'], { env: { ...process.env, ...env } });
     t.after(() => listener.kill('SIGKILL'));
     const output = once(listener.stdout, 'data');
-    // The program does not say when it has subscribed.
+    // The program does not report when it has subscribed.
     const sending = setInterval(() => void hub.put('/providers/tag/location', LOCATION), 50);
     t.after(() => clearInterval(sending));
     assert.match(String(await output), /"provider_id":"tag"/);

@@ -42,7 +42,7 @@ function startClient(port: number, slash: string, locations: readonly object[]) 
     errors += chunk.toString();
   });
   return {
-    /** The first matching line of output, now or later. */
+    /** Returns the first matching line of output, waiting for it if necessary. */
     async next(fits: (one: Said) => boolean): Promise<Said> {
       await until(async () => said.some(fits) || child.exitCode !== null);
       return said.find(fits) ?? assert.fail(`It has ended: ${errors}`);

@@ -51,8 +51,8 @@ const forkliftAt = (x: number) => ({
 type Sent = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /**
- * Scripts that set up a warehouse by v1: they send JSON without a Content-Type, with ids of their own that are no UUIDs,
- * go on with the ids that they are answered, and tell errors apart by their type.
+ * Scripts that set up a warehouse with v1. They send JSON without a Content-Type and with ids that are no UUIDs,
+ * continue with the returned ids, and distinguish errors by their types.
  */
 describe('a script of v1 that sets up a warehouse', () => {
   let hub: TestHub;
@@ -80,7 +80,7 @@ describe('a script of v1 that sets up a warehouse', () => {
     return body.id;
   }
 
-  test('gets zones, trackables and fences with ids of the hub, and events of their movements', async () => {
+  test('receives zones, trackables and fences with ids of the hub, and events of their movements', async () => {
     const zone = await ensure('/zones', ZONE);
     assert.notEqual(zone, ZONE.id);
     const { body: kept } = await call('GET', `/zones/${zone}`);
@@ -118,7 +118,7 @@ describe('a script of v1 that sets up a warehouse', () => {
     }
   });
 
-  /** v1 has a separate id for it. */
+  /** v1 generates a separate id for it. */
   async function createdAs(path: string, entity: Sent): Promise<string> {
     const { status, body } = await call('POST', path, entity);
     assert.equal(status, 201, JSON.stringify(body));
@@ -134,8 +134,8 @@ const TRUCK_TAG = 'truck-tag';
 const PRODUCTS = ['P-1', 'P-2', 'P-3'];
 
 /**
- * The process of the vendor's warehouse example, in the requests that it sends: a product is picked up by assigning the
- * provider of a forklift to it, and put down by removing that again. Other scripts find it by where it lies.
+ * The vendor's warehouse example as the requests that it sends. A product is picked up by assigning the provider of a
+ * forklift to it, and put down by removing that again. Other scripts find it by its position.
  */
 describe('scripts of v1 that carry products to a truck by attaching and detaching them', () => {
   let hub: TestHub;
@@ -184,7 +184,7 @@ describe('scripts of v1 that carry products to a truck by attaching and detachin
       const { body } = await call('GET', `/fences/${fences.get(area)}/trackables?spatial_query=true`);
       return (body as { id: string }[]).map(({ id }) => id);
     };
-    /** Takes a product along the way of a vehicle, puts it down, and drives the vehicle back without it. */
+    /** Carries a product along a path on a vehicle, puts it down, and drives the vehicle back without it. */
     const carry = async (id: string, vehicle: string, way: readonly number[]) => {
       await drive(vehicle, ...way.slice(0, 1));
       await change(id, { location_providers: [vehicle] });
@@ -212,7 +212,7 @@ describe('scripts of v1 that carry products to a truck by attaching and detachin
       for (const [area, forklift, way] of ways) {
         await carry(made.id, forklift, way);
         await crossing(made.id, area);
-        assert.deepEqual(await liesIn(area), [made.id], `${barcode} lies in the ${area}`);
+        assert.deepEqual(await liesIn(area), [made.id], `${barcode} is in the ${area}`);
       }
       await carry(made.id, 'pallet-truck', [45, 55, 62]);
       await crossing(made.id, 'loading');

@@ -31,13 +31,13 @@ const ACCEPTED: readonly [args: readonly string[], expected: Partial<Config>][] 
 ];
 
 for (const [args, expected] of ACCEPTED) {
-  test(`loadConfig takes the arguments ${args.join(' ')}`, () => {
+  test(`loadConfig accepts the arguments ${args.join(' ')}`, () => {
     const config = loadWith(args);
     assert.deepEqual({ ...config, ...expected }, config);
   });
 }
 
-test('loadConfig puts arguments over the environment, and that over the file', () => {
+test('loadConfig prefers arguments to the environment, and that to the file', () => {
   const { port, lane_capacity, max_connections } = loadWith(
     ['--port', '1'],
     { HUB_PORT: '2', HUB_LANE_CAPACITY: '2' },
@@ -69,7 +69,7 @@ const REFUSED: readonly [args: readonly string[], expected: readonly string[]][]
 ];
 
 for (const [args, expected] of REFUSED) {
-  test(`loadConfig refuses the arguments ${args.join(' ')}`, () => assert.deepEqual(problemsWith(args), expected));
+  test(`loadConfig rejects the arguments ${args.join(' ')}`, () => assert.deepEqual(problemsWith(args), expected));
 }
 
 /** Variables that npm 11 sets for commands such as `npm start --port 9000`, and the correct command. */
@@ -88,7 +88,7 @@ for (const [env, args, typed] of TAKEN) {
   });
 }
 
-test('The usage names every setting with its line of help, and ends with a line end', () => {
+test('The usage lists every setting with its help, and ends with a line feed', () => {
   const usage = usageText();
   for (const key of KEYS) {
     const { description, secret } = settingOf(key);

@@ -6,7 +6,7 @@ import { type Given, load } from './given.ts';
 
 const SERVERS = 'nats://127.0.0.1:4222';
 
-/** The settings of a file, besides the servers. */
+/** Settings of a file, in addition to the servers. */
 function inCluster(...lines: readonly string[]): Given {
   return { file: [`cluster_servers: ${SERVERS}`, ...lines].join('\n') };
 }
@@ -21,12 +21,12 @@ function problems(given: Given): readonly string[] {
   return [];
 }
 
-test('A hub without cluster_servers is alone, whatever else is set', () => {
+test('A hub without cluster_servers is a single hub, regardless of other settings', () => {
   const file = 'cluster_name: plant\ncluster_replicas: 5\ncluster_username: hub\ndb_type: sqlite';
   assert.equal(clusterSettings(load({ file }), 'machine'), undefined);
 });
 
-test('cluster_servers is a list, or a text with commas between, in the file and in the environment', () => {
+test('cluster_servers is a list, or a comma-separated string, in the file and in the environment', () => {
   const expected = ['nats://a:4222', 'tls://b.example:4222'];
   const texts: readonly Given[] = [
     { file: 'cluster_servers: [nats://a:4222, tls://b.example:4222]' },
@@ -37,7 +37,7 @@ test('cluster_servers is a list, or a text with commas between, in the file and 
   for (const given of texts) assert.deepEqual(load(given).cluster_servers, expected);
 });
 
-test('A cluster has usual settings for everything but its servers', () => {
+test('A cluster has defaults for everything but its servers', () => {
   const { alike, ...settings } = clusterSettings(load({ ...inCluster(), cores: 4 }), 'machine') ?? assert.fail();
   assert.deepEqual(settings, {
     bus: { servers: [SERVERS], name: 'hub', memberName: 'machine' },
@@ -127,14 +127,14 @@ const refused: [name: string, given: Given, ...found: RegExp[]][] = [
   ['a name with a wildcard', inCluster('cluster_name: "*"'), /cluster_name: must match .*, found "\*"$/],
   ['another storage', inCluster('cluster_storage: tape'), /cluster_storage: must be .*, found "tape"$/],
   ['other reads', inCluster('cluster_reads: some'), /cluster_reads: must be .*, found "some"$/],
-  ['a journal of nothing', inCluster('cluster_journal_max_size: 0'), /cluster_journal_max_size: must be .*found 0$/],
+  ['a journal of size 0', inCluster('cluster_journal_max_size: 0'), /cluster_journal_max_size: must be .*found 0$/],
   ['no time to be silent', inCluster('cluster_suspect: 100'), /cluster_suspect: must be .* found 100$/],
   ['a negative hold', inCluster('cluster_hold: -1'), /cluster_hold: must be .* found -1$/],
   ['no checkpoints', inCluster('cluster_checkpoint_interval: 0'), /cluster_checkpoint_interval: must be .* found 0$/],
 ];
 
 for (const [name, given, ...found] of refused) {
-  test(`A cluster refuses ${name}`, () => {
+  test(`A cluster rejects ${name}`, () => {
     const lines = problems(given);
     assert.equal(lines.length, found.length, lines.join('\n'));
     for (const [index, pattern] of found.entries()) assert.match(lines[index] ?? '', pattern);
@@ -149,14 +149,14 @@ for (const address of [
   'nats://hub:secret@a:4222',
   '',
 ]) {
-  test(`cluster_servers refuses the address "${address}"`, () => {
+  test(`cluster_servers rejects the address "${address}"`, () => {
     const [line = '', ...more] = problems({ file: `cluster_servers: ["${address}"]` });
     assert.deepEqual(more, []);
     assert.match(line, /cluster_servers\[0\]: must match/);
   });
 }
 
-test('The password of a cluster is shown nowhere', () => {
+test('The password of a cluster is never shown', () => {
   const [line = ''] = problems(inCluster('cluster_username: hub', 'cluster_password: [secret]'));
   assert.doesNotMatch(line, /secret/);
 });

@@ -8,7 +8,7 @@ export interface Given {
   readonly cores?: number;
 }
 
-/** Reads it like the hub at its start, and returns the warnings. */
+/** Loads it as the hub does at startup, and returns the warnings. */
 export function load(
   { env = {}, file, cores = 4 }: Given,
   warn: (message: string, facts: object) => void = () => {},

@@ -5,7 +5,7 @@ import { type Config, KEYS } from '../../src/config/schema.ts';
 import { IGNORED_SETTINGS } from '../../src/config/ignored_settings.ts';
 import { type Given, load } from './given.ts';
 
-/** What loadConfig warns of: the facts of each warning. */
+/** Facts of each warning of loadConfig. */
 function warnings(given: Given): readonly object[] {
   const warned: object[] = [];
   load(given, (_, facts) => warned.push(facts));
@@ -21,7 +21,7 @@ const WARNED: readonly [name: string, given: Given, warned: readonly object[], e
     { port: 8081 },
   ],
   [
-    'ignores variables that Kubernetes sets for a service called hub, and keeps the port of the file',
+    'ignores variables that Kubernetes sets for a service named hub, and keeps the port of the file',
     {
       file: 'port: 9000',
       env: {
@@ -58,7 +58,7 @@ const WARNED: readonly [name: string, given: Given, warned: readonly object[], e
     { port: 9001, widecolumn_port: 9042 },
   ],
   [
-    'ignores settings of the reference that mean nothing here, with one warning',
+    'ignores settings of the reference hub without effect here, with one warning',
     {
       file: 'doc_root: /www\nrecord_path: /tmp\ncors: false\ncassandra_io_threads: 4\nplayback_speed: 2\n',
       env: { DEEPHUB_LICENSE_SERVER_ADDRESS: 'https://x', HUB_PLAYBACK_SPEED: '2', DEEPHUB_PLAYBACK_PATH: '/tmp' },
@@ -88,7 +88,7 @@ for (const [name, given, warned, expected] of WARNED) {
   });
 }
 
-test('No setting of the hub, and no other name of one, is among those without meaning', () => {
+test('No setting of the hub, and no alias of one, is among the ignored settings', () => {
   const used = [...KEYS, ...ALIASES.keys()].filter((name) => IGNORED_SETTINGS.has(name));
   assert.deepEqual(used, []);
 });

@@ -36,7 +36,7 @@ test('loadConfig reads the connections of the file', () => {
   assert.deepEqual(load(FILE).iso_24730_connections, READ);
 });
 
-test('loadConfig reads the connections of the environment as YAML or JSON, over those of the file', () => {
+test('loadConfig reads the connections of the environment as YAML or JSON, which override those of the file', () => {
   const [first] = READ;
   for (const text of [
     JSON.stringify([first]),
@@ -48,18 +48,18 @@ test('loadConfig reads the connections of the environment as YAML or JSON, over 
   }
 });
 
-test('loadConfig takes no connections for a list of which everything is commented out', () => {
+test('loadConfig reads a list with only comments as no connections', () => {
   assert.deepEqual(load('iso_24730_connections:\n#  - host: a\n').iso_24730_connections, []);
   assert.deepEqual(load(FILE, { [NAME]: 'null' }).iso_24730_connections, []);
   assert.deepEqual(load(FILE, { [NAME]: '[]' }).iso_24730_connections, []);
 });
 
-test('configText shows connections as YAML that reads back', () => {
+test('configText writes connections as YAML that can be read back', () => {
   const text = configText(load(FILE)).replace(/^config_path: .*\n/m, '');
   assert.deepEqual(load(text).iso_24730_connections, READ);
 });
 
-test('loadConfig names every part of a connection that is wrong, with its line', () => {
+test('loadConfig names every invalid part of a connection, with its line', () => {
   const file = `port: 9000
 iso_24730_connections:
   - host: 10.0.0.5
@@ -107,7 +107,7 @@ test('loadConfig names errors in the connections of the environment', () => {
   assert.match(found('[{host: a')[0] ?? '', /^environment: HUB_ISO_24730_CONNECTIONS: cannot be read as YAML: /);
 });
 
-test('loadConfig names a value that is no list, with the line of its key', () => {
+test('loadConfig names a value that is not a list, with the line of its key', () => {
   assert.deepEqual(problems('port: 1\niso_24730_connections: 4000\n'), [
     'hub_config.yaml:2: iso_24730_connections: must be a list of {host, port, type, zone_id or foreign_id}, found 4000',
   ]);

@@ -19,18 +19,18 @@ function problems(given: Given): readonly string[] {
 }
 
 const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
-  ['takes the defaults without file and environment', {}, { host: '127.0.0.1', port: 8081, persist_locations: true }],
+  ['uses the defaults without file and environment', {}, { host: '127.0.0.1', port: 8081, persist_locations: true }],
   ['accepts an empty file', { file: '' }, { port: 8081 }],
   ['accepts a file of comments', { file: '# nothing\n---\n' }, { port: 8081 }],
   ['reads the file', { file: 'port: 9000\ncors: false\n' }, { port: 9000, cors: false }],
   ['puts the environment over the file', { file: 'port: 9000', env: { HUB_PORT: '9001' } }, { port: 9001 }],
-  ['takes DEEPHUB_ as an alias', { file: 'port: 9000', env: { DEEPHUB_PORT: '9002' } }, { port: 9002 }],
+  ['accepts DEEPHUB_ as an alias', { file: 'port: 9000', env: { DEEPHUB_PORT: '9002' } }, { port: 9002 }],
   ['puts HUB_ over DEEPHUB_', { env: { DEEPHUB_PORT: '9002', HUB_PORT: '9001' } }, { port: 9001 }],
   ['reads 0 of the environment as false', { env: { HUB_CORS: '0' } }, { cors: false }],
   ['reads 1 of the environment as true', { file: 'cors: false', env: { HUB_CORS: '1' } }, { cors: true }],
   ['reads true and false of the environment', { env: { HUB_CORS: 'false' } }, { cors: false }],
   [
-    'keeps a text of digits where a text is wanted',
+    'keeps a string of digits if a string is expected',
     { env: { HUB_ERROR_TYPE_PREFIX: '12' } },
     { error_type_prefix: '12' },
   ],
@@ -67,9 +67,9 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
     {},
   ],
   ['ignores other variables', { env: { HUBBLE: '1', PATH: '/bin', hub_port: '1' } }, { port: 8081 }],
-  ['takes cassandra as a name of widecolumn', { file: 'db_type: cassandra' }, { db_type: 'widecolumn' }],
+  ['accepts cassandra as a name of widecolumn', { file: 'db_type: cassandra' }, { db_type: 'widecolumn' }],
   [
-    'takes cassandra_ for widecolumn_, in the file and in the environment',
+    'accepts cassandra_ for widecolumn_, in the file and in the environment',
     { file: 'cassandra_keyspace: plant\nwidecolumn_port: 1', env: { DEEPHUB_CASSANDRA_PORT: '9142' } },
     { widecolumn_keyspace: 'plant', widecolumn_port: 9142 },
   ],
@@ -80,7 +80,7 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
   ],
   ['accepts a map file in its folder', { file: 'map_tile_url: town.pmtiles' }, { map_tile_url: 'town.pmtiles' }],
   ['reads hosts of a list', { file: 'widecolumn_hosts: [db-1, db-2]' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
-  ['reads hosts of one text', { file: 'cassandra_hosts: db-1, db-2' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
+  ['parses hosts in one string', { file: 'cassandra_hosts: db-1, db-2' }, { widecolumn_hosts: ['db-1', 'db-2'] }],
   [
     'reads hosts of the environment, with commas between and as a list',
     { env: { HUB_WIDECOLUMN_HOSTS: '10.0.0.1,::1' } },
@@ -97,39 +97,39 @@ const accepted: [name: string, given: Given, expected: Partial<Config>][] = [
     { widecolumn_password: '0123' },
   ],
   [
-    'takes a replication by data centers',
+    'accepts a replication by data centers',
     { file: `widecolumn_replication_strategy: "{'class': 'NetworkTopologyStrategy', 'dc-1': 3, 'dc2': '2'}"` },
     { widecolumn_replication_strategy: "{'class': 'NetworkTopologyStrategy', 'dc-1': 3, 'dc2': '2'}" },
   ],
   [
-    'takes no line end behind a value for a part of it',
+    'ignores a line feed after a value',
     { env: { HUB_LANE_CAPACITY: '7000\n', HUB_SEVERITY_LEVEL: 'Error\r\n', HUB_WIDECOLUMN_PASSWORD: 'secret \n' } },
     { lane_capacity: 7000, severity_level: 'Error', widecolumn_password: 'secret ' },
   ],
   [
-    'takes no line end of a block for a part of a value',
+    'ignores the final line feed of a block',
     { file: 'widecolumn_password: |\n  secret\n' },
     { widecolumn_password: 'secret' },
   ],
   ['reads a file with CRLF', { file: 'port: 9000\r\ncors: false\r\n' }, { port: 9000, cors: false }],
-  ['takes HUB_CONFIG_PATH with a line end', { env: { HUB_CONFIG_PATH: '/data\r' } }, { config_path: '/data' }],
+  ['accepts HUB_CONFIG_PATH with a line feed', { env: { HUB_CONFIG_PATH: '/data\r' } }, { config_path: '/data' }],
   [
-    'takes paths of claims with quotes, and as lists of names',
+    'accepts paths of claims with quotes, and as lists of names',
     { file: 'openid_role_claims: [groups, resource_access."plant.apps".roles, [a, "b.c"]]' },
     { openid_role_claims: ['groups', 'resource_access."plant.apps".roles', ['a', 'b.c']] },
   ],
   [
-    'takes paths of claims of the environment',
+    'accepts paths of claims in the environment',
     { env: { HUB_OPENID_ROLE_CLAIMS: '[cognito:groups, [a, "b.c"]]' } },
     { openid_role_claims: ['cognito:groups', ['a', 'b.c']] },
   ],
   [
-    'takes addresses and networks of proxies in one text',
+    'accepts addresses and networks of proxies in one string',
     { env: { HUB_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8, ::1', HUB_BASE_PATH: '/site/rtls' } },
     { trusted_proxies: ['10.0.0.0/8', 'fd00::/8', '::1'], base_path: '/site/rtls' },
   ],
-  ['takes the current folder', {}, { config_path: '/home/hub' }],
-  ['takes the folder HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: '/data' } }, { config_path: '/data' }],
+  ['uses the current folder', {}, { config_path: '/home/hub' }],
+  ['uses the folder HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: '/data' } }, { config_path: '/data' }],
   ['resolves a relative HUB_CONFIG_PATH', { env: { HUB_CONFIG_PATH: 'etc' } }, { config_path: '/home/hub/etc' }],
   ['takes DEEPHUB_CONFIG_PATH', { env: { DEEPHUB_CONFIG_PATH: '/data' } }, { config_path: '/data' }],
 ];
@@ -158,7 +158,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     ['hub_config.yaml:1: widecolumn_hosts[1]: must not have fewer than 1 characters, found ""'],
   ],
   [
-    'paths of claims with a quote that does not end',
+    'paths of claims with an unterminated quote',
     { file: 'openid_role_claims:\n  - a."b\n  - []\n  - 7' },
     [2, 3, 4].map((line, i) => {
       const found = ['"a.\\"b"', '[]', '7'][i];
@@ -228,7 +228,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   ],
   ['a tag', { file: 'port: !big 1' }, ['hub_config.yaml:1: cannot be read as YAML: Unresolved tag: !big']],
   [
-    'what is no YAML at all, in one line',
+    'invalid YAML, in one line',
     { file: '{ port: 1\n  cors: [true\n: : "x\n}} - a: b: c\n' },
     ['hub_config.yaml:1: cannot be read as YAML: Implicit keys need to be on a single line'],
   ],
@@ -256,12 +256,12 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
 ];
 
 for (const [name, given, expected] of refused) {
-  test(`loadConfig refuses ${name}`, () => {
+  test(`loadConfig rejects ${name}`, () => {
     assert.deepEqual(problems(given), expected);
   });
 }
 
-test('loadConfig names everything that is wrong at once, in order', () => {
+test('loadConfig reports all errors at once, in order', () => {
   const found = problems({
     file: 'port: x\nprot: 1\ncors: maybe\ncors: true',
     env: { HUB_DB_TYPE: 'oracle', HUB_CONFIG_PATH: '/data', HUB_ZEBRA: '1', HUB_CORS: 'on' },
@@ -279,7 +279,7 @@ test('loadConfig names everything that is wrong at once, in order', () => {
   );
 });
 
-test('ConfigError reads as one line for each problem', () => {
+test('ConfigError has one line for each problem', () => {
   assert.equal(new ConfigError(['a: b', 'c: d']).message, 'a: b\nc: d');
 });
 
@@ -287,7 +287,7 @@ test('loadConfig freezes the configuration', () => {
   assert.throws(() => Object.assign(load({}), { port: 1 }), TypeError);
 });
 
-test('readConfigFile distinguishes a missing file, a missing folder, and a file in place of the folder', (context) => {
+test('readConfigFile distinguishes a missing file, a missing folder, and a file instead of the folder', (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
   context.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'hub_config.yaml'), 'port: 9\n');
@@ -322,7 +322,7 @@ for (const [name, bytes] of ENCODED) {
   });
 }
 
-test('loadConfig refuses a file in another encoding than UTF-8', (t) => {
+test('loadConfig rejects a file in an encoding other than UTF-8', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'hub-config-'));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'hub_config.yaml'), Buffer.from('widecolumn_password: größe', 'latin1'));

@@ -20,7 +20,7 @@ const WRONG: readonly [name: string, file: string, expected: RegExp][] = [
     'mqtt_publish: [fence_event]',
     /mqtt_publish\[0\]: must be one of .* "fence_event"; did you mean/,
   ],
-  ['one that is there twice', 'mqtt_publish: [fence_events, fence_events]', /mqtt_publish\[1\]: must be there once/],
+  ['a duplicate one', 'mqtt_publish: [fence_events, fence_events]', /mqtt_publish\[1\]: must be there once/],
   ['one without a topic', 'mqtt_publish: [{min_interval: 5}]', /mqtt_publish\[0\].topic: is required, but is missing$/],
   [
     'an invalid interval',
@@ -48,7 +48,7 @@ const WRONG: readonly [name: string, file: string, expected: RegExp][] = [
   ['a root with a wildcard', 'uns_root: plant/#', /^uns_root: must have no "\+" or "#".* found "plant\/#"$/],
 ];
 
-describe('loadConfig refuses', () => {
+describe('loadConfig rejects', () => {
   for (const [name, file, expected] of WRONG) {
     test(name, () => assert.throws(() => load({ file }), { message: expected }));
   }
@@ -58,7 +58,7 @@ const settingsOf = (file: string) =>
   mqttSettings(load({ file }), { hubId: 'id', hubName: /cluster_servers/.test(file) ? 'a' : undefined });
 
 describe('mqttSettings()', () => {
-  test('has none without an address', () => assert.equal(settingsOf(''), undefined));
+  test('has no MQTT without an address', () => assert.equal(settingsOf(''), undefined));
 
   test('publishes everything by default', () => {
     const all = settingsOf('mqtt_address: b')?.wanted ?? [];
@@ -75,7 +75,7 @@ describe('mqttSettings()', () => {
     assert.deepEqual(words.mqtt_publish, ['fence_events', 'collision_events']);
   });
 
-  test('has one client id for a hub, and another for each of several', () => {
+  test('has a fixed client id for a single hub, and a distinct one for each of several', () => {
     const clientOf = (more: string) => settingsOf(`mqtt_address: b\n${more}`)?.broker.clientId;
     assert.equal(clientOf(''), 'omlox-hub-id');
     assert.equal(clientOf('mqtt_client_id: mine'), 'mine');
@@ -93,7 +93,7 @@ describe('mqttSettings()', () => {
     assert.equal(shareOf('mqtt_share: plant'), 'plant');
   });
 
-  test('subscribes to the topics that are named', () => {
+  test('subscribes to the configured topics', () => {
     const topics = ['location_updates/pub/hall/#', 'location_updates/pub/+', 'proximity_updates/#'];
     const read = settingsOf(`mqtt_address: b\nmqtt_subscriptions: ${JSON.stringify(topics.slice(1))}`);
     assert.deepEqual(read?.subscriptions, topics.slice(1));

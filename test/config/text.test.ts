@@ -22,7 +22,7 @@ test('exampleConfigText with its settings uncommented is the default configurati
   assert.deepEqual(load(settings), load(''));
 });
 
-test('settingOf gives every setting a default that fits it and one line of help', () => {
+test('settingOf gives every setting a valid default and one line of help', () => {
   for (const key of KEYS) {
     const setting = settingOf(key);
     assert.match(setting.description, /^[^\n]{10,110}\.$/, key);
@@ -30,7 +30,7 @@ test('settingOf gives every setting a default that fits it and one line of help'
   }
 });
 
-test('configText shows every setting as YAML that reads back', () => {
+test('configText writes every setting as YAML that can be read back', () => {
   const config = load('port: 9000\nnum_threads: 5\n');
   const { config_path, ...settings } = config;
   assert.equal(config_path, '/');

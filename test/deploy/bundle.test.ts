@@ -39,7 +39,7 @@ describe('The bundles of the hub', () => {
     for (const [name, code] of codes()) assert.doesNotMatch(code, /\/workers\/\w+\.ts"/, name);
   });
 
-  test('are built again only when the content of a source has changed', async () => {
+  test('are rebuilt only when the content of a source has changed', async () => {
     const source = join(ROOT, 'src', 'main.ts');
     const built = statSync(bundleFolder()).ino;
     const now = new Date();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ROOT } from '../documents/documents.ts';
 
-/** The certificate of the servers that the script makes for these hosts. */
+/** The servers' certificate that the script creates for these hosts. */
 function certificateFor(context: TestContext, hosts: readonly string[]): X509Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'certificates-'));
   context.after(() => rmSync(folder, { recursive: true }));
@@ -15,12 +15,12 @@ function certificateFor(context: TestContext, hosts: readonly string[]): X509Cer
   return new X509Certificate(readFileSync(join(folder, 'server.pem')));
 }
 
-test('The certificate of the servers is valid for each of their names and addresses', (context) => {
+test("The servers' certificate is valid for each of their names and addresses", (context) => {
   const names = ['nats-1', 'nats-1.example', '10.example', '1.2.3.example'];
   const addresses = ['192.168.7.11', '127.0.0.1', '::1', 'fd00::7:11'];
   const certificate = certificateFor(context, [...names, ...addresses]);
   for (const name of names) assert.equal(certificate.checkHost(name), name);
   for (const address of addresses) assert.equal(certificate.checkIP(address), address);
   assert.equal(certificate.checkIP('192.168.7.12'), undefined);
-  assert.doesNotMatch(certificate.subjectAltName ?? '', /DNS:[\d.:]+(,|$)/, 'no address is given as a name');
+  assert.doesNotMatch(certificate.subjectAltName ?? '', /DNS:[\d.:]+(,|$)/, 'no address is listed as a name');
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
 import { ROOT } from '../documents/documents.ts';
 
-/** The examples of deploy/, as far as the tests look into them. */
+/** The examples of deploy/, as far as the tests read them. */
 
 export function textOf(path: string): string {
   return readFileSync(`${ROOT}deploy/${path}`, 'utf8');
@@ -66,7 +66,7 @@ export interface Resource {
     readonly replicas?: number;
     readonly serviceName?: string;
     readonly ports?: readonly { readonly name: string; readonly port: number }[];
-    /** Of a Service labels, of all others a selector of labels. */
+    /** Labels of a Service; a selector of labels for all other kinds. */
     readonly selector: Readonly<Record<string, string>> & { readonly matchLabels?: Readonly<Record<string, string>> };
     readonly template?: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec };
     readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
@@ -91,14 +91,14 @@ export const IMAGE_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEn
   ]),
 );
 
-/** The environment of a hub, with placeholders for secrets. */
+/** Environment of a hub, with placeholders for secrets. */
 export function composeEnvironment(hub: string): Record<string, string> {
   const { environment = {} } = COMPOSE.services[hub] ?? {};
   const filled = Object.entries(environment).map(([name, value]) => [name, value.replace(/^\$\{(\w+):\?.*\}$/, '$1')]);
   return { ...IMAGE_ENVIRONMENT, ...Object.fromEntries(filled) };
 }
 
-/** The same of a container in a pod of that name. */
+/** Environment of a hub container in a pod with this name. */
 export function podEnvironment({ env }: Container, pod: string): Record<string, string> {
   const own = env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.secretKeyRef?.key ?? pod]);
   return { ...IMAGE_ENVIRONMENT, ...Object.fromEntries(own) };

@@ -22,7 +22,7 @@ const SERVERS = Object.keys(COMPOSE.services).filter((name) => name.startsWith('
 const OF_HUB = resourcesOf('kubernetes/hub.yaml');
 const OF_NATS = resourcesOf('kubernetes/nats.yaml');
 
-/** The configuration of a hub with that environment, which it must take without a warning. */
+/** Loads the configuration of a hub with this environment. Fails on warnings. */
 function configOf(env: Readonly<Record<string, string>>): Config {
   const warnings: unknown[] = [];
   const config = loadConfig({
@@ -43,7 +43,7 @@ function wordIn(text: string, pattern: RegExp): string {
   return value;
 }
 
-/** Asserts that the addresses of hubs and routes are those of these hosts, and that hubs have the credentials of the servers. */
+/** Asserts that hub and route addresses refer to these hosts, and that hubs have the credentials of the servers. */
 function assertAgrees(config: Config, configuration: string, hosts: readonly string[]): void {
   const port = wordIn(configuration, /^listen: "0\.0\.0\.0:(\d+)"/m);
   const route = wordIn(configuration, /^ {2}listen: "0\.0\.0\.0:(\d+)"/m);
@@ -57,7 +57,7 @@ function assertAgrees(config: Config, configuration: string, hosts: readonly str
   assert.equal(hosts.length, config.cluster_replicas);
 }
 
-test('Every YAML file of deploy/ can be read, without a key twice', () => {
+test('Every YAML file of deploy/ is valid, without duplicate keys', () => {
   const paths = readdirSync(`${ROOT}deploy`, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.ya?ml$/.test(name),
   );
@@ -71,7 +71,7 @@ test('Every YAML file of deploy/ can be read, without a key twice', () => {
 
 describe('The compose file', () => {
   for (const [index, name] of HUBS.entries()) {
-    test(`gives ${name} settings that a hub takes, and that agree with the NATS servers`, () => {
+    test(`gives ${name} valid settings that match the NATS servers`, () => {
       const config = configOf(composeEnvironment(name));
       assert.equal(config.cluster_hub_name, name);
       assert.equal(config.host, '0.0.0.0');
@@ -108,7 +108,7 @@ describe('The compose file', () => {
     }
   });
 
-  test('has a load balancer that knows all hubs, asks /health, and listens where it is published', () => {
+  test('has a load balancer that knows all hubs, polls /health, and listens on the published port', () => {
     const balancer = textOf('compose/haproxy.cfg');
     const { port } = configOf(composeEnvironment('hub-1'));
     const servers = [...balancer.matchAll(/^ {2}server (\S+) (\S+)$/gm)].map(([, name, address]) => [name, address]);
@@ -129,7 +129,7 @@ describe('The Kubernetes manifests', () => {
   assert.ok(hub && nats && hubPod && natsPod);
   const hosts = Array.from({ length: nats.spec.replicas ?? 0 }, (_, i) => `nats-${i}.${nats.spec.serviceName}`);
 
-  test('give a hub valid settings that agree with the NATS servers', () => {
+  test('give a hub valid settings that match the NATS servers', () => {
     const config = configOf(podEnvironment(hubPod.containers[0], 'hub-5d9c-x2x4z'));
     assert.equal(config.cluster_hub_name, 'hub-5d9c-x2x4z');
     assertAgrees(config, NATS_CONFIGURATIONS.kubernetes, hosts);
@@ -137,7 +137,7 @@ describe('The Kubernetes manifests', () => {
     assert.equal(hubPod.enableServiceLinks, false);
   });
 
-  test('name volumes, ports, secrets and labels that are there', () => {
+  test('refer to existing volumes, ports, secrets and labels', () => {
     for (const [all, { spec, metadata }] of [
       [OF_HUB, hub],
       [OF_NATS, nats],
@@ -184,7 +184,7 @@ describe('The Kubernetes manifests', () => {
     }
   });
 
-  test('leave hubs and servers the time that they need to end', () => {
+  test('give hubs and servers enough time for their shutdown', () => {
     const [, pause] = hubPod.containers[0].lifecycle.preStop.exec.command;
     const { cluster_hold } = configOf(podEnvironment(hubPod.containers[0], 'hub'));
     assert.ok(hubPod.terminationGracePeriodSeconds >= Number(pause) + 3 * (cluster_hold / 1000));
@@ -195,7 +195,7 @@ describe('The Kubernetes manifests', () => {
   });
 });
 
-test('The commands of deploy/README.md ask for paths that the API has', async () => {
+test('The commands of deploy/README.md use existing API paths', async () => {
   const paths = [...textOf('README.md').matchAll(/^curl (?:-w '\\n' )?http:\/\/127\.0\.0\.1:8081(\S+)$/gm)].map(
     ([, path = '']) => path,
   );
@@ -204,7 +204,7 @@ test('The commands of deploy/README.md ask for paths that the API has', async ()
   for (const path of paths) assert.ok(path.startsWith('/v2/') && known.has(path.slice('/v2'.length)), path);
 });
 
-test('Both configurations of NATS permit what docs/cluster.md permits, and sync always', () => {
+test('Both configurations of NATS have the permissions of docs/cluster.md, and always sync', () => {
   const documented = readDocuments().find(({ path }) => path === 'docs/cluster.md')?.blocks ?? [];
   const conf = documented.find(({ language }) => language === 'conf')?.text ?? '';
   const permissions = (text: string) => wordIn(text, /permissions \{([\s\S]*?\n {6}\})/);
@@ -218,7 +218,7 @@ test('Both configurations of NATS permit what docs/cluster.md permits, and sync 
 describe('The Dockerfile', () => {
   const text = textOf('Dockerfile');
 
-  test('has the Node of package.json, and starts a hub as src/launch.mjs does', () => {
+  test('has the Node version of package.json, and starts a hub as src/launch.mjs does', () => {
     const { optionalDependencies: nodes } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
       readonly optionalDependencies: Readonly<Record<string, string>>;
     };
@@ -230,12 +230,12 @@ describe('The Dockerfile', () => {
     assert.match(text, /^USER node$/m);
   });
 
-  test('lets any user of group 0 write the folder of the data', () => {
+  test('lets any user of group 0 write the data folder', () => {
     assert.match(text, /^RUN mkdir \/config && chown node:0 \/config && chmod 2770 \/config$/m);
     assert.equal(IMAGE_ENVIRONMENT['HUB_CONFIG_PATH'], '/config');
   });
 
-  test('is built from files that are there', () => {
+  test('is built from existing files', () => {
     const kept = [...textOf('Dockerfile.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path = '']) => path);
     for (const path of kept) assert.ok(existsSync(ROOT + path), path);
     const [, copied = ''] = /^COPY (package.*) \.\/$/m.exec(text) ?? [];

@@ -39,7 +39,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** The text with everything replaced that is different here. Each must be there. */
+/** Replaces everything that differs on this machine. Each string must occur. */
 function adapted(text: string, replacements: readonly (readonly [from: string, to: string])[]): string {
   return replacements.reduce((before, [from, to]) => {
     assert.ok(before.includes(from), `there is no ${from}`);
@@ -104,7 +104,7 @@ async function isHealthy({ monitor }: Server, path: string): Promise<boolean> {
   return (await fetch(`http://127.0.0.1:${monitor}${path}`).catch(() => undefined))?.ok === true;
 }
 
-/** Settings of a hub from its environment in an example, with the places that are different here. */
+/** Settings of a hub from its environment in an example, with paths and addresses of this machine. */
 function settingsOf(env: Readonly<Record<string, string>>, servers: readonly Server[], port: number) {
   const settings = Object.entries(env)
     .filter(([name]) => name.startsWith('HUB_') && name !== 'HUB_CONFIG_PATH')
@@ -142,7 +142,7 @@ describe('The example for compose', { skip }, () => {
     hub = await startHub(composeEnvironment('hub-1'), servers);
   });
 
-  test('is a hub on NATS servers, which misses no permission', async () => {
+  test('is a hub on NATS servers with all required permissions', async () => {
     assert.equal((await hub.put('/providers/tag-1/location', locationOf('tag-1', 1)))?.status, 204, hub.log);
     assert.equal((await hub.get('/providers/tag-1/location'))?.body.provider_id, 'tag-1');
     assert.equal((await hub.get('/health/system'))?.body.cluster.hub_name, 'hub-1');
@@ -150,7 +150,9 @@ describe('The example for compose', { skip }, () => {
     for (const server of servers) assert.ok(await isHealthy(server, '/healthz?js-server-only=true'));
   });
 
-  test('has a balancer that goes by /health, and does WebSockets', { skip: !hasHaproxy && 'no haproxy' }, async () => {
+  test('has a balancer that follows /health, and supports WebSockets', {
+    skip: !hasHaproxy && 'no haproxy',
+  }, async () => {
     const [port, nobody] = [await freePort(), await freePort()];
     const configuration = adapted(textOf('compose/haproxy.cfg'), [
       ['bind :8081', `bind 127.0.0.1:${port}`],
@@ -208,7 +210,7 @@ describe('The example for Kubernetes', { skip }, () => {
     const [, ...command] = container.lifecycle.preStop.exec.command;
     const args = command.map((word) => word.replace(/^ldm=.*/, `ldm=${server.pidFile}`));
     execFileSync(program.path, args, { stdio: 'pipe' });
-    await until('It takes no more', async () => !(await isHealthy(server, '/healthz?js-enabled-only=true')));
+    await until('It accepts no more', async () => !(await isHealthy(server, '/healthz?js-enabled-only=true')));
     server.process.kill('SIGTERM');
     for (let east = 2; east < 12; east++) {
       assert.equal((await hub.put('/providers/tag-1/location', locationOf('tag-1', east)))?.status, 204, hub.log);
@@ -220,11 +222,11 @@ describe('The example for Kubernetes', { skip }, () => {
   });
 });
 
-/** A user without an account, as OpenShift gives one to a container, in group 0. */
+/** A user without an account in group 0, as OpenShift assigns to a container. */
 const ANY_USER = { uid: 1_000_660_000, gid: 0 };
 const hasAnyUser = process.getuid?.() === 0 && spawnSync(process.execPath, ['-v'], ANY_USER).status === 0;
 
-test('any user of group 0 runs a hub whose folder is that of the image', {
+test("any user of group 0 can run a hub on the image's folder", {
   skip: !hasAnyUser && 'needs root, and files that others may read',
 }, async () => {
   const place = newFolder();

@@ -5,7 +5,7 @@ import { readDocuments } from './documents.ts';
 
 /** A path of the API in a document: after a version, as in `/hub/v2/fences/{id}`, or after a method, as in `GET /health`. */
 const PATH = /(?:(?<![\w}.-])(?:\/hub)?\/v[12]|\b(?:GET|PUT|POST|PATCH|DELETE) (?:\/v[12])?)(\/[\w{}:/.-]*[\w}])/g;
-/** Paths of permissions that are no routes: topics of the WebSocket, and methods of remote procedure calls. */
+/** Paths of permissions that are not routes: topics of the WebSocket, and remote methods. */
 const OTHERS = /^\/(ws|rpc)\//;
 
 /** Whether a path of a document is that of a route, or the beginning of some. */
@@ -17,7 +17,7 @@ function isRoute(path: string): boolean {
   });
 }
 
-test('Every path of the API that a document names is one of the hub', () => {
+test('Every API path in a document exists', () => {
   const named = readDocuments()
     .filter(({ path }) => !path.startsWith('test/'))
     .flatMap(({ path, text }) => [...text.matchAll(PATH)].map(([, named = '']) => ({ path, named })));

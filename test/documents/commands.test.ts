@@ -14,7 +14,7 @@ const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
 const HUB_COMMANDS = [demoCommand(), replayCommand(), tailCommand(), rpcCommand(), ...dataCommands()].map((command) =>
   command.name(),
 );
-/** Stands for any of them. */
+/** Placeholder for any profile. */
 const ANY = 'COMMAND';
 
 /** Commands of a document: lines of its blocks, with continuations joined, and commands in its prose. */

@@ -2,29 +2,29 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A document of the project in Markdown, as its tests see it. */
+/** A Markdown document of the project, as parsed for its tests. */
 export interface Document {
-  /** From the root, with slashes: `docs/data.md`. */
+  /** Path from the root, with slashes: `docs/data.md`. */
   readonly path: string;
   readonly text: string;
-  /** Anchors of its headings, as hosts of code make them. */
+  /** Anchors of its headings, as code hosts generate them. */
   readonly anchors: ReadonlySet<string>;
-  /** Links and pictures, as they are written, without those to other sites. */
+  /** Unmodified targets of links and images, except those to other sites. */
   readonly links: readonly Link[];
   readonly blocks: readonly Block[];
-  /** Text between backticks in its prose. */
+  /** Inline code in its prose. */
   readonly words: readonly string[];
 }
 
 interface Link {
   readonly written: string;
-  /** From the root. */
+  /** Path from the root. */
   readonly target: string;
-  /** Undefined if the link leads to the document itself. */
+  /** Undefined if the link refers to the document itself. */
   readonly anchor: string | undefined;
 }
 
-/** A fenced block, with the language that it names. */
+/** A fenced block with its language. */
 interface Block {
   readonly language: string;
   readonly text: string;
@@ -34,7 +34,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDERS = ['docs', 'deploy', 'src', 'bench', 'test', '.github'];
 const FENCED = /^```(\w*)\n([\s\S]*?)^```$/gm;
 
-/** All documents: those of the root folder, and those below the folders that hold any. */
+/** All documents: those of the root folder, and those in subfolders. */
 export function readDocuments(): readonly Document[] {
   const inRoot = readdirSync(ROOT);
   const below = FOLDERS.flatMap((folder) =>
@@ -75,7 +75,7 @@ function linkOf(path: string, written: string): Link {
   return { written, anchor, target: file === '' ? path : posix.join(posix.dirname(path), file) };
 }
 
-/** Lower case, without punctuation, spaces as hyphens; the second of the same name gets a number. */
+/** Lower case, without punctuation, spaces as hyphens; duplicates get a number. */
 function anchorsOf(prose: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of prose.matchAll(/^#{1,6} (.+)$/gm)) {

@@ -17,12 +17,12 @@ function examples(language: string): readonly { readonly name: string; readonly 
 }
 
 for (const { name, text } of examples('json')) {
-  test(`The JSON of ${name} is JSON`, () => void JSON.parse(text));
+  test(`The JSON of ${name} is valid`, () => void JSON.parse(text));
 }
 
 for (const { name, text } of examples('yaml')) {
   const isPermissions = /\b(CREATE|READ|UPDATE|DELETE)_(ANY|OWN)\b/.test(text);
-  test(`The YAML of ${name} is ${isPermissions ? 'taken as permissions' : 'a configuration'}`, () => {
+  test(`The YAML of ${name} is ${isPermissions ? 'a valid permissions file' : 'a configuration'}`, () => {
     if (isPermissions) {
       assert.ok(readPermissions(text, name).length > 0);
       return;
@@ -47,7 +47,7 @@ test('docs/limits.md has the actual defaults', () => {
   }
 });
 
-test('Every setting that a document gives a value exists', () => {
+test('Every setting to which a document gives a value exists', () => {
   const given = DOCUMENTS.filter(({ path }) => /^(README|docs\/.+)\.md$/.test(path)).flatMap(({ path, words }) =>
     words.flatMap((word) => {
       const [, key] = /^([a-z]+(?:_[a-z]+)+): \S+$/.exec(word) ?? [];

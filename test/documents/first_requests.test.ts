@@ -36,7 +36,7 @@ test('The first requests of README.md have the documented results', { skip }, as
   assert.equal(motion['location'].source, 'hall-1');
   assert.match(out, /"coordinates":\[20,20\]/, 'the location is not answered in the coordinates of the zone');
   assert.match(out, /"event":"subscribed"/);
-  assert.match(out, /"coordinates":\[21,20\]/, 'the location that was published does not come back');
+  assert.match(out, /"coordinates":\[21,20\]/, 'the published location is not returned');
   const entered = events.events.map(({ event_type }) => event_type);
   assert.ok(entered.includes('region_entry'), `found ${entered}`);
 });

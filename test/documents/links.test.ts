@@ -5,7 +5,7 @@ import { type Document, documentOf, ROOT, readDocuments } from './documents.ts';
 
 const DOCUMENTS = readDocuments();
 
-/** Links of a document that lead nowhere, with the reason. */
+/** Links of a document without a target, with the reason. */
 function brokenLinks({ path, links }: Document, documents: readonly Document[]): string[] {
   return links.flatMap(({ written, target, anchor }) => {
     const document = documents.find((other) => other.path === target);
@@ -15,7 +15,7 @@ function brokenLinks({ path, links }: Document, documents: readonly Document[]):
   });
 }
 
-/** Paths of files, as documents name them in backticks: `src/auth/`, `test/core/*.test.ts` not. */
+/** File paths in backticks: `src/auth/`, but not patterns such as `test/core/*.test.ts`. */
 function missingPaths({ path, words }: Document): string[] {
   return words
     .filter((word) => /^(src|workers|wasm|bench|test|docs|deploy|\.github|\.ci)\/[\w./-]*$/.test(word))
@@ -23,7 +23,7 @@ function missingPaths({ path, words }: Document): string[] {
     .map((word) => `${path}: there is no ${word}`);
 }
 
-test('Every link leads to a file, and to a heading in it', () => {
+test('Every link refers to an existing file and heading', () => {
   assert.ok(DOCUMENTS.flatMap(({ links }) => links).length > 100);
   assert.deepEqual(
     DOCUMENTS.flatMap((document) => brokenLinks(document, DOCUMENTS)),
@@ -31,7 +31,7 @@ test('Every link leads to a file, and to a heading in it', () => {
   );
 });
 
-test('Every file and folder that a document names exists', () => {
+test('Every file and folder named in a document exists', () => {
   assert.deepEqual(DOCUMENTS.flatMap(missingPaths), []);
 });
 
@@ -45,13 +45,13 @@ test('brokenLinks and missingPaths only find missing targets', () => {
   assert.deepEqual(missingPaths(broken), ['docs/a.md: there is no src/none.ts']);
 });
 
-test('README.md links every document of docs/, which otherwise only contains images and decision records', () => {
+test('README.md links every document of docs/, which otherwise contains only images and decision records', () => {
   const readme = targets(DOCUMENTS.find(({ path }) => path === 'README.md'));
   const anywhere = DOCUMENTS.flatMap(targets);
   for (const name of readdirSync(`${ROOT}docs`).filter((one) => one !== 'decisions')) {
     assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*\.(md|svg)$/, `docs/${name} is neither a document nor a picture`);
     const links = name.endsWith('.md') ? readme : anywhere;
-    assert.ok(links.includes(`docs/${name}`), `nothing leads to docs/${name}`);
+    assert.ok(links.includes(`docs/${name}`), `no link refers to docs/${name}`);
   }
   for (const name of ['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/decisions/README.md']) {
     assert.ok(readme.includes(name), name);
@@ -74,7 +74,7 @@ test('README.md can be read in one sitting: at most 200 lines', () => {
   assert.ok(lines <= 200, `it has ${lines}: move chapters to docs/`);
 });
 
-test('The repository has the files that code hosts look for by name', () => {
+test('The repository has the files that code hosts expect', () => {
   const named = ['README.md', 'LICENSE', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', '.editorconfig'].concat([
     '.github/PULL_REQUEST_TEMPLATE.md',
     '.github/ISSUE_TEMPLATE/bug.yml',

@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
 /** Releases of CHANGELOG.md, the latest first. */
 const RELEASES = [...readFileSync(`${ROOT}CHANGELOG.md`, 'utf8').matchAll(/^## \[?(\d+\.\d+\.\d+)\]? - (.*)$/gm)];
 
-test('The version is in package.json alone: the hub reads it there, and no source repeats it', () => {
+test('The version is only in package.json: the hub reads it there, and no source repeats it', () => {
   assert.equal(VERSION_INFO.hub_version, version);
   const quoted = [`'${version}'`, `"${version}"`, `\`${version}\``];
   const repeating = readSourceFiles().filter(
@@ -21,7 +21,7 @@ test('The version is in package.json alone: the hub reads it there, and no sourc
   );
 });
 
-test('package-lock.json has the version that npm has put there', () => {
+test('package-lock.json has the same version', () => {
   const lock = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8')) as {
     readonly version: string;
     readonly packages: Readonly<Record<string, { readonly version?: string }>>;
@@ -38,7 +38,7 @@ test('CHANGELOG.md begins with unreleased changes, and its last release is the v
   if (latest !== undefined) assert.equal(latest[1], version);
 });
 
-test('CHANGELOG.md has the kinds of changes that Keep a Changelog names', () => {
+test('CHANGELOG.md has the kinds of changes of Keep a Changelog', () => {
   const kinds = [...readFileSync(`${ROOT}CHANGELOG.md`, 'utf8').matchAll(/^### (.*)$/gm)].map(([, kind = '']) => kind);
   assert.ok(kinds.length > 0);
   for (const kind of kinds)

@@ -25,7 +25,7 @@ test('Batch returns its events, and any selection of them', () => {
         assert.equal(payloads.join(','), each.strings.join(','));
         for (const payload of payloads) {
           const isShort = Buffer.byteLength(payload) <= PAYLOAD_MAX_BYTES;
-          assert.ok(isShort || JSON.parse(`[${payload}]`).length === 1, 'a long payload is one text');
+          assert.ok(isShort || JSON.parse(`[${payload}]`).length === 1, 'a long payload is one string');
         }
       }
     }),

@@ -21,14 +21,14 @@ function openGate() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('CommitGate publishes at once what waits for nothing', () => {
+test('CommitGate immediately publishes events that wait for nothing', () => {
   const { gate, published } = openGate();
   gate.publish(block('a', 'b'), undefined);
   assert.deepEqual(published, ['a', 'b']);
   assert.equal(gate.held, 0);
 });
 
-test('CommitGate lets nothing overtake what waits, and counts it', async () => {
+test('CommitGate lets no event overtake waiting ones, and counts them', async () => {
   const { gate, published } = openGate();
   const first = Promise.withResolvers<void>();
   const second = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ test('CommitGate lets nothing overtake what waits, and counts it', async () => {
   assert.equal(gate.held, 0);
 });
 
-test('CommitGate publishes what it was to wait for a work that fails', async () => {
+test('CommitGate publishes events whose awaited work fails', async () => {
   const { gate, published } = openGate();
   gate.publish(block('a'), Promise.reject(new Error('disk full')));
   gate.publish(block('b'), undefined);
@@ -53,7 +53,7 @@ test('CommitGate publishes what it was to wait for a work that fails', async () 
   assert.deepEqual(published, ['a', 'b']);
 });
 
-test('CommitGate publishes everything once and in order, whenever works end', async () => {
+test('CommitGate publishes everything once and in order, in whatever order work completes', async () => {
   const plans = fc.array(fc.record({ events: fc.nat(3), endsAs: fc.option(fc.nat(20)), fails: fc.boolean() }));
   await fc.assert(
     fc.asyncProperty(plans, async (plan) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CopyBuffer } from '../../src/fanout/copy_buffer.ts';
 
-test('copies lie side by side in blocks that grow with what is kept', () => {
+test('copies are adjacent in blocks that grow with the retained bytes', () => {
   const buffer = new CopyBuffer();
   const copies: Uint8Array[] = [];
   let kept = 0;
@@ -24,7 +24,7 @@ test('copies lie side by side in blocks that grow with what is kept', () => {
   assert.equal((blocks[0] as ArrayBuffer).byteLength, 1000);
 });
 
-test('a copy that is longer than a block has one of its own', () => {
+test('a copy longer than a block has its own block', () => {
   const buffer = new CopyBuffer();
   assert.equal(buffer.copy(new Uint8Array(2_000_000), 10).byteLength, 2_000_000);
   assert.equal(buffer.copy(new Uint8Array(0), 10).byteLength, 0);

@@ -10,7 +10,7 @@ import { batchesOf } from '../support/event_batches.ts';
 
 const WGS84: View = { crs: 'EPSG:4326' };
 
-/** Notes what it is given, in order. */
+/** Records its input in order. */
 class Listener implements EventSubscriber {
   readonly got: [id: number, texts: readonly string[]][] = [];
   readonly batches: DeliveryBatch[] = [];
@@ -29,7 +29,7 @@ function fanoutWithLog() {
   return { fanout, reported, variantOf };
 }
 
-test('Fanout tells the shards of a variant before subscribe returns, and when its last subscription goes', () => {
+test('Fanout adds a variant to the shards before subscribe returns, and removes it with its last subscription', () => {
   const { fanout, reported } = fanoutWithLog();
   const listener = new Listener();
   const first = fanout.subscribe(listener, { topic: 'fence_events', view: WGS84 });
@@ -52,7 +52,7 @@ test('Fanout tells the shards of a variant before subscribe returns, and when it
   assert.equal(fanout.unsubscribe(second), false);
 });
 
-test('Fanout does not tell the shards of topics that they do not render', () => {
+test('Fanout does not send the shards topics that they do not render', () => {
   const { fanout, reported } = fanoutWithLog();
   const id = fanout.subscribe(new Listener(), { topic: 'zone_changes', view: WGS84 });
   fanout.subscribe(new Listener(), { topic: 'location_updates', view: WGS84 });
@@ -63,7 +63,7 @@ test('Fanout does not tell the shards of topics that they do not render', () => 
   );
 });
 
-test('Fanout gives ids that are positive and never used again', () => {
+test('Fanout assigns positive ids that are never reused', () => {
   const { fanout } = fanoutWithLog();
   const ids: number[] = [];
   for (let i = 0; i < 3; i++) {
@@ -99,7 +99,7 @@ test('Fanout publishes by variant and filter, one batch per subscription, in ord
   assert.deepEqual(fanout.counts().fence_events, { published: 0, delivered: 0 });
 });
 
-test('Fanout tells the shards whether anybody filters the events of a variant', () => {
+test('Fanout tells the shards whether any subscription filters the events of a variant', () => {
   const { fanout, reported, variantOf } = fanoutWithLog();
   const [all, some] = [new Listener(), new Listener()];
   const topic = 'location_updates';
@@ -111,7 +111,7 @@ test('Fanout tells the shards whether anybody filters the events of a variant', 
   const first = fanout.subscribe(some, { topic, view: WGS84, filter });
   const second = fanout.subscribe(some, { topic, view: WGS84, filter });
   assert.deepEqual([reported.length, unfiltered()], [2, [false]]);
-  // Rendered before the shards knew the filter.
+  // Rendered before the shards received the filter.
   fanout.publish(batchesOf([{ variant, fields: NO_FIELDS, text: 'early' }]));
   fanout.publish(batchesOf([{ variant, fields: ['a'], text: 'late' }]));
   assert.deepEqual(some.got, [
@@ -164,7 +164,7 @@ test('Fanout renders an announced event once per variant, and not at all without
   ]);
 });
 
-test('Fanout lets a subscriber leave, and publish, while it is served', () => {
+test('Fanout lets a subscriber unsubscribe, and publish, during its delivery', () => {
   const { fanout } = fanoutWithLog();
   const later = new Listener();
   let deliveries = 0;
@@ -182,7 +182,7 @@ test('Fanout lets a subscriber leave, and publish, while it is served', () => {
   assert.deepEqual(later.got.flatMap(([, texts]) => texts).sort(), ['first', 'second']);
 });
 
-test('topicName knows the topics, and a GeoJSON form of those with a place on the map', () => {
+test('topicName returns the topics, and a GeoJSON form of those with a position', () => {
   assert.deepEqual(topicName('fence_events'), { topic: 'fence_events', geojson: false });
   for (const topic of ['location_updates', 'trackable_motions', 'fence_events']) {
     assert.deepEqual(topicName(`${topic}:geojson`), { topic, geojson: true });

@@ -100,7 +100,7 @@ const WRONG: readonly [Topic, Record<string, unknown>, RegExp][] = [
 ];
 
 for (const [topic, params, message] of WRONG) {
-  test(`compileFilter refuses ${JSON.stringify(params)} on ${topic}`, () => {
+  test(`compileFilter rejects ${JSON.stringify(params)} on ${topic}`, () => {
     assert.throws(
       () => compileFilter(topic, params),
       (error) => error instanceof HubError && error.code === 'HUB_BAD_REQUEST' && message.test(error.message),
@@ -108,7 +108,7 @@ for (const [topic, params, message] of WRONG) {
   });
 }
 
-test('compileFilter makes no filter of parameters that are absent, null, unknown or inherited', () => {
+test('compileFilter creates no filter for parameters that are absent, null, unknown or inherited', () => {
   const params = JSON.parse('{"token":"t","crs":"local","floor":null,"__proto__":{"floor":3},"constructor":1}');
   for (const topic of Object.keys(TOPICS) as Topic[]) assert.equal(compileFilter(topic, params), undefined);
   assert.equal(compileFilter('location_updates', Object.create({ floor: 3 })), undefined);
@@ -131,7 +131,7 @@ test('a filter stops every event that lacks the compared value', () => {
   }
 });
 
-test('a filter by several ids passes what any of the filters by one id passes', () => {
+test('a filter by several ids passes the union of the filters by one id', () => {
   const id = fc.oneof(fc.constantFrom('a', 'A', 'b', UUID, UUID.toUpperCase(), OTHER), fc.string());
   fc.assert(
     fc.property(fc.array(id, { minLength: 1, maxLength: 4 }), id, (ids, found) => {

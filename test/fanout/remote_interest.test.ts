@@ -12,7 +12,7 @@ const TOPIC = 'location_updates' satisfies Topic;
 const WGS84 = { crs: 'EPSG:4326' };
 const FILTER = compileFilter(TOPIC, { provider_id: 'p' });
 
-/** A variant as another hub has it. */
+/** A variant as described by another hub. */
 function wanted(id: number, more: Partial<Variant> = {}): Variant {
   return { id, topic: TOPIC, ...WGS84, zoneId: undefined, geojson: false, unfiltered: true, ...more };
 }
@@ -46,7 +46,7 @@ function fanoutAmongHubs() {
   return { fanout, reported, forwarded, interests, publish };
 }
 
-test('Fanout has rendered what other hubs want, once, and hands it on under their numbers', () => {
+test('Fanout renders events requested by other hubs once, and forwards them under the numbers of those hubs', () => {
   const { fanout, reported, forwarded, publish } = fanoutAmongHubs();
   fanout.setRemoteInterest('b', [wanted(7), wanted(8, { geojson: true })]);
   assert.equal(reported.length, 1, 'all at once');
@@ -61,7 +61,7 @@ test('Fanout has rendered what other hubs want, once, and hands it on under thei
   publish(1, 'x');
   publish(2, 'y');
   assert.deepEqual(forwarded, ['1 to b 7,c 3', '1 to b 8']);
-  assert.deepEqual(fanout.counts()[TOPIC], { published: 0, delivered: 0 }, 'they count where they are delivered');
+  assert.deepEqual(fanout.counts()[TOPIC], { published: 0, delivered: 0 }, 'they are counted where they are delivered');
   fanout.setRemoteInterest('b', [wanted(7)]);
   fanout.setRemoteInterest('c', []);
   assert.deepEqual(
@@ -72,7 +72,7 @@ test('Fanout has rendered what other hubs want, once, and hands it on under thei
   assert.deepEqual(reported.at(-1), []);
 });
 
-test('Fanout has one number for what its own subscriptions and other hubs want', () => {
+test('Fanout has one number for a variant of its own subscriptions and of other hubs', () => {
   const { fanout, reported, forwarded, publish } = fanoutAmongHubs();
   const listener = new Listener();
   const id = fanout.subscribe(listener, { topic: TOPIC, view: WGS84 });
@@ -93,7 +93,7 @@ test('Fanout has one number for what its own subscriptions and other hubs want',
   assert.deepEqual([listener.got, forwarded.length], [['x', 'z'], 2]);
 });
 
-test('Fanout has all events rendered for other hubs, with fields where they filter', () => {
+test('Fanout renders all events for other hubs, with fields if they filter', () => {
   const { fanout, reported } = fanoutAmongHubs();
   fanout.subscribe(new Listener(), { topic: TOPIC, view: WGS84, filter: FILTER });
   assert.deepEqual(reported.at(-1)?.[0]?.wanted, { keys: [{ at: 0, values: ['p'] }], limits: [] });
@@ -117,7 +117,7 @@ test('Fanout has all events rendered for other hubs, with fields where they filt
   );
 });
 
-test('Fanout hands what other hubs have published to its own subscriptions, and no further', () => {
+test('Fanout delivers events of other hubs to its own subscriptions only', () => {
   const { fanout, forwarded } = fanoutAmongHubs();
   const [all, some] = [new Listener(), new Listener()];
   fanout.subscribe(all, { topic: TOPIC, view: WGS84 });
@@ -133,7 +133,7 @@ test('Fanout hands what other hubs have published to its own subscriptions, and 
   assert.deepEqual([all.got, some.got, forwarded], [['p', 'q'], ['p'], []]);
 });
 
-test('Fanout tells what its own subscriptions want, whenever that changes', () => {
+test('Fanout reports the interest of its own subscriptions whenever it changes', () => {
   const { fanout, interests } = fanoutAmongHubs();
   const listener = new Listener();
   const seen = () => interests.at(-1)?.map(({ id, topic, unfiltered, wanted: keys }) => [id, topic, unfiltered, keys]);
@@ -155,7 +155,7 @@ test('Fanout tells what its own subscriptions want, whenever that changes', () =
   assert.deepEqual(seen()?.at(-1), [3, 'fence_events', false, undefined], 'it is counted by kind');
 });
 
-test('Fanout tells which events its own subscriptions want, by a thousand values, and all from there on', () => {
+test('Fanout reports up to a thousand filter values of its own subscriptions, and interest in everything beyond that', () => {
   const { fanout, interests } = fanoutAmongHubs();
   const subscribe = (params: object): number =>
     fanout.subscribe(new Listener(), { topic: TOPIC, view: WGS84, filter: compileFilter(TOPIC, { ...params }) });
@@ -181,7 +181,7 @@ test('Fanout tells which events its own subscriptions want, by a thousand values
   assert.equal(wants(), undefined);
 });
 
-test('Fanout hands other hubs what they want alone, and has nothing else rendered as long as it is little', () => {
+test('Fanout forwards only requested events to other hubs, and renders nothing else while there are few', () => {
   const reported: (readonly Variant[])[] = [];
   const got = new Map<string, string[]>();
   const own: Fanout = new Fanout({
@@ -221,7 +221,7 @@ test('Fanout hands other hubs what they want alone, and has nothing else rendere
   );
   own.setRemoteInterest('e', []);
   own.setRemoteInterest('c', [wanted(7, of(...Array.from({ length: 70 }, (_, i) => `${i}`), 'x'))]);
-  assert.equal(reported.at(-1)?.[0]?.wanted, undefined, 'too much to tell the shards of');
+  assert.equal(reported.at(-1)?.[0]?.wanted, undefined, 'too many values for the shards');
   publish();
   assert.deepEqual(got.get('c'), ['q', 'q', 'x']);
 });

@@ -40,7 +40,7 @@ const PARAMS: Partial<Record<Topic, Readonly<Record<string, readonly unknown[]>>
 };
 
 class Listener implements EventSubscriber {
-  /** Texts by subscription. Ids of events are counted, and so differ. */
+  /** Received payloads by subscription. Event ids are sequential, and so differ. */
   readonly got = new Map<number, string[]>();
 
   deliver(id: number, batch: DeliveryBatch): void {
@@ -53,7 +53,7 @@ function pick<T>(values: readonly T[], random: () => number): T {
   return values[Math.floor(random() * values.length)] as T;
 }
 
-/** A random site with random subscriptions. Returns what they got, and how many events were rendered for that. */
+/** A random site with random subscriptions. Returns the received events, and the number of rendered events. */
 async function run(seed: number, shown: (variant: Variant) => Variant) {
   const random = chance(seed);
   const harness = await ShardHarness.open();
@@ -94,7 +94,7 @@ async function run(seed: number, shown: (variant: Variant) => Variant) {
   return { got: [...listener.got].sort(([a], [b]) => a - b), rendered };
 }
 
-test('What subscriptions get is the same as when everything is rendered, and less is rendered', async () => {
+test('Subscriptions receive the same events as when everything is rendered, and fewer are rendered', async () => {
   const everything = ({ wanted: _none, ...variant }: Variant): Variant => variant;
   let [got, rendered, renderedOfAll] = [0, 0, 0];
   for (let seed = 1; seed <= 150; seed++) {
@@ -109,7 +109,7 @@ test('What subscriptions get is the same as when everything is rendered, and les
   assert.ok(rendered < renderedOfAll * 0.75, `${rendered} of ${renderedOfAll} were rendered`);
 });
 
-test('Nothing is rendered for filters that let nothing through, however many there are', async () => {
+test('Nothing is rendered for filters that pass nothing, regardless of their number', async () => {
   const harness = await ShardHarness.open();
   let variants: readonly Variant[] = [];
   const fanout = new Fanout({ variantsChanged: (changed) => (variants = changed) });

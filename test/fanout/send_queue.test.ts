@@ -85,7 +85,7 @@ test('SendQueue sends every element once, in order, in frames of at most 32,768 
   );
 });
 
-test('SendQueue keeps the order of all frames of a connection, whatever the network takes', () => {
+test('SendQueue preserves the order of all frames of a connection under any backpressure', () => {
   const step = fc.oneof(
     fc.record({ deliver: fc.constantFrom(1, 2) }),
     fc.record({ take: fc.integer({ min: 1, max: 3000 }) }),
@@ -144,7 +144,7 @@ test('SendQueue joins waiting events of one subscription into one frame', () => 
   );
 });
 
-test('SendQueue closes with 1013 and frees what waits when more waits than may', () => {
+test('SendQueue closes with 1013 and frees queued frames beyond its bound', () => {
   const peer = new SlowNetwork(0);
   const { sendQueue, overflows } = queueOn(peer, { networkMaxBytes: 500, queueMaxBytes: 5000 });
   const event = JSON.stringify('x'.repeat(400));
@@ -161,7 +161,7 @@ test('SendQueue closes with 1013 and frees what waits when more waits than may',
   assert.equal(peer.frames.length, sent);
 });
 
-test('SendQueue sends a payload of any size to a peer that takes everything', () => {
+test('SendQueue sends a payload of any size to a peer without backpressure', () => {
   const peer = new SlowNetwork(Number.MAX_SAFE_INTEGER);
   const { sendQueue, overflows } = queueOn(peer, { queueMaxBytes: 1000 });
   sendQueue.deliver(1, DeliveryBatch.of(Array.from({ length: 5000 }, () => JSON.stringify('x'.repeat(100)))));
@@ -169,7 +169,7 @@ test('SendQueue sends a payload of any size to a peer that takes everything', ()
   assert.ok(peer.frames.length > 10);
 });
 
-test('SendQueue closes with 1013 when a subscription that the client knows has missed something', () => {
+test('SendQueue closes with 1013 when an acknowledged subscription has missed an event', () => {
   const peer = new SlowNetwork(0);
   const { sendQueue, overflows } = queueOn(peer, { networkMaxBytes: 1 });
   for (let i = 0; i < 3; i++) sendQueue.deliver(1, DeliveryBatch.of(['1']));

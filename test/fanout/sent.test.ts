@@ -25,7 +25,7 @@ function openFanout() {
 const entry = (fence: string) => [fence, undefined, 'p', undefined, 'region_entry', 'location_provider'];
 const exit = (fence: string) => [fence, undefined, 'p', undefined, 'region_exit', 'location_provider'];
 
-describe('Fanout counts what was sent', () => {
+describe('Fanout counts sent events', () => {
   test('by form, once for each subscription, with the time of the last', () => {
     const { fanout, publish } = openFanout();
     assert.deepEqual(fanout.sent('location_updates', false), { events: 0, lastMs: 0, byKind: new Map() });

@@ -6,13 +6,13 @@ import { currentText, generatedFiles } from './generated.ts';
 const FILES = generatedFiles();
 
 for (const { path, text } of FILES) {
-  const skip = text === undefined && 'what it is made of is not here';
+  const skip = text === undefined && 'its source is missing';
   test(`${path} is up to date`, { skip }, () => {
     assert.equal(currentText(path), text, 'npm run generate updates it');
   });
 }
 
-test('What is generated says at its top how it is made', () => {
+test('Generated files state at the top how they are generated', () => {
   const recorded = ['test/provenance/binaries.sha256', 'test/core/recorded/events.json'];
   for (const path of [...FILES.map(({ path }) => path), ...recorded]) {
     const top = currentText(path).split('\n').slice(0, 5).join('\n');
@@ -20,7 +20,7 @@ test('What is generated says at its top how it is made', () => {
   }
 });
 
-test('Every plot is one that the report makes', () => {
+test('Every plot is created by the report', () => {
   const made = FILES.map(({ path }) => path).filter((path) => path.startsWith('bench/plots/'));
   const found = readdirSync(new URL('../../bench/plots', import.meta.url)).map((name) => `bench/plots/${name}`);
   assert.deepEqual(found.toSorted(), made.toSorted());

@@ -8,7 +8,7 @@ import { reasonsPage } from './reasons_page.ts';
 
 /** A file of the repository that is generated from others. */
 export interface Generated {
-  /** From the root. */
+  /** Path from the root. */
   readonly path: string;
   /** Expected contents; undefined if the source is missing. */
   readonly text: string | undefined;

@@ -13,12 +13,12 @@ export interface Case {
 
 export const HERE = { lon: 8, lat: 50 };
 
-/** A place some meters east and north of HERE, and a box around such meters. */
+/** A position some meters east and north of HERE, and a box in such meters. */
 export function at(x: number, y: number): [number, number] {
   const [dx, dy] = degrees(x, y, HERE.lat);
   return [HERE.lon + dx, HERE.lat + dy];
 }
-/** A box around such places. */
+/** A box between such positions. */
 export function boxAt(west: number, south: number, east: number, north: number, slackMeters = 0): Region {
   return box(...at(west, south), ...at(east, north), slackMeters);
 }
@@ -128,7 +128,7 @@ export const CASES: readonly Case[] = [
     depth: 0,
   },
   {
-    name: 'a place across 180°',
+    name: 'a position across 180°',
     region: box(179.9, -0.5, 180, 0.5),
     footprint: point(-179.999, 0),
     distance: 111.3195,
@@ -174,7 +174,7 @@ export const CASES: readonly Case[] = [
     depth: 200 - 167.541,
   },
   {
-    name: 'a place behind the pole',
+    name: 'a position beyond the pole',
     region: box(-10, 89.9, 10, 89.999),
     footprint: point(180, 89.999),
     distance: 222.538,

@@ -39,7 +39,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
       assert.equal(index.touches(0, point(lon, lat)), false);
     });
 
-    it('forgets what was deleted and takes over what was replaced', async () => {
+    it('drops deleted fences and updates replaced ones', async () => {
       const index = await open();
       const here = point(...at(0, 0));
       index.set(0, ten);
@@ -58,7 +58,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
       assert.equal(index.near(after, point(...at(1000.5, 1000.5))).slots.includes(0), true);
     });
 
-    it('knows a new fence after many changes elsewhere', async () => {
+    it('finds a new fence after many distant changes', async () => {
       const index = await open();
       const here = point(...at(0, 0));
       const fillElsewhere = (y: number): void => {
@@ -71,7 +71,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
       assert.equal(index.near(before, here).slots.includes(0), true);
     });
 
-    it('has nothing at slots that were never set', async () => {
+    it('is empty at slots that were never set', async () => {
       const index = await open();
       assert.equal(index.touches(5, point(8, 50)), false);
       assert.equal(index.distanceMeters(5, point(8, 50)), Number.POSITIVE_INFINITY);
@@ -82,7 +82,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
 }
 
 describe('FenceIndex', () => {
-  it('returns the last answer while an object stays nearby and no fence nearby changes', async () => {
+  it('returns the cached result while an object stays nearby and no fence nearby changes', async () => {
     const index = await openFenceIndex();
     for (let i = 0; i < 100; i++) index.set(i, boxAt(i * 100, 0, i * 100 + 50, 50));
     const first = index.near(undefined, point(...at(3025, 20)));

@@ -5,7 +5,7 @@ import { openGeos } from '../../wasm/geos.ts';
 import { box, point } from './places.ts';
 
 describe('FenceIndex', () => {
-  it('gives back the memory of fences that are replaced or deleted', async () => {
+  it('frees the memory of fences that are replaced or deleted', async () => {
     const geos = await openGeos();
     const index = await openFenceIndex();
     const alive = geos.preparedCount();
@@ -30,7 +30,7 @@ describe('FenceIndex', () => {
 });
 
 describe('Geos', () => {
-  it('keeps no memory of what it explains, intersects or refuses', async () => {
+  it('retains no memory of inputs that it explains, intersects or rejects', async () => {
     const geos = await openGeos();
     const bowtie = [Float64Array.from([0, 0, 1, 1, 1, 0, 0, 1, 0, 0])];
     const ring = Float64Array.from([0, 0, 2, 0, 2, 2, 0, 2, 0, 0]);

@@ -14,7 +14,7 @@ type Step =
   | { readonly kind: 'delete'; readonly slot: number }
   | { readonly kind: 'move'; readonly object: number; readonly footprint: Footprint };
 
-/** Steps within a few spots, so that fences and objects meet; from spot to spot objects jump around the world. */
+/** Steps within a few spots, so that fences and objects meet. Between spots, objects jump around the world. */
 const steps = fc.array(anySpot, { minLength: 1, maxLength: 3 }).chain((spots) => {
   const slot = fc.nat({ max: 60 });
   const spot = fc.constantFrom(...spots);
@@ -36,7 +36,7 @@ const steps = fc.array(anySpot, { minLength: 1, maxLength: 3 }).chain((spots) =>
 });
 
 describe('FenceIndex.near', () => {
-  it('never misses a fence that is touched, whatever was asked and changed before', async () => {
+  it('misses no touched fence, after any queries and changes', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (taken) => {
         const index = await openFenceIndex();
@@ -61,7 +61,7 @@ describe('FenceIndex.near', () => {
     );
   });
 
-  it('never misses a fence that the front of a wide object reaches', async () => {
+  it('misses no fence within the extent of a large object', async () => {
     const index = await openFenceIndex();
     const slots = new Set<number>();
     for (let slot = 0; slot < 1000; slot++) {
@@ -83,7 +83,7 @@ describe('FenceIndex.near', () => {
     }
   });
 
-  it('never misses one of many fences while objects of all extents wander among them', async () => {
+  it('misses none of many fences while objects of all extents move among them', async () => {
     const index = await openFenceIndex();
     const draws = fc.sample(fc.double({ min: 0, max: 1, noNaN: true }), { seed: SEED, numRuns: 40_000 });
     let drawn = 0;
@@ -106,7 +106,7 @@ describe('FenceIndex.near', () => {
         object.last = index.near(object.last, object.footprint);
         assertComplete(index, { nearby: object.last, slots, footprint: object.footprint });
       }
-      // Now and then one fence changes, and now and then more than an index can remember one by one.
+      // Occasionally one fence changes, and occasionally more than an index can track individually.
       for (let change = step % 100 === 0 ? 200 : step % 10 === 0 ? 1 : 0; change > 0; change--) {
         index.set(Math.floor(next() * 3000), anyFence());
       }
@@ -158,7 +158,7 @@ describe('FenceIndex', () => {
   });
 });
 
-/** Every fence that is touched, tested directly, is among the candidates, which are in ascending order. */
+/** Every touched fence, found by direct tests, is among the candidates, which are in ascending order. */
 function assertComplete(
   index: FenceIndex,
   { nearby, slots, footprint }: { nearby: Nearby; slots: ReadonlySet<number>; footprint: Footprint },
@@ -172,7 +172,7 @@ function assertComplete(
   }
 }
 
-/** 1 mm per 100 m nearby, 1 % where hundreds of kilometers are at play. */
+/** 1 mm per 100 m nearby, and 1 % at hundreds of kilometers. */
 function agree(actual: number, expected: number, size: number): void {
   assert.ok(Number.isFinite(actual), `${actual} is not finite`);
   const share = size < 1000 && Math.abs(expected) < 2000 ? 1e-5 : 1e-2;

@@ -8,7 +8,7 @@ export function point(lon: number, lat: number, radiusMetres = 0): Footprint {
   return { lon, lat, radiusMetres, ring: undefined, reachMeters: radiusMetres };
 }
 
-/** A footprint with a ring around its position, its corners given in meters east and north. */
+/** A footprint with a ring around its position. Corners are in meters east and north. */
 export function shaped(lon: number, lat: number, corners: readonly (readonly [number, number])[]): Footprint {
   const ring = [...corners, corners[0] as readonly [number, number]].flatMap(([x, y]) => {
     const [dx, dy] = degrees(x, y, lat);
@@ -51,12 +51,12 @@ export function corners(west: number, south: number, east: number, north: number
   ];
 }
 
-/** Degrees of longitude and latitude for meters east and north. Around the poles longitudes get no wider than at 89.4°. */
+/** Converts meters east and north to degrees. Near the poles, longitudes get no wider than at 89.4°. */
 export function degrees(x: number, y: number, lat: number): [number, number] {
   return [x / metersPerLongitude(Math.min(89.4, Math.abs(lat))), y / metersPerLatitude(lat)];
 }
 
-/** Half a meter to thousands of kilometers, each order of magnitude as often. */
+/** Half a meter to thousands of kilometers, logarithmically distributed. */
 export const anySize = fc.double({ min: -0.3, max: 6.5, noNaN: true }).map((exponent) => 10 ** exponent);
 
 const somewhere = fc.record({
@@ -70,7 +70,7 @@ const somewhere = fc.record({
   ),
 });
 
-/** A place and a size that go together: everything about a test happens there. */
+/** A position and a matching size, around which everything in a test happens. */
 export interface Spot {
   readonly lon: number;
   readonly lat: number;
@@ -100,7 +100,7 @@ export function regionAt(spot: Spot): fc.Arbitrary<Region> {
   return fc.oneof(round, star, rectangle).filter(hasArea);
 }
 
-/** A point, a circle or a polygon near the spot, in reach of its regions more often than not. */
+/** A point, a circle or a polygon near the spot, usually in reach of its regions. */
 export function footprintAt(spot: Spot, far = 2): fc.Arbitrary<Footprint> {
   const at = fc.tuple(share, share).map(([x, y]) => {
     const { lon, lat } = moved(spot, x * far, y * far);
@@ -110,7 +110,7 @@ export function footprintAt(spot: Spot, far = 2): fc.Arbitrary<Footprint> {
   const round = fc
     .tuple(at, fc.double({ min: 0.001, max: 0.5, noNaN: true }))
     .map(([{ lon, lat }, scale]) => point(lon, lat, Math.min(50_000, spot.size * scale)));
-  // Around the poles no ring of longitudes and latitudes says what a square is.
+  // Near the poles, a ring of longitudes and latitudes does not describe a square.
   const ring = fc
     .tuple(at, fc.double({ min: 0.01, max: 0.5, noNaN: true }))
     .map(([{ lon, lat }, scale]) =>

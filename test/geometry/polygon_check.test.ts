@@ -4,7 +4,7 @@ import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 
 const { polygonProblem } = await openShapeChecks();
 
-/** Returns the problem of the polygon of one ring, given as `x y` separated by commas. */
+/** Returns the problem of the polygon with this ring, given as `x y` separated by commas. */
 function check(ring: string): string | undefined {
   const positions = ring.split(',').map((position) => position.trim().split(' ').map(Number));
   return polygonProblem({ type: 'Polygon', coordinates: [positions] }, 'geometry')?.toString();
@@ -19,7 +19,7 @@ describe('the check of a polygon in a plane', () => {
     ['a bow tie', '0 0, 400 400, 400 0, 0 400', `${INVALID} Self-intersection at [200, 200]`],
     ['a ring that touches itself', '0 0, 4 0, 4 4, 2 0, 0 4', `${INVALID} Ring Self-intersection at [2, 0]`],
   ] as const) {
-    it(`refuses ${what}`, () => assert.equal(check(ring), problem));
+    it(`rejects ${what}`, () => assert.equal(check(ring), problem));
   }
 
   for (const [what, ring] of [

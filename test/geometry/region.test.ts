@@ -155,7 +155,7 @@ describe('compileRegion', () => {
     });
   }
 
-  it('makes circles of points', () => {
+  it('creates circles from points', () => {
     const fence: Fence = { id: 'f', region: { type: 'Point', coordinates: [190, 50, 7] }, radius: 12 };
     assert.deepEqual(compileRegion(fence, undefined), { kind: 'circle', lon: -170, lat: 50, radiusMetres: 12 });
     const local: Fence = { ...fence, region: { type: 'Point', coordinates: [500_000, 5_500_000] } };
@@ -247,7 +247,7 @@ describe('compileRegion', () => {
     }
   });
 
-  it('bounds the points of huge regions and says how far they deviate', () => {
+  it('bounds the points of huge regions and returns their maximum deviation', () => {
     const far = 900_000;
     const region = compileRegion(
       polygonal([
@@ -266,7 +266,7 @@ describe('compileRegion', () => {
     assert.ok(region.slackMeters > 2e-4 && region.slackMeters < 0.1, `${region.slackMeters} m of slack`);
   });
 
-  it('takes mirrored planes and planes over the antimeridian and the pole', async () => {
+  it('accepts mirrored planes and planes across the antimeridian and the pole', async () => {
     const index = await openFenceIndex();
     const square: Rings = [
       [

@@ -86,7 +86,7 @@ describe('normalizeFence', () => {
       ],
     ],
     [
-      'drops duplicates and keeps z with its point',
+      'drops duplicates and preserves z with its point',
       [
         [
           [0, 0, 5],
@@ -126,7 +126,7 @@ describe('normalizeFence', () => {
       ],
     ],
     [
-      'does not fail on what is no polygon',
+      'does not fail on an invalid polygon',
       [
         [
           [1, 1],
@@ -139,7 +139,7 @@ describe('normalizeFence', () => {
   ];
   for (const [name, given, expected] of rows) it(name, () => assert.deepEqual(normal(fenceOf(given)), expected));
 
-  it('takes the coordinates of other systems as they are', () => {
+  it('leaves coordinates of other systems unchanged', () => {
     const wide = [
       [
         [0, 0],
@@ -155,7 +155,7 @@ describe('normalizeFence', () => {
     }
   });
 
-  it('returns a fence in normal form, and a round one, unchanged', () => {
+  it('returns a normalized fence, and a circular one, unchanged', () => {
     const fences: Fence[] = [
       fenceOf([
         [
@@ -176,7 +176,7 @@ describe('normalizeFence', () => {
     for (const fence of fences) assert.equal(normalizeFence(fence), fence);
   });
 
-  it('has nothing left to do the second time, and leaves its argument alone', () => {
+  it('is idempotent, and does not modify its argument', () => {
     const position = fc.tuple(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -3, max: 3 }));
     const rings = fc.array(fc.array(position, { minLength: 3, maxLength: 8 }), { minLength: 1, maxLength: 3 });
     fc.assert(

@@ -179,7 +179,7 @@ describe('the region check', () => {
       'entry_tolerance: must not be set for a region with holes, found 0.5',
     ],
   ];
-  for (const [name, fence, reason] of refused) it(`refuses ${name}`, () => assert.equal(String(check(fence)), reason));
+  for (const [name, fence, reason] of refused) it(`rejects ${name}`, () => assert.equal(String(check(fence)), reason));
 
   const accepted: readonly [name: string, fence: Fence][] = [
     ['a circle', round([8, 50, 3], { radius: 0.1 })],

@@ -19,12 +19,12 @@ function check(value: unknown, more: { at?: string; providerId?: string } = {}) 
   return checkLocation(value, { at: '', receivedMs: RECEIVED_MS, zone: zone as never, knownId, ...more });
 }
 
-/** A UUID is known in capitals. */
+/** A UUID that exists in upper case. */
 function knownId(id: string): string {
   return id.toUpperCase();
 }
 
-/** The location as it will be served, as far as ingest knows it. */
+/** The location in its published form, as far as ingest determines it. */
 function served({ text, coordinates, crs }: AcceptedLocation): unknown {
   return { ...JSON.parse(`{${text}}`), position: { type: 'Point', coordinates }, crs };
 }
@@ -35,7 +35,7 @@ function accepted(more: object, options: { providerId?: string } = {}) {
   return checked;
 }
 
-describe('checkLocation refuses, and names field and value of', () => {
+describe('checkLocation rejects, and names field and value of', () => {
   for (const row of BAD_LOCATIONS) {
     test(titleOf(row), () => {
       const found = check(JSON.parse(badText(row)), { at: 'locations[3]' });
@@ -48,25 +48,25 @@ describe('checkLocation refuses, and names field and value of', () => {
 });
 
 describe('checkLocation', () => {
-  test('takes provider, source and crs as they are', () => {
+  test('returns provider, source and crs unchanged', () => {
     const { location, generatedMs } = accepted({});
     assert.deepEqual(served(location), GOOD);
     assert.equal(generatedMs, RECEIVED_MS);
   });
 
   for (const unset of [undefined, null, '']) {
-    test(`fills in a provider that is ${JSON.stringify(unset)} from the path, and the source from the provider`, () => {
+    test(`takes a provider that is ${JSON.stringify(unset)} from the path, and the source from the provider`, () => {
       const { location } = accepted({ provider_id: unset, source: unset }, { providerId: 'tag' });
       assert.equal(location.provider_id, 'tag');
       assert.equal(location.source, 'tag');
     });
 
-    test(`takes a crs that is ${JSON.stringify(unset)} for local`, () => {
+    test(`treats a crs that is ${JSON.stringify(unset)} as local`, () => {
       assert.equal(accepted({ crs: unset, source: HALL.id, position: point(5, 5) }).location.crs, 'local');
     });
   }
 
-  test('takes all members that a location may have, texts and properties with any characters', () => {
+  test('accepts all members of a location, with any characters in strings and properties', () => {
     const numbers = { accuracy: 0, floor: -1.5, true_heading: 1e21, magnetic_heading: 5e-324, heading_accuracy: 2 };
     const times = { timestamp_generated: '2026-03-01T11:00:00Z', timestamp_sent: '2026-03-01T12:00:00.123456+01:00' };
     const texts = { provider_id: 'a"\\\u2028', source: 'é😀', elevation_ref: 'wgs84' };
@@ -83,7 +83,7 @@ describe('checkLocation', () => {
     assert.ok(location.text.includes(`"provider_id":"${id.toUpperCase()}"`), location.text);
   });
 
-  test('refuses a provider that is not the one of the path', () => {
+  test('rejects a provider that differs from the one in the path', () => {
     const message = check(GOOD_LOCATION, { providerId: 'tag' });
     assert.equal(String(message), 'provider_id: must be "tag" as in the path, found "bad-input"');
   });
@@ -94,7 +94,7 @@ describe('checkLocation', () => {
     });
   }
 
-  test('takes positions on the bounds of longitude and latitude', () => {
+  test('accepts positions on the bounds of longitude and latitude', () => {
     for (const [x, y] of [
       [180, 90],
       [-180, -90],
@@ -103,30 +103,30 @@ describe('checkLocation', () => {
   });
 
   for (const crs of ['EPSG:32601', 'EPSG:32660', 'EPSG:32701', 'EPSG:32760', 'EPSG:32661', 'EPSG:32761']) {
-    test(`takes ${crs}`, () => {
+    test(`accepts ${crs}`, () => {
       assert.equal(accepted({ crs, position: point(500_000, 5_000_000) }).location.crs, crs);
     });
   }
 
-  test('reads the time, the start of 1970 included', () => {
+  test('parses the time, including the start of 1970', () => {
     assert.equal(accepted({ timestamp_generated: '1970-01-01T00:00:00Z' }).generatedMs, 0);
     assert.equal(accepted({ timestamp_generated: '2026-03-01T13:00:00.5+01:00' }).generatedMs, RECEIVED_MS + 500);
   });
 
-  test('takes null for what may be left out, and leaves it out', () => {
+  test('accepts null for optional members, and omits them', () => {
     const names = ['trackables', 'timestamp_generated', 'timestamp_sent', 'associated', 'accuracy', 'floor', 'speed'];
     const more = ['course', 'true_heading', 'magnetic_heading', 'heading_accuracy', 'elevation_ref', 'properties'];
     const nulls = Object.fromEntries([...names, ...more].map((name) => [name, null]));
     assert.deepEqual(served(accepted(nulls).location), GOOD);
   });
 
-  test('drops unknown members and trackables, and keeps properties as they are', () => {
+  test('drops unknown members and trackables, and preserves properties', () => {
     const properties = { a: [1, { b: null }], constructor: 'x' };
     const { location } = accepted({ properties, trackables: ['x'], colour: 'red', toString: 1 });
     assert.deepEqual(served(location), { ...GOOD, properties });
   });
 
-  test('refuses properties that are nested too deeply to be handed on', () => {
+  test('rejects properties that are nested too deeply to be passed on', () => {
     const nested = (levels: number) => JSON.parse(`{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`);
     accepted({ properties: nested(200) });
     for (const levels of [201, 100_000]) {
@@ -135,7 +135,7 @@ describe('checkLocation', () => {
     }
   });
 
-  test('does not take members from a __proto__', () => {
+  test('takes no members from a __proto__', () => {
     const hidden = JSON.parse(`{"__proto__":${JSON.stringify(GOOD_LOCATION)}}`);
     assert.match(String(check(hidden)), /^(position|provider_type): is required, but is missing$/);
   });

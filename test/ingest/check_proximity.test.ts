@@ -47,7 +47,7 @@ const BAD: readonly (readonly [name: string, value: unknown, message: string])[]
   ['no provider_type', { ...GOOD, provider_type: undefined }, 'proximities[2].provider_type: '],
   ['an unknown provider_type', { ...GOOD, provider_type: 'x' }, 'proximities[2].provider_type: must be one of '],
   [
-    'a provider_type that knows where it is',
+    'a provider_type that determines its own position',
     { ...GOOD, provider_type: 'uwb' },
     'proximities[2].provider_type: must be one of rfid, ibeacon, ble-aoa, ble-mesh, virtual, unknown, found "uwb"',
   ],
@@ -74,7 +74,7 @@ const BAD: readonly (readonly [name: string, value: unknown, message: string])[]
 
 describe('checkProximity', () => {
   for (const [name, value, message] of BAD) {
-    test(`refuses ${name}`, () => {
+    test(`rejects ${name}`, () => {
       const found = check(value);
       assert.equal(String(found).slice(0, message.length), message);
     });
@@ -89,7 +89,7 @@ describe('checkProximity', () => {
     });
   }
 
-  test('fills in the provider of the path', () => {
+  test('takes the provider from the path', () => {
     const found = check({ ...GOOD, provider_id: null }, 'badge');
     assert.ok(!(found instanceof Problem), String(found));
     assert.equal(found.proximity.provider_id, 'badge');

@@ -11,7 +11,7 @@ import { GOOD_LOCATION, READER } from '../scenarios/bad_locations.ts';
 const LIST = { root: 'locations' };
 const PROXIMITY = { source: 'reader', provider_type: 'rfid', provider_id: 'card' };
 
-/** An Ingest on a table: everything that it hands on is collected. */
+/** An isolated Ingest whose output is collected. */
 function openIngest(more: { room?: number; kept?: () => Promise<void> | undefined } = {}) {
   const zones = new ZoneTable();
   zones.set(READER.id, { ...READER, radius: 3, floor: 2, position: { type: 'Point', coordinates: [9, 50] } });
@@ -37,14 +37,14 @@ function openIngest(more: { room?: number; kept?: () => Promise<void> | undefine
 }
 
 describe('Ingest', () => {
-  test('makes sure of the provider before it hands on a location', () => {
+  test('ensures that the provider exists before it submits a location', () => {
     const { ingest, reported } = openIngest();
     const timed = { ...GOOD_LOCATION, timestamp_generated: '1970-01-01T00:00:00.5Z' };
     assert.equal(ingest.locations([timed], LIST), undefined);
     assert.deepEqual(reported, ['provider bad-input uwb', 'location bad-input 500 1000']);
   });
 
-  test('takes all locations of a list or none, and names the bad one by its index', () => {
+  test('accepts all locations of a list or none, and names the invalid one by its index', () => {
     const { ingest, reported } = openIngest();
     const values = [GOOD_LOCATION, GOOD_LOCATION, { ...GOOD_LOCATION, floor: 'top' }];
     assert.throws(
@@ -55,7 +55,7 @@ describe('Ingest', () => {
     assert.deepEqual(ingest.counts, { received: 3, rejected: 3 });
   });
 
-  test('takes each location that it can, and names every bad one by its index', () => {
+  test('accepts each valid location, and names every invalid one by its index', () => {
     const { ingest, reported } = openIngest();
     const values = [{ ...GOOD_LOCATION, floor: 'top' }, GOOD_LOCATION, null];
     const { problems } = ingest.locationsEach(values);
@@ -67,7 +67,7 @@ describe('Ingest', () => {
     assert.deepEqual(ingest.counts, { received: 3, rejected: 2 });
   });
 
-  test('takes nothing when there is no room for all, and says so', () => {
+  test('accepts nothing if there is no room for all, and reports that', () => {
     const { ingest, reported } = openIngest({ room: 1 });
     const unavailable = (error: unknown) => error instanceof HubError && error.status === 503;
     assert.throws(() => ingest.locations([GOOD_LOCATION, GOOD_LOCATION], LIST), unavailable);
@@ -78,7 +78,7 @@ describe('Ingest', () => {
     assert.deepEqual(ingest.counts, { received: 8, rejected: 8 });
   });
 
-  test('waits until locations are kept, and hands on that they could not be', async () => {
+  test('waits until locations are stored, and reports a failure', async () => {
     const failing = { kept: () => Promise.reject(errorWith('HUB_UNAVAILABLE', 'The disk is full')) };
     const { ingest } = openIngest(failing);
     await assert.rejects(ingest.locations([GOOD_LOCATION], LIST) ?? Promise.resolve(), /The disk is full/);
@@ -106,7 +106,7 @@ describe('Ingest', () => {
     assert.deepEqual(reported, []);
   });
 
-  test('counts every value once, whatever it is', () => {
+  test('counts every value once', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constant(GOOD_LOCATION), fc.jsonValue())), (values) => {
         const { ingest, locations } = openIngest();

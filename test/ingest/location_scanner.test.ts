@@ -11,7 +11,7 @@ import { wildBody, wildLocation } from './wild_locations.ts';
 const CASES = 100_000;
 const FLIGHTS = new URL('../../../shared/data/opensky-germany/locations.ndjson', import.meta.url);
 
-test('The scanner is what its source compiles to', async () => {
+test('The scanner is the compiled form of its source', async () => {
   const folder = fileURLToPath(new URL('../../wasm/location_scanner/', import.meta.url));
   const written = new Map<string, Uint8Array>();
   const { error, stderr } = await asc.main(['--config', `${folder}asconfig.json`, '--baseDir', folder], {
@@ -23,21 +23,21 @@ test('The scanner is what its source compiles to', async () => {
   assert.ok(isSame, 'wasm/location_scanner/scanner.wasm is stale: npm run build:wasm');
 });
 
-test('The scanner makes the records of ordinary bodies', () => {
+test('The scanner creates the records of ordinary bodies', () => {
   const comparison = new Comparison();
   const bodies = new Bodies({ providers: 1000, sideMetres: 3000 });
   for (let i = 0; i < 50; i++) comparison.list(Uint8Array.from(bodies.next()));
   assert.equal(comparison.taken, 50);
 });
 
-test('The scanner makes the records of recorded flights', { skip: !existsSync(FLIGHTS) && 'no recording' }, () => {
+test('The scanner creates the records of recorded flights', { skip: !existsSync(FLIGHTS) && 'no recording' }, () => {
   const comparison = new Comparison();
   const lines = readFileSync(FLIGHTS, 'utf8').split('\n').filter(Boolean);
   for (let i = 0; i < lines.length; i += 100) comparison.list(Buffer.from(`[${lines.slice(i, i + 100).join(',')}]`));
   assert.equal(comparison.taken, Math.ceil(lines.length / 100));
 });
 
-test('The scanner makes the record of one location of any provider that a path names', () => {
+test('The scanner creates the record of one location of any provider in a path', () => {
   const comparison = new Comparison();
   const ids = ['tag-1', 'ä', 'a"b', '😀', 'tag-1', 'x'.repeat(1024), 'x'.repeat(1025), 'tag-2', '\u0001', 'ü'];
   for (let seed = 1; seed <= 5000; seed++) {
@@ -49,7 +49,7 @@ test('The scanner makes the record of one location of any provider that a path n
   assert.ok(comparison.taken > 1000, `${comparison.taken} of ${comparison.accepted}`);
 });
 
-test('Names that are made up to have the same hash cost a bounded search', () => {
+test('Names with a forged hash collision cost a bounded search', () => {
   const { scanner } = new Comparison();
   const ids = collidingIds(1000);
   let taken = 0;
@@ -73,7 +73,7 @@ function bodyOf(id: string): Buffer {
   return Buffer.from(JSON.stringify([{ ...location, timestamp_generated: '2026-01-01T00:00:00Z' }]));
 }
 
-/** Ids of eight characters: the first four are any, the others take what the hash has become to the same value. */
+/** Ids of eight characters: the first four are arbitrary, and the others force the hash to one value. */
 function collidingIds(count: number): string[] {
   const [BASIS, PRIME, SAME] = [0x811c9dc5 ^ 8, 0x01000193, 0x2a2a2a2a];
   const ids: string[] = [];
@@ -89,7 +89,7 @@ function collidingIds(count: number): string[] {
   return ids;
 }
 
-test('What the scanner takes of wild bodies is what the parser and the checks make of them', (t) => {
+test('For random bodies, the scanner accepts only what parser and checks accept, with the same result', (t) => {
   const comparison = new Comparison();
   for (let seed = 1; seed <= CASES; seed++) comparison.list(wildBody(diceOf(seed)));
   const { accepted, taken } = comparison;

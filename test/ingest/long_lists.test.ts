@@ -7,7 +7,7 @@ import { GOOD_LOCATION } from '../scenarios/bad_locations.ts';
 const LIST = { root: 'locations' };
 const BAD = { ...GOOD_LOCATION, floor: 'top' };
 
-/** An Ingest whose clock ticks with each turn of the event loop, and a limited capacity. */
+/** An Ingest whose clock advances with each turn of the event loop, and a limited capacity. */
 function openIngest({ room = Number.POSITIVE_INFINITY } = {}) {
   let nowMs = 1000;
   const reported: { readonly id: string; readonly receivedMs: number }[] = [];
@@ -34,7 +34,7 @@ const listOf = (count: number, name = 'p') =>
 const unavailable = (error: unknown) => error instanceof HubError && error.status === 503;
 
 describe('A long list', () => {
-  test('is taken whole, in its order, each part as received when it is passed on', async (t) => {
+  test('is accepted as a whole, in order, each part as received when it is passed on', async (t) => {
     const { ingest, reported, stop } = openIngest();
     t.after(stop);
     await ingest.locations(listOf(4500), LIST);
@@ -64,7 +64,7 @@ describe('A long list', () => {
     );
   });
 
-  test('of a message is taken but for the bad ones', async (t) => {
+  test('of a message is accepted except for the invalid ones', async (t) => {
     const { ingest, reported, stop } = openIngest();
     t.after(stop);
     const { problems } = await ingest.publishedLocations([...listOf(2000), BAD, ...listOf(500, 'q')]);
@@ -78,7 +78,7 @@ describe('A long list', () => {
     t.after(stop);
     const long = ingest.locations(listOf(3000), LIST);
     while (reported.length === 0) await new Promise(setImmediate);
-    // A thousand are passed on, and two thousand have been promised their room.
+    // A thousand are passed on, and room is reserved for two thousand.
     ingest.locations(listOf(900, 'other'), LIST);
     assert.throws(() => ingest.locations(listOf(900, 'more'), LIST), unavailable);
     await long;
@@ -86,7 +86,7 @@ describe('A long list', () => {
     assert.ok(reported.findIndex(({ id }) => id === 'other0') < 3000, 'others are passed on in between');
   });
 
-  test('is refused where there is no room for all of it', async (t) => {
+  test('is rejected if there is no room for all of it', async (t) => {
     const { ingest, reported, stop } = openIngest({ room: 2000 });
     t.after(stop);
     await assert.rejects(ingest.locations(listOf(2001), LIST) ?? assert.fail(), unavailable);

@@ -27,7 +27,7 @@ function openIngest(room = Number.POSITIVE_INFINITY) {
   return { ingest, arrived, reasons: () => Object.fromEntries(ingest.rejections()) };
 }
 
-describe('Ingest counts what it rejects', () => {
+describe('Ingest counts rejections', () => {
   const rows: readonly (readonly [reason: string, value: unknown])[] = [
     ['position', { ...GOOD, position: { type: 'Point', coordinates: [200, 0] } }],
     ['position', { ...GOOD, position: undefined }],
@@ -59,7 +59,7 @@ describe('Ingest counts what it rejects', () => {
     assert.deepEqual(reasons(), { full: 5 });
   });
 
-  test('under reasons whose sum is all that was rejected, and whose number is bounded', () => {
+  test('under reasons whose sum is the total, and whose number is bounded', () => {
     const { ingest } = openIngest();
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constant(GOOD_LOCATION), fc.jsonValue())), fc.boolean(), (values, each) => {
@@ -67,7 +67,7 @@ describe('Ingest counts what it rejects', () => {
           if (each) ingest.locationsEach(values);
           else ingest.locations(values, LIST);
         } catch {
-          // Refused as a whole.
+          // Rejected as a whole.
         }
         const sum = [...ingest.rejections().values()].reduce((total, count) => total + count, 0);
         assert.equal(sum, ingest.counts.rejected);
@@ -79,7 +79,7 @@ describe('Ingest counts what it rejects', () => {
 });
 
 describe('Ingest reports each accepted location', () => {
-  test('on which way it came', () => {
+  test('with its way into the hub', () => {
     const { ingest, arrived } = openIngest();
     ingest.locations([GOOD_LOCATION], LIST);
     ingest.locations([GOOD_LOCATION], { ...LIST, via: 'cisco' });
@@ -89,7 +89,7 @@ describe('Ingest reports each accepted location', () => {
     assert.deepEqual(ways, ['rest', 'cisco', 'ws', 'iso-24730']);
   });
 
-  test('once for a proximity, which is counted besides', () => {
+  test('once for a proximity, which is also counted separately', () => {
     const { ingest, arrived } = openIngest();
     const proximity = { source: READER.id, provider_type: 'rfid', provider_id: 'card' };
     ingest.proximities([proximity], { root: 'proximities' });

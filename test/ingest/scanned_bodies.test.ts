@@ -30,10 +30,10 @@ interface Scene {
   readonly isWaiting?: (id: string) => boolean;
 }
 
-/** One for all: each has memory of its own. */
+/** One for all tests: each instance allocates its own memory. */
 const scanner = new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 });
 
-/** An Ingest that tells, in words, what it does. */
+/** An Ingest that records its actions as strings. */
 function openIngest({
   capacity = Number.POSITIVE_INFINITY,
   isMoving = false,
@@ -88,7 +88,7 @@ function shownScanned({ records, start, end, receivedMs, nameOf }: ScannedBody):
   return shown;
 }
 
-/** The providers of a body may be seen to before any of its locations is passed on. */
+/** The providers of a body may be ensured before any of its locations is passed on. */
 function ordered(reported: readonly string[]): string[] {
   const ofKind = (kind: string) => reported.filter((line) => line.startsWith(kind));
   const found = [...ofKind('provider'), ...ofKind('location')];
@@ -132,14 +132,14 @@ const bodyOf = (...ids: string[]): Buffer =>
   );
 
 describe('The locations of a body', () => {
-  test('are taken, and counted, alike by scanner and parser, whatever the body is', () => {
+  test('are accepted, and counted, equally by scanner and parser, for any body', () => {
     for (let seed = 1; seed < 3000; seed++) {
       const body = wildBody(diceOf(seed));
       assert.deepEqual(outcomeOf(scannedOr(body)), outcomeOf(parsed(body)), Buffer.from(body).toString());
     }
   });
 
-  test('may be one, of the provider that a path names', () => {
+  test('may be a single one of the provider in a path', () => {
     let taken = 0;
     for (let seed = 1; seed < 3000; seed++) {
       const dice = diceOf(seed);
@@ -158,7 +158,7 @@ describe('The locations of a body', () => {
     assert.ok(taken > 300, `${taken}`);
   });
 
-  test('come in a message of a WebSocket as well, whatever else is in it', () => {
+  test('may be in a WebSocket message with any other members', () => {
     let [taken, both] = [0, 0];
     for (let seed = 1; seed < 3000; seed++) {
       const dice = diceOf(seed);
@@ -181,7 +181,7 @@ describe('The locations of a body', () => {
     assert.ok(taken > 300 && taken > both / 2, `${taken} of ${both}`);
   });
 
-  test('are refused together when the shards are full', () => {
+  test('are rejected together when the shards are full', () => {
     const { reported, error, counts, rejections } = outcomeOf(
       (ingest) => ingest.body(lend(bodyOf('a', 'b', 'c')), {}),
       {
@@ -195,7 +195,7 @@ describe('The locations of a body', () => {
     );
   });
 
-  test('are for the parser while objects move, and when a provider is called by its UUID in another case', () => {
+  test('are parsed while objects migrate, and if a provider is named by its UUID in another case', () => {
     const { ingest } = openIngest({ isMoving: true });
     assert.equal(ingest.body(lend(bodyOf('a')), {}), UNUSUAL);
     const knownId = (id: string) => id.toLowerCase();
@@ -206,7 +206,7 @@ describe('The locations of a body', () => {
     assert.equal(other.reported.length, 4);
   });
 
-  test('ask for a provider that is kept once, and again when one has gone', () => {
+  test('ask once for a provider that is stored, and again after a deletion', () => {
     let gone = 0;
     const waiting = new Set<string>();
     const { ingest, reported } = openIngest({ providersChanged: () => gone, isWaiting: (id) => waiting.has(id) });
@@ -220,7 +220,7 @@ describe('The locations of a body', () => {
     waiting.add('a');
     send('a', 'b');
     send('a', 'b');
-    assert.deepEqual(asked(), ['provider a uwb', 'provider b uwb', 'provider a uwb'], 'a is not kept yet');
+    assert.deepEqual(asked(), ['provider a uwb', 'provider b uwb', 'provider a uwb'], 'a is not stored yet');
     waiting.clear();
     send('a');
     send('a');
@@ -252,7 +252,7 @@ describe('The locations of a body', () => {
 });
 
 describe('The locations of a long body', () => {
-  /** Returns the result, read in pieces of `pieceBytes`; without it, parsed as a whole. */
+  /** Returns the result, parsed in chunks of `pieceBytes`; without it, as a whole. */
   async function outcomeOfLong(body: Uint8Array, { pieceBytes, ...scene }: Scene) {
     const { ingest, reported } = openIngest({ ...scene, ...(pieceBytes && { pieceBytes }) });
     const whole = async () => {
@@ -277,7 +277,7 @@ describe('The locations of a long body', () => {
   const LIST = { root: 'locations' };
   const turns = new TaskScheduler();
 
-  test('are taken, refused, and counted, as those of a short one, whatever the pieces are', async (t) => {
+  test('are accepted, rejected, and counted, as those of a short one, for any chunk size', async (t) => {
     const seen = { taken: 0, refused: 0, noJson: 0 };
     for (let seed = 1; seed <= 1500; seed++) {
       const dice = diceOf(seed);
@@ -295,7 +295,7 @@ describe('The locations of a long body', () => {
     assert.ok(Math.min(...Object.values(seen)) > 100, JSON.stringify(seen));
   });
 
-  test('may be none, or no list, or too long for a piece', async () => {
+  test('may be empty, not a list, or too long for a chunk', async () => {
     for (const body of [
       '[]',
       ' [ \n] ',
@@ -326,7 +326,7 @@ describe('The locations of a long body', () => {
     assert.deepEqual([reported, ingest.counts], [[], { received: 0, rejected: 0 }]);
   });
 
-  test('are checked before one of them is taken, and take their turns', async () => {
+  test('are checked before any is accepted, and yield in between', async () => {
     const { ingest, reported } = openIngest({ pieceBytes: 300 });
     const ids = Array.from({ length: 100 }, (_, n) => `p${n}`);
     const reading = ingest.longBody(bodyOf(...ids), LIST);
@@ -335,7 +335,7 @@ describe('The locations of a long body', () => {
       await new Promise(setImmediate);
       turnsTaken++;
     }
-    assert.ok(turnsTaken > 30, `${turnsTaken} turns before the first was taken`);
+    assert.ok(turnsTaken > 30, `${turnsTaken} turns before the first was accepted`);
     assert.ok(reported.length < 30, `${reported.length} at once`);
     await reading;
     assert.deepEqual(
@@ -345,7 +345,7 @@ describe('The locations of a long body', () => {
   });
 });
 
-/** A list of some locations, most of them good. */
+/** A list of some locations, most of them valid. */
 function longBody(dice: Dice): Uint8Array {
   const good = () =>
     JSON.stringify(JSON.parse(bodyOf(`tag ${dice(30)}`).toString())[0], undefined, dice(4) === 0 ? 1 : 0);
@@ -353,12 +353,12 @@ function longBody(dice: Dice): Uint8Array {
   const items = Array.from({ length: 1 + dice(20) }, () => (dice(20) < wild ? wildLocation(dice) : good()));
   const body = Buffer.from(`[${items.join(',')}]`);
   if (dice(4) > 0) return body;
-  // Something of it is left out.
+  // A part of it is omitted.
   const at = dice(body.length);
   return Buffer.concat([body.subarray(0, at), body.subarray(at + 1 + dice(3))]);
 }
 
-/** A message that publishes locations, more or less. */
+/** A message that publishes locations, with random defects. */
 function wildMessage(dice: Dice): Uint8Array {
   const list = Buffer.from(wildBody(dice)).toString('latin1');
   const members = [
@@ -389,7 +389,7 @@ function publishedOf(frame: Uint8Array): readonly unknown[] | undefined {
   return openIngest().ingest.locationsEach(payload).problems.length === 0 ? payload : undefined;
 }
 
-test('Names are learnt once, and forgotten together', () => {
+test('Names are cached once, and dropped together', () => {
   const texts = ['a', UUID, 'b'];
   const table = {
     nameCount: 2,

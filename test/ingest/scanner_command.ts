@@ -4,8 +4,8 @@ import { Comparison } from './scanner_compared.ts';
 import { wildBody } from './wild_locations.ts';
 
 /**
- * `npm run fuzz:scanner -- --count 5000000 --seed 1`: compares what the scanner makes of wild bodies with what the parser
- * and the checks make of them. Ends with an error that shows the first body over which they differ.
+ * `npm run fuzz:scanner -- --count 5000000 --seed 1`: compares the results of the scanner for random bodies with those
+ * of the parser and the checks. Fails with the first body for which they differ.
  */
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '5000000' }, seed: { type: 'string', default: '1000000' } },

@@ -10,22 +10,22 @@ const RECEIVED_MS = 1_800_000_000_000;
 const EXPECTED = { at: '', receivedMs: RECEIVED_MS, zone: () => undefined, knownId: (id: string) => id };
 const BOUNDS = { nameBytes: 1024, propertiesBytes: 64 * 1024 };
 const [SIZE, NAMES, FLAGS, NUMBERS] = [0, 8, 13, 16] as const;
-/** Whether id and text are ASCII: the scanner says so only where all of a location is. */
+/** Whether id and string are ASCII. The scanner reports this only if all of a location is. */
 const ASCII = 16 | 32;
 
 /** Compares the scanner with the parser and the checks. */
 export class Comparison {
   readonly scanner = new LocationScanner(BOUNDS);
-  /** Bodies that the hub accepts, and those of them that the scanner takes. */
+  /** Bodies that the hub accepts, and those of them that the scanner accepts. */
   accepted = 0;
   taken = 0;
 
-  /** Throws unless the scanner leaves the list to the parser, or makes the same records of it. */
+  /** Throws unless the scanner leaves the list to the parser, or creates the same records from it. */
   list(body: Uint8Array): void {
     this.#compare(body, recordsOf(body), this.scanner.list(body, RECEIVED_MS));
   }
 
-  /** The same for one location, of a provider that a path names. */
+  /** Like `list`, for one location of a provider in a path. */
   one(body: Uint8Array, providerId: string): void {
     this.#compare(body, recordsOf(body, providerId), this.scanner.one(body, RECEIVED_MS, providerId));
   }
@@ -65,7 +65,7 @@ export class Comparison {
   }
 }
 
-/** The records of a list, or of one location, as the hub makes them without the scanner; undefined where it refuses it. */
+/** Records of a list, or of one location, as the hub creates them without the scanner; undefined if it rejects it. */
 function recordsOf(body: Uint8Array, providerId?: string) {
   let values: unknown;
   try {

@@ -116,7 +116,10 @@ const OPTIONAL = [
   ...['heading_accuracy', 'speed', 'course', 'properties', 'trackables'],
 ] as const;
 
-/** Bytes that no text has in UTF-8: overlong, surrogates, beyond the last character, alone, cut; and two that some has. */
+/**
+ * Bytes that are invalid in UTF-8: overlong, surrogates, beyond the last character, isolated, truncated; and two valid
+ * ones.
+ */
 const NO_UTF8 = [
   ...[
     [0xc0, 0x80],
@@ -137,7 +140,7 @@ const NO_UTF8 = [
   ...[[0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xc3], [0xed, 0x9f, 0xbf], [0xf4, 0x8f, 0xbf, 0xbf]],
 ];
 
-/** The bytes of a body: a list of some locations. */
+/** Bytes of a body: a list of some locations. */
 export function wildBody(dice: Dice): Uint8Array {
   const items = Array.from({ length: dice(3) }, () => wildLocation(dice) + blank(dice));
   const end = dice(12) === 0 ? one(dice, ['x', ']', '\0', ',']) : blank(dice);
@@ -145,7 +148,7 @@ export function wildBody(dice: Dice): Uint8Array {
   return dice(3) === 0 ? mutated(dice, body) : body;
 }
 
-/** The text of a location, more or less. */
+/** JSON of a location, with random defects. */
 export function wildLocation(dice: Dice): string {
   const members = new Map(Object.entries(GOOD).map(([name, value]) => [name, value(dice)]));
   for (let more = dice(6); more > 0; more--) {

@@ -10,7 +10,7 @@ import { openTestHub } from '../support/running_hub.ts';
 const { KEYCLOAK_ISSUER: issuer } = process.env;
 const skip = issuer === undefined && 'it needs a running Keycloak: npm run keycloak';
 
-test('Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say', {
+test('Tokens of Keycloak are accepted over REST and WebSocket, according to the realm and permissions.yaml', {
   skip,
 }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'hub-keycloak-'));

@@ -9,11 +9,11 @@ const OUTPUT = join(import.meta.dirname, '../../test-output');
 const HOME = join(OUTPUT, `keycloak-${VERSION}`);
 const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack';
 
-/** For a machine on which all other tests run at the same time. */
+/** Long enough for a machine on which all other tests run at the same time. */
 const DOWNLOAD_MS = 600_000;
 const START_MS = 600_000;
 
-/** Why Keycloak cannot be had here; undefined when it is there. Downloads it once, through Maven. */
+/** Reason why Keycloak is unavailable; undefined if it is available. Downloads it once, through Maven. */
 export function whyNoKeycloak(): string | undefined {
   if (!runs('java', ['-version'])) return 'there is no Java';
   if (existsSync(join(HOME, 'bin/kc.sh'))) return undefined;
@@ -40,12 +40,12 @@ export function whyNoKeycloak(): string | undefined {
 export interface Keycloak {
   /** Address of the realm. */
   readonly issuer: string;
-  /** Resolves with its exit code when it ends. */
+  /** Resolves with its exit code. */
   readonly ended: Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** Starts Keycloak with the realm of this folder on a free port, and waits until it answers. */
+/** Starts Keycloak with the realm of this folder on a free port, and waits until it responds. */
 export async function startKeycloak(): Promise<Keycloak> {
   rmSync(join(HOME, 'data'), { recursive: true, force: true });
   mkdirSync(join(HOME, 'data/import'), { recursive: true });
@@ -55,7 +55,7 @@ export async function startKeycloak(): Promise<Keycloak> {
   const child = spawn(join(HOME, 'bin/kc.sh'), options, {
     env: { ...process.env, JAVA_OPTS_KC_HEAP: '-Xms64m -Xmx512m' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // kc.sh may leave Java behind when it is ended alone.
+    // kc.sh may leave Java running when it is killed alone.
     detached: true,
   });
   let printed = '';
@@ -99,13 +99,13 @@ async function answering(url: string, ended: Promise<unknown>): Promise<void> {
   throw new Error(isOver ? 'it ended' : `it did not answer within ${START_MS / 1000} s`);
 }
 
-/** Ends the process and those that it has started. */
+/** Kills the process and its descendants. */
 function end({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGTERM');
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }
 

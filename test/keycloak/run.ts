@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { startKeycloak, whyNoKeycloak } from './keycloak.ts';
 
 /**
- * Starts a real Keycloak and runs the tests of this folder against it; with --stay it is left running until Ctrl-C. Where
- * it cannot be had, says why and succeeds.
+ * Starts a real Keycloak and runs the tests of this folder against it. With --stay it keeps running until Ctrl-C.
+ * Without Keycloak, it prints the reason and succeeds.
  */
 async function main(): Promise<number> {
   const missing = whyNoKeycloak();

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Lane, type LaneOptions, type BatchGate } from '../../src/lane/lane.ts';
 
-/** A worker on a table: each run waits until the test ends it. */
+/** An isolated worker: each run waits until the test completes it. */
 class Table {
   readonly batches: (readonly number[])[] = [];
   readonly outcomes: (readonly number[])[] = [];
-  /** At each outcome: how many batches had begun, and the first item that was not done. */
+  /** At each outcome: the number of batches started, and the first item that was not done. */
   readonly seen: { readonly batches: number; readonly first: number | undefined }[] = [];
   readonly failures: { readonly message: string; readonly lost: readonly number[] }[] = [];
   /** Work of the outcomes of the next batches. */
@@ -66,7 +66,7 @@ class Table {
   }
 }
 
-/** A pace that holds small batches. */
+/** A pace that delays small batches. */
 function paceOf(released: () => Promise<void>): BatchGate {
   return {
     isDue: (isSmall) => isSmall,
@@ -76,12 +76,12 @@ function paceOf(released: () => Promise<void>): BatchGate {
   };
 }
 
-/** Lets everything happen that waits for nothing. */
+/** Runs everything that is not waiting. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** How a promise is settled, as soon as it is. */
+/** Result of a promise, once it is settled. */
 function watch(promise: Promise<void>): { state: string } {
   const watched = { state: 'open' };
   promise.then(
@@ -95,7 +95,7 @@ function watch(promise: Promise<void>): { state: string } {
   return watched;
 }
 
-test('Lane runs what one turn has pushed as one batch, and what arrives meanwhile as the next', async () => {
+test('Lane runs the items of one turn as one batch, and later ones as the next', async () => {
   const table = new Table();
   await table.push(1, 2, 3);
   await table.push(4);
@@ -121,7 +121,7 @@ test('Lane has capacity besides pending items, not counting those in flight', as
   assert.equal(table.lane.hasCapacity(2), false);
 });
 
-test('Lane names the first and last item that is not done, and the one behind the batch in flight', async () => {
+test('Lane returns the first and last item that is not done, and the one after the batch in flight', async () => {
   const table = new Table({ batchMax: 2 });
   const { lane } = table;
   assert.deepEqual([lane.first, lane.next, lane.last], [undefined, undefined, undefined]);
@@ -133,7 +133,7 @@ test('Lane names the first and last item that is not done, and the one behind th
   assert.deepEqual([lane.first, lane.next, lane.last], [undefined, undefined, undefined]);
 });
 
-test('Lane runs an empty batch when it is woken, once however often that is', async () => {
+test('Lane runs one empty batch when it is woken, however often', async () => {
   const table = new Table();
   table.lane.wake();
   table.lane.wake();
@@ -169,7 +169,7 @@ test('settled waits for the work of the outcomes, and for nothing that came late
   assert.equal(settled.state, 'resolved');
 });
 
-test('settled of an idle lane waits for work in progress, whose failure another caller got', async () => {
+test('settled of an idle lane waits for work in progress, even if its failure was reported to another caller', async () => {
   const table = new Table();
   const commit = Promise.withResolvers<void>();
   table.work = () => commit.promise;
@@ -212,7 +212,7 @@ test('settled rejects when the work of its items has failed, after all other wor
   assert.equal(settled.state, 'disk full');
 });
 
-test('A batch that is lost is reported, fails who waits for it, and does not stop the lane', async () => {
+test('A lost batch is reported, fails its callers, and does not stop the lane', async () => {
   const table = new Table();
   await table.push(1, 2);
   const settled = watch(table.lane.settled());
@@ -226,7 +226,7 @@ test('A batch that is lost is reported, fails who waits for it, and does not sto
   assert.deepEqual(table.outcomes, [[3]]);
 });
 
-test('An outcome that cannot be taken is reported without lost items, and does not stop the lane', async () => {
+test('An outcome that cannot be processed is reported without lost items, and does not stop the lane', async () => {
   const table = new Table();
   table.work = () => {
     throw new Error('a fault');
@@ -242,7 +242,7 @@ test('An outcome that cannot be taken is reported without lost items, and does n
   assert.deepEqual(table.outcomes, [[1], [2]]);
 });
 
-test('Lane keeps the order and the bounds of batches, runs one at a time, and settles all callers', async () => {
+test('Lane preserves the order and the bounds of batches, runs one at a time, and settles all callers', async () => {
   const action = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('push' as const), count: fc.integer({ min: 1, max: 7 }) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('finish' as const, 'settle' as const, 'wake' as const) }) },
@@ -281,7 +281,7 @@ test('Lane keeps the order and the bounds of batches, runs one at a time, and se
   );
 });
 
-test('Lane eases a sender while little waits, and else when a batch has been taken', async () => {
+test('Lane releases a sender while few items wait, and otherwise after a batch was processed', async () => {
   const table = new Table({ batchMax: 4 });
   assert.equal(table.lane.eased(), undefined);
   await table.push(0, 1, 2, 3);
@@ -302,7 +302,7 @@ for (const { runsAhead, batches } of [
   { runsAhead: false, batches: 1 },
   { runsAhead: true, batches: 2 },
 ]) {
-  test(`the next batch ${runsAhead ? 'begins before' : 'waits until'} the outcome of the last is taken`, async () => {
+  test(`the next batch ${runsAhead ? 'starts before' : 'waits until'} the outcome of the last is processed`, async () => {
     const table = new Table({ runsAhead });
     await table.push(1);
     await table.push(2, 3);
@@ -318,7 +318,7 @@ for (const { runsAhead, batches } of [
   });
 }
 
-test('items that count for several fill a lane, and its batches, as these would', async () => {
+test('items that count as several fill a lane, and its batches, like that many items', async () => {
   const batches: (readonly number[])[] = [];
   const lane = new Lane<number, void>(
     {
@@ -338,7 +338,7 @@ test('items that count for several fill a lane, and its batches, as these would'
   assert.deepEqual([lane.pending, lane.done, lane.batches, lane.eased()], [0, 45, 4, undefined]);
 });
 
-test('A small batch waits for its pace, and what comes meanwhile joins it', async () => {
+test('A small batch waits for its pace, and later items join it', async () => {
   let waiting = Promise.withResolvers<void>();
   const table = new Table({ runsAhead: true, pace: paceOf(() => waiting.promise) });
   await table.push(1);
@@ -352,13 +352,13 @@ test('A small batch waits for its pace, and what comes meanwhile joins it', asyn
   waiting = Promise.withResolvers();
   await table.push(4);
   await table.finish();
-  waiting.reject(new Error('nothing is kept any more'));
+  waiting.reject(new Error('nothing can be stored any more'));
   await turn();
   await table.finishAll();
   assert.deepEqual(table.batches, [[1], [2, 3], [4]]);
 });
 
-test('A batch that is more than half full does not wait, unless its pace says so', async () => {
+test('A batch that is more than half full does not wait, unless its pace requires it', async () => {
   let isHeld = false;
   const waiting = Promise.withResolvers<void>();
   const pace = { isDue: (isSmall: boolean) => isSmall || isHeld, released: waiting.promise };

@@ -14,12 +14,12 @@ for (const [text, field] of [
   ['Cart =1', 'Cart =1'],
   ['', ''],
 ] as const) {
-  test(`guarded makes ${JSON.stringify(field)} of ${JSON.stringify(text)}, and unguarded takes it back`, () => {
+  test(`guarded returns ${JSON.stringify(field)} for ${JSON.stringify(text)}, and unguarded inverts it`, () => {
     assert.deepEqual([guarded(text), unguarded(field)], [field, text]);
   });
 }
 
-test('Any text is guarded from formulas and read back', () => {
+test('Any string is guarded from formulas and read back', () => {
   const text = fc.array(fc.constantFrom("'", '=', '+', '-', '@', '\t', '\r', 'a', '1'), { maxLength: 6 });
   fc.assert(
     fc.property(text, (characters) => {

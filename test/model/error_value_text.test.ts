@@ -10,7 +10,7 @@ function shortened(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
-test('A value is shown as the beginning of its JSON', () => {
+test('A value is displayed as the beginning of its JSON', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => assert.equal(show(value), shortened(value))),
     { numRuns: 5000, seed: 3 },
@@ -26,7 +26,7 @@ test('A value is shown as the beginning of its JSON', () => {
   assert.equal(show(undefined), 'nothing');
 });
 
-test('No more of a value is looked at than is shown', () => {
+test('Only the displayed part of a value is read', () => {
   const members: Record<string, unknown> = { list: Array.from({ length: 100 }, (_, i) => i) };
   Object.defineProperty(members, 'more', { enumerable: true, get: () => assert.fail('it was looked at') });
   assert.equal(show(members), shortened({ list: members['list'] }));

@@ -66,12 +66,12 @@ describe('The problem of a geometry is explained', () => {
     test(JSON.stringify(value), () => assert.equal(String(schema.explain(value)), message));
   }
 
-  test('under the root that it has', () => {
+  test('with the path of its root', () => {
     const message = 'fences[2].region.coordinates: must have at least one ring, found []';
     assert.equal(String(schema.explain(polygon([]), 'fences[2]')), message);
   });
 
-  test('and one in order has no problem', () => {
+  test('and a valid one has no problem', () => {
     const ring = [
       [0, 0],
       [1, 0, 5],

@@ -37,7 +37,7 @@ const FIT: readonly string[] = [
 
 describe('parseJson', () => {
   for (const [text, problem] of UNFIT) {
-    it(`refuses ${text.slice(0, 60)}`, () => {
+    it(`rejects ${text.slice(0, 60)}`, () => {
       assert.throws(
         () => parseJson(text),
         (error: Error) => error instanceof UnsupportedJson && error.message === problem,
@@ -46,7 +46,7 @@ describe('parseJson', () => {
   }
 
   for (const text of FIT) {
-    it(`takes ${text.slice(0, 60)}`, () => assert.deepEqual(parseJson(text), JSON.parse(text)));
+    it(`accepts ${text.slice(0, 60)}`, () => assert.deepEqual(parseJson(text), JSON.parse(text)));
   }
 
   it('throws a SyntaxError for invalid JSON', () => {
@@ -55,12 +55,12 @@ describe('parseJson', () => {
     }
   });
 
-  it('accepts as many levels as its argument allows', () => {
+  it('accepts as many levels as its argument permits', () => {
     assert.throws(() => parseJson(arrays(600_000), 300), /at most 300 levels/);
     assert.doesNotThrow(() => parseJson(`[${'[1],'.repeat(400_000)}1]`, 2));
   });
 
-  it('returns the result of JSON.parse, if it can be written again without a change', () => {
+  it('returns the result of JSON.parse, if it can be serialized without a change', () => {
     const hazards = fc.constantFrom('__proto__', '\ud800', '\udc00', '_', 'proto', 'toJSON');
     const anyText = fc.oneof(hazards, fc.string({ unit: 'binary' }), fc.string());
     const { value } = fc.letrec((tie) => ({
@@ -103,7 +103,7 @@ describe('parseJson', () => {
 });
 
 describe('unsupportedReason', () => {
-  it('names numbers that are too large, and texts', () => {
+  it('names numbers that are too large, and invalid strings', () => {
     assert.equal(
       String(unsupportedReason(JSON.parse('{"a":[1,1e999]}'))),
       'a[1]: must be a finite number, found one too large',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 const digits = (maxLength: number) => fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength });
 
-/** Texts of JSON numbers within the range of a double, with all that a double would lose. */
+/** JSON numbers within the range of a double, with everything that a double would lose. */
 export const anyNumber: fc.Arbitrary<string> = fc.oneof(
   fc.maxSafeInteger().map(String),
   fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }).map(String),
@@ -26,7 +26,7 @@ const anyText = fc.oneof(
 );
 const space = fc.constantFrom('', '', '', ' ', '\n  ', '\t');
 
-/** Texts of JSON objects of such numbers, with white space. Names may come twice. */
+/** JSON objects of such numbers, with white space. Names may be duplicates. */
 export const anyJson: fc.Arbitrary<string> = fc.letrec<{ value: string; object: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -46,7 +46,7 @@ export const anyJson: fc.Arbitrary<string> = fc.letrec<{ value: string; object: 
   }),
 })).object;
 
-/** The JSON as JSON.stringify would write it, but with all numbers unchanged. */
+/** JSON as JSON.stringify would write it, but with all numbers unchanged. */
 export function exactly(text: string): string {
   const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
   const keep = (_: string, value: unknown, { source }: { source?: string } = {}): unknown => {

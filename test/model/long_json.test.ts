@@ -57,7 +57,7 @@ const anyMutation = fc.record({
   inserted: fc.array(fc.constantFrom(...PIECES), { maxLength: 2 }).map((texts) => texts.join('')),
 });
 
-test('invalid and unsupported JSON is rejected in parts like as a whole', () => {
+test('invalid and unsupported JSON is rejected in parts as it is as a whole', () => {
   let refused = 0;
   const each = fc.property(
     anyJson,
@@ -84,7 +84,7 @@ test('invalid and unsupported JSON is rejected in parts like as a whole', () => 
       try {
         assert.deepEqual(readLong(text, { partLength }), whole, text);
       } catch (error) {
-        // A later member of the same name has taken its place.
+        // A later member with the same name has replaced it.
         assert.ok(error instanceof UnsupportedJson && UNFIT.test(text), `${text}: ${String(error)}`);
       }
     },
@@ -126,13 +126,13 @@ test('an object has a bounded number of members, read whole or in parts', () => 
   );
 });
 
-test('a mark of the byte order is no part of the text, but at its beginning alone', () => {
+test('a byte order mark is ignored only at the beginning of a string', () => {
   assert.deepEqual(readLong('\ufeff[1, 2]', { partLength: 1 }), [1, 2]);
   assert.deepEqual(readLong('\ufeff{}'), {});
   for (const partLength of [1, 100]) assert.throws(() => readLong('[1,\ufeff2]', { partLength }), SyntaxError);
 });
 
-test('bytes that are not UTF-8 are refused wherever they are', () => {
+test('bytes that are not UTF-8 are rejected at any position', () => {
   for (const bytes of [
     [0x5b, 0x22, 0xff, 0x22, 0x5d],
     [0x5b, 0xff, 0x5d],
@@ -147,7 +147,7 @@ test('bytes that are not UTF-8 are refused wherever they are', () => {
   }
 });
 
-test('a text that is too long is refused before it is made a value', () => {
+test('a string that is too long is rejected before it is parsed', () => {
   assert.deepEqual(readLong('["abcde"]', { textMax: 5 }), ['abcde']);
   const refused = new UnsupportedJson(problemWith('body: must have texts of at most 5 bytes, found 1,000'));
   assert.throws(() => readLong(`["${'a'.repeat(1000)}"]`, { textMax: 5 }), refused);

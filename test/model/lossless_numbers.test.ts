@@ -25,7 +25,7 @@ const ODD = [
 ];
 
 describe('parseJson', () => {
-  it('keeps numbers in properties and sensors that JSON.parse would change, and none elsewhere', () => {
+  it('preserves numbers in properties and sensors that JSON.parse would change, and none elsewhere', () => {
     for (const odd of ODD) {
       const changed = JSON.stringify(JSON.parse(odd));
       assert.notEqual(changed, odd);
@@ -53,7 +53,7 @@ describe('parseJson', () => {
     }
   });
 
-  it('takes the last of members of the same name, as JSON.parse does', () => {
+  it('uses the last of duplicate members, as JSON.parse does', () => {
     const rows: readonly (readonly [text: string, written: string])[] = [
       ['{"a":1.0,"a":2}', '{"a":2}'],
       ['{"a":2,"a":1.0}', '{"a":1.0}'],
@@ -72,7 +72,7 @@ describe('parseJson', () => {
     }
   });
 
-  it('makes ordinary numbers of those that are written the same again', () => {
+  it('creates ordinary numbers for those that are serialized unchanged', () => {
     for (const text of [
       '0',
       '-1',
@@ -91,7 +91,7 @@ describe('parseJson', () => {
     }
   });
 
-  it('leaves numbers that are too large to be refused', () => {
+  it('leaves numbers that are too large to later checks', () => {
     const found = parseJson('{"properties":{"a":[1.0,1e999]}}');
     assert.equal(String(unsupportedReason(found)), 'properties.a[1]: must be a finite number, found one too large');
   });
@@ -127,7 +127,7 @@ describe('parseJson', () => {
     }
   });
 
-  it('keeps every digit of any JSON in properties, however it is written', () => {
+  it('preserves every digit of any JSON in properties, in any notation', () => {
     fc.assert(
       fc.property(anyJson, fc.boolean(), (text, isList) => {
         const body = isList ? `[{"a":1,"properties": ${text} ,"b":[]},{}]` : `{"sensors":${text}}`;
@@ -139,7 +139,7 @@ describe('parseJson', () => {
 });
 
 describe('parseExactJson', () => {
-  it('keeps every digit of any JSON anywhere', () => {
+  it('preserves every digit of any JSON anywhere', () => {
     fc.assert(
       fc.property(anyJson, (text) => assert.equal(JSON.stringify(parseExactJson(text)), exactly(text))),
       { numRuns: 3000, seed: 103 },
@@ -148,13 +148,13 @@ describe('parseExactJson', () => {
 });
 
 describe('ExactNumber', () => {
-  it('goes from thread to thread', () => {
+  it('can be passed from thread to thread', () => {
     const sent = parseExactJson('{"toJSON":1.0,"a":[{"b":723413320329068590}],"c":2}');
     const came = unpackMotions(pack(sent as never)) as unknown;
     assert.equal(JSON.stringify(came), '{"toJSON":1.0,"a":[{"b":723413320329068590}],"c":2}');
   });
 
-  it('becomes an ordinary number elsewhere than in application data', () => {
+  it('becomes an ordinary number outside of application data', () => {
     const entity = parseExactJson('{"radius":1.50,"region":[{"a":2.0}],"properties":{"a":3.0},"sensors":4.0}');
     const shown = '{"radius":1.5,"region":[{"a":2}],"properties":{"a":3.0},"sensors":4.0}';
     assert.equal(JSON.stringify(exactInProperties(entity)), shown);
@@ -193,7 +193,7 @@ describe('isSameNumber', () => {
     }
   });
 
-  it('agrees with itself for any number', () => {
+  it('is reflexive for any number', () => {
     fc.assert(
       fc.property(anyNumber, (text) => isSameNumber(exactNumberOf(text), exactNumberOf(text))),
       { seed: 104 },

@@ -32,7 +32,7 @@ describe('Arrivals', () => {
     assert.deepEqual(arrivals.sources(), [phone]);
   });
 
-  test('shows a zone with what came under its id and under its foreign id', () => {
+  test('returns a zone with the arrivals under its id and under its foreign id', () => {
     const { arrivals, from } = openArrivals();
     assert.deepEqual(arrivals.ofZone(HALL), { id: 'h', type: 'uwb', number_of_updates: 0 });
     from('hall', 3000, 'ws');
@@ -47,7 +47,7 @@ describe('Arrivals', () => {
     assert.equal(arrivals.source('hall')?.type, 'uwb');
   });
 
-  test('does not take the foreign id of a zone for it when another zone has that id', () => {
+  test('does not resolve the foreign id of a zone if another zone has that id', () => {
     const other: Zone = { id: 'other', type: 'wifi', foreign_id: 'h' };
     const { arrivals, from } = openArrivals([HALL, other]);
     from('h');
@@ -55,7 +55,7 @@ describe('Arrivals', () => {
     assert.equal(arrivals.ofZone(other).number_of_updates, 0);
   });
 
-  test('shows the connection of a zone that the hub has connected to', () => {
+  test('returns the connection of a zone to which the hub has connected', () => {
     const { arrivals } = openArrivals();
     const connection = { zoneId: 'h', reconnects: 3, establishedMs: 1000 };
     const up = arrivals.ofZone(HALL, { connection, nowMs: 61_999 });
@@ -65,7 +65,7 @@ describe('Arrivals', () => {
     assert.deepEqual(down, { id: 'h', type: 'uwb', number_of_updates: 0, reconnects: 3 });
   });
 
-  test('forgets the source that was silent the longest, and never a zone', () => {
+  test('drops the source that was silent the longest, and never a zone', () => {
     const { arrivals, from } = openArrivals([HALL], 3);
     for (const source of ['h', 'a', 'b', 'a', 'c']) from(source);
     assert.deepEqual(
@@ -78,7 +78,7 @@ describe('Arrivals', () => {
     assert.equal(arrivals.source('a')?.number_of_updates, 2);
   });
 
-  test('remembers no more sources than it may, whatever comes', () => {
+  test('stores a bounded number of sources for any input', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }),
@@ -90,7 +90,7 @@ describe('Arrivals', () => {
           for (const id of ids) {
             from(String(id));
             seen.add(id);
-            // Zones may take all the room that there is: then there is one place for all others.
+            // Zones may use all the room. Then all other sources share one entry.
             assert.ok(arrivals.sources().length <= Math.max(max, zones.length + 1));
             assert.ok(arrivals.source(String(id)) !== undefined);
             for (const zone of zones) assert.equal(arrivals.source(zone.id) !== undefined, seen.has(Number(zone.id)));
@@ -113,7 +113,7 @@ describe('Arrivals', () => {
     assert.deepEqual([...arrivals.active], []);
   });
 
-  test('keeps no more than 10 million characters of names, and forgets the oldest', () => {
+  test('stores at most 10 million characters of names, and drops the oldest', () => {
     const { arrivals, from } = openArrivals();
     const name = (n: number) => `${n} ${'x'.repeat(1000)}`;
     from('h');

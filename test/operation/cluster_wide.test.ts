@@ -51,11 +51,11 @@ function usageOf(
   return { usage, texts, actives, counted };
 }
 
-test('What hubs have kept counts, of those that are gone as well; who answers counts up to now', async () => {
+test('Stored usage counts, including that of departed hubs, and running hubs count up to now', async () => {
   const { counted, actives } = usageOf(
     {
       gone: [[CURRENT, JSON.stringify(monthOf('g', 1))], endedOf('go', 10)],
-      // It has not seen the end of its last month.
+      // It was not running at the end of its last month.
       older: [[CURRENT, JSON.stringify(monthOf('o', 2, OCTOBER))]],
       here: [[CURRENT, JSON.stringify(monthOf('h', 30))], endedOf('ho', 20), ['licence', '{}']],
     },
@@ -71,7 +71,7 @@ test('What hubs have kept counts, of those that are gone as well; who answers co
   assert.deepEqual(actives, [['p', 'q']]);
 });
 
-test('A month that has just ended counts once, before and after it is kept', async () => {
+test('A month that has just ended counts once, before and after it is stored', async () => {
   const before = usageOf({ a: [[CURRENT, JSON.stringify(monthOf('o', 7, OCTOBER))]] }, [
     ['a', shareOf(monthOf('n', 1), [], [[...endedOf('o', 8)]])],
   ]);

@@ -24,7 +24,7 @@ interface Given {
   readonly publicKeys?: readonly string[];
 }
 
-/** A license with a clock to be set, and what was kept of it. */
+/** A license with a settable clock, and its stored state. */
 async function openLicense({ configuredKey, kept = {}, publicKeys = issuer.publicKeys }: Given = {}) {
   const clock = { nowMs: START };
   const saved: KeptLicense[] = [];
@@ -66,7 +66,7 @@ describe('verifyLicenseKey', () => {
     }
   });
 
-  test('takes no key without a signature, whatever its header says', async () => {
+  test('rejects a key without a signature, regardless of its header', async () => {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const claims = part({ email: 'a@b.example', exp: inDays(1) });
     for (const alg of ['none', 'HS256']) {
@@ -78,7 +78,7 @@ describe('verifyLicenseKey', () => {
     }
   });
 
-  test('takes a key of each of several issuers, whatever it calls its own key', async () => {
+  test('accepts a key of each of several issuers, regardless of its key id', async () => {
     const issuers = [await openIssuer(), await openIssuer(), await openIssuer('other')];
     const publicKeys = issuers.flatMap((each) => each.publicKeys);
     for (const each of issuers) {
@@ -90,7 +90,7 @@ describe('verifyLicenseKey', () => {
 });
 
 describe('License', () => {
-  test('is not needed: without a key there is no lease, and info says so', async () => {
+  test('is optional: without a key there is no lease, and info reports that', async () => {
     const { license } = await openLicense();
     assert.deepEqual(license.info(), { state: 'none', info: 'No license key is set; the hub needs none.' });
     assert.match(license.info().info, /needs none/);
@@ -134,19 +134,19 @@ describe('License', () => {
     }
   });
 
-  test('warns of a key that does not verify', async () => {
+  test('warns of a key that cannot be verified', async () => {
     const { license } = await openLicense({ configuredKey: 'garbage' });
     assert.match(license.info().warning ?? '', /does not verify/);
     assert.throws(() => license.lease(), refused('HUB_LICENSE_INVALID'));
   });
 
-  test('says when a license has not begun', async () => {
+  test('reports a license that is not valid yet', async () => {
     const key = await issuer.issue({ email: 'a@b.example', exp: inDays(100), nbf: inDays(10) });
     const { license } = await openLicense({ configuredKey: key });
     assert.match(license.info().info, /begins on 2026-11-30/);
   });
 
-  test('prefers the key that was set, keeps it, and gives it back', async () => {
+  test('prefers a key set by API, stores it, and returns it', async () => {
     const configuredKey = await issuer.issue({ email: 'configured', exp: inDays(100) });
     const key = await issuer.issue({ email: 'set', exp: inDays(100) });
     const { license, saved } = await openLicense({ configuredKey });
@@ -162,7 +162,7 @@ describe('License', () => {
     assert.deepEqual(saved, [{ key }, {}]);
   });
 
-  test('keeps any text as a key while it has no public key, and verifies it once it has', async () => {
+  test('stores any string as a key while it has no public key, and verifies it once it has', async () => {
     const { license, saved } = await openLicense({ publicKeys: [] });
     for (const key of ['6f1f4d3e-6a53-4a3e-9a43-0d8f4a4f2b11', ' ', 'é'.repeat(16_384)]) {
       await license.setKey({ license_key: key });
@@ -183,7 +183,7 @@ describe('License', () => {
     assert.match((await openLicense({ kept, publicKeys: [] })).license.info().warning ?? '', /^Nothing can verify/);
   });
 
-  test('keeps the key that it has when the next one does not verify', async () => {
+  test('keeps its key if the next one cannot be verified', async () => {
     const key = await issuer.issue({ email: 'first', exp: inDays(100) });
     const { license, saved } = await openLicense();
     await license.setKey({ license_key: key });
@@ -226,7 +226,7 @@ describe('the license endpoints', () => {
     return { clock, ...openApi({ operation: { ...operation, license } }) };
   }
 
-  test('answer with their statuses, and errors by their types', async () => {
+  test('respond with their statuses, and errors with their types', async () => {
     const { send, clock } = await open();
     const key = await issuer.issue({ email: 'a@b.example', exp: inDays(1) });
     const rows: readonly (readonly [

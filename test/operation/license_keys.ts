@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CompactSign, exportJWK, generateKeyPair } from 'jose';
 
-/** Signs license keys, and has the public key that they verify with. */
+/** Signs license keys, and provides the public key that verifies them. */
 export interface Issuer {
   readonly publicKeys: readonly string[];
   issue(claims: object): Promise<string>;

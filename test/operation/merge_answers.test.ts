@@ -22,11 +22,11 @@ const open = { reconnects: 0, connection_established: at(3), uptime: 7, hub: 'b'
 describe('joinedSources', () => {
   for (const [what, one, other, expected] of [
     ['adds up, and has the latest', early, late, { ...late, number_of_updates: 8 }],
-    ['is the same where nothing has come', early, zone, early],
-    ['is nothing of nothing', zone, zone, zone],
+    ['is unchanged by an empty list', early, zone, early],
+    ['is empty for no lists', zone, zone, zone],
     ['has the connection of the hub that has one', early, { ...zone, ...open }, { ...early, ...open }],
-    ['keeps one that is down', { ...late, ...down }, early, { ...late, number_of_updates: 8, ...down }],
-    ['prefers one that stands', { ...late, ...down }, { ...zone, ...open }, { ...late, ...open }],
+    ['keeps a closed one', { ...late, ...down }, early, { ...late, number_of_updates: 8, ...down }],
+    ['prefers an open one', { ...late, ...down }, { ...zone, ...open }, { ...late, ...open }],
   ] as [string, HealthSource, HealthSource, HealthSource][]) {
     test(what, () => {
       assert.deepEqual(joinedSources([[one], [other]]), [expected]);
@@ -34,7 +34,7 @@ describe('joinedSources', () => {
     });
   }
 
-  test('has each source once, in the order in which they were met', () => {
+  test('has each source once, in the order of first occurrence', () => {
     const named = (...ids: string[]) => ids.map((id) => ({ ...early, id }));
     const joined = joinedSources([named('c', 'a'), [], named('b', 'a'), named('c', 'd')]);
     assert.deepEqual(
@@ -49,7 +49,7 @@ describe('joinedSources', () => {
     assert.deepEqual(joinedSources([]), []);
   });
 
-  test('counts the same however hubs are joined', () => {
+  test('returns the same counts for any order of joining hubs', () => {
     const source = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       type: fc.constant('uwb' as const),
@@ -68,7 +68,7 @@ describe('joinedSources', () => {
   });
 });
 
-test('joinedSockets adds up, has the latest times, and names the hubs', () => {
+test('joinedSockets sums counts, has the latest times, and names the hubs', () => {
   const counts = {
     number_of_subscribers: 4,
     number_of_subscribers_locations: 1,
@@ -112,7 +112,7 @@ describe('joinedMonths', () => {
     return { id, year: 2026, month: 11, statistics, ...more };
   }
 
-  test('adds up what was counted, and takes the ids of the first', () => {
+  test('sums counters, and takes the ids of the first', () => {
     const joined = joinedMonths(
       [
         monthOf('a', { locationupdates_processed: 5, locationupdates_sent: 1 }),
@@ -124,7 +124,7 @@ describe('joinedMonths', () => {
     assert.deepEqual([joined.length, id, statistics.id, statistics.instance_id], [1, 'a', 'sa', 'cluster']);
     assert.deepEqual([statistics.locationupdates_processed, statistics.locationupdates_sent], [12, 1]);
     assert.deepEqual(statistics.range, { from: '2026-11-01T00:00:01.000Z', to: '2026-11-01T00:02:00.000Z' });
-    assert.equal(statistics.uptime, 118, 'that of the one that has run longest');
+    assert.equal(statistics.uptime, 118, 'that of the longest-running hub');
     assert.deepEqual({ config, timestamp_generated }, NOW);
   });
 
@@ -139,7 +139,7 @@ describe('joinedMonths', () => {
     assert.equal(statistics.locationupdates_sent, 1);
   });
 
-  test('tells months apart, the earliest first', () => {
+  test('distinguishes months, the earliest first', () => {
     const months = [
       monthOf('c', {}, { year: 2027, month: 1 }),
       monthOf('b', {}, { month: 12 }),

@@ -7,7 +7,7 @@ import { NO_COUNTS } from './open_operation.ts';
 
 const DECEMBER = Date.UTC(2026, 11);
 
-/** Saving on a clock that is set, with the timers that it has asked for. */
+/** Saving with a settable clock, and the timers that it has requested. */
 function openSaving(startMs: number) {
   const clock = { nowMs: startMs, refusing: false };
   const now = (): number => clock.nowMs;
@@ -79,7 +79,7 @@ describe('Saving', () => {
     assert.deepEqual([problems.length, kept], [1, [['usage']]]);
   });
 
-  test('lets go of active providers that were deleted', async () => {
+  test('drops active providers that were deleted', async () => {
     const { saving, arrivals, fire } = openSaving(0);
     arrivals.wereActive(['deleted', 'kept']);
     saving.start();

@@ -14,10 +14,10 @@ const DAY_MS = 86_400_000;
 const NOVEMBER_20 = Date.UTC(2026, 10, 20);
 const DECEMBER = Date.UTC(2026, 11);
 
-/** A hub's usage, with a clock and counters to be set, and a store that can refuse. */
+/** A hub's usage with a settable clock and counters, and a store that can fail. */
 class Setting {
   nowMs = NOVEMBER_20;
-  /** How far the clock was set ahead, or back. */
+  /** Offset of the system clock. */
   setMs = 0;
   counts: UsageCounts = NO_COUNTS;
   fences = 0;
@@ -27,7 +27,7 @@ class Setting {
   #ids = 0;
   usage = this.#open();
 
-  /** Ends the run and begins the next. Counters of a run begin at 0. */
+  /** Ends the run and begins the next. Counters of a run start at 0. */
   restart(nowMs: number): void {
     this.nowMs = nowMs;
     this.counts = NO_COUNTS;
@@ -80,10 +80,10 @@ describe('Usage', () => {
     const { locationupdates_processed, uptime, range, instance_id } = statistics;
     assert.deepEqual([locationupdates_processed, uptime, instance_id], [5, 90, 'hub']);
     assert.deepEqual(range, { from: '2026-11-20T00:00:00.000Z', to: '2026-11-20T00:01:30.500Z' });
-    assert.equal(processed(setting.usage.current()), 5, 'a look adds nothing twice');
+    assert.equal(processed(setting.usage.current()), 5, 'a read adds nothing twice');
   });
 
-  test('counts the time that has passed where the clock is set ahead and back, over the end of the month', () => {
+  test('counts elapsed time despite forward and backward clock steps, across the end of the month', () => {
     const setting = new Setting();
     const set = (byMs: number): void => {
       setting.nowMs += byMs;
@@ -103,7 +103,7 @@ describe('Usage', () => {
     assert.ok(december.range.from <= december.range.to, JSON.stringify(december.range));
   });
 
-  test('goes on with the same month after a restart', async () => {
+  test('continues the same month after a restart', async () => {
     const setting = new Setting();
     setting.process(5);
     setting.nowMs += 60_000;
@@ -117,7 +117,7 @@ describe('Usage', () => {
     assert.equal(statistics.range.from, '2026-11-20T00:00:00.000Z');
   });
 
-  test('ends a month when its time has come, with what was configured then', async () => {
+  test('ends a month at its time, with the configuration of that time', async () => {
     const setting = new Setting();
     setting.fences = 2;
     setting.process(5);
@@ -159,7 +159,7 @@ describe('Usage', () => {
     assert.equal(monthIn(setting.usage, 2026, 11)?.statistics.range.to, '2026-11-20T00:00:01.000Z');
   });
 
-  test('keeps what could not be kept with the next save', async () => {
+  test('stores usage that could not be stored with the next save', async () => {
     const setting = new Setting();
     setting.process(5);
     setting.nowMs = DECEMBER;
@@ -171,7 +171,7 @@ describe('Usage', () => {
     assert.deepEqual(setting.usage.all().map(processed), [5, 0]);
   });
 
-  test('keeps 24 months, and forgets those before', async () => {
+  test('retains 24 months, and deletes earlier ones', async () => {
     const setting = new Setting();
     for (let month = 11; month < 11 + 30; month++) {
       setting.nowMs = Date.UTC(2026, month);
@@ -188,7 +188,7 @@ describe('Usage', () => {
     );
   });
 
-  test('takes 0 for a counter that an older hub did not keep', async () => {
+  test('uses 0 for a counter that an older hub did not store', async () => {
     const setting = new Setting();
     await setting.usage.save();
     const { trackablemotions_processed: _none, ...counts } = NO_COUNTS;
@@ -199,7 +199,7 @@ describe('Usage', () => {
 });
 
 describe('snapshotOf', () => {
-  test('counts what is there and what is active, by type, with the areas of zones', () => {
+  test('counts existing and active objects by type, with the areas of zones', () => {
     const provider = (id: string, type: 'uwb' | 'rfid') => ({ id, type });
     const trackable = (id: string, ...providers: string[]) => ({
       id,

@@ -9,7 +9,7 @@ import { type OutgoingOptions, outgoingFetch, proxyAddress } from '../../src/hub
 import { makeCertificate } from '../support/certificates.ts';
 import { openConnectProxy } from '../support/connect_proxy.ts';
 
-/** A name that no system knows: only a proxy finds its way. */
+/** A name that no system resolves: only a proxy can. */
 const HOST = 'identity.invalid';
 const MADE = await makeCertificate(HOST);
 
@@ -56,7 +56,7 @@ describe('outgoingFetch', () => {
   }
 
   for (const list of ['127.0.0.1', 'localhost,other', 'https://localhost/x', '.invalid,127.0.0.1', '*', '']) {
-    test(`goes straight to a host of this machine with no_proxy "${list}"`, async (t) => {
+    test(`connects directly to a host of this machine with no_proxy "${list}"`, async (t) => {
       const port = await openServer(t);
       const proxy = await openConnectProxy(t, port);
       const env = { https_proxy: `127.0.0.1:${proxy.port}`, no_proxy: list };
@@ -67,17 +67,17 @@ describe('outgoingFetch', () => {
   }
 
   for (const list of ['invalid', '.invalid', HOST, `http://${HOST}`, `${HOST}:443`, `a b,${HOST}`]) {
-    test(`does not ask the proxy for ${HOST} with no_proxy "${list}"`, async (t) => {
+    test(`does not use the proxy for ${HOST} with no_proxy "${list}"`, async (t) => {
       const port = await openServer(t);
       const proxy = await openConnectProxy(t, port);
       const env = { https_proxy: `127.0.0.1:${proxy.port}`, no_proxy: list };
-      // Nobody knows the name.
+      // The name does not resolve.
       await assert.rejects(get(t, `https://${HOST}/`, { env }), /fetch failed/);
       assert.deepEqual(proxy.tunnels, []);
     });
   }
 
-  test('sends plain HTTP straight, also where http_proxy is set for other programs', async (t) => {
+  test('sends plain HTTP directly, even if http_proxy is set for other programs', async (t) => {
     const server = createHttpServer((_request, response) => response.end('plain')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     t.after(() => server.close());
@@ -106,7 +106,7 @@ describe('outgoingFetch', () => {
     assert.match(await get(t, `https://${HOST}/`, { env, verify: false }), /^hello/);
   });
 
-  test('fails when the proxy refuses', async (t) => {
+  test('fails when the proxy rejects', async (t) => {
     const proxy = await openConnectProxy(t, 1, { refuse: 407 });
     await assert.rejects(get(t, `https://${HOST}/`, { env: { https_proxy: `127.0.0.1:${proxy.port}` } }));
     assert.equal(proxy.tunnels.length, 1);
@@ -128,7 +128,7 @@ describe('proxyAddress', () => {
     ['u:100%@proxy:1', 'http://u:100%25@proxy:1'],
   ];
   for (const [text, url] of good) {
-    test(`reads ${JSON.stringify(text)}`, () => assert.equal(proxyAddress(text), url));
+    test(`parses ${JSON.stringify(text)}`, () => assert.equal(proxyAddress(text), url));
   }
 
   for (const text of [
@@ -139,7 +139,7 @@ describe('proxyAddress', () => {
     'u:secret@a b:1',
     'u:secret@h:99999',
   ]) {
-    test(`refuses ${JSON.stringify(text)} without showing a password`, () => {
+    test(`rejects ${JSON.stringify(text)} without showing a password`, () => {
       assert.throws(
         () => proxyAddress(text),
         (error: Error) => {

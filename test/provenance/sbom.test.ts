@@ -28,7 +28,7 @@ const bill = JSON.parse(text) as BillOfMaterials;
 /** By name and version. */
 const components: ReadonlyMap<string, Component> = new Map(bill.components.map((each) => [each['bom-ref'], each]));
 
-test('The bill of materials is the same each time', () => {
+test('The bill of materials is reproducible', () => {
   assert.equal(written(), text);
   assert.doesNotMatch(text, /serialNumber|timestamp/);
 });
@@ -40,7 +40,7 @@ test('The bill of materials has its format, version and subject', () => {
   assert.deepEqual(licenses, [{ license: { id: 'Apache-2.0' } }]);
 });
 
-test('Every component has a name, a version, a purl, a license and the hash that npm has checked', () => {
+test('Every component has a name, a version, a purl, a license and the hash that npm has verified', () => {
   assert.ok(components.size > 100 && components.size === bill.components.length, `${components.size} components`);
   const integrities = new Set(Object.values(LOCK.packages).map(({ integrity }) => integrity));
   for (const { name, version, purl, licenses = [], hashes = [], type, ...rest } of bill.components) {
@@ -49,7 +49,7 @@ test('Every component has a name, a version, a purl, a license and the hash that
     assert.ok(purl?.endsWith(`@${version}`), purl);
     assert.ok(licenses.length > 0, `${name} has no license`);
     assert.ok(['required', 'optional', 'excluded'].includes(rest.scope ?? ''), `${name}: ${rest.scope}`);
-    // The one that lies in this repository.
+    // The only one in this repository.
     if (purl?.includes('/uWebSockets.js@')) continue;
     const [sha512] = hashes.filter(({ alg }) => alg === 'SHA-512');
     assert.ok(sha512 !== undefined, `${name} has no hash`);
@@ -69,7 +69,7 @@ test('Every installed package of package-lock.json is in the bill, and nothing e
   assert.deepEqual(listed, [...new Set(names)].sort());
 });
 
-test('The graph joins components alone, and reaches every one that the hub asks for', () => {
+test('The graph connects only components, and includes all dependencies of the hub', () => {
   const known = new Set([...components.keys(), bill.metadata.component['bom-ref']]);
   for (const { ref, dependsOn } of bill.dependencies) {
     for (const each of [ref, ...dependsOn]) assert.ok(known.has(each), each);

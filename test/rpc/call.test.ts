@@ -46,7 +46,7 @@ const REFUSED: readonly [value: unknown, refusal: string][] = [
 ];
 
 for (const [value, refusal] of REFUSED) {
-  test(`A request is refused: ${refusal}`, () => {
+  test(`A request is rejected: ${refusal}`, () => {
     assert.equal(
       refusalOf(() => readCall(value)),
       refusal,
@@ -73,7 +73,7 @@ for (const [value, refusal] of [
     '-32602 1 timeout: must be a whole number of milliseconds from 1 to 60,000, found "soon"',
   ],
 ] as const) {
-  test(`A request on the WebSocket is refused: ${refusal}`, () => {
+  test(`A request on the WebSocket is rejected: ${refusal}`, () => {
     assert.equal(
       refusalOf(() => readSocketCall(value)),
       refusal,
@@ -81,7 +81,7 @@ for (const [value, refusal] of [
   });
 }
 
-test('readCall() takes everything from the reserved parameters, and hands on the others alone', () => {
+test('readCall() extracts the reserved parameters, and passes on the others', () => {
   const params = { _caller_id: 'c', _timeout: 5e3, _handler_id: 'h', zone_id: 'z', _own: 1, a: [1] };
   assert.deepEqual(readCall({ ...CALL, params }), {
     method: 'm',
@@ -127,7 +127,7 @@ for (const [text, refusal] of [
   ['{"__proto__":1}', /^-32600 null (message\.)?__proto__: is a name that cannot be stored$/],
   [`"${'x'.repeat(262_143)}"`, /^-32010 null message: must have at most 262,144 bytes, found 262,145$/],
 ] as const) {
-  test(`A message is refused: ${refusal.source}`, () => {
+  test(`A message is rejected: ${refusal.source}`, () => {
     assert.match(
       refusalOf(() => readMessage(text)),
       refusal,
@@ -135,7 +135,7 @@ for (const [text, refusal] of [
   });
 }
 
-test('Numbers go on digit by digit, those of ids too', () => {
+test('Numbers are passed on digit by digit, including ids', () => {
   const text = '{"jsonrpc":"2.0","method":"m","id":12345678901234567890,"params":{"a":21.0}}';
   const { id, params } = readCall(readMessage(text));
   assert.equal(JSON.stringify({ id, params }), '{"id":12345678901234567890,"params":{"a":21.0}}');

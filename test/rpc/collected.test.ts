@@ -13,7 +13,7 @@ function standing(collecting: Collecting, said: string, { asked = 3, isTimeUp = 
   return { method: 'm', id: 7, collecting, answers, asked, timeoutMs: 100, isTimeUp };
 }
 
-/** The outcome in a word: the answer of one, the code of an error of the hub, a list of all. */
+/** Outcome as a string: the answer of one handler, the code of an error of the hub, or a list of all. */
 function word(outcome: ReturnType<typeof outcomeOf>): string {
   if (outcome === undefined) return 'open';
   if (outcome === 'streamed') return 'streamed';
@@ -23,7 +23,7 @@ function word(outcome: ReturnType<typeof outcomeOf>): string {
   return Array.isArray(outcome.result) ? `list ${outcome.result.length}` : 'responses';
 }
 
-/** + a result, - an error; then the outcome before and after the timeout. Three handlers were called. */
+/** + is a result, - is an error; then the outcome before and after the timeout. Three handlers were called. */
 const CASES: readonly [Collecting, said: string, before: string, after: string][] = [
   ['first', '', 'open', '-32001'],
   ['first', '-', '-', '-'],
@@ -47,7 +47,7 @@ const CASES: readonly [Collecting, said: string, before: string, after: string][
 ];
 
 for (const [collecting, said, before, after] of CASES) {
-  test(`A call that collects ${collecting} with the answers "${said}" is ${before}, and ${after} when time is up`, () => {
+  test(`A call that collects ${collecting} with the answers "${said}" is ${before}, and ${after} after the timeout`, () => {
     assert.equal(word(outcomeOf(standing(collecting, said))), before);
     assert.equal(word(outcomeOf(standing(collecting, said, { isTimeUp: true }))), after);
   });
@@ -74,7 +74,7 @@ test('Several responses are complete, each with the id of the request and its ha
   });
 });
 
-test('Every call is over when all have answered, and when time is up', () => {
+test('Every call completes when all handlers have answered, and at its timeout', () => {
   fc.assert(
     fc.property(fc.constantFrom(...WAYS), fc.array(fc.constantFrom('+', '-'), { maxLength: 5 }), (collecting, said) => {
       const text = said.join('');

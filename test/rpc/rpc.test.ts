@@ -29,7 +29,7 @@ test('The hub itself answers ping and identify, and is listed first', () => {
   assert.deepEqual(rpc.available()['Blink LED'], { handler_id: ['hub-1:1'] });
 });
 
-test('A call goes to the handler with an id of the hub, and its answer to the caller', () => {
+test('A call is sent to the handler with an id of the hub, and its response to the caller', () => {
   const { rpc, clock } = openRpc();
   const led = client(rpc, 'Blink LED');
   const call = begin(rpc, { method: 'Blink LED', params: { _timeout: 10, times: 3 } });
@@ -41,7 +41,7 @@ test('A call goes to the handler with an id of the hub, and its answer to the ca
   assert.deepEqual([rpc.counts.calls.success, rpc.counts.responses, rpc.counts.late], [1, 1, 1]);
 });
 
-test('Nobody but the handler that was asked answers a call', () => {
+test('Only the called handler can answer a call', () => {
   const { rpc } = openRpc();
   const led = client(rpc, 'm');
   const other = client(rpc, 'other');
@@ -50,7 +50,7 @@ test('Nobody but the handler that was asked answers a call', () => {
   assert.deepEqual([call.reported, rpc.counts.late], [[], 1]);
 });
 
-test('A request without an id goes to all handlers without an id', () => {
+test('A request without an id is sent to all handlers without an id', () => {
   const { rpc, clock } = openRpc();
   const handlers = [client(rpc, 'm'), client(rpc, 'm')];
   const call = begin(rpc, { id: undefined, method: 'm' });
@@ -58,7 +58,7 @@ test('A request without an id goes to all handlers without an id', () => {
   assert.deepEqual([call.reported, clock.timers, rpc.counts.calls.notification], [[], 0, 1]);
 });
 
-test('_all_within_timeout ends when every handler that was known at its start has answered', () => {
+test('_all_within_timeout completes when every handler that was registered at its start has answered', () => {
   const { rpc } = openRpc();
   const first = client(rpc, 'm');
   const second = client(rpc, 'm');
@@ -80,7 +80,7 @@ test('_all_within_timeout ends when every handler that was known at its start ha
   ]);
 });
 
-test('A call without answers closes at its timeout, to the millisecond', () => {
+test('A call without answers completes at its timeout, to the millisecond', () => {
   const { rpc, clock } = openRpc();
   client(rpc, 'm');
   const call = begin(rpc, { method: 'm', timeout: 500 });
@@ -123,7 +123,7 @@ for (const [what, request, refusal] of [
     '-32601 Cannot call "m": it has no handler in this zone',
   ],
 ] as const) {
-  test(`A call of ${what} is refused: ${refusal}`, () => {
+  test(`A call of ${what} is rejected: ${refusal}`, () => {
     const { rpc, clock } = openRpc();
     client(rpc).port.register('m', 'hall');
     assert.throws(
@@ -135,7 +135,7 @@ for (const [what, request, refusal] of [
   });
 }
 
-test('A zone leaves out handlers of other zones, and no others', () => {
+test('A zone excludes handlers of other zones, and no others', () => {
   const { rpc } = openRpc();
   const [hall, roof, anywhere] = [client(rpc), client(rpc), client(rpc, 'm')];
   hall.port.register('m', 'hall');
@@ -185,7 +185,7 @@ test('The handler that has announced xcmd receives it', () => {
   assert.deepEqual(call.reported, [{ result: 'done' }]);
 });
 
-test('A caller that is gone leaves nothing behind', () => {
+test('A disconnected caller leaves no state', () => {
   const { rpc, clock } = openRpc();
   const led = client(rpc, 'm');
   const call = begin(rpc, { method: 'm' });
@@ -254,7 +254,7 @@ const BOUNDS: readonly [
   ],
 ];
 
-test('Calls of the own methods of the hub have room of their own, and a client has room again after its calls', () => {
+test("Calls of the hub's own methods have their own bound, and calls of a client free its bound", () => {
   const { rpc } = openRpc({ bounds: { openCalls: 2, openCallsReserved: 1, openCallsOfClient: 2 } });
   const far = carrier(rpc);
   const led = client(rpc, 'm');
@@ -274,7 +274,7 @@ test('Calls of the own methods of the hub have room of their own, and a client h
   assert.doesNotThrow(() => begin(rpc, { method: 'com.omlox.ping', aggregate: true }, 'a'));
 });
 
-test('A response counts for the method and the handler that were asked, where its way says whose it is', () => {
+test('A response counts for the called method and handler, if its transport identifies them', () => {
   const ids = [5e9, 5e9, 6e9];
   const { rpc } = openRpc({ randomId: () => ids.shift() as number });
   const far = carrier(rpc);
@@ -324,7 +324,7 @@ test('A response that is too long becomes an error of its handler', () => {
   assert.equal(errorOf(call.reported), reported);
 });
 
-test('A carrier is notified of all methods of this hub, including those of clients that connect and leave', () => {
+test('A carrier is notified of all methods of this hub, including those of clients that connect and disconnect', () => {
   const { rpc } = openRpc();
   const led = client(rpc, 'm');
   const mqtt = carrier(rpc);
@@ -337,7 +337,7 @@ test('A carrier is notified of all methods of this hub, including those of clien
   assert.deepEqual([...mqtt.announced], own);
 });
 
-test('A handler of a carrier is known by method and id for 120 s after its last announcement', () => {
+test('A handler of a carrier is registered by method and id for 120 s after its last announcement', () => {
   const { rpc, clock } = openRpc();
   const mqtt = carrier(rpc);
   mqtt.port.announced({ method: 'm', id: 'a' });
@@ -353,7 +353,7 @@ test('A handler of a carrier is known by method and id for 120 s after its last 
   assert.throws(() => begin(rpc, { method: 'm' }), { code: -32601 });
 });
 
-test('Handlers of clients and of carriers are asked together, each once', () => {
+test('Handlers of clients and of carriers are called together, each once', () => {
   const { rpc } = openRpc();
   const [bus, mqtt] = [carrier(rpc, { name: 'cluster' }), carrier(rpc)];
   const led = client(rpc, 'm');
@@ -383,7 +383,7 @@ test('Handlers of clients and of carriers are asked together, each once', () => 
   );
 });
 
-test('A handler that two carriers know is asked on one that is up, as long as one of them knows it', () => {
+test('A handler on two carriers is called on one that is connected, as long as one of them has it registered', () => {
   const { rpc, clock } = openRpc();
   const [mqtt, bus] = [carrier(rpc), carrier(rpc, { name: 'cluster' })];
   for (const { port } of [mqtt, bus]) port.announced({ method: 'm', id: 'far' });
@@ -406,7 +406,7 @@ test('A handler that two carriers know is asked on one that is up, as long as on
   assert.equal(rpc.available()['m'], undefined);
 });
 
-test('What a carrier cannot reach, or has lost, is answered with an error', () => {
+test('A call that a carrier cannot deliver, or has lost, is answered with an error', () => {
   const { rpc } = openRpc();
   const away = carrier(rpc, { reaches: false });
   away.port.announced({ method: 'm', id: 'a' });
@@ -423,7 +423,7 @@ test('What a carrier cannot reach, or has lost, is answered with an error', () =
   assert.equal(rpc.available()['n'], undefined);
 });
 
-test('A call that a carrier brings goes to handlers of this hub alone, each of which answers it', () => {
+test('A call from a carrier goes only to handlers of this hub, each of which answers it', () => {
   const { rpc } = openRpc();
   const mqtt = carrier(rpc);
   const handlers = [client(rpc, 'm'), client(rpc, 'm')];
@@ -468,7 +468,7 @@ for (const [what, text, refused] of [
   });
 }
 
-test('After random events in any order, every call is answered once, and nothing remains', () => {
+test('After random events in any order, every call is answered once, and no state remains', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('call' as const), way: fc.constantFrom('first', 'list', 'stream', 'all') }),
     fc.record({ do: fc.constantFrom('answer', 'leave', 'join', 'cancel', 'wait'), at: fc.nat(20) }),

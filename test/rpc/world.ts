@@ -3,7 +3,7 @@ import type { Announced, Carrier, ForwardedRequest } from '../../src/rpc/carrier
 import type { RpcAnswer } from '../../src/rpc/message.ts';
 import { type ClientPort, Rpc, type RpcOptions } from '../../src/rpc/rpc.ts';
 
-/** A clock that the test moves, with the timers that were set on it. */
+/** A simulated clock with timers. */
 export class ManualClock {
   nowMs = 0;
   #timers: { readonly atMs: number; readonly callback: () => void }[] = [];
@@ -35,7 +35,7 @@ export class ManualClock {
   }
 }
 
-/** Calls with a clock of the test's own, as the hub "hub-1". */
+/** Calls with a simulated clock, as the hub "hub-1". */
 export function openRpc(options: Partial<RpcOptions> = {}) {
   const clock = new ManualClock();
   let ids = 0;
@@ -57,7 +57,7 @@ export function openRpc(options: Partial<RpcOptions> = {}) {
   return { rpc, clock };
 }
 
-/** A WebSocket client that keeps the frames it is sent. */
+/** A WebSocket client that records received frames. */
 export function client(rpc: Rpc, ...methods: readonly string[]) {
   const frames: Record<string, unknown>[] = [];
   const port: ClientPort = rpc.connect((frame) => void frames.push(JSON.parse(frame)));
@@ -67,7 +67,7 @@ export function client(rpc: Rpc, ...methods: readonly string[]) {
   return { port, frames, answer };
 }
 
-/** A call of a client, and the answers to it. */
+/** A call of a client, and its responses. */
 export function begin(rpc: Rpc, request: object, client?: string) {
   const reported: RpcAnswer[] = [];
   let isOver = false;
@@ -85,7 +85,7 @@ export function begin(rpc: Rpc, request: object, client?: string) {
   };
 }
 
-/** A carrier that keeps what it is handed. */
+/** A carrier that records its output. */
 export function carrier(rpc: Rpc, { reaches = true, name = 'mqtt' } = {}) {
   const sent: ForwardedRequest[] = [];
   let isUp = reaches;

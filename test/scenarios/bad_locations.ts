@@ -1,6 +1,6 @@
 import { HALL } from '../support/hall.ts';
 
-/** A location that is right in every respect. */
+/** A valid location. */
 export const GOOD_LOCATION = {
   position: { type: 'Point', coordinates: [9, 50] },
   source: 'a source',
@@ -9,23 +9,23 @@ export const GOOD_LOCATION = {
   crs: 'EPSG:4326',
 } as const;
 
-/** A zone that cannot place its coordinates yet, and one that has none of its own. */
+/** A zone that is not georeferenced yet, and one without coordinates of its own. */
 export const UNFINISHED = { id: 'unfinished', type: 'uwb', incomplete_configuration: true } as const;
 export const READER = { id: 'reader', type: 'rfid', position: { type: 'Point', coordinates: [9, 50] } } as const;
-/** Zones that the bad locations speak of. */
+/** Zones to which the invalid locations refer. */
 export const ZONES = [HALL, UNFINISHED, READER] as const;
 
-/** Changes that make a location invalid: a member with a value as JSON; undefined removes the member. */
+/** Changes that make a location invalid: a member with a JSON value. Undefined removes the member. */
 export interface BadLocation {
   readonly set: Readonly<Record<string, string | undefined>>;
-  /** The field that the message names, and the value that it shows. */
+  /** Field that the message names, and the value that it shows. */
   readonly field: string;
   readonly found: string;
-  /** Only where the path does not name the provider, which makes up for it. */
+  /** Only if the path does not name the provider, which would replace it. */
   readonly bulkOnly?: true;
 }
 
-/** Rows of one field: values as JSON text, with what the message says is found where that is not the value itself. */
+/** Rows of one field: JSON values, and the displayed value if it differs. */
 function bad(field: string, ...values: readonly (string | undefined | readonly [string, string])[]): BadLocation[] {
   return values.map((entry) => {
     const [value, found] = Array.isArray(entry) ? (entry as [string, string]) : [entry as string | undefined];
@@ -33,7 +33,7 @@ function bad(field: string, ...values: readonly (string | undefined | readonly [
   });
 }
 
-/** Rows of coordinates that are wrong at one place. */
+/** Rows of coordinates with one invalid position. */
 function badCoordinates(...rows: readonly (readonly [string, string, string])[]): BadLocation[] {
   return rows.map(([coordinates, at, found]) => {
     const position = `{"type":"Point","coordinates":${coordinates}}`;
@@ -116,7 +116,7 @@ export const BAD_LOCATIONS: readonly BadLocation[] = [
   { set: { crs: '""' }, field: 'source', found: '"a source"' },
 ];
 
-/** JSON text of the good location, made bad. */
+/** JSON of the valid location with the change applied. */
 export function badText({ set }: BadLocation, more: object = {}): string {
   const members = Object.entries({ ...GOOD_LOCATION, ...more }).map(([name, value]) => [name, JSON.stringify(value)]);
   const changed: Record<string, string | undefined> = { ...Object.fromEntries(members), ...set };
@@ -129,7 +129,7 @@ export function titleOf({ set }: BadLocation): string {
   return parts.join(', ');
 }
 
-/** Bodies that are no location and no list of locations at all. */
+/** Bodies that are neither a location nor a list of locations. */
 export const BAD_BODIES: readonly (readonly [name: string, body: string | Uint8Array])[] = [
   ['nothing', ''],
   ['blanks', '  \n'],

@@ -3,14 +3,14 @@ import type { LocationProvider } from '../../src/model/provider.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
 
 /**
- * Test vectors of a fence: setups, observations of an object and the expected events. The fence is a
- * square of 10 m. Times are seconds from the start of the vector, places meters east of the fence's eastern edge:
- * negative inside. The last observation is followed by silence.
+ * Test vectors of a fence: setups, observations of an object and the expected events. The fence is a square of 10 m.
+ * Times are seconds from the start of the vector. Positions are meters east of the fence's eastern edge; negative
+ * inside. The last observation is followed by silence.
  */
 export interface Vector {
   readonly name: string;
   readonly fence?: Partial<Fence>;
-  /** The provider is on this trackable. */
+  /** Whether the provider is on this trackable. */
   readonly trackable?: Partial<Trackable>;
   readonly provider?: Partial<LocationProvider>;
   readonly seen: readonly (readonly [second: number, metresEast: number])[];

@@ -59,7 +59,7 @@ function plain({ outcome, events, motions }: ShardReply): unknown {
 }
 
 for (const text of TEXTS) {
-  test(`an answer with a text of ${text.length} characters is read from shared memory, and keeps its texts`, () => {
+  test(`an answer with a string of ${text.length} characters is read from shared memory, and its strings stay valid`, () => {
     const area = new Uint8Array(new SharedArrayBuffer(1 << 20));
     const length = packInto(area, replyWith(text));
     assert.equal(typeof length, 'number');
@@ -67,11 +67,11 @@ for (const text of TEXTS) {
     assert.deepEqual(plain(reply), plain(replyWith(text)));
     const { answers } = reply.outcome;
     area.fill(0);
-    assert.deepEqual(answers, replyWith(text).outcome.answers, 'the next answer may lie in the same place');
+    assert.deepEqual(answers, replyWith(text).outcome.answers, 'the next answer may have the same offset');
   });
 }
 
-test('an answer that does not fit into the area crosses by itself', () => {
+test('an answer that does not fit into shared memory is sent as a message', () => {
   const area = new Uint8Array(new SharedArrayBuffer(1000));
   const bytes = packInto(area, replyWith('x'.repeat(2000)));
   assert.ok(bytes instanceof Uint8Array);

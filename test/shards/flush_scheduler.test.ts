@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FlushPacer } from '../../src/shards/flush_scheduler.ts';
 
-/** Plays a round with a batch every `everyMs` and that many changed objects at first; returns rows by batch. */
+/** Plays a round with a batch every `everyMs` and this many changed objects initially. Returns rows by batch. */
 function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: number; share?: number }): number[] {
   const pacer = new FlushPacer(share);
   const brought: number[] = [];
@@ -20,7 +20,7 @@ function round({ changed, everyMs, share = 1 }: { changed: number; everyMs: numb
 
 const total = (rows: readonly number[]): number => rows.reduce((sum, some) => sum + some, 0);
 
-test('A round of few rows is over with its first batch', () => {
+test('A round of few rows ends with its first batch', () => {
   assert.deepEqual(round({ changed: 100, everyMs: 10 }), [100]);
 });
 
@@ -35,7 +35,7 @@ test('A round of many rows takes about a second', () => {
   assert.ok(brought.length <= 102, `${brought.length} batches`);
 });
 
-test('A round leaves the store alone while that is behind, for two seconds at most', () => {
+test('A round pauses while the store is behind, for at most two seconds', () => {
   const pacer = new FlushPacer(1);
   pacer.begin(0);
   assert.deepEqual([pacer.flushBudget(0, true), pacer.flushBudget(1999, true)], [0, 0]);
@@ -43,7 +43,7 @@ test('A round leaves the store alone while that is behind, for two seconds at mo
   assert.ok(pacer.flushBudget(0, false) > 0);
 });
 
-test('A round is over when as many rows came as objects had changed, or none are left', () => {
+test('A round ends when as many rows were emitted as objects had changed, or none are left', () => {
   const pacer = new FlushPacer(1);
   pacer.begin(0);
   pacer.recordBatch({ rows: 200, dirtyCount: 300, askedMs: 0 });

@@ -8,7 +8,7 @@ import { packedRows } from '../../src/wire/store_messages.ts';
 
 const memory = Buffer.alloc(8);
 
-/** The reply to a step, whose bytes are written over by the next one. */
+/** The reply to a step, whose bytes are overwritten by the next one. */
 function reply(number: number): ShardReply {
   memory.writeDoubleLE(number);
   const none = packedRows([]);
@@ -28,7 +28,7 @@ interface Step {
   readonly released: Promise<void> | undefined;
 }
 
-/** A gate, its steps, and the numbers of the released ones. */
+/** A gate, its steps, and the sequences of the released ones. */
 function gateOf(areKept: readonly boolean[]) {
   const out: number[] = [];
   const failed: number[] = [];
@@ -50,7 +50,7 @@ function gateOf(areKept: readonly boolean[]) {
   return { gate, out, failed, steps };
 }
 
-test('steps are released in order, each after it and all before it are committed, with unchanged bytes', async () => {
+test('Steps are released in order, each after it and all earlier ones are committed, with unchanged bytes', async () => {
   const property = fc.asyncProperty(
     fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }),
     fc.infiniteStream(fc.nat(1000)),
@@ -76,7 +76,7 @@ test('steps are released in order, each after it and all before it are committed
   await fc.assert(property, { seed: 3, numRuns: 200 });
 });
 
-test('nothing is released after a step that cannot be committed', async () => {
+test('Nothing is released after a step that cannot be committed', async () => {
   const { gate, out, failed, steps } = gateOf([true, true, true]);
   const results = Promise.allSettled(steps.map(({ released }) => released));
   steps[2]?.kept?.resolve();

@@ -12,7 +12,7 @@ const row = (id: string): LastKnownRow => {
   return { kind: 'provider', id, receivedMs: 1, eventTimeMs: 1, location: '{}', memberships: [] };
 };
 
-test('callers that wait for a batch get the failure of one of its commits, and no other caller does', async () => {
+test('Callers that wait for a batch receive the failure of one of its commits, and no other caller does', async () => {
   for (const failing of ['urgent', 'later']) {
     const outcomes = new OutcomeDispatcher({
       shards: 1,
@@ -43,7 +43,7 @@ test('callers that wait for a batch get the failure of one of its commits, and n
   }
 });
 
-test('only the outcomes of the collision stage wait for its commits', () => {
+test('Only the outcomes of the collision stage wait for its commits', () => {
   const never = new Promise<void>(() => undefined);
   const outcomes = new OutcomeDispatcher({
     shards: 1,
@@ -52,7 +52,7 @@ test('only the outcomes of the collision stage wait for its commits', () => {
     tellsOfMemberships: () => false,
     keep: () => undefined,
     keepPairs: () => undefined,
-    // Nothing can be kept for now: while that lasts the stage goes on looking at what is due.
+    // Nothing can be stored now. In the meantime, the stage continues to fire deadlines.
     released: () => never,
     motions: () => undefined,
     moveZones: () => undefined,
@@ -64,7 +64,7 @@ test('only the outcomes of the collision stage wait for its commits', () => {
   assert.notEqual(outcomes.ofCollisions({ ...found, rows: [row('pair')], events: [] } as never, evaluated), undefined);
 });
 
-test('in a cluster, a start is published after the steps before it and its row are stored, and an end erased after that', async () => {
+test('In a cluster, a start is published after earlier steps and its row are stored, and an end is deleted after that', async () => {
   const log: string[] = [];
   let release = (): void => undefined;
   let isFull = false;

@@ -9,7 +9,7 @@ function fence(name: string | undefined): ConfigCommand {
   return { kind: 'fence', id: 'f', entity: name === undefined ? undefined : entity };
 }
 
-/** A provider, named. */
+/** A provider with this name. */
 function tag(name: string | undefined): ConfigCommand {
   return name === undefined ? { kind: 'provider', id: 'p', entity: undefined } : provider('p', { name });
 }
@@ -28,7 +28,7 @@ test('Changes of objects since a record are undone from the last, and applied ag
   ];
   for (const each of later) changes.note(each);
   assert.deepEqual(changes.since(9, THOSE), { undo: { config: 9, commands: [] }, reapply: [], surroundings: NOTHING });
-  // With the last of them everything is known.
+  // After the last of them, everything is known.
   const reapply = [
     { config: 8, commands: [tag(undefined)] },
     { config: 10, commands: [tag('c')] },
@@ -44,7 +44,7 @@ test('Changes of objects since a record are undone from the last, and applied ag
   assert.deepEqual(changes.objectsSince(5), { providers: ['p', 'q'], trackables: [] });
 });
 
-test('What has changed around objects is known as it was at a record, however often it has changed', () => {
+test('State around objects is restored as it was at a record, regardless of the number of changes', () => {
   const changes = new RecentChanges(() => 0);
   changes.note({ config: 5, commands: [fence('a')] });
   changes.note({ config: 6, commands: [fence('b')] });
@@ -57,7 +57,7 @@ test('What has changed around objects is known as it was at a record, however of
   assert.deepEqual(changes.since(7, THOSE).surroundings.fences, [['f', undefined]]);
 });
 
-test('What there was when the hub began, and what has changed a minute ago, is not undone', () => {
+test('State from startup, and changes older than a minute, are not undone', () => {
   let nowMs = 0;
   const changes = new RecentChanges(() => nowMs);
   changes.note({ config: 5, commands: [tag('a')] });
@@ -68,7 +68,7 @@ test('What there was when the hub began, and what has changed a minute ago, is n
   assert.deepEqual(changes.since(2, THOSE).undo, { config: 6, commands: [tag('b')] });
 });
 
-test('A provider whose locations may have come before it exists anyway, without members of its own', () => {
+test('A provider that may have been located before its creation exists anyway, without members of its own', () => {
   const changes = new RecentChanges(() => 0);
   changes.note({ config: 1, commands: [] });
   changes.note({ config: 2, commands: [provider('p', { fence_timeout: 5 })] });

@@ -8,7 +8,7 @@ import { ShardDirectory } from '../../src/shards/shard_directory.ts';
 import { SharedObjects } from '../../src/shards/shared_objects.ts';
 import { fenceAround, provider, trackable } from '../threads/running_shards.ts';
 
-/** From the reference values of FNV-1a with 32 bits. */
+/** From the reference values of 32-bit FNV-1a. */
 const PARTITIONS: readonly (readonly [key: string, hash: number])[] = [
   ['', 0x811c9dc5],
   ['a', 0xe40c292c],
@@ -81,7 +81,7 @@ function homesOf(directory: ShardDirectory): Map<string, number> {
   ]);
 }
 
-test('ShardDirectory keeps together what is connected, and moves exactly what has another home than before', () => {
+test('ShardDirectory assigns connected objects to one shard, and moves only those whose shard has changed', () => {
   fc.assert(
     fc.property(groups, fc.integer({ min: 1, max: 7 }), (all, shards) => {
       const directory = new ShardDirectory(shards);
@@ -125,7 +125,7 @@ test('ShardDirectory keeps together what is connected, and moves exactly what ha
   );
 });
 
-test('ShardDirectory deletes a trackable where it lives, though its component moves', () => {
+test('ShardDirectory deletes a trackable in its shard, even if its component moves', () => {
   const directory = new ShardDirectory(64);
   const first: Trackable = { id: 'a', type: 'omlox', location_providers: ['tag'] };
   const second: Trackable = { id: 'b', type: 'omlox', location_providers: ['tag'] };
@@ -159,7 +159,7 @@ test('ShardDirectory finds the directory of a component of thousands without sea
   for (let index = 0; index < 5000; index++) assert.equal(directory.ofProvider(`tag ${index}`), home);
 });
 
-test('objects are those that are configured, and providers that were located', () => {
+test('objects are the configured ones, and located providers', () => {
   const objects = new SharedObjects({ sequence: () => 0, changes: new RecentChanges(() => 0) });
   objects.change([provider('p'), trackable('t', ['p', 'unseen']), provider('q'), fenceAround('f', [0, 0], 1)]);
   objects.located('stranger');

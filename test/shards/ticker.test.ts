@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Ticker } from '../../src/shards/ticker.ts';
 
-/** A clock that the test moves, with the timers that were set on it. */
+/** A simulated clock with timers. */
 class Clock {
   nowMs = 0;
   /** Timers fire this much too early, as those of the platform may. */
@@ -17,7 +17,7 @@ class Clock {
   readonly now = (): number => this.nowMs;
 
   readonly schedule = (delayMs: number, callback: () => void): (() => void) => {
-    assert.ok(delayMs >= 1 && delayMs < 2 ** 31, `a delay that the platform takes, not ${delayMs}`);
+    assert.ok(delayMs >= 1 && delayMs < 2 ** 31, `a delay that the platform supports, not ${delayMs}`);
     const timer = { atMs: this.nowMs + delayMs - this.early, callback };
     this.#timers.push(timer);
     return () => {
@@ -59,7 +59,7 @@ test('Ticker calls each name at its time, with one timer', () => {
   assert.equal(clock.timers, 0);
 });
 
-test('Ticker goes by the last setting of a name, and by none after Infinity', () => {
+test('Ticker uses the last setting of a name, and cancels it with Infinity', () => {
   const clock = new Clock();
   const { ticker, due } = openTicker(clock);
   ticker.set('a', 100);
@@ -70,7 +70,7 @@ test('Ticker goes by the last setting of a name, and by none after Infinity', ()
   assert.deepEqual(due, ['a 300']);
 });
 
-test('Ticker calls at once for a time that has passed', () => {
+test('Ticker calls immediately for a time that has passed', () => {
   const clock = new Clock();
   const { ticker, due } = openTicker(clock);
   clock.advanceTo(500);
@@ -79,7 +79,7 @@ test('Ticker calls at once for a time that has passed', () => {
   assert.deepEqual(due, ['a 501']);
 });
 
-test('Ticker waits for times farther away than a timer of the platform reaches', () => {
+test('Ticker supports times beyond the maximum of a platform timer', () => {
   const clock = new Clock();
   const { ticker, due } = openTicker(clock);
   ticker.set('a', 2 ** 33);
@@ -97,7 +97,7 @@ test('Ticker calls back no sooner than the deadline, even if a timer fires early
   assert.deepEqual(due, ['a 10']);
 });
 
-test('Ticker is silent once it is stopped, whatever is set', () => {
+test('Ticker makes no calls after it is stopped', () => {
   const clock = new Clock();
   const { ticker, due } = openTicker(clock);
   ticker.set('a', 100);
@@ -108,7 +108,7 @@ test('Ticker is silent once it is stopped, whatever is set', () => {
   assert.equal(clock.timers, 0);
 });
 
-test('Ticker calls every name exactly when its last setting says so', () => {
+test('Ticker calls every name exactly at the time of its last setting', () => {
   const settings = fc.array(
     fc.record({
       afterMs: fc.integer({ min: 0, max: 50 }),

@@ -1,6 +1,6 @@
 /**
- * Which parts may import which of ours: the first row that a file is in decides. A part may always import its own files
- * and those that all share. Anything that is not listed is refused: a new folder gets its row here.
+ * Permitted imports between parts. The first row that contains a file applies. A part may always import its own files
+ * and the shared ones. All other imports are rejected, so a new folder needs a row here.
  */
 export const SHARED = [
   'src/errors.ts',
@@ -15,14 +15,14 @@ interface Area {
   /** A folder, or a file. */
   readonly path: string;
   readonly mayImport: readonly string[];
-  /** Packages, or files of them, that the part is limited to; nothing of Node then. */
+  /** Packages, or files of them, to which the part is limited; it may then import nothing of Node. */
   readonly packages?: readonly string[];
 }
 
 const INNER = ['src/model', 'src/core'];
 
 /**
- * Rooms of the core with values and rules only. Each may import those before it, and geodesy. None imports handlers.
+ * Rooms of the core with only values and rules. Each may import those before it, and geodesy. None imports handlers.
  */
 const VALUES = ['encoding', 'rules', 'zone', 'fence', 'location', 'motion', 'collision'].map(
   (room) => `src/core/${room}`,
@@ -32,7 +32,7 @@ const STATE = ['state', 'deadline_heap', 'variant_filter', 'json_bytes', 'event_
   (name) => `src/core/${name}.ts`,
 );
 
-/** Folders of the web UI, from values to pages. Each may import those before it. A new folder gets its place here. */
+/** Folders of the web UI, from values to pages. Each may import those before it. A new folder is added here. */
 const UI = [
   ...['json', 'languages', 'problems', 'hub', 'controls', 'charts', 'alerts', 'drafts', 'bulk'],
   ...['plane', 'view', 'ground', 'site', 'objects', 'labels', 'navigation'].map((room) => `map/${room}`),
@@ -44,7 +44,7 @@ const UI = [
   ...['map_page', 'styles', 'shell', 'app.tsx', 'main.tsx', 'vite.config.ts'],
 ];
 
-/** Geometry of the core that is small enough for a page: no projections of a library. */
+/** Geometry of the core that is small enough for a page: no projection libraries. */
 const UI_GEOMETRY = ['plane_fit', 'ellipsoid', 'rings', 'longitude', 'rounding'].map(
   (file) => `src/core/geo/${file}.ts`,
 );
@@ -161,7 +161,7 @@ export const AREAS: readonly Area[] = [
   { path: 'test', mayImport: ['src', 'workers', 'wasm', 'bench'] },
 ];
 
-/** The only places that import a package. Tests and benches are free to. */
+/** The only parts that may import a package. Tests and benches may import any. */
 export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   'hyper-express': ['src/transport'],
   'geos-wasm': ['wasm'],
@@ -189,11 +189,11 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
 
 /** Optional rooms, which a hub only loads if it uses them, and the files that may import each. All others use `import()`. */
 export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importers: readonly string[] }[] = [
-  // A hub that is alone.
+  // For a single hub.
   { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
-  // A hub that has no broker.
+  // For a hub without a broker.
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
-  // A hub without authentication.
+  // For a hub without authentication.
   { path: 'src/hub/authorization.ts', importers: ['test'] },
   { path: 'src/hub/outgoing_fetch.ts', importers: ['test'] },
   // For a hub without history: its routes reject requests, but describe the queries.

@@ -60,7 +60,7 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
 const LINES_MAX = 60;
 const CODE = /^(src|workers|wasm)\//;
 
-/** The one file of the same room that uses a short file; undefined for all other files. */
+/** Returns the only file of the same room that uses a short file; undefined for all other files. */
 export function soleImporter({ path, text }: SourceFile, all: readonly SourceFile[]): string | undefined {
   if (!CODE.test(path) || text.split('\n').length - 1 > LINES_MAX) return undefined;
   const importers = all.filter((other) => CODE.test(other.path) && other.imports.some(({ ours }) => ours === path));
@@ -81,7 +81,7 @@ export function idleExceptions(all: readonly SourceFile[]): string[] {
   });
 }
 
-/** `src/api` for everything below it; the first folder outside of src. */
+/** Room of a path: `src/api` for everything below it; the first folder outside of src. */
 function roomOf(path: string): string {
   return path.split('/', path.startsWith('src/') ? 2 : 1).join('/');
 }

@@ -10,7 +10,7 @@ import { FOLDERS } from './source_file.ts';
 
 type Forbidden = NonNullable<IConfiguration['forbidden']>[number];
 
-/** Our own files; everything else is a package or a module of Node. */
+/** Files of this project; everything else is a package or a module of Node. */
 const OURS = String.raw`^(${FOLDERS.join('|')})/|^package\.json$`;
 const TESTS = ['^test/', '^bench/'];
 
@@ -110,7 +110,7 @@ export function violationsIn({ summary }: ICruiseResult): readonly Violation[] {
   });
 }
 
-/** Imports of our files that lead nowhere. */
+/** Imports of files of this project that do not exist. */
 export function brokenImports({ modules }: ICruiseResult): readonly string[] {
   return modules.flatMap(({ source, dependencies }) =>
     dependencies
@@ -119,7 +119,7 @@ export function brokenImports({ modules }: ICruiseResult): readonly string[] {
   );
 }
 
-/** Rooms that import each other, directly or not: each list holds the rooms of one such knot. */
+/** Rooms that import each other, directly or indirectly. Each list is one cycle. */
 export function roomCircles({ modules }: ICruiseResult): readonly string[][] {
   const imports = new Map<string, Set<string>>();
   for (const { source, dependencies } of modules) {
@@ -137,7 +137,7 @@ export function roomCircles({ modules }: ICruiseResult): readonly string[][] {
   );
 }
 
-/** `src/api` for everything below it, `test` for all tests; undefined for other files. */
+/** Room of a path: `src/api` for everything below it, `test` for all tests; undefined for other files. */
 function roomOf(path: string): string | undefined {
   if (!new RegExp(OURS).test(path)) return undefined;
   const [folder = '', room] = path.split('/');
@@ -157,7 +157,7 @@ function reachedFrom(room: string, imports: ReadonlyMap<string, ReadonlySet<stri
   return reached;
 }
 
-/** The file, or everything in the folder. */
+/** Pattern of the file, or of everything in the folder. */
 function place(path: string): string {
   return `^${escaped(path)}(/|$)`;
 }
@@ -167,7 +167,7 @@ function before(index: number): string[] {
   return AREAS.slice(0, index).map(({ path }) => place(path));
 }
 
-/** A package, or a file in it: its path if it is installed, or its name. */
+/** Pattern of a package, or of a file in it: its path if it is installed, or its name. */
 function packaged(name: string): string {
   return `^(node_modules/)?${escaped(name)}(/|$)`;
 }

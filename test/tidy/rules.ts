@@ -27,7 +27,7 @@ const CLOCKS = [
   'test',
 ];
 const SILENT = ['src/model', 'src/core', 'src/fence_index', 'wasm'];
-/** Names that the language itself does not have. `a.process` is a member, not the global. */
+/** Names that are not part of the language. `a.process` is a member, not the global. */
 export const PLATFORM =
   /(?<![.\w$])(Buffer|NodeJS|process|global(?=\.)|globalThis|require|__dirname|__filename|console|performance|fetch|crypto|navigator|window|document|setTimeout|setInterval|setImmediate|queueMicrotask|structuredClone|URL|WebSocket|Worker|MessageChannel|AbortController|EventTarget|WebAssembly)\b/;
 const ENTRIES = [
@@ -73,7 +73,7 @@ export const RULES: readonly Rule[] = [
     name: 'has under 80 lines if it is the entry of a thread',
     find: ({ path, text }, all) => {
       const lines = text.split('\n').length - 1;
-      // An entry is started by its address.
+      // An entry is started by its URL.
       const isImported = all.some(({ imports }) => imports.some(({ ours, address }) => ours === path && !address));
       const isLong = within(path, 'workers') && !isImported && lines >= 80;
       return isLong ? [`has ${lines} lines: threads load, dispatch and return`] : [];
@@ -150,10 +150,10 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** AssemblyScript, which names no endings. */
+/** AssemblyScript, whose imports have no extensions. */
 const COMPILED = 'wasm/location_scanner';
 
-/** Whether a path is the file, or lies in the folder. */
+/** Whether a path is the file, or is in the folder. */
 function within(path: string, place: string): boolean {
   return path === place || path.startsWith(`${place}/`);
 }
@@ -166,7 +166,7 @@ const TOP_LEVEL = ['package.json', 'package-lock.json', 'tsconfig.json', 'biome.
   .concat(['src', 'workers', 'wasm', 'bench', 'test', 'docs', 'deploy'])
   .concat(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'NOTICE']);
 
-/** Names that git ignores, besides those with a dot. */
+/** Names that git ignores, in addition to those with a dot. */
 const IGNORED = /^(node_modules|test-output|(data|config)\.dat.*|.*\.log)$/;
 
 /** Entries of the root folder that do not belong there. */

@@ -4,28 +4,28 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * An import of a file: a file of the project by its path from the root, or a package or Node module by its name.
- * import_rules.ts decides with a parser which imports are allowed. This reader also returns URLs, and is fast: it takes a tenth
+ * import_rules.ts uses a parser to decide which imports are permitted. This reader also returns URLs, and takes a tenth
  * of a second for all files, so the groups of tests are known before the first test runs.
  */
 export interface Import {
   readonly line: number;
   readonly ours?: string;
   readonly module?: string;
-  /** Named by `new URL()`, as the file of a thread is: used, but not imported. */
+  /** Referenced by `new URL()`, like the file of a thread: used, but not imported. */
   readonly address?: true;
 }
 
-/** A source file, as the rules see it. */
+/** A source file, as read by the rules. */
 export interface SourceFile {
-  /** From the root, with slashes: `src/model/location.ts`. */
+  /** Path from the root, with slashes: `src/model/location.ts`. */
   readonly path: string;
   readonly text: string;
-  /** The text with comments and the insides of strings blanked, line by line as before. */
+  /** The source with comments and string contents blanked, with the same lines. */
   readonly code: string;
   readonly imports: readonly Import[];
 }
 
-/** The folder of the project, with a slash at its end. */
+/** Folder of the project, with a trailing slash. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Folders of source files. */
 export const FOLDERS = ['src', 'workers', 'wasm', 'bench', 'test'];
@@ -52,7 +52,7 @@ export function sourceFile(path: string, text: string): SourceFile {
   return { path, text, code, imports: importsOf(path, { text, code }) };
 }
 
-/** Static imports and re-exports, which begin a line, imports in expressions, and addresses. */
+/** Static imports and re-exports at the start of a line, dynamic imports, and URLs. */
 const IMPORTS = [
   /^(?:import|export)\b[^;'"]*?\bfrom\s+['"]([^'"]+)['"]/gm,
   /^import\s+['"]([^'"]+)['"]/gm,

@@ -13,7 +13,7 @@ function countTurns(): { now(): number; stop(): void } {
   return { now: () => turn, stop: () => clearImmediate(next) };
 }
 
-test('each turn does one piece, whatever its caller, in the order of calls', async () => {
+test('each turn does one piece, of any caller, in the order of calls', async () => {
   const turns = new TaskScheduler();
   const loop = countTurns();
   const done: { who: string; turn: number }[] = [];
@@ -29,7 +29,7 @@ test('each turn does one piece, whatever its caller, in the order of calls', asy
   assert.equal(new Set(done.map(({ turn }) => turn)).size, 9);
 });
 
-test('work is alone until it is done, and what goes on comes before what has not begun', async () => {
+test('work runs alone until it is done, and continues before other work starts', async () => {
   const turns = new TaskScheduler();
   const seen: string[] = [];
   let goingOn: Promise<void> | undefined;
@@ -49,7 +49,7 @@ test('work is alone until it is done, and what goes on comes before what has not
   assert.deepEqual(seen, ['a', 'a ends', 'a goes on', 'b', 'b ends']);
 });
 
-test('work that fails makes room for the next', async () => {
+test('failed work makes room for the next', async () => {
   const turns = new TaskScheduler();
   const failing = turns.alone(() => Promise.reject(new Error('a fault')));
   const next = turns.alone(() => 'done');

@@ -5,7 +5,7 @@ import { TokenBucket } from '../../src/time/token_bucket.ts';
 
 const open = (perSecond: number, burst: number) => new TokenBucket({ perSecond, burst, nowMs: 0 });
 
-test('TokenBucket lets a burst pass, then what the rate allows', () => {
+test('TokenBucket permits a burst, and then its rate', () => {
   const bucket = open(1000, 500);
   assert.deepEqual(
     [bucket.take(300, 0), bucket.take(200, 0), bucket.take(100, 0), bucket.take(50, 0)],
@@ -14,23 +14,23 @@ test('TokenBucket lets a burst pass, then what the rate allows', () => {
   assert.equal(bucket.take(10, 150), 10);
 });
 
-test('TokenBucket fills up to its size, and not by a clock that is set back', () => {
+test('TokenBucket fills up to its size, and not after a backward clock step', () => {
   const bucket = open(1000, 500);
   assert.deepEqual([bucket.take(500, 0), bucket.take(500, 10_000), bucket.take(100, 10_000)], [0, 0, 100]);
   assert.equal(bucket.take(0, 0), 100);
 });
 
-test('TokenBucket lets pass what is larger than itself', () => {
+test('TokenBucket permits requests larger than its size', () => {
   const bucket = open(1000, 500);
   assert.deepEqual([bucket.take(1500, 0), bucket.take(1, 1000), bucket.take(1, 2000)], [1000, 1, 0]);
 });
 
-test('TokenBucket without a rate lets everything pass', () => {
+test('TokenBucket without a rate permits everything', () => {
   const bucket = open(Infinity, 1);
   assert.deepEqual([bucket.take(1e9, 0), bucket.take(1e9, 0)], [0, 0]);
 });
 
-test('TokenBucket keeps to burst and rate in every span of time, and is never slower than that', () => {
+test('TokenBucket limits every time span to burst and rate, and is never slower than that', () => {
   const asked = fc.record({ bytes: fc.integer({ min: 1, max: 5000 }), afterMs: fc.integer({ min: 0, max: 3000 }) });
   const cases = fc.array(asked, { minLength: 1, maxLength: 60 });
   fc.assert(
@@ -66,7 +66,7 @@ test('TokenBucket keeps to burst and rate in every span of time, and is never sl
   );
 });
 
-test('TokenBucket gives what there is, and makes no debt unless asked to', () => {
+test('TokenBucket grants available tokens, and incurs a debt only on request', () => {
   const bucket = open(10, 3);
   assert.deepEqual(
     [3, 1].map((tokens) => bucket.tryTake(tokens, 0)),

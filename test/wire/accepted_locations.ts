@@ -8,7 +8,7 @@ const number = fc.double({ noNaN: true, noDefaultInfinity: true });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
 export const word = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 });
 
-/** Locations of all kinds, in ids and texts with whatever Unicode has. */
+/** Locations of all kinds, with arbitrary Unicode in ids and strings. */
 export const accepted: fc.Arbitrary<AcceptedLocation> = fc.record(
   {
     provider_id: word,
@@ -24,7 +24,7 @@ export const accepted: fc.Arbitrary<AcceptedLocation> = fc.record(
     course: maybe(number),
     hasSentTime: fc.boolean(),
     positionText: fc.constantFrom('', '"position":{"type":"Point","coordinates":[9,50]},'),
-    // Now and then one that needs a chunk of its own.
+    // Occasionally one that needs its own chunk.
     text: fc.oneof(
       { weight: 20, arbitrary: fc.string({ unit: 'binary' }) },
       { weight: 1, arbitrary: fc.constant('ü'.repeat(200_000)) },
@@ -35,7 +35,7 @@ export const accepted: fc.Arbitrary<AcceptedLocation> = fc.record(
 
 const orNull = (value: number) => (Number.isNaN(value) ? null : value);
 
-/** A location that has come, as it was accepted. */
+/** A received location in its accepted form. */
 function acceptedOf(item: ReceivedLocation): AcceptedLocation {
   const { sentX: x, sentY: y, sentZ: z } = item;
   return {

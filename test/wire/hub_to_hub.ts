@@ -11,10 +11,10 @@ import { T0 } from '../support/shard_harness.ts';
 export const RECEIVED_MS = T0 + 77;
 const SHARDS = 3;
 
-/** A place in all shards by the id alone. */
+/** Assigns an object to a shard by its id alone. */
 export const homeOf = (id: string): number => id.length % SHARDS;
 
-/** The front door of a hub that owns nothing, and the requests that come of what it is handed. */
+/** The front door of a hub that owns nothing, and the requests that it sends for its input. */
 export class Front {
   readonly #buffers = new BatchBuffers();
   #parcels: RequestBatch[] = [];
@@ -31,7 +31,7 @@ export class Front {
     this.shards = new RemoteShards({ run } as unknown as OwnerClient);
   }
 
-  /** The runs that an owner unpacks, in bytes of its own. */
+  /** The runs that an owner unpacks, with their own bytes. */
   sent(): CountedRun[] {
     const runs = this.#parcels.flatMap((parcel) => {
       const message = parcel.message({ applied: 5, ingress: 'front', number: 1, sentBefore: [], version: 7 });
@@ -60,7 +60,7 @@ export function takenBy(
   return { bodies, lane };
 }
 
-/** As shards do it, with a run for each record that is for another shard than the one before. */
+/** As in shards, with a new run whenever the shard of a record differs from the previous one. */
 export function copyAll({ ...body }: ScannedBody, packer: LocationPacker, lane: LaneItem[], from: number): number {
   let seq = from;
   for (let at = body.start; at < body.end; ) {

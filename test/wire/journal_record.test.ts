@@ -14,7 +14,7 @@ const batch = Uint8Array.of(1, 2, 3);
 const effects = Uint8Array.of(4, 5);
 const setBacks = [{ toMs: 500, byMs: 40 }];
 
-test('a record of a step has its batch, its effects, and what makes times of day of its times', () => {
+test('a record of a step has its batch, its effects, and the clock steps to convert its times', () => {
   const packed = packStep({ nowMs: 1000, config: 7, setBacks, batch: lend(batch), effects: lend(effects) });
   assert.deepEqual(unpackJournalRecord(packed), {
     kind: 'step',
@@ -24,7 +24,7 @@ test('a record of a step has its batch, its effects, and what makes times of day
   });
 });
 
-test('a record of what has left is a step without locations, with the sequence of the record that says so', () => {
+test('a record of released objects is a step without locations, with the sequence of the releasing record', () => {
   const packed = packReleased({ nowMs: 1000, config: 7, sequence: 9, setBacks, effects: lend(effects) });
   assert.deepEqual(unpackJournalRecord(packed), {
     kind: 'released',
@@ -38,7 +38,7 @@ test('a record of what has left is a step without locations, with the sequence o
   assert.throws(() => unpackJournalRecord(cut), new JournalRecordError('A journal record ends before its effects'));
 });
 
-test('a record that is relayed says the same, and that it is, however often', () => {
+test('a relayed record is unchanged except for its flag, however often it is relayed', () => {
   const packed = packReleased({ nowMs: 1000, config: 7, sequence: 9, setBacks, effects: lend(effects) });
   let record = unpackJournalRecord(packed);
   for (let times = 0; times < 3; times++) {
@@ -48,7 +48,7 @@ test('a record that is relayed says the same, and that it is, however often', ()
   }
 });
 
-test('a record that a journal is done with something says up to where, and with which requests', () => {
+test('a record of a completed journal contains its end and its requests', () => {
   const done = { upTo: 12, config: 7, requests: [{ ingress: 'front', number: 2 ** 40 }] };
   assert.deepEqual(unpackJournalRecord(packDone(done)), { kind: 'done', ...done });
 });

@@ -26,7 +26,7 @@ const sent: fc.Arbitrary<Sent> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ forget: word }) },
 );
 
-test('what waits in a lane comes to the shard as it was sent, in its order, however it is cut into batches', () => {
+test('Queued items reach the shard unchanged and in order, for any batch sizes', () => {
   const packer = new LocationPacker();
   fc.assert(
     fc.property(fc.array(fc.array(sent, { maxLength: 30 }), { maxLength: 5 }), (batches) => {
@@ -62,7 +62,7 @@ test('what waits in a lane comes to the shard as it was sent, in its order, howe
   );
 });
 
-test('bytes of a location are not written over before it is done with', () => {
+test('bytes of a location are not overwritten while they are in use', () => {
   const packer = new LocationPacker();
   const locationOf = (id: string): AcceptedLocation => ({
     provider_id: id,
@@ -91,7 +91,7 @@ test('bytes of a location are not written over before it is done with', () => {
   assert.equal(found?.kind === 'location' && found.source, 'first');
 });
 
-test('records of scanned bodies come to the shard in runs, which can be halved down to each of them', () => {
+test('records of scanned bodies reach the shard in runs, which can be halved down to single records', () => {
   const scanner = new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 });
   const names = new ScannedNames(scanner);
   const packer = new LocationPacker();

@@ -15,14 +15,14 @@ function itemsOf(lane: readonly LaneItem[]): unknown[] {
   return unpackBatch(packBatch({ nowMs: T0, flushBudget: 0, items: lane })).items.map(shown);
 }
 
-/** The same with the times that an owner gives it. */
+/** The same with the times that an owner assigns to it. */
 function atOwner(items: readonly unknown[]): unknown[] {
   return (items as { generatedMs: number }[]).map((item, index) => {
     return { ...item, seq: index + 1, receivedMs: RECEIVED_MS, generatedMs: item.generatedMs - 1000 };
   });
 }
 
-test('Locations come to the shards of their owner as they would have come to those of their front door', () => {
+test('Locations reach the shards of their owner as they would have reached those of their front door', () => {
   const front = new Front();
   const packer = new LocationPacker();
   fc.assert(
@@ -45,7 +45,7 @@ test('Locations come to the shards of their owner as they would have come to tho
   );
 });
 
-test('Bodies that were scanned come to the shards of their owner as they would have come to those of their front door', () => {
+test('Scanned bodies reach the shards of their owner as they would have reached those of their front door', () => {
   const scanner = new LocationScanner({ nameBytes: 1024, propertiesBytes: 65_536 });
   const names = new ScannedNames(scanner);
   const front = new Front();
@@ -70,7 +70,7 @@ test('Bodies that were scanned come to the shards of their owner as they would h
       names.learn(scanner);
       const ends = { records: scanner, start: scanner.start, end: scanner.end };
       const scanned = { ...ends, receivedMs: T0, newProviders: [], nameOf: names.of, homeOf: () => 0 };
-      // Each changes the records, so it is the front door's turn with those of a second reading.
+      // Each modifies the records, so the front door gets those of a second parse.
       const local: LaneItem[] = [];
       copyAll(scanned, packer, local, 0);
       scanner.list(Buffer.from(JSON.stringify(body)), T0);
@@ -88,7 +88,7 @@ test('Bodies that were scanned come to the shards of their owner as they would h
   );
 });
 
-test('A received run tells the shard of each record', () => {
+test('A received run returns the shard of each record', () => {
   const front = new Front();
   const [location] = fc.sample(accepted, { numRuns: 1, seed: 3 });
   assert.ok(location);

@@ -5,15 +5,15 @@ import { promisify } from 'node:util';
 import { GO, USUAL_GO } from '../../../bench/process/go.ts';
 
 /**
- * Generators of clients, each installed by the package manager of its language into a folder that git ignores. What is
- * there is used again; what cannot be installed is missed, and its tests say so.
+ * Generators of clients, each installed by the package manager of its language into a folder that git ignores. Existing
+ * installations are reused. If an installation fails, the tests are skipped with the reason.
  */
 
 const CACHE = new URL('../../../test-output/generators/', import.meta.url);
 const INSTALL_MS = 150_000;
 const RUN_MS = 120_000;
 const OUTPUT_MAX_BYTES = 16 << 20;
-/** Search path for programs: generators of Go run it by its name. */
+/** Search path for programs: Go generators are run by their names. */
 const PATH = GO === USUAL_GO ? `${dirname(USUAL_GO)}:${process.env['PATH'] ?? ''}` : (process.env['PATH'] ?? '');
 
 export interface Tool {
@@ -24,8 +24,8 @@ export interface Tool {
 }
 
 /**
- * The tool of that name and version: installed if it is not there yet. One that keeps what it loads in a cache of its own
- * is installed each time, which then takes a moment.
+ * Installs the tool with this name and version unless it is installed. Tools that cache their downloads are installed
+ * each time, which then takes a moment.
  */
 export async function installed(
   name: string,
@@ -60,7 +60,7 @@ interface Running {
   readonly timeoutMs?: number;
 }
 
-/** Runs a program to its end. Rejects with all that it has printed when it fails. */
+/** Runs a program to completion. Rejects with its output if it fails. */
 export async function run(program: string, args: readonly string[], running: Running): Promise<string> {
   const { cwd, env = {}, timeoutMs = RUN_MS } = running;
   const options = { cwd, env: { ...process.env, PATH, ...env }, timeout: timeoutMs, maxBuffer: OUTPUT_MAX_BYTES };
@@ -73,7 +73,7 @@ export async function run(program: string, args: readonly string[], running: Run
   }
 }
 
-/** As run, with the time that an installation may take. */
+/** Like `run`, with the time limit of an installation. */
 export function runInstall(program: string, args: readonly string[], running: Running): Promise<string> {
   return run(program, args, { timeoutMs: INSTALL_MS, ...running });
 }

@@ -43,11 +43,11 @@ export async function openWorkshop(hub: TestHub): Promise<Workshop> {
   return { folder, document: fileOf, close: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Fails unless the last line of the output of a walk has the expected results. */
+/** Fails unless the last line of output of a walk has the expected results. */
 export function assertSeen(printed: string): void {
   const line = printed.trimEnd().split('\n').at(-1) ?? '';
   const { locations, ...seen } = JSON.parse(line) as typeof SEEN;
   const [provider, x] = locations as [string, number];
-  assert.ok(Math.abs(x - 20.25) < 1e-6, `the position has come back as ${x}`);
+  assert.ok(Math.abs(x - 20.25) < 1e-6, `the position was returned as ${x}`);
   assert.deepEqual({ ...seen, locations: [provider, 20.25] }, SEEN);
 }

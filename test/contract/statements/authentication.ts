@@ -10,7 +10,7 @@ export const AUTHENTICATION: readonly Statement[] = [
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
         'keycloak/keycloak.test.ts',
-        'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
+        'Tokens of Keycloak are accepted over REST and WebSocket, according to the realm and permissions.yaml',
       ],
     ],
   },
@@ -29,7 +29,7 @@ export const AUTHENTICATION: readonly Statement[] = [
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
         'keycloak/keycloak.test.ts',
-        'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
+        'Tokens of Keycloak are accepted over REST and WebSocket, according to the realm and permissions.yaml',
       ],
     ],
   },

@@ -115,7 +115,7 @@ export const PURPOSE: readonly Statement[] = [
       by.identityProvider('A token requested as the API describes is accepted over REST and WebSocket'),
       [
         'keycloak/keycloak.test.ts',
-        'Tokens of Keycloak are taken over REST and WebSocket, as the realm and permissions.yaml say',
+        'Tokens of Keycloak are accepted over REST and WebSocket, according to the realm and permissions.yaml',
       ],
       by.matrix('Every endpoint admits the permitted roles, and no others'),
     ],
@@ -203,7 +203,7 @@ export const PURPOSE: readonly Statement[] = [
       by.wideColumn('The rate of writes is limited, and the newest row of each object waits for it'),
       [
         'time/token_bucket.test.ts',
-        'TokenBucket keeps to burst and rate in every span of time, and is never slower than that',
+        'TokenBucket limits every time span to burst and rate, and is never slower than that',
       ],
     ],
   },

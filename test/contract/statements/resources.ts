@@ -79,7 +79,7 @@ export const RESOURCES: readonly Statement[] = [
     tests: [
       ['core/location_filled_in.test.ts', 'with heights from the floor by default'],
       ['core/vertical.test.ts', 'in a fence'],
-      ['ingest/check_location.test.ts', 'checkLocation refuses, and names field and value of'],
+      ['ingest/check_location.test.ts', 'checkLocation rejects, and names field and value of'],
       by.contractCase(
         'Heights above the ellipsoid and above the floor are compared if the zone specifies the height of its floor',
       ),
