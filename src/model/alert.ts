@@ -40,17 +40,17 @@ const PropertyCondition = Named('AlertProperty', {
 
 /** A rule that raises alerts. The hub evaluates it, whether a page is open or not. */
 export const AlertRule = Named('AlertRule', {
-  id: Type.String({ description: 'Id of the rule. The hub makes it.' }),
+  id: Type.String({ description: 'Id of the rule, assigned by the hub.' }),
   name: Type.String({ minLength: 1, maxLength: 200, description: 'Display name of the rule.' }),
   kind: AlertKindWord,
-  enabled: Maybe(Type.Boolean({ description: 'Whether it is evaluated. True when left out.' })),
+  enabled: Maybe(Type.Boolean({ description: 'Whether the rule is evaluated; true by default.' })),
   severity: Maybe(SeverityWord),
   fence_ids: Maybe(
-    Type.Array(Type.String(), { maxItems: 1000, description: 'Any of these fences. All fences when left out.' }),
+    Type.Array(Type.String(), { maxItems: 1000, description: 'Only these fences; all fences by default.' }),
   ),
   object_type: Maybe(ObjectTypeWord),
   trackable_ids: Maybe(
-    Type.Array(Type.String(), { maxItems: 1000, description: 'Only these trackables. All by default.' }),
+    Type.Array(Type.String(), { maxItems: 1000, description: 'Only these trackables; all by default.' }),
   ),
   provider_ids: Maybe(
     Type.Array(Type.String(), {
@@ -60,9 +60,15 @@ export const AlertRule = Named('AlertRule', {
   ),
   property: Maybe(PropertyCondition),
   longer_than: Maybe(
-    Type.Integer({ minimum: 1000, maximum: 2_592_000_000, description: 'How long, in milliseconds; up to 30 days.' }),
+    Type.Integer({ minimum: 1000, maximum: 2_592_000_000, description: 'Duration in milliseconds; at most 30 days.' }),
   ),
-  more_than: Maybe(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'How many may be inside at once.' })),
+  more_than: Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'Number of objects inside above which an alert is raised.',
+    }),
+  ),
 });
 export type AlertRule = Static<typeof AlertRule>;
 
@@ -76,11 +82,11 @@ export const Alert = Named('Alert', {
   kind: AlertKindWord,
   severity: SeverityWord,
   state: OneOf(ALERT_STATES, { title: 'AlertState', description: 'State of the alert.' }),
-  fence_id: Maybe(Type.String({ description: 'The fence, where the rule is about fences.' })),
-  trackable_id: Maybe(Type.String({ description: 'The trackable; left out where it is about a number of objects.' })),
+  fence_id: Maybe(Type.String({ description: 'The fence; absent if the rule does not concern fences.' })),
+  trackable_id: Maybe(Type.String({ description: 'The trackable; absent if the alert concerns a number of objects.' })),
   other_trackable_id: Maybe(Type.String({ description: 'The other trackable of a collision.' })),
-  provider_id: Maybe(Type.String({ description: 'The location provider, where it is about one.' })),
-  count: Maybe(Type.Integer({ description: 'How many were inside when it was raised.' })),
+  provider_id: Maybe(Type.String({ description: 'The location provider, if the alert concerns one.' })),
+  count: Maybe(Type.Integer({ description: 'Number of objects inside when the alert was raised.' })),
   times: Type.Integer({ minimum: 1, description: 'Number of times its condition began while the alert was open.' }),
   raised_at: time,
   acknowledged_at: Maybe(time),
@@ -95,26 +101,26 @@ export const AlertMatch = Named('AlertMatch', {
   trackable_id: Maybe(Type.String({ description: 'The trackable.' })),
   provider_id: Maybe(Type.String({ description: 'The location provider.' })),
   since: Maybe(Time('Time of its entry, or of its last location. RFC 3339.')),
-  count: Maybe(Type.Integer({ description: 'How many are inside.' })),
+  count: Maybe(Type.Integer({ description: 'Number of objects inside.' })),
 });
 export type AlertMatch = Static<typeof AlertMatch>;
 
 export const AlertPreview = Named('AlertPreview', {
-  watched: Type.Integer({ description: 'How many objects the rule is about.' }),
+  watched: Type.Integer({ description: 'Number of objects to which the rule applies.' }),
   matches: Type.Array(AlertMatch, { description: 'Conditions that hold now, at most 100.' }),
   total: Type.Integer({ description: 'Number of all conditions that hold now.' }),
 });
 export type AlertPreview = Static<typeof AlertPreview>;
 
 const AlertCounts = Named('AlertCounts', {
-  info: Type.Integer({ minimum: 0, description: 'Of severity info.' }),
-  warning: Type.Integer({ minimum: 0, description: 'Of severity warning.' }),
-  critical: Type.Integer({ minimum: 0, description: 'Of severity critical.' }),
+  info: Type.Integer({ minimum: 0, description: 'Number with severity info.' }),
+  warning: Type.Integer({ minimum: 0, description: 'Number with severity warning.' }),
+  critical: Type.Integer({ minimum: 0, description: 'Number with severity critical.' }),
 });
 
 /** Capacity for alerts, and conditions without an alert because it is exhausted. */
 export const AlertSummary = Named('AlertSummary', {
-  max: Type.Integer({ description: 'The most alerts that the hub stores.' }),
+  max: Type.Integer({ description: 'Maximum number of alerts that the hub stores.' }),
   /** Alerts that are raised or acknowledged. */
   open: AlertCounts,
   /** Conditions that hold without an open alert because the maximum of open alerts is reached. */
@@ -124,8 +130,8 @@ export type AlertSummary = Static<typeof AlertSummary>;
 
 /** Selects alerts by id, or all open ones. */
 export const AlertSelection = Named('AlertSelection', {
-  ids: Maybe(Type.Array(Type.String(), { maxItems: 1000, description: 'These alone.' })),
-  all: Maybe(Type.Boolean({ description: 'All that are open, where no ids are given.' })),
+  ids: Maybe(Type.Array(Type.String(), { maxItems: 1000, description: 'Only these alerts.' })),
+  all: Maybe(Type.Boolean({ description: 'All open alerts; used if no ids are given.' })),
 });
 
 /** An alert was raised, changed, or removed. */

@@ -1,17 +1,17 @@
 /**
- * Limits on stored client input. Each is a setting; an error message names the field, the limit and the value found.
+ * Limits on stored client input. Each is a setting. Error messages contain the field, the limit and the value found.
  */
 export interface InputBounds {
-  /** Characters (UTF-16 units) of an id, a source, a name, and of every other single-line string. */
+  /** Maximum length of ids, sources, names and all other single-line strings, in UTF-16 units. */
   readonly nameLength: number;
-  /** Bytes of the properties of a location, as stored JSON. */
+  /** Maximum size of a location's properties as stored JSON, in bytes. */
   readonly locationPropertiesBytes: number;
-  /** Bytes of the properties of an entity, and of each of its other members that are lists or long strings. */
+  /** Maximum size of an entity's properties, and of each other member that is a list or a long string, in bytes. */
   readonly entityPropertiesBytes: number;
-  /** Positions and rings of one geometry. */
+  /** Maximum number of positions and of rings of a geometry. */
   readonly positions: number;
   readonly rings: number;
-  /** Levels of a chain of parents. */
+  /** Maximum depth of nested parents. */
   readonly parents: number;
 }
 
@@ -27,7 +27,7 @@ export const DEFAULT_BOUNDS: InputBounds = {
 /** UTF-8 needs at most three bytes for a UTF-16 unit. */
 const UTF8_MAX = 3;
 
-/** Bytes of `text` in UTF-8 if they exceed `max`; otherwise undefined. */
+/** Returns the size of `text` in UTF-8 if it exceeds `max` bytes; otherwise undefined. */
 export function bytesBeyond(text: string, max: number): number | undefined {
   if (text.length * UTF8_MAX <= max) return undefined;
   const bytes = utf8Bytes(text);
@@ -37,7 +37,10 @@ export function bytesBeyond(text: string, max: number): number | undefined {
 const encoder = new TextEncoder();
 const scratch = new Uint8Array(16 << 10);
 
-/** Encodes piece by piece without allocating; takes a quarter of the time of a loop over the characters. */
+/**
+ * Returns the size of a string in UTF-8. Encodes it piece by piece without allocating, in a quarter of the time of a
+ * loop over the characters.
+ */
 function utf8Bytes(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length; ) {
@@ -48,17 +51,17 @@ function utf8Bytes(text: string): number {
   return bytes;
 }
 
-/** Number of values that are serialized in a few milliseconds. */
+/** Maximum number of values to count, which takes a few milliseconds. */
 const COUNTED_VALUES = 100_000;
 
-/** Bytes of a value as JSON if they exceed `max`; `more` if counting them would take too long. */
+/** Returns the size of a value as JSON if it exceeds `max` bytes; `more` if counting would take too long. */
 export function jsonBytesBeyond(value: unknown, max: number): number | 'more' | undefined {
   const budget = { bytes: max, values: COUNTED_VALUES };
   if (isBeyond(value, budget)) return 'more';
   return bytesBeyond(JSON.stringify(value) ?? '', max);
 }
 
-/** Whether both the number of values and the bytes exceed the budget. Counting stops there. */
+/** Whether both the number of values and the bytes exceed the budget, at which point counting stops. */
 function isBeyond(value: unknown, budget: { bytes: number; values: number }): boolean {
   budget.values--;
   budget.bytes--;

@@ -5,11 +5,11 @@ import { Compile } from 'typebox/compile';
 import { GEOMETRY_TYPES, geometryProblem, positionProblem } from './geometry_problem.ts';
 import { pathOf, show } from './error_value_text.ts';
 
-/** Checks a value against a schema, compiled once. */
+/** Validator for a schema, which is compiled once. */
 export interface Checker<T> {
   /** Whether the value is valid. Fast path: creates no message. */
   fits(value: unknown): value is T;
-  /** Describes why the value is invalid, with the field under `root` and the value found; undefined if it is valid. */
+  /** Returns why the value is invalid, with the field under `root` and the value found; undefined if it is valid. */
   explain(value: unknown, root?: string): Problem | undefined;
   /** Returns the value. Throws HUB_BAD_REQUEST with the explanation if it is invalid. */
   parse(value: unknown, root?: string): T;
@@ -46,8 +46,9 @@ interface Finding {
 }
 
 /**
- * A union reports one finding per member and one for itself. The deepest finding belongs to the intended member; among
- * equals, "must be null" (the other half of an optional field) is the least useful.
+ * Explains the most useful finding. A union reports one finding per member and one for itself. The deepest finding
+ * belongs to the intended member; among equals, "must be null" (the other half of an optional field) is the least
+ * useful.
  */
 function explainFirst(findings: readonly Finding[], { schema, value, root }: Checked): Problem {
   let best: Finding | undefined;
@@ -63,7 +64,7 @@ function explainFirst(findings: readonly Finding[], { schema, value, root }: Che
   return explainFinding(best, { path: pathOf(root, segments) || 'body', found: show(at(value, segments)) });
 }
 
-/** The parts of a schema needed to follow a path to a value. */
+/** Parts of a schema needed to follow a path to a value. */
 interface SchemaNode {
   readonly title?: string;
   readonly anyOf?: readonly SchemaNode[];

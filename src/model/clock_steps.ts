@@ -1,7 +1,8 @@
 /**
  * The three times of the hub, in milliseconds, and how to convert between them.
  *
- * - wall-clock time: time used by people, clients and other systems. It goes back when the system clock is set back.
+ * - wall-clock time: time used by people, clients and other systems. It goes backward when the system clock steps
+ *   backward.
  * - event time: wall-clock time without backward steps, so it never decreases. `timestamp_generated`, `entry_time`,
  *   `exit_time` and the times of collisions are event times in the hub. Locations are ordered by it.
  * - monotonic time: event time without standstills of the hub, during which it was stopped by a debugger, with its

@@ -5,8 +5,8 @@ const MARKED = [
 ] as const;
 
 /**
- * Decodes a text file: UTF-8, or the encoding of its byte order mark, without that mark. Throws an Error for bytes in
- * another encoding, since a password with U+FFFD in it would be wrong without any sign of that.
+ * Decodes a text file in UTF-8 or in the encoding of its byte order mark, which is removed. Throws an Error for bytes
+ * in another encoding: replacing them with U+FFFD would, for example, silently change a password.
  */
 export function decodeUnicode(bytes: Uint8Array): string {
   const marked = MARKED.find(({ mark }) => mark.every((byte, i) => bytes[i] === byte));

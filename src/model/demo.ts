@@ -10,8 +10,8 @@ export type DemoState = Static<typeof DemoState>;
 /** The demo of the hub. */
 export const Demo = Named('Demo', {
   state: DemoState,
-  is_there: Type.Boolean({ description: 'Whether the hub has zones, fences or trackables of the demo.' }),
-  error: Type.Optional(Type.String({ description: 'Why it stopped.' })),
+  is_there: Type.Boolean({ description: 'Whether zones, fences or trackables of the demo exist.' }),
+  error: Type.Optional(Type.String({ description: 'Why the demo stopped.' })),
 });
 export type Demo = Static<typeof Demo>;
 
@@ -21,7 +21,7 @@ export type ToDemoThread =
   | { readonly say: 'stop' };
 
 /**
- * Messages from the thread of the demo: its API requests, as a client would send them, and its state. The thread exits
+ * Messages from the thread of the demo: API requests, as a client would send them, and its state. The thread exits
  * after removing its site.
  */
 export type FromDemoThread =
@@ -37,7 +37,7 @@ export type FromDemoThread =
   | { readonly say: 'running' }
   | { readonly say: 'failed'; readonly why: string };
 
-/** Task of the thread: run until stopped, or remove the site of an earlier run. */
+/** Task of the thread: run the demo until stopped, or remove the site of an earlier run. */
 export interface DemoTask {
   readonly task: 'run' | 'remove';
 }

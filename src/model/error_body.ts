@@ -1,11 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { type Reason, type ReasonParams, REASONS } from '../reasons.ts';
 
-/** Open: a strict enumeration would break clients generated from it as soon as a hub has one more reason. */
+/** Extensible enumeration: a strict one would break generated clients as soon as a hub has another reason. */
 const ErrorReason = Type.Unsafe<Reason>(
   Type.String({
     title: 'ErrorReason',
-    description: 'Stable identifier of the reason, independent of the wording of the message. Later versions add some.',
+    description:
+      'Stable identifier of the reason, independent of the wording of the message. Later versions may add reasons.',
     'x-extensible-enum': Object.keys(REASONS).sort(),
   }),
 );
@@ -19,7 +20,7 @@ const ErrorParam = Type.Union(
   { title: 'ErrorParam', description: 'A parameter of a reason.' },
 );
 
-/** Members that say in a machine-readable way why something failed. */
+/** Members that contain the machine-readable reason of a failure. */
 export const REASON_MEMBERS = {
   reason: ErrorReason,
   params: Type.Unsafe<ReasonParams>(
@@ -31,19 +32,19 @@ export const REASON_MEMBERS = {
   ),
 };
 
-/** The same members where there may be no failure. */
+/** The same members as optional ones, for replies that may contain no failure. */
 export const MAYBE_REASON = {
   reason: Type.Optional(REASON_MEMBERS.reason),
   params: Type.Optional(REASON_MEMBERS.params),
 };
 
-/** Body of every error reply. */
+/** Body of all error responses. */
 export const ErrorBody = Type.Object(
   {
     type: Type.String({
       description: 'Type of the error: a reverse-domain name, or plain words such as `not found`.',
     }),
-    code: Type.Integer({ minimum: 400, maximum: 599, description: 'The status of the reply.' }),
+    code: Type.Integer({ minimum: 400, maximum: 599, description: 'HTTP status of the reply.' }),
     message: Type.String({ description: 'What failed or which field is invalid, and the value found.' }),
     ...REASON_MEMBERS,
   },

@@ -1,6 +1,9 @@
 /** Formats values and their paths for messages. Separate from check.ts, so that worker threads need no schemas. */
 
-/** `locations[3].position.coordinates[1]` from the root `locations` and the segments 3, position, coordinates, 1. */
+/**
+ * Returns the path `locations[3].position.coordinates[1]`, given the root `locations` and the segments 3, position,
+ * coordinates, 1.
+ */
 export function pathOf(root: string, segments: readonly string[]): string {
   let path = root;
   for (const segment of segments) {
@@ -12,13 +15,13 @@ export function pathOf(root: string, segments: readonly string[]): string {
 
 const SHOWN_MAX = 80;
 
-/** A value as JSON for messages, shortened to 80 characters. Reads no more of the value than that. */
+/** Returns a value as JSON for messages, shortened to 80 characters. Reads only as much of the value as needed. */
 export function show(value: unknown): string {
   const text = value === undefined ? 'nothing' : appendValue('', value);
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 3)}...` : text;
 }
 
-/** Appends the JSON of a value to `text`; only its beginning if that is enough. */
+/** Appends the JSON of a value to `text`, or only its beginning if that suffices. */
 function appendValue(text: string, value: unknown): string {
   if (typeof value === 'string') return text + JSON.stringify(value.slice(0, SHOWN_MAX + 1));
   if (typeof value !== 'object' || value === null || serializesItself(value))
@@ -26,7 +29,7 @@ function appendValue(text: string, value: unknown): string {
   return Array.isArray(value) ? appendArray(`${text}[`, value) : appendObject(`${text}{`, value);
 }
 
-/** Such as an ExactNumber. Members of JSON may have any name. */
+/** Whether a value, such as an ExactNumber, has a toJSON method. Members of JSON may also have this name. */
 function serializesItself(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }

@@ -2,12 +2,12 @@ import type { Borrowed } from './borrowed.ts';
 import type { FilterFields } from './topics.ts';
 
 /**
- * Events of one variant on their way to subscribers. Their JSON is UTF-8, joined by commas as in the payload of a
- * frame, so senders copy bytes and decode nothing.
+ * Events of one variant in transit to subscribers, as UTF-8 JSON joined by commas. This is the form of a frame's
+ * payload, so senders only copy bytes.
  */
 export interface EventBatch {
   readonly variant: number;
-  /** Valid until the producer makes more events: its next step, or the next reply of its thread. */
+  /** Valid until the producer's next step, or the next reply of its thread. */
   readonly bytes: Borrowed;
   /** End offsets of the events in `bytes`; the next event starts after the comma. */
   readonly ends: Uint32Array;
@@ -33,8 +33,8 @@ export interface EventPositions extends StepPosition {
 export const NO_FIELDS: FilterFields = [];
 
 /**
- * Joins events to the bytes of a payload. The result is a Buffer, which msgpackr packs without a name or a copy, unlike
- * other byte arrays.
+ * Joins events to the bytes of a payload. Returns a Buffer, which msgpackr, unlike other byte arrays, packs without a
+ * type name and without a copy.
  */
 // hot
 export function joined(texts: readonly string[]): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {

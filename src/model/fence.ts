@@ -37,11 +37,11 @@ export type Fence = Static<typeof Fence>;
 
 /** A fence as the hub stores it. */
 export type StoredFence = Fence & {
-  /** The zone that georeferenced a local region and has since been deleted. Clients do not see it. */
+  /** Deleted zone that still georeferences a local region. Not part of the API. */
   readonly former_zone?: Zone;
 };
 
-/** A fence as clients see it. */
+/** Returns a fence in its API form. */
 export function publicFence({ former_zone: _plane, ...fence }: StoredFence): Fence {
   return fence;
 }

@@ -5,13 +5,15 @@ import { pathOf, show } from './error_value_text.ts';
 export const GEOMETRY_TYPES = ['Point', 'Polygon', 'LineString'] as const;
 export type GeometryType = (typeof GEOMETRY_TYPES)[number];
 
-/** A ring repeats its first position at its end. The hub closes an open ring for its sender. */
+/**
+ * Minimum number of positions of a ring, which repeats its first position, and of an open ring, which the hub closes.
+ */
 const RING_MIN = 4;
 const OPEN_RING_MIN = 3;
 
 /**
- * Describes why `value` is not a geometry of one of `types`: the path of the innermost invalid part, what is required
- * there, and what was found. Returns undefined for a well-formed geometry.
+ * Returns why `value` is not a geometry of one of `types`: the path of the innermost invalid part, the requirement, and
+ * the value found. Returns undefined for a well-formed geometry.
  */
 export function geometryProblem(value: unknown, path: string, types: readonly GeometryType[]): Problem | undefined {
   const [first = 'Point', second] = types;
@@ -31,7 +33,7 @@ export function geometryProblem(value: unknown, path: string, types: readonly Ge
   return COORDINATES[wanted](coordinates, `${path}.coordinates`);
 }
 
-/** Describes why `value` is not a position; undefined if it is one. */
+/** Returns why `value` is not a position; undefined if it is one. */
 export function positionProblem(value: unknown, path: string): Problem | undefined {
   const coordinates: readonly unknown[] = Array.isArray(value) ? value : [];
   const bad = coordinates.findIndex((one) => typeof one !== 'number' || !Number.isFinite(one));

@@ -19,10 +19,12 @@ export const HealthSource = Named('HealthSource', {
   number_of_updates: Type.Integer({ minimum: 0, description: 'Accepted locations and proximities.' }),
   last_update_received: Type.Optional(Timestamp),
   last_update_type: Type.Optional(IngressPath),
-  reconnects: Type.Optional(Type.Integer({ minimum: 0, description: 'Only of an ISO 24730 connection.' })),
+  reconnects: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Number of reconnects of an ISO 24730 connection.' }),
+  ),
   connection_established: Type.Optional(Timestamp),
   uptime: Type.Optional(Type.Number({ description: 'Seconds since the connection was established.' })),
-  hub: Type.Optional(Type.String({ description: 'Name of the hub that holds the connection. Only in a cluster.' })),
+  hub: Type.Optional(Type.String({ description: 'Name of the hub that has the connection; only in a cluster.' })),
 });
 export type HealthSource = Static<typeof HealthSource>;
 
@@ -87,7 +89,7 @@ export type ClusterHealth = Static<typeof ClusterHealth>;
 
 /** Owners of objects in a cluster. */
 export const ClusterOwners = Named('ClusterOwners', {
-  version: Type.Integer({ minimum: 0, description: 'Rises with each change of an owner.' }),
+  version: Type.Integer({ minimum: 0, description: 'Increases with each change of an owner.' }),
   hash: OneOf(['fnv1a-32'], {
     title: 'PartitionHash',
     description:
@@ -101,7 +103,7 @@ export type ClusterOwners = Static<typeof ClusterOwners>;
 
 /** Owner of a provider in a cluster. */
 export const ProviderOwner = Named('ProviderOwner', {
-  version: Type.Integer({ minimum: 0, description: 'Rises with each change of an owner.' }),
+  version: Type.Integer({ minimum: 0, description: 'Increases with each change of an owner.' }),
   provider_id: Type.String({ description: 'Id of the provider, which need not exist.' }),
   partition: Type.Integer({ minimum: 0, description: 'Partition of the provider.' }),
   owner: Type.Union([Type.String(), Type.Null()], {
@@ -114,10 +116,10 @@ const count = (description: string) => Type.Optional(Type.Integer({ minimum: 0, 
 
 /** The hub as a client of an MQTT broker. Counts are since the start. */
 const MqttSubscription = Named('MqttSubscription', {
-  client_id: Type.String({ description: 'Client id that all hubs of the cluster share for it.' }),
+  client_id: Type.String({ description: 'Client id that all hubs of the cluster share for the subscription.' }),
   topics: ArrayOf(Type.String({ title: 'TopicFilter', description: 'Topic filter of sources.' })),
-  elected: Type.Boolean({ description: 'Whether the cluster has elected this hub for it.' }),
-  connected: Type.Boolean({ description: 'Whether this hub is connected to the broker for it.' }),
+  elected: Type.Boolean({ description: 'Whether this hub is elected for the subscription.' }),
+  connected: Type.Boolean({ description: 'Whether this hub is connected to the broker with this client id.' }),
   problem: Type.Optional(Type.String({ description: 'Why the elected hub is not connected.' })),
 });
 

@@ -8,8 +8,8 @@ export type HistoryTopic = (typeof HISTORY_TOPICS)[number];
 const HOUR_MS = 3_600_000;
 
 /**
- * Earliest time that is recorded, in milliseconds since 1970: the start of the first hour that retention does not
- * delete. -Infinity if history is retained forever.
+ * Returns the earliest time that is recorded, in milliseconds since 1970: the start of the first hour within the
+ * retention. -Infinity if history is retained forever.
  */
 export function recordedSince({ nowMs, retentionMs }: { nowMs: number; retentionMs: number }): number {
   if (!Number.isFinite(retentionMs)) return Number.NEGATIVE_INFINITY;

@@ -4,18 +4,18 @@ import { ExactNumber, MAY_HAVE_EXACT, PROPERTIES, restoreExactNumbers, SENSORS }
 import { pathOf } from './error_value_text.ts';
 
 /**
- * JSON from clients, restricted to values that can be stored and forwarded unchanged. Everything else is rejected:
+ * Parser for JSON from clients. Accepts only values that can be stored and forwarded unchanged, and rejects
  *
- * - deep nesting, since JSON.stringify, messages between threads and other recursions would overflow the stack;
+ * - deep nesting, on which JSON.stringify, messages between threads and other recursions would overflow the stack;
  * - members called `__proto__`, which messages between threads rename, and which may attack programs that read events;
  * - lone surrogates, which UTF-8 cannot encode;
  * - numbers beyond 1.8e308, which JSON.parse makes infinite and JSON.stringify null;
  * - objects with too many members.
  *
- * JSON.parse would also round numbers of application data; these are stored exactly (see lossless_numbers.ts).
+ * JSON.parse would also round numbers of application data, so these are stored exactly (see lossless_numbers.ts).
  */
 
-/** JSON that can be parsed but not stored. The message names the path and the reason. */
+/** Thrown for JSON that can be parsed but not stored. The message contains the path and the reason. */
 export class UnsupportedJson extends Error {
   override name = 'UnsupportedJson';
   readonly #problem: Problem;
@@ -36,7 +36,7 @@ export class UnsupportedJson extends Error {
  * rare escapes need no walk.
  */
 const SUSPICIOUS_ESCAPE = /\\u(?:d[89a-f]|00[567])/i;
-/** One combined search: each search costs a tenth of JSON.parse, and a search for `__proto__` alone is no faster. */
+/** Combined search. Each search costs a tenth of JSON.parse, and a search for `__proto__` alone is no faster. */
 const SUSPICIOUS = new RegExp(`__proto__|${MAY_HAVE_EXACT}`);
 
 /**
@@ -92,7 +92,7 @@ export function parsePart(text: string, { everywhere, depthMax, levels, fullPath
   throw new UnsupportedJson(found.problem(pathOf('', fullPath(found.path.toReversed())) || 'body'));
 }
 
-/** For long input: separate searches are faster there. */
+/** Like SUSPICIOUS, for long input, for which separate searches are faster. */
 function mayBeSuspicious(text: string): boolean {
   if (!text.includes('__proto__') && !text.includes(`"${PROPERTIES}"`) && !text.includes(`"${SENSORS}"`)) return false;
   return SUSPICIOUS.test(text);
@@ -114,7 +114,7 @@ function checkNames(value: unknown, depthMax: number): void {
   if (problem !== undefined) throw new UnsupportedJson(problem);
 }
 
-/** Describes why a value from JSON cannot be stored, with its path under `root`; undefined if it can. */
+/** Returns why a value from JSON cannot be stored, with its path under `root`; undefined if it can. */
 export function unsupportedReason(value: unknown, { root = '', depthMax = DEPTH_MAX } = {}): Problem | undefined {
   const found = walk(value, depthMax);
   if (found === undefined) return undefined;
@@ -158,7 +158,7 @@ function walk(value: unknown, levels: number): Found | undefined {
  */
 export const MEMBERS_MAX = 10_000;
 
-/** Error message for an object with too many members. */
+/** Returns the problem of an object with too many members. */
 export function tooMany(path: string, members: number): Problem {
   return problemOf('too_many', { path, limit: MEMBERS_MAX, unit: 'members', found: members });
 }

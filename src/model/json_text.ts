@@ -1,6 +1,6 @@
 /**
- * JSON with the values at a path replaced and everything else unchanged, digit by digit. `*` in the path matches each
- * element of an array. The input is JSON written by the hub: it is not validated.
+ * Returns JSON with the values at a path replaced and all other characters unchanged. `*` in the path matches each
+ * element of an array. The input must be JSON written by the hub, since it is not validated.
  */
 export function replacedIn(text: string, path: readonly string[], replace: (value: string) => string): string {
   const found: [from: number, to: number][] = [];
@@ -20,7 +20,10 @@ interface Search {
   readonly found: [from: number, to: number][];
 }
 
-/** Records the values below the one that begins at `from`, at `depth` of the path. Returns where that value ends. */
+/**
+ * Records the matching values in the value that starts at `from`, at `depth` of the path. Returns the end of that
+ * value.
+ */
 function note(search: Search, depth: number, from: number): number {
   const { text, path, found } = search;
   const wanted = path[depth];

@@ -3,7 +3,7 @@ import { isSameNumber, ExactNumber } from './lossless_numbers.ts';
 
 /** JSON values as trees, addressed by JSON Pointers (RFC 6901). */
 
-/** Segments of a JSON Pointer; undefined if `text` is not valid. */
+/** Returns the segments of a JSON Pointer; undefined if `text` is not valid. */
 export function parsePointer(text: string): readonly string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
@@ -13,19 +13,19 @@ export function parsePointer(text: string): readonly string[] | undefined {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The JSON Pointer of these segments. */
+/** Returns the JSON Pointer of segments. */
 export function pointerOf(...segments: readonly string[]): string {
   return segments.map((each) => `/${each.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** The value at a path; undefined if the path leads nowhere. */
+/** Returns the value at a path; undefined if there is none. */
 export function lookUp(value: unknown, segments: readonly string[]): unknown {
   let found = value;
   for (const segment of segments) found = childOf(found, segment);
   return found;
 }
 
-/** The member or element of that name. */
+/** Returns the member or element with a name. */
 function childOf(parent: unknown, name: string): unknown {
   if (Array.isArray(parent)) return isIndex(name) ? (parent[Number(name)] as unknown) : undefined;
   if (!isParent(parent) || !Object.hasOwn(parent, name)) return undefined;
@@ -33,8 +33,8 @@ function childOf(parent: unknown, name: string): unknown {
 }
 
 /**
- * Inserts a value into an object, replacing the member of that name, or into an array before the element of that index,
- * `-` being the end. Returns what is wrong with the name; undefined on success.
+ * Inserts a value into an object, replacing a member with the name, or into an array before the element with the index;
+ * `-` is the end. Returns the problem of an invalid name; undefined on success.
  */
 export function insert(parent: unknown, name: string, value: unknown): Problem | undefined {
   if (Array.isArray(parent)) {
@@ -45,12 +45,12 @@ export function insert(parent: unknown, name: string, value: unknown): Problem |
     return undefined;
   }
   if (!isParent(parent)) return problemOf('patch_no_container');
-  // An assignment to __proto__ would change what the object is.
+  // An assignment to __proto__ would change the prototype of the object.
   Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true });
   return undefined;
 }
 
-/** Removes the member or element of that name, which must exist. */
+/** Removes a member or element, which must exist. */
 export function remove(parent: unknown, name: string): void {
   if (Array.isArray(parent)) parent.splice(Number(name), 1);
   else delete (parent as Record<string, unknown>)[name];
@@ -67,7 +67,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return names.every((name) => Object.hasOwn(b, name) && isSame(memberOf(a, name), memberOf(b, name)));
 }
 
-/** Approximate size of a JSON value in characters; undefined if it is nested deeper than `levels`. */
+/** Returns the approximate size of a JSON value in characters; undefined if it is nested deeper than `levels`. */
 export function weigh(value: unknown, levels: number): number | undefined {
   if (typeof value === 'string') return value.length + 2;
   if (value instanceof ExactNumber) return value.text.length;
@@ -82,7 +82,7 @@ export function weigh(value: unknown, levels: number): number | undefined {
   return sum;
 }
 
-/** Deep copy: shares no object and no array with the value. */
+/** Returns a deep copy. */
 export function clone(value: unknown): unknown {
   if (!isParent(value)) return value;
   if (Array.isArray(value)) return value.map(clone);

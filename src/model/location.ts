@@ -24,7 +24,7 @@ const ProximityType = OneOf(PROXIMITY_TYPES, {
   description: 'The kind of a provider that only reports proximity.',
 });
 
-/** Reference of heights: the floor, or the WGS 84 ellipsoid. */
+/** Reference of heights: the floor or the WGS 84 ellipsoid. */
 export const ElevationRef = OneOf(['floor', 'wgs84'], {
   title: 'ElevationRef',
   description: 'Reference of z: the floor, or the WGS 84 ellipsoid.',
@@ -46,15 +46,17 @@ export const Location = Named('Location', {
   timestamp_generated: Maybe(timestampGenerated),
   timestamp_sent: Maybe(timestampSent),
   crs: Maybe(Crs('local (default), EPSG:4326, a UTM or a UPS code.', { orEmpty: true })),
-  associated: Maybe(Type.Boolean({ description: 'Whether the provider has a connection to its network.' })),
+  associated: Maybe(Type.Boolean({ description: 'Whether the provider is connected to its network.' })),
   accuracy: Maybe(Type.Number({ minimum: 0, description: 'Horizontal accuracy in meters.' })),
-  floor: Maybe(Type.Number({ description: 'Floor of the building; that of its zone when absent, else 0.' })),
+  floor: Maybe(Type.Number({ description: 'Floor of the building; if absent, that of the zone, else 0.' })),
   true_heading: Maybe(Type.Number({ description: 'Degrees clockwise from true north.' })),
   magnetic_heading: Maybe(Type.Number({ description: 'Degrees clockwise from magnetic north.' })),
-  heading_accuracy: Maybe(Type.Number({ description: 'How far off a heading may be, in degrees.' })),
+  heading_accuracy: Maybe(Type.Number({ description: 'Accuracy of the heading in degrees.' })),
   elevation_ref: Maybe(ElevationRef),
-  speed: Maybe(Type.Number({ description: 'Meters per second; from the last location when absent.' })),
-  course: Maybe(Type.Number({ description: 'Degrees clockwise from true north; as speed when absent.' })),
+  speed: Maybe(Type.Number({ description: 'Speed in meters per second; derived from the last location if absent.' })),
+  course: Maybe(
+    Type.Number({ description: 'Course in degrees clockwise from true north; derived like speed if absent.' }),
+  ),
   properties: Maybe(Properties),
 });
 export type Location = Static<typeof Location>;

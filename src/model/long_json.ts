@@ -7,13 +7,13 @@ import { pathOf } from './error_value_text.ts';
 /**
  * Incremental reader of long JSON, which yields to the event loop between parts.
  *
- * One pass over the bytes finds the ends of values. Small values are left to JSON.parse, many at once: a part ends at a
- * comma when it is long enough. Only arrays and objects longer than a part are assembled here. So each byte is scanned
- * once and parsed once, regardless of nesting, and JSON.parse checks the syntax of all but the few characters between
- * large values.
+ * One pass over the bytes finds the ends of values. JSON.parse parses many small values at once: a part ends at a comma
+ * when it is long enough. Only arrays and objects longer than a part are assembled here. So each byte is scanned once
+ * and parsed once, regardless of nesting, and JSON.parse validates all syntax except the few characters between large
+ * values.
  */
 
-/** Bytes of a part, scanned and parsed at once. Takes a third of a millisecond. */
+/** Size of a part in bytes, which takes a third of a millisecond to scan and parse. */
 const PART_LENGTH = 1 << 14;
 /** Maximum number of arrays and objects: a list of 100,000 positions or 50,000 locations has fewer. */
 const CONTAINERS_MAX = 1_000_000;
@@ -24,22 +24,22 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 /** An array or an object whose end has not been found yet. */
 interface Open {
   isArray: boolean;
-  /** Whether all of its numbers are exact. */
+  /** Whether all numbers in the container are exact. */
   isExact: boolean;
-  /** Offset of its start. */
+  /** Offset of the start of the container. */
   start: number;
   /** Offset of the first unparsed byte. */
   rest: number;
-  /** Offset of its last comma; before `rest` without one. */
+  /** Offset of the last comma; less than `rest` if there is none. */
   comma: number;
-  /** Members parsed so far; undefined while it is short. */
+  /** Members parsed so far; undefined while the container is short. */
   value: unknown[] | Record<string, unknown> | undefined;
-  /** Its name or index in its parent. */
+  /** Name or index of the container in its parent. */
   name: string;
   members: number;
-  /** A large value ends at `rest`: a comma or the end follows. */
+  /** Whether a large value ends at `rest`, so that a comma or the end must follow. */
   isAfterLarge: boolean;
-  /** `rest` follows a comma, so a value must come next. */
+  /** Whether `rest` follows a comma, so that a value must come next. */
   isAfterComma: boolean;
 }
 
@@ -58,7 +58,7 @@ export class LongJson {
   #end: number | undefined;
   #value: unknown;
 
-  /** Reads UTF-8 bytes, which must not change until the reading has finished. */
+  /** `bytes` are UTF-8 and must not change until reading has finished. */
   constructor(bytes: Uint8Array, options: LongJsonOptions = {}) {
     const { depthMax = DEPTH_MAX, everywhere = false, partLength = PART_LENGTH } = options;
     this.#bytes = BYTE_ORDER_MARK.every((byte, i) => bytes[i] === byte) ? bytes.subarray(3) : bytes;
@@ -68,14 +68,14 @@ export class LongJson {
     this.#partLength = partLength;
   }
 
-  /** The value, once reading has finished. */
+  /** The value. Valid once reading has finished. */
   get value(): unknown {
     return this.#value;
   }
 
   /**
-   * Reads about one part; returns whether it was the last. Throws a SyntaxError, a TypeError for invalid UTF-8, or an
-   * UnsupportedJson for JSON that cannot be stored (see json.ts), including depth and numbers.
+   * Reads about one part and returns whether it was the last one. Throws a SyntaxError, a TypeError for invalid UTF-8,
+   * or an UnsupportedJson for JSON that cannot be stored (see json.ts), including depth and numbers.
    */
   readPart(): boolean {
     const bytes = this.#bytes;
@@ -262,7 +262,7 @@ export class LongJson {
     return utf8.decode(this.#bytes.subarray(start, end));
   }
 
-  /** End of the string that begins at `at`: its closing quote, or the end of the input. */
+  /** Returns the end of the string that starts at `at`: its closing quote, or the end of the input. */
   #endOfText(at: number): number {
     const end = endOfText(this.#bytes, at);
     const length = end - at - 1;
@@ -276,12 +276,12 @@ export interface LongJsonOptions {
   /** Whether all numbers are exact, instead of only those in properties and sensors. */
   readonly everywhere?: boolean;
   readonly partLength?: number;
-  /** Maximum bytes of a string: a longer one is rejected before it is decoded. */
+  /** Maximum bytes of a string. A longer one is rejected before it is decoded. */
   readonly textMax?: number;
 }
 
 function endOfText(bytes: Uint8Array, at: number): number {
-  // Most strings are short; the engine searches long ones.
+  // Scans short strings, which most are, in a loop; the engine's search is faster for long ones.
   const near = Math.min(at + SHORT, bytes.length);
   for (let i = at + 1; i < near; i++) {
     const code = bytes[i];

@@ -1,7 +1,7 @@
 import { DEPTH_MAX } from './depth.ts';
 
 /**
- * Exact numbers of application data.
+ * Exact numbers in application data.
  *
  * JSON.parse converts every number to a double: 723413320329068590 would be written back as 723413320329068500, and
  * 21.0 as 21. Members of `properties` and `sensors` belong to the client, so a number there that a double would change
@@ -10,11 +10,11 @@ import { DEPTH_MAX } from './depth.ts';
  * calculates with those.
  */
 
-/** A number with its original digits: a single value without members. */
+/** A number with its original digits. */
 export class ExactNumber {
   readonly #text: string;
 
-  /** From the digits of a JSON number within the range of a double. */
+  /** `text` is a JSON number within the range of a double. */
   constructor(text: string) {
     this.#text = text;
   }
@@ -32,8 +32,8 @@ export class ExactNumber {
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON?: (text: string) => unknown };
 
 /**
- * A JSON number, exact if a double would be written differently. An infinite number stays infinite and is rejected
- * later.
+ * Returns a JSON number, exact if a double would be written differently. A number beyond the range becomes infinite and
+ * is rejected later.
  */
 export function exactNumberOf(text: string): number | ExactNumber {
   const number = Number(text);
@@ -41,23 +41,23 @@ export function exactNumberOf(text: string): number | ExactNumber {
   return new ExactNumber(text.length < SLICE_MIN ? text : copied(text));
 }
 
-/** From this length on, V8 slices keep the whole source string in memory. */
+/** From this length on, a slice in V8 retains the whole source string in memory. */
 const SLICE_MIN = 13;
 
 function copied(text: string): string {
   return JSON.parse(`"${text}"`) as string;
 }
 
-/** Whether two numbers are equal to the last digit: 1.50 equals 15e-1, and 723413320329068590 equals only itself. */
+/** Whether two numbers have exactly the same value: 1.50 equals 15e-1, and 723413320329068590 equals only itself. */
 export function isSameNumber(a: number | ExactNumber, b: number | ExactNumber): boolean {
   return a === b || normalized(a) === normalized(b);
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** Longer exponents are compared as written: a double cannot hold them. */
+/** Longer exponents are compared as written, since a double cannot represent them. */
 const EXPONENT_DIGITS_MAX = 15;
 
-/** Canonical form: the digits without leading and trailing zeros, and an exponent. */
+/** Returns the canonical form of a number: the digits without leading and trailing zeros, and an exponent. */
 function normalized(number: number | ExactNumber): string {
   const text = number instanceof ExactNumber ? number.text : String(number);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
@@ -74,7 +74,7 @@ function normalized(number: number | ExactNumber): string {
 export const PROPERTIES = 'properties';
 export const SENSORS = 'sensors';
 
-/** Replaces all exact numbers by ordinary ones. */
+/** Replaces all exact numbers with ordinary ones. */
 export function ordinary(value: unknown): unknown {
   if (value instanceof ExactNumber) return Number(value.text);
   if (typeof value !== 'object' || value === null) return value;
@@ -82,7 +82,7 @@ export function ordinary(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, ordinary(member)]));
 }
 
-/** Replaces exact numbers by ordinary ones everywhere except in properties and sensors. */
+/** Replaces exact numbers with ordinary ones everywhere except in properties and sensors. */
 export function exactInProperties(entity: unknown): unknown {
   if (typeof entity !== 'object' || entity === null || Array.isArray(entity)) return ordinary(entity);
   if (entity instanceof ExactNumber) return ordinary(entity);
@@ -101,14 +101,14 @@ export function exactInProperties(entity: unknown): unknown {
  * contain any; only then is it read a second time, in parallel with the value of JSON.parse, and ExactNumbers are put
  * into that value.
  *
- * A reviver of JSON.parse with `context.source` would be shorter, but calls back for every value: 10 µs instead of 3 µs
- * for a location, and 200 ms instead of 50 ms for a list of 200,000 numbers.
+ * A reviver of JSON.parse with `context.source` would be shorter, but is called for every value: it takes 10 µs instead
+ * of 3 µs for a location, and 200 ms instead of 50 ms for a list of 200,000 numbers.
  */
 
 const SPACE = '[ \\t\\r\\n]*';
 const NAMES = `"(?:${PROPERTIES}|${SENSORS})"`;
 const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*){0,15}"';
-/** Numbers that are always written the same: up to 15 digits, without trailing zeros and without an exponent. */
+/** Numbers that JSON.stringify writes unchanged: up to 15 digits, without trailing zeros and exponent. */
 const PLAIN_NUMBER = '(?:0|-?[1-9]\\d{0,14}|-?(?:0|[1-9]\\d{0,8})\\.\\d{0,5}[1-9])(?![\\d.eE])';
 const SCALAR = `(?:${STRING}|${PLAIN_NUMBER}|true|false|null)`;
 const SHALLOW = `(?:${SCALAR}|${arrayOf(SCALAR)}|${objectOf(SCALAR)})`;
@@ -138,7 +138,7 @@ export function parseLossless(text: string): unknown {
 }
 
 /**
- * Puts ExactNumbers into the value that JSON.parse made of `text`: in members called properties and sensors, or
+ * Puts ExactNumbers into `value`, the result of JSON.parse of `text`: in members called properties and sensors, or
  * `everywhere`. Returns the value.
  */
 export function restoreExactNumbers(text: string, value: unknown, { everywhere = false } = {}): unknown {
@@ -169,7 +169,9 @@ const MEMBERS_WITHOUT_DATA = new RegExp(
   'y',
 );
 
-/** Reads valid JSON. Of members with the same name, the last one is in the value. */
+/**
+ * Reads valid JSON in parallel with its value. If several members have the same name, the value contains the last one.
+ */
 class NumberReader {
   readonly #text: string;
   #at = 0;
@@ -178,7 +180,7 @@ class NumberReader {
     this.#text = text;
   }
 
-  /** Reads the member of that name; without a parent, a member that is not in the value. */
+  /** Reads a member. Without a parent, the member is not in the value. */
   member(parent: Container | undefined, name: string | number, where: ReadingContext): void {
     const code = this.#next();
     if (code === QUOTE) this.#skipText();
@@ -285,7 +287,7 @@ function startsNumber(code: number): boolean {
   return code === MINUS || (code >= ZERO && code <= NINE);
 }
 
-/** The array or object of that name; undefined if another value has replaced it. */
+/** Returns the array or object with a name; undefined if another value has replaced it. */
 function containerIn(parent: Container | undefined, name: string | number): Container | undefined {
   if (parent === undefined || !Object.hasOwn(parent, name)) return undefined;
   const value = parent[name];

@@ -1,6 +1,6 @@
 import { type FilterFields, TOPICS, type Topic } from './topics.ts';
 
-/** Styles of MQTT topics: with a leading slash as omlox does, without one as DeepHub does, or both. */
+/** Styles of MQTT topics: with a leading slash like omlox, without one like DeepHub, or both. */
 export const TOPIC_STYLES = ['slash', 'plain', 'both'] as const;
 export type TopicStyle = (typeof TOPIC_STYLES)[number];
 
@@ -25,7 +25,10 @@ export const PUBLICATIONS = {
 export type Publication = keyof typeof PUBLICATIONS;
 export const PUBLICATION_NAMES = Object.keys(PUBLICATIONS) as readonly Publication[];
 
-/** Events and changes are delivered at least once; a newer location supersedes a lost one. */
+/**
+ * Returns the QoS of a publication. Events and changes are delivered at least once; a newer location supersedes a lost
+ * one.
+ */
 export function qosOf(publication: Publication): 0 | 1 {
   return PUBLICATIONS[publication].isEvent ? 1 : 0;
 }
@@ -51,7 +54,10 @@ export const NOTHING_SENT = Object.fromEntries(SENT_KINDS.map((kind) => [kind, 0
 const EVENT_TYPE = TOPICS.fence_events.indexOf('event_type');
 const COLLISION_TYPE = TOPICS.collision_events.indexOf('collision_type');
 
-/** Kind that an event counts as, by its filter fields; undefined for changes, which are not counted. hot */
+/**
+ * Returns the kind of an event in usage statistics, by its filter fields; undefined for changes, which are not counted.
+ * hot
+ */
 export function sentKindOf(publication: Publication, fields: FilterFields): SentKind | undefined {
   switch (PUBLICATIONS[publication].topic) {
     case 'location_updates':

@@ -1,9 +1,9 @@
-/** The vocabulary of permissions: what may be done, to what, and by whom. */
+/** Operations that permissions permit. */
 
 export const OPERATIONS = ['CREATE', 'READ', 'UPDATE', 'DELETE'] as const;
 export type CrudOperation = (typeof OPERATIONS)[number];
 
-/** Resources that can be owned, by the name of their id in paths. */
+/** Ownable resources, by the name of their id in paths. */
 export const RESOURCES = ['zone_id', 'trackable_id', 'provider_id', 'fence_id', 'anchor_id', 'source_id'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
@@ -17,7 +17,7 @@ export const KIND_OF_RESOURCE = {
   source_id: 'zone',
 } as const satisfies Readonly<Record<Resource, string>>;
 
-/** Scope of a permitted operation: everything, or what the holder of the token owns. */
+/** Scope of a permitted operation: all entities, or only those owned by the holder of the token. */
 export type Reach = 'ANY' | 'OWN';
 
 /** Permissions of one role. */
@@ -37,19 +37,19 @@ export interface PathRule {
   readonly reach: ReadonlyMap<CrudOperation, Reach>;
 }
 
-/** Segments of a path, which may have the prefixes that requests may have, and repeated slashes. */
+/** Returns the segments of a path, which may have the same prefixes as requests, and repeated slashes. */
 export function segmentsOf(path: string): readonly string[] {
   const segments = path.split('/').filter((segment) => segment !== '');
   return segments[0] === 'hub' || segments[0] === 'deephub' ? segments.slice(1) : segments;
 }
 
 /**
- * Forms in which a permission may name a path that begins with its version. Rules from before version 2 name no version
- * and apply to version 1 only.
+ * Returns the forms in which a permission may contain a path that starts with a version. Rules from before version 2
+ * contain no version and apply to version 1 only.
  */
 export function withOlderForm(path: string): readonly string[] {
   return path.startsWith('/v1/') ? [path, path.slice('/v1'.length)] : [path];
 }
 
-/** Role of requests without a token; all others have it too. */
+/** Role of all requests, with or without a token. */
 export const GUEST = 'guest';

@@ -3,7 +3,7 @@ import { AnyType, documented, Maybe, OneOf, Properties } from './schema.ts';
 
 /** Remote procedure calls: JSON-RPC 2.0 with the reserved parameters of the omlox Hub API. */
 
-/** Errors of a call, besides the errors that a handler returns itself. */
+/** Errors of a call other than those returned by a handler. */
 export const RPC_ERRORS = {
   notJson: -32700,
   invalidRequest: -32600,
@@ -46,15 +46,15 @@ export const PING = 'com.omlox.ping';
 export const IDENTIFY = 'com.omlox.identify';
 export const XCMD = 'com.omlox.core.xcmd';
 
-/** Selects which replies of several handlers form the result of a call. */
+/** Params that select which replies of several handlers form the result of a call. */
 export const AGGREGATIONS = ['_all_within_timeout', '_return_first_success', '_return_first_error'] as const;
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** Time that a call waits for its replies, in milliseconds. */
+/** Default and limits of the time that a call waits for replies, in milliseconds. */
 export const TIMEOUT_DEFAULT_MS = 5_000;
 export const TIMEOUT_MAX_MS = 60_000;
 
-/** Maximum size of a request and of a response; a longer one takes more than a few milliseconds to parse. */
+/** Maximum size of requests and responses. Longer ones take more than a few milliseconds to parse. */
 export const RPC_MESSAGE_MAX_BYTES = 256 << 10;
 /** Maximum length of a method name. */
 export const METHOD_MAX_CHARACTERS = 256;

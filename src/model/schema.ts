@@ -4,16 +4,16 @@ import { SCHEMA_DESCRIPTIONS } from './schema_descriptions.ts';
 /**
  * Marks a field as optional and nullable.
  *
- * A field that may be left out may also be sent as null: both mean "not set". Stored entities retain the original form,
- * so the types say `T | null` and the code that applies a value decides what "not set" means.
+ * An optional field may also be sent as null; both mean "not set". Stored entities retain the original form, so types
+ * are `T | null`, and the code that uses a value defines what "not set" means.
  */
 export function Maybe<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }
 
 /**
- * Keywords that a schema has only in the documents. The schema does not check them; the code that uses the value does,
- * with a better message than a pattern could give.
+ * Adds keywords that only appear in the API's documents. The schema does not check them; the code that uses the value
+ * does, with a better message than a pattern could give.
  */
 export function documented(keywords: Readonly<Record<string, unknown>>) {
   return { documented: keywords };

@@ -59,7 +59,7 @@ const TRACKABLE_EXAMPLE = {
   fence_timeout: 30000,
 };
 
-/** As it is sent: in the coordinates of the hall. */
+/** The location as sent, in coordinates of the hall. */
 const LOCATION_EXAMPLE = {
   position: { type: 'Point', coordinates: [20, 20] },
   source: 'hall-1',
@@ -69,7 +69,7 @@ const LOCATION_EXAMPLE = {
   accuracy: 0.3,
 };
 
-/** As it is served: placed on the earth. */
+/** The location as returned, in longitude and latitude. */
 const PLACED = {
   position: { type: 'Point', coordinates: [8.68231, 50.11107] },
   source: HALL,

@@ -1,6 +1,6 @@
 /**
- * Times are RFC 3339 strings at the edges and numbers inside: milliseconds since 1970, with a fraction for senders that
- * measure finer. A double represents today's times to a quarter of a microsecond.
+ * Conversion of times between RFC 3339 strings, used in the API, and numbers, used in the hub: milliseconds since 1970,
+ * with a fraction for senders with a finer resolution. A double represents today's times to a quarter of a microsecond.
  */
 
 const DAY_MS = 86_400_000;
@@ -9,11 +9,13 @@ const FIRST_MS = -62_167_219_200_000;
 const END_MS = 253_402_300_800_000;
 /** Indexes of the T that ends the date, and of the seconds. */
 const [DAY_END, SECOND_AT] = [10, 17] as const;
-/** Significant digits of a fraction: finer than a double, and still exact when multiplied. */
+/**
+ * Number of significant digits of a fraction: finer than the resolution of a double, and still exact when multiplied.
+ */
 const FRACTION_DIGITS = 12;
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 
-// Consecutive times mostly share a day when read, and a few seconds when written: those of an entry, an exit, now.
+// Caches for consecutive times, which usually share a day when read, and a few seconds when written.
 let readDay = Number.NaN;
 let readDayMs = Number.NaN;
 const WRITTEN = 64;
@@ -24,8 +26,9 @@ const writtenTexts = new Array<string>(WRITTEN).fill('');
 const THREE_DIGITS = Array.from({ length: 1000 }, (_, value) => String(value).padStart(3, '0'));
 
 /**
- * Milliseconds since 1970 of an RFC 3339 date and time with `Z` or an offset; the fraction may have any length. A leap
- * second is the first moment of the next minute. NaN if `text` is not a valid time in the years 0000 to 9999.
+ * Parses an RFC 3339 date and time with `Z` or an offset to milliseconds since 1970. The fraction may have any length.
+ * A leap second is the first moment of the next minute. Returns NaN if `text` is not a valid time in the years 0000 to
+ * 9999.
  */
 export function parseTime(text: string): number {
   // hot
@@ -52,8 +55,8 @@ export function parseTime(text: string): number {
 }
 
 /**
- * Normalizes an RFC 3339 string for output. Leap seconds and lower case, which RFC 3339 allows and the parsers of most
- * languages reject, are replaced by the same moment without them. All other strings stay unchanged.
+ * Normalizes an RFC 3339 string for output. Leap seconds and lower case, which RFC 3339 allows but most parsers reject,
+ * are replaced with an equivalent time. All other strings stay unchanged.
  */
 export function readableTime(text: string): string {
   if (text.startsWith('60', SECOND_AT)) return formatTime(parseTime(text));
@@ -62,13 +65,13 @@ export function readableTime(text: string): string {
 }
 
 /**
- * RFC 3339 string in UTC: with milliseconds if the time is a whole number of them, otherwise with microseconds. Throws
- * RangeError for NaN, infinity and years outside 0000 to 9999.
+ * Formats a time as an RFC 3339 string in UTC, with milliseconds if it is a whole number of them, otherwise with
+ * microseconds. Throws a RangeError for NaN, infinity and years outside 0000 to 9999.
  */
 export function formatTime(timeMs: number): string {
   // hot
   let second = Math.floor(timeMs / 1000);
-  // 1000 for a time within its own precision of the next second.
+  // May be 1000 due to rounding.
   const rest = timeMs - second * 1000;
   if (rest < 1000 && Number.isInteger(rest)) return `${textOfSecond(second)}${THREE_DIGITS[rest]}Z`;
   let micros = Math.round(rest * 1000);
@@ -93,7 +96,7 @@ function textOfSecond(second: number): string {
   return text;
 }
 
-/** Milliseconds since 1970 at the start of the day, NaN unless `text` begins with a date and a T. */
+/** Returns the start of the day in milliseconds since 1970; NaN unless `text` starts with a date and a T. */
 function readDate(text: string): number {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const month = twoDigits(text, 5);
@@ -118,7 +121,9 @@ function readTimeOfDay(text: string): number {
   return ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** Offset of the local time from UTC in milliseconds, NaN unless `text` ends with Z or an offset at `at`. */
+/**
+ * Returns the offset of the local time from UTC in milliseconds; NaN unless `text` ends with Z or an offset at `at`.
+ */
 function readOffset(text: string, at: number): number {
   const sign = text.charCodeAt(at);
   if ((sign | 0x20) === 0x7a) return text.length === at + 1 ? 0 : Number.NaN;
@@ -137,7 +142,7 @@ function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
-/** The digit at `at`; -1 if it is not a digit. */
+/** Returns the digit at `at`; -1 for another character. */
 function digitAt(text: string, at: number): number {
   const digit = text.charCodeAt(at) - 0x30;
   return digit >= 0 && digit <= 9 ? digit : -1;
@@ -152,7 +157,7 @@ function daysInMonth(year: number, month: number): number {
   return (DAYS_BEFORE_MONTH[month] as number) - (DAYS_BEFORE_MONTH[month - 1] as number);
 }
 
-/** Days of the Gregorian calendar, continued backwards to year 0. */
+/** Returns the days since 1970 in the Gregorian calendar, extended backwards to year 0. */
 function daysSince1970(year: number, month: number, day: number): number {
   const before = year - 1;
   const leapDays = Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400);

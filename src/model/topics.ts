@@ -1,6 +1,6 @@
 /**
- * Topics of the WebSocket API. A row lists the fields by which events of the topic can be filtered. An event carries
- * the values of these fields in this order (its FilterFields), so filters never parse its JSON.
+ * Topics of the WebSocket API. A row lists the fields by which events of the topic can be filtered. An event has the
+ * values of these fields in this order (its FilterFields), so that filters never parse its JSON.
  */
 export const TOPICS = {
   location_updates: ['provider_id', 'source', 'provider_type', 'associated', 'accuracy', 'floor'],
@@ -48,20 +48,20 @@ export type FilterFields = readonly (string | number | boolean | undefined)[];
 export interface View {
   /** `EPSG:4326`, `local`, a UTM or a UPS code. */
   readonly crs: string;
-  /** Id of the zone for `local`; undefined: the location's own source zone. */
+  /** Id of the zone for `local`; undefined for the location's own source zone. */
   readonly zoneId?: string | undefined;
   readonly geojson?: boolean | undefined;
   /** Maximum length of a fence's properties in fence events, in characters of JSON. Longer properties are left out. */
   readonly propertiesMax?: number | undefined;
 }
 
-/** A subscribed rendering of a topic. `id` is the hub's short name for it. */
+/** A subscribed rendering of a topic. `id` is assigned by the hub. */
 export interface Variant extends View {
   readonly id: number;
   readonly topic: Topic;
-  /** No subscriber filters: its events need no fields. */
+  /** Whether no subscriber filters, so that events need no fields. */
   readonly unfiltered?: boolean | undefined;
-  /** Events that subscribers may receive; other events need not be rendered. Undefined: all of them. */
+  /** Events that may match subscribers; other events need not be rendered. Undefined for all events. */
   readonly wanted?: EventSelector | undefined;
 }
 
@@ -87,7 +87,7 @@ export type KeyValue = string | number | boolean;
 
 const UUID_LENGTH = 36;
 
-/** Normalizes a value for filters: a string of the length of a UUID is compared without regard to case. */
+/** Normalizes a value for filters: strings of the length of a UUID are compared case-insensitively. */
 export function keyOf(value: KeyValue): KeyValue {
   return typeof value === 'string' && value.length === UUID_LENGTH ? value.toLowerCase() : value;
 }

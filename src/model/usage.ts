@@ -6,8 +6,8 @@ import { ArrayOf, Named, Time } from './schema.ts';
 import { Zone } from './zone.ts';
 
 /**
- * Counters by month. `sent` is plain JSON, `geojson_sent` is GeoJSON. One event for two subscribers counts 2, as does
- * one that the hub publishes under two topics of its MQTT broker.
+ * Counters by month. `sent` is plain JSON, `geojson_sent` is GeoJSON. An event for two subscribers counts 2, and so
+ * does an event published on two MQTT topics.
  */
 export const USAGE_COUNTERS = [
   'locationupdates_processed',

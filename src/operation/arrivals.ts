@@ -3,9 +3,12 @@ import type { ProviderType } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
 import type { Zone } from '../model/zone.ts';
 
-/** Maximum number of sources that are tracked. A source may be as small as a provider, so their number is unlimited. */
+/**
+ * Maximum number of tracked sources. Every provider may have a source of its own, so the number of sources is not
+ * limited otherwise.
+ */
 const SOURCES_MAX = 100_000;
-/** Maximum number of characters of their names in all: a tenth of SOURCES_MAX names of the greatest length. */
+/** Maximum total length of source names: a tenth of SOURCES_MAX names of maximum length. */
 const CHARACTERS_MAX = 10_000_000;
 
 interface Source {
@@ -17,7 +20,7 @@ interface Source {
   fresh: boolean;
 }
 
-/** The members of a location that are used. */
+/** Members of a location that are counted. */
 interface Arrived {
   readonly source: string;
   readonly provider_id: string;
@@ -27,7 +30,7 @@ interface Arrived {
 /** Origin of consecutive locations. */
 interface Came {
   readonly source: string;
-  /** Of the last location. */
+  /** Provider type of the last location. */
   readonly providerType: ProviderType;
   readonly receivedMs: number;
   readonly via: IngressPath;
@@ -37,14 +40,14 @@ interface Came {
 export interface SourceConnection {
   readonly zoneId: string;
   readonly reconnects: number;
-  /** Undefined while it is down. */
+  /** Time at which the connection was established; undefined while disconnected. */
   readonly establishedMs: number | undefined;
 }
 
 /**
- * Counts locations by source, with one look-up per location. The number of sources is bounded: beyond it, a silent
- * source is evicted (second chance: a source that has sent locations since the last scan is skipped once). Zones are
- * never evicted.
+ * Counts locations by source, with one lookup per location. The number of sources is bounded. Beyond the bound, a
+ * silent source is evicted; a source that has sent locations since the last scan is skipped once (second chance). Zones
+ * are never evicted.
  */
 export class Arrivals {
   readonly #zone: (name: string) => Zone | undefined;
@@ -68,7 +71,7 @@ export class Arrivals {
     this.came(1, { source, providerType, receivedMs, via });
   }
 
-  /** Marks a provider as active. Must be repeated when `began` changes. */
+  /** Marks a provider as active. Repeat it when `began` changes. */
   markActive(provider: string): void {
     this.#active.add(provider);
   }
@@ -94,7 +97,7 @@ export class Arrivals {
     return this.#accepted;
   }
 
-  /** How often active providers were reset. */
+  /** Number of times that active providers were reset. */
   get began(): number {
     return this.#began;
   }
@@ -104,7 +107,7 @@ export class Arrivals {
     return this.#active;
   }
 
-  /** Marks providers that were active this month before the hub was started. */
+  /** Marks providers that were active this month before the hub started. */
   wereActive(providers: Iterable<string>): void {
     for (const id of providers) this.#active.add(id);
   }
@@ -120,18 +123,18 @@ export class Arrivals {
     this.#began++;
   }
 
-  /** All sources, zones or not, in order of their first location. */
+  /** Returns all sources, zones or not, in order of their first location. */
   sources(): HealthSource[] {
     return [...this.#sources].map(([id, source]) => healthOf(id, this.#typeOf(id, source), source));
   }
 
-  /** One source; undefined if it has sent nothing. */
+  /** Returns a source; undefined if it has sent nothing. */
   source(id: string): HealthSource | undefined {
     const source = this.#sources.get(id);
     return source && healthOf(id, this.#typeOf(id, source), source);
   }
 
-  /** Health of a zone. Senders may refer to it by id and by foreign id. */
+  /** Returns the health of a zone, whose senders may use its id or foreign id as the source. */
   ofZone(zone: Zone, link?: { readonly connection: SourceConnection; readonly nowMs: number }): HealthSource {
     const names = [zone.id, zone.foreign_id].filter((name) => name != null && this.#zone(name)?.id === zone.id);
     const sources = [...new Set(names)].map((name) => this.#sources.get(name as string));
@@ -154,8 +157,8 @@ export class Arrivals {
   }
 
   /**
-   * Evicts one source. Skipped sources move to the end; within two rounds, each has used its second chance. Returns
-   * false if there are only zones.
+   * Evicts one source. Skipped sources move to the end, so within two rounds each has used its second chance. Returns
+   * false if all sources are zones.
    */
   #forgetOne(): boolean {
     let left = 2 * this.#sources.size;
@@ -195,11 +198,11 @@ interface Reported {
   /** Zone id or foreign id. */
   readonly source: string;
   readonly reconnects: number;
-  /** RFC 3339; undefined while it is down. */
+  /** RFC 3339 time; undefined while disconnected. */
   readonly connection_established: string | undefined;
 }
 
-/** Connections by zone. Connections to zones that do not exist are omitted. */
+/** Returns connections by zone, without those of zones that do not exist. */
 export function connectionsOf(
   reported: readonly Reported[],
   zones: { zoneBy(name: string): Zone | undefined },

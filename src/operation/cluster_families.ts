@@ -5,23 +5,23 @@ export interface ClusterNumbers {
   readonly isOwner: boolean;
   /** Number of object partitions that it owns. */
   readonly partitions: number;
-  /** Configuration sequence that it has applied. */
+  /** Sequence number of the last applied configuration record. */
   readonly applied: number;
   /** Committed appends to the journal, and their total latency. */
   readonly appends: { readonly count: number; readonly ms: number };
   /** Bytes waiting to be committed. */
   readonly heldBytes: number;
-  /** Locations that were processed by another member. */
+  /** Number of locations processed by another member. */
   readonly forwarded: number;
-  /** Requests that were sent to a former owner. */
+  /** Number of requests that were sent to a former owner. */
   readonly moved: number;
   readonly takeovers: number;
   readonly lastTakeoverMs: number;
-  /** Members that were expelled. */
+  /** Number of expelled members. */
   readonly expelled: number;
-  /** How often events of other hubs were lost. */
+  /** Number of times that events of other hubs were lost. */
   readonly framesLost: number;
-  /** Malformed messages of other hubs. */
+  /** Number of malformed messages of other hubs. */
   readonly protocolErrors: number;
   readonly members: readonly {
     readonly name: string;
@@ -30,7 +30,7 @@ export interface ClusterNumbers {
   }[];
 }
 
-/** Metrics of a cluster member; a hub without a cluster has none of them. */
+/** Returns the metrics of a cluster member. */
 export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[] {
   const gauge = (name: string, help: string, value: (of: ClusterNumbers) => number): Family => {
     return { name, help, kind: 'gauge', labels: [], read: () => single(value(counts())) };

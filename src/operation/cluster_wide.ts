@@ -9,7 +9,7 @@ import { type HubMonth, joinedMonths, joinedSockets, joinedSources } from './mer
 import { monthOf } from './month.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, MONTHS_MAX, statisticsOf, withAllCounters } from './usage.ts';
 
-/** Health of a cluster: the merged answers of all hubs. The rest of `own` stays that of this hub. */
+/** Returns the health of a cluster: the merged answers of all hubs. Other parts are those of this hub. */
 export function clusterWideHealth(own: Health, hubs: Pick<AllHubs, 'ask'>) {
   const sources = async (ask: 'zones' | 'sources', about?: string): Promise<readonly HealthSource[]> =>
     joinedSources((await askHubs(hubs, ask, about)).map(({ value }) => value));
@@ -39,17 +39,17 @@ function ofZone({ id, type }: Zone, source: HealthSource | undefined): HealthSou
 export interface ClusterWideUsageOptions {
   readonly hubs: Pick<AllHubs, 'ask'>;
   readonly hubId: string;
-  /** Stored usage of all hubs, departed ones included: JSON by setting name, by hub name. */
+  /** Returns the stored usage of all hubs, including departed ones: JSON by setting name, by hub name. */
   kept(): ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** Current configuration, with the providers active in the current month. */
+  /** Returns the current configuration, given the providers active in the current month. */
   config(active: ReadonlySet<string>): Consumption['config'];
   /** Wall-clock time. */
   now(): number;
 }
 
 /**
- * Usage of all hubs of a cluster, by month. A hub that answers is counted up to now; any other up to its last save, at
- * most a minute before it left.
+ * Usage of all hubs of a cluster, by month. A hub that answers is counted up to now; any other hub up to its last save,
+ * at most a minute before it left.
  */
 export class ClusterWideUsage {
   readonly #options: ClusterWideUsageOptions;
@@ -64,7 +64,7 @@ export class ClusterWideUsage {
   async all(): Promise<readonly Consumption[]> {
     const { hubs, config, now, kept } = this.#options;
     const answered = await askHubs(hubs, 'usage');
-    // Of two members of the same name, the earlier one is about to be expelled.
+    // If two members have the same name, the later one counts, since the earlier one is about to be expelled.
     const shares = new Map(answered.map(({ hub, value }) => [hub, value]));
     const texts = kept();
     const names = [...new Set([...texts.keys(), ...shares.keys()])].toSorted();
@@ -76,7 +76,7 @@ export class ClusterWideUsage {
     return joined.slice(-MONTHS_MAX - 1);
   }
 
-  /** Months of a hub: from its answer, else from its stored usage. */
+  /** Returns the months of a hub, from its answer or else from its stored usage. */
   #monthsOf(
     texts: ReadonlyMap<string, string>,
     share: UsageShare | undefined,

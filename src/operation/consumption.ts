@@ -16,7 +16,7 @@ interface SentByRun {
   readonly mqtt: SentCounts;
 }
 
-/** Counters since start, by the names of the usage statistics. */
+/** Returns the counters since start, by the names of the usage statistics. */
 export function runCounts(counts: HubCounts, proximities: number, sent: SentByRun): UsageCounts {
   const locations = sentOf(sent, 'location_updates');
   const motions = sentOf(sent, 'trackable_motions');
@@ -65,8 +65,8 @@ interface Configured {
 }
 
 /**
- * Configured entities and their use: a provider that has sent locations in the month is active, and so is a trackable
- * to which it is assigned.
+ * Returns the numbers of configured and active entities. A provider that has sent locations in the month is active, and
+ * so is a trackable to which it is assigned.
  */
 export function snapshotOf(configured: Configured, active: ReadonlySet<string>): Consumption['config'] {
   const { fences, zones, trackables, providers } = configured;

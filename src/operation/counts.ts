@@ -1,4 +1,4 @@
-/** Outcomes of everything received: received = processed + outdated + rejected, once all is processed. */
+/** Counters of received values. Once all are processed, received = processed + outdated + rejected. */
 export interface HubCounts {
   received: number;
   processed: number;

@@ -2,11 +2,11 @@ import type { DatabaseHealth } from '../model/health.ts';
 import { formatTime } from '../model/time.ts';
 import { reasonOf } from '../store/start_errors.ts';
 
-/** Tracks since when the database rejects writes, and why. */
+/** Tracks whether the database rejects writes, since when and why. */
 export class DatabaseState {
   #failing: { readonly sinceMs: number; readonly error: unknown } | undefined;
 
-  /** The database has begun to reject writes, or accepts them again. */
+  /** Records that the database starts or stops rejecting writes. */
   note(state: 'ok' | 'failing', { error, nowMs }: { readonly error: unknown; readonly nowMs: number }): void {
     this.#failing = state === 'ok' ? undefined : { sinceMs: nowMs, error };
   }

@@ -23,7 +23,7 @@ import type { Arrivals, SourceConnection } from './arrivals.ts';
 export interface HealthOptions {
   readonly identity: HubIdentity;
   now(): number;
-  /** How long the hub has been running. */
+  /** Returns the time since the start of the hub. */
   uptimeMs(): number;
   readonly arrivals: Arrivals;
   readonly fanout: Fanout;
@@ -79,7 +79,7 @@ export class Health {
     };
   }
 
-  /** Owners of partitions. A hub without a cluster owns the only one. */
+  /** Returns the owners of partitions. A hub without a cluster owns the only one. */
   owners(): ClusterOwners {
     const { cluster, identity } = this.#options;
     return cluster?.owners() ?? { version: 0, hash: 'fnv1a-32', owners: [identity.hub_name] };
@@ -117,7 +117,7 @@ export class Health {
     };
   }
 
-  /** WebSocket counts of one hub of a cluster. */
+  /** Returns the WebSocket counters of one hub of a cluster. */
   hubSockets(hub: string): HubSockets {
     const { fanout, open } = this.#options;
     const counts = fanout.counts();
@@ -142,7 +142,7 @@ export class Health {
     });
   }
 
-  /** All sources that have sent a location, or the one of that id. */
+  /** Returns all sources that have sent a location, or the one with the given id. */
   sources(id?: string): readonly HealthSource[] {
     const { arrivals } = this.#options;
     return id === undefined ? arrivals.sources() : [arrivals.source(id) ?? []].flat();
@@ -155,7 +155,7 @@ export class Health {
   }
 }
 
-/** Bytes that WebSocket clients have not read yet. */
+/** Returns the unsent bytes of all WebSocket connections. */
 export function waitingBytes(open: ReadonlySet<SendQueue>): number {
   let bytes = 0;
   for (const sendQueue of open) bytes += sendQueue.waitingBytes();

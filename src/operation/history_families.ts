@@ -11,7 +11,7 @@ export interface MeasuredHistory {
 /** Measured state of the copy in a database. */
 export interface MeasuredCopy {
   readonly problem: string | undefined;
-  /** Rows that were copied, and files that are pending. */
+  /** Number of rows copied, and of pending files. */
   readonly copied: number;
   readonly behind: number;
 }
@@ -26,7 +26,7 @@ interface TopicCounts {
   readonly bytes: number;
 }
 
-/** Metrics of the history; a hub without history has none of them. */
+/** Returns the metrics of the history. */
 export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | undefined): readonly Family[] {
   const gauge = (name: string, help: string, read: () => number): Family => {
     return { name, help, kind: 'gauge', labels: [], read: () => single(read()) };

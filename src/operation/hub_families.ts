@@ -49,7 +49,7 @@ export interface MeasuredAlerts {
 const KINDS: readonly Kind[] = ['zone', 'fence', 'provider', 'trackable', 'anchor'];
 const NAMES = Object.keys(TOPICS) as Topic[];
 
-/** Metrics of the hub, in the order in which a location passes through it. */
+/** Returns the metrics of the hub, in the order in which a location passes through it. */
 export function hubFamilies(hub: Measured): readonly Family[] {
   return [
     ...locationFamilies(hub),

@@ -38,7 +38,7 @@ const UsageShare = Type.Object({
 });
 export type UsageShare = Static<typeof UsageShare>;
 
-/** Answer of one hub to a query, and the check of answers of other hubs. */
+/** Returns a query: how a hub answers it, and the schema that validates answers of other hubs. */
 function query<S extends TSchema>(schema: S, own: (parts: OwnParts, about: string) => Static<S>) {
   return { schema: checker(schema), own };
 }
@@ -73,7 +73,7 @@ interface HubQuery {
   readonly about: string;
 }
 
-/** Scatter-gather over the hubs of a cluster, this one included. */
+/** Scatter-gather over the hubs of a cluster, including this one. */
 export interface AllHubs {
   /** Starts to answer other hubs; see QueryHandler in cluster/rpc/member_query.ts. */
   open(answers: {
@@ -91,19 +91,19 @@ export function answerHubs(hubs: Pick<AllHubs, 'open'>, parts: OwnParts): void {
     answer({ ask, about }) {
       const known = queryOf(ask);
       if (known !== undefined) return known.own(parts, about);
-      // Of a later version.
+      // The query is from a later version.
       throw new Error(`question must be one of ${Object.keys(QUERIES).join(', ')}, found "${ask}"`);
     },
     problem: ({ ask }, value) => queryOf(ask)?.schema.explain(value, ask)?.toString(),
   });
 }
 
-/** Answers of all hubs. Those of other hubs have been checked on arrival. */
+/** Returns the answers of all hubs. Answers of other hubs were validated on arrival. */
 export async function askHubs<Q extends QueryName>(hubs: Pick<AllHubs, 'ask'>, ask: Q, about = '') {
   return (await hubs.ask({ ask, about })) as readonly { readonly hub: string; readonly value: Answer<Q> }[];
 }
 
-/** The source, with the hub's name if this hub is connected to it. Empty without updates or connection. */
+/** Returns the source, with the hub's name if this hub is connected to it; empty without updates and connection. */
 function ownSources(source: HealthSource, hub: string): HealthSource[] {
   if (source.reconnects !== undefined) return [{ ...source, hub }];
   return source.number_of_updates === 0 ? [] : [source];

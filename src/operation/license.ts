@@ -6,7 +6,7 @@ import { formatTime } from '../model/time.ts';
 
 const DAY_MS = 86_400_000;
 const TRIAL_MS = 30 * DAY_MS;
-/** How long before its end a license is warned of. */
+/** Time before the end of a license at which warnings start. */
 const WARNING_MS = 14 * DAY_MS;
 
 const BODY = checker(LicenseKeyBody);
@@ -20,28 +20,28 @@ export interface KeptLicense {
 export interface LicenseOptions {
   now(): number;
   readonly hubId: string;
-  /** From the configuration. A key set over the API takes precedence. */
+  /** Key in the configuration. A key set over the API takes precedence. */
   readonly configuredKey: string | undefined;
   readonly kept: KeptLicense;
   /** Stores the license. Rejects with HUB_UNAVAILABLE. */
   keep(license: KeptLicense): Promise<void>;
-  /** Public keys of the configuration. Without one, any key is accepted and stored, and none is verified. */
+  /** Public keys in the configuration. Without any, all keys are accepted and stored without verification. */
   readonly publicKeys: readonly string[];
 }
 
 /**
- * The license, for information only. The hub needs none, and nothing depends on it: a key is verified and reported, and
- * an invalid one yields a warning.
+ * The license, for information only. The hub needs none and restricts nothing: a key is verified and reported, and an
+ * invalid one causes a warning.
  */
 export class License {
   readonly #options: LicenseOptions;
   #kept: KeptLicense;
   /** Settles with the last change. Changes run sequentially. */
   #changed: Promise<void> = Promise.resolve();
-  /** The key in use, or why it is invalid; undefined without a key, and without public keys. */
+  /** The verified key, or why it is invalid; undefined without a key or without public keys. */
   #verified: VerifiedKey | string | undefined;
 
-  /** Starts without a key. `open` also verifies the stored or configured one. */
+  /** Creates the license without verifying a key; `open` also verifies the stored or configured one. */
   constructor(options: LicenseOptions) {
     this.#options = options;
     this.#kept = options.kept;
@@ -76,7 +76,8 @@ export class License {
   }
 
   /**
-   * Throws HUB_LICENSE_INVALID or HUB_LICENSE_EXPIRED for such a key, HUB_LICENSE_NOT_STARTED without key and trial.
+   * Returns the effective license. Throws HUB_LICENSE_INVALID or HUB_LICENSE_EXPIRED for such a key, or
+   * HUB_LICENSE_NOT_STARTED without a key and trial.
    */
   lease(): LicenseLease {
     const verified = this.#verified;
@@ -97,8 +98,8 @@ export class License {
   }
 
   /**
-   * Sets the key in a request body. Rejects with HUB_BAD_REQUEST, or HUB_LICENSE_INVALID for a key that the public keys
-   * do not verify.
+   * Sets the key in a request body. Rejects with HUB_BAD_REQUEST, or with HUB_LICENSE_INVALID if the public keys do not
+   * verify the key.
    */
   async setKey(body: unknown): Promise<void> {
     const key = BODY.parse(body).license_key;
@@ -181,7 +182,7 @@ export class License {
   }
 }
 
-/** State of a license at a time, in words too. */
+/** Returns the state of a license at a time, with its texts. */
 function termOf(verified: VerifiedKey, nowMs: number): Pick<LicenseInfo, 'state' | 'info' | 'warning'> {
   const { exp, nbf = 0 } = verified.claims;
   const end = timeOf(exp);
@@ -200,7 +201,7 @@ function termOf(verified: VerifiedKey, nowMs: number): Pick<LicenseInfo, 'state'
   return { state: hasBegun ? 'valid' : 'not_begun', info };
 }
 
-/** End of the grace period in seconds since 1970. */
+/** Returns the end of the grace period in seconds since 1970. */
 function graceEnd({ claims: { exp, grace_exp: graceExp = exp } }: VerifiedKey): number {
   return Math.max(exp, graceExp);
 }

@@ -11,7 +11,7 @@ import { type Consumption, USAGE_COUNTERS, type UsageCounts, type UsageStatistic
  *                                          connection: of the hub that has it, an established one first
  *   months          sum      whole range   ids: of the first hub; configuration: of the latest report
  *
- * The result is the same at every hub, as long as the order of hubs is the same.
+ * The result is the same at every hub, since all hubs merge in the same order.
  */
 
 /** Merges the WebSocket health of all hubs. */
@@ -25,7 +25,7 @@ export function joinedSockets(answers: readonly SocketHealth[]): SocketHealth {
   return Object.fromEntries(merged.filter(([, value]) => value !== undefined)) as SocketHealth;
 }
 
-/** RFC 3339 times, earliest first. */
+/** Returns RFC 3339 times, earliest first. */
 function inTime(times: readonly string[]): string[] {
   return times.toSorted((a, b) => Date.parse(a) - Date.parse(b));
 }
@@ -52,7 +52,7 @@ function joinedSource(a: HealthSource, b: HealthSource): HealthSource {
   };
 }
 
-/** The named members that the source has. */
+/** Returns the named members that the source has. */
 function pick(source: HealthSource, names: readonly (keyof HealthSource)[]): Partial<HealthSource> {
   return Object.fromEntries(names.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]]])));
 }
@@ -61,18 +61,18 @@ function lastReceivedMs({ last_update_received: received }: HealthSource): numbe
   return received === undefined ? Number.NEGATIVE_INFINITY : Date.parse(received);
 }
 
-/** The source whose hub has the connection. While it moves between hubs, both may. */
+/** Returns the source whose hub has the connection. While the connection moves between hubs, both may have it. */
 function connected(a: HealthSource, b: HealthSource): HealthSource {
   if (a.connection_established !== undefined) return a;
   if (b.connection_established !== undefined) return b;
   return a.reconnects === undefined ? b : a;
 }
 
-/** A month of one hub. Without a configuration it is current, or the hub was gone before its end. */
+/** A month of one hub. It has no configuration if the month is current, or if the hub left before its end. */
 export type HubMonth = Pick<Consumption, 'id' | 'year' | 'month' | 'statistics'> &
   Partial<Pick<Consumption, 'timestamp_generated' | 'config'>>;
 
-/** Merges the months of all hubs, earliest first. `now`: used for a month whose end no hub has recorded. */
+/** Merges the months of all hubs, earliest first. `now` is used for a month whose end no hub has recorded. */
 export function joinedMonths(
   months: readonly HubMonth[],
   now: Pick<Consumption, 'timestamp_generated' | 'config'>,
@@ -98,7 +98,7 @@ function joinedMonth(
   return { id, timestamp_generated, year, month, config: known, statistics };
 }
 
-/** Takes maxima: each hub has counted the objects active on itself, and their overlap is unknown. */
+/** Merges configurations by maxima, since each hub counts its own active objects, and their overlap is unknown. */
 function withMostActive(config: Consumption['config'], other: Consumption['config']): Consumption['config'] {
   const types = config.locationproviders_by_type_no_active;
   const others = other.locationproviders_by_type_no_active;

@@ -1,16 +1,16 @@
 import { Counter, Gauge, Registry } from '@prometheus-io/client';
 
-/** A number of a family, with the values of its labels. */
+/** A value of a metric family, with the values of its labels. */
 export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** A metric. Its numbers are counted elsewhere and read on scraping. */
+/** A metric family. Its values are counted elsewhere and read on scraping. */
 export interface Family {
   readonly name: string;
   readonly help: string;
-  /** A counter only rises while the hub runs. */
+  /** A counter never decreases while the hub runs. */
   readonly kind: 'counter' | 'gauge';
   readonly labels: readonly string[];
   read(): readonly MetricSample[] | Promise<readonly MetricSample[]>;
@@ -52,12 +52,12 @@ function register(registry: Registry, { name, help, kind, labels, read }: Family
   });
 }
 
-/** The one sample of a family without labels. */
+/** Returns the single sample of a family without labels. */
 export function single(value: number): readonly MetricSample[] {
   return [{ labels: {}, value }];
 }
 
-/** One sample per entry. The entry's key is the value of the label. */
+/** Returns one sample per entry, whose key is the value of the label. */
 export function labelled(label: string, entries: Iterable<readonly [string, number]>): readonly MetricSample[] {
   return [...entries].map(([key, value]) => ({ labels: { [label]: key }, value }));
 }

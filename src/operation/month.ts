@@ -10,12 +10,12 @@ export function monthOf(timeMs: number): Month {
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1 };
 }
 
-/** Start of the month, in milliseconds since 1970. */
+/** Returns the start of the month in milliseconds since 1970. */
 export function startOf({ year, month }: Month): number {
   return Date.UTC(year, month - 1);
 }
 
-/** Start of the next month. */
+/** Returns the start of the next month. */
 export function endOf({ year, month }: Month): number {
   return Date.UTC(year, month);
 }

@@ -11,7 +11,7 @@ export interface MeasuredMqtt {
   unsRefusals(): Readonly<Record<string, number>>;
 }
 
-/** Metrics of the MQTT client; a hub without a broker has none of them. */
+/** Returns the metrics of the MQTT client. */
 export function mqttFamilies(mqtt: MeasuredMqtt): readonly Family[] {
   const gauge = (name: string, help: string, read: () => number): Family => {
     return { name, help, kind: 'gauge', labels: [], read: () => single(read()) };

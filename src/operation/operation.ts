@@ -33,7 +33,7 @@ import { ClusterWideUsage, clusterWideHealth } from './cluster_wide.ts';
 import { ProcessFamilies } from './process_families.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, Saving, Usage } from './usage.ts';
 
-/** Parts of a hub that operators need to observe. */
+/** Parts of a hub that are monitored. */
 export interface Operated {
   now(): number;
   readonly clock: { elapsed(): number };
@@ -46,7 +46,7 @@ export interface Operated {
   readonly fanout: Fanout;
   readonly writer: StoreWriter;
   readonly databaseState: DatabaseState;
-  /** `held`: events that wait for the database. */
+  /** `held` is the number of events that wait for the database. */
   readonly outcomes: { readonly held: number };
   readonly alerts?: MeasuredAlerts;
   /** Undefined without a cluster. */
@@ -78,28 +78,28 @@ export interface OperationOptions {
   keptByHub?(): ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** Health, usage, license and metrics of a hub. In a cluster, health and usage are those of all hubs. */
+/** Health, usage, license and metrics of a hub. In a cluster, health and usage cover all hubs. */
 export interface HubOperation {
   readonly health: Health | ReturnType<typeof clusterWideHealth>;
   readonly usage: Usage | ClusterWideUsage;
   readonly license: License;
   readonly metrics: Metrics;
-  /** Send queues of the open WebSocket connections; the socket keeps it up to date. */
+  /** Send queues of the open WebSocket connections, maintained by the socket. */
   readonly open: Set<SendQueue>;
-  /** All counters. */
+  /** Returns all counters. */
   counts(): HubCounts;
   /** Starts to save the usage periodically. */
   start(): void;
-  /** Stops at once, without saving. */
+  /** Stops immediately, without saving. */
   stop(): void;
-  /** Saves the usage a last time. Call before the store is closed. */
+  /** Saves the usage a last time. Call it before the store is closed. */
   close(): Promise<void>;
 }
 
 /** Name of the setting, in the spelling of existing databases. */
 export const LICENSE_SETTING = 'licence';
 
-/** Assembles the parts for operators. Nothing in the hub depends on them. */
+/** Assembles health, usage, license and metrics. Nothing else in the hub depends on them. */
 export async function openOperation(hub: Operated, options: OperationOptions): Promise<HubOperation> {
   const { now, entities, ingest, arrivals, shards, collisions, fanout, writer, cluster } = hub;
   const { config, log, kept, identity, rpc, schedule, connections = () => [], mqtt, history, copy } = options;
@@ -176,7 +176,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   };
 }
 
-/** Answers queries of other hubs, and makes health and usage of all hubs. */
+/** Answers queries of other hubs, and creates health and usage of all hubs. */
 function ofAll(
   { gather, hubName }: OperatedCluster,
   own: { readonly health: Health; readonly usage: Usage },
@@ -229,20 +229,20 @@ function threadsOf({ shards, collisions }: Operated) {
   return [...workers, { name: 'collisions', memory: () => collisions.memory() }];
 }
 
-/** Settings of the hub itself, by name. */
+/** Returns the settings of the hub by name. */
 function keptSettings({ entities }: StoredState): ReadonlyMap<string, unknown> {
   const own = entities.filter(({ kind, text }) => kind === 'setting' && text !== undefined);
   return new Map(own.map(({ id, text }) => [id, parseLossless(text as string)]));
 }
 
-/** Store writes for settings of the hub itself. A setting without a value is deleted. */
+/** Returns the writes for settings of the hub. A setting without a value is deleted. */
 function settingWrites(
   settings: readonly { readonly name: string; readonly value: object | undefined }[],
 ): EntityWrite[] {
   return entityWrites(settings.map(({ name: id, value: after }) => ({ kind: 'setting', id, after })));
 }
 
-/** Providers whose last location was received at `sinceMs` or later. */
+/** Returns the providers whose last location was received at `sinceMs` or later. */
 function providersSeenSince({ rows }: StoredState, sinceMs: number): string[] {
   const ids: string[] = [];
   for (const row of rows) {

@@ -16,7 +16,7 @@ export interface ProcessOptions {
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
-/** Maximum wait for a thread's answer. A busy thread is omitted. */
+/** Maximum time to wait for a thread's answer. A busy thread is omitted. */
 const MEMORY_WAIT_MS = 500;
 const LOOP_RESOLUTION_MS = 500;
 const NANOSECONDS = 1e9;
@@ -119,7 +119,7 @@ function memoryOf(
   ];
 }
 
-/** Result of a promise, or undefined after MEMORY_WAIT_MS. */
+/** Resolves to the result of a promise, or to undefined after MEMORY_WAIT_MS. */
 function within<T>(work: Promise<T>, schedule: ProcessOptions['schedule']): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const cancel = schedule(MEMORY_WAIT_MS, () => resolve(undefined));

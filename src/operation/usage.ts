@@ -6,13 +6,13 @@ import { endOf, monthOf } from './month.ts';
 /**
  * Usage by calendar month in UTC.
  *
- * Counters of a run only rise. Each update adds their increase to the current month, so a month is the sum of its runs.
- * The first update after the end of a month closes it: its counters, and the configuration at that time, are stored and
- * do not change any more. With an update every minute and at the end of each month, a closed month contains at most the
- * events between its end and that update in excess, and a crash loses at most a minute of counters.
+ * Counters never decrease while the hub runs. Each update adds their increase to the current month, so a month is the
+ * sum of all runs. The first update after the end of a month closes it: its counters and the configuration at that time
+ * are stored and do not change any more. With an update every minute and at the end of each month, a closed month may
+ * include events between its end and that update, and a crash loses at most a minute of counters.
  */
 
-/** Closed months that are stored. */
+/** Maximum number of stored closed months. */
 export const MONTHS_MAX = 24;
 
 /** The current month as it is stored. */
@@ -32,7 +32,7 @@ export interface UsageWrite {
 }
 
 export interface UsageOptions {
-  /** Wall-clock time, which may step back. */
+  /** Wall-clock time, which may step backward. */
   now(): number;
   /** Monotonic time. */
   elapsed(): number;
@@ -42,13 +42,13 @@ export interface UsageOptions {
   counts(): UsageCounts;
   /** Current configuration, with the objects active in the current month. */
   config(): Consumption['config'];
-  /** A new month has begun. */
+  /** Called when a new month has started. */
   monthBegun(): void;
   /** The current month as it was last stored. */
   readonly month: KeptMonth | undefined;
   /** Closed months, by setting name. */
   readonly ended: ReadonlyMap<string, Consumption>;
-  /** Stores all writes or none. Rejects if that is not possible now. */
+  /** Stores all writes or none. Rejects if they cannot be stored now. */
   keep(writes: readonly UsageWrite[]): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export class Usage {
     const added = USAGE_COUNTERS.map((name) => [name, counts[name] + seen[name] - this.#seen[name]]);
     this.#month = {
       ...this.#month,
-      // The month may have begun while the clock was ahead.
+      // The month may have started while the clock was ahead.
       toMs: Math.max(fromMs, nowMs),
       uptimeMs: uptimeMs + Math.round(seenAt - this.#seenAt),
       counts: Object.fromEntries(added) as UsageCounts,
@@ -98,7 +98,7 @@ export class Usage {
     this.#endMonth(nowMs);
   }
 
-  /** Updates, and stores what has changed. Rejects if that fails; the next call tries again. */
+  /** Updates the counters and stores changed months. Rejects if that fails; the next call retries. */
   async save(): Promise<void> {
     this.look();
     const names = [...this.#unkept];
@@ -107,7 +107,7 @@ export class Usage {
     for (const name of names) this.#unkept.delete(name);
   }
 
-  /** Usage that is not stored yet: the current month, up to now, and months that were just closed, by name. */
+  /** Returns usage that is not stored yet: the current month up to now, and closed months by name. */
   unkept(): { readonly month: KeptMonth; readonly ended: readonly (readonly [string, Consumption])[] } {
     this.look();
     const names = [...this.#unkept];
@@ -115,13 +115,13 @@ export class Usage {
     return { month: this.#month, ended: ended.filter((each): each is [string, Consumption] => each[1] !== undefined) };
   }
 
-  /** The current month, up to now. */
+  /** Returns the current month up to now. */
   current(): Consumption {
     this.look();
     return this.#consumption(this.#month);
   }
 
-  /** All months, earliest first. */
+  /** Returns all months, earliest first. */
   all(): Consumption[] {
     const current = this.current();
     return [...this.#ended.values(), current];
@@ -160,12 +160,12 @@ export class Usage {
   }
 }
 
-/** Adds missing counters: an older hub may have stored fewer. */
+/** Adds missing counters, since an older hub may have stored fewer. */
 export function withAllCounters(month: KeptMonth): KeptMonth {
   return { ...month, counts: { ...NOTHING, ...month.counts } };
 }
 
-/** Statistics of a month, as returned by the API. */
+/** Returns the statistics of a month as in the API. */
 export function statisticsOf(month: KeptMonth, hubId: string): UsageStatistics {
   const { statisticsId, fromMs, toMs, uptimeMs, counts } = month;
   return {
@@ -184,14 +184,14 @@ const SAVE_MS = 60_000;
 interface SavingOptions {
   now(): number;
   schedule(delayMs: number, callback: () => void): () => void;
-  /** Reports that the usage could not be stored. It is retried. */
+  /** Reports that the usage could not be stored, which is retried. */
   problem(error: unknown): void;
   readonly arrivals: Arrivals;
-  /** Whether a provider of that id exists. */
+  /** Whether the provider exists. */
   exists(provider: string): boolean;
 }
 
-/** Saves the usage every minute, and when a month ends. */
+/** Saves the usage every minute and at the end of each month. */
 export class Saving {
   readonly #usage: Usage;
   readonly #options: SavingOptions;

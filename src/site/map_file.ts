@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { hubError } from '../errors.ts';
 import type { HttpReply, HttpRequest } from '../exchange.ts';
 
-/** Maximum bytes per request: directories and tiles of PMTiles files are shorter. */
+/** Maximum bytes per request. Directories and tiles of PMTiles files are shorter. */
 const RANGE_MAX_BYTES = 4 * 2 ** 20;
 const HEADER_BYTES = 127;
 
@@ -39,7 +39,7 @@ export async function serveMapFile(path: string, request: HttpRequest): Promise<
   }
 }
 
-/** Reason why a file is not a map; undefined if it is one. */
+/** Returns why a file is not a map; undefined if it is one. */
 export async function whyNoMap(path: string): Promise<string | undefined> {
   try {
     const file = await openFile(path);
@@ -61,7 +61,7 @@ interface Range {
   readonly end: number;
 }
 
-/** The range requested by a header, limited to the file and to the maximum per request; undefined if it is invalid. */
+/** Returns the range in a header, limited to the file and to the maximum per request; undefined if it is invalid. */
 export function rangeOf(header: string, size: number): Range | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header.trim()) ?? [];
   if (first === '' && last === '') return undefined;
@@ -81,7 +81,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** Reads fewer bytes at the end of the file. */
+/** Reads a range; returns fewer bytes at the end of the file. */
 async function readRange(file: FileHandle, { start, end }: Range): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(end - start), 0, end - start, start);
   return buffer.subarray(0, bytesRead);

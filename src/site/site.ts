@@ -27,7 +27,7 @@ export interface SiteSettings {
 export interface SiteOptions {
   readonly files: SiteFiles;
   readonly settings: SiteSettings;
-  /** Permissions of the token of an Authorization header, as JSON; left out if everything is permitted. */
+  /** Returns the permissions of the token of an Authorization header, as JSON; absent if everything is permitted. */
   readonly permitted?: (header: string | undefined) => Promise<string>;
   /** The PMTiles file served as map.pmtiles. */
   readonly mapFile?: string | undefined;
@@ -82,7 +82,7 @@ function settingsReply(settings: SiteSettings, prefix: string, common: Headers):
   };
 }
 
-/** The page with links below a prefix. All other files use relative links. */
+/** Returns the page with links below a prefix. All other files use relative links. */
 function below(prefix: string, page: SiteFile): SiteFile {
   if (prefix === '') return page;
   const plain = Buffer.from(Buffer.from(page.plain).toString().replaceAll(`="${PLACE}/`, `="${prefix}${PLACE}/`));
@@ -104,7 +104,7 @@ function permittedReply(
   );
 }
 
-/** A map may be confidential: it requires a valid token. */
+/** Serves the map file. Requires a valid token, since a map may be confidential. */
 async function mapFileReply(
   { mapFile, permitted, refuse }: SiteOptions & { readonly mapFile: string },
   request: HttpRequest,
@@ -147,13 +147,13 @@ function accepts(request: HttpRequest, encoding: string): boolean {
 }
 
 /**
- * The content security policy: the page may run only its own files, and connect only to this hub and the origins in its
- * settings.
+ * Returns the headers of the page. The content security policy permits only the page's own files, and connections only
+ * to this hub and the origins in its settings.
  */
 function headersOf({ settings }: SiteOptions): Headers {
   const connectTo = settings.sign_in === null ? [] : [new URL(settings.sign_in.config_url).origin];
   const tiles = settings.map_tiles === null ? [] : tileOrigins(settings.map_tiles);
-  // Images are shown as they are; all other tiles are read by the page.
+  // Images are displayed by the browser; all other tiles are fetched by the page.
   const areImages = settings.map_tiles?.kind === 'images';
   const policy = [
     "default-src 'none'",

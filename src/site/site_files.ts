@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
-/** A file of the web UI, in the forms that clients may ask for. */
+/** A file of the web UI, with its compressed forms. */
 export interface SiteFile {
   readonly mediaType: string;
-  /** Quoted, as it stands in the header; of the plain bytes. */
+  /** ETag of the plain bytes, quoted as in the header. */
   readonly etag: string;
   /** Whether the name contains a hash of the content, so that clients may cache it forever. */
   readonly isLasting: boolean;
@@ -27,7 +27,10 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-/** Reads the built web UI into memory, by names such as `assets/main-4f1d.js`; none when the folder is missing. */
+/**
+ * Reads the built web UI into memory, by names such as `assets/main-4f1d.js`. Returns no files if the folder is
+ * missing.
+ */
 export function readSiteFiles(folder: string): SiteFiles {
   const files = new Map<string, SiteFile>();
   if (!existsSync(folder)) return files;
@@ -48,7 +51,7 @@ export function readSiteFiles(folder: string): SiteFiles {
   return files;
 }
 
-/** Of the content, quoted as in the header. */
+/** Returns the ETag of a content, quoted as in the header. */
 export function etagOf(plain: Uint8Array): string {
   return `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
 }

@@ -7,7 +7,7 @@ import {
   wallClockTime,
 } from '../model/clock_steps.ts';
 
-/** Clock and timers of the hub. hub/ passes them to all other rooms. */
+/** Clock and timers of the hub, which hub/ passes to all other parts. */
 
 /** Times of the hub (model/clock_steps.ts), and monotonic time for durations. All in milliseconds. */
 export interface Clock {
@@ -28,8 +28,8 @@ export interface Clock {
   /** Backward steps of the system clock and suspensions of the hub, the newest last. A change creates a new list. */
   readonly setBacks: readonly ClockStep[];
   /**
-   * Reads the clock. After the first heartbeat they must be frequent: a gap, while the process or the machine was
-   * stopped or the system clock was set ahead, is a suspension.
+   * Reads the clock. After the first heartbeat, heartbeats must be frequent: a gap, because the process or the machine
+   * was stopped or the system clock was set ahead, counts as a suspension.
    */
   heartbeat(): void;
 }
@@ -40,11 +40,14 @@ export interface TimeSources {
   readonly elapsed: () => number;
 }
 
-/** Smaller corrections of the system clock are waited out. */
+/**
+ * Smaller backward corrections of the system clock are absorbed: the time stands still until the system clock catches
+ * up.
+ */
 const WAITED_OUT_MS = 1000;
 /** Interval of heartbeats. */
 export const HEARTBEAT_MS = 250;
-/** The hub was suspended if the clock was not read for longer than this; each heartbeat reads it. */
+/** If the clock was not read for longer than this, the hub was suspended. */
 const SUSPENDED_MS = 1000;
 /** Beyond this number the two oldest clock steps, or the two oldest suspensions, are merged. */
 const CLOCK_STEPS_MAX = 16;
@@ -109,13 +112,13 @@ function shortened(setBacks: readonly ClockStep[]): readonly ClockStep[] {
   return setBacks.filter((each) => each !== second).map((each) => (each === first ? sum : each));
 }
 
-/** Calls back after a delay. Returns a function that cancels it. */
+/** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
 export function schedule(delayMs: number, callback: () => void): () => void {
   const timer = setTimeout(callback, delayMs);
   return () => clearTimeout(timer);
 }
 
-/** Calls back at every interval, never if it is 0. Returns a function that cancels it. */
+/** Calls `callback` at every interval; never if the interval is 0. Returns a function that cancels it. */
 export function every(intervalMs: number, callback: () => void): () => void {
   if (intervalMs === 0) return () => undefined;
   const timer = setInterval(callback, intervalMs);

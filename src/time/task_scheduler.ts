@@ -1,8 +1,8 @@
 const LONG_MS = 1;
 
 /**
- * Scheduler of long work on the main thread: the work runs in pieces of a few milliseconds, each in its own turn of the
- * event loop. However much work there is, other tasks wait for one piece at most.
+ * Scheduler of long work on the main thread. The work runs in pieces of a few milliseconds, each in its own turn of the
+ * event loop, so that other tasks wait for at most one piece.
  */
 export class TaskScheduler {
   readonly #waiting: (() => void)[] = [];
@@ -14,12 +14,14 @@ export class TaskScheduler {
     return performance.now();
   }
 
-  /** Whether a piece that began at `begun` has taken so long that it should yield. */
+  /** Whether a piece that started at `begun` has run so long that it should yield. */
   isLong(begun: number): boolean {
     return performance.now() - begun > LONG_MS;
   }
 
-  /** Resolves in a turn of its own, in the order of calls. Await it before each piece but the first. */
+  /**
+   * Resolves in a separate turn of the event loop, in the order of calls. Await it before each piece except the first.
+   */
   next(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#waiting.push(resolve) === 1) setImmediate(this.#give);
@@ -27,8 +29,8 @@ export class TaskScheduler {
   }
 
   /**
-   * Runs work that yields with `next`, excluding other such work, so that only one holds its memory at a time.
-   * `goesOn`: runs next, because it continues work already begun.
+   * Runs work that yields with `next`, exclusively, so that only one such work uses its memory at a time. `goesOn`
+   * gives precedence to work that continues earlier work.
    */
   async alone<T>(work: () => T | Promise<T>, { goesOn = false } = {}): Promise<T> {
     if (this.#isAlone) {

@@ -19,7 +19,7 @@ export class TokenBucket {
     this.#atMs = nowMs;
   }
 
-  /** Takes tokens if enough are available. Returns whether they were. */
+  /** Takes tokens if enough are available. Returns whether it did. */
   tryTake(tokens: number, nowMs: number): boolean {
     this.#fill(nowMs);
     if (this.#tokens < tokens) return false;
@@ -29,7 +29,7 @@ export class TokenBucket {
 
   /**
    * Takes tokens, even more than available, and returns how long the caller must wait, in milliseconds, until the debt
-   * is paid. Later callers wait longer, and no size is too large to pass.
+   * is paid. Later callers wait longer. Any number of tokens can be taken.
    */
   take(tokens: number, nowMs: number): number {
     if (this.#perMs === Infinity) return 0;
