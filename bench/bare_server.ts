@@ -1,9 +1,9 @@
 import { Server } from 'hyper-express';
 import { serve } from './process/remote.ts';
 
-/** The measure of all: hyper-express that parses each body as JSON and answers 204. Its parent has it listen. */
+/** The baseline: a hyper-express server that parses each body as JSON and answers 204. Its parent process starts it. */
 const commands = {
-  /** Listens on a free port of the loopback interface and returns it. */
+  /** Listens on a free port of the loopback interface and returns the port. */
   async listen(): Promise<number> {
     const server = new Server({ max_body_length: 64 << 20 });
     server.put('/*', async (request, response) => {

@@ -46,7 +46,7 @@ async function main(options: Options): Promise<void> {
   }
 }
 
-/** Undefined where it cannot be had: one profile that fails does not end the others. */
+/** Undefined if it cannot run. A failed profile does not prevent the others. */
 async function resultOf(profile: Profile, options: Options): Promise<Result | undefined> {
   const { rate, seconds, scale, cpuProf } = options;
   const progress = (what: string): void => {

@@ -1,9 +1,9 @@
-/** A cluster that is projected, and the servers of NATS that it needs. */
+/** A simulated cluster, and the NATS servers that it needs. */
 export interface Projected {
   readonly hubs: number;
-  /** 0 where a hub is alone. */
+  /** 0 for a single hub. */
   readonly servers: number;
-  /** Of each server. */
+  /** Cores of each server. */
   readonly cores: number;
 }
 
@@ -18,15 +18,15 @@ export const PROJECTED: readonly Projected[] = [
   { hubs: 64, servers: 9, cores: 16 },
 ];
 
-/** Lean: routing costs as much as its messages. Measured: its cost on two cores that all processes shared. */
+/** Lean: routing costs as much as its messages. Measured: the cost measured on two cores that all processes shared. */
 export const KINDS = ['lean', 'measured'] as const;
 
 export type Kind = (typeof KINDS)[number];
 
-/** The reported values of each cluster, in this order. */
+/** Reported values of each cluster, in this order. */
 export const VALUES = ['per_hub', 'front', 'nats_cores', 'messages', 'per_append', 'p50_ms', 'p99_ms'] as const;
 
-/** The name of a number in the result. */
+/** Name of a number in the result. */
 export function nameOf(kind: Kind, { hubs, servers }: Projected, value: (typeof VALUES)[number]): string {
   return `${kind}_${servers === 0 ? 'alone' : hubs}_${value}`;
 }

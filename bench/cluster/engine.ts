@@ -56,10 +56,10 @@ function isBefore(a: ScheduledEvent, b: ScheduledEvent): boolean {
   return a.atUs < b.atUs || (a.atUs === b.atUs && a.order < b.order);
 }
 
-/** Threads, or cores, that do one piece of work each at a time, first come, first served. */
+/** Threads, or cores, that process one task each at a time, in order of arrival. */
 export class Workers {
   readonly #engine: Engine;
-  /** When each of them is free. */
+  /** Time at which each becomes free. */
   readonly #freeUs: number[];
   #givenUs = 0;
 
@@ -68,7 +68,7 @@ export class Workers {
     this.#freeUs = Array.from({ length: count }, () => 0);
   }
 
-  /** For how long they have worked so far, all together. */
+  /** Total time of work so far. */
   get busyUs(): number {
     const { nowUs } = this.#engine;
     return this.#freeUs.reduce((us, freeUs) => us - Math.max(0, freeUs - nowUs), this.#givenUs);
@@ -90,13 +90,13 @@ export class Workers {
   }
 }
 
-/** Items that wait during a call in flight, and go with the next one. */
+/** Collects items during a call in flight. They go out with the next call. */
 export class Gathered<Each> {
   readonly #send: (all: readonly Each[], done: () => void) => void;
   #waiting: Each[] = [];
   #isUnderWay = false;
 
-  /** `send` is handed all that waits, and says when it is done. */
+  /** `send` receives all waiting items, and calls back when it is done. */
   constructor(send: (all: readonly Each[], done: () => void) => void) {
     this.#send = send;
   }

@@ -7,7 +7,7 @@ const THROUGH = 0.98;
 const [LEAST, MOST] = [8000, 1_000_000];
 const STEPS = 8;
 
-/** Outcome at the maximum load with an acceptable p99, accurate to a few percent. */
+/** Result at the maximum load with an acceptable p99, accurate to a few percent. */
 export function mostOf(cluster: Omit<Cluster, 'perHub'>): Outcome {
   let [low, high] = [LEAST, MOST];
   let best = simulateCluster({ ...cluster, perHub: low });

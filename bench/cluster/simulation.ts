@@ -2,12 +2,12 @@ import { randomFrom } from '../load/random.ts';
 import { type Costs, MESSAGE } from './costs.ts';
 import { Engine, Gathered, Workers } from './engine.ts';
 
-/** A cluster, or a hub alone, and its load. */
+/** A cluster, or a single hub, and its load. */
 export interface Cluster {
   readonly hubs: number;
-  /** Undefined where a hub is alone. */
+  /** Undefined for a single hub. */
   readonly nats: { readonly servers: number; readonly cores: number } | undefined;
-  /** Locations a second at each hub. */
+  /** Locations per second at each hub. */
   readonly perHub: number;
   readonly costs: Costs;
   readonly seed: number;
@@ -15,45 +15,45 @@ export interface Cluster {
 
 /** Result of a simulation. */
 export interface Outcome {
-  /** Locations a second that were answered, at each hub. */
+  /** Answered locations per second at each hub. */
   readonly perHub: number;
-  /** Of the bodies that have come this part has been answered. */
+  /** Answered fraction of the incoming bodies. */
   readonly through: number;
-  /** From when a body has come to its 204, in milliseconds. */
+  /** Time from the arrival of a body to its 204, in milliseconds. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The part of the time in which a front thread has work. */
+  /** Fraction of the time in which a front thread is busy. */
   readonly front: number;
-  /** Cores of NATS that have work, on average. */
+  /** Average number of busy NATS cores. */
   readonly natsCores: number;
-  /** Messages a second between hubs, answers and events included. */
+  /** Messages per second between hubs, including responses and events. */
   readonly messages: number;
   readonly perAppend: number;
 }
 
 const BODY = 100;
 const SHARDS = 3;
-/** Bytes of a location on its way between hubs, and in an answer. */
+/** Bytes of a location between hubs, and in a response. */
 const LOCATION_BYTES = 290;
 const ANSWER_BYTES = 60;
-/** From one machine to another. */
+/** Network latency between machines. */
 const HOP_US = 150;
 const REPLICAS = 3;
-/** Of all events this part is wanted, at one other hub. */
+/** Fraction of the events that one other hub requests. */
 const WANTED = 0.1;
 const BODIES_AT_LEAST = 4000;
 const LONGEST_S = 4;
-/** The first part of a run, in which queues fill, does not count. */
+/** The first part of a run, in which queues fill, is ignored. */
 const WARMUP = 0.25;
 
-/** Locations of a body that one hub owns. */
+/** Locations of a body that belong to one hub. */
 interface Part {
   readonly count: number;
-  /** To be called when they are stored. */
+  /** Called when they are stored. */
   readonly done: () => void;
 }
 
-/** Plays a cluster for as long as it takes to see enough bodies. The same seed gives the same. */
+/** Simulates a cluster until enough bodies have been observed. Deterministic for a seed. */
 export function simulateCluster(cluster: Cluster): Outcome {
   return new Simulation(cluster).run();
 }
@@ -118,7 +118,7 @@ class Simulation {
     return this.#engine.nowUs >= this.#warmupUs;
   }
 
-  /** Bodies come at random. */
+  /** Bodies arrive at random. */
   #come(door: number): void {
     const { perHub } = this.#cluster;
     this.#engine.after((-Math.log(1 - this.#chance()) * 1e6 * BODY) / perHub, () => {
@@ -144,7 +144,7 @@ class Simulation {
     });
   }
 
-  /** How many locations of a body each hub owns. */
+  /** Number of locations of a body that each hub owns. */
   #shareOut(): ReadonlyMap<number, number> {
     const counts = new Map<number, number>();
     for (let i = 0; i < BODY; i++) {
@@ -188,7 +188,7 @@ class Simulation {
     });
   }
 
-  /** Each hub is connected to one server, which passes on to that of the other hub. */
+  /** Each hub is connected to one server, which forwards to that of the other hub. */
   #pass(from: number, to: number, us: number, passed: () => void): void {
     const [near, far] = [this.#server(from), this.#server(to)];
     near.do(us, () => {
@@ -203,7 +203,7 @@ class Simulation {
     return this.#nats[index % this.#nats.length] as Workers;
   }
 
-  /** The leader of the hub's journal keeps it, and then one more. The third comes along. */
+  /** The leader of the hub's journal stores it, and then one follower. The third server follows asynchronously. */
   #append(hub: number, count: number, done: () => void): void {
     const { keepUs, wakeUs } = this.#cluster.costs;
     if (this.#isWarm) {

@@ -6,22 +6,22 @@ import { HOUR_MS, pathOf, writingPathOf } from '../../src/history/layout.ts';
 import type { HistoryTopic } from '../../src/model/history.ts';
 
 /**
- * A day of a site in the files that a recorder leaves of it: of each hour two of places, since one would have more rows than
- * are merged, and one of fence events. DuckDB makes the rows up.
+ * Creates the files of a recorded day of a site: for each hour two of positions, since one would exceed the number of
+ * rows that are merged, and one of fence events. DuckDB generates the rows.
  */
 
 export const DAY_START_MS = Date.parse('2026-03-01T00:00:00Z');
 /** Each is located once a second: 100 million rows. */
 export const OBJECTS = 1160;
 export const FENCES = 100;
-/** Of each object in an hour: as many entries and exits. */
+/** Entries, and exits, of each object in an hour. */
 const VISITS = 20;
 const SECONDS = 3600;
-/** Files of places in an hour. */
+/** Position files in an hour. */
 const PARTS = 2;
 const MEMORY_MB = 1024;
 
-/** The id of one of the objects. */
+/** Id of one of the objects. */
 export function objectId(index: number): string {
   return `${String(index).padStart(8, '0')}-0000-4000-8000-000000000000`;
 }
@@ -58,7 +58,9 @@ export async function writeDay(
 
 const ID = "printf('%08d-0000-4000-8000-000000000000', o)";
 
-/** Objects walk in circles of their own, each located at a millisecond of its own. In the order of ids and times. */
+/**
+ * Each object walks in its own circle, and is located at its own millisecond. Rows are in the order of ids and times.
+ */
 function placesSql(hourMs: number, { objects, part }: { readonly objects: number; readonly part: number }): string {
   const seconds = SECONDS / PARTS;
   const micros = `${1000 * hourMs} + 1000000 * s + 1000 * (o * 997 % 1000)`;
@@ -72,7 +74,7 @@ function placesSql(hourMs: number, { objects, part }: { readonly objects: number
     FROM (SELECT i // ${seconds} AS o, ${part * seconds} + i % ${seconds} AS s FROM range(${objects * seconds}) rows(i))`;
 }
 
-/** An object goes from fence to fence, and is in each of them for two minutes of three. */
+/** An object moves from fence to fence, and is in each of them for two of three minutes. */
 function eventsSql(hourMs: number, objects: number): string {
   const lengthMicros = (SECONDS / VISITS) * 1_000_000;
   const hour = (hourMs - DAY_START_MS) / HOUR_MS;

@@ -13,7 +13,7 @@ export const BODY_LOCATIONS = 100;
 const START_MS = 1_800_000_000_000;
 const END_OF_HEAD = '\r\n\r\n';
 
-/** Bodies of the load generator, in sequence, and the result of their ingest. */
+/** Successive bodies of the load generator, and the results of their ingest. */
 export class Bodies {
   readonly #feed: MovingFeed;
   readonly #stamp = new Stamp();
@@ -26,7 +26,7 @@ export class Bodies {
     this.#feed = new MovingFeed({ kind: 'walk', providers, sideMetres, ...shape });
   }
 
-  /** The next body. It is written over by the one after. */
+  /** Returns the next body. The one after overwrites it. */
   next(): Buffer {
     this.nowMs++;
     this.#stamp.set(this.nowMs * 1000);
@@ -34,7 +34,7 @@ export class Bodies {
     return bytes.subarray(bytes.indexOf(END_OF_HEAD) + END_OF_HEAD.length);
   }
 
-  /** The next body, parsed. */
+  /** Returns the next body, parsed. */
   values(): readonly unknown[] {
     return parseBody(this.next(), {}) as readonly unknown[];
   }
@@ -44,7 +44,7 @@ export class Bodies {
     return this.values().map((value) => this.check(value));
   }
 
-  /** The next body as a batch for a shard. */
+  /** Returns the next body as a batch for a shard. */
   batch(): Uint8Array {
     const { nowMs: receivedMs } = this;
     const items = this.checked().map(({ location, generatedMs }) => {
@@ -55,7 +55,7 @@ export class Bodies {
     return batch;
   }
 
-  /** The next body as the shard reads it. */
+  /** Returns the next body as parsed by the shard. */
   items(): readonly Item[] {
     return unpackBatch(lend(this.batch())).items;
   }

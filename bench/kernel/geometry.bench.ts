@@ -11,7 +11,7 @@ const FENCES = 1000;
 const WALKERS = 10_000;
 const COUNTER_CLOCKWISE = 2 * Math.PI;
 
-/** H3, GEOS, and the index that asks them as seldom as it can. */
+/** H3, GEOS, and the index that avoids calling them. */
 export const GEOMETRY: readonly Kernel[] = [
   {
     name: 'h3_cell',

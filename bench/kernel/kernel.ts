@@ -1,4 +1,4 @@
-/** One part of a location's way, measured alone and in this process. */
+/** A stage of the processing of locations, measured in isolation in this process. */
 export interface Kernel {
   readonly name: string;
   /** Describes one call. */
@@ -8,7 +8,7 @@ export interface Kernel {
 }
 
 export interface Calls {
-  /** Makes at least this many calls. Returns their number and their own CPU time. */
+  /** Makes at least this many calls. Returns their number and their CPU time. */
   run(calls: number): Timed;
   close?(): void;
 }
@@ -21,7 +21,7 @@ export interface Timed {
 const WARMUP_ROUNDS = 2;
 const ROUNDS = 5;
 
-/** Nanoseconds of CPU that a call takes: the best of some rounds, since other work on the machine only ever adds. */
+/** Nanoseconds of CPU time per call: the minimum of several rounds, since other work on the machine only adds time. */
 export async function measureKernel(kernel: Kernel, roundMs: number): Promise<number> {
   const calls = await kernel.prepare();
   let count = 1;
@@ -38,7 +38,7 @@ export async function measureKernel(kernel: Kernel, roundMs: number): Promise<nu
 /** Results of calls, stored so that the compiler cannot eliminate the calls. */
 const kept: { last: unknown } = { last: undefined };
 
-/** A kernel that calls a function again and again, with 0, 1, 2 … */
+/** Creates a kernel that calls a function repeatedly, with 0, 1, 2 … */
 export function repeated(call: (turn: number) => unknown): Calls {
   return {
     run(calls) {
@@ -49,7 +49,10 @@ export function repeated(call: (turn: number) => unknown): Calls {
   };
 }
 
-/** The same for a function that does many at once; `prepared` makes its input, which takes no time of the kernel. */
+/**
+ * Creates a kernel from a function that processes several items at once. The time of `prepared`, which creates its
+ * input, is excluded.
+ */
 export function inBatches<Input>(size: number, prepared: () => Input, call: (input: Input) => unknown): Calls {
   return {
     run(calls) {
@@ -66,7 +69,7 @@ export function inBatches<Input>(size: number, prepared: () => Input, call: (inp
   };
 }
 
-/** CPU time of the process, garbage collection included: other work on the machine does not count. */
+/** CPU time of the process, including garbage collection. Other work on the machine does not count. */
 function cpuMsSince(from: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(from);
   return (user + system) / 1000;

@@ -14,10 +14,10 @@ const PEOPLE = 10_000;
 const FENCES = { count: 1000, vertices: 16, sideMetres: 3000, radiusMetres: [15, 25] } as const;
 /** Bodies of a batch. */
 const BODIES = 10;
-/** Steps after which all changed rows are asked for, as the hub does every 200 ms. */
+/** Steps after which all changed rows are requested, as the hub does every 200 ms. */
 const FLUSH_EVERY = 20;
 
-/** The core by itself: people on smooth walks among fences. */
+/** The core alone: people on smooth walks among fences. */
 export const SHARD_STEP: readonly Kernel[] = [
   step('step_silent', 'a location in a shard without subscribers', { topics: [], areTracked: false }),
   step('step', 'the same with subscribers of locations and fence events', {

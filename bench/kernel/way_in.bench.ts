@@ -13,7 +13,7 @@ import { inBatches, type Kernel, repeated } from './kernel.ts';
 
 const SITE = { providers: 10_000, sideMetres: 3000 };
 
-/** From the bytes of a body to the shard, and the text that comes back. */
+/** From the bytes of a body to the shard, and to the serialized event. */
 export const WAY_IN: readonly Kernel[] = [
   {
     name: 'parse',
@@ -104,7 +104,7 @@ export const WAY_IN: readonly Kernel[] = [
   },
 ];
 
-/** Something of each location of a batch: none of them is decoded before that. */
+/** Reads a member of each location of a batch, since none of them is decoded earlier. */
 function lookedAt(batch: Uint8Array): number {
   let sum = 0;
   for (const item of unpackBatch(lend(batch)).items) {

@@ -1,7 +1,10 @@
 // hot: run for each frame that is read
 import { Latencies } from '../load/latencies.ts';
 
-/** Finds the events of a topic without parsing them: a string that each contains once, and the position of its time. */
+/**
+ * Finds the events of a topic without parsing them, by a string that each contains once and by the position of the
+ * time.
+ */
 export interface Marks {
   readonly object: string;
   readonly times: readonly string[];
@@ -19,7 +22,9 @@ const CHECKED_FRAMES = 50;
 const LIST = 0x5b;
 const MESSAGE = Buffer.from('{"event":"message"');
 
-/** Counts the events in frames of one topic, and measures the age of the first of each frame, or of each event. */
+/**
+ * Counts the events in frames of one topic, and measures the age of the first event of each frame, or of every event.
+ */
 export class EventCounter {
   readonly #agesOfAll: boolean;
   readonly #object: Buffer;
@@ -40,7 +45,7 @@ export class EventCounter {
     this.#nowUs = nowUs;
   }
 
-  /** Takes a text frame. Frames that are no messages are not counted. */
+  /** Processes a text frame. Frames that are not messages are not counted. */
   frame(payload: Buffer): void {
     if (payload.compare(MESSAGE, 0, MESSAGE.length, 0, MESSAGE.length) !== 0) return;
     const { count, second } = this.#marksIn(payload);
@@ -50,7 +55,7 @@ export class EventCounter {
     else this.#record(payload, second);
   }
 
-  /** Takes the payload of an MQTT message: one event, or a list of them. Measures its age where it is the first of many. */
+  /** Processes the payload of an MQTT message: one event, or a list of them. Measures the age of the first. */
   payload(payload: Buffer, isFirst: boolean): void {
     this.#add(payload, payload[0] === LIST ? this.#marksIn(payload).count : 1);
     if (isFirst) this.#record(payload, payload.length);
@@ -62,7 +67,7 @@ export class EventCounter {
     this.bytes += payload.length;
   }
 
-  /** The number of events, and the offset of the second one, or of the end without a second. */
+  /** Number of events, and the offset of the second one, or of the end if there is none. */
   #marksIn(payload: Buffer): { readonly count: number; readonly second: number } {
     const object = this.#object;
     let count = 0;
@@ -102,7 +107,7 @@ export class EventCounter {
       }
       let fractionUs = 0;
       let unit = 100_000;
-      // The point is the twentieth character.
+      // The decimal point is the twentieth character.
       for (let i = from + 20; unit >= 1 && payload[i]! >= 0x30 && payload[i]! <= 0x39; i++) {
         fractionUs += (payload[i]! - 0x30) * unit;
         unit /= 10;

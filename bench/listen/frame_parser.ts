@@ -1,7 +1,7 @@
 // hot: run for each chunk that the network brings
 /**
- * Cuts the bytes that a WebSocket server sends into frames (RFC 6455, section 5.2). A frame that lies in one chunk is
- * handed on where it lies; only one that is cut by the border of a chunk is copied, once.
+ * Splits the bytes that a WebSocket server sends into frames (RFC 6455, section 5.2). A frame within one chunk is
+ * passed on in place. Only a frame across chunks is copied, once.
  */
 export const TEXT = 0x1;
 export const CLOSE = 0x8;
@@ -12,16 +12,16 @@ const HEAD_MAX_BYTES = 10;
 
 export class FrameParser {
   readonly #onFrame: (opcode: number, payload: Buffer) => void;
-  /** The beginning of a frame whose end has not come yet. */
+  /** The beginning of an incomplete frame. */
   #held: Buffer = Buffer.allocUnsafe(65_536);
   #heldBytes = 0;
 
-  /** `onFrame` gets each whole frame. The payload is only valid during the call. */
+  /** `onFrame` receives each complete frame. The payload is only valid during the call. */
   constructor(onFrame: (opcode: number, payload: Buffer) => void) {
     this.#onFrame = onFrame;
   }
 
-  /** Takes the next bytes. Throws when they are no frames of a server: masked, or in fragments. */
+  /** Processes the next bytes. Throws if they are not frames of a server: masked, or fragmented. */
   push(chunk: Buffer): void {
     let at = this.#heldBytes === 0 ? 0 : this.#finishHeld(chunk);
     while (at < chunk.length) {
@@ -33,7 +33,7 @@ export class FrameParser {
     if (at < chunk.length) this.#hold(chunk, at, chunk.length);
   }
 
-  /** Completes the held frame; returns the number of bytes that it has used of the chunk. */
+  /** Completes the buffered frame. Returns the number of bytes consumed from the chunk. */
   #finishHeld(chunk: Buffer): number {
     let used = 0;
     let frameBytes = lengthOfFrame(this.#held, 0, this.#heldBytes);
@@ -69,7 +69,7 @@ export class FrameParser {
   }
 }
 
-/** Bytes of the whole frame that begins at `at`; -1 when its head is not complete. */
+/** Length of the frame that begins at `at`; -1 if its header is incomplete. */
 function lengthOfFrame(bytes: Buffer, at: number, end: number): number {
   if (end - at < 2) return -1;
   const second = bytes[at + 1]!;

@@ -7,7 +7,7 @@ import { MqttSubscriber } from './mqtt_subscriber.ts';
 import { PushClient, PushCounter } from './push_client.ts';
 import { WebSocketClient } from './web_socket.ts';
 
-/** Subscribers in a process of their own. Its argument is the offset of the shared clock. */
+/** Subscribers in a separate process. The argument is the offset of the shared clock. */
 const nowUs = sharedClock(Number(process.argv[2]));
 
 /** Connections with one subscription each, counted together. */
@@ -18,7 +18,7 @@ export interface Group {
   readonly params: readonly Readonly<Record<string, unknown>>[];
   /** Whether the age of every event is measured, and not only that of the first of each frame. */
   readonly agesOfAll?: boolean;
-  /** The filter of a subscription at an MQTT broker, in the place of one at the hub. */
+  /** Topic filter of a subscription at an MQTT broker, instead of one at the hub. */
   readonly filter?: string;
 }
 
@@ -40,7 +40,7 @@ interface Listening {
 const groups = new Map<string, Listening>();
 
 const commands = {
-  /** Subscribes a group, at the port of the hub or of the broker; resolves when each is confirmed. */
+  /** Subscribes a group at the port of the hub or of the broker. Resolves when all subscriptions are confirmed. */
   async subscribe({ port, group }: { port: number; group: Group }): Promise<void> {
     const { name, topic, filter, agesOfAll = false } = group;
     const counter = new EventCounter(MARKS[topic] as Marks, nowUs, { agesOfAll });
@@ -50,7 +50,7 @@ const commands = {
     };
     groups.set(name, { counter, clients: await Promise.all(group.params.map(open)) });
   },
-  /** Subscribes to all fences of a Tile38, as a group of that name. */
+  /** Subscribes to all fences of a Tile38, as a group with this name. */
   async subscribeToTile38({ port, name }: { port: number; name: string }): Promise<void> {
     const counter = new PushCounter(nowUs);
     groups.set(name, { counter, clients: [await PushClient.open(port, counter)] });

@@ -8,7 +8,7 @@ const READ_BYTES = 262_144;
 const [CONNACK, PUBLISH, PUBACK, SUBACK] = [2, 3, 0x40, 9];
 const REFUSED = 0x80;
 
-/** Subscriber of an MQTT broker. It acknowledges messages of QoS 1, all of one chunk together. */
+/** Subscriber of an MQTT broker. It acknowledges QoS 1 messages, those of one chunk together. */
 export class MqttSubscriber {
   readonly #counter: EventCounter;
   readonly #confirm: (wasRefused: boolean) => void;
@@ -21,7 +21,7 @@ export class MqttSubscriber {
     this.#confirm = confirm;
   }
 
-  /** Connects and subscribes with QoS 1; resolves when that is confirmed. */
+  /** Connects and subscribes with QoS 1. Resolves when the subscription is confirmed. */
   static async open(port: number, filter: string, counter: EventCounter): Promise<MqttSubscriber> {
     let confirm = (_wasRefused: boolean): void => undefined;
     const refused = new Promise<boolean>((resolve) => {
@@ -42,7 +42,7 @@ export class MqttSubscriber {
     return subscriber;
   }
 
-  /** 1 when the connection has ended, as a WebSocket has a code then; 0 before. */
+  /** 1 after the connection has closed, in analogy to the close code of a WebSocket; 0 before. */
   get closeCode(): number {
     return this.#isClosed ? 1 : 0;
   }
@@ -84,7 +84,7 @@ export class MqttSubscriber {
       else if (type !== CONNACK) throw new Error(`Cannot read what the broker sends: a packet of type ${type}`);
       at = end;
     }
-    // The chunk's memory is used again.
+    // The memory of the chunk is reused.
     this.#held = Buffer.from(bytes.subarray(at));
     if (acks.length > 0) this.#socket?.write(Buffer.from(acks));
   }

@@ -9,7 +9,7 @@ const READ_BYTES = 262_144;
 const DUE = Buffer.from(`"${DUE_FIELD}":`);
 const [ZERO, NINE] = [0x30, 0x39];
 
-/** Counts the fence events of a Tile38, and measures the age of each: from when its update was due. */
+/** Counts the fence events of a Tile38, and measures the age of each since its update was due. */
 export class PushCounter {
   readonly latencies = new Latencies();
   readonly #nowUs: () => number;
@@ -21,7 +21,7 @@ export class PushCounter {
     this.#nowUs = nowUs;
   }
 
-  /** Takes an event that lies in the bytes. */
+  /** Processes an event within the bytes. */
   event(bytes: Buffer, from: number, to: number): void {
     this.objects++;
     this.frames++;
@@ -39,7 +39,7 @@ export class PushClient {
   #socket: Socket | undefined;
   #isClosed = false;
 
-  /** Connects and subscribes; resolves when that is confirmed. */
+  /** Connects and subscribes. Resolves when the subscription is confirmed. */
   static async open(port: number, counter: PushCounter): Promise<PushClient> {
     const client = new PushClient();
     let confirm = (): void => undefined;
@@ -62,7 +62,7 @@ export class PushClient {
     return client;
   }
 
-  /** 1 when the connection has ended, as the hub has a code then; 0 before. */
+  /** 1 after the connection has closed, in analogy to the close code of the hub; 0 before. */
   get closeCode(): number {
     return this.#isClosed ? 1 : 0;
   }

@@ -1,22 +1,22 @@
 // hot: run for each chunk that the network brings
 /**
- * Cuts the bytes that Tile38 sends to a subscriber into messages: arrays of texts, `pmessage`, the pattern, the channel
- * and the event; or, once for each subscription, `psubscribe`, the pattern and a number. A message that lies in one chunk
- * is handed on where it lies; only one that is cut by the border of a chunk is copied.
+ * Splits the bytes that Tile38 sends to a subscriber into messages. These are arrays of strings: `pmessage`, the
+ * pattern, the channel and the event; or, once for each subscription, `psubscribe`, the pattern and a number. A message
+ * within one chunk is passed on in place. Only a message across chunks is copied.
  */
 const [LINE_FEED, DOLLAR, ASTERISK, MINUS, ZERO, NINE] = [0x0a, 0x24, 0x2a, 0x2d, 0x30, 0x39];
 const EVENT_PARTS = 4;
 
 export interface PushHandlers {
-  /** An event lies in `bytes` from `from` to `to`, only during the call. */
+  /** An event between the offsets `from` and `to` of `bytes`, which are valid only during the call. */
   event(bytes: Buffer, from: number, to: number): void;
-  /** A subscription is confirmed. */
+  /** Called when a subscription is confirmed. */
   subscribed(): void;
 }
 
 export class PushParser {
   readonly #on: PushHandlers;
-  /** The beginning of a message whose end has not come yet. */
+  /** The beginning of an incomplete message. */
   #held: Buffer | undefined;
   /** End of the last line that was read, and the number in it. */
   #lineEnd = 0;
@@ -26,7 +26,7 @@ export class PushParser {
     this.#on = on;
   }
 
-  /** Takes the next bytes. Throws when they are an error, or no message of a subscription. */
+  /** Processes the next bytes. Throws if they are an error, or not a message of a subscription. */
   push(chunk: Buffer): void {
     const bytes = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk]);
     let at = 0;
@@ -34,7 +34,7 @@ export class PushParser {
     this.#held = at < bytes.length ? Buffer.from(bytes.subarray(at)) : undefined;
   }
 
-  /** Hands on the message that begins there; returns where it ends, 0 where its end has not come yet. */
+  /** Passes on the message that begins at an offset. Returns its end, or 0 if it is incomplete. */
   #message(bytes: Buffer, at: number): number {
     if (at >= bytes.length) return 0;
     if (bytes[at] !== ASTERISK) throw new Error(`Cannot subscribe: answered ${bytes.toString('latin1', at, at + 100)}`);
@@ -56,7 +56,7 @@ export class PushParser {
     return next;
   }
 
-  /** Reads a line of one sign and a number; false where it has not come to its end. */
+  /** Reads a line of one sign and a number. Returns false if it is incomplete. */
   #line(bytes: Buffer, at: number): boolean {
     let number = 0;
     for (let i = at + 1; i < bytes.length; i++) {

@@ -13,7 +13,7 @@ const UPGRADE = [
   'Sec-WebSocket-Version: 13',
 ].join('\r\n');
 
-/** A client of the hub's WebSocket that hands on frames as bytes. */
+/** A client of the hub's WebSocket that passes on frames as bytes. */
 export class WebSocketClient {
   readonly #onFrame: (opcode: number, payload: Buffer) => void;
   readonly #parser: FrameParser;
@@ -26,7 +26,7 @@ export class WebSocketClient {
     this.#parser = new FrameParser((opcode, payload) => this.#frame(opcode, payload));
   }
 
-  /** Connects. `onFrame` gets each text and pong; the payload is only valid during the call. */
+  /** Connects. `onFrame` receives each text frame and pong; the payload is only valid during the call. */
   static async open(port: number, onFrame: (opcode: number, payload: Buffer) => void): Promise<WebSocketClient> {
     const client = new WebSocketClient(onFrame);
     let isUpgraded = false;
@@ -48,17 +48,17 @@ export class WebSocketClient {
     return client;
   }
 
-  /** Code of the close frame that has come; 0 before. */
+  /** Code of the received close frame; 0 before. */
   get closeCode(): number {
     return this.#closeCode;
   }
 
-  /** Sends bytes that are a frame already. */
+  /** Sends bytes that are already a frame. */
   write(frame: Buffer): void {
     this.#socket?.write(frame);
   }
 
-  /** Sends a text. */
+  /** Sends a text frame. */
   send(text: string): void {
     this.write(clientFrame(TEXT, text));
   }
@@ -72,7 +72,7 @@ export class WebSocketClient {
     this.#socket?.destroy();
   }
 
-  /** Answer to the upgrade, possibly followed by the first frames. */
+  /** Response to the upgrade, possibly followed by the first frames. */
   #upgrade(bytes: Buffer): void {
     const end = bytes.indexOf('\r\n\r\n');
     const status = bytes.toString('latin1', 9, 12);

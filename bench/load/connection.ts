@@ -5,14 +5,14 @@ export type Fate = 'accepted' | 'refused' | 'failed';
 
 /** A connection to the hub with one message in flight at a time. */
 export interface Connection {
-  /** Refusals that did not say when to come back. */
+  /** Rejections without a Retry-After. */
   readonly retryAfterMissing: number;
   /** Sends bytes; calls `done` once with the result. */
   send(bytes: Buffer, done: (fate: Fate) => void): void;
   close(): void;
 }
 
-/** Bytes of the kernel are read into one buffer per connection, again and again. */
+/** Received bytes go into one reused buffer per connection. */
 export function openSocket(
   port: number,
   { bufferBytes, onRead }: { readonly bufferBytes: number; readonly onRead: (bytes: Buffer) => void },

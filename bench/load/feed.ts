@@ -5,22 +5,22 @@ import { type FlipPlan, type Plan, providerId, type WalkPlan } from './plan.ts';
 import { setPipeline, writeSet } from './set_commands.ts';
 import { findSlots, type Slots, type Stamp, writeLocation } from './slots.ts';
 
-/** Bytes to send, and how many locations they hold. They are valid until the same connection asks again. */
+/** Bytes to send, and the number of locations in them. They are valid until the next call for the same connection. */
 export interface Message {
   readonly bytes: Buffer;
   readonly locations: number;
 }
 
 /**
- * Makes the messages of a plan. A provider belongs to one connection, which sends one message after the other, so that
- * its locations arrive in their order.
+ * Creates the messages of a plan. A provider belongs to one connection, which sends sequentially, so that its locations
+ * arrive in order.
  */
 export interface Feed {
-  /** Messages in which every provider is named once. */
+  /** Number of messages in which every provider occurs once. */
   readonly messagesPerRound: number;
-  /** The connection's next message, generated at the time of the stamp. */
+  /** Returns the connection's next message, generated at the time of the stamp. */
   next(connection: number, stamp: Stamp): Message;
-  /** The connection's last message was not accepted. */
+  /** Reports that the connection's last message was not accepted. */
   refused?(connection: number): void;
 }
 
@@ -28,13 +28,13 @@ interface Prepared extends Message {
   readonly slots: readonly Slots[];
 }
 
-/** A feed of providers that are moved by a mover. */
+/** A feed of providers that a mover moves. */
 export class MovingFeed implements Feed {
   readonly messagesPerRound: number;
   readonly #mover: Mover;
   readonly #messages: readonly (readonly Prepared[])[];
   readonly #turns: Uint32Array;
-  /** Writes where a provider is into its slots. */
+  /** Writes the position of a provider into its slots. */
   readonly #write: typeof writeLocation;
 
   constructor(plan: WalkPlan | FlipPlan) {

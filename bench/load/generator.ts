@@ -10,12 +10,12 @@ import { RespConnection } from './resp_connection.ts';
 import { type Interval, Sender, type Sent, type Tally } from './sender.ts';
 import { WsConnection } from './ws_connection.ts';
 
-/** The load generator, a process of its own. Its argument is the offset of the shared clock. */
+/** The load generator, a separate process. The argument is the offset of the shared clock. */
 const nowUs = sharedClock(Number(process.argv[2]));
 const senders = new Map<number, { readonly sender: Sender; readonly connections: readonly Connection[] }>();
 
 const commands = {
-  /** Connects to a server for a plan; returns how many locations a message has. */
+  /** Connects to a server for a plan. Returns the number of locations per message. */
   async open({ plan, port }: { plan: Plan; port: number }): Promise<void> {
     const connections = await Promise.all(Array.from({ length: plan.connections }, () => connectionTo(port, plan)));
     senders.set(port, { sender: new Sender(makeFeed(plan), { connections, nowUs }), connections });

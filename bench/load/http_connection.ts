@@ -5,10 +5,10 @@ import { type Connection, type Fate, openSocket } from './connection.ts';
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 const READ_BYTES = 16_384;
-/** A server closes connections that are idle for long, this one after ten seconds: before that, take a new one. */
+/** The hub closes connections after ten idle seconds. A new connection is opened before that. */
 const IDLE_MAX_MS = 5000;
 
-/** An HTTP connection that sends requests as they are given and reads of each answer little more than its status. */
+/** An HTTP connection that sends prepared requests and parses little more than the status of each response. */
 export class HttpConnection implements Connection {
   readonly #port: number;
   #socket: Socket | undefined;
@@ -61,7 +61,7 @@ export class HttpConnection implements Connection {
   }
 
   #read(bytes: Buffer): void {
-    // Nearly always one whole answer without a body: HTTP/1.1 204 No Content
+    // Fast path for a complete response without a body: HTTP/1.1 204 No Content
     const isWhole = this.#held === '' && bytes.indexOf(END_OF_HEAD) === bytes.length - 4;
     if (isWhole && bytes[9] === 0x32 && bytes[10] === 0x30 && bytes[11] === 0x34) {
       this.#settle('accepted');

@@ -2,8 +2,8 @@ import { LAST_ID, LOCATIONS_IN, publishPacket } from './mqtt_packets.ts';
 import { COORDINATE_SLOT, STAMP_SLOT } from './slots.ts';
 
 /**
- * How locations reach the hub: one per PUT, many per PUT, or many per frame of a WebSocket; by an MQTT broker, one per
- * PUBLISH, of which many are sent in a row, or many per PUBLISH.
+ * Transport of locations to the hub: one per PUT, many per PUT, or many per WebSocket frame; over an MQTT broker, one
+ * per PUBLISH with many in flight, or many per PUBLISH.
  */
 export type Way = 'put-one' | 'put-many' | 'ws' | 'mqtt-one' | 'mqtt-many';
 
@@ -12,8 +12,8 @@ export const SOCKET_PATH = '/hub/v2/ws/socket';
 const API = '/hub/v2';
 
 /**
- * The text of a location as a locating system sends it, with slots for coordinates and time. Without speed and course:
- * the hub works them out. About 300 bytes.
+ * A location as a locating system sends it, with slots for coordinates and time. It has no speed and course, which the
+ * hub computes. About 300 bytes.
  */
 export function locationText(providerId: string): string {
   return (
@@ -23,7 +23,7 @@ export function locationText(providerId: string): string {
   );
 }
 
-/** A request, a frame, or packets of MQTT that carry locations of these providers, as bytes. */
+/** A request, a frame, or MQTT packets with locations of these providers, as bytes. */
 export function messageOf(way: Way, ids: readonly string[]): Buffer {
   const locations = ids.map(locationText);
   if (way === 'put-one') return putRequest(`${API}/providers/${ids[0]}/location`, locations[0] ?? '');
@@ -42,7 +42,7 @@ function putRequest(path: string, body: string): Buffer {
   return Buffer.from(`PUT ${path} HTTP/1.1\r\nHost: hub\r\n${type}\r\nContent-Length: ${length}\r\n\r\n${body}`);
 }
 
-/** A frame from a client. It is masked, as it must be, with zeros: so the slots can be written over. */
+/** A frame from a client. The mandatory mask is zero, so that the slots can be overwritten. */
 export function clientFrame(opcode: number, payload: string): Buffer {
   const length = Buffer.byteLength(payload);
   const head = length < 126 ? Buffer.alloc(6) : length < 65_536 ? Buffer.alloc(8) : Buffer.alloc(14);

@@ -1,24 +1,24 @@
 // hot: run for each location that is sent
 import { randomFrom } from './random.ts';
 
-/** Units of a coordinate in a degree. */
+/** Coordinate units per degree. */
 export const UNITS_PER_DEGREE = 1e7;
-/** South-western corner of every site. */
+/** Southwestern corner of every site. */
 export const CORNER = { lon: 8.3, lat: 50 };
 const UNITS_PER_METRE_NORTH = UNITS_PER_DEGREE / 111_320;
 const UNITS_PER_METRE_EAST = UNITS_PER_METRE_NORTH / Math.cos((CORNER.lat * Math.PI) / 180);
 
-/** Providers that move. Coordinates are in units of 10^-7 degrees. */
+/** Moving providers. Coordinates are in units of 10^-7 degrees. */
 export interface Mover {
   readonly lon: Int32Array;
   readonly lat: Int32Array;
-  /** Moves a provider to where it is next. */
+  /** Moves a provider to its next position. */
   move(provider: number): void;
-  /** Takes a move back, where the next would not be the same without. */
+  /** Reverts a move, if the next one would otherwise differ. */
   moveBack?(provider: number): void;
 }
 
-/** A position this many meters to the east and north of the corner, in units. */
+/** Position this many meters east and north of the corner, in units. */
 export function unitsAt(eastMeters: number, northMeters: number): readonly [lon: number, lat: number] {
   return [
     Math.round(CORNER.lon * UNITS_PER_DEGREE + eastMeters * UNITS_PER_METRE_EAST),
@@ -26,7 +26,7 @@ export function unitsAt(eastMeters: number, northMeters: number): readonly [lon:
   ];
 }
 
-/** The same in degrees. */
+/** The same position in degrees. */
 export function degreesAt(eastMeters: number, northMeters: number): [lon: number, lat: number] {
   const [lon, lat] = unitsAt(eastMeters, northMeters);
   return [lon / UNITS_PER_DEGREE, lat / UNITS_PER_DEGREE];
@@ -34,7 +34,7 @@ export function degreesAt(eastMeters: number, northMeters: number): [lon: number
 
 const HEADINGS = 256;
 
-/** Pedestrians on smooth curves in a square, `stepMetres` from one location to the next. */
+/** Pedestrians on smooth curves in a square, `stepMetres` between two locations. */
 export class Walkers implements Mover {
   readonly lon: Int32Array;
   readonly lat: Int32Array;
@@ -83,7 +83,7 @@ export class Walkers implements Mover {
   }
 }
 
-/** Providers that jump out of their fence and back in, each time they move: one fence each, on a grid. */
+/** Providers that leave or enter their fence with every move. Each has its own fence, on a grid. */
 export class Flippers implements Mover {
   readonly lon: Int32Array;
   readonly lat: Int32Array;
@@ -113,7 +113,7 @@ export class Flippers implements Mover {
   }
 }
 
-/** Meters to the east and north of the i-th of `count` places on a square grid. */
+/** Meters east and north of the i-th of `count` positions on a square grid. */
 export function gridPlace(i: number, count: number, spacingMetres: number): [east: number, north: number] {
   const columns = Math.ceil(Math.sqrt(count));
   return [(i % columns) * spacingMetres, Math.floor(i / columns) * spacingMetres];

@@ -5,17 +5,17 @@ import { connectPacket, LAST_ID } from './mqtt_packets.ts';
 
 const READ_BYTES = 16_384;
 const [CONNACK, PUBACK] = [0x20, 0x40];
-/** Both answers have four bytes. */
+/** Both responses have four bytes. */
 const ANSWER_BYTES = 4;
 
-/** Publishes PUBLISH packets of QoS 1, many in a row. They are accepted when the broker has acknowledged the last. */
+/** Publishes batches of QoS 1 PUBLISH packets. A batch is accepted when the broker has acknowledged its last packet. */
 export class MqttConnection implements Connection {
-  /** A broker rejects no client; it lets a socket wait. */
+  /** A broker rejects no client; it applies backpressure to the socket. */
   readonly retryAfterMissing = 0;
   #socket: Socket | undefined;
   #done: ((fate: Fate) => void) | undefined;
   #opened: ((code: number) => void) | undefined;
-  /** The answer that is being read, as a number, and how many bytes of it have come. */
+  /** The partially read response as a number, and its number of bytes. */
   #answer = 0;
   #bytes = 0;
 

@@ -1,15 +1,17 @@
-/** The packets of MQTT 3.1.1 that the load generator and the subscribers send: all that differs is made once. */
+/** MQTT 3.1.1 packets of the load generator and the subscribers, prepared once. */
 
 /** Topic for locations of one provider, and for lists that name their providers. */
 export const LOCATIONS_IN = 'omlox/json/location_updates/pub';
 
-/** The packet id of the last PUBLISH of a message. A broker acknowledges in order, so those before it are, too. */
+/**
+ * Packet id of the last PUBLISH of a message. A broker acknowledges in order, so earlier ones are acknowledged as well.
+ */
 export const LAST_ID = 0xffff;
 
 const [CONNECT, PUBLISH_QOS_1, SUBSCRIBE] = [0x10, 0x32, 0x82];
 const CLEAN_SESSION = 0x02;
 
-/** Opens a session that ends with the connection. Without keep-alive, so no pings. */
+/** Opens a session that ends with the connection, without keep-alive and pings. */
 export function connectPacket(clientId: string): Buffer {
   return packet(CONNECT, text('MQTT'), Buffer.from([4, CLEAN_SESSION, 0, 0]), text(clientId));
 }
@@ -19,7 +21,7 @@ export function publishPacket(topic: string, payload: string, packetId: number):
   return packet(PUBLISH_QOS_1, text(topic), Buffer.from([packetId >> 8, packetId & 0xff]), Buffer.from(payload));
 }
 
-/** Asks for a filter with QoS 1. */
+/** Subscribes to a filter with QoS 1. */
 export function subscribePacket(filter: string): Buffer {
   return packet(SUBSCRIBE, Buffer.from([0, 1]), text(filter), Buffer.from([1]));
 }

@@ -14,10 +14,10 @@ const REFUSED_PAUSE_US = 100_000;
 
 export interface Wanted {
   readonly connections: number;
-  /** Messages a second; undefined: a closed loop. */
+  /** Messages per second; undefined for a closed loop. */
   readonly perSecond: number | undefined;
   readonly startUs: number;
-  /** Nothing is due from then on. */
+  /** No message is due from then on. */
   readonly endUs: number;
   /** Whether messages that are queued at the end are dropped. */
   readonly abandon?: boolean;
@@ -27,9 +27,9 @@ export interface Wanted {
 export class Pacing {
   readonly #wanted: Wanted;
   readonly #stepUs: number;
-  /** Messages that were due so far. */
+  /** Number of messages that were due so far. */
   #due = 0;
-  /** Times of those that stand in line, by connection; the slots before #heads are done. */
+  /** Due times of queued messages by connection. Slots before #heads are done. */
   readonly #lines: number[][];
   readonly #heads: number[];
   readonly #busy: boolean[];
@@ -45,18 +45,18 @@ export class Pacing {
     this.#pausedUntilUs = new Array<number>(connections).fill(0);
   }
 
-  /** Messages that were to be sent so far. Of an open loop only. */
+  /** Number of messages due so far. Only for an open loop. */
   get due(): number {
     return this.#due;
   }
 
-  /** Calls for each message to be sent now, with its connection and the time that its latency counts from. */
+  /** Calls back for each message to be sent now, with its connection and the time from which its latency counts. */
   take(nowUs: number, send: (connection: number, dueUs: number) => void): void {
     if (this.#wanted.perSecond !== undefined) this.#enqueue(nowUs);
     for (let connection = 0; connection < this.#lines.length; connection++) this.#next(connection, nowUs, send);
   }
 
-  /** The connection has its answer; sends its next message if there is one to be sent. */
+  /** Reports a response on the connection, and sends its next message if one is due. */
   answered(
     connection: number,
     refused: boolean,
@@ -68,7 +68,7 @@ export class Pacing {
     this.#next(connection, nowUs, send);
   }
 
-  /** Whether everything that was due is answered, and nothing is to come. */
+  /** Whether every due message is answered, and no more will be due. */
   isOver(nowUs: number): boolean {
     // Items that became due between two checks count as well.
     if (this.#wanted.perSecond !== undefined) this.#enqueue(nowUs);

@@ -1,13 +1,13 @@
 import type { Way } from './message.ts';
 
-/** Plan of the messages to send, as a plain value: the complete input of the generator. */
+/** Messages to send, as a plain value: the complete input of the generator. */
 export type Plan = WalkPlan | FlipPlan | RecordingPlan;
 
 interface Common {
-  /** To the hub; or `resp`, to a Tile38 that it is compared with. */
+  /** To the hub; or `resp`, to a Tile38 for comparison. */
   readonly way: Way | 'resp';
   readonly connections: number;
-  /** Locations in a message; providers are shared out to connections by whole messages. */
+  /** Locations per message. Providers are assigned to connections in units of whole messages. */
   readonly perMessage: number;
 }
 
@@ -18,11 +18,11 @@ export interface WalkPlan extends Common {
   readonly sideMetres: number;
   readonly stepMetres: number;
   readonly seed?: number;
-  /** The index of the first of them, where others send the rest; 0 when left out. */
+  /** Index of the first of them, if other generators send the rest; 0 by default. */
   readonly firstProvider?: number;
 }
 
-/** Providers that leave their own fence and come back, each with each location. */
+/** Providers that leave or enter their own fence with each location. */
 export interface FlipPlan extends Common {
   readonly kind: 'flip';
   readonly providers: number;
@@ -35,11 +35,11 @@ export interface RecordingPlan extends Common {
   readonly way: 'put-many';
   readonly path: string;
   readonly hz: number;
-  /** Length of the part that is sent, again and again. */
+  /** Length of the repeated part. */
   readonly lengthMs: number;
 }
 
-/** Id of a provider of a made-up scene. All have the same length. */
+/** Id of a provider of a synthetic scene. All have the same length. */
 export function providerId(index: number): string {
   return `tag-${String(index).padStart(6, '0')}`;
 }

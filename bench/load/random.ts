@@ -1,4 +1,4 @@
-/** Numbers from 0 to below 1, the same for the same seed. A linear congruential generator: cheap, and good enough. */
+/** Seeded pseudorandom numbers from 0 to below 1. A linear congruential generator is fast and sufficient. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

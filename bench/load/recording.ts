@@ -27,13 +27,13 @@ interface Line {
   readonly [member: string]: unknown;
 }
 
-/** Reads a recording: one location as JSON a line, each with provider and time, in EPSG:4326. */
+/** Parses a recording: one JSON location per line, each with provider and time, in EPSG:4326. */
 export function readRecording(path: URL | string): readonly Track[] {
   const lines = readFileSync(path, 'utf8').split('\n');
   return tracksOf(lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Line));
 }
 
-/** The tracks of locations. Of several of one provider at one moment the last stands. */
+/** Tracks of locations. Of several locations of one provider at one instant, the last counts. */
 export function tracksOf(locations: readonly Line[]): readonly Track[] {
   const timeOf = ({ timestamp_generated: time }: Line): number => Date.parse(time);
   const startMs = locations.reduce((least, line) => Math.min(least, timeOf(line)), Number.POSITIVE_INFINITY);
@@ -58,7 +58,7 @@ export function tracksOf(locations: readonly Line[]): readonly Track[] {
   });
 }
 
-/** The text of a location with slots, in the order in which they are looked for. */
+/** JSON of a location with slots, in the order in which they are found. */
 function textOf({ position: _, timestamp_generated: __, ...rest }: Line): string {
   const others = JSON.stringify(rest).slice(1);
   const point = `{"type":"Point","coordinates":[${COORDINATE_SLOT},${COORDINATE_SLOT}]}`;
@@ -87,7 +87,7 @@ export interface Cursor {
   at: number;
 }
 
-/** Coordinates at a time within the track, on the straight line between the samples around it. */
+/** Coordinates at a time within the track, interpolated linearly between neighboring samples. */
 export function placeAt(cursor: Cursor, ms: number, out: [lon: number, lat: number]): void {
   const { track } = cursor;
   const last = track.ms.length - 1;

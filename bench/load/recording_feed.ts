@@ -4,7 +4,7 @@ import type { RecordingPlan } from './plan.ts';
 import { busiestStart, type Cursor, placeAt, readRecording, type Track } from './recording.ts';
 import { findSlots, type Slots, type Stamp, writeCoordinate } from './slots.ts';
 
-/** Digits of the length of a body: leading zeros are allowed. */
+/** Digits of the length of a body. Leading zeros are permitted. */
 const LENGTH_DIGITS = 7;
 const HEAD = `PUT /hub/v2/providers/locations HTTP/1.1\r\nHost: hub\r\nContent-Type: application/json\r\nContent-Length: `;
 const BODY_AT = HEAD.length + LENGTH_DIGITS + 4;
@@ -22,9 +22,9 @@ interface Group {
 }
 
 /**
- * A recording as if each of its providers had sent at a fixed rate. Time is cut into windows of one step; a connection
- * has a share of the providers, and its message carries those that were seen in the window. After the end it begins
- * again.
+ * A recording as if each of its providers had sent at a fixed rate. Time is divided into windows of one step. A
+ * connection has a share of the providers, and its message contains those recorded in the window. After the end it
+ * starts over.
  */
 export class RecordingFeed implements Feed {
   readonly messagesPerRound: number;
@@ -50,7 +50,7 @@ export class RecordingFeed implements Feed {
     });
   }
 
-  /** Locations in a message, on average. */
+  /** Average number of locations per message. */
   locationsPerMessage(): number {
     const endMs = this.#startMs + this.#windows * this.#stepMs;
     const seconds = this.#groups.flatMap(({ members }) =>

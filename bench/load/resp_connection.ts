@@ -6,7 +6,7 @@ const READ_BYTES = 16_384;
 const [LINE_FEED, MINUS, G] = [0x0a, 0x2d, 0x47];
 
 /**
- * Sends pipelines of commands to Tile38. Each ends with a PING, and is complete with the PONG: no other answer
+ * Sends pipelines of commands to Tile38. Each ends with a PING, and is complete with the PONG: no other response
  * contains a capital G. Only errors begin with a minus.
  */
 export class RespConnection implements Connection {
@@ -49,7 +49,7 @@ export class RespConnection implements Connection {
     if (errorAt >= 0) this.#error += bytes.toString('latin1', errorAt);
     this.#hasPong ||= bytes.includes(G);
     if (!this.#hasPong || bytes[bytes.length - 1] !== LINE_FEED) return;
-    // The message of an error may contain a G, too. Then only the end of the answer is conclusive.
+    // An error message may contain a G, too. Then only the end of the response is conclusive.
     if (this.#error !== '' && !this.#error.endsWith('+PONG\r\n')) return;
     this.#settle(this.#error === '' ? 'accepted' : 'failed');
   }

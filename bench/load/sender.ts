@@ -6,13 +6,13 @@ import { Pacing } from './pacing.ts';
 import { Stamp } from './slots.ts';
 
 export interface Interval {
-  /** Messages a second; undefined: as many as the connections take. */
+  /** Messages per second; undefined for the maximum. */
   readonly perSecond: number | undefined;
   readonly warmupSeconds: number;
   readonly seconds: number;
   /** Whether messages that an open loop has not sent at the end are dropped. */
   readonly abandon?: boolean;
-  /** Only the first connections, this many; all if left out. */
+  /** Number of connections to use, from the first; all by default. */
   readonly connections?: number;
 }
 
@@ -30,9 +30,9 @@ export interface Sent {
   /** Of those answered in the measured interval; offered are those that were due in it. */
   readonly measured: Tally;
   readonly measuredSeconds: number;
-  /** From when a message was due to its answer. */
+  /** From the due time of a message to its response. */
   readonly put: Percentiles;
-  /** Answers 503 that did not say when to come back. */
+  /** 503 responses without a Retry-After. */
   readonly retryAfterMissing: number;
 }
 
@@ -40,7 +40,7 @@ const WAKE_MS = 1;
 const PRIMING_CONNECTIONS = 10;
 const PRIMING_PAUSE_MS = 50;
 
-/** Sends a feed over connections. One run at a time. */
+/** Sends a feed over connections, one run at a time. */
 export class Sender {
   readonly #feed: Feed;
   readonly #connections: readonly Connection[];
@@ -52,7 +52,7 @@ export class Sender {
     this.#nowUs = nowUs;
   }
 
-  /** Sends for an interval; resolves when everything has been answered. Calls `measuring` when its parts begin. */
+  /** Sends for an interval. Resolves when everything has been answered. Calls `measuring` at the start of each part. */
   async run(interval: Interval, measuring: (is: boolean) => void): Promise<Sent> {
     const { warmupSeconds, seconds } = interval;
     const startUs = this.#nowUs();
@@ -91,7 +91,7 @@ export class Sender {
       pacing.take(nowUs, send);
       await new Promise((resolve) => setTimeout(resolve, WAKE_MS));
     }
-    // Both are called, even if the machine has slept through the whole interval.
+    // Both are called, even if the machine was suspended through the whole interval.
     if (phase === 'warmup') measuring(true);
     if (phase !== 'over') measuring(false);
     return {
@@ -108,8 +108,8 @@ export class Sender {
   }
 
   /**
-   * Sends each message of the feed once, again where it was refused: so that the hub knows every provider. On few
-   * connections at a time, since it is the creating of providers that takes long.
+   * Sends each message of the feed once, and retries rejected ones, so that the hub knows every provider. It uses few
+   * connections, since the creation of providers dominates.
    */
   async prime(): Promise<Tally> {
     const total = newTally();

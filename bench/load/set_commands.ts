@@ -1,13 +1,13 @@
 // hot: run for each location that is sent
 /**
- * The updates that Tile38 gets, in its own protocol (RESP): one SET per location, with the time at which it was due as a
- * field, so that the event brings it back. Coordinates and times stand in slots of fixed width, as in bodies for the hub.
+ * Updates of Tile38 in its own protocol (RESP): one SET per location. Its due time is a field, so that the event
+ * returns it. Coordinates and times are in slots of fixed width, as in bodies for the hub.
  */
 import { COORDINATE_BYTES, type Slots, type Stamp } from './slots.ts';
 
 /** Collection of Tile38 that stores the objects and that its fences watch. */
 export const COLLECTION = 'fleet';
-/** The field that has the time at which an update was due, in microseconds since 1970. */
+/** Field with the time at which an update was due, in microseconds since 1970. */
 export const DUE_FIELD = 'due';
 
 const DECIMALS = 7;
@@ -16,17 +16,19 @@ const COORDINATE = '+000.0000000';
 const DUE = '0'.repeat(16);
 const PING = respCommand('PING');
 
-/** A command as a client sends it: an array of texts of known length. */
+/** A command in the wire format of a client: an array of strings with their lengths. */
 export function respCommand(...words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 }
 
-/** Commands as one pipeline. The PING after them is answered after all of them. */
+/** Commands as one pipeline. The final PING is answered after all of them. */
 export function pipelineOf(commands: readonly string[]): Buffer {
   return Buffer.from(commands.join('') + PING);
 }
 
-/** A pipeline that sets the objects of the providers, and its slots. `ids` are theirs, in the same order. */
+/**
+ * A pipeline that sets the positions of the providers' objects, and its slots. `ids` are in the order of the providers.
+ */
 export function setPipeline(
   providers: readonly number[],
   ids: readonly string[],
@@ -45,7 +47,7 @@ export function setPipeline(
   return { bytes: pipelineOf(commands), slots };
 }
 
-/** Writes into the slots of an object where it is, in units of 10^-7 degrees, and when that was due. */
+/** Writes the position, in units of 10^-7 degrees, and the due time into the slots of an object. */
 export function writeSet(
   bytes: Buffer,
   { lonAt, latAt, stampAt }: Slots,
@@ -58,7 +60,7 @@ export function writeSet(
   bytes.set(stamp.micros, stampAt);
 }
 
-/** Writes degrees with a sign and leading zeros: Tile38 takes no blanks before a number, as JSON does. */
+/** Writes degrees with a sign and leading zeros: unlike JSON, Tile38 accepts no spaces before a number. */
 function writeSigned(bytes: Buffer, offset: number, units: number): void {
   let rest = units < 0 ? -units : units;
   const pointAt = offset + COORDINATE_BYTES - 1 - DECIMALS;

@@ -1,8 +1,8 @@
 // hot: run for each location that is sent
 /**
- * Bodies are made once, as bytes. Values that change with each message are in slots of fixed width and are overwritten:
- * a coordinate in COORDINATE_BYTES, right-aligned after blanks, which JSON allows before a number, and a time in
- * STAMP_BYTES.
+ * Bodies are created once, as bytes. Values that change with each message are in slots of fixed width and are
+ * overwritten: a coordinate in COORDINATE_BYTES, right-aligned after spaces, which JSON permits before a number, and a
+ * time in STAMP_BYTES.
  */
 
 /** Width of a coordinate: sign, three digits, point, seven digits. */
@@ -36,7 +36,7 @@ export function writeCoordinate(bytes: Buffer, offset: number, units: number): v
   while (at >= offset) bytes[at--] = BLANK;
 }
 
-/** The time of a message as bytes, which each of its locations gets. Keeps the text of the second. */
+/** Time of a message as bytes, shared by all its locations. The string of the current second is cached. */
 export class Stamp {
   readonly bytes: Buffer = Buffer.from(STAMP_SLOT);
   /** The same time as microseconds since 1970, in sixteen digits. */
@@ -73,7 +73,7 @@ export interface Slots {
   readonly provider: number;
 }
 
-/** Finds the slots of the locations in a body, in order. `providers` says whose they are. */
+/** Finds the slots of the locations in a body, in order. `providers` lists their providers. */
 export function findSlots(bytes: Buffer, providers: readonly number[]): Slots[] {
   let from = 0;
   const next = (slot: string): number => {
@@ -89,7 +89,7 @@ export function findSlots(bytes: Buffer, providers: readonly number[]): Slots[] 
   });
 }
 
-/** Writes into the slots of a location where it is, in units of 10^-7 degrees, and when. */
+/** Writes the position, in units of 10^-7 degrees, and the time into the slots of a location. */
 export function writeLocation(
   bytes: Buffer,
   { lonAt, latAt, stampAt }: Slots,

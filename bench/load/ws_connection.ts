@@ -6,11 +6,11 @@ import { clientFrame } from './message.ts';
 const PING_FRAME = clientFrame(0x9, '');
 
 /**
- * Publishes over a WebSocket. The hub does not answer a successful publish, so each is followed by a ping. The pong arrives
- * when the hub has processed the publish, after an error frame if it has rejected that.
+ * Publishes over a WebSocket. The hub sends no response to a successful publish, so each is followed by a ping. The
+ * pong arrives when the hub has processed the publish, after an error frame if it has rejected it.
  */
 export class WsConnection implements Connection {
-  /** A frame has no headers: its text says that one should try again. */
+  /** A frame has no headers, so a temporary rejection is recognized by its message. */
   readonly retryAfterMissing = 0;
   #client: WebSocketClient | undefined;
   #done: ((fate: Fate) => void) | undefined;

@@ -14,13 +14,13 @@ const PAIR = 'pair';
 
 /** Throughput of a broker alone. */
 export interface Moved {
-  /** Locations a second that came to the subscriber while they were sent. */
+  /** Locations per second that arrived at the subscriber while they were sent. */
   readonly perSecond: number;
-  /** CPU of the broker for each. */
+  /** CPU time of the broker per location. */
   readonly brokerUs: number;
 }
 
-/** The measure of the MQTT client: the same sources, a mosquitto, and one subscriber with QoS 1 that only counts. */
+/** Baseline of the MQTT client: the same sources, a mosquitto, and one QoS 1 subscriber that only counts. */
 export async function barePair(plan: Plan, interval: Interval): Promise<Moved> {
   const clock = [String(offsetOfDay())];
   const broker = await Mosquitto.start();
@@ -36,7 +36,7 @@ export async function barePair(plan: Plan, interval: Interval): Promise<Moved> {
     await listener.ask('subscribe', { port, group });
     await generator.ask('open', { plan, port });
     const readings: ReturnType<typeof read>[] = [];
-    // It says when its measured part begins, and when that ends.
+    // The generator reports the start and the end of its measured part.
     generator.onNote = () => void readings.push(read());
     await generator.ask('run', { port, interval });
     const [before, after] = await Promise.all(readings);

@@ -29,32 +29,32 @@ export interface BedOptions extends StartOptions {
   readonly plan: Plan;
   /** Broker through which the hub receives locations. */
   readonly broker?: Mosquitto;
-  /** The broker of a hub that gets it otherwise. */
+  /** Broker of a hub that receives locations directly. */
   readonly publishesTo?: Mosquitto;
-  /** Subscribers; one group is the witness. */
+  /** Groups of subscribers, one of which is the witness. */
   readonly groups: readonly Group[];
-  /** Makes zones, fences, trackables and providers before anything is measured. */
+  /** Creates zones, fences, trackables and providers before the measurement. */
   create?(rest: Rest): Promise<unknown>;
-  /** Whether every provider sends a location at first; true when left out. */
+  /** Whether every provider sends a location at first; true by default. */
   readonly primes?: boolean;
 }
 
 /** Measurements of one interval of load. */
 export interface Measured {
   readonly sent: Sent;
-  /** Locations that the witness saw during the measured part. */
+  /** Locations that the witness received during the measured part. */
   readonly seenPerSecond: number;
-  /** Seconds of CPU during the measured part. */
+  /** Seconds of CPU time during the measured part. */
   readonly hubCpuSeconds: number;
-  /** Of those of the hub: its front thread. */
+  /** The part of the hub's front thread in that. */
   readonly frontCpuSeconds: number;
   readonly generatorCpuSeconds: number;
   readonly listenerCpuSeconds: number;
-  /** Of the broker, where there is one. */
+  /** Of the broker, if there is one. */
   readonly brokerCpuSeconds: number;
   /** At the end of the measured part. */
   readonly residentMb: number;
-  /** Of the messages that were read in the measured part, and until all had come. */
+  /** Of messages received in the measured part, and until all had arrived. */
   readonly latency: Readonly<Record<string, Percentiles>>;
 }
 
@@ -62,15 +62,15 @@ export interface Measured {
 export interface Balance {
   readonly accepted: number;
   readonly seen: number;
-  /** Accepted, but not seen. */
+  /** Accepted, but not received by the witness. */
   readonly lost: number;
-  /** By the hub's own counters. */
+  /** According to the hub's own counters. */
   readonly processed: number;
   readonly outdated: number;
   readonly received: Readonly<Record<string, Received>>;
 }
 
-/** A hub, a generator and a listener, each a process, ready for load. */
+/** A hub, a generator and a listener, in separate processes, ready for load. */
 export class Bed {
   readonly hub: BenchHub;
   readonly rest: Rest;
@@ -90,7 +90,7 @@ export class Bed {
     this.listener = new Remote(LISTENER, clock);
   }
 
-  /** Starts everything, creates the scene, subscribes, and lets every provider be known. */
+  /** Starts everything, creates the scene, subscribes, and sends one location of every provider. */
   static async open(options: BedOptions): Promise<Bed> {
     const broker = options.broker ?? options.publishesTo;
     const settings = broker && { mqtt_address: '127.0.0.1', mqtt_port: broker.port };
@@ -124,7 +124,7 @@ export class Bed {
     return this.#plan.connections;
   }
 
-  /** Locations a second of a server that only parses them, on as many connections. */
+  /** Locations per second of a server that only parses them, on the same number of connections. */
   async bare({ warmupSeconds, seconds }: { warmupSeconds: number; seconds: number }): Promise<number> {
     const server = new Remote<BareCommands>(BARE);
     try {

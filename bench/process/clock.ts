@@ -1,6 +1,6 @@
 /**
- * A clock that all processes of one run share, in microseconds since 1970. The monotonic clock of the machine counts;
- * the parent measures its offset from the wall-clock time once, and passes the offset to its children.
+ * A clock shared by all processes of a run, in microseconds since 1970, based on the machine's monotonic clock. The
+ * parent measures its offset from the wall-clock time once, and passes the offset to its children.
  */
 
 /** Microseconds of the monotonic clock, which all processes of a machine share, at zero of `performance.now()`. */
@@ -14,7 +14,7 @@ export function offsetOfDay(): number {
   return Math.round(now * 1000 - monotonicUs());
 }
 
-/** Now, as a function: whole microseconds since 1970. */
+/** Returns a function that reads the time in whole microseconds since 1970. */
 export function sharedClock(offsetUs: number): () => number {
   const atZeroUs = START_US + offsetUs;
   return () => Math.floor(atZeroUs + performance.now() * 1000);

@@ -1,7 +1,7 @@
 import { BenchHub } from './hub.ts';
 import { Rest } from './rest.ts';
 
-/** A fence as the hub takes it: a polygon, or a point with a radius in meters. Degrees, longitude first. */
+/** A fence in the form of the hub: a polygon, or a point with a radius in meters. Degrees, longitude first. */
 export interface FenceBody {
   readonly name: string;
   readonly region:
@@ -10,19 +10,19 @@ export interface FenceBody {
   readonly radius?: number;
 }
 
-/** A running server of fences, ours or another, that is given the same work. */
+/** A running geofence server, the hub or another, under the same load. */
 export interface Contender {
-  /** Kind of server: decides how updates are sent and which client subscribes. */
+  /** Kind of server, which determines the protocol of updates and the subscriber. */
   readonly kind: 'hub' | 'tile38';
   readonly pid: number;
   readonly port: number;
   createFences(fences: Iterable<FenceBody>): Promise<void>;
-  /** Updates that it says it has evaluated so far; undefined where it answers none before it has. */
+  /** Number of evaluated updates according to the server. Undefined if it responds only after the evaluation. */
   evaluated(): Promise<number | undefined>;
   stop(): Promise<void>;
 }
 
-/** Starts our hub as a contender. */
+/** Starts the hub as a contender. */
 export async function startHubContender(): Promise<Contender> {
   const hub = await BenchHub.start();
   const rest = new Rest(hub.port);

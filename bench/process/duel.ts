@@ -12,30 +12,30 @@ import { Remote } from './remote.ts';
 const GENERATOR = new URL('../load/generator.ts', import.meta.url);
 const LISTENER = new URL('../listen/listener.ts', import.meta.url);
 const EVENTS = 'fence_events';
-/** No more events are expected after this time without one. */
+/** After this time without an event, no more are expected. */
 const QUIET_MS = 1000;
 const POLL_MS = 50;
 
 /** Measurements of one interval of load on a contender. */
 export interface Round {
-  /** Updates a second that were answered and evaluated. */
+  /** Updates per second that were answered and evaluated. */
   readonly updatesPerSecond: number;
-  /** CPU of the server for each of them. */
+  /** CPU time of the server per update. */
   readonly microsPerUpdate: number;
-  /** Of every event that was read in the interval, and until all had come: from when its update was due. */
+  /** Of every event received in the interval and until all had arrived, since its update was due. */
   readonly latency: Percentiles;
-  /** Updates that were answered, and events that came, in all of the interval with its warm-up. */
+  /** Answered updates, and received events, in the whole interval with its warm-up. */
   readonly updates: number;
   readonly events: number;
   /** MB, at the end of the interval. */
   readonly residentMb: number;
-  /** Of each thread of the server that woke up; that of the main thread comes first. */
+  /** Wake-ups of each thread of the server; the main thread comes first. */
   readonly wakeUpsPerSecond: readonly number[];
 }
 
 /**
- * One load generator and one subscriber of fence events for all contenders, each a process, so that these are as warm
- * for one as for the other, whatever state the server is in.
+ * One load generator and one subscriber of fence events for all contenders, in separate processes, so that both are
+ * equally warm for each contender.
  */
 export class Duel {
   readonly #generator: Remote<GeneratorCommands>;
@@ -64,13 +64,13 @@ export class Duel {
     await this.#listener.ask('close', { name: EVENTS });
   }
 
-  /** Lets every object be known. */
+  /** Sends one update of every object. */
   async prime({ port }: Contender): Promise<void> {
     await this.#generator.ask('prime', { port });
     await this.#quiet();
   }
 
-  /** Puts a contender under load for an interval, and waits until all events have come. */
+  /** Applies load to a contender for an interval, and waits until all events have arrived. */
   async round(contender: Contender, interval: Interval): Promise<Round> {
     let from: Promise<Reading> | undefined;
     let to: Promise<Reading> | undefined;
@@ -83,7 +83,8 @@ export class Duel {
       if (interval.warmupSeconds > 0) void this.#listener.ask('resetLatencies', undefined);
       from = read(contender);
     };
-    // Without a warm-up the very first events count: they may arrive before the generator has reported that it measures.
+    // Without a warm-up, the very first events count: they may arrive before the generator has reported the start of
+    // its measurement.
     await this.#listener.ask('resetLatencies', undefined);
     const eventsBefore = (await this.#received()).objects;
     const { measured, measuredSeconds, total } = await this.#generator.ask('run', { port: contender.port, interval });

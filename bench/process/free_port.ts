@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 const FIRST = 10_000;
 const COUNT = 20_000;
 
-/** A free port of 127.0.0.1, for a program that binds it later. */
+/** Returns a free port of 127.0.0.1, for a program that binds it later. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

@@ -8,22 +8,22 @@ import { GO } from './go.ts';
 
 /** A program of Go's module proxy. */
 export interface GoProgram {
-  /** Of the package that it is built of, such as `github.com/nats-io/nats-server/v2`. */
+  /** Package from which it is built, such as `github.com/nats-io/nats-server/v2`. */
   readonly path: string;
   readonly version: string;
-  /** What Go calls it: the last part of the path that is no version. */
+  /** Go's name for it: the last part of the path that is not a version. */
   readonly name: string;
 }
 
-/** The path of a program, or the reason why it is missing. */
+/** Path of a program, or the reason why it is missing. */
 export type Installed = { readonly path: string } | { readonly missing: string };
 
 const BUILD_MS = 240_000;
 const LOOK_MS = 200;
 
-/** The program that was built before, or one that is built now. */
+/** Returns the program that was built before, or builds it. */
 export async function goInstalled({ path: source, version, name }: GoProgram): Promise<Installed> {
-  // Outlives a run, so that it is built once.
+  // Persists across runs, so that it is built once.
   const cache = join(tmpdir(), `hub-${name}`, version);
   const path = join(cache, name);
   if (existsSync(path)) return { path };
@@ -65,7 +65,7 @@ async function build({ cache, path, go, source, name }: Build): Promise<void> {
   }
 }
 
-/** Whether the lock is ours now. One that is older than any build was left by a build that was broken off. */
+/** Whether the lock was acquired. A lock older than any build was left by an aborted build. */
 function locks(lock: string): boolean {
   const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
   if (Date.now() - since > BUILD_MS) rmSync(lock, { recursive: true, force: true });

@@ -12,7 +12,7 @@ const RUNNING = /API +http:\/\/\S+:(\d+)\/hub\/v2/;
 /** Settings of the hub by their names in hub_config.yaml. */
 export type HubSettings = Readonly<Record<string, string | number | boolean>>;
 
-/** The hub as a user starts it: its real entry point in a process of its own, with a folder of its own. */
+/** The hub as a user starts it: its real entry point in a separate process with its own folder. */
 export class BenchHub {
   readonly folder: string;
   readonly #child: ChildProcess;
@@ -46,7 +46,7 @@ export class BenchHub {
     return this.#child.pid as number;
   }
 
-  /** Asks the hub to stop, waits until it has, and removes its folder. */
+  /** Stops the hub, waits for its exit, and removes its folder. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     await this.#gone;
@@ -81,6 +81,6 @@ export class BenchHub {
 export interface StartOptions {
   readonly folder?: string;
   readonly settings?: HubSettings;
-  /** Options of Node, for instance to profile. */
+  /** Options of Node, for example for profiling. */
   readonly nodeArgs?: readonly string[];
 }

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free_port.ts';
 import { listens } from './listens.ts';
 
-/** The path of mosquitto, or undefined. Debian installs it on the path of root only. */
+/** Path of mosquitto, or undefined. Debian installs it on root's path only. */
 export const MOSQUITTO = ['mosquitto', '/usr/sbin/mosquitto'].find(
   (command) => spawnSync(command, ['-h']).error === undefined,
 );
@@ -15,7 +15,7 @@ export const MOSQUITTO = ['mosquitto', '/usr/sbin/mosquitto'].find(
 const START_MS = 15_000;
 const LOOK_MS = 20;
 
-/** A mosquitto on 127.0.0.1 without persistence and limits, in a process that ends with this one. */
+/** A mosquitto on 127.0.0.1 without persistence and limits. Its process ends with this one. */
 export class Mosquitto {
   readonly port: number;
   readonly #folder = mkdtempSync(join(tmpdir(), 'hub-mosquitto-'));
@@ -46,7 +46,7 @@ export class Mosquitto {
     return this.#child.pid as number;
   }
 
-  /** Lets it hang: connections stay open, and are not read. */
+  /** Suspends it: connections stay open, and are not read. */
   pause(): void {
     this.#child.kill('SIGSTOP');
   }

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { goInstalled, type Installed } from './go_installed.ts';
 
 const NATS = { path: 'github.com/nats-io/nats-server/v2', version: 'v2.15.2', name: 'nats-server' };
-/** Names a server that is there already. */
+/** Environment variable with the path of an existing server. */
 const GIVEN = 'NATS_SERVER';
 
-/** The server that is named, the one that was built before, or one that is built now through Go's module proxy. */
+/** Returns the configured server, or the one built through Go's module proxy, which is built once. */
 export async function natsProgram(): Promise<Installed> {
   const given = process.env[GIVEN];
   if (given !== undefined) {

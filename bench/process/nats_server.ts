@@ -11,17 +11,17 @@ const START_MS = 20_000;
 const POLL_MS = 20;
 
 export interface NatsServersOptions {
-  /** The server's program. */
+  /** Path of the server program. */
   readonly path: string;
-  /** 1, or 3 that are a cluster. */
+  /** 1, or 3 that form a cluster. */
   readonly count?: 1 | 3;
-  /** When files are synced: `always`, or an interval like `2m`. */
+  /** When files are synced: `always`, or an interval such as `2m`. */
   readonly syncInterval?: string;
-  /** More of the configuration, as text: accounts, users, TLS. */
+  /** Additional configuration: accounts, users, TLS. */
   readonly more?: string;
 }
 
-/** NATS servers with JetStream on 127.0.0.1, in processes of their own that end with this one. */
+/** NATS servers with JetStream on 127.0.0.1. Their processes end with this one. */
 export class NatsServers {
   readonly servers: readonly NatsServer[];
   readonly #folder: string;
@@ -60,7 +60,7 @@ export class NatsServers {
     return this.servers.map(({ port }) => `nats://127.0.0.1:${port}`);
   }
 
-  /** Ends all servers, and removes their data. */
+  /** Stops all servers, and removes their data. */
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill()));
     rmSync(this.#folder, { recursive: true, force: true });
@@ -102,7 +102,7 @@ export class NatsServer {
     throw new Error(`nats-server does not start: ${this.#output}`);
   }
 
-  /** Ends it as a crash would. */
+  /** Kills it. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -112,7 +112,7 @@ export class NatsServer {
     await ended;
   }
 
-  /** Lets it hang: connections stay open without answers. */
+  /** Suspends it: connections stay open without responses. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -127,7 +127,7 @@ export class NatsServer {
   }
 }
 
-/** However this process ends, its end of a pipe is closed then, and a shell that reads that ends the child. */
+/** When this process exits, its end of a pipe is closed. A shell that reads the pipe then kills the child. */
 function endWithThisProcess(child: ChildProcess): void {
   const watch = spawn('sh', ['-c', `cat; kill -9 ${child.pid}`], { stdio: ['pipe', 'ignore', 'ignore'] });
   watch.unref();

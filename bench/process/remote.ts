@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Commands of a process by name: the type of the argument and that of the answer. */
+/** Commands of a process by name: the types of the argument and the result. */
 export type Commands = Record<string, (input: never) => unknown>;
 
 interface Asked {
@@ -21,7 +21,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** A process of the benchmark that is asked by another: the near end. */
+/** A child process of the benchmark that executes commands: the parent's side. */
 export class Remote<C extends Commands> {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
@@ -43,7 +43,7 @@ export class Remote<C extends Commands> {
     return this.#child.pid as number;
   }
 
-  /** Runs a command there; rejects with its error, or when the process has ended. */
+  /** Runs a command in the child. Rejects with its error, or when the process has exited. */
   ask<K extends keyof C & string>(command: K, input: Parameters<C[K]>[0]): Promise<Awaited<ReturnType<C[K]>>> {
     const id = ++this.#asked;
     return new Promise((resolve, reject) => {
@@ -73,12 +73,12 @@ export class Remote<C extends Commands> {
   }
 }
 
-/** Says something to the parent process unasked. */
+/** Sends the parent process a message without a request. */
 export function note(value: unknown): void {
   process.send?.({ note: value });
 }
 
-/** Serves the commands to the parent process until it goes away: the far end. */
+/** Serves commands of the parent process until it disconnects: the child's side. */
 export function serve(commands: Commands): void {
   process.on('message', async ({ id, command, input }: Asked) => {
     const run = commands[command] as ((input: unknown) => unknown) | undefined;

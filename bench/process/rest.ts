@@ -11,7 +11,7 @@ export class Rest {
     this.#port = port;
   }
 
-  /** One request below /hub/v2, or at a path that begins with two slashes: there without the first. */
+  /** Sends a request below /hub/v2. A path that begins with two slashes is absolute. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
       const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
@@ -37,7 +37,7 @@ export class Rest {
     });
   }
 
-  /** Creates entities, many at a time. Throws with the first answer that is not 201. */
+  /** Creates entities concurrently. Throws the first response that is not 201. */
   async createAll(path: string, entities: Iterable<object>): Promise<number> {
     const waiting = entities[Symbol.iterator]();
     let created = 0;
@@ -52,7 +52,7 @@ export class Rest {
     return created;
   }
 
-  /** The hub's counters, by name; those with labels are summed. */
+  /** The hub's counters by name. Those with labels are summed. */
   async metrics(): Promise<ReadonlyMap<string, number>> {
     const { text } = await this.call('GET', '//metrics');
     const sums = new Map<string, number>();

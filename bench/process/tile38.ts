@@ -12,16 +12,16 @@ import { freePort } from './free_port.ts';
 import { GO, USUAL_GO } from './go.ts';
 
 /**
- * Tile38, a geofence server in Go, as it is installed with `go install` and started without settings: it writes all
- * commands to its own log, as the hub writes to its database.
+ * Tile38, a geofence server in Go, installed with `go install` and started without settings. It writes all commands to
+ * its own log, as the hub writes to its database.
  */
 const MODULE = 'github.com/tidwall/tile38';
-/** Commit of release 1.36.3: its releases have no names that Go takes for versions. */
+/** Commit of release 1.36.3, whose tag is not a valid Go module version. */
 const VERSION = '684ad730d595e35902a6303841e1b6a995732244';
 const PROGRAM = 'tile38-server';
-/** Outlives a run, so that it is built once. */
+/** Persists across runs, so that it is built once. */
 const CACHE = join(tmpdir(), 'hub-bench-peers', VERSION);
-/** Names a server that is there already. */
+/** Environment variable with the path of an existing server. */
 const GIVEN = 'TILE38_SERVER';
 
 const BUILD_MS = 600_000;
@@ -32,7 +32,7 @@ const POLL_MS = 20;
 const READY = respCommand('CHANS', '*');
 const FENCES_AT_ONCE = 100;
 
-/** Why there can be no Tile38 here; undefined where one is there, or Go to build it. */
+/** Reason why Tile38 is unavailable; undefined if it exists or Go can build it. */
 export function tile38Needs(): string | undefined {
   if (process.env[GIVEN] !== undefined || existsSync(join(CACHE, PROGRAM)) || GO !== undefined) return undefined;
   return `there is no Go to build ${MODULE} with: neither "go" nor ${USUAL_GO} runs, and ${GIVEN} names no ${PROGRAM}`;
@@ -43,7 +43,7 @@ export function tile38Given(): string {
   return process.env[GIVEN] === undefined ? '' : `${GIVEN}=… `;
 }
 
-/** Path of the server: the one that is named, the one built before, or one that is built now. */
+/** Path of the server: the configured one, or the one that is built once. */
 export async function tile38Program(): Promise<string> {
   const given = process.env[GIVEN];
   if (given !== undefined) {
@@ -55,7 +55,7 @@ export async function tile38Program(): Promise<string> {
   return program;
 }
 
-/** Starts a Tile38 of its own, with a folder of its own, on a free port of the loopback interface. */
+/** Starts a Tile38 with its own folder on a free port of the loopback interface. */
 export async function startTile38(program: string): Promise<Contender> {
   const server = new Server(program, await freePort());
   try {
@@ -124,12 +124,12 @@ class Server implements Contender {
     }
   }
 
-  /** It answers an update when it has evaluated it. */
+  /** It responds to an update after its evaluation. */
   async evaluated(): Promise<undefined> {
     return undefined;
   }
 
-  /** Ends it, waits until it has, and removes its folder: nothing of it is needed any more. */
+  /** Kills it, waits for its exit, and removes its folder, which is not needed any more. */
   async stop(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#gone;
@@ -174,7 +174,7 @@ export function fenceCommand({ name, region, radius }: FenceBody): string {
   return respCommand('SETCHAN', name, 'NEARBY', ...watched, 'POINT', String(lat), String(lon), String(radius ?? 0));
 }
 
-/** Builds it into the cache. Whole or not at all: a build that is broken off is begun again. */
+/** Builds it completely into the cache, or not at all. An aborted build is restarted. */
 async function build(): Promise<void> {
   const needs = tile38Needs();
   if (needs !== undefined) throw new Error(`Cannot build the peer: ${needs}`);

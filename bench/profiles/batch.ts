@@ -11,7 +11,7 @@ interface Sent {
   readonly way: Way;
   readonly connections: number;
   readonly perMessage: number;
-  /** 10,000 when left out. */
+  /** Number of providers; 10,000 by default. */
   readonly providers?: number;
 }
 
@@ -28,7 +28,7 @@ export function crowdScene(sent: Sent, asked: Asked): FencedScene {
   };
 }
 
-/** The same with a subscriber of locations and one of fences. */
+/** The same scene with a subscriber of locations and one of fences. */
 export function crowdedSite(name: string, sent: Sent, asked: Asked): LoadRun {
   const { plan, fences } = crowdScene(sent, asked);
   const create = (rest: Rest): Promise<number> => rest.createAll('/fences', fences());

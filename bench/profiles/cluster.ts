@@ -20,11 +20,11 @@ import type { Asked, Profile } from './profile.ts';
 const SECONDS = 6;
 const WARMUP_SECONDS = 3;
 /**
- * Locations a second at which CPU is compared: all scenes can carry them. As fast as each can, the one that waits for its
- * journal has smaller steps, and every thread of it sleeps and wakes more often: that compares loads.
+ * Locations per second at which CPU time is compared; every scene sustains them. At maximum throughput, a scene that
+ * waits for its journal would have smaller steps and more wake-ups, so that loads would be compared.
  */
 const STEADY_PER_S = 30_000;
-/** Locations a second at which latencies are measured. */
+/** Locations per second at which latencies are measured. */
 const CALM_PER_S = 10_000;
 const PER_MESSAGE = 100;
 const EVENTS = 'fence_events';
@@ -37,7 +37,7 @@ interface Scene {
   readonly nats: 0 | 1 | 3;
 }
 
-/** Whom each is compared with comes first. */
+/** The baseline of each comparison comes first. */
 const SCENES: readonly Scene[] = [
   { name: 'alone', hubs: 1, nats: 0 },
   { name: 'journal', hubs: 1, nats: 1 },
@@ -70,7 +70,9 @@ export const CLUSTER: Profile = {
   },
 };
 
-/** The processes of a scene. The load is shared out to all hubs, and a subscriber of fence events is at the last one. */
+/**
+ * The processes of a scene. The load is distributed over all hubs, and a subscriber of fence events is at the last one.
+ */
 class Site {
   readonly #nats: NatsServers | undefined;
   readonly #hubs: readonly BenchHub[];

@@ -12,10 +12,10 @@ const SECONDS = 10;
 const WARMUP_SECONDS = 5;
 /** Corners of a fence, and its radius in meters. */
 const FENCE = { vertices: 16, radiusMetres: [15, 25] } as const;
-/** Threads of the hub besides its front thread whose wake-ups are listed. */
+/** Number of threads, besides the hub's front thread, whose wake-ups are listed. */
 const THREADS_SHOWN = 4;
 
-/** A site at the rate that it has, rather than at full speed. */
+/** A site at its everyday rate, instead of maximum throughput. */
 interface Everyday {
   readonly name: string;
   readonly objects: number;
@@ -34,8 +34,8 @@ const SITES: readonly Everyday[] = [
 ];
 
 /**
- * What a location costs at everyday rates, and when its fence events arrive. There is one subscriber of all fence events.
- * Tile38 gets the same updates if it can be run here.
+ * CPU time of a location at everyday rates, and latency of its fence events. There is one subscriber of all fence
+ * events. Tile38 gets the same updates if it is available.
  */
 export const EVERYDAY: readonly Profile[] = SITES.map((site) => ({
   name: site.name,
@@ -77,7 +77,7 @@ async function measured(site: Everyday, asked: Asked): Promise<Result> {
   }
 }
 
-/** Path of the program, or why it cannot be run. */
+/** Path of the program, or the reason why it is unavailable. */
 async function tile38(): Promise<{ readonly program: string } | { readonly missing: string }> {
   const missing = tile38Needs();
   if (missing !== undefined) return { missing };

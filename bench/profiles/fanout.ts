@@ -6,11 +6,11 @@ import { commandOf, sustained } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
 
 const SUBSCRIBERS = [1, 10, 100, 1000];
-/** Every provider sends so often, and every subscriber wants one provider. */
+/** Rate of every provider. Every subscriber subscribes to one provider. */
 const EVENTS_PER_SECOND = 100;
 const PROVIDERS = 100;
 const SECONDS = 5;
-/** Every tenth subscriber wants coordinates of a projection. */
+/** Every tenth subscriber requests coordinates of a projection. */
 const PROJECTED = { every: 10, crs: 'EPSG:32632' };
 const FANNED = 'fanned';
 

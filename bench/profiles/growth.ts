@@ -53,7 +53,7 @@ interface Point extends Size {
   readonly lost: number;
 }
 
-/** Fences lie equally close whatever their number, so that a location crosses as many. */
+/** Fences have the same density for any number of them, so that a location crosses equally many. */
 async function measure({ fences, providers }: Size, asked: Asked): Promise<Point> {
   asked.progress(`${fences} fences, ${providers} providers`);
   const sideMetres = sideFor(fences);
@@ -74,7 +74,7 @@ async function measure({ fences, providers }: Size, asked: Asked): Promise<Point
   try {
     const perSecond = (asked.rate ?? RATE) / PER_MESSAGE;
     const seconds = asked.seconds ?? SECONDS;
-    // Two rounds of all providers, or the warm-up of the others.
+    // Two rounds of all providers, or the warm-up of the other profiles.
     const warmupSeconds = Math.max(Math.min(3, seconds), Math.min(seconds, (2 * providers) / (asked.rate ?? RATE)));
     const measured = await bed.measure({ perSecond, warmupSeconds, seconds });
     const { lost } = await bed.balance();
@@ -88,7 +88,7 @@ function cpuPerLocation({ hubCpuSeconds, sent }: Measured): number {
   return (1e6 * hubCpuSeconds) / sent.measured.accepted;
 }
 
-/** The last by the first. */
+/** Ratio of the last to the first. */
 function ratio(points: readonly Point[]): number {
   return (points.at(-1)?.usPerLocation ?? 0) / (points[0]?.usPerLocation ?? 1);
 }

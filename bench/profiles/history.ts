@@ -10,7 +10,7 @@ const [WARMUP_SECONDS, SECONDS] = [3, 10] as const;
 const WRITTEN_MS = 15_000;
 const LOOK_MS = 250;
 const SENT = { way: 'put-many', connections: 10, perMessage: 100 } as const;
-/** One after the other, so that a machine that gets slower does so for both. */
+/** Alternating, so that changes in the machine's speed affect both. */
 const TURNS = 2;
 
 interface Run {
@@ -94,7 +94,7 @@ async function run(asked: Asked, history: boolean): Promise<Run> {
   }
 }
 
-/** Recorded rows, counted when none waits any more. */
+/** Recorded rows, counted when none are pending. */
 async function written(
   bed: Bed,
   balance: Balance,

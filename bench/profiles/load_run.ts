@@ -17,16 +17,16 @@ export interface LoadRun extends BedOptions {
   readonly name: string;
   readonly plan: Plan;
   readonly secondsByDefault: number;
-  /** Locations a second at which latencies are measured; undefined: half of the most that goes through. */
+  /** Locations per second at which latencies are measured; half of the maximum throughput if undefined. */
   readonly latencyRate?: number;
-  /** Numbers of this profile alone. */
+  /** Additional numbers of this profile. */
   more?(balance: Balance): Readonly<Record<string, number>>;
 }
 
 /**
- * Measures a scene under load. With a rate: at that rate. Without: first the most that goes through, in a closed loop,
- * for the throughput; then half of it, or the rate of the scene, in an open loop, for the latencies. The bare server is measured before and after
- * on the same messages.
+ * Measures a scene under load. With a rate, it uses that rate. Otherwise it first measures the maximum throughput in a
+ * closed loop, and then latencies in an open loop at half of it, or at the rate of the scene. The bare server is
+ * measured before and after with the same messages.
  */
 export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
   const { progress } = asked;
@@ -58,7 +58,7 @@ export async function runLoad(run: LoadRun, asked: Asked): Promise<Result> {
   }
 }
 
-/** Locations a second that were processed completely: those that only fill queues do not count. */
+/** Completely processed locations per second, excluding those that only fill queues. */
 export function sustained({ sent, seenPerSecond }: Measured): number {
   return Math.min(sent.measured.accepted / sent.measuredSeconds, seenPerSecond);
 }
@@ -115,7 +115,7 @@ export function profiling({ cpuProf }: Asked): readonly string[] {
   return cpuProf === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${cpuProf}`];
 }
 
-/** The command that measures the same again. */
+/** The command that repeats the measurement. */
 export function commandOf(name: string, { rate, seconds, scale }: Asked): string {
   const options = [
     rate === undefined ? '' : ` --rate ${rate}`,

@@ -38,7 +38,7 @@ export const MEMORY: Profile = {
     const churn = await churned(asked.seconds ?? CHURN_SECONDS, Math.ceil(CHURNED_AT_ONCE * Math.min(1, asked.scale)));
     const per = (mb: number, count: number): number => ((mb - emptyMb) * BYTES_PER_MB) / count;
     const mb = churn.points.map(([, resident]) => resident);
-    // The first fifth is the level that garbage collection finds.
+    // The first fifth determines the level after garbage collection.
     const [first, last] = [mean(fifth(mb, 1)), mean(fifth(mb, 4))];
     return {
       profile: 'memory',

@@ -23,10 +23,10 @@ const EVENTS_ONLY = { mqtt_publish: 'fence_events' } as const;
 const ON_SOCKET: Group = { name: WITNESS, topic: 'location_updates', params: [{}] };
 const ON_BROKER: Group = { ...ON_SOCKET, filter: '/omlox/json/location_updates/epsg4326/#' };
 
-/** How locations come in, and where they go. */
+/** Transport of locations into and out of the hub. */
 interface Way {
   readonly way: 'mqtt-one' | 'mqtt-many';
-  /** Whether the hub publishes each location, and the subscriber is one of the broker. */
+  /** Whether the hub publishes each location to the broker, to which the subscriber is connected. */
   readonly publishes: boolean;
 }
 
@@ -35,7 +35,7 @@ interface Run {
   readonly calm: Measured;
   readonly balance: Balance;
   readonly redelivered: number;
-  /** Of those that were published again: newer ones took their places before the broker took them. */
+  /** Fraction of published locations that newer ones replaced before the broker accepted them. */
   readonly replaced: number;
 }
 
@@ -106,7 +106,7 @@ function bare({ way }: Way, asked: Asked): ReturnType<typeof barePair> {
   return barePair(plan, { perSecond: undefined, warmupSeconds: Math.min(1, seconds), seconds });
 }
 
-/** The most that goes through, at first that rate, then latencies at half of it. */
+/** Searches the maximum throughput from this rate, then measures latencies at half of it. */
 async function measured({ way, publishes }: Way, asked: Asked, mostPerSecond: number): Promise<Run> {
   const { plan, fences } = crowdScene({ way, ...SOURCES }, asked);
   const broker = await Mosquitto.start();

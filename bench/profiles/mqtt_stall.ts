@@ -8,13 +8,13 @@ import { commandOf, profiling, sustained } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
 import { fifth, mean } from './statistics.ts';
 
-/** How long the broker stands still. */
+/** How long the broker is suspended. */
 const SECONDS = 60;
-/** How long it is measured before and after. */
+/** Duration of the measurement before and after. */
 const CALM_SECONDS = 10;
 const RATE = 10_000;
 const SENDERS = { way: 'put-many', connections: 10, perMessage: 10 } as const;
-/** MiB: less than the newest locations of all providers take. */
+/** MiB: less than the newest locations of all providers. */
 const QUEUE_MIB = 2;
 const SAMPLE_MS = 250;
 const GOES_ON_MS = 60_000;
@@ -47,7 +47,7 @@ export const MQTT_STALL: Profile = {
         await bed.close();
       }
     } finally {
-      // A stopped process handles no other signal.
+      // A suspended process handles no other signal.
       broker.resume();
       await broker.stop();
     }

@@ -83,7 +83,7 @@ export const OVERLOAD: Profile = {
   },
 };
 
-/** Puts one bed under different loads, in locations a second. */
+/** Applies different loads, in locations per second, to one test bed. */
 class Load {
   readonly #bed: Bed;
   readonly #seconds: number;

@@ -9,22 +9,22 @@ import type { Result } from '../report/result.ts';
 import { commandOf } from './load_run.ts';
 import type { Asked, Profile } from './profile.ts';
 
-/** A folder that keeps the rows for the next run: to write them takes some minutes. */
+/** Environment variable with a folder that caches the rows for the next run: writing them takes some minutes. */
 const GIVEN = 'BENCH_PAST';
-/** Of each question; the first, which starts the thread, is not measured. */
+/** Calls of each query. The first, which starts the thread, is not measured. */
 const CALLS = 21;
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as const;
 
 interface Question {
   readonly name: string;
-  /** `objects`: how many there are. */
+  /** `objects`: their number. */
   path(call: number, objects: number): string;
 }
 
 const at = (ms: number): string => new Date(DAY_START_MS + ms).toISOString();
 const span = (fromMs: number, toMs: number): string => `from=${at(fromMs)}&to=${at(toMs)}`;
 
-/** No two calls look at the same rows, where not all are looked at. */
+/** No two calls read the same rows, unless all are read. */
 const QUESTIONS: readonly Question[] = [
   {
     name: 'trackable_hour',
@@ -56,7 +56,7 @@ export const PAST: Profile = {
       });
       const hub = await BenchHub.start({
         folder,
-        // The day stays in the past.
+        // Keeps the day in the past.
         settings: { history: true, history_retention_days: 36_500 },
       });
       const rest = new Rest(hub.port);

@@ -19,7 +19,7 @@ const SETTLE_MS = 10_000;
 
 interface Bout {
   readonly name: string;
-  /** Updates a second at which latencies are measured; undefined: they are not. */
+  /** Updates per second at which latencies are measured; undefined if they are not. */
   readonly rate?: number;
   scene(asked: Asked): FencedScene;
 }
@@ -56,14 +56,14 @@ export const PEERS: Profile = {
 
 interface Match {
   readonly duel: Duel;
-  /** The peer's. */
+  /** Measurements of the peer. */
   readonly program: string;
   readonly asked: Asked;
   readonly seconds: number;
   readonly settleMs: number;
 }
 
-/** Something of the hub, and the same of the peer. */
+/** A measurement of the hub, and the same of the peer. */
 interface Pair<T> {
   readonly ours: T;
   readonly theirs: T;
@@ -100,11 +100,11 @@ async function fought(match: Match, { name, scene: sceneFor, rate: ownRate }: Bo
 
 /** Measurements of a server that has warmed up. */
 interface Warm {
-  /** As fast as it goes. */
+  /** At maximum throughput. */
   readonly full: Round;
-  /** At the rate of the bout, where it has one. */
+  /** At the rate of the bout, if it has one. */
   readonly calm?: Round;
-  /** When every object was known, and nothing else had been sent. */
+  /** After one update of every object. */
   readonly objectsMb: number;
 }
 
@@ -123,12 +123,12 @@ async function warmRounds(
   return { full, calm, objectsMb };
 }
 
-/** The first seconds of updates of a server that knows its fences and no object; as fast as it goes without a rate. */
+/** The first seconds of updates of a server that has its fences and no object; at maximum throughput without a rate. */
 function coldRound({ duel, seconds }: Match, contender: Contender, perSecond?: number): Promise<Round> {
   return duel.round(contender, { perSecond, warmupSeconds: 0, seconds: Math.min(COLD_SECONDS, seconds) });
 }
 
-/** Does the same with the hub and with the peer, one after the other, both just started. */
+/** Measures the hub and the peer one after the other, both freshly started. */
 async function both<T>(
   { program, asked }: Match,
   what: string,
@@ -167,7 +167,7 @@ function warmNumbers(name: string, { ours, theirs }: Pair<Warm>): Numbers {
   const calm = ours.calm && theirs.calm && { ours: ours.calm, theirs: theirs.calm };
   return {
     ...throughput(`${name}_warm`, full),
-    // Near each other where both see the same objects in the same fences.
+    // Close to each other if both find the same objects in the same fences.
     [`${name}_events_per_update`]: full.ours.events / full.ours.updates,
     [`${name}_peer_events_per_update`]: full.theirs.events / full.theirs.updates,
     ...(calm === undefined ? {} : latencies(name, calm)),
@@ -180,7 +180,7 @@ function objectsMemory({ ours, theirs }: Pair<Warm>): Numbers {
   return { objects_rss_mb: ours.objectsMb, objects_peer_rss_mb: theirs.objectsMb };
 }
 
-/** Of rounds as fast as it goes. Ratios are those of the hub by the peer. */
+/** Of rounds at maximum throughput. Ratios are hub to peer. */
 function throughput(prefix: string, rounds: Pair<Round>): Numbers {
   return {
     ...compared(`${prefix}_updates`, '_per_s', rounds, ({ updatesPerSecond }) => updatesPerSecond),

@@ -48,7 +48,7 @@ export const RESTART: Profile = {
   },
 };
 
-/** Lets a hub keep trackables that have a place, and stops it. */
+/** Runs a hub until it has stored trackables with positions, and stops it. */
 async function fill(folder: string, count: number): Promise<void> {
   const bed = await Bed.open({
     folder,

@@ -10,7 +10,7 @@ import { type FencedScene, polygonFences, roundFences, trackables } from './site
 const PER_MESSAGE = 100;
 const MOST_CONNECTIONS = 10;
 
-/** How providers are shared out: many in a message, and no connection without any. */
+/** Distribution of providers over messages and connections, of which none is empty. */
 function batched(providers: number) {
   const connections = Math.min(MOST_CONNECTIONS, Math.ceil(providers / PER_MESSAGE));
   return { way: 'put-many', perMessage: PER_MESSAGE, connections, providers } as const;
@@ -18,7 +18,7 @@ function batched(providers: number) {
 
 const STORM_SPACING_METRES = 60;
 
-/** Providers that leave their own round fence and come back. */
+/** Providers that leave and enter their own circular fence. */
 export function stormScene({ scale }: Asked): FencedScene {
   const providers = Math.ceil(23_000 * scale);
   const spacingMetres = STORM_SPACING_METRES;

@@ -7,13 +7,13 @@ import type { FenceBody } from '../process/contender.ts';
 export const SITE_FENCES = 1000;
 const SITE_METRES = 3000;
 
-/** Providers that move among fences; each call makes new ones. */
+/** Providers that move among fences. Each call creates new ones. */
 export interface FencedScene {
   readonly plan: WalkPlan | FlipPlan;
   fences(): Iterable<FenceBody>;
 }
 
-/** The side of a square in which this many fences have the density of the standard site. */
+/** Side of a square in which this many fences have the density of the standard site. */
 export function sideFor(fences: number): number {
   return SITE_METRES * Math.sqrt(fences / SITE_FENCES);
 }
@@ -25,7 +25,7 @@ interface PolygonFences {
   readonly radiusMetres: readonly [least: number, most: number];
 }
 
-/** Polygons of uneven outline, anywhere in a square. */
+/** Polygons of irregular outline at random positions in a square. */
 export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: PolygonFences): Generator<FenceBody> {
   const random = randomFrom(7);
   const [least, most] = radiusMetres;
@@ -40,7 +40,7 @@ export function* polygonFences({ count, vertices, sideMetres, radiusMetres }: Po
   }
 }
 
-/** Round fences on a grid. */
+/** Circular fences on a grid. */
 export function* roundFences(
   count: number,
   grid: { spacingMetres: number; radiusMetres: number },

@@ -1,4 +1,4 @@
-/** The mean; 0 of nothing. */
+/** Mean; 0 for no values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }

@@ -6,7 +6,7 @@ const MARGIN = { left: 80, right: 20, top: 46, bottom: 56 };
 const COLOURS = ['#2563a8', '#d97706', '#3f8f4f', '#9b3fa0', '#b83232', '#5b6472'];
 const TICKS = 5;
 
-/** Values of one color, by the labels of the groups, or undefined. */
+/** Values of one color, by group label; undefined for missing ones. */
 export interface Bars {
   readonly name: string;
   readonly values: readonly (number | undefined)[];
@@ -23,7 +23,7 @@ interface Axes {
   readonly y: string;
 }
 
-/** Groups of bars, one group a label. */
+/** Grouped bars, one group per label. */
 export function barChart(axes: Axes, labels: readonly string[], bars: readonly Bars[]): string {
   const most = Math.max(...bars.flatMap(({ values }) => values.map((value) => value ?? 0)), 0);
   const scale = scaleTo(most);
@@ -45,7 +45,7 @@ export function barChart(axes: Axes, labels: readonly string[], bars: readonly B
   return svg(axes.title, [...frame(axes, scale), ...shapes, ...names, ...legend(bars)]);
 }
 
-/** Lines; the horizontal axis is logarithmic where it spans more than a factor of fifty. */
+/** Lines. The horizontal axis is logarithmic if it spans more than a factor of fifty. */
 export function lineChart(axes: Axes, lines: readonly Line[]): string {
   const points = lines.flatMap(({ points }) => points);
   const xs = points.map(([x]) => x);
@@ -75,7 +75,7 @@ export function lineChart(axes: Axes, lines: readonly Line[]): string {
 
 interface Scale {
   readonly top: number;
-  /** Pixels from the top of the picture. */
+  /** Pixels from the top of the image. */
   at(value: number): number;
 }
 
@@ -136,7 +136,7 @@ function px(value: number): string {
   return value.toFixed(1);
 }
 
-/** 1.2k, 35, 0.04 */
+/** Formats such as 1.2k, 35, 0.04. */
 function short(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
   if (value >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`;

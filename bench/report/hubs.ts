@@ -12,7 +12,7 @@ const COLUMNS = [
   ...['messages/s', 'locations per append', '204 p50 ms', 'p99 ms'],
 ];
 
-/** Whether it was computed, not measured. */
+/** Whether it was computed instead of measured. */
 export function isProjection({ profile }: Result): boolean {
   return profile === 'projection';
 }

@@ -10,7 +10,7 @@ export interface Verdict {
   readonly isMet: boolean;
 }
 
-/** Holds a result against its targets. Some need the results of other profiles. */
+/** Compares a result with its targets. Some need the results of other profiles. */
 export function judge(result: Result, all: readonly Result[]): readonly Verdict[] {
   return targetsOf(result).map((target) => {
     const numbers = target.read(result, all);

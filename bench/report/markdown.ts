@@ -35,7 +35,7 @@ export function measuredOn({ cores, cpu, memoryGb, node, platform }: Machine): s
   );
 }
 
-/** The text of RESULTS.md. */
+/** Contents of RESULTS.md. */
 export function markdownOf({ results, measured, plots, designs, missed, projection, hubs }: Report): string {
   return [
     '<!-- Made by `npm run bench` of bench/results.json, designs.md, missed.md, projection.md and hubs.md. `npm run generate` renews its text. -->',

@@ -1,7 +1,7 @@
 import { barChart, lineChart } from './chart.ts';
 import type { Result, Series } from './result.ts';
 
-/** A plot, and the commands whose numbers it shows. */
+/** A plot, and the commands that measure its numbers. */
 export interface Plot {
   readonly file: string;
   readonly title: string;
@@ -9,7 +9,7 @@ export interface Plot {
   readonly svg: string;
 }
 
-/** All plots that the results allow for. */
+/** All plots for which there are results. */
 export function plotsOf(results: readonly Result[]): readonly Plot[] {
   const loaded = results.filter(({ bare_per_s: bare }) => bare !== undefined);
   const series = results.flatMap((result) => groupsOf(result).map((lines) => linePlot(result, lines)));

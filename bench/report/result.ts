@@ -1,22 +1,22 @@
-/** Measurements of a profile, as one flat object. Every load profile has its first members. */
+/** Measurements of a profile, as a flat object. Every load profile has the first members. */
 export interface Result {
   readonly profile: string;
-  /** How it was run, to repeat the measurement. */
+  /** Command that repeats the measurement. */
   readonly command: string;
-  /** Locations a second that were to be sent; of a closed loop: that were sent. */
+  /** Offered locations per second in an open loop; sent ones in a closed loop. */
   readonly offered_per_s?: number;
   readonly accepted_per_s?: number;
-  /** Locations a second that the subscriber of location_updates read. */
+  /** Locations per second that the subscriber of location_updates received. */
   readonly seen_per_s?: number;
-  /** Locations that the hub says it has evaluated, of all that this profile has sent. */
+  /** Locations that the hub has evaluated according to its counters, of all that this profile has sent. */
   readonly processed?: number;
-  /** Accepted but not seen by the subscriber of location_updates. */
+  /** Locations that were accepted, but not received by the subscriber of location_updates. */
   readonly lost?: number;
-  /** Events but location updates that subscribers have read. */
+  /** Received events, except location updates. */
   readonly events?: number;
   readonly put_p50_ms?: number;
   readonly put_p99_ms?: number;
-  /** From when a PUT was due to when a subscriber read its location. */
+  /** From the due time of a PUT to the receipt of its location by a subscriber. */
   readonly event_p50_ms?: number;
   readonly event_p99_ms?: number;
   readonly hub_cpu_s?: number;
@@ -24,7 +24,7 @@ export interface Result {
   readonly rss_mb?: number;
   readonly bare_per_s?: number;
   readonly ratio_to_bare?: number;
-  /** Numbers of this profile alone, by name. */
+  /** Additional numbers of this profile, by name. */
   readonly more: Readonly<Record<string, number>>;
   /** Series for plots and tables. */
   readonly series?: readonly Series[];

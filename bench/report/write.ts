@@ -6,7 +6,7 @@ import type { Result, Series } from './result.ts';
 
 const BENCH = new URL('../', import.meta.url);
 const RESULTS = new URL('results.json', BENCH);
-/** More points of a line than these say nothing more. */
+/** Maximum number of points of a line; more add nothing. */
 const POINTS_MAX = 60;
 
 /** The results that were saved last, by profile in order. */
@@ -31,7 +31,7 @@ export function writeReport(results: readonly Result[]): void {
   for (const { name, text } of reportFiles(kept, measuredOn(machine))) writeFileSync(new URL(name, BENCH), text);
 }
 
-/** RESULTS.md and the plots, by their names in this folder. Without `measured`, on the machine that RESULTS.md names. */
+/** RESULTS.md and the plots, by file name in this folder. Without `measured`, the machine named in RESULTS.md. */
 export function reportFiles(
   results: readonly Result[],
   measured?: string,

@@ -4,8 +4,8 @@ import { SOAK_PARTS, type Soaked, type SoakPart, soak } from './soak.ts';
 
 /**
  * `npm run soak -- --minutes 10 --rate 20000 --with history,alerts,mqtt`: a hub under steady load. Reports whether its
- * memory stays flat, its log bounded and its counters balanced; ends with 1 when one of these does not hold. `--with` names
- * parts of the hub that are off otherwise; `mqtt` needs mosquitto.
+ * memory stays flat, its log bounded and its counters balanced, and exits with 1 otherwise. `--with` names optional
+ * parts of the hub; `mqtt` needs mosquitto.
  */
 const MEMORY_CHANCE_MB = 25;
 /** The log is copied from 17 MB on, and at 67 MB at the latest. */

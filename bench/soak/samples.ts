@@ -1,4 +1,4 @@
-/** State of a hub at a moment. Memory and files in MB (10^6 bytes). */
+/** State of a hub at an instant. Memory and files are in MB (10^6 bytes). */
 export interface Sample {
   readonly atSeconds: number;
   readonly residentMb: number;
@@ -10,7 +10,7 @@ export interface Sample {
   readonly isFailing: boolean;
 }
 
-/** Development of a number of the samples during a run. */
+/** Development of one number of the samples during a run. */
 export interface Course {
   readonly first: number;
   readonly last: number;
@@ -18,8 +18,8 @@ export interface Course {
 }
 
 /**
- * Means of the second and of the last quarter, and the most of all. The first quarter is left out: caches fill, and the
- * engine takes its time until it knows how much memory it wants.
+ * Means of the second and of the last quarter, and the overall maximum. The first quarter is ignored: caches fill, and
+ * the engine adapts its heap size.
  */
 export function courseOf(samples: readonly Sample[], value: (sample: Sample) => number): Course {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
@@ -30,7 +30,7 @@ export function courseOf(samples: readonly Sample[], value: (sample: Sample) => 
   };
 }
 
-/** Whether something has not grown: by less than a tenth, or by less than so much that it may be chance. */
+/** Whether a value has not grown: by less than a tenth, or by less than an amount that may be noise. */
 export function isFlat({ first, last }: Course, chanceMb: number): boolean {
   return last - first < Math.max(first / 10, chanceMb);
 }

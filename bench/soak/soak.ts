@@ -15,12 +15,12 @@ const FENCES = 200;
 const TRACKABLES = 500;
 const PER_MESSAGE = 20;
 const SAMPLE_MS = 2000;
-/** Trackables and fences that come and go while the load runs, each so often. */
+/** Trackables and fences that are created and deleted under load, at these intervals. */
 const CHURN_MS = 200;
 const BACKUPS = 5;
 const MAXIMUM_SECONDS = 10;
 
-/** Parts of the hub that are off unless named. */
+/** Optional parts of the hub that are off by default. */
 export const SOAK_PARTS = ['history', 'alerts', 'mqtt'] as const;
 export type SoakPart = (typeof SOAK_PARTS)[number];
 
@@ -37,7 +37,7 @@ const ALERT_RULES = [
 export interface SoakOptions {
   readonly parts: ReadonlySet<SoakPart>;
   readonly minutes: number;
-  /** Locations a second; undefined: half of the maximum throughput. */
+  /** Locations per second; half of the maximum throughput by default. */
   readonly rate: number | undefined;
   progress(text: string): void;
 }
@@ -46,15 +46,15 @@ export interface Soaked {
   readonly rate: number;
   readonly samples: readonly Sample[];
   readonly balance: Balance;
-  /** The hub's own counters, once everything was done. */
+  /** The hub's own counters after completion. */
   readonly counters: ReadonlyMap<string, number>;
-  /** Backups that were made, and checked, under load. */
+  /** Backups that were made, and verified, under load. */
   readonly backups: number;
   /** Entities that were created and deleted. */
   readonly churned: number;
 }
 
-/** Keeps a hub under load for a while, with changes of entities and backups, and looks at it from time to time. */
+/** Keeps a hub under load with changes of entities and backups, and samples its state at intervals. */
 export async function soak({ parts, minutes, rate, progress }: SoakOptions): Promise<Soaked> {
   const broker = parts.has('mqtt') ? await Mosquitto.start() : undefined;
   const bed = await openBed(parts, broker);
@@ -165,7 +165,7 @@ function megabytesOf(path: string): number {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) / 1e6;
 }
 
-/** Creates and deletes a trackable and a fence, until it is cancelled. */
+/** Creates and deletes a trackable and a fence, until it is canceled. */
 async function churn({ rest }: Bed, signal: AbortSignal): Promise<number> {
   let churned = 0;
   while (!signal.aborted) {

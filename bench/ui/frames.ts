@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { CDPSession, Page } from 'playwright-core';
 
-/** Seconds that the main threads of all pages of a browser have had a processor for. */
+/** Seconds of CPU time of the main threads of all pages of a browser. */
 async function mainSeconds(session: CDPSession): Promise<number> {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   let ticks = 0;
@@ -13,7 +13,10 @@ async function mainSeconds(session: CDPSession): Promise<number> {
   return ticks / 100;
 }
 
-/** Prints frames per second of a page, and how much of the time its main thread was busy, by the browser's own count. */
+/**
+ * Prints frames per second of a page, and the fraction of the time in which its main thread was busy, as reported by
+ * the browser.
+ */
 export async function reportFrames(
   page: Page,
   session: CDPSession,
@@ -27,7 +30,7 @@ export async function reportFrames(
     readonly seconds: number;
     /** Activity during the measurement, until a time of `performance`. */
     readonly during?: ((page: Page, untilMs: number) => Promise<void>) | undefined;
-    /** Further lines, made at the end. */
+    /** Additional lines, created at the end. */
     readonly more: (spentSeconds: number) => readonly string[];
   },
 ): Promise<void> {
@@ -36,7 +39,7 @@ export async function reportFrames(
   const secondsBefore = ofAll === undefined ? 0 : await mainSeconds(ofAll);
   const before = await taken(session);
   const startMs = performance.now();
-  // A text, since it runs where there is a window.
+  // A string, because it runs in the page.
   const counted = page.evaluate<readonly number[]>(`new Promise((resolve) => {
     const times = [];
     const frame = (at) => {

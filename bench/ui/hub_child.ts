@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-// The builder is plain JavaScript: its type is stated here.
+// The builder is plain JavaScript, so its type is declared here.
 const builder = (await import(new URL('../../src/build_ui.mjs', import.meta.url).href)) as { ensureBuilt(): void };
 
-/** Builds the web UI if need be. */
+/** Builds the web UI if necessary. */
 export const ensureBuilt = builder.ensureBuilt;
 
-/** A hub in a process of its own, on a free port. */
+/** A hub in a separate process, on a free port. */
 export class HubChild {
   readonly #child: ChildProcess;
   /** `http://127.0.0.1:port/hub/v2` */

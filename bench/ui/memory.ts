@@ -4,7 +4,7 @@ import type { CDPSession, Page } from 'playwright-core';
 interface Held {
   /** JavaScript objects of the page. */
   readonly heapMb: number;
-  /** JavaScript objects of its threads. */
+  /** JavaScript objects of its workers. */
   readonly threadsMb: number;
   readonly nodes: number;
   readonly listeners: number;
@@ -24,7 +24,7 @@ export const COLLECTING = '--js-flags=--expose-gc';
 /** Maximum average growth from the middle third to the last. The first third fills caches. */
 const GROWTH_MAX = 1.05;
 
-/** Prints the memory of a page each minute, and at the end whether it is flat; returns whether all of it is. */
+/** Prints the memory of a page each minute, and at the end whether it is flat. Returns whether all values are. */
 export async function watchMemory(
   page: Page,
   {
@@ -32,7 +32,7 @@ export async function watchMemory(
     more,
   }: {
     readonly minutes: number;
-    /** Further columns of a line. */
+    /** Additional columns of a line. */
     readonly more: () => Promise<string>;
   },
 ): Promise<boolean> {
@@ -74,7 +74,7 @@ async function heldNow(session: CDPSession, threads: Threads): Promise<Held> {
   };
 }
 
-/** The threads of a page, each of which answers for itself. */
+/** The workers of a page, each of which reports separately. */
 class Threads {
   readonly #session: CDPSession;
   readonly #ids = new Set<string>();

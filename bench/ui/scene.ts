@@ -2,21 +2,21 @@
 
 /** Side of the square with the objects, in meters. */
 const SIDE_METRES = 400;
-/** Fences in a row, and as many rows of them: objects walk in and out at their edges. */
+/** Number of rows of fences, and of fences in a row. Objects cross their edges. */
 const FENCES_IN_ROW = 4;
 const FENCE_METRES = 60;
-/** Trackables with a single location: they are silent soon. */
+/** Trackables with a single location, which soon count as silent. */
 const SILENT = 20;
 const SILENT_MS = 5_000;
 const BATCH = 500;
 
 export interface Scene {
   readonly objects: number;
-  /** Updates a second of each. */
+  /** Updates per second of each object. */
   readonly rate: number;
 }
 
-/** Creates trackables, fences, and rules about fences that are entered, silence and crowds. */
+/** Creates trackables, fences, and rules for entries, silence and crowds. */
 export async function createScene(base: string, { objects }: Scene): Promise<void> {
   for (let i = 0; i < objects + SILENT; i += 50) {
     const some = Array.from({ length: Math.min(50, objects + SILENT - i) }, (_, k) => i + k);
@@ -39,7 +39,7 @@ export interface Sender {
   readonly stop: () => void;
 }
 
-/** Every object on a circle of its own, all of them moved so often a second, in batches that are spread over the time. */
+/** Moves every object on its own circle at this rate, in batches that are spread evenly over time. */
 export function startSending(base: string, { objects, rate }: Scene): Sender {
   let sent = 0;
   let next = 0;
@@ -69,7 +69,7 @@ export function startSending(base: string, { objects, rate }: Scene): Sender {
   };
 }
 
-/** The number of open alerts. */
+/** Number of open alerts. */
 export async function countAlerts(base: string): Promise<number> {
   const alerts = (await (await fetch(`${base}/alerts?state=raised`)).json()) as readonly unknown[];
   return alerts.length;
@@ -92,7 +92,7 @@ function fenceOf(index: number): object {
   return { name: `Area ${index + 1}`, region: { type: 'Polygon', coordinates: [ring] } };
 }
 
-/** Location of an object at a time, on a square with this side in meters. Each object walks on its own circle. */
+/** Location of an object at a time, in a square with this side in meters. Each object walks on its own circle. */
 export function locationOf(index: number, nowMs: number, objects: number, side = SIDE_METRES): object {
   const columns = Math.ceil(Math.sqrt(objects));
   const angle = nowMs / 4_000 + index;
