@@ -12,12 +12,12 @@ import { freshFolder, hashOf, hasStamp, replaceFolder } from './built_folder.mjs
 const SELF = fileURLToPath(import.meta.url);
 const ROOT = dirname(dirname(SELF));
 
-/** The output folder. */
+/** Returns the output folder. */
 export function builtFolder(root = ROOT) {
   return join(root, '.hub-ui');
 }
 
-/** A hash of all inputs of the page: its sources, the files it shares with the hub, and its packages. */
+/** Returns a hash of all inputs of the UI: its sources, the files that it shares with the hub, and its packages. */
 export function sourcesHash(root = ROOT) {
   return hashOf(root, ['src/hub-ui', 'src/model', 'src/core/geo', 'src/core/rules']);
 }
@@ -26,7 +26,7 @@ export function isBuilt(root = ROOT) {
   return hasStamp(builtFolder(root), sourcesHash(root));
 }
 
-/** Builds the page if needed. Throws an Error with the output of a failed build. */
+/** Builds the UI if needed. Throws an Error with the output of a failed build. */
 export function ensureBuilt(root = ROOT) {
   if (isBuilt(root)) return;
   console.error('Building the web UI …');

@@ -1,6 +1,6 @@
 /**
- * A folder that is built from sources. Its stamp is a hash of all of them, so a build that is missing or outdated is noticed.
- * Plain JavaScript, like the launcher.
+ * Folders that are built from sources. The stamp of a folder is a hash of its sources, to detect a missing or outdated
+ * build. Plain JavaScript, like the launcher.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join, relative, sep } from 'node:path';
 
 const STAMP = 'stamp.txt';
 
-/** A hash of the names and contents of all files of folders below the root, and of its installed packages. */
+/** Returns a hash of the names and contents of all files in folders below the root, and of the installed packages. */
 export function hashOf(root, folders, isInput = () => true) {
   const hash = createHash('sha256');
   const files = folders.flatMap((folder) =>
@@ -27,12 +27,12 @@ export function hasStamp(folder, stamp) {
   return existsSync(file) && readFileSync(file, 'utf8') === stamp;
 }
 
-/** A folder of this process to build in. */
+/** Returns a folder in which this process builds. */
 export function freshFolder(folder) {
   return `${folder}-${process.pid}`;
 }
 
-/** Replaces the folder by the one of this process, which is complete. */
+/** Replaces the folder with the complete one of this process. */
 export function replaceFolder(folder, stamp) {
   const fresh = freshFolder(folder);
   writeFileSync(join(fresh, STAMP), stamp);
@@ -41,7 +41,7 @@ export function replaceFolder(folder, stamp) {
   try {
     renameSync(fresh, folder);
   } catch (error) {
-    // Another process has built it concurrently.
+    // Another process may have built the folder concurrently.
     if (!hasStamp(folder, stamp)) throw error;
     rmSync(fresh, { recursive: true, force: true });
   }

@@ -70,7 +70,7 @@ export class HubError extends Error implements ErrorReason {
   }
 }
 
-/** The error of that reason. */
+/** Returns the error of a reason. */
 export function hubError<R extends Reason>(
   reason: R,
   ...[params, options]: [...ParamsGiven<R>, options?: HubErrorOptions]
@@ -79,13 +79,13 @@ export function hubError<R extends Reason>(
   return new HubError(new Problem({ reason, params: (params ?? {}) as ErrorReason['params'] }, detail), more);
 }
 
-/** An error as another hub of the cluster, maybe of a later version, has sent it. */
+/** An error sent by another hub of the cluster, which may have a later version. */
 export interface SentError extends ErrorReason {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** The error for another hub, which passes it on with its reason. */
+/** Returns an error in the form for another hub, which passes it on with its reason. */
 export function sentError({ code, message, reason, params }: HubError): SentError {
   return { code, message, reason, params };
 }
@@ -103,14 +103,16 @@ export function receivedError({ code, ...sent }: SentError): HubError {
   return new HubError(sent, { message: sent.message, code: Object.hasOwn(CODES, code) ? code : 'HUB_INTERNAL' });
 }
 
-/** The error of several problems: the reason is that of the first one, and the message lists at most `shown` of them. */
+/**
+ * The error of several problems: the reason is that of the first one, and the message lists at most `shown` of them.
+ */
 export function errorOfAll(problems: readonly Problem[], shown: number): HubError {
   const [first = new Problem({ reason: 'schema_mismatch', params: {} })] = problems;
   const more = problems.length > shown ? [`and ${problems.length - shown} more`] : [];
   return new HubError(first, { message: [...problems.slice(0, shown), ...more].join('; ') });
 }
 
-/** Returns the v1 error type of a status: clients compare these words, so v1's spelling is preserved. */
+/** Returns the v1 error type of a status. Clients compare these words, so v1's spelling is preserved. */
 export function plainType(status: number): string {
   if (status === 401 || status === 403) return 'unathorized';
   if (status === 404) return 'not found';

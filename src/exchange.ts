@@ -9,14 +9,14 @@ import type { Borrowed } from './model/borrowed.ts';
 export interface HttpHead {
   /** Upper case. */
   readonly method: string;
-  /** As received, without the query and the base path: still percent-encoded. */
+  /** Path as received, still percent-encoded, without query and base path. */
   readonly path: string;
   /**
    * Path before `path` in the client's URLs, such as /rtls, if a proxy has removed it or the hub has a base path. Empty
-   * or absent: none.
+   * or absent if there is none.
    */
   readonly prefix?: string;
-  /** As received, without the question mark. */
+  /** Query as received, without the question mark. */
   readonly query: string;
   /** Returns the value of a header, by its lower-case name. */
   header(name: string): string | undefined;
@@ -24,18 +24,18 @@ export interface HttpHead {
 
 export interface HttpRequest extends HttpHead {
   /**
-   * Empty without a body. Borrowed until the next await, after which it must be read from here again; a body of more
-   * than 64 KiB until the request is answered.
+   * Empty without a body. A body of up to 64 KiB is borrowed until the next await, after which it must be read from
+   * here again; a longer one until the request is answered.
    */
   readonly body: Borrowed;
-  /** Drops the body. Call it if the answer takes time and the body is not needed any more. */
+  /** Drops the body. Call it if the response takes time and the body is not needed any more. */
   dropBody?(): void;
   /**
-   * Returns a signal that is aborted if the client disconnects before the answer: a long operation can then stop.
+   * Returns a signal that is aborted if the client disconnects before the response, so that a long operation can stop.
    * Absent if unsupported.
    */
   gone?(): AbortSignal;
-  /** Returns the address of the client for limits: see PeerHead. Call it before the request is answered. */
+  /** Returns the address of the client for limits (see PeerHead). Call it before the request is answered. */
   address?(): string;
 }
 
@@ -58,7 +58,7 @@ export type ReplyBody = string | Uint8Array | LongBody | FetchedBody;
  */
 export interface LongBody {
   readonly parts: Iterable<string>;
-  /** Bytes that it retains until it has been read, besides data that is retained anyway. */
+  /** Memory that only the body retains until it has been read, in bytes. */
   readonly ownBytes?: number;
 }
 
@@ -73,7 +73,7 @@ export interface FetchedBody {
 
 export type HandleHttp = (request: HttpRequest) => HttpReply | Promise<HttpReply>;
 
-/** Decides whether a large body is read: undefined, or the reply to send instead. */
+/** Decides whether a large body is read. Returns undefined, or the response to send instead. */
 export type AdmitBody = (head: HttpHead) => HttpReply | undefined | Promise<HttpReply | undefined>;
 
 /** An upgrade request. */
@@ -94,10 +94,10 @@ export type AuthenticatePeer = (head: PeerHead) => boolean | Promise<boolean>;
 
 /** Remote end of a WebSocket connection. */
 export interface Peer extends PeerHead {
-  /** Whether its upgrade request was authenticated; true without authentication. */
+  /** Whether the upgrade request was authenticated; true without authentication. */
   readonly isKnown: boolean;
   /**
-   * Sends one text frame. Bytes are UTF-8 and read before this returns. Frames keep their order; data that the network
+   * Sends a text frame. Bytes are UTF-8 and are read before this returns. Frames stay in order; data that the network
    * does not accept yet is buffered.
    */
   send(text: string | Borrowed): void;
@@ -114,7 +114,7 @@ export interface PeerEvents {
    */
   bytes?(message: Borrowed): boolean;
   message(text: string): void;
-  /** The network has accepted the buffered data. */
+  /** Called when the network has accepted the buffered data. */
   drained(): void;
   closed(): void;
 }
@@ -123,7 +123,7 @@ export type HandlePeer = (peer: Peer) => PeerEvents;
 
 /** Data that waits for a client to read it. */
 export interface UnsentData {
-  /** Bytes that wait now. */
+  /** Number of bytes currently waiting. */
   readonly bytes: number;
   /** Closes the connection and discards the data. */
   drop(): void;

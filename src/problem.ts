@@ -22,7 +22,7 @@ export class Problem implements ErrorReason {
     this.#detail = detail;
   }
 
-  /** The same problem in another field. */
+  /** Returns the same problem for another field. */
   at(path: string): Problem {
     return new Problem({ reason: this.reason, params: { ...this.params, path } }, this.#detail);
   }
@@ -56,10 +56,10 @@ export const OUTCOMES = {
   unknown: '; it may still be done, completely or in part',
 };
 
-/** How a language shows parameters. */
+/** Formatting of parameters in a language. */
 export interface ParamLanguage {
   readonly values: Readonly<Record<EnumParam, Readonly<Record<string, string>>>>;
-  /** A number with thousands separators; other values as they are. */
+  /** Returns a number with thousands separators; other values unchanged. */
   count(value: Param): string;
 }
 
@@ -69,7 +69,7 @@ const ENGLISH: ParamLanguage = {
     typeof value === 'number' && Number.isSafeInteger(value) ? grouped(value) : shorten(String(value)),
 };
 
-/** Parameters that count, and are shown with thousands separators. */
+/** Parameters that are counts, displayed with thousands separators. */
 const COUNTS: ReadonlySet<string> = new Set(['bytes', 'count', 'found', 'limit', 'rows']);
 /** Longest value in a message. */
 const SHOWN_MAX = 80;

@@ -1,7 +1,7 @@
 /**
  * Reasons of errors: one table for their codes, English messages and parameters. A reason and its parameters are what
- * clients compare, so a reason is never renamed or removed. `{name}` is a parameter; `{detail}` is text of a library or of
- * the operating system, which only the message has. `npm run generate` writes docs/errors.md from here.
+ * clients compare, so a reason is never renamed or removed. `{name}` is a parameter; `{detail}` is text of a library or
+ * of the operating system, which only the message has. `npm run generate` writes docs/errors.md from here.
  */
 const REASONS_OF_CODE = {
   HUB_BAD_REQUEST: {
@@ -360,7 +360,7 @@ const REASONS_OF_CODE = {
 
 type ReasonsOfCode = typeof REASONS_OF_CODE;
 
-/** Code of an error, which decides its HTTP status and type (errors.ts). */
+/** Code of an error, which determines its HTTP status and type (errors.ts). */
 export type ErrorCode = keyof ReasonsOfCode;
 
 type TemplateOf<R> = { [C in ErrorCode]: R extends keyof ReasonsOfCode[C] ? ReasonsOfCode[C][R] : never }[ErrorCode];
@@ -376,7 +376,7 @@ const CODES = new Map(
   ),
 );
 
-/** Code of a reason. A later version may have sent one that is not in the table. */
+/** Returns the code of a reason. A later version may have sent a reason that is not in the table. */
 export function codeOf(reason: string): ErrorCode {
   return CODES.get(reason) ?? 'HUB_INTERNAL';
 }
@@ -395,7 +395,7 @@ const KINDS = {
   zone: 'zone',
 } as const;
 
-/** Values of the parameters that are enums, in words. */
+/** Display texts of the values of enum parameters. */
 export const PARAM_VALUES = {
   axis: { latitude: 'latitude', longitude: 'longitude' },
   defect: {
@@ -468,7 +468,7 @@ type Params<R extends Reason> = {
 } & {
   /** The invalid field, such as `region.coordinates[0]`. */
   readonly path?: string;
-  /** Its value as JSON, shortened, `nothing` if it is absent; or how many of the counted things there are. */
+  /** The value of the field as shortened JSON, `nothing` if it is absent; or the number found, for a limit. */
   readonly found?: string | number;
   /** `partial`: a part of the request was executed; `unknown`: it may have been. */
   readonly outcome?: 'partial' | 'unknown';

@@ -1,7 +1,7 @@
 import initGeos from 'geos-wasm';
 
 /**
- * The part of GEOS that the hub uses. One instance serves the whole thread. Its memory is managed manually: every
+ * Functions of GEOS that the hub uses. One instance serves the whole thread. Its memory is managed manually: every
  * prepared polygon must be destroyed.
  */
 export interface Geos {
@@ -12,15 +12,15 @@ export interface Geos {
   /** Whether the polygon of one closed ring, shifted by `dx`, shares a point with the polygon. */
   intersects(polygon: PreparedPolygon, ring: Float64Array, dx: number): boolean;
   destroy(polygon: PreparedPolygon): void;
-  /** Returns why GEOS calls the polygon invalid, and where; undefined for a valid polygon. */
+  /** Returns why and where a polygon is invalid according to GEOS; undefined for a valid polygon. */
   whyInvalid(rings: readonly Float64Array[]): Invalidity | undefined;
-  /** Number of polygons prepared and not yet destroyed. */
+  /** Returns the number of prepared polygons that are not destroyed. */
   preparedCount(): number;
-  /** Size of the memory of GEOS in bytes. */
+  /** Returns the size of the memory of GEOS in bytes. */
   memoryBytes(): number;
 }
 
-/** Addresses in the memory of GEOS. */
+/** A prepared polygon, as addresses in the memory of GEOS. */
 export interface PreparedPolygon {
   readonly geometry: number;
   readonly prepared: number;
@@ -80,7 +80,7 @@ class OpenGeos implements Geos {
   readonly #module: Raw['Module'];
   readonly #context: number;
   readonly #failure: () => string;
-  /** Two machine words followed by a double: results that GEOS writes to an address. */
+  /** Address at which GEOS writes results: two machine words followed by a double. */
   readonly #results: number;
   #prepared = 0;
 

@@ -33,8 +33,8 @@ export interface ScannerBounds {
 
 /**
  * Scanner of JSON locations in WebAssembly: validates the bytes against the Location schema and writes the records of
- * src/core/location/record.ts, in one pass. Everything unusual is left to the parser: escapes and exponents, other
- * projections, duplicate names, and everything invalid, which the parser explains.
+ * src/core/location/record.ts, in one pass. Unusual input is left to the parser: escapes and exponents, other
+ * projections, duplicate names, and any invalid input, for which the parser explains the problem.
  */
 export class LocationScanner {
   /** Memory of the records. */
@@ -115,7 +115,7 @@ export class LocationScanner {
     return this.#exports.nameCount();
   }
 
-  /** Whether a name found no room, so that the numbers should be reset. */
+  /** Whether the table of names is full, so that the numbers should be reset. */
   get areNamesFull(): boolean {
     return this.#exports.areNamesFull() !== 0;
   }
@@ -131,7 +131,7 @@ export class LocationScanner {
     this.#exports.forgetNames();
   }
 
-  /** Writes an id to PATH; returns false for an id that is not ASCII, is too long, or needs escapes in JSON. */
+  /** Writes an id to PATH. Returns false if the id is not ASCII, is too long, or needs escapes in JSON. */
   #setPath(id: string): boolean {
     if (id.length > PATH_MAX || Buffer.byteLength(id) !== id.length || JSON.stringify(id).length !== id.length + 2) {
       return false;

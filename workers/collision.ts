@@ -5,7 +5,7 @@ import { Collisions } from './collision_reply.ts';
 import { newEventId } from './event_ids.ts';
 import { warmStage } from './warm_stage.ts';
 
-/** Collision stage: merges the motions of all shards into one order and finds the touching pairs. */
+/** Thread of the collision stage: merges the motions of all shards into one order and finds the touching pairs. */
 const { shared } = workerData as { readonly shared: SharedMemory };
 const collisions = new Collisions(newEventId);
 warmStage();

@@ -22,16 +22,18 @@ import {
 } from '../src/wire/messages.ts';
 import { namedEventId } from './event_ids.ts';
 
-/** Another hub in the collision stage. */
+/** State of another hub in the collision stage. */
 interface Other {
-  /** Merges the motions of its shards, which run at their own pace. */
+  /** Merges the motions of the hub's shards, which run at their own pace. */
   readonly merge: WatermarkMerge;
   watermark: number;
-  /** Motions of items before this one were run by a former worker. The hub may send them again. */
+  /**
+   * Number of the first item whose motions the previous worker has not finished. The hub may send earlier ones again.
+   */
   fromSeq: number;
 }
 
-/** The collision stage in its worker: merges the motions of all shards of all hubs into one order first. */
+/** The collision stage with its input: first merges the motions of all shards of all hubs into one order. */
 export class Collisions {
   readonly #zones = new ZoneTable();
   readonly #merge = new WatermarkMerge();
@@ -119,7 +121,7 @@ export class Collisions {
     const finished = done.flatMap(unpackMotions);
     for (const packed of motions) {
       const own = unpackMotions(packed);
-      // A part of one shard's motions may be finished.
+      // Some of a shard's motions may be finished already.
       finished.push(...own.filter(({ seq }) => seq < fromSeq));
       this.#merge.add(own.filter(({ seq }) => seq >= fromSeq));
     }
@@ -133,7 +135,7 @@ export class Collisions {
       this.#add(known, other.motions);
       ahead.push(...known.merge.motions);
     }
-    // For a trackable that has migrated between hubs the last motion counts.
+    // For a trackable that has migrated between hubs, the last motion counts.
     if (news.length > 0) finished.sort((a, b) => a.receivedMs - b.receivedMs);
     this.#stage.restore({ ...known, nowMs, done: finished, ahead });
   }
@@ -145,7 +147,10 @@ function unpacked(packs: readonly Uint8Array[], timed: (motion: Motion) => Motio
   return packs.flatMap((packed) => unpackMotions(packed).map(timed));
 }
 
-/** Returns a conversion of another hub's motions to times of this hub. No motion was received later than now. */
+/**
+ * Returns a function that converts another hub's motions to times of this hub. Times of receipt are limited to the
+ * current time.
+ */
 function timesOf(
   { setBacks, behindMs }: Omit<RemoteHubMotions, 'motions'>,
   nowMs: number,

@@ -6,8 +6,8 @@ import type { HubClient, HubReply } from '../src/cli/hub_client.ts';
 import type { DemoTask, FromDemoThread, ToDemoThread } from '../src/model/demo.ts';
 
 /**
- * Thread of the demo inside the hub: a client of the public API, which uses its port. It deletes the entities that it has created
- * when it is stopped.
+ * Thread of the demo: a client of the public API, which sends requests through the thread's message port. Deletes the
+ * entities that it has created when it is stopped.
  */
 const { task } = workerData as DemoTask;
 const SEED = 1;

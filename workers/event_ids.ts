@@ -3,11 +3,11 @@
 import { createHash, randomFillSync } from 'node:crypto';
 
 const RANDOM_BYTES = 16;
-/** Number of ids for which random bytes are drawn at once. */
+/** Number of ids for which random bytes are generated at once. */
 const IDS = 128;
-/** Offset in the string of the two digits of each random byte, between the dashes. */
+/** Offset of each byte's two digits in the string, which also contains dashes. */
 const PLACES = Uint8Array.of(0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34);
-/** 00 to ff as bytes: the first digit in the lower one. */
+/** 00 to ff as two characters, the first digit in the low byte. */
 const TWO_DIGITS = Uint16Array.from({ length: 256 }, (_, byte) => {
   return Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16LE();
 });
@@ -18,8 +18,8 @@ const text = Buffer.alloc(36, '-');
 const view = new DataView(text.buffer, text.byteOffset);
 
 /**
- * Returns a random UUID, like Node's randomUUID, but as a flat string. Node's is a rope of some twenty strings;
- * flattening it when the event is written takes longer than everything done here, and creates more garbage.
+ * Returns a random UUID, like Node's randomUUID, but as a flat string. Node's string is a rope of some twenty strings.
+ * Flattening it when the event is written takes longer than this whole function and creates more garbage.
  */
 export function newEventId(): string {
   if (used === random.length) {
@@ -34,7 +34,7 @@ export function newEventId(): string {
   return text.toString('latin1');
 }
 
-/** Returns the UUID of a name, of version 8: equal names give equal ids. */
+/** Returns a UUID of version 8 that is derived from a name: equal names yield equal ids. */
 export function namedEventId(name: string): string {
   const digits = createHash('sha256').update(name).digest('hex');
   const variant = ((Number.parseInt(digits.charAt(16), 16) & 0x3) | 0x8).toString(16);

@@ -9,7 +9,7 @@ import { every, openClock } from '../src/time/clock.ts';
 const settings = workerData as PostgresSettings;
 const { now } = openClock();
 const duck = await Duck.open({ memoryMb: 256, spillFolder: undefined });
-/** Files of one turn; between turns others may be merged and removed. */
+/** Number of files that are leased at once. Between leases, files may be merged and removed. */
 const FILES_AT_ONCE = 50;
 let copy: PostgresCopy | undefined;
 let failure: Error | undefined;

@@ -5,12 +5,12 @@ import type { FromQueryProcess, ToQueryProcess } from '../src/history/queries/qu
 import { Unanswerable } from '../src/history/queries/query.ts';
 
 /**
- * Process that answers history queries, one after the other. Its argument is the memory of its database, in MB. On a busy
- * machine it leaves the CPU to the threads that process locations.
+ * Process that answers history queries, one at a time. Its argument is the memory of its database in MB. It runs with
+ * low priority, so that on a busy machine the threads that process locations get the CPU.
  */
 process.title = 'hub-history-query';
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-// The hub has ended, however it did.
+// Exits when the hub has exited for any reason.
 process.on('disconnect', () => process.exit());
 
 let underWay: number | undefined;

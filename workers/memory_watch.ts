@@ -3,40 +3,40 @@ import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 
 const MIB = 2 ** 20;
 
-/** Memory that has grown by this much over the minimum, or by half, is probably garbage. */
+/** Growth over the minimum, in bytes, that is probably garbage; growth by half is as well. */
 const GROWN_BYTES = 48 * MIB;
 /**
- * Number of consecutive checks with that growth: short peaks are left to the engine, which works mostly in parallel.
+ * Number of consecutive checks with such growth. Short peaks are left to the engine, which works mostly in parallel.
  */
 const LOOKS = 3;
-/** Checks after which a collection that left much is repeated; doubled each time. */
+/** Number of checks after which a collection is repeated if it left much memory in use; doubled each time. */
 const AGAIN_LOOKS = 4;
-/** Decay of the remembered load per check: a flood is over when the thread does half of that. */
+/** Decay of the peak load per check. A flood is over when the load is below half of the peak. */
 const REMEMBERED = 0.95;
-/** Maximum load of an idle thread: a pause is not noticeable then. */
+/** Maximum load of an idle thread, in which a pause is not noticeable. */
 const RESTING = 0.1;
-/** Maximum load of a calm thread, in which a pause is noticeable: it must gain at least WORTH_BYTES. */
+/** Maximum load of a calm thread, in which a pause is noticeable and must free at least WORTH_BYTES. */
 const CALM = 0.5;
 const WORTH_BYTES = 384 * MIB;
 
 export interface MemoryWatchOptions {
-  /** Collects this thread's garbage at once. */
+  /** Collects the garbage of this thread immediately. */
   readonly collect: () => void;
   /** Returns the bytes in use, including old garbage. */
   readonly inUse?: () => number;
-  /** Returns the bytes of the engine's young generation. A collection returns what a flood needed. */
+  /** Returns the size of the engine's young generation in bytes, which a collection shrinks after a flood. */
   readonly young?: () => number;
   /** Returns the load of this thread since the last call. */
   readonly busy?: () => number;
 }
 
 /**
- * Returns memory after a flood of work. The engine collects old garbage only when it needs the room: a thread that held
- * hundreds of megabytes for clients that have left would keep them until the next flood. So garbage is collected when
- * much more memory is in use than the minimum, once the thread is idle, or calm if that gains enough: a full collection
- * takes 30 to 60 ms. The same applies when the young generation has grown much and its work is over, since the engine
- * does not shrink it. Memory that a collection leaves may be needed, or held by a flood that is not over: if it is
- * much, the collection is repeated, at growing intervals.
+ * Frees memory after a flood of work. The engine collects old garbage only when it needs memory, so a thread that used
+ * hundreds of megabytes for clients that have disconnected would retain them until the next flood. When much more
+ * memory is in use than the minimum, garbage is collected as soon as the thread is idle, or calm if enough can be
+ * freed: a full collection takes 30 to 60 ms. The same applies when the young generation has grown much and the flood
+ * is over, since the engine does not shrink it. If a collection leaves much memory in use, which may be needed or
+ * belong to a flood that is not over, it is repeated at growing intervals.
  */
 export class MemoryWatch {
   readonly #collect: () => void;
@@ -48,7 +48,7 @@ export class MemoryWatch {
   #looksGrown = 0;
   #lowest: number;
   #busiest = 0;
-  /** Checks until the collection is repeated; undefined if that is pointless. */
+  /** Number of checks until the collection is repeated; undefined if it is not repeated. */
   #againIn: number | undefined;
   #againLooks = AGAIN_LOOKS;
 
@@ -62,7 +62,7 @@ export class MemoryWatch {
     this.#leastYoung = young();
   }
 
-  /** Checks the memory. Call it every few seconds; it takes some 20 µs if there is nothing to do. */
+  /** Checks the memory. Call it every few seconds. A check takes about 20 µs if there is nothing to do. */
   look(): void {
     const inUse = this.#inUse();
     const busy = this.#busy();
@@ -111,7 +111,7 @@ function busySince(): () => number {
   };
 }
 
-/** Load of a thread that waits outside its event loop. */
+/** Measures the load of a thread that waits outside its event loop. */
 export class BusyMeter {
   readonly #elapsed: () => number;
   #sinceMs: number;
@@ -132,7 +132,7 @@ export class BusyMeter {
     this.#workedMs += this.#elapsed() - this.#begunMs;
   }
 
-  /** Returns the load since the last call, without work that has begun and not finished. */
+  /** Returns the load since the last call, without unfinished work. */
   part(): number {
     const nowMs = this.#elapsed();
     const part = this.#workedMs / (nowMs - this.#sinceMs);

@@ -7,7 +7,7 @@ import { every, openClock, schedule } from '../src/time/clock.ts';
 
 const CHANCES = 2 ** 32;
 
-/** Thread of the MQTT client: its parsing, its buffers and its broker cost the main thread nothing. */
+/** Thread of the MQTT client, so that its parsing and buffers cost the main thread nothing. */
 const { settings, ...data } = workerData as MqttThreadData;
 const { elapsed } = openClock();
 const thread = new MqttThread(data, {

@@ -2,7 +2,7 @@ import { move } from 'piscina';
 import { openShapeChecks } from '../src/fence_index/shape_checks.ts';
 import { pack, type ShapeReply, unpackShape } from '../src/wire/messages.ts';
 
-/** Checks large geometries. */
+/** Thread that checks large geometries. */
 const checks = await openShapeChecks();
 
 export default function run(task: Uint8Array | 'ready'): unknown {

@@ -11,11 +11,11 @@ import { BusyMeter, MemoryWatch } from './memory_watch.ts';
 import { shardReply } from './shard_reply.ts';
 import { warmShard } from './warm_shard.ts';
 
-/** One shard of the hub: unpacks a batch, runs a step, and packs the outcome. */
+/** Thread of one shard: unpacks a batch, runs a step, and packs the outcome. */
 const { shared, isCold, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
 const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: newEventId });
 const collectGarbage = garbageCollector();
-/** The thread waits for tasks outside its event loop, which therefore does not measure its load. */
+/** Measures the load, which the event loop does not: the thread waits for tasks outside it. */
 const busy = new BusyMeter(openClock().elapsed);
 const memory = new MemoryWatch({ collect: collectGarbage, busy: () => busy.part(), young: () => 0 });
 /** Interval of memory checks while the shard is not idle. */

@@ -28,13 +28,13 @@ answer(() => {
 
 parentPort?.on('message', (request: StoreRequest) => {
   answer(() => serve(request));
-  // After the answer, which does not wait for it.
+  // Runs after the answer, which does not wait for it.
   if (request.ask === 'commit' && !isWorking) workOn();
-  // Garbage of everything read and packed.
+  // Collects the garbage of reading and packing.
   if (request.ask === 'load') collectGarbage();
 });
 
-/** Works in pieces, between requests. */
+/** Does background work in pieces, between requests. */
 function workOn(): void {
   isWorking = true;
   setImmediate(() => {

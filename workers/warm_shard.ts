@@ -8,7 +8,7 @@ import type { Topic, Variant } from '../src/model/topics.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { packForNow, packInto } from '../src/wire/messages.ts';
 
-/** Enough for the engine to compile hot code, in some 100 ms. */
+/** Number of rounds after which the engine has compiled hot code; takes about 100 ms. */
 const ROUNDS = 60;
 const PER_ROUND = 50;
 const ID = 'made up';
@@ -48,8 +48,8 @@ const WORLD: readonly Item[] = [
 
 /**
  * Warms up a worker: moves synthetic locations in and out of fences in a temporary shard. Otherwise the first batch of
- * a worker would take some fifty times as long as later ones, and the next ones ten times, since the engine compiles
- * code on first use and again when it is hot. `index` is one without fences.
+ * a worker would take about fifty times as long as later ones, and the next ones ten times, because the engine compiles
+ * code on first use and again when it is hot. `index` must be without fences.
  */
 export function warmShard(index: FenceIndex): void {
   const shard = openShard({ index, newBuffer: newRecordBuffer, newId: () => ID, ...SETTINGS });
@@ -61,7 +61,7 @@ export function warmShard(index: FenceIndex): void {
     packForNow(motions);
     packInto(area, { outcome, events, motions: undefined });
   }
-  // Memory of fences in GEOS is not garbage-collected.
+  // Deletes the fences, whose memory in GEOS is not garbage-collected.
   shard.step({
     nowMs: ROUNDS,
     items: FENCES.map((id) => ({ ...AT_START, kind: 'fence', id, entity: undefined })),

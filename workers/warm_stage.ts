@@ -9,7 +9,7 @@ const RING = Float64Array.from([9, 50, 9.0001, 50, 9.0001, 50.0001, 9, 50.0001, 
 
 /**
  * Warms up a worker: lets synthetic motions meet and separate in a temporary stage. Otherwise the first batch of a
- * worker would take some fifty times as long as later ones, since the engine compiles code on first use.
+ * worker would take about fifty times as long as later ones, because the engine compiles code on first use.
  */
 export function warmStage(): void {
   const stage = openCollisionStage({

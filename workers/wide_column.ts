@@ -7,7 +7,7 @@ import { WideColumnStore } from '../src/store/widecolumn/wide_column_store.ts';
 import { openClock } from '../src/time/clock.ts';
 import { batchOf, packPart, type StoreReply, type StoreRequest } from '../src/wire/store_messages.ts';
 
-/** Thread of the connection to a wide-column database: encoding and decoding its frames is work of its own. */
+/** Thread of the connection to a wide-column database, which encodes and decodes its frames. */
 const { monotonic: now } = openClock();
 const deps = { now, wait: (ms: number) => wait(ms), random: Math.random, newId: randomUUID };
 const opening = WideColumnStore.open(workerData as WideColumnSettings, deps);
@@ -17,7 +17,7 @@ void answer(async () => {
   return { say: 'ready' };
 });
 
-// The store serves in order, and each answer waits for it alone, so answers are in order, too.
+// The store serves requests in order, so answers are in order as well.
 parentPort?.on('message', (request: StoreRequest) => void answer(async () => serve(await opening, request)));
 
 async function serve(store: WideColumnStore, request: StoreRequest): Promise<StoreReply> {

@@ -24,21 +24,22 @@ export interface HubAuthorization {
   readonly api: Authorization;
   readonly socket: NonNullable<PubSubDeps['authorize']>;
   /**
-   * Authorizes a method call: by REST in addition to its route, by WebSocket including its topic. Throws like `socket`.
+   * Authorizes a method call: over REST in addition to its route, over WebSocket including its topic. Throws like
+   * `socket`.
    */
   readonly rpc: (asked: MethodRequest) => Access | Promise<Access>;
   readonly rpcSocket: (asked: MethodRequest) => Access | Promise<Access>;
-  /** Whether a token is valid, whatever it permits. Neither throws nor rejects. */
+  /** Whether a token is valid, regardless of its permissions. Neither throws nor rejects. */
   knows(token: string): boolean | Promise<boolean>;
   /**
-   * Permissions of the token of an Authorization header, as JSON: `permissions`, each an operation on a path of the API
-   * or a topic, and the ids in `owned` by their names in paths, which limit permissions that reach `OWN`. Rejects with
-   * HUB_NOT_AUTHENTICATED for an invalid token.
+   * Returns the permissions of the token of an Authorization header, as JSON. `permissions` are operations on paths of
+   * the API or topics. `owned` are the owned ids, by their names in paths, to which permissions with the reach `OWN`
+   * are limited. Rejects with HUB_NOT_AUTHENTICATED for an invalid token.
    */
   permitted(header: string | undefined): Promise<string>;
   /** Sign-in settings of the web UI. */
   readonly signIn: { readonly config_url: string; readonly client_id: string };
-  /** Number of signatures verified since the start: one per token. */
+  /** Returns the number of signatures verified since start: one per token. */
   verifications(): number;
   close(): void;
 }
@@ -47,13 +48,13 @@ export interface HubAuthorization {
 export interface OutgoingTls {
   /** PEM of a certificate that is trusted in addition to those of the system. */
   readonly trusted: string | undefined;
-  /** Whether their certificate must be valid. */
+  /** Whether the servers' certificates must be valid. */
   readonly verify: boolean;
 }
 
 interface AuthorizationDeps {
   readonly log: Log;
-  /** Creates the fetch for the identity server. */
+  /** Creates the fetch function for the identity server. */
   outgoing(tls: OutgoingTls): Fetch;
   /** Wall-clock time, by which tokens expire, and monotonic time. */
   readonly clock: { now(): number; elapsed(): number };
@@ -62,9 +63,9 @@ interface AuthorizationDeps {
 const FILE = 'permissions.yaml';
 
 /**
- * Reads the permissions and contacts the identity server; undefined if authorization is off. The hub also starts
- * without the identity server, and admits only guests until it replies. Throws a StartupError if a setting is missing
- * or the permissions are invalid.
+ * Reads the permissions and contacts the identity server. Returns undefined if authorization is off. If the identity
+ * server is unreachable, the hub starts nevertheless and admits only guests until it replies. Throws a StartupError if
+ * a setting is missing or the permissions are invalid.
  */
 export function openAuthorization(
   config: Config,
@@ -120,7 +121,7 @@ export function openAuthorization(
     },
     rpc: ({ use, path, method, token }) => authorizer.admit(rpc.ofMethod(path, use, method), token),
     rpcSocket({ use, path, method, token }) {
-      // Both are for the same token, so the second check finds it in the cache.
+      // Both checks use the same token, which the second one finds in the cache.
       const admitted = authorizer.admit(rpc.ofSocket(path, use), token);
       const target = rpc.ofMethod(path, use, method);
       if (admitted instanceof Promise) return admitted.then(() => authorizer.admit(target, token));
@@ -183,7 +184,7 @@ function permissionsIn(folder: string): readonly RoleRules[] {
   throw new StartupError(`${path}: is required with require_authorization, but is missing`);
 }
 
-/** The certificate of the identity server as PEM. A relative path is relative to the configuration. */
+/** Returns the certificate of the identity server as PEM. A relative path is relative to the configuration. */
 function certificateIn({ config_path, authserver_public_key_path: path }: Config): string | undefined {
   if (path === null) return undefined;
   const file = resolve(config_path, path);

@@ -11,11 +11,11 @@ import type { Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 
-/** Documents defined in the page, besides entities. */
+/** Documents defined in the UI, other than entities. */
 export interface DefinedParts {
   readonly alerts: Alerts;
   readonly views: Documents<MapView>;
-  /** Applies the stored value of a setting; null: it was deleted. */
+  /** Applies the stored value of a setting; null if it was deleted. */
   applyDefined(name: string, text: string | null): void;
 }
 

@@ -20,7 +20,7 @@ import type { Log } from './log.ts';
 
 const RETRY_MS = [100, 500, 2000];
 const INCARNATION_BYTES = 16;
-/** Settings shared by all hubs. Each hub has its own usage counters. */
+/** Settings shared by all hubs of a cluster. */
 const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
 /** Prefixes of other shared settings. */
 const SHARED_PREFIXES = [UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, MAP_VIEWS.prefix];
@@ -31,7 +31,7 @@ interface ClusterDeps {
   readonly clock: Clock;
 }
 
-/** Joins this hub to its cluster; undefined for a single hub, which loads no cluster code. */
+/** Joins the cluster. Returns undefined for a single hub, which loads no cluster code. */
 export async function connectCluster({ config, log, clock }: ClusterDeps): Promise<Cluster | undefined> {
   const settings = clusterSettings(config, hostname());
   if (settings === undefined) return undefined;
@@ -59,10 +59,10 @@ function isShared(name: string): boolean {
   return SHARED.includes(name) || SHARED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
-/** Suffix of a setting of one hub in the cluster's settings. */
+/** Suffix of per-hub settings in the cluster's settings. */
 const OWN = ' of hub ';
 
-/** Store of settings in a cluster. Entities and rows are stored elsewhere. */
+/** Returns a store for settings in a cluster. Entities and rows are stored elsewhere. */
 export function clusterStore(cluster: Cluster): Store {
   const own = (name: string): string => (isShared(name) ? name : `${name}${OWN}${cluster.hubName}`);
   return {
@@ -82,7 +82,7 @@ export function clusterStore(cluster: Cluster): Store {
   };
 }
 
-/** Per-hub settings by hub name, including those of hubs that have left. */
+/** Returns per-hub settings by hub name, including those of hubs that have left. */
 export function settingsByHub(cluster: Pick<Cluster, 'settings'>): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const byHub = new Map<string, Map<string, string>>();
   for (const [name, text] of cluster.settings) {
@@ -94,7 +94,9 @@ export function settingsByHub(cluster: Pick<Cluster, 'settings'>): ReadonlyMap<s
   return byHub;
 }
 
-/** The store as other parts see it in a cluster: rows go to the replicated state, and nothing waits for them. */
+/**
+ * Returns the store of a cluster member for other parts. Rows go to the replicated state, and nothing waits for them.
+ */
 export function clusterDatabase(
   cluster: Cluster,
   { store, clock, log }: Pick<ClusterDeps, 'clock' | 'log'> & { readonly store: Store },

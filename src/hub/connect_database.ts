@@ -11,28 +11,26 @@ import { type Clock, schedule } from '../time/clock.ts';
 import { type Log, reportStore } from './log.ts';
 
 const RETRY_MS = [100, 500, 2000];
-/** Number of rows waiting for the store at which shards emit only rows that events wait for. */
+/** Number of rows waiting for the store above which shards emit only rows for which events wait. */
 const BEHIND_ROWS = 500;
 
-/**
- * The store and its writer, as other parts see them. Rows have monotonic times here, and wall-clock times in the store.
- */
+/** The store and its writer, for other parts. Rows have monotonic times here and wall-clock times in the store. */
 export interface Database {
-  /** Writes entities, settings, and rows; rows only if they are persistent. */
+  /** Writes entities and settings, and rows if they are persistent. */
   readonly writer: StoreWriter;
   readonly state: DatabaseState;
   /**
-   * Resolves when the rows are stored; rejects with HUB_UNAVAILABLE if the store does not accept them now. Undefined if
-   * the caller need not wait. `mayWait`: to share a commit with others.
+   * Stores rows. Resolves when they are stored; rejects with HUB_UNAVAILABLE if the store does not accept them now.
+   * Undefined if the caller need not wait. With `mayWait`, the rows may wait to share a commit.
    */
   keep(rows: Iterable<StoredRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
-  /** The same for colliding pairs. */
+  /** Like `keep`, for colliding pairs. */
   keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
-  /** The latest row of each object, for a restarted shard worker. `hasAdopted`: see ShardWorkerOptions. */
+  /** Returns the latest row of each object, for a restarted shard worker. `hasAdopted`: see ShardWorkerOptions. */
   lastRows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
-  /** Whether the backlog is so long that only rows with waiting callers should be sent. */
+  /** Whether the backlog is so long that only rows for which callers wait should be sent. */
   isBehind(): boolean;
-  /** Whether rows would be rejected, without an attempt to write them. */
+  /** Whether rows would be rejected without an attempt to write them. */
   refusesRows(): boolean;
 }
 
@@ -51,7 +49,7 @@ export function connectDatabase({ store, config, log, clock }: DatabaseDeps): Da
   };
   const writerTo = (to: Store, pace = {}) => new StoreWriter(to, { retryMs: RETRY_MS, schedule, state, ...pace });
   const writer = writerTo(store, storePace(config));
-  // Rows that are not persistent are still needed by a restarted shard worker.
+  // Restarted shard workers need rows even if they are not persistent.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
   const keep: Database['keep'] = (rows, options) =>

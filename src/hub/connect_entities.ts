@@ -32,7 +32,7 @@ export interface EntityParts {
   tell(changes: readonly Change[]): void;
 }
 
-/** Maximum bytes of changes in one record of a cluster's log, whose messages are limited to 8 MB. */
+/** Maximum size of the changes in one record of a cluster's log, in bytes. Messages are limited to 8 MB. */
 const RECORD_BYTES = 4_000_000;
 
 interface EntityDeps {
@@ -51,7 +51,7 @@ interface EntityDeps {
   toSources(id: string, zone: Zone | undefined): void;
   /** Notifies the alerts that fences or objects have changed. */
   toAlerts(): void;
-  /** Documents defined in the page. */
+  /** Documents defined in the UI. */
   defined: ImportsDeps['defined'];
 }
 
@@ -117,7 +117,10 @@ export function connectEntities(deps: EntityDeps): EntityParts {
   return { entities, rules, zoneMoves, imports, tell };
 }
 
-/** A new provider has no location yet, and its sensor values change continuously. */
+/**
+ * Whether alerts depend on a change. Changes of providers do not matter: a new one has no location yet, and sensor
+ * values change continuously.
+ */
 function mattersToAlerts({ kind, before, after }: Change): boolean {
   if (kind !== 'provider') return kind === 'fence' || kind === 'trackable';
   if (before === undefined) return false;

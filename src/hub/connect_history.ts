@@ -16,11 +16,11 @@ export interface Recording {
   readonly pool: Pick<QueryPool, 'close'>;
   /** Answers queries; in a cluster, from the records of all hubs. */
   ask(question: HistoryQuery, gone: AbortSignal | undefined): Promise<HistoryAnswer>;
-  /** Replicates history to a database, if one is configured. */
+  /** Copies the history to a database, if one is configured. */
   readonly postgres: Postgres | undefined;
 }
 
-/** Starts recording; undefined if history is off, and then no history code is loaded. */
+/** Starts recording. If history is off, returns undefined and loads no history code. */
 export async function connectHistory(
   parts: Parts & { readonly hubId: string },
   config: Config,
@@ -37,7 +37,7 @@ export async function connectHistory(
     forgetNames: (shard) => shards.forgetNames(shard),
     announces: (id) => cluster === undefined || cluster.serves(id),
   });
-  // Positions computed by a hub that is out of its cluster are discarded.
+  // Discards positions computed by a hub that is out of its cluster.
   outcomes.recordTo((shard, places) => cluster?.isOut !== true && history.take(shard, places));
   history.start();
   const pool = new QueryPool(
@@ -65,7 +65,7 @@ export async function connectHistory(
   return { history, pool, postgres, ask: await asking(parts, { history, pool }, config) };
 }
 
-/** Selects how queries are answered: by this hub alone, or from the rows of all hubs. */
+/** Returns how queries are answered: by this hub alone, or from the rows of all hubs. */
 async function asking(
   { cluster, machine, now }: Pick<Parts, 'cluster' | 'machine' | 'now'>,
   { history, pool }: { readonly history: History; readonly pool: QueryPool },
@@ -94,7 +94,7 @@ async function asking(
 /** Name of history requests between hubs. */
 const HISTORY = 'history';
 
-/** Names of hubs that were members at or after a time and are not now: their records cannot be read. */
+/** Returns the names of hubs that were members at or after a time and have left, so that their rows cannot be read. */
 function absentHubs(cluster: Cluster, sinceMs: number): readonly string[] {
   const present = new Set(cluster.membership.members.map(({ name }) => name));
   return [...settingsByHub(cluster)]
@@ -102,7 +102,7 @@ function absentHubs(cluster: Cluster, sinceMs: number): readonly string[] {
     .map(([hub]) => hub);
 }
 
-/** When a hub last stored its usage, which it does every minute. */
+/** Returns the time at which a hub last stored its usage, which it does every minute. */
 function lastCountedMs(settings: ReadonlyMap<string, string>): number {
   const text = settings.get(CURRENT);
   return text === undefined ? Number.NEGATIVE_INFINITY : (JSON.parse(text) as { readonly toMs: number }).toMs;

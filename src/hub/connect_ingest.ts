@@ -19,15 +19,15 @@ import type { Log } from './log.ts';
 import type { Machine } from './machine.ts';
 import { withDeadline } from './with_deadline.ts';
 
-/** Maximum events waiting for the store before the hub rejects locations. */
+/** Number of events waiting for the store above which the hub rejects locations. */
 const HELD_MAX = 500_000;
 
-/** The common ingest, and the sources that the hub connects to itself. */
+/** The common ingest, and the sources to which the hub connects. */
 export interface IngestParts {
   readonly ingest: Ingest;
-  /** Whether the shards can accept that many more locations. */
+  /** Whether the shards have capacity for `count` more locations. */
   hasCapacity(count: number): boolean;
-  /** Whether that many locations can be processed now, and stored if required. */
+  /** Whether `count` locations can be processed now, and stored if required. */
   canTake(count: number): boolean;
   readonly sources: AdapterSources;
 }
@@ -46,7 +46,7 @@ interface IngestDeps {
   readonly cluster: Cluster | undefined;
 }
 
-/** Converts a body to times of this hub. Locations for other hubs preserve wall-clock times. */
+/** Converts a body to times of this hub, except locations for other hubs, which retain wall-clock times. */
 function bodyInRunning(body: ScannedBody, clock: Clock, shards: number): ScannedBody {
   const { records, start, end, receivedMs, homeOf, isPartial } = body;
   for (let at = start; at < end; at += recordSize(records, at)) {
@@ -61,7 +61,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
   const { schedule, turns } = machine;
   const { fanout, shards, collisions, outcomes } = deps.stages;
   const { now, wallClockTime: timeOfDay } = clock;
-  // With fast writes nothing waits for the database, and a rejected provider is retried with its next location.
+  // With fast writes, nothing waits for the database, and a rejected provider is retried with its next location.
   const slow = cluster !== undefined || (config.persist_locations && !config.db_fast_writes);
   const inRunning = ({ generatedMs, receivedMs }: LocationTimes): LocationTimes => {
     return { generatedMs: clock.eventTime(generatedMs), receivedMs: clock.monotonicTime(receivedMs) };
@@ -94,7 +94,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
       return undefined;
     },
   };
-  // In a cluster other hubs may process the locations; these receive wall-clock times.
+  // In a cluster, other hubs may process the locations, for which these have wall-clock times.
   const places: LocationTarget = cluster?.routesTo(local) ?? local;
   const canKeep = (): boolean => cluster !== undefined || !slow || !database.refusesRows();
   const recorded = historySettings(config);
@@ -104,7 +104,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
     bounds,
     turns,
     zone: zones.find,
-    // Without fast writes a location that cannot be stored is not processed.
+    // Without fast writes, a location that cannot be stored is not processed.
     canStore: canKeep,
     hasCapacity: (more) => places.hasCapacity(more),
     scanner: machine.openScanner({ nameBytes: bounds.nameLength, propertiesBytes: bounds.locationPropertiesBytes }),
@@ -118,7 +118,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
       const created = entities.ensureProvider(id, type);
       return created?.catch((error: unknown) => {
         if (!slow) return;
-        // Even if its location cannot be deleted, the error about the provider reaches the sender.
+        // The sender receives the error about the provider, even if its location cannot be deleted.
         places.forget(id)?.catch(() => undefined);
         throw error;
       });
@@ -131,7 +131,7 @@ export function connectIngest(deps: IngestDeps): IngestParts {
       announceProximity(fanout, proximity, now());
       cluster?.fanout?.announce('proximity', JSON.stringify(proximity));
     },
-    // A client that waits for the reply adapts to the pace of the shards.
+    // Waiting for the shards makes clients adapt to their pace.
     ...(cluster && { partCommitted: () => cluster.remote.kept() }),
     kept: () => places.kept(),
   });

@@ -10,8 +10,8 @@ import type { Log } from './log.ts';
 import type { Parts } from './parts.ts';
 
 /**
- * Creates the client of the MQTT broker without starting it; undefined if no broker is configured, and then no MQTT
- * code is loaded.
+ * Creates the client of the MQTT broker without starting it. If no broker is configured, returns undefined and loads no
+ * MQTT code.
  */
 export async function connectMqtt(
   parts: Parts & { readonly rpc: Rpc; readonly kept: StoredState },
@@ -37,8 +37,8 @@ export async function connectMqtt(
 }
 
 /**
- * The stored owners of topics of the unified namespace. All hubs of a cluster determine the same owners; one stores
- * them.
+ * Returns access to the stored owners of topics of the unified namespace. All hubs of a cluster determine the same
+ * owners; one of them stores these.
  */
 function unsOwners(
   { kept, writer }: Pick<Parts, 'writer'> & { readonly kept: StoredState },

@@ -11,13 +11,14 @@ import { type Clock, schedule } from '../time/clock.ts';
 import type { HubAuthorization } from './authorization.ts';
 import { VERSION_INFO } from './version_info.ts';
 
-/** Range of the random first id, so that ids stay below 2^31 for long. */
+/** Upper bound of the random first id, so that ids stay below 2^31 for long. */
 const FIRST_IDS = 2 ** 30;
-/** Ids visible to handlers behind a broker: distinct from those above, and unguessable. */
+/** Range of random ids for handlers behind a broker: distinct from consecutive ids, and unguessable. */
 const [CARRIED_ID_MIN, CARRIED_ID_MAX] = [2 ** 32, 2 ** 48 - 1];
 
 /**
- * Remote procedure calls of this hub. Hubs of a cluster share their id, so their names distinguish them as handlers.
+ * Creates the remote procedure calls of this hub. Hubs of a cluster share their id, so their names distinguish them as
+ * handlers.
  */
 export function openRpc(
   identity: HubIdentity,
@@ -36,7 +37,7 @@ export function openRpc(
   });
 }
 
-/** RPC services of the API. */
+/** Returns the RPC services for the API. */
 export function rpcDeps(rpc: Rpc, authorization: HubAuthorization | undefined, config: Config): RpcDeps {
   return {
     available: () => rpc.available(),

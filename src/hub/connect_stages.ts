@@ -66,7 +66,7 @@ export function connectStages(deps: StageDeps): Stages {
   const outcomes = new OutcomeDispatcher({
     shards: config.num_threads,
     counts,
-    // Events computed by a hub that is out of its cluster are discarded.
+    // Discards events computed by a hub that is out of its cluster.
     publish: (events) => cluster?.isOut !== true && fanout.publish(events),
     tellsOfMemberships: (variant) => fanout.topicOf(variant) === 'fence_events',
     keep: database.keep,
@@ -89,7 +89,7 @@ export function connectStages(deps: StageDeps): Stages {
     openThread,
     now: running,
     setBacks,
-    // Rows whose steps are not committed yet are excluded.
+    // Waits, so that rows of uncommitted steps are excluded.
     rows: async (hasAdopted) => {
       await shards.released();
       return database.lastRows(hasAdopted);
@@ -122,7 +122,9 @@ export function connectStages(deps: StageDeps): Stages {
   return { fanout, shards, collisions, ticker, outcomes };
 }
 
-/** Replication of shard steps to other hubs. `settled`: resolves when a shard has processed all input so far. */
+/**
+ * Returns the replication of shard steps to other hubs. `settled` resolves when a shard has processed all input so far.
+ */
 function clusterShards(
   cluster: Cluster,
   { elapsed }: Clock,
@@ -144,7 +146,7 @@ function clusterShards(
         },
         over() {
           const from = begunAt;
-          // The last batch of a round contains its last rows. Rejected locations are reported elsewhere.
+          // The last rows of a round are in its last batch. Rejected locations are reported elsewhere.
           void settled(shard)
             ?.catch(() => undefined)
             .then(() => cluster.durability.roundOver(shard, from));

@@ -9,19 +9,20 @@ import { demoId, isDemoId } from '../model/demo_id.ts';
 
 const DEMO_WORKER = new URL('../../workers/demo.ts', import.meta.url);
 const HEAP_MB = { maxOldGenerationSizeMb: 64 };
-/** Kinds of entities of a demo site. Its locations create the providers. */
+/** Kinds of entities of the demo site. Its locations create the providers. */
 const SITE_KINDS = ['zone', 'fence', 'trackable'] as const;
 
 export interface DemoOptions {
   readonly entities: Entities;
-  /** The API with full access: the permission to start the demo was checked before. */
+  /** The API with full access, since the permission to start the demo was checked before. */
   readonly handle: HandleHttp;
   warn(text: string, facts: object): void;
 }
 
 /**
- * The demo in this hub: a thread that is an ordinary client of the API, and exists only while the demo runs. It never
- * starts automatically, so it is stopped after a start of the hub; `stop` removes the site of an earlier run.
+ * The demo in this hub: a thread that acts as an ordinary client of the API and exists only while the demo runs. The
+ * demo never starts automatically, so it is stopped after a start of the hub. `stop` also removes the site of an
+ * earlier run.
  *
  *   state     signal                             next
  *   --------  ---------------------------------  ------------------------------------------
@@ -116,7 +117,7 @@ export class HubDemo implements DemoDeps {
   }
 
   async #answer({ id, method, path, body }: FromDemoThread & { readonly say: 'request' }): Promise<void> {
-    // Its next locations would create its providers again.
+    // Without this, the next locations would create the providers again.
     if (this.#state === 'running' && !this.#options.entities.has('zone', demoId('zone', 1))) this.#tellToStop();
     const reply = await this.#replyTo(method, path, body);
     this.#worker?.postMessage({ say: 'reply', id, ...reply } satisfies ToDemoThread);

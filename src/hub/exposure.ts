@@ -86,7 +86,7 @@ export interface CertificateCareOptions {
   now(): number;
 }
 
-/** Reloads a changed certificate, and logs the outcome. The same problem is logged once. */
+/** Reloads a changed certificate and logs the result. A recurring problem is logged once. */
 export class CertificateCare {
   readonly #listening: Pick<Listening, 'certificate' | 'renewCertificate'>;
   readonly #options: CertificateCareOptions;

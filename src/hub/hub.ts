@@ -34,9 +34,9 @@ import { connectParts, type Parts } from './parts.ts';
 import { serve } from './serve.ts';
 import { hubIdentity } from './version_info.ts';
 
-/** Dependencies of a hub besides its configuration; the default is the machine. */
+/** Dependencies of a hub besides its configuration; by default those of the machine. */
 export interface HubDeps {
-  /** Creates the fetch for other servers. */
+  /** Creates the fetch function for other servers. */
   readonly outgoing?: (tls: OutgoingTls) => Fetch;
   readonly clock?: Clock;
   readonly machine?: Machine;
@@ -45,7 +45,7 @@ export interface HubDeps {
 /** A running hub. */
 export interface Hub {
   readonly port: number;
-  /** Whether it serves HTTPS. */
+  /** Whether the hub serves HTTPS. */
   readonly isSecure: boolean;
   /** Serves a new certificate if there is one. Never rejects. */
   renewCertificate(): Promise<void>;
@@ -57,9 +57,9 @@ export interface Hub {
   readonly store: Store;
   /** Undefined if history is off. */
   readonly history: History | undefined;
-  /** Number of access tokens whose signature was verified since the start. */
+  /** Returns the number of access tokens whose signature was verified since start. */
   tokensVerified(): number;
-  /** Resolves when the hub is out of its cluster: its state is then obsolete. Never resolves for a single hub. */
+  /** Resolves when the hub is out of its cluster, so that its state is obsolete. Never resolves for a single hub. */
   readonly isOut: Promise<Error>;
   /** Stops accepting requests, finishes and stores accepted ones, and terminates all threads. */
   close(): Promise<void>;
@@ -67,7 +67,8 @@ export interface Hub {
 
 const MEMORY_WATCH_MS = 5_000;
 /**
- * Close frame for WebSocket clients of a hub that is out of its cluster: other hubs serve them, and so will this one.
+ * Close frame for WebSocket clients of a hub that is out of its cluster. They can reconnect to another hub, or later to
+ * this one.
  */
 const OUT = { code: 1013, reason: 'This hub is out of its cluster: connect again' };
 
@@ -128,7 +129,7 @@ async function openOn(
   config: Config,
   log: Log,
 ): Promise<Hub> {
-  // Workers start in the meantime. A failure is handled below, where parts can be closed.
+  // Reads while workers start. A failure is handled below, where parts can be closed.
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
@@ -233,7 +234,7 @@ async function openOn(
 }
 
 interface Background {
-  /** Stops everything except the clock heartbeat, which in-flight work still needs for its times. */
+  /** Stops all tasks except the clock heartbeat, which in-flight work still needs. */
   stop(): void;
   stopBeating(): void;
 }
@@ -243,7 +244,7 @@ interface Settings {
   readonly log: Log;
 }
 
-/** Periodic tasks of the hub. */
+/** Starts the periodic tasks of the hub. */
 function startBackground(parts: Parts, care: CertificateCare, { config, log }: Settings): Background {
   const { clock, cluster, shards } = parts;
   const stopLooking = every(config.certificate_reload_interval * 1000, () => void care.look());
@@ -261,7 +262,7 @@ function startBackground(parts: Parts, care: CertificateCare, { config, log }: S
   return { stop, stopBeating };
 }
 
-/** Logs that the hub runs, and clock steps and standstills since the last call. */
+/** Returns the heartbeat, which also logs clock steps and suspensions since the last call. */
 function beating(clock: Clock, log: Log): () => void {
   let known = clock.setBacks;
   return () => {
@@ -277,7 +278,7 @@ function beating(clock: Clock, log: Log): () => void {
   };
 }
 
-/** Discards obsolete state. Pending callers are rejected. */
+/** Discards obsolete state and rejects pending calls. */
 async function abandon({ ticker, shards, collisions, writer }: Parts, operation: HubOperation): Promise<void> {
   ticker.stop();
   operation.stop();

@@ -18,7 +18,7 @@ export interface LoadOptions {
   elect(): void;
 }
 
-/** Loads the entities of a cluster, and then applies changes of other hubs and the state they leave to this hub. */
+/** Loads the entities of a cluster. Then applies changes by other hubs, and adopts objects that migrate to this hub. */
 export async function loadClusterState(
   parts: Parts,
   cluster: Cluster,
@@ -90,7 +90,7 @@ export async function loadClusterState(
       out(error);
     },
   });
-  // Nothing may come in between: the next record is applied to the entities directly.
+  // Must run synchronously, because the next record is applied to the entities directly.
   const settings = [...cluster.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
   const loaded = loadEntities(parts, [...kept, ...settings]);
   catchUp();
@@ -108,12 +108,12 @@ async function adopt(
   const { objects, rows, pairs, steps, config, isLate } = left;
   const wanted = { provider: new Set(objects.providers), trackable: new Set(objects.trackables) };
   const own = rows.filter(({ kind, id }) => wanted[kind].has(id));
-  // A hub that migrates its objects in an orderly way delays nothing.
+  // Without a failure of the former owner, nothing is delayed.
   await shards.adopt({ rows: remoteRows(own, clock), steps, config, objects }, isLate ? delayMs : 0);
   // The owner of the collision stage receives the current positions of the objects.
   if (!collisions.isPaused) await shards.standing();
   if (pairs !== undefined) {
-    // Subscribers that lost their hub have reconnected in the meantime.
+    // The delay gives subscribers of the failed hub time to reconnect.
     if (isLate) outcomes.holdCollisions(new Promise((resolve) => void machine.schedule(delayMs, resolve)));
     const stored = storedStage(pairs);
     const from = { progress: stored.progress, self };

@@ -8,10 +8,10 @@ import type { StoreReading } from '../store/store.ts';
 import type { Parts } from './parts.ts';
 
 const KINDS = ['zone', 'fence', 'provider', 'trackable'] as const;
-/** Number of entities from which the hub will need the memory that its start has allocated. */
+/** With at least this many entities, the hub will need the memory allocated during its start. */
 const MANY = 10_000;
 
-/** Loads the stored state: first entities, then, as they are read, the rows of existing objects. */
+/** Loads the stored state: first the entities, then, as they are read, the rows of existing objects. */
 export async function loadState(parts: Parts, reading: StoreReading, config: Config): Promise<void> {
   await bringEntities(parts, reading);
   // The clock runs from here on.
@@ -19,7 +19,7 @@ export async function loadState(parts: Parts, reading: StoreReading, config: Con
   await startWorkers(parts);
 }
 
-/** Starts the workers early: a worker takes some 400 ms to start, which the first location should not wait for. */
+/** Starts the workers early, since the first location should not wait some 400 ms for a worker to start. */
 export async function startWorkers(parts: Parts): Promise<void> {
   for (const lane of [...parts.shards.lanes.map(({ lane }) => lane), parts.collisions.lane]) lane.wake();
   await settled(parts);
@@ -35,10 +35,11 @@ export async function loadEntities(parts: Parts, kept: readonly EntityWrite[]): 
   entities.load(storedByKind(kept));
   rules.load(storedSetting(kept, RULES_SETTING));
   for (const { kind, id, text } of kept) if (kind === 'setting') applyDefined(id, text ?? null);
-  // A trackable comes after its providers.
+  // KINDS lists providers before trackables.
   tell(KINDS.flatMap((kind) => entities.list(kind).map((after) => ({ kind, id: after.id, before: undefined, after }))));
   await settled(parts);
-  // Garbage of the start would stay until the engine needs memory, which may never happen in a small hub.
+  // Collects the garbage of the start, which would stay until the engine needs memory. In a small hub, that may never
+  // happen.
   if (kept.length < MANY) parts.machine.collectGarbage();
 }
 
@@ -50,18 +51,19 @@ async function bringRows(parts: Parts, reading: StoreReading, config: Config): P
     const wanted: LastKnownRow[] = [];
     const unwanted: StoredRow[] = [];
     for (const row of rows) {
-      // A pair of deleted objects still needs its end event. Other rows of deleted objects are left by a crash, or
-      // belong to a provider that was never stored.
+      // A pair of deleted objects is retained, because it needs an end event. Other rows of deleted objects were left
+      // by a crash or belong to a provider that was never stored.
       if (isKept && row.kind === 'collision') pairs.push(row);
       else if (isKept && row.kind !== 'collision' && entities.has(row.kind, row.id)) wanted.push(row);
       else unwanted.push({ kind: row.kind, id: row.id, gone: true });
     }
     if (unwanted.length > 0) void writer.writeRows(unwanted);
     shards.restore(wanted, delayMs);
-    // In bulk they would all be alive in the shard at once, and copied by each garbage collection.
+    // Waits after each part: if sent at once, all rows would be alive in the shard and copied by each garbage
+    // collection.
     await shards.settled();
   }
-  // If the clock was ahead, a start may be in the future.
+  // A start may be in the future if the clock was ahead.
   const nowMs = parts.clock.monotonic();
   const past = pairs.map((row) => (row.gone === true ? row : { ...row, startMs: Math.min(row.startMs, nowMs) }));
   collisions.restore(past, delayMs);

@@ -9,7 +9,7 @@ const LEVELS = {
   Trace: 'trace',
 } as const;
 
-/** Structured logging, only at the edges: events per location are counted instead. */
+/** Structured log. Nothing is logged per location; such events are counted instead. */
 export interface Log {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;

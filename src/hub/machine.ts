@@ -6,21 +6,21 @@ import { type OpenThread, openThread } from '../lane/thread.ts';
 import { schedule } from '../time/clock.ts';
 import { TaskScheduler } from '../time/task_scheduler.ts';
 
-/** Services of the machine besides the clock. */
+/** Services of the machine other than the clock. */
 export interface Machine {
   /** Schedules `callback` after `delayMs`. Returns a function that cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
   readonly openThread: OpenThread;
-  /** A random UUID. */
+  /** Returns a random UUID. */
   newId(): string;
   /** Scheduler of long tasks on the main thread. */
   readonly turns: TaskScheduler;
-  /** Scanner of location bodies; it has 17 MB of memory. */
+  /** Opens a scanner of location bodies, which takes 17 MB of memory. */
   openScanner(bounds: ScannerBounds): BodyScanner;
   collectGarbage(): void;
 }
 
-/** The machine of this process. */
+/** Returns the machine of this process. */
 export function thisMachine(): Machine {
   const openScanner = (bounds: ScannerBounds): BodyScanner => new LocationScanner(bounds);
   const turns = new TaskScheduler();

@@ -13,16 +13,16 @@ export interface Sinks {
   readonly shards: number;
   readonly counts: HubCounts;
   publish(events: readonly EventBatch[]): void;
-  /** Whether events of a variant report memberships, which must be stored before they are published. */
+  /** Whether events of a variant report memberships, which must be stored before the events are published. */
   tellsOfMemberships(variant: number): boolean;
   /**
-   * Resolves when the rows are stored; rejects if the database does not accept them now. Undefined if the caller need
-   * not wait. `mayWait`: to share a commit.
+   * Stores rows. Resolves when they are stored; rejects if the database does not accept them now. Undefined if the
+   * caller need not wait. With `mayWait`, the rows may wait to share a commit.
    */
   keep(rows: Iterable<StoredRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
   /** The same for colliding pairs. */
   keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
-  /** Called when the collision events of evaluated motions have been published. Only in a cluster. */
+  /** Called when the collision events of evaluated motions have been published. Set only in a cluster. */
   collisionsPublished?(evaluated: EvaluatedMotions, hasEvents: boolean): void;
   /** Resolves when all outcomes of the shards so far have been emitted; undefined if they already are. */
   released?(): Promise<void> | undefined;
@@ -32,20 +32,20 @@ export interface Sinks {
   movedOut?(motions: PackedMotions | undefined): void;
   /** Moves zones that follow moved objects. */
   moveZones(moves: readonly ZoneMove[]): void;
-  /** Requests a wake-up of a shard or the collision stage at that time at the latest. */
+  /** Requests that a shard or the collision stage is woken at `atMs` at the latest. */
   wakeAt(who: number | 'collisions', atMs: number): void;
 }
 
-/** Carries out the outcomes of the shards and the collision stage. For rows see shards/flush_scheduler.ts. */
+/** Stores and publishes the outcomes of the shards and the collision stage. For rows see shards/flush_scheduler.ts. */
 export class OutcomeDispatcher {
   readonly #sinks: Sinks;
   readonly #gates: readonly CommitGate[];
   readonly #collisions: CommitGate;
-  /** Progress of the stage of a cluster, as passed to the store. */
+  /** Progress of a cluster's stage, as passed to the store. */
   #progress: StageProgress = NO_PROGRESS;
   /** See StoredStage. */
   #undone: CollisionRow[] = [];
-  /** Resolves when the rows of earlier steps of the stage are passed to the store. */
+  /** Resolves when the rows of all earlier steps of the stage have been passed to the store. */
   #passed: Promise<unknown> = Promise.resolve();
   #record: ((shard: number, places: PackedPositions) => void) | undefined;
 
@@ -56,7 +56,7 @@ export class OutcomeDispatcher {
     this.#collisions = newGate(sinks.collisionsPublished !== undefined);
   }
 
-  /** Passes positions to the history from now on. */
+  /** Sets the receiver of positions for the history. */
   recordTo(record: (shard: number, places: PackedPositions) => void): void {
     this.#record = record;
   }
@@ -66,7 +66,7 @@ export class OutcomeDispatcher {
     return this.#gates.reduce((sum, { held }) => sum + held, this.#collisions.held);
   }
 
-  /** Counts a step, and passes on what other parts need before it is emitted. */
+  /** Counts a step, and passes on the parts of its outcome that must not wait for the commit. */
   stepped(shard: number, { outcome, motions }: ShardReply): void {
     const { counts } = this.#sinks;
     for (const name of ['processed', 'outdated', 'rejected', 'entries', 'exits', 'motions'] as const) {
@@ -77,8 +77,8 @@ export class OutcomeDispatcher {
   }
 
   /**
-   * Stores rows and publishes events: those of memberships after these are stored, or at once if the database fails,
-   * since a subscriber must not miss an event. Returns the pending writes.
+   * Stores rows and publishes events. Events of memberships are published after their rows are stored; if the database
+   * fails, immediately, since a subscriber must not miss an event. Returns the pending writes.
    */
   ofShard(shard: number, { outcome, events, motions }: ShardReply): Promise<void> | undefined {
     this.#sinks.movedOut?.(motions);
@@ -102,7 +102,7 @@ export class OutcomeDispatcher {
     if (waiting.length > 0) gate.publish(waiting, stored);
   }
 
-  /** The same for the collision stage. Its promise never rejects: no caller waits for a stored collision. */
+  /** Like ofShard, for the collision stage. The promise never rejects, since no caller waits for a stored collision. */
   ofCollisions(reply: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined {
     const { started, colliding, ended, nextDeadlineMs, rows, events } = reply;
     this.#sinks.counts.collisionsStarted += started;
@@ -112,18 +112,18 @@ export class OutcomeDispatcher {
     if (this.#sinks.collisionsPublished !== undefined) {
       return this.#ofSharedCollisions(reply, evaluated)?.catch(() => undefined);
     }
-    // Most batches find no collision, and need not wait: many arrive while nothing can be stored.
+    // Most batches find no collision and need not wait. Otherwise many would accumulate while nothing can be stored.
     if (rows.length === 0 && events.length === 0) return undefined;
-    // Motions reach the stage before their shards' steps are committed; its results are held until then.
+    // Motions reach the stage before the steps of their shards are committed, so its results are held until then.
     const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keepPairs(rows));
     if (events.length > 0) this.#collisions.publish(events, stored);
     return stored?.catch(() => undefined);
   }
 
   /**
-   * The same if another hub may take over the stage. The starts and ends of a step are published when their rows and the
-   * progress of the stage are stored. So the next owner of the stage publishes the same events, and evaluates the motions
-   * after them. Then the rows of ended pairs are erased.
+   * Like ofCollisions, for a stage that another hub may take over. The starts and ends of a step are published when
+   * their rows and the progress of the stage are stored, so that the next owner publishes the same events and continues
+   * with the motions after them. Then the rows of ended pairs are deleted.
    */
   #ofSharedCollisions({ rows, events }: CollisionReply, evaluated: EvaluatedMotions): Promise<void> | undefined {
     const hasEvents = rows.length > 0 || events.length > 0;
@@ -157,7 +157,7 @@ export class OutcomeDispatcher {
     this.#undone = [...undone];
   }
 
-  /** Delays collision events until a promise settles: subscribers may still be reconnecting to this hub. */
+  /** Delays collision events until a promise settles, since subscribers may still be reconnecting to this hub. */
   holdCollisions(until: Promise<void>): void {
     this.#collisions.publish([], until);
   }

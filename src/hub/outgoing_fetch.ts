@@ -12,7 +12,7 @@ export interface OutgoingOptions {
   readonly verify?: boolean;
 }
 
-/** The web's fetch, and a function that closes its connections. */
+/** A fetch function, and a function that closes its connections. */
 export interface Outgoing {
   fetch(url: string, init?: { readonly signal?: AbortSignal; readonly headers?: object }): ReturnType<typeof fetch>;
   close(): Promise<void>;
@@ -22,15 +22,15 @@ export interface Outgoing {
 const THIS_MACHINE = ['localhost', '127.0.0.1', '0.0.0.0', '::1'];
 
 /**
- * Creates the fetch for outgoing requests. HTTPS goes through `https_proxy` (`user:password@host:port`, with or without
- * `http://` before it), except for hosts that match a suffix in `no_proxy`; plain HTTP is direct. Throws a StartupError
- * if https_proxy is not an address.
+ * Creates the fetch function for outgoing requests. HTTPS uses the proxy `https_proxy`
+ * (`[http://]user:password@host:port`), except for hosts that match a suffix in `no_proxy`; plain HTTP uses none.
+ * Throws a StartupError if https_proxy is not an address.
  */
 export function outgoingFetch({ env, trusted, verify = true }: OutgoingOptions): Outgoing {
   const ca = trusted === undefined ? {} : { ca: [...getCACertificates('default'), trusted] };
   const tls = { ...ca, rejectUnauthorized: verify };
   const agent = new EnvHttpProxyAgent({
-    // An empty string prevents the agent from reading the variable itself, in a form that it cannot parse.
+    // An empty string prevents the agent from reading the variable itself, which it may be unable to parse.
     httpProxy: '',
     httpsProxy: proxyAddress(env['https_proxy'] || env['HTTPS_PROXY'] || ''),
     noProxy: [...hosts(env['no_proxy'] || env['NO_PROXY'] || ''), ...THIS_MACHINE].join(','),
@@ -44,8 +44,8 @@ export function outgoingFetch({ env, trusted, verify = true }: OutgoingOptions):
 }
 
 /**
- * The URL of a proxy from an environment variable: a missing scheme is added, and characters of a user name or password
- * that a URL may not contain are encoded. Empty for an empty string.
+ * Returns the URL of a proxy, given an environment variable. Adds a missing scheme, and encodes characters of user name
+ * and password that are not allowed in URLs. Empty for an empty string.
  */
 export function proxyAddress(text: string): string {
   const written = text.trim();
@@ -56,14 +56,14 @@ export function proxyAddress(text: string): string {
   const credentials = at < 0 ? '' : `${encoded(user)}:${encoded(password.join(':'))}@`;
   const url = URL.parse(`${scheme}://${credentials}${rest.slice(at + 1)}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') {
-    // The password is left out of the message.
+    // The message does not contain the password.
     const shown = JSON.stringify(at < 0 ? written : `***@${rest.slice(at + 1)}`);
     throw new StartupError(`environment: https_proxy: must be [user:password@]host:port, found ${shown}`);
   }
   return url.origin.replace('://', `://${credentials}`);
 }
 
-/** The hosts of a list, which may be written as URLs. */
+/** Returns the hosts of a list, whose elements may be URLs. */
 function hosts(list: string): string[] {
   return list
     .split(/[\s,]/)
@@ -71,7 +71,7 @@ function hosts(list: string): string[] {
     .filter((host) => host !== '');
 }
 
-/** Percent-encodes a part of a URL; encoded characters stay unchanged. */
+/** Percent-encodes a part of a URL. Encoded characters stay unchanged. */
 function encoded(part: string): string {
   return encodeURIComponent(part).replaceAll(/%25([0-9a-f]{2})/gi, '%$1');
 }

@@ -32,7 +32,7 @@ export interface Parts extends Stages, EntityParts, IngestParts, DefinedParts {
   readonly cluster: Cluster | undefined;
   /** Whether the shards can accept that many more locations. */
   hasCapacity(count: number): boolean;
-  /** Stores rows of objects that no shard has. */
+  /** Stores rows of objects that belong to no shard. */
   readonly keepRows: Database['keep'];
   readonly arrivals: Arrivals;
 }
@@ -45,13 +45,13 @@ interface PartsDeps {
   readonly config: Config;
   readonly log: Log;
   readonly shapes: ShapeChecks;
-  /** Default: the machine of this process. */
+  /** By default the machine of this process. */
   readonly machine?: Machine;
 }
 
 /**
- * Creates and connects the components in reverse order of a location's path: each one receives its successors. Links to
- * components created later are functions. Nothing runs before the first item.
+ * Creates and connects the components, in reverse order of a location's path: each one receives its successors. Links
+ * to components that are created later are functions. No component does any work before the first item.
  */
 export function connectParts(deps: PartsDeps): Parts {
   const { clock, store, cluster, config, log, shapes, machine = thisMachine() } = deps;

@@ -42,7 +42,7 @@ const RPC_PATHS = pathsOf('rpc');
 /** Output folder of src/build_ui.mjs. */
 const SITE_FOLDER = fileURLToPath(new URL('../../.hub-ui', import.meta.url));
 
-/** The components, and other services for clients. */
+/** The components and other services that clients use. */
 export interface ServedParts extends Parts {
   readonly identity: HubIdentity;
   readonly operation: HubOperation;
@@ -107,7 +107,7 @@ function pathsOf(socket: string): string[] {
   return PREFIXES.flatMap((prefix) => [`${prefix}/v1/ws/${socket}`, `${prefix}/v2/ws/${socket}`]);
 }
 
-/** A path may end with slashes. */
+/** Whether a connection is for remote procedure calls. The path may end with slashes. */
 function isForRpc({ path }: Peer): boolean {
   return path.includes('/ws/rpc');
 }
@@ -147,7 +147,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
       ...{ fanout, entities, counts, now },
       announced: (event) => cluster?.fanout?.announce('fenceEvent', JSON.stringify(event)),
     }),
-    // Unauthorized requests are rejected before a reply is computed.
+    // Unauthorized requests are rejected before a response is computed.
     corsEnabled: config.cors || config.allowed_origins.length > 0,
     errorTypes: config.error_types,
     errorTypePrefix: config.error_type_prefix,
@@ -176,7 +176,7 @@ function permitBy(authorization: Authorization | undefined): Permit {
   };
 }
 
-/** Zones may follow objects of other hubs. */
+/** Resolves when pending moves of zones are done. In a cluster, zones may follow objects of other hubs. */
 function zonesMoved({ cluster, entities, zoneMoves }: ServedParts): Promise<void> | undefined {
   if (cluster?.isLocal !== false) return zoneMoves.settled();
   return entities.hasMobileZones ? cluster.remote.settled() : undefined;
@@ -229,7 +229,7 @@ function siteSettings(config: Config, authorization: HubAuthorization | undefine
   };
 }
 
-/** Map settings of the page. */
+/** Returns the map settings of the UI. */
 function mapTilesOf(config: Config): MapTiles | null {
   const { map_tile_url: url, map_tile_attribution: attribution, map_tile_max_zoom: max_zoom } = config;
   if (url === null) return null;
@@ -237,8 +237,8 @@ function mapTilesOf(config: Config): MapTiles | null {
 }
 
 /**
- * Absolute path of the map file next to the configuration, if the configuration names one. An unreadable file is
- * logged.
+ * Returns the absolute path of the map file next to the configuration, if one is configured. Logs a warning if it is
+ * unreadable.
  */
 function mapFileOf({ config_path, map_tile_url: url }: Config, log: Log): string | undefined {
   if (url === null || !isFileName(url)) return undefined;

@@ -251,7 +251,7 @@ export class Rpc {
     for (const method of Object.keys(methods)) this.#handlers.add({ method, id: this.hubId, zoneId: undefined, link });
   }
 
-  /** Handlers that match a call. Throws an RpcRefusal if none exists. */
+  /** Returns the handlers that match a call. Throws an RpcRejection if there are none. */
   #handlersFor({ method, handlerId, zoneId, id }: RpcCall): readonly Handler[] {
     const found = this.#handlers.find({ method, handlerId, zoneId });
     if (found.length > 0) return found;
@@ -295,7 +295,7 @@ export class Rpc {
     return error;
   }
 
-  /** Checks the name of a method that a client registers. Throws an RpcRefusal. */
+  /** Validates the name of a method that a client registers. Throws an RpcRejection. */
   #registrable(method: unknown): string {
     const problem = methodProblem(method);
     if (problem !== undefined) throw new RpcRejection('invalidParams', problem.at('params.method'));
@@ -322,7 +322,7 @@ function announced({ method, id, zoneId }: Pick<Handler, 'method' | 'id' | 'zone
   return { method, id, ...(zoneId !== undefined && { zoneId }) };
 }
 
-/** Throws an RpcRefusal for an invalid announcement. */
+/** Validates an announcement. Throws an RpcRejection if it is invalid. */
 function checkAnnounced({ method, id, zoneId = '' }: Announced): void {
   const problem = methodProblem(method);
   if (problem !== undefined) throw new RpcRejection('invalidParams', problem.at('method'));
