@@ -296,6 +296,7 @@ async function finish(parts: Parts, operation: HubOperation): Promise<void> {
   await zoneMoves.close();
   await shards.settled().catch(() => undefined);
   await collisions.settled().catch(() => undefined);
+  await collisions.stop().catch(() => undefined);
   await operation.close();
   await writer.close();
   await Promise.all([shards.close(), collisions.close()]);

@@ -53,6 +53,11 @@ export interface CollisionLaneOptions {
   others?(): { readonly self: string; readonly untilMs: number } | undefined;
 }
 
+const NOTHING_FOUND: CollisionReply = {
+  ...{ events: [], started: 0, colliding: 0, ended: 0, rows: [], held: [] },
+  ...{ nextDeadlineMs: Number.POSITIVE_INFINITY, waiting: 0 },
+};
+
 /** Stage of another hub. */
 export interface ContinuedStage {
   readonly progress: StageProgress;
@@ -99,6 +104,7 @@ export class CollisionLane {
   #closed = false;
   /** Whether motions wait until the colliding pairs are restored. */
   #isPaused = false;
+  #isStopped = false;
   #waiting = 0;
   /** Watermark of the last batch, which contained all motions of earlier items. */
   #watermark = 0;
@@ -127,6 +133,15 @@ export class CollisionLane {
   /** Pauses a stage that another hub owned: motions wait for `restore`. */
   pause(): void {
     this.#isPaused = true;
+  }
+
+  /**
+   * Evaluates nothing more: the next owner of the stage does. Resolves when everything found so far is published, and stored
+   * as that.
+   */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.lane.settled();
   }
 
   /** Adds motions of another hub. */
@@ -213,6 +228,7 @@ export class CollisionLane {
   }
 
   async #run(commands: readonly CollisionCommand[]): Promise<CollisionReply> {
+    if (this.#isStopped) return NOTHING_FOUND;
     try {
       if (this.#isPaused && commands.some(({ kind }) => kind === 'pairs')) {
         this.#isPaused = false;

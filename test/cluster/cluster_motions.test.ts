@@ -157,6 +157,18 @@ test('The next owner of the stage evaluates no motion again whose starts and end
   assert.deepEqual(world.pairs, []);
 });
 
+test('A stage that is stopped leaves later motions to the next owner', async (context) => {
+  const { clock, world, x, z, published } = await opened(context);
+  await x.stages.collisions.stop();
+  z.moves('c', 1);
+  await clock.wait(300);
+  assert.deepEqual(published(), everywhere([]));
+  world.kill(x.name);
+  world.own('y', ['x']);
+  await clock.wait(3000);
+  assert.deepEqual(published(), everywhere(['start b c'], 2));
+});
+
 test('A restored pair gets the current positions of both, which are requested first, not those of its start', async (context) => {
   const { clock, world, x, y, z, published } = await opened(context);
   world.delayMs = 0;

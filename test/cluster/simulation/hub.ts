@@ -188,6 +188,7 @@ export class SimulatedHub {
     await zoneMoves.close();
     await shards.settled().catch(() => undefined);
     await collisions.settled().catch(() => undefined);
+    await collisions.stop().catch(() => undefined);
     await Promise.all([shards.close(), collisions.close()]);
     await this.#cluster.leave();
     await this.#cluster.close();
