@@ -541,10 +541,13 @@ export class Cluster {
   async commit(changes: readonly ForeignChange[]): Promise<'overtaken' | undefined> {
     const { applied: before } = this.#log;
     const rows = changes.map(({ kind, id, text, force }): EntityChange => [kind, id, text, force]);
-    const record = changeRecord(this.#options.hubName, rows, { state: this.#state, partitions: this.#partitions });
+    const made = () => {
+      return changeRecord(this.#options.hubName, rows, { state: this.#state, partitions: this.#partitions });
+    };
+    const record = made();
     if (record === undefined) {
-      await this.#settled();
-      // The records that settled the cluster came first.
+      await this.#until(() => made() !== undefined);
+      // The records that have completed the migrations came first.
       return 'overtaken';
     }
     const appended = await this.#log.append(record, before);
@@ -745,11 +748,11 @@ export class Cluster {
     this.#motions?.owners(new Set(owners));
   }
 
-  /** Resolves when nothing is migrating. Rejects with HUB_UNAVAILABLE if that takes too long. */
-  async #settled(): Promise<void> {
+  /** Resolves when migrations are so far. Rejects with HUB_UNAVAILABLE if that takes too long. */
+  async #until(isSo: () => boolean): Promise<void> {
     const { elapsed } = this.#options;
     const untilMs = elapsed() + EVERYWHERE_MS;
-    while (!isSettled(this.#state)) {
+    while (!isSo()) {
       const leftMs = untilMs - elapsed();
       if (this.#standing === 'out' || leftMs <= 0) {
         throw hubError('migrating');

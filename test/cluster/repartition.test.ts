@@ -33,13 +33,31 @@ function joined(...members: readonly string[]): ConfigBody[] {
 const BOTH = ['a', 'b'];
 const MAP = { kind: 'map', epoch: 1, members: BOTH, owners: owners(2), collisionOwner: 0 } as const;
 const TWO: ConfigBody[] = [...joined(...BOTH), MAP];
+/** Another hub gets every 32nd partition from number `from` on. */
+function shareMoved(from: number): ConfigBody[] {
+  const next = owners(2).map((owner, partition) => (partition % 32 === from % 32 ? 2 : owner));
+  return [...joined('c'), { ...MAP, epoch: 2, members: [...BOTH, 'c'], owners: next }];
+}
+const OTHER = Array.from({ length: 32 }, (_, at) => at).find((at) => {
+  return [partitionOf('tag'), partitionOf('cart')].every((partition) => partition % 32 !== at);
+}) as number;
+/** Objects that another record moves. */
+const MIGRATING: ConfigBody = {
+  ...{ kind: 'regroup', by: 'other', changes: [] },
+  objects: [['provider', 'other', OTHER, (OTHER + 1) % PARTITIONS]],
+};
 const GONE: ConfigBody = { ...MAP, kind: 'expel', incarnation: 'b', epoch: 2, owners: owners(1), members: ['a'] };
 
 const CASES: readonly (readonly [what: string, bodies: readonly ConfigBody[], kind: string | undefined])[] = [
   ['where no hub runs', [], 'change'],
   ['where one hub owns both', [...joined('a'), { ...MAP, members: ['a', 'a'] }], 'change'],
   ['where two hubs do', TWO, 'regroup'],
+  ['before partitions have owners', joined(...BOTH), undefined],
   ['while something is to be taken over', [...TWO, GONE], undefined],
+  ['while other partitions get another owner', [...TWO, ...shareMoved(OTHER)], 'regroup'],
+  ['while its partition gets another owner', [...TWO, ...shareMoved(partitionOf('tag'))], undefined],
+  ['while the partition that it moves to gets another owner', [...TWO, ...shareMoved(partitionOf('cart'))], undefined],
+  ['while other objects are migrating', [...TWO, MIGRATING], undefined],
 ];
 
 for (const [what, bodies, kind] of CASES) {
