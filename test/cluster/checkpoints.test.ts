@@ -408,6 +408,23 @@ test('A hub no longer writes to partitions that it has handed over, and continue
   assert.deepEqual(await versionsIn(b, [0, 1]), { stays: '2', goes: '2', misplaced: '2' });
 });
 
+test('A hub that gets 1/32 of 1,024 partitions does not read the others', async (context) => {
+  const { cluster, enter } = simulated(context);
+  const partitionOf = (_: unknown, id: string): number => Number(id);
+  const all = Array.from({ length: 1024 }, (_, partition) => partition);
+  const a = await enter('a', { partitionOf });
+  await a.claim({ partitions: all, collisions: false, epoch: 1 });
+  const bus = cluster.bus('bus of b');
+  const read = context.mock.method(bus, 'read');
+  const b = await enter('b', { bus, partitionOf });
+  const own = all.filter((partition) => partition % 32 === 0);
+  await b.claim({ partitions: own, collisions: false, epoch: 2 });
+  b.note([objectRow('32', '1')]);
+  await b.write();
+  const selected = read.mock.calls.map(({ arguments: [, { subjects }] }) => subjects.toSorted());
+  assert.deepEqual(selected, [own.map((partition) => `hub.s.${partition}`).toSorted()]);
+});
+
 test('Deleted objects are erased before their partition is handed over, although that was not written yet', async (context) => {
   const { enter } = simulated(context);
   const a = await enter('a', { partitionOf: () => 1 });

@@ -418,8 +418,11 @@ const IN_FLIGHT = 32;
 const TURN_ROWS = 1000;
 /** Subjects that are read together, and held in memory, to be compacted. */
 const COMPACTED_TOGETHER = 16;
-/** Beyond this number of subjects all are requested: filtering by that many costs the server more. */
-const SELECTED_MAX = COMPACTED_TOGETHER;
+/**
+ * Beyond this number of subjects all are requested, since the server takes longer to filter by more. It is the share of 1,024
+ * partitions that moves at a time.
+ */
+const SELECTED_MAX = 32;
 /** Pause before subjects that could not be read to their ends are read again. */
 const AGAIN_MS = 100;
 /** A failure to read is reported after two attempts, and then after each of these many. */
