@@ -18,7 +18,10 @@ import { utf8 } from './contract.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
 import { SimulatedClock } from './simulated_clock.ts';
 
-export const PROTOCOL: ConfigBody = { kind: 'protocol', version: 1 };
+/** A change of entities that a hub has made. */
+export function changeBy({ incarnation }: Pick<TestHub, 'incarnation'>): ConfigBody {
+  return { kind: 'change', by: `hub ${incarnation}`, changes: [['setting', 'any', 'null', false]] };
+}
 
 /** Surroundings of a hub in these tests. */
 export interface HubPlace extends Pick<ClusterMembershipOptions, 'elapsed' | 'now' | 'schedule'> {

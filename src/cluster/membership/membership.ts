@@ -42,7 +42,8 @@ import {
  *   --------------------------------------  ----------------------  ---------------------------------------------------
  *   records of the configuration log        join, leave, expel, map
  *   `<name>.beat`, every 250 ms of each     beat                    sends heartbeats as well, while it is a member
- *   `<name>.applied`, after each record     hasApplied              reports its last record, once a ms at most
+ *   `<name>.applied.<incarnation>`          hasApplied              reports its last record, once a ms at most, to the
+ *                                                                   hubs that have appended changes, since they wait
  *   `<name>.in.<incarnation>.ping`          beat and clock, or      queries each every 2 s, and silent ones after 500 ms;
  *                                           noResponders            answers with a heartbeat
  *   the connection, and standstills         up, down
@@ -121,7 +122,7 @@ const SUSPECT_MS = 2000;
 /** Silence after which a member is pinged. */
 const PING_AFTER_MS = 500;
 const PING_MS = 1000;
-/** Interval at which all clocks are compared, in heartbeats. */
+/** Least interval at which the clock of a member is compared, in heartbeats. */
 const CLOCK_BEATS = 8;
 /** Time without a look after which the process counts as stopped. */
 const STILL_MS = 1000;
@@ -171,6 +172,8 @@ export class ClusterMembership {
   #isKeeping = false;
   #imbalance: Imbalance | undefined;
   #isTelling = false;
+  /** Member ids of the hubs that wait until this one has applied their changes. */
+  #waitingHubs = new Set<string>();
   #beats = 0;
 
   /** Called by openMembership only. */
@@ -205,6 +208,7 @@ export class ClusterMembership {
     if (isOwn && signal.is === 'join') this.#begin();
     else if (isOwn) this.#leftBy(signal.is);
     if (this.#standing !== 'member') return;
+    this.#noteWaiting(record);
     this.#sayApplied();
     if (this.#members.map !== map || (isOwn && map !== undefined)) this.#sayMap();
   }
@@ -469,7 +473,7 @@ export class ClusterMembership {
         const beat = this.#malformed.reading(() => HEARTBEAT.read(bytes));
         if (beat !== undefined) this.#tell({ is: 'beat', atMs: elapsed(), beat });
       }),
-      bus.subscribe(`${name}.applied`, ({ bytes }) => {
+      bus.subscribe(appliedSubject(name, incarnation), ({ bytes }) => {
         const applied = this.#malformed.reading(() => APPLIED.read(bytes));
         if (applied !== undefined) this.#tell({ is: 'hasApplied', ...applied });
       }),
@@ -496,7 +500,7 @@ export class ClusterMembership {
     this.#members = advance(this.#members, { is: 'measured', loads: beat.loads });
     this.#imbalance = imbalancedSince(this.#members, elapsed(), this.#imbalance);
     this.#look();
-    this.#askMembers(this.#beats++ % CLOCK_BEATS === 0);
+    this.#askMembers();
   }
 
   #beat(): Heartbeat {
@@ -504,14 +508,16 @@ export class ClusterMembership {
     return { incarnation, applied: this.#members.applied, clockMs: now(), room: room(), loads: loads() };
   }
 
-  /** Pings silent members; all of them when their clocks are to be compared. */
-  #askMembers(areAllDue: boolean): void {
+  /** Pings silent members; and each in turn, one at a time from CLOCK_BEATS others on, to compare clocks. */
+  #askMembers(): void {
     const { self, all, connection } = this.#members;
     if (connection.at === 'down') return;
     const untilMs = this.#options.elapsed() - PING_AFTER_MS;
-    for (const { incarnation, lastSeenMs } of all.values()) {
-      const isDue = areAllDue || Math.max(lastSeenMs, connection.sinceMs) < untilMs;
-      if (incarnation !== self && isDue && !this.#asked.has(incarnation)) void this.#ask(incarnation);
+    const others = [...all.values()].filter(({ incarnation }) => incarnation !== self);
+    const turn = this.#beats++ % Math.max(CLOCK_BEATS, others.length);
+    for (const [index, { incarnation, lastSeenMs }] of others.entries()) {
+      const isDue = index === turn || Math.max(lastSeenMs, connection.sinceMs) < untilMs;
+      if (isDue && !this.#asked.has(incarnation)) void this.#ask(incarnation);
     }
   }
 
@@ -535,18 +541,30 @@ export class ClusterMembership {
     }
   }
 
-  /** Reports the applied sequence at once, and later ones after a millisecond. Heartbeats repeat it in case of loss. */
+  /** The hub that has appended a change of entities answers its client when all hubs have applied it. */
+  #noteWaiting({ body }: AppliedRecord): void {
+    if (body.kind !== 'change' && body.kind !== 'regroup') return;
+    const { self, all } = this.#members;
+    for (const { name, incarnation } of all.values()) {
+      if (name === body.by && incarnation !== self) this.#waitingHubs.add(incarnation);
+    }
+  }
+
+  /** Reports the applied sequence at once, and later ones after a millisecond. Heartbeats repeat it, and reach all hubs. */
   #sayApplied(): void {
-    if (this.#isTelling || this.#members.all.size < 2) return;
+    if (this.#isTelling || this.#waitingHubs.size === 0) return;
     this.#isTelling = true;
     // After the record is applied as a whole.
     queueMicrotask(() => {
       const { bus, name, schedule } = this.#options;
+      if (this.#standing !== 'member') return;
       const { self: incarnation, applied: sequence } = this.#members;
-      if (this.#standing === 'member') bus.publish(`${name}.applied`, APPLIED.pack({ incarnation, sequence }));
+      const waiting = this.#waitingHubs;
+      this.#waitingHubs = new Set();
+      for (const hub of waiting) bus.publish(appliedSubject(name, hub), APPLIED.pack({ incarnation, sequence }));
       schedule(APPLIED_MS, () => {
         this.#isTelling = false;
-        if (this.#members.applied > sequence && this.#standing === 'member') this.#sayApplied();
+        this.#sayApplied();
       });
     });
   }
@@ -702,6 +720,11 @@ function isFull({ bytes, bytesMax }: StreamState): boolean {
 function withRoom({ name, subjects, replicas, storage, ageMaxMs, bytesMax = 0 }: StreamState) {
   const settings = { name, subjects, replicas, storage, bytesMax: bytesMax + SEAL_BYTES };
   return ageMaxMs === undefined ? settings : { ...settings, ageMaxMs };
+}
+
+/** Subject of reports to a hub. */
+function appliedSubject(name: string, incarnation: string): string {
+  return `${name}.applied.${incarnation}`;
 }
 
 function signalOf({ sequence, body }: AppliedRecord, atMs: number): Signal {
