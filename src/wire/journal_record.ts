@@ -1,6 +1,6 @@
 import { Packr } from 'msgpackr';
 import { CLOCK_STEP, JOURNAL_RECORD } from '../core/encoding/layouts.ts';
-import { type Borrowed, lend, look } from '../model/borrowed.ts';
+import { type Borrowed, look } from '../model/borrowed.ts';
 import { type ClockStep, wallClockTime } from '../model/clock_steps.ts';
 import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
 
@@ -18,9 +18,7 @@ import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
  *       `setBacks`: number of clock steps and suspensions of the hub
  *     for each of these CLOCK_STEP (model/clock_steps.ts), which convert the step's monotonic times for other hubs
  *     for a step the batch as sent, empty if it had no location, then the effects (core/effects.ts)
- *     for released state: f64 sequence of its record in the configuration log, then the effects. If a former owner had
- *       released it, RELAYED precedes the clock steps: no clock produces this step, and it changes no time for a reader
- *       that does not know it
+ *     for released state: f64 sequence of its record in the configuration log, then the effects
  *     for a done record: msgpack of [ingress hub, number] of each request whose locations are all journaled
  *
  * Fence events may precede the record of a step: see fence_events.ts.
@@ -36,8 +34,6 @@ export interface NumberedRequest {
 }
 
 const packr = new Packr({ useRecords: false, useToJSON: false });
-/** Marks state that a former owner had released: a clock step of zero length. */
-const RELAYED: ClockStep = { toMs: 0, byMs: 0 };
 
 /** A step of a worker: the batch as sent, empty if it had no locations, and the effects. */
 export interface PackedStep {
@@ -63,8 +59,6 @@ export type JournalRecord = RecordedWith &
         readonly kind: 'released';
         readonly endMs: number;
         readonly sequence: number;
-        /** Whether a former owner had released the state. */
-        readonly isRelayed: boolean;
         readonly step: PackedStep;
       }
   );
@@ -106,19 +100,6 @@ export function packReleased(released: RecordedRelease): Uint8Array<ArrayBuffer>
   const sequence = new DataView(new ArrayBuffer(8));
   sequence.setFloat64(0, released.sequence, true);
   return packed('released', released, new Uint8Array(sequence.buffer));
-}
-
-/** Packs a record of state that a former owner released, with that owner's values. `endMs` is a wall-clock time. */
-export function packReleasedAgain({
-  sequence,
-  endMs,
-  config,
-  step,
-}: Omit<JournalRecord & { kind: 'released' }, 'kind' | 'isRelayed'>): Uint8Array<ArrayBuffer> {
-  const { effects, setBacks = [] } = step;
-  const aheadMs = setBacks.reduce((sum, { byMs }) => sum + byMs, 0);
-  const marked = [RELAYED, ...setBacks];
-  return packReleased({ config, sequence, nowMs: endMs + aheadMs, setBacks: marked, effects: lend(effects) });
 }
 
 /** Packs a record. `first` are the bytes before the effects. */
@@ -187,11 +168,9 @@ function unpackRecord(bytes: Uint8Array): JournalRecord {
   const setBacks: ClockStep[] = Array.from({ length: head.setBacks }, (_, i) => {
     return CLOCK_STEP.read({ view }, HEAD_BYTES + CLOCK_STEP.bytes * i);
   });
-  const isRelayed = kind === 'released' && setBacks[0]?.byMs === RELAYED.byMs;
-  if (isRelayed) setBacks.shift();
   const step = { batch: bytes.subarray(batchAt, batchEnd), effects: bytes.subarray(effectsAt), setBacks };
   if (kind === 'step') return { kind, config, endMs: number, step };
-  return { kind, config, endMs: number, sequence: view.getFloat64(batchEnd, true), isRelayed, step };
+  return { kind, config, endMs: number, sequence: view.getFloat64(batchEnd, true), step };
 }
 
 function begun(

@@ -147,6 +147,7 @@ for (let seed = 1; seed <= 40; seed++) {
   test(`Each partition has one chain of sources, those that lost it without a later acquisition, seed ${seed}`, () => {
     const bodies = history(diceOf(seed), 90);
     const model = new Chains();
+    const deletable = new Set<string>();
     let state = EMPTY_STATE;
     for (const [i, body] of bodies.entries()) {
       const before = state;
@@ -177,9 +178,13 @@ for (let seed = 1; seed <= 40; seed++) {
         if (chain.includes(owner)) SEEN.back++;
       }
       assert.equal(isSettled(state), state.map !== undefined && served.open.size === 0 && served.migrating.size === 0);
-      for (const { incarnation } of state.dead.values()) {
+      for (const { incarnation, removed } of state.dead.values()) {
         const isDone = toDelete(state).some((member) => member.incarnation === incarnation);
-        assert.equal(isDone, leftOf(state, incarnation).length === 0);
+        const isLater = state.migrating.every(({ sequence }) => sequence > removed);
+        assert.equal(isDone, leftOf(state, incarnation).length === 0 && isLater);
+        // Its streams may be gone.
+        assert.ok(isDone || !deletable.has(incarnation));
+        if (isDone) deletable.add(incarnation);
       }
       // The version changes with ownership only.
       const { version: _, ...was } = serving(before);
@@ -328,7 +333,7 @@ test('The successor of a member acquires all its partitions, and then its stream
   const owned = firstMap({ members: ['a', 'b'], ownersMax: 1 });
   const next = afterLeave(owned, { gone: 'a', members: ['b'], ownersMax: 1 });
   let state = stateAfter([join('a'), join('b'), map(owned), expel('a', next)]);
-  const of = { incarnation: 'a', index: 1 };
+  const of = { incarnation: 'a', removed: 4 };
   assert.deepEqual(acquisitions(state, 'b').partitions, [{ of: 'a', released: 0, isMember: false, partitions: ALL }]);
   assert.deepEqual(toDelete(state), []);
   state = stateAfter([took('b', 'a', ALL.slice(0, 100)), took('b', 'a', [])], state, 5);
@@ -337,6 +342,20 @@ test('The successor of a member acquires all its partitions, and then its stream
   assert.deepEqual([toTake(state, 'b'), toDelete(state)], [[], [of]]);
   state = stateAfter([took('b', 'a', [])], state, 8);
   assert.deepEqual([toTake(state, 'b'), toDelete(state), state.dead.size], [[], [], 0]);
+});
+
+test('The streams of a removed member remain while objects are migrating that it may have released', () => {
+  const owned = firstMap({ members: ['a', 'b'] });
+  const next = afterLeave(owned, { gone: 'a', members: ['b'] });
+  const moved = regroup(['provider', 'p', 0, 1]);
+  const members = [join('a'), join('b'), map(owned)];
+  const acquired = took('b', 'a', ALL);
+  const before = stateAfter([...members, moved, expel('a', next), acquired]);
+  assert.deepEqual(toDelete(before), []);
+  assert.deepEqual(toDelete(stateAfter([arrived('b', 4)], before, 7)), [{ incarnation: 'a', removed: 5 }]);
+  // The streams may be deleted already when a later record moves objects.
+  const behind = stateAfter([...members, expel('a', next), acquired, moved]);
+  assert.deepEqual(toDelete(behind), [{ incarnation: 'a', removed: 4 }]);
 });
 
 test('The streams of a member that has owned nothing are deleted', () => {

@@ -9,9 +9,9 @@ import { piecesOf } from '../../src/cluster/journal/record_pieces.ts';
 import { dropIncarnation, readSteps, type RecoveredStep } from '../../src/cluster/journal/journal_recovery.ts';
 import { EffectWriter } from '../../src/core/effects.ts';
 import { CHANGED_SHARD } from '../../src/core/state.ts';
-import { copied, lend, look } from '../../src/model/borrowed.ts';
+import { copied, lend } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
-import { packDone, packReleased, packReleasedAgain, packStep } from '../../src/wire/journal_record.ts';
+import { packDone, packReleased, packStep } from '../../src/wire/journal_record.ts';
 import { newRecordBuffer } from '../../src/wire/location_record.ts';
 import { diceOf } from '../support/dice.ts';
 import { textOf, up, utf8 } from './contract.ts';
@@ -251,44 +251,16 @@ const stateOf = (ids: readonly string[]) => effectsOf(Object.fromEntries(ids.map
 const released = (sequence: number, ...ids: readonly string[]) => {
   return packReleased({ ...common, sequence, effects: stateOf(ids) });
 };
-const relayed = (sequence: number, ...ids: readonly string[]) => {
-  const step = { batch: new Uint8Array(), effects: look(stateOf(ids)) };
-  return packReleasedAgain({ sequence, endMs: 0, config: 1, step });
-};
-
 for (const [what, records, expected] of [
   [
     'released objects, with the step of the release',
     [stated({ p: 'here', q: 'here' }), released(5, 'p'), stated({ p: 'elsewhere', q: 'here' })],
-    { departed: [['provider p', 5]], relayed: [], steps: 3 },
+    { departed: [['provider p', 5]], steps: 3 },
   ],
   [
     'nothing that has come back',
     [released(5, 'p'), stated({ p: 'elsewhere' }), stated({ p: 'here' })],
-    { departed: [], relayed: [], steps: 3 },
-  ],
-  [
-    'nothing of its own that it has only relayed',
-    [stated({ p: 'here' }), relayed(7, 'p', 'q'), stated({ r: 'here' })],
-    {
-      departed: [],
-      relayed: [
-        ['provider p', 7],
-        ['provider q', 7],
-      ],
-
-      steps: 2,
-    },
-  ],
-  [
-    'nothing that has come to it after it has relayed that',
-    [relayed(7, 'p'), stated({ p: 'here' })],
-    { departed: [], relayed: [], steps: 1 },
-  ],
-  [
-    'objects released after they were relayed',
-    [relayed(7, 'p'), stated({ p: 'here' }), released(9, 'p'), stated({ p: 'elsewhere' })],
-    { departed: [['provider p', 9]], relayed: [], steps: 3 },
+    { departed: [], steps: 3 },
   ],
 ] as const) {
   test(`readSteps reports that a hub has released ${what}`, async (context) => {
@@ -301,8 +273,7 @@ for (const [what, records, expected] of [
     await bus.append({ ...places[0], bytes: recordsMessage(0, pieces), timeoutMs: 1000 });
     for (const place of places) await bus.append({ ...place, bytes: sealMessage('taker'), timeoutMs: 1000 });
     const left = await readSteps({ bus, name: 'hub', incarnation: 'i' });
-    const found = { departed: [...left.departed], relayed: [...left.relayed] };
-    assert.deepEqual({ ...found, steps: left.steps.length }, expected);
+    assert.deepEqual({ departed: [...left.departed], steps: left.steps.length }, expected);
   });
 }
 

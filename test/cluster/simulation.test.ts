@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openShapeChecks } from '../../src/fence_index/shape_checks.ts';
 import { partitionOf } from '../../src/shards/affinity.ts';
-import { diceOf } from '../support/dice.ts';
 import { iso } from '../support/shard_harness.ts';
-import { SimulatedClock } from './simulated_clock.ts';
-import { SimulatedHub } from './simulation/hub.ts';
+import type { SimulatedClock } from './simulated_clock.ts';
+import type { SimulatedHub } from './simulation/hub.ts';
 import { type ObservedSubscription, Listener } from './simulation/listener.ts';
 import { describeEvent } from './simulation/oracle.ts';
+import { CART, fenceAt, inFence, located, network } from './simulation/scene.ts';
 import { type SimulationOptions, simulate } from './simulation/simulation.ts';
-import { WitnessedCluster } from './simulation/witness.ts';
+import type { WitnessedCluster } from './simulation/witness.ts';
 
 /** Seeds with plain faults that have failed before, and the reasons. */
 const MENDED: readonly [seed: number, what: string][] = [
@@ -47,48 +46,6 @@ for (const [seed, what, faults = 5] of MENDED_SINCE) {
 
 for (const seed of [12, 302, 2031]) {
   test(`Hubs with two shards act as one hub in seed ${seed}`, () => play(seed, { shards: 2, isPlain: true }));
-}
-
-const CART = '10000000-0000-4000-8000-000000000001';
-
-/** A network of hubs that a test starts and ends itself. */
-async function network(context: TestContext) {
-  const clock = new SimulatedClock();
-  context.after(clock.run());
-  const network = new WitnessedCluster({ clock, seed: 1 });
-  const shapes = await openShapeChecks();
-  const open = (incarnation: string, { aheadMs = 0, ownersMax = 1 } = {}): Promise<SimulatedHub> => {
-    // One owns everything, unless stated otherwise, so that the takeover is known.
-    const place = {
-      network,
-      dice: diceOf(1),
-      shapes,
-      hubName: incarnation,
-      incarnation,
-      shards: 1,
-      aheadMs,
-      ownersMax,
-    };
-    return SimulatedHub.open({ ...place, ran: () => undefined, wrong: (what) => assert.fail(what) });
-  };
-  const observed: ObservedSubscription[] = [];
-  const crossings = (): string[] =>
-    observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text).what));
-  return { clock, network, open, observed, crossings };
-}
-
-/** A circle of 30 m on the line that `located` follows. */
-function fenceAt(place: number, more: object = {}): object {
-  return { region: { type: 'Point', coordinates: [9 + place / 1000, 50] }, radius: 30, ...more };
-}
-
-/** A location, now, at a position: consecutive ones are 72 m apart. */
-function located(provider: string, place: number, { nowMs }: SimulatedClock): object {
-  return {
-    ...{ provider_id: provider, provider_type: 'uwb', source: 'test', crs: 'EPSG:4326' },
-    position: { type: 'Point', coordinates: [9 + place / 1000, 50] },
-    timestamp_generated: iso(Math.floor(nowMs) / 1000),
-  };
 }
 
 test('A worker that is replaced after its hub was stopped fires no exit of an object whose locations could not arrive', async (context) => {
@@ -178,15 +135,6 @@ async function changedWithoutOwner(context: TestContext, change: (hub: Simulated
   await changed;
   const published = observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text)));
   return { hub, published: published.map(({ of, what }) => `${of} ${what}`), clock, open };
-}
-
-/** Objects that a hub finds in a fence. */
-async function inFence(hub: SimulatedHub): Promise<readonly string[]> {
-  const answers = await Promise.all([
-    hub.ask({ ask: 'fence_providers', id: 'f', spatial: false }),
-    hub.ask({ ask: 'fence_trackables', id: 'f', spatial: false }),
-  ]);
-  return answers.flat().flatMap((answer) => ('ids' in answer ? answer.ids : []));
 }
 
 const CHANGES: readonly {
@@ -348,52 +296,6 @@ test('Half of the objects of a hub with all the load move to the other hub, and 
     Array.from({ length: sent }, (_, index) => index + 1),
   );
   assert.deepEqual([busy.cluster.standing, idle.cluster.standing], ['owner', 'owner']);
-});
-
-test('An object that is reassigned while its last row waits to be written keeps its state if its worker dies', async (context) => {
-  const { clock, network: net, open, observed } = await network(context);
-  let room = Promise.resolve();
-  const bus = net.bus.bind(net);
-  context.mock.method(net, 'bus', (name: string) => {
-    const own = bus(name);
-    const append = own.append.bind(own);
-    own.append = async (message) => {
-      if (message.stream === 'hub_STATE') await room;
-      return append(message);
-    };
-    return own;
-  });
-  const hubs = [await open('a', { ownersMax: 2 }), await open('b', { ownersMax: 2 })];
-  while (net.owning.owners.size < 2 || !net.owning.isWhole) await clock.wait(100);
-  await clock.wait(20_000);
-  const to = net.owning.ownerOf('trackable', CART);
-  const [receiver, owner] = hubs.toSorted((hub) => (hub.incarnation === to ? -1 : 1)) as [SimulatedHub, SimulatedHub];
-  const named = Array.from({ length: 100 }, (_, number) => `p${number}`);
-  const tag = named.find((id) => net.owning.ownerOf('provider', id) !== to) as string;
-  await receiver.parts.entities.create('fence', { ...fenceAt(0), id: 'f' });
-  new Listener(receiver, 'fence_events', observed);
-  await receiver.put([located(tag, 0, clock)]);
-  await clock.wait(3000);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  room = promise;
-  await receiver.put([located(tag, 0.1, clock)]);
-  await clock.wait(2000);
-  await receiver.put([located(tag, 1, clock)]);
-  await clock.wait(2000);
-  void owner.cluster.durability.writeState();
-  await owner.killWorker();
-  const cart = { id: CART, type: 'omlox', location_providers: [tag] };
-  const created = receiver.parts.entities.create('trackable', cart);
-  while (net.owning.isWhole || owner.cluster.applied < net.config.length) await clock.wait(1);
-  resolve();
-  await created;
-  await clock.wait(2000);
-  assert.deepEqual(await inFence(receiver), []);
-  await receiver.put([located(tag, 0, clock)]);
-  await clock.wait(1000);
-  const events = observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text)));
-  const crossed = events.filter(({ of }) => of === tag).map(({ what }) => what);
-  assert.deepEqual(crossed, ['f region_entry', 'f region_exit', 'f region_entry']);
 });
 
 /** Number of partition maps in the configuration log. */

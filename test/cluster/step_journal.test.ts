@@ -183,10 +183,6 @@ test('Departed objects are released when they have arrived and the state was wri
   await journal.roundOver(0, journal.roundBegun());
   await journal.keep(0, step('b'));
   await journal.roundOver(0, journal.roundBegun());
-  journal.hold(8);
-  const nothing = new Uint8Array();
-  await journal.keepReleased({ sequence: 8, endMs: 0, config: 0, step: { batch: nothing, effects: nothing } });
-  journal.markArrived(8);
   pulse.start();
   await clock.wait(200_000);
   pulse.stop();

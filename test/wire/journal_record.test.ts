@@ -5,7 +5,6 @@ import {
   JournalRecordError,
   packDone,
   packReleased,
-  packReleasedAgain,
   packStep,
   unpackJournalRecord,
 } from '../../src/wire/journal_record.ts';
@@ -31,21 +30,10 @@ test('a record of released objects is a step without locations, with the sequenc
     config: 7,
     endMs: 960,
     sequence: 9,
-    isRelayed: false,
     step: { batch: new Uint8Array(0), effects, setBacks },
   });
   const cut = packed.subarray(0, packed.length - effects.length - 1);
   assert.throws(() => unpackJournalRecord(cut), new JournalRecordError('A journal record ends before its effects'));
-});
-
-test('a relayed record is unchanged except for its flag, however often it is relayed', () => {
-  const packed = packReleased({ nowMs: 1000, config: 7, sequence: 9, setBacks, effects: lend(effects) });
-  let record = unpackJournalRecord(packed);
-  for (let times = 0; times < 3; times++) {
-    assert.ok(record.kind === 'released');
-    record = unpackJournalRecord(packReleasedAgain(record));
-    assert.deepEqual(record, { ...unpackJournalRecord(packed), isRelayed: true });
-  }
 });
 
 test('a record of a completed journal contains its end and its requests', () => {

@@ -36,8 +36,9 @@ import type { Serving } from '../routing/ownership.ts';
  *
  * A source remains one after its removal: its journal holds the released state. A `took` of a hub that no longer owned the
  * partition at that record has no effect, because the current owner is still acquiring. When a removed member is no source any
- * more, no hub reads its journal, and a hub deletes the streams. That hub then appends a `took` of nothing, which deletes the
- * removed member. So no stream is left behind by a hub that fails between the two steps.
+ * more, and no objects migrate because of a record that it may have applied, no hub reads its journal, and a hub deletes the
+ * streams. That hub then appends a `took` of nothing, which deletes the removed member. So no stream is left behind by a hub
+ * that fails between the two steps.
  *
  * A migrating object moves from the owner of its old partition to the owner of its new one. If a partition changes hands in
  * the meantime, its new owner takes that role.
@@ -72,7 +73,10 @@ export interface ConfigMember {
 }
 
 /** A member that was expelled or has left. */
-export type RemovedMember = Pick<ConfigMember, 'incarnation' | 'index'>;
+export interface RemovedMember extends Pick<ConfigMember, 'incarnation'> {
+  /** Sequence of the record that has removed it. */
+  readonly removed: number;
+}
 
 /** Partitions that a hub has lost and that their new owners have not acquired from it yet. */
 export interface Source {
@@ -163,11 +167,17 @@ export function acquisitions({ members, map, sources, migrating }: ConfigState, 
 }
 
 /**
- * Removed members whose journals no member needs any more. Their streams are to be deleted, and then the members are forgotten.
+ * Removed members whose journals no member needs any more: they are no sources, and have released no objects that are migrating.
+ * Their streams are to be deleted, and then the members are forgotten. Once this holds for one, it does so forever.
  */
-export function toDelete({ dead, sources }: ConfigState): readonly RemovedMember[] {
-  const read = new Set(sources.map(({ of }) => of));
-  return [...dead.values()].filter(({ incarnation }) => !read.has(incarnation));
+export function toDelete(state: ConfigState): readonly RemovedMember[] {
+  const read = new Set(state.sources.map(({ of }) => of));
+  return [...state.dead.values()].filter((member) => !read.has(member.incarnation) && !mayHaveReleased(state, member));
+}
+
+/** Whether a removed member may have released objects that are still migrating: it was a member at their record. */
+export function mayHaveReleased({ migrating }: ConfigState, { removed }: RemovedMember): boolean {
+  return migrating.some(({ sequence }) => sequence < removed);
 }
 
 /** Partitions whose state a hub may have, in ascending order. */
@@ -222,7 +232,7 @@ function after(state: ConfigState, { sequence, body }: ConfigRecord): ConfigStat
       return mapped(state, body, sequence);
     case 'expel':
     case 'leave':
-      return mapped(onEnd(state, body.incarnation), body, sequence);
+      return mapped(onEnd(state, body.incarnation, sequence), body, sequence);
     case 'took':
       return onTook(state, body);
     case 'protocol':
@@ -264,12 +274,11 @@ function onJoin(state: ConfigState, { kind: _join, ...joined }: ConfigBody<'join
   return { ...state, members: new Map(state.members).set(joined.incarnation, { ...joined, index }) };
 }
 
-function onEnd(state: ConfigState, incarnation: string): ConfigState {
-  const member = state.members.get(incarnation);
-  if (member === undefined) return state;
+function onEnd(state: ConfigState, incarnation: string, removed: number): ConfigState {
+  if (!state.members.has(incarnation)) return state;
   const members = new Map(state.members);
   members.delete(incarnation);
-  const dead = new Map(state.dead).set(incarnation, { incarnation, index: member.index });
+  const dead = new Map(state.dead).set(incarnation, { incarnation, removed });
   const owned = partitionsIn(state.map, (owner) => owner === incarnation);
   return { ...withSource(state, { of: incarnation, released: 0, partitions: owned }), members, dead };
 }

@@ -93,7 +93,7 @@ type MemberRow = readonly [
   digest: string,
   index: number,
 ];
-type DeadRow = readonly [incarnation: string, index: number];
+type DeadRow = readonly [incarnation: string, removed: number];
 type SourceRow = readonly [of: string, released: number, partitions: readonly number[]];
 type RegroupedRow = readonly [sequence: number, objects: readonly ObjectMove[]];
 type TextRow = readonly [kind: StoredKind, id: string, piece: string, goesOn: boolean];
@@ -138,7 +138,7 @@ function fieldsOf({ members, dead, protocol, map, sources, migrating, version }:
     joined: [...members.values()].map(({ incarnation, name, protocols, digest, index }) => {
       return [incarnation, name, protocols, digest, index];
     }),
-    dead: [...dead.values()].map(({ incarnation, index }) => [incarnation, index]),
+    dead: [...dead.values()].map(({ incarnation, removed }) => [incarnation, removed]),
     ...mapFields(map),
     sources: sources.map(({ of, released, partitions }) => [of, released, partitions]),
     migrating: migrating.map((each) => [each.sequence, each.objects]),
@@ -154,7 +154,7 @@ function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
   return {
     members: new Map(members.map((member) => [member.incarnation, member])),
     map: partitionMap(fields),
-    dead: new Map(dead.map(([incarnation, index]) => [incarnation, { incarnation, index }])),
+    dead: new Map(dead.map(([incarnation, removed]) => [incarnation, { incarnation, removed }])),
     sources: sources.map(([of, released, partitions]): Source => ({ of, released, partitions })),
     migrating: migrating.map(([sequence, objects]) => ({ sequence, objects })),
     protocol: fields.protocol,

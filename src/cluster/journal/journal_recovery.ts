@@ -32,9 +32,7 @@ export interface RecoveredJournal {
   readonly earlier: readonly RecoveredStep[];
   /** Objects, as "kind id", that it had released when it was removed, by the sequence of the record. */
   readonly departed: ReadonlyMap<string, number>;
-  /** The same of objects that previous owners had released, and that it has not received since. */
-  readonly relayed: ReadonlyMap<string, number>;
-  /** State that it had released, or previous owners. */
+  /** State that it had released. */
   readonly released: readonly (JournalRecord & { readonly kind: 'released' })[];
   /** Last record of the configuration log that the steps and earlier ones reflect; 0 if unknown. */
   readonly config: number;
@@ -79,7 +77,7 @@ export async function readSteps({ bus, name, incarnation }: JournalSource): Prom
   return {
     steps: stepsIn(all.slice(earlier)),
     earlier: stepsIn(all.slice(0, earlier)),
-    ...departuresIn(all),
+    departed: departuresIn(all),
     released: all.filter((record) => record.kind === 'released'),
     config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
     requests: requestsIn(all),
@@ -100,28 +98,25 @@ function requestsIn(records: readonly JournalRecord[]): ReadonlyMap<string, numb
   return requests;
 }
 
-/** Relayed state says nothing about the member's own objects. */
 function stepsIn(records: readonly JournalRecord[]): RecoveredStep[] {
-  return records.filter((record) => record.kind !== 'done').filter((step) => step.kind === 'step' || !step.isRelayed);
+  return records.filter((record) => record.kind !== 'done');
 }
 
 /** A step that adopts an object mentions it, even if the object leaves with the same step. */
-function departuresIn(records: readonly JournalRecord[]): Pick<RecoveredJournal, 'departed' | 'relayed'> {
+function departuresIn(records: readonly JournalRecord[]): RecoveredJournal['departed'] {
   const departed = new Map<string, number>();
-  const relayed = new Map<string, number>();
   for (const record of records) {
     if (record.kind === 'released') {
-      const left = record.isRelayed ? relayed : departed;
-      for (const { kind, id } of effectsIn(asBuffer(record.step.effects))) left.set(`${kind} ${id}`, record.sequence);
+      for (const { kind, id } of effectsIn(asBuffer(record.step.effects)))
+        departed.set(`${kind} ${id}`, record.sequence);
     }
-    if (record.kind !== 'step' || departed.size + relayed.size === 0) continue;
+    if (record.kind !== 'step' || departed.size === 0) continue;
     for (const { kind, id, place } of effectsIn(asBuffer(record.step.effects))) {
       if (place.at === 'elsewhere') continue;
       departed.delete(`${kind} ${id}`);
-      relayed.delete(`${kind} ${id}`);
     }
   }
-  return { departed, relayed };
+  return departed;
 }
 
 /** Objects that steps mention. */
@@ -152,8 +147,7 @@ export function journaledFenceEvents(
   { earlier, steps, released }: Pick<RecoveredJournal, 'earlier' | 'steps' | 'released'>,
   isPending: (name: string, sequence: number) => boolean,
 ): FailedFenceEvent[] {
-  const own = released.filter(({ isRelayed }) => !isRelayed);
-  const sequences = new Map<unknown, number>(own.map((record) => [record, record.sequence]));
+  const sequences = new Map<unknown, number>(released.map((record) => [record, record.sequence]));
   const left = new Set<FailedFenceEvent>();
   let arrived = new Set<string>();
   let leftMs = Number.NaN;

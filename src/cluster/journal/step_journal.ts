@@ -1,7 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import { lend, look } from '../../model/borrowed.ts';
 import { type FailedFenceEvent, withFailedFenceEvents } from '../../wire/fence_events.ts';
-import { packDone, packReleasedAgain, packStep } from '../../wire/journal_record.ts';
+import { packDone, packStep } from '../../wire/journal_record.ts';
 import type { ShardReply } from '../../wire/messages.ts';
 import type { Bus } from '../nats/bus.ts';
 import { HubJournal, type JournalClosed } from './hub_journal.ts';
@@ -133,11 +133,6 @@ export class StepJournal {
   /** Resolves when an append was stored that began after this call, so no other hub had taken over before. */
   barrier(): Promise<void> {
     return this.#timed(this.#journal.barrier());
-  }
-
-  /** Journals what a previous owner has released. `endMs`: wall-clock time. */
-  keepReleased(released: Parameters<typeof packReleasedAgain>[0]): Promise<void> {
-    return this.#append(zstdCompressSync(packReleasedAgain(released)));
   }
 
   /**

@@ -2,19 +2,21 @@ import type { CollisionRow } from '../../core/collision/row.ts';
 import type { LastKnownRow, ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { PackedStep } from '../../wire/journal_record.ts';
-import type { Checkpoints, ReleasedObjects } from '../state/checkpoints.ts';
+import type { Checkpoints } from '../state/checkpoints.ts';
 import type { ObjectMove } from '../config/config_record.ts';
 import {
   type Acquisitions,
   type Arrival,
   acquisitions,
   type ConfigState,
+  mayHaveReleased,
   type TakeOver,
 } from '../config/config_state.ts';
 import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import type { Notice } from '../notice.ts';
-import { namedBy, namesOf, objectsOf, type Released } from './release.ts';
-import { type RecoveredJournal, journaledFenceEvents, statedIn } from '../journal/journal_recovery.ts';
+import { namesOf, objectsOf, type Released } from './release.ts';
+import { byEvaluated, releasedState, RemovedSources, type SourceState } from './source_state.ts';
+import { type RecoveredJournal, statedIn } from '../journal/journal_recovery.ts';
 
 /**
  * Acquisition of the partitions and objects that are assigned to this hub:
@@ -27,6 +29,8 @@ import { type RecoveredJournal, journaledFenceEvents, statedIn } from '../journa
  *                                   partition                    hub: then nothing moves
  *                                   a removed member that had    its rows and steps, with the partitions that it had
  *                                   acquired them
+ *                                   a removed member that had    its journal, which remains until they have arrived: the
+ *                                   released them                owner of their old partition passes it on
  *
  * The hub claims the partitions in the state, has the shards adopt everything, writes it to the state, and appends to the log
  * that it has it: from then on it serves these objects. If it fails before that, it is a source of them, too, since its shards
@@ -54,10 +58,8 @@ export interface AcquisitionOptions {
   released(from: string, sequence: number): Promise<Released>;
   /** Whether this hub has released an object because of a record. */
   isReleased(sequence: number, kind: ObjectKind, id: string): boolean;
-  /**
-   * Offers state that a removed member had released, and that has not arrived, to its receivers. Resolves when it is journaled.
-   */
-  relay(sequence: number, released: RecoveredJournal['released'], objects: readonly string[]): Promise<void>;
+  /** Offers state that a removed member had released, and that has not arrived, to its receivers. */
+  offer(sequence: number, released: RecoveredJournal['released'], objects: readonly string[]): void;
   /** Orders the events of this hub after those of the member whose released state it is about to adopt. */
   follow(from: string, released: Released): Promise<void>;
   /** Resolves when all hubs have sent their interest. */
@@ -110,28 +112,6 @@ export interface MigratingObject {
   /** Whether it migrates to this hub. */
   readonly isComing: boolean;
 }
-
-/** A migrating object that a removed member had. */
-interface FoundObject {
-  /** Of the record that has reassigned it. */
-  readonly sequence: number;
-  readonly object: ObjectMove;
-  readonly isAtOldPartition: boolean;
-}
-
-/** State of the objects at one source. */
-interface SourceState {
-  readonly steps: readonly PackedStep[];
-  /** Objects, as "kind id", that it had released and that have arrived elsewhere: its state of them is outdated. */
-  readonly departed: readonly string[];
-  /** Objects that it has relayed, and that have arrived. */
-  readonly relayed: readonly string[];
-  readonly endMs: number;
-  /** 0 if it does not say. */
-  readonly config: number;
-}
-
-const NOTHING_LEFT: SourceState = { steps: [], departed: [], relayed: [], endMs: 0, config: 0 };
 
 export class Acquisition {
   readonly #options: AcquisitionOptions;
@@ -272,66 +252,41 @@ export class Acquisition {
     released: ReadonlyMap<TakeOver, readonly SourceState[]>,
     isStageDue: boolean,
   ): Promise<void> {
-    const { checkpoints, hadAtItsEnd, objectsIn, state } = this.#options;
+    const { checkpoints, objectsIn } = this.#options;
     const gone = sources.filter(({ isMember }) => !isMember);
     this.#stage = 'reading journals';
-    const journals = new Map<string, RecoveredJournal>();
-    const left = new Map(released);
-    for (const source of gone) left.set(source, [await this.#leftBy(source, journals)]);
-    const found = gone.flatMap((source) => this.#migratingAt(source, journals.get(source.of) as RecoveredJournal));
-    for (const source of gone) {
-      // A later owner has acquired what this one had released.
-      const { departed, relayed } = journals.get(source.of) as RecoveredJournal;
-      const names = found.map(({ object }) => objectName(object));
-      const outdated = names.filter((name) => departed.has(name) || relayed.has(name));
-      const its = left.get(source) as readonly SourceState[];
-      left.set(
-        source,
-        its.map((each) => ({ ...each, departed: [...each.departed, ...outdated] })),
-      );
-    }
+    const removed = await this.#removed(gone);
     const leftBy = (those: readonly TakeOver[]): readonly SourceState[] => {
       // A member that has lost partitions several times has one journal.
-      const isFirst = ({ of, isMember }: TakeOver, i: number): boolean =>
-        isMember || those.findIndex((other) => other.of === of) === i;
-      return those.flatMap((source, i) => (isFirst(source, i) ? (left.get(source) as readonly SourceState[]) : []));
-    };
-    const dead = Map.groupBy(gone, ({ of }) => of);
-    const releasedObjects: ReleasedObjects[] = [];
-    for (const [of, theirs] of dead) {
-      const its = left.get(theirs[0] as TakeOver) as readonly SourceState[];
-      const all = new Set([...hadAtItsEnd(of), ...theirs.flatMap(({ partitions }) => partitions)]);
-      releasedObjects.push({
-        partitions: writtenBy(of, state()),
-        objects: its.flatMap((each) => this.#releasedObjectsOf(each, all)),
+      const unread = new Set(those.map(({ of }) => of));
+      return those.flatMap((source) => {
+        return released.get(source) ?? (unread.delete(source.of) ? [removed.stateOf(source)] : []);
       });
-    }
-    const arrived = found.filter(({ isAtOldPartition }) => !isAtOldPartition);
-    const relayed = await this.#relay([...journals.values()], found);
+    };
+    const inTransit = new Set(removed.inTransit.map(({ object: [kind, id] }) => `${kind} ${id}`));
+    this.#offer(removed);
     this.#stage = 'reading the state';
     const rows: LastKnownRow[] = [];
-    const had = new Set(gone.flatMap(({ of, partitions }) => [...hadAtItsEnd(of), ...partitions]));
     // The failed owner may have failed before deleting rows of objects that had already migrated. Delete them now; nothing else
     // will.
+    const { releasedObjects, partitions: had } = removed;
     await checkpoints.deleteReleased(releasedObjects);
-    if (had.size > 0) for await (const part of checkpoints.rowsIn([...had], releasedObjects)) rows.push(...part);
+    if (had.length > 0) for await (const part of checkpoints.rowsIn(had, releasedObjects)) rows.push(...part);
     const pairs = isStageDue ? await checkpoints.pairs() : undefined;
     // A provider may have a location before the record that creates it: then only its owner knows it.
     const located = new Set(statedIn(leftBy(sources).flatMap(({ steps }) => steps)).provider);
     for (const { kind, id } of rows) if (kind === 'provider') located.add(id);
-    let undelivered: readonly FailedFenceEvent[] = [...journals]
-      .flatMap(([of, journal]) => journaledFenceEvents(of, journal, this.#pending()))
-      .sort((one, other) => one.recordedMs - other.recordedMs);
+    let undelivered = removed.fenceEvents;
     // Each source has evaluated another part of the log: records that one has evaluated must not be evaluated again for
     // another.
     const groups = alike(sources);
     for (const [i, { partitions, from }] of groups.entries()) {
       const isLast = i === groups.length - 1;
       const own = new Set(partitions);
-      const those = arrived.filter(({ object: [, , , to] }) => own.has(to));
+      const those = removed.arrived.filter(({ object: [, , , to] }) => own.has(to));
       await this.#adopt(leftBy(from), (config) => ({
         objects: joined(
-          without(objectsIn(own, config, located), relayed),
+          without(objectsIn(own, config, located), inTransit),
           those.map(({ object }) => object),
         ),
         // The collision stage resumes when all have arrived.
@@ -339,69 +294,40 @@ export class Acquisition {
       }));
       undelivered = [];
       for (const source of from) for (const each of partitions) this.#adopted.add(keyOf(source, each));
-      for (const { sequence, object } of those) this.#adopted.add(nameOf({ sequence }, object));
+      for (const each of those) this.#adopted.add(nameOf(each, each.object));
     }
   }
 
-  /** Objects that a member had released. Those that it has relayed may have come back to it. */
-  #releasedObjectsOf({ departed, relayed }: SourceState, partitions: ReadonlySet<number>): ReleasedObjects['objects'] {
-    const { partitionOf } = this.#options;
-    const elsewhere = relayed.map(namedBy).filter((name) => !partitions.has(partitionOf(...name)));
-    return [...departed.map(namedBy), ...elsewhere];
+  /** Reads the journals of removed members. */
+  async #removed(sources: readonly TakeOver[]): Promise<RemovedSources> {
+    const { state, leftBy, partitionOf, hadAtItsEnd } = this.#options;
+    const journals = new Map<string, RecoveredJournal>();
+    for (const { of } of sources) if (!journals.has(of)) journals.set(of, await leftBy(of));
+    const removed = sources.length > 0 ? [...state().dead.values()] : [];
+    const others = removed.filter((each) => !journals.has(each.incarnation) && mayHaveReleased(state(), each));
+    const read = await Promise.all(others.map(({ incarnation }) => leftBy(incarnation)));
+    return new RemovedSources({
+      ...{ state: state(), sources, journals, others: read, partitionOf, hadAtItsEnd },
+      isAdopted: (moved) => this.#adopted.has(nameOf(moved, moved.object)),
+    });
   }
 
-  /**
-   * Migrating objects that a removed member had: its journal has their state, which its successors take over with its partitions.
-   * It had acquired them although the log does not say so, or had their old partition as well; then they count as with that.
-   */
-  #migratingAt(
-    { of, partitions }: TakeOver,
-    { earlier, steps, departed, relayed }: RecoveredJournal,
-  ): readonly FoundObject[] {
-    const stated = statedIn([...earlier, ...steps].map(({ step }) => step));
-    const own = new Set(partitions);
-    const all = new Set([...this.#options.hadAtItsEnd(of), ...partitions]);
-    return this.#options.state().migrating.flatMap(({ sequence, objects }) =>
-      objects.flatMap((object) => {
-        const [kind, id, from, to] = object;
-        const name = objectName(object);
-        const isHere = stated[kind].has(id) && !departed.has(name) && !relayed.has(name);
-        const isAtOldPartition = all.has(from);
-        const isOwn = own.has(isAtOldPartition ? from : to);
-        const isNew = !this.#adopted.has(nameOf({ sequence }, object));
-        return isHere && isOwn && isNew ? [{ sequence, object, isAtOldPartition }] : [];
-      }),
-    );
-  }
-
-  /**
-   * Relays migrating state that removed members had released: it is not adopted, since its receiver may have it already.
-   * `found`: objects that a later owner had. Returns the objects, as "kind id", that are not adopted with their old partition.
-   */
-  async #relay(journals: readonly RecoveredJournal[], found: readonly FoundObject[]): Promise<ReadonlySet<string>> {
-    const { state, relay } = this.#options;
-    const isAtOldPartition = new Map(found.map((each) => [objectName(each.object), each.isAtOldPartition]));
-    const relayed = new Set<string>();
-    for (const { sequence, objects } of state().migrating) {
-      for (const { departed, relayed: again, released } of journals) {
-        const left = objects.filter((object) => {
-          const name = objectName(object);
-          const hasLeft = departed.get(name) === sequence || again.get(name) === sequence;
-          return hasLeft && isAtOldPartition.get(name) !== true;
-        });
-        for (const object of left) relayed.add(objectName(object));
-        const waiting = left.filter((object) => {
-          return !isAtOldPartition.has(objectName(object)) && !this.#adopted.has(nameOf({ sequence }, object));
-        });
-        if (waiting.length === 0) continue;
-        await relay(
-          sequence,
-          released.filter((record) => record.sequence === sequence),
-          waiting.map(objectName),
-        );
+  /** Offers migrating objects that removed members had released from partitions of this hub. */
+  #offer(removed: RemovedSources): void {
+    const { state, incarnation, isReleased, offer } = this.#options;
+    const { map } = state();
+    const waiting = removed.inTransit.filter((moved) => {
+      const [kind, id, from] = moved.object;
+      const isFromHere = map?.owners[from] === incarnation && !isReleased(moved.sequence, kind, id);
+      return isFromHere && !removed.hasFound(moved) && !this.#adopted.has(nameOf(moved, moved.object));
+    });
+    for (const [{ released }, moved] of Map.groupBy(waiting, ({ journal }) => journal)) {
+      for (const [sequence, theirs] of Map.groupBy(moved, (each) => each.sequence)) {
+        const records = released.filter((record) => record.sequence === sequence);
+        const names = theirs.map(({ object: [kind, id] }) => `${kind} ${id}`);
+        offer(sequence, records, names);
       }
     }
-    return relayed;
   }
 
   async #takeObjects(arrivals: readonly Arrival[]): Promise<void> {
@@ -466,51 +392,11 @@ export class Acquisition {
     this.#handed.clear();
   }
 
-  /** State of a removed member. */
-  async #leftBy({ of, released }: TakeOver, journals: Map<string, RecoveredJournal>): Promise<SourceState> {
-    const journal = journals.get(of) ?? (await this.#options.leftBy(of));
-    const { steps, config } = journal;
-    journals.set(of, journal);
-    const isPending = this.#pending();
-    const arrived = (names: ReadonlyMap<string, number>): readonly string[] => {
-      return [...names].flatMap(([name, sequence]) => (isPending(name, sequence) ? [] : [name]));
-    };
-    const [departed, relayed] = [arrived(journal.departed), arrived(journal.relayed)];
-    const endMs = steps.reduce((latest, step) => Math.max(latest, step.endMs), 0);
-    const isReleased = released > 0 && released <= config;
-    const evaluated = isReleased ? released - 1 : config;
-    return { steps: steps.map(({ step }) => step), departed, relayed, endMs, config: evaluated };
-  }
-
-  /**
-   * State that a member has released because of a record. Later owners have released and evaluated more since.
-   */
   async #releasedBy(from: string, sequence: number): Promise<readonly SourceState[]> {
     const { released, follow, incarnation } = this.#options;
     const found = await released(from, sequence);
     if (from !== incarnation) await follow(from, found);
-    const { endMs } = found;
-    // If nothing was released, only the record itself has to be evaluated.
-    if (found.steps.length === 0) return [{ ...NOTHING_LEFT, endMs, config: sequence - 1 }];
-    const parts = Map.groupBy(found.steps, ({ config }) => config);
-    return Array.from(parts, ([config, steps]) => ({ ...NOTHING_LEFT, steps, endMs, config }));
-  }
-
-  /**
-   * Tests whether an object, as "kind id", that was released because of a record has not arrived: it still counts as with its
-   * old owner.
-   */
-  #pending(): (name: string, sequence: number) => boolean {
-    const { state, partitionOf } = this.#options;
-    const { sources, migrating } = state();
-    const moved = new Set(migrating.flatMap((each) => each.objects.map((object) => nameOf(each, object))));
-    return (name, sequence) => {
-      if (moved.has(`${sequence} ${name}`)) return true;
-      const released = sources.filter((source) => source.released === sequence);
-      return (
-        released.length > 0 && released.some(({ partitions }) => partitions.includes(partitionOf(...namedBy(name))))
-      );
-    };
+    return releasedState(found, sequence);
   }
 
   /** Time must not go backward for the objects, although the clock of the previous owner may be ahead of this one. */
@@ -525,10 +411,6 @@ export class Acquisition {
   }
 }
 
-function objectName([kind, id]: ObjectMove): string {
-  return `${kind} ${id}`;
-}
-
 function joined(objects: ObjectIds, more: readonly ObjectMove[]): ObjectIds {
   const those = objectsOf(more);
   return {
@@ -539,36 +421,6 @@ function joined(objects: ObjectIds, more: readonly ObjectMove[]): ObjectIds {
 
 function without(objects: ObjectIds, names: ReadonlySet<string>): ObjectIds {
   return names.size === 0 ? objects : objectsOf(namesOf(objects).filter((name) => !names.has(name.join(' '))));
-}
-
-/**
- * Objects by the last record that was evaluated for them. Later sources have evaluated more records, but only for objects that
- * their steps mention. `first`: for all others.
- */
-function byEvaluated(
-  objects: ObjectIds,
-  left: readonly SourceState[],
-  first: number,
-): [config: number, objects: ObjectIds][] {
-  const sources = left.filter(({ config }) => config > 0);
-  if (sources.length < 2) return [[first, objects]];
-  const stated = sources.map(({ config, steps, departed }) => ({ config, departed, ...statedIn(steps) }));
-  const evaluated = ([kind, id]: readonly [ObjectKind, string]): number =>
-    stated.findLast((each) => each[kind].has(id) && !each.departed.includes(`${kind} ${id}`))?.config ?? first;
-  const parts = [...Map.groupBy(namesOf(objects), evaluated)];
-  return parts.length === 0 ? [[first, objects]] : parts.map(([config, names]) => [config, objectsOf(names)]);
-}
-
-/**
- * Partitions in whose state the rows are those of a removed member. Partitions that others have taken over have rows of these;
- * those that it had yet to take over have rows of the previous owner.
- */
-function writtenBy(of: string, state: ConfigState): readonly number[] {
-  const first = new Map<number, string>();
-  for (const source of state.sources) {
-    for (const partition of source.partitions) if (!first.has(partition)) first.set(partition, source.of);
-  }
-  return [...first].flatMap(([partition, source]) => (source === of ? [partition] : []));
 }
 
 /** Partitions grouped by their sources; one empty group if only the stage is acquired. */

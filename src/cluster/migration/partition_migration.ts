@@ -273,7 +273,7 @@ export class PartitionMigration {
       released: (from, sequence) =>
         from === incarnation ? this.released(sequence) : releasedElsewhere(from, sequence),
       isReleased: (sequence, kind, id) => releases.isReleased(sequence, kind, id),
-      relay: (sequence, released, names) => releases.relay(sequence, released, names),
+      offer: (sequence, released, names) => releases.offer(sequence, released, names),
       follow: (from, released) => fanout.channel.tookBehind(from, released),
       allInterestReceived: () => fanout.allInterestReceived(),
       announceAgain: async (events) => {

@@ -20,7 +20,7 @@ export interface Released extends SentBefore {
 export interface ReleasesOptions {
   /** Member id of this hub. */
   readonly incarnation: string;
-  readonly journal: Pick<StepJournal, 'hold' | 'markArrived' | 'keepReleased'>;
+  readonly journal: Pick<StepJournal, 'hold' | 'markArrived'>;
   readonly checkpoints: Pick<Checkpoints, 'misplacedIn' | 'release' | 'note'>;
   /** State after the last applied record. */
   state(): ConfigState;
@@ -62,8 +62,8 @@ interface Begun {
  *   to others                                                           their state
  *   objects that were assigned to      the record is applied; for a     the shards release it
  *   others, from its partitions        successor, after their adoption
- *   state that a failed owner had      its journal is read              this hub journals it unchanged
- *   released
+ *   state that a failed owner had      its journal is read              as it is in that journal, which remains until it has
+ *   released                                                            arrived
  */
 export class Releases {
   readonly #options: ReleasesOptions;
@@ -157,18 +157,16 @@ export class Releases {
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), { objects, released }]);
   }
 
-  /** Takes over what a previous owner has released and has not arrived. Resolves when this hub has journaled it as well. */
-  async relay(sequence: number, released: RecoveredJournal['released'], names: readonly string[]): Promise<void> {
-    const { journal, sentBefore } = this.#options;
-    journal.hold(sequence);
-    await Promise.all(released.map((each) => journal.keepReleased({ ...each, sequence })));
+  /** Offers objects, as "kind id", that a removed member had released and that have not arrived. */
+  offer(sequence: number, released: RecoveredJournal['released'], names: readonly string[]): void {
+    const { sentBefore } = this.#options;
     const steps = released.map(({ step, config }) => ({ ...step, config }));
     const endMs = Math.max(0, ...released.map((each) => each.endMs));
-    const relayed = {
+    const offered = {
       objects: objectsOf(names.map(namedBy)),
       released: Promise.resolve({ steps, endMs, ...sentBefore() }),
     };
-    this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), relayed]);
+    this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), offered]);
     for (const name of names) this.#passedOn.set(`${sequence} ${name}`, true);
   }
 

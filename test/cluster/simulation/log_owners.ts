@@ -39,7 +39,11 @@ export class LogOwners {
 
   /** Owner of the partition of an object; empty if it is unowned. */
   ownerOf(kind: ObjectKind, id: string): string {
-    return this.#state.map?.owners[this.#partitions.partitionOf(kind, id)] ?? '';
+    return this.ownerOfPartition(this.#partitions.partitionOf(kind, id));
+  }
+
+  ownerOfPartition(partition: number): string {
+    return this.#state.map?.owners[partition] ?? '';
   }
 }
 
