@@ -1,12 +1,10 @@
 import type { StoredRow } from '../../core/item.ts';
-import { isTombstone, keyOf, ofKey, type PackedRows, RowWriter, rowId, rowKey, rowSize } from '../../core/row_bytes.ts';
-import { copied, look } from '../../model/borrowed.ts';
+import { isTombstone, keyOf, ofKey, type PackedRows, RowWriter, rowId, rowKey } from '../../core/row_bytes.ts';
 import { NewestRows, type RowLocation } from '../../store/newest_rows.ts';
 import type { TaskScheduler } from '../../time/task_scheduler.ts';
-import { asBuffer, newRecordBuffer } from '../../wire/location_record.ts';
-import { BusError, type StoredMessage } from '../nats/bus.ts';
+import { newRecordBuffer } from '../../wire/location_record.ts';
 import { RowBuffer } from './row_buffer.ts';
-import { type StateHead, unpackState } from './state_message.ts';
+import { addTo, type Lying, readOnce, readToEnds, type StateReadOptions } from './state_reader.ts';
 import { ForeignSubject, type ReadSubject, StateSubject, type StateSubjectOptions } from './state_subject.ts';
 
 /**
@@ -163,7 +161,8 @@ export class StateSection {
       const isOutdated = ({ name }: ReadSubject, key: string): boolean => {
         return outdated.some((each) => each.subjects.has(name) && each.objects.has(key));
       };
-      return (await this.#readAll<ReadSubject>(subjects, outdated.length === 0 ? undefined : isOutdated)).lying;
+      return (await readToEnds<ReadSubject>(this.#options, subjects, outdated.length === 0 ? undefined : isOutdated))
+        .lying;
     });
   }
 
@@ -283,7 +282,7 @@ export class StateSection {
     for (let from = 0; from < heavy.length; from += COMPACTED_TOGETHER) {
       const subjects = heavy.slice(from, from + COMPACTED_TOGETHER);
       const newest = new Map(subjects.map((subject) => [subject, new NewestRows()]));
-      const unread = await this.#readOnce(subjects, (subject, rows) => newest.get(subject)?.add(rows));
+      const unread = await readOnce(this.#options, subjects, (subject, rows) => newest.get(subject)?.add(rows));
       // They still need compaction, and the next round retries.
       if (unread !== undefined) return;
       await each([...newest], ([subject, rows]) =>
@@ -301,7 +300,7 @@ export class StateSection {
   /** Reads all subjects, and finds the homes of all objects. */
   async #read(): Promise<ReadonlyMap<string, Lying<StateSubject>>> {
     const subjects = [...this.#subjects.values()];
-    const merged = await this.#readAll(subjects);
+    const merged = await readToEnds(this.#options, subjects);
     this.#homes = merged.homes();
     this.#strays = merged.strays();
     merged.weigh(subjects);
@@ -313,7 +312,7 @@ export class StateSection {
   async #learn(): Promise<void> {
     if (this.#unread.size === 0) return;
     const subjects = [...this.#unread];
-    const merged = await this.#readAll(subjects);
+    const merged = await readToEnds(this.#options, subjects);
     merged.weigh(subjects);
     for (const [subject, keys] of merged.strays()) for (const key of keys) addTo(this.#strays, subject, key);
     for (const [key, subject] of merged.homes()) {
@@ -321,60 +320,6 @@ export class StateSection {
       else this.#homes.set(key, subject);
     }
     this.#unread.clear();
-  }
-
-  /** Reads subjects to their ends, retrying until it succeeds. `isOutdated`: rows that do not count. */
-  async #readAll<Subject extends ReadSubject>(
-    subjects: readonly Subject[],
-    isOutdated?: (subject: Subject, key: string) => boolean,
-  ): Promise<MergedRows<Subject>> {
-    for (let tries = 1; ; tries++) {
-      const merged = new MergedRows<Subject>(isOutdated);
-      const unread = await this.#readOnce(subjects, (subject, rows) => merged.add(subject, rows));
-      if (unread === undefined) return merged;
-      if (tries === 2 || tries % TRIES_LOGGED === 0) this.#options.unread(unread);
-      await new Promise<void>((resolve) => void this.#options.schedule(AGAIN_MS, resolve));
-      this.#options.check();
-    }
-  }
-
-  /**
-   * Passes the contents of subjects to `take`, in the order in which they were written and as copies. Returns what could not be
-   * read; undefined if all was read. Throws CheckpointsLost if another hub has claimed one.
-   */
-  async #readOnce<Subject extends ReadSubject>(
-    subjects: readonly Subject[],
-    take: (subject: Subject, rows: Buffer) => void,
-  ): Promise<string | undefined> {
-    if (subjects.length === 0) return undefined;
-    const { bus, stream, check, pattern } = this.#options;
-    const byName = new Map(subjects.map((subject) => [subject.name, subject]));
-    const ends = new Map<Subject, StateHead & Pick<StoredMessage, 'sequence'>>();
-    const isSelected = subjects.length <= SELECTED_MAX;
-    const reader = bus.read(stream, { subjects: isSelected ? [...byName.keys()] : [pattern], fromSequence: 1 });
-    try {
-      let isMore = true;
-      while (isMore) {
-        isMore = await reader.next(({ subject: name, sequence, bytes }) => {
-          const subject = byName.get(name);
-          if (subject === undefined) return;
-          const { rows, ...head } = unpackState(copied(bytes));
-          ends.set(subject, { ...head, sequence });
-          take(subject, asBuffer(look(rows.bytes)));
-        });
-        check();
-      }
-    } catch (error) {
-      if (error instanceof BusError) return error.message;
-      throw error;
-    } finally {
-      reader.end();
-    }
-    const unread = subjects.find((subject) => {
-      const end = ends.get(subject);
-      return end === undefined ? subject.last > 0 : !subject.isWhole(end);
-    });
-    return unread && `"${unread.name}" ends with message ${ends.get(unread)?.sequence ?? 0}, not with ${unread.last}`;
   }
 
   /** Does work after all earlier work. */
@@ -394,10 +339,8 @@ export class StateSection {
   }
 }
 
-export interface StateSectionOptions extends StateSubjectOptions {
+export interface StateSectionOptions extends StateSubjectOptions, StateReadOptions {
   readonly turns: TaskScheduler;
-  /** Pattern that all subjects match. */
-  readonly pattern: string;
   /** Current subject of an object's rows. */
   subjectOf(kind: StoredRow['kind'], id: string): string;
   /** Id of the row that each round writes last, if it has it. */
@@ -406,8 +349,6 @@ export interface StateSectionOptions extends StateSubjectOptions {
   isOwn(kind: StoredRow['kind'], id: string): boolean;
   /** Whether all members have taken the state of removed members. */
   isSettled(): boolean;
-  /** Reports repeated failures to read. */
-  unread(what: string): void;
   /** Reports a permanent failure. */
   failed(error: Error): void;
 }
@@ -418,16 +359,6 @@ const IN_FLIGHT = 32;
 const TURN_ROWS = 1000;
 /** Subjects that are read together, and held in memory, to be compacted. */
 const COMPACTED_TOGETHER = 16;
-/**
- * Beyond this number of subjects all are requested, since the server takes longer to filter by more. It is the share of 1,024
- * partitions that moves at a time.
- */
-const SELECTED_MAX = 32;
-/** Pause before subjects that could not be read to their ends are read again. */
-const AGAIN_MS = 100;
-/** A failure to read is reported after two attempts, and then after each of these many. */
-const TRIES_LOGGED = 20;
-
 interface Plan {
   readonly rows: Map<StateSubject, RowLocation[]>;
   /** New home of each object; undefined for none. */
@@ -444,67 +375,6 @@ export interface Outdated {
 
 type ObjectName = readonly [kind: StoredRow['kind'], id: string];
 
-/** A row, and its subject. */
-interface Lying<Subject> extends RowLocation {
-  readonly subject: Subject;
-}
-
-/** Merged contents of several subjects. */
-class MergedRows<Subject> {
-  readonly lying = new Map<string, Lying<Subject>>();
-  readonly #strays = new Map<Subject, Set<string>>();
-  readonly #bytes = new Map<Subject, number>();
-  readonly #isOutdated: ((subject: Subject, key: string) => boolean) | undefined;
-
-  constructor(isOutdated?: (subject: Subject, key: string) => boolean) {
-    this.#isOutdated = isOutdated;
-  }
-
-  /** Adds the rows of a message that is later than all before. */
-  add(subject: Subject, rows: Buffer): void {
-    this.#bytes.set(subject, (this.#bytes.get(subject) ?? 0) + rows.length);
-    const buffer = { bytes: rows, view: new DataView(rows.buffer, rows.byteOffset, rows.length) };
-    for (let at = 0; at < rows.length; at += rowSize(buffer, at)) {
-      const key = rowKey(buffer, at);
-      if (this.#isOutdated?.(subject, key) === true) continue;
-      const before = this.lying.get(key);
-      const isHere = before?.subject === subject;
-      if (isTombstone(buffer, at)) {
-        if (isHere) this.lying.delete(key);
-        else this.#strays.get(subject)?.delete(key);
-        continue;
-      }
-      this.#strays.get(subject)?.delete(key);
-      if (before !== undefined && !isHere) this.#addStray(before.subject, key);
-      this.lying.set(key, { subject, buffer, at });
-    }
-  }
-
-  homes(): Map<string, Subject> {
-    return new Map(Array.from(this.lying, ([key, { subject }]) => [key, subject]));
-  }
-
-  strays(): Map<Subject, Set<string>> {
-    return new Map(Array.from(this.#strays, ([subject, keys]) => [subject, new Set(keys)]));
-  }
-
-  /** Sets the sizes of subjects. */
-  weigh(subjects: Iterable<Subject & StateSubject>): void {
-    const whole = new Map<Subject, number>();
-    for (const { subject, buffer, at } of this.lying.values()) {
-      whole.set(subject, (whole.get(subject) ?? 0) + rowSize(buffer, at));
-    }
-    for (const subject of subjects) {
-      const bytes = whole.get(subject) ?? 0;
-      subject.weighed(bytes, (this.#bytes.get(subject) ?? 0) - bytes);
-    }
-  }
-
-  #addStray(subject: Subject, key: string): void {
-    addTo(this.#strays, subject, key);
-  }
-}
-
 function goneRows(keys: Iterable<string>): RowLocation[] {
   const writer = new RowWriter(newRecordBuffer);
   for (const key of keys) writer.gone(...ofKey(key));
@@ -515,10 +385,6 @@ function push<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): voi
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
-}
-
-function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {
-  sets.set(key, (sets.get(key) ?? new Set()).add(value));
 }
 
 /** Does work for all items, some at a time. Rejects with the first error, and then starts no more. */
