@@ -1,4 +1,4 @@
-import type { RecoveredState } from '../cluster/migration/acquire.ts';
+import type { RecoveredState } from '../cluster/migration/shard_adoption.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { storedStage } from '../core/collision/progress.ts';

@@ -1,7 +1,5 @@
-import type { CollisionRow } from '../../core/collision/row.ts';
 import type { LastKnownRow, ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
-import type { PackedStep } from '../../wire/journal_record.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
 import type { ObjectMove } from '../config/config_record.ts';
 import {
@@ -12,10 +10,9 @@ import {
   mayHaveReleased,
   type TakeOver,
 } from '../config/config_state.ts';
-import type { FailedFenceEvent } from '../../wire/fence_events.ts';
-import type { Notice } from '../notice.ts';
-import { namesOf, objectsOf, type Released } from './release.ts';
-import { byEvaluated, releasedState, RemovedSources, type SourceState } from './source_state.ts';
+import { objectsOf, type Released } from './release.ts';
+import { ShardAdoption, type ShardAdoptionOptions, without } from './shard_adoption.ts';
+import { releasedState, RemovedSources, type SourceState } from './source_state.ts';
 import { type RecoveredJournal, statedIn } from '../journal/journal_recovery.ts';
 
 /**
@@ -37,7 +34,7 @@ import { type RecoveredJournal, statedIn } from '../journal/journal_recovery.ts'
  * may have published events. Adopted state is not adopted again when a later step fails: it would fire overdue timers a second
  * time.
  */
-export interface AcquisitionOptions {
+export interface AcquisitionOptions extends ShardAdoptionOptions {
   /** Member id of this hub. */
   readonly incarnation: string;
   readonly checkpoints: Checkpoints;
@@ -45,8 +42,6 @@ export interface AcquisitionOptions {
   state(): ConfigState;
   /** Partition by the applied configuration. */
   partitionOf(kind: ObjectKind, id: string): number;
-  /** Last record that the shards were notified of. */
-  configured(): number;
   /** Partitions that a removed member had. */
   hadAtItsEnd(incarnation: string): readonly number[];
   /**
@@ -62,15 +57,6 @@ export interface AcquisitionOptions {
   offer(sequence: number, released: RecoveredJournal['released'], objects: readonly string[]): void;
   /** Orders the events of this hub after those of the member whose released state it is about to adopt. */
   follow(from: string, released: Released): Promise<void>;
-  /** Resolves when all hubs have sent their interest. */
-  allInterestReceived(): Promise<void>;
-  /**
-   * Records the last fence events of failed owners in the journal of this hub, then announces them, in order, to the
-   * subscribers that have not received them.
-   */
-  announceAgain(events: readonly FailedFenceEvent[]): Promise<void>;
-  /** Has the shards adopt state. Resolves when they have it, and have flushed its rows. */
-  adopt(left: RecoveredState): Promise<void>;
   /** The shards have objects that a record has reassigned: changes that it forces may act now. */
   arrived(sequence: number): void;
   /** Reads the journal of a removed member. */
@@ -81,29 +67,7 @@ export interface AcquisitionOptions {
   took(of: string, partitions: readonly number[]): Promise<void>;
   /** Appends to the log that the objects of a record with these new partitions have arrived. */
   tookObjects(sequence: number, partitions: readonly number[]): Promise<void>;
-  /** Wall-clock time in milliseconds. */
-  now(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
-  readonly notice: Notice;
 }
-
-/** State of previous owners. */
-export interface RecoveredState {
-  readonly objects: ObjectIds;
-  readonly rows: readonly LastKnownRow[];
-  /** All colliding pairs, if this hub has just acquired the stage; undefined otherwise. */
-  readonly pairs: readonly CollisionRow[] | undefined;
-  /** Changes since the rows, in order. */
-  readonly steps: readonly PackedStep[];
-  /** Last record of the configuration log that the owners have evaluated in it. */
-  readonly config: number;
-  /** Whether part of it is of a removed member, so that its objects were unserved for a while. */
-  readonly isLate: boolean;
-}
-
-/** Largest difference of clocks that a takeover waits for. */
-const AHEAD_MS_MAX = 1000;
 
 /** A migrating object. */
 export interface MigratingObject {
@@ -115,10 +79,9 @@ export interface MigratingObject {
 
 export class Acquisition {
   readonly #options: AcquisitionOptions;
+  readonly #shards: ShardAdoption;
   /** Adopted state: sources and their partitions, records and their objects. */
   readonly #adopted = new Set<string>();
-  /** Objects, as "kind id", that the shards have of an adoption in several parts. */
-  readonly #handed = new Set<string>();
   /** Partitions whose state this hub writes. */
   #claimed: ReadonlySet<number> = new Set();
   #hasStage = false;
@@ -126,6 +89,9 @@ export class Acquisition {
 
   constructor(options: AcquisitionOptions) {
     this.#options = options;
+    this.#shards = new ShardAdoption(options, (stage) => {
+      this.#stage = stage;
+    });
   }
 
   /** Current phase, as a description for the log. */
@@ -144,7 +110,7 @@ export class Acquisition {
       left.has(partition) || (map?.owners[partition] === incarnation && !open.has(partition));
     return (kind, id) => {
       const name = `${kind} ${id}`;
-      return this.#handed.has(name) || (migrating.get(name)?.mayBeHere ?? isIn(partitionOf(kind, id)));
+      return this.#shards.isHanded(name) || (migrating.get(name)?.mayBeHere ?? isIn(partitionOf(kind, id)));
     };
   }
 
@@ -284,7 +250,7 @@ export class Acquisition {
       const isLast = i === groups.length - 1;
       const own = new Set(partitions);
       const those = removed.arrived.filter(({ object: [, , , to] }) => own.has(to));
-      await this.#adopt(leftBy(from), (config) => ({
+      await this.#shards.adopt(leftBy(from), (config) => ({
         objects: joined(
           without(objectsIn(own, config, located), inTransit),
           those.map(({ object }) => object),
@@ -348,7 +314,7 @@ export class Acquisition {
       const left: SourceState[] = [];
       for (const { from, sequence } of fresh) left.push(...(await this.#releasedBy(from as string, sequence)));
       const objects = objectsOf(fresh.flatMap((each) => each.objects));
-      await this.#adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate: false, undelivered: [] }));
+      await this.#shards.adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate: false, undelivered: [] }));
       for (const each of fresh) for (const object of each.objects) this.#adopted.add(nameOf(each, object));
     }
     const bySequence = Map.groupBy(arrivals, ({ sequence }) => sequence);
@@ -362,52 +328,11 @@ export class Acquisition {
     }
   }
 
-  async #adopt(
-    left: readonly SourceState[],
-    what: (config: number) => Pick<RecoveredState, 'objects' | 'rows' | 'pairs' | 'isLate'> & {
-      readonly undelivered: readonly FailedFenceEvent[];
-    },
-  ): Promise<void> {
-    const { allInterestReceived, announceAgain, adopt, configured } = this.#options;
-    await this.#until(Math.max(0, ...left.map(({ endMs }) => endMs)));
-    // From the first event on, all hubs must get the events that they want.
-    this.#stage = 'waiting for the interest of other hubs';
-    await allInterestReceived();
-    this.#stage = 'passing the state to the shards';
-    // If no source states a record, nothing is evaluated again.
-    const first = left.find((each) => each.config > 0)?.config ?? configured();
-    const { undelivered, objects, pairs, ...rest } = what(first);
-    const wanted = new Set(namesOf(objects).map((name) => name.join(' ')));
-    const steps = left.flatMap((each) => {
-      const except = each.departed.filter((name) => wanted.has(name));
-      return except.length === 0 ? each.steps : each.steps.map((step) => ({ ...step, except }));
-    });
-    await announceAgain(undelivered);
-    const parts = byEvaluated(without(objects, this.#handed), left, first);
-    for (const [i, [config, theirs]] of parts.entries()) {
-      const isLast = i === parts.length - 1;
-      await adopt({ ...rest, objects: theirs, pairs: isLast ? pairs : undefined, steps, config });
-      for (const name of namesOf(theirs)) this.#handed.add(name.join(' '));
-    }
-    this.#handed.clear();
-  }
-
   async #releasedBy(from: string, sequence: number): Promise<readonly SourceState[]> {
     const { released, follow, incarnation } = this.#options;
     const found = await released(from, sequence);
     if (from !== incarnation) await follow(from, found);
     return releasedState(found, sequence);
-  }
-
-  /** Time must not go backward for the objects, although the clock of the previous owner may be ahead of this one. */
-  async #until(latestMs: number): Promise<void> {
-    const { now, schedule, notice } = this.#options;
-    const aheadMs = latestMs - now();
-    if (aheadMs <= 0) return;
-    this.#stage = 'waiting for the clock of the hub that owned the objects';
-    if (aheadMs > AHEAD_MS_MAX)
-      notice(`The clock of the hub that owned the objects is ahead by ${Math.round(aheadMs)} ms`);
-    await new Promise<void>((resolve) => void schedule(Math.min(aheadMs, AHEAD_MS_MAX), resolve));
   }
 }
 
@@ -417,10 +342,6 @@ function joined(objects: ObjectIds, more: readonly ObjectMove[]): ObjectIds {
     providers: [...new Set([...objects.providers, ...those.providers])],
     trackables: [...new Set([...objects.trackables, ...those.trackables])],
   };
-}
-
-function without(objects: ObjectIds, names: ReadonlySet<string>): ObjectIds {
-  return names.size === 0 ? objects : objectsOf(namesOf(objects).filter((name) => !names.has(name.join(' '))));
 }
 
 /** Partitions grouped by their sources; one empty group if only the stage is acquired. */

@@ -1,7 +1,7 @@
 import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { ReleasedStep } from '../../wire/journal_record.ts';
-import { Acquisition, type AcquisitionOptions, type RecoveredState } from './acquire.ts';
+import { Acquisition, type AcquisitionOptions } from './acquire.ts';
 import type { ClusterFanout } from '../fanout/cluster_fanout.ts';
 import type { AppliedRecord } from '../config/config_log.ts';
 import type { ConfigBody } from '../config/config_record.ts';
@@ -9,6 +9,7 @@ import { acquisitions, type ConfigState, serving } from '../config/config_state.
 import type { FailedMembers } from './failed_members.ts';
 import type { Notice } from '../notice.ts';
 import { type Released, Releases, type ReleasesOptions } from './release.ts';
+import type { RecoveredState } from './shard_adoption.ts';
 import type { StepJournal } from '../journal/step_journal.ts';
 
 export interface PartitionMigrationOptions {
