@@ -2,23 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { firstMap, type PartitionMap } from '../../src/cluster/membership/partition_map.ts';
+import { appliedByAll, clockDifferences, firstMember, loads } from '../../src/cluster/membership/member_views.ts';
 import {
-  accusation,
-  appliedByAll,
   HEARTBEAT_MS,
-  clockDifferences,
-  firstMember,
-  loads,
-  look,
   type Members,
-  nextLookMs,
   openMembers,
   restored,
   type Signal,
-  type MembershipStep,
-  suspects,
   advance,
 } from '../../src/cluster/membership/members.ts';
+import { accusation, look, nextLookMs, type MembershipStep, suspects } from '../../src/cluster/membership/suspicion.ts';
 import type { Heartbeat } from '../../src/cluster/messages/messages.ts';
 
 const SUSPECT_MS = 2000;

@@ -1,5 +1,7 @@
 import { afterImbalance, afterJoin, afterLeave, firstMap, type PartitionMap } from './partition_map.ts';
-import { firstMember, successors, loads, type Members, suspects } from './members.ts';
+import { firstMember, loads } from './member_views.ts';
+import type { Members } from './members.ts';
+import { successors, suspects } from './suspicion.ts';
 
 /**
  * Records that the coordinator appends for the cluster. The coordinator is the first member that is no suspect, as each hub

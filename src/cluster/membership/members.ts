@@ -1,6 +1,8 @@
 import { PARTITIONS, PARTITIONS_MAX } from '../../shards/affinity.ts';
+import type { AppliedRecord } from '../config/config_log.ts';
+import { partitionMap } from '../config/config_state.ts';
 import type { Heartbeat } from '../messages/messages.ts';
-import { afterLeave, type PartitionMap, replaces } from './partition_map.ts';
+import { type PartitionMap, replaces } from './partition_map.ts';
 
 /**
  * State machine of membership: the members of the cluster, the suspects, and the actions of this hub. The configuration log
@@ -25,23 +27,7 @@ import { afterLeave, type PartitionMap, replaces } from './partition_map.ts';
  * first seal on there is no way back, whatever the member sends: a stream of its journal may be sealed already, and then it is
  * out. Members are expelled one at a time, since each expulsion must be the next record, and changes the map.
  *
- * A member is a *suspect* once it has been silent for `suspectMs`, or for a second if requests to it find no responders.
- * Silence counts only while this hub is connected, and a member. This hub *may accuse* a suspect only while all of these hold;
- * the first that does not is the reason why not:
- *
- *   notMember    it is a member itself
- *   down         it has a connection
- *   reconnected  it has had it for 3 s
- *   minority     more than half of the members are no suspects, itself included; or half of them, with the one that joined
- *                last; or there are two members; or some have been suspects for longer, and only those are accused. Members
- *                whose journals are sealed do not count: they can accuse no one
- *   notKept      one of its own appends was stored within the last second; an idle hub makes an empty one
- *
- * The majority rule stops a hub that can append, but receives nothing, from expelling all others while these do receive each
- * other's messages: they must be faster, and seal it. Of two halves the one with the member that joined last is faster: after a
- * restart of the whole cluster that is the live half. The rule must not last forever: a hub that returns alone after three have
- * failed would wait for the failed ones. A minority waits for 3 s more if a suspect's connection is lost, and for 10 s more if
- * it is only silent. A majority would have acted within that time, and this hub's append would have been rejected.
+ * suspicion.ts says when a member is suspected, and when this hub acts on that.
  *
  * A member is *filling* from its join on, and again when another member has been removed, until it owns its share by number.
  * Partitions that it loses later because of loads are not given back. coordinator.ts describes how the first member fills.
@@ -164,44 +150,12 @@ interface ClockComparison {
   readonly withinMs: number;
 }
 
-/** An action of this hub. The outcome of `seal` and `expel` must be signaled; of `append`, only its success. */
-export type MembershipStep =
-  /** Append a seal to the journal of a member, in both streams. */
-  | { readonly do: 'seal'; readonly incarnation: string }
-  /** Append an `expel` to the configuration log, with the new map if there is one. `expects`: the last record. */
-  | {
-      readonly do: 'expel';
-      readonly incarnation: string;
-      readonly expects: number;
-      readonly map: PartitionMap | undefined;
-    }
-  /** Append something, to test whether that is possible. Repeated with every look; one in flight is enough. */
-  | { readonly do: 'append' };
-
-/** Whether this hub may accuse suspects; otherwise the condition that fails, see above. */
-export type Accusing = 'may' | 'notMember' | 'down' | 'reconnected' | 'minority' | 'notKept';
-
-export interface ClockDifference {
-  readonly incarnation: string;
-  readonly name: string;
-  /** How far the member's clock is ahead of this hub's; negative if it lags. */
-  readonly aheadMs: number;
-  readonly isWarning: boolean;
-}
-
 export const HEARTBEAT_MS = 250;
-/** Silence after which an unreachable member is suspected. */
-const UNREACHABLE_SUSPECT_MS = 1000;
-/** Additional time before a minority accuses a suspect: one whose connection is lost, and one that is silent. */
-const MINORITY_MS = { unreachable: 3000, silent: 10_000 };
-const KEPT_WITHIN_MS = 1000;
-const RECONNECTED_MS = 3000;
 /** Pause before a failed step is retried. */
 const RETRY_MS = 100;
-const CLOCK_WARNING_MS = 100;
 /** Number of comparisons of a clock that are retained. */
 const CLOCKS_MAX = 8;
-const NEVER = Number.POSITIVE_INFINITY;
+export const NEVER = Number.POSITIVE_INFINITY;
 
 interface MembersSettings {
   readonly suspectMs: number;
@@ -248,6 +202,27 @@ export function restored(members: Members, snapshot: RestoredMembers, atMs: numb
     return advance(before, { is: 'join', sequence: index, atMs, ...who });
   }, members);
   return filled({ ...joined, ...state, map });
+}
+
+/** Signal of a record of the configuration log. */
+export function signalOf({ sequence, body }: AppliedRecord, atMs: number): Signal {
+  switch (body.kind) {
+    case 'join': {
+      const { incarnation, name, protocols } = body;
+      return { is: 'join', sequence, atMs, incarnation, name, protocols };
+    }
+    case 'leave':
+    case 'expel': {
+      const map = partitionMap(body);
+      return { is: body.kind, sequence, incarnation: body.incarnation, ...(map && { map }) };
+    }
+    case 'map': {
+      const map = partitionMap(body);
+      return map === undefined ? { is: 'applied', sequence } : { is: 'map', sequence, map };
+    }
+    default:
+      return { is: 'applied', sequence };
+  }
 }
 
 /** Applies a signal. Call `look` afterwards. */
@@ -297,128 +272,8 @@ export function advance(members: Members, signal: Signal): Members {
   }
 }
 
-/** Returns the steps to take now, and the state with these in progress. Call it after each signal, and at `nextLookMs`. */
-export function look(
-  members: Members,
-  nowMs: number,
-): { readonly members: Members; readonly steps: readonly MembershipStep[] } {
-  if (members.connection.at === 'down' || !members.all.has(members.self)) return { members, steps: [] };
-  const accusing = accusation(members, nowMs);
-  const suspected = suspects(members, nowMs);
-  const accused = accusable(members, nowMs).filter(({ standing }) => standing.at === 'member');
-  const steps: MembershipStep[] = accused.length > 0 && accusing === 'notKept' ? [{ do: 'append' }] : [];
-  let next = members;
-  const ask = (step: MembershipStep, { incarnation }: Member, at: 'sealing' | 'sealed'): void => {
-    steps.push(step);
-    next = changed(next, incarnation, (member) => ({ ...member, standing: { at, askAtMs: NEVER } }));
-  };
-  const isDue = ({ standing }: Member): boolean => standing.at !== 'member' && standing.askAtMs <= nowMs;
-  const others = [...members.all.values()];
-  const again = others.filter((member) => member.standing.at === 'sealing' && isDue(member));
-  for (const member of [...again, ...(accusing === 'may' ? accused : [])]) {
-    ask({ do: 'seal', incarnation: member.incarnation }, member, 'sealing');
-  }
-  const sealed = others.filter(({ standing }) => standing.at === 'sealed');
-  const isExpelling = sealed.some(({ standing }) => standing.at === 'sealed' && standing.askAtMs === NEVER);
-  const first = isExpelling ? undefined : sealed.find(isDue);
-  if (first !== undefined) ask(expulsion(next, first, suspected), first, 'sealed');
-  return { members: next, steps };
-}
-
-/** Members that have been silent for too long, whether or not this hub may accuse them. */
-export function suspects(members: Members, nowMs: number): readonly Member[] {
-  return [...members.all.values()].filter((member) => suspectAtMs(members, member) <= nowMs);
-}
-
-/** Whether this hub may begin to seal and expel suspects, or why not. */
-export function accusation(members: Members, nowMs: number): Accusing {
-  const { all, connection, keptAtMs } = members;
-  if (!all.has(members.self)) return 'notMember';
-  if (connection.at === 'down') return 'down';
-  if (nowMs < connection.sinceMs + RECONNECTED_MS) return 'reconnected';
-  if (accusable(members, nowMs).length === 0 && suspects(members, nowMs).length > 0) return 'minority';
-  if (nowMs >= keptAtMs + KEPT_WITHIN_MS) return 'notKept';
-  return 'may';
-}
-
-/** Time of the next look if there is no signal until then; Infinity if never. */
-export function nextLookMs(members: Members, nowMs: number): number {
-  const { connection, keptAtMs, all } = members;
-  const times = [keptAtMs + KEPT_WITHIN_MS];
-  if (connection.at === 'up') times.push(connection.sinceMs + RECONNECTED_MS);
-  for (const member of all.values()) {
-    times.push(suspectAtMs(members, member), overdueAtMs(members, member));
-    if (member.standing.at !== 'member') times.push(member.standing.askAtMs);
-  }
-  return Math.min(NEVER, ...times.filter((atMs) => atMs > nowMs));
-}
-
-/** Member with the smallest index, which acts on behalf of all; undefined if there are no members. */
-export function firstMember({ all }: Members): Member | undefined {
-  return all.values().next().value;
-}
-
-/**
- * Last configuration record that every member is known to have applied. A member serves only after applying its own `join`, so
- * it has applied at least that.
- */
-export function appliedByAll(members: Members): number {
-  let least = members.applied;
-  for (const { incarnation, applied } of members.all.values()) {
-    if (incarnation !== members.self) least = Math.min(least, applied);
-  }
-  return least;
-}
-
-/** Locations per second in each partition, as reported by its owner; 0 if unknown. */
-export function loads({ self, all, map, ownLoads }: Members): readonly number[] {
-  return (map?.owners ?? []).map((owner, partition) => {
-    return (owner === self ? ownLoads : all.get(owner)?.beat?.loads)?.get(partition) ?? 0;
-  });
-}
-
-/** Differences of the clocks of other members from this hub's, by the most exact of the last comparisons. */
-export function clockDifferences({ all }: Members): readonly ClockDifference[] {
-  return [...all.values()].flatMap(({ incarnation, name, clocks }) => {
-    const [first, ...more] = clocks.toReversed();
-    if (first === undefined) return [];
-    const { aheadMs, withinMs } = more.reduce((best, each) => (each.withinMs < best.withinMs ? each : best), first);
-    return [{ incarnation, name, aheadMs, isWarning: Math.abs(aheadMs) - withinMs > CLOCK_WARNING_MS }];
-  });
-}
-
 function compared({ askedMs, answeredMs, clockMs }: Signal & { readonly is: 'clock' }): ClockComparison {
   return { aheadMs: clockMs - (askedMs + answeredMs) / 2, withinMs: Math.max(0, answeredMs - askedMs) / 2 };
-}
-
-function suspectAtMs({ self, connection, suspectMs }: Members, member: Member): number {
-  if (member.incarnation === self || connection.at === 'down') return NEVER;
-  const silentFromMs = Math.max(member.lastSeenMs, connection.sinceMs);
-  return silentFromMs + (member.isUnreachable ? Math.min(UNREACHABLE_SUSPECT_MS, suspectMs) : suspectMs);
-}
-
-/** Time from which a minority may accuse a member. */
-function overdueAtMs(members: Members, member: Member): number {
-  return suspectAtMs(members, member) + (member.isUnreachable ? MINORITY_MS.unreachable : MINORITY_MS.silent);
-}
-
-/** Suspects that this hub may accuse, if it may accuse at all. */
-function accusable(members: Members, nowMs: number): readonly Member[] {
-  const suspected = suspects(members, nowMs);
-  const voters = [...members.all.values()].filter(({ standing }) => standing.at !== 'sealed');
-  const seen = voters.filter((member) => !suspected.includes(member));
-  const hasMajority = seen.length * 2 > voters.length || members.all.size === 2;
-  const hasHalf = seen.length * 2 === voters.length && seen.at(-1) === voters.at(-1);
-  if (hasMajority || hasHalf) return suspected;
-  return suspected.filter((member) => overdueAtMs(members, member) <= nowMs);
-}
-
-/** Members that may be given partitions, in the order of indexes: neither suspects nor members being expelled. */
-export function successors({ all }: Members, suspected: readonly Member[]): readonly string[] {
-  const passedOver = new Set(suspected.map(({ incarnation }) => incarnation));
-  return [...all.values()]
-    .filter(({ incarnation, standing }) => standing.at === 'member' && !passedOver.has(incarnation))
-    .map(({ incarnation }) => incarnation);
 }
 
 function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs }: Joined): Members {
@@ -477,13 +332,6 @@ function stepped(
   }
 }
 
-/** Suspects get none of its partitions. */
-function expulsion(members: Members, { incarnation }: Member, suspected: readonly Member[]): MembershipStep {
-  const { map, applied, ownersMax } = members;
-  const next = map && afterLeave(map, { gone: incarnation, members: successors(members, suspected), ownersMax });
-  return { do: 'expel', incarnation, expects: applied, map: next };
-}
-
 function applied(members: Members, sequence: number): Members {
   if (sequence > members.applied) return { ...members, applied: sequence };
   throw new RangeError(`Cannot apply a record: sequence must be above ${members.applied}, found ${sequence}`);
@@ -507,7 +355,8 @@ function filled(members: Members): Members {
   return full.reduce((before, each) => changed(before, each, (member) => ({ ...member, isFilling: false })), members);
 }
 
-function changed(members: Members, incarnation: string, change: (member: Member) => Member): Members {
+/** Changes one member, if it is there. */
+export function changed(members: Members, incarnation: string, change: (member: Member) => Member): Members {
   const before = members.all.get(incarnation);
   if (before === undefined) return members;
   return { ...members, all: new Map(members.all).set(incarnation, change(before)) };

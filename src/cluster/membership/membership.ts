@@ -1,39 +1,25 @@
-import { hubError, type HubError } from '../../errors.ts';
+import { hubError } from '../../errors.ts';
 import { pingSubject } from './admission.ts';
 import { APPLIED, HEARTBEAT, type Heartbeat } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
-import type { Bus, StreamState, Subscription } from '../nats/bus.ts';
+import type { Subscription } from '../nats/bus.ts';
 import type { AppliedRecord, ConfigLog } from '../config/config_log.ts';
-import { type ConfigState, isSettled, mapFields, partitionMap } from '../config/config_state.ts';
-import { sealJournal } from '../journal/hub_journal.ts';
-import { journalSubjects, journalStreams } from '../journal/journal_streams.ts';
-import type { PartitionMap } from './partition_map.ts';
+import { type ConfigState, isSettled, mapFields } from '../config/config_state.ts';
 import {
-  type Accusing,
-  accusation,
-  appliedByAll,
-  HEARTBEAT_MS,
-  clockDifferences,
-  firstMember,
-  look,
-  type Member,
-  type Members,
-  nextLookMs,
-  openMembers,
-  restored,
-  type Signal,
-  type MembershipStep,
-  suspects,
-  advance,
-} from './members.ts';
-import type { Notice } from '../notice.ts';
-import {
-  mapWithoutSelf,
-  type Imbalance,
-  type CoordinatorRecord,
-  imbalancedSince,
   coordinatorRecord,
+  type CoordinatorRecord,
+  type Imbalance,
+  imbalancedSince,
+  mapWithoutSelf,
 } from './coordinator.ts';
+import type { PartitionMap } from './partition_map.ts';
+import { firstMember, type MemberStatus, statusOfAll } from './member_views.ts';
+import { advance, HEARTBEAT_MS, type Members, openMembers, restored, type Signal, signalOf } from './members.ts';
+import { type Accusing, accusation, look, type MembershipStep, nextLookMs } from './suspicion.ts';
+import { AppliedReports, appliedSubject } from './applied_reports.ts';
+import { JournalSealer, type JournalSealerOptions } from './journal_sealer.ts';
+import { MemberNotices } from './member_notices.ts';
+import { MemberPings } from './member_pings.ts';
 
 /**
  * Membership of this hub in its cluster: feeds the state machine of members.ts with signals, and executes its steps.
@@ -54,19 +40,10 @@ import {
  * A process that was stopped for a second has received nothing, and must not judge others: this is signaled as a connection
  * that was lost and is back.
  *
- * Journals are sealed in existing streams, since a hub creates them before it joins. If a seal does not succeed within 2 s, the
- * streams are inspected. A missing one, which only another hub can have deleted, is created as its owner would, so that the
- * seal is its first message, whichever hub appends later. A full one is enlarged for seals.
- *
  * A hub that leaves seals its own journal first, so that its successors read a complete journal.
  */
-export interface ClusterMembershipOptions {
-  readonly bus: Bus;
-  /** Name of the cluster. */
-  readonly name: string;
+export interface ClusterMembershipOptions extends JournalSealerOptions {
   readonly incarnation: string;
-  /** Stays the same after a restart. */
-  readonly hubName: string;
   /** Digest of the settings that must be equal. */
   readonly digest: string;
   /** Protocol versions that it reads and writes. */
@@ -77,8 +54,6 @@ export interface ClusterMembershipOptions {
   readonly partitions?: number;
   /** Silence after which a member is suspected; 2,000 when left out. */
   readonly suspectMs?: number;
-  /** Creates the journal streams of a member, as each hub does with its own before it joins. */
-  makeJournal(incarnation: string): Promise<void>;
   /** Number of locations that this hub can accept. */
   room(): number;
   /** Locations per second in each of its partitions. */
@@ -89,13 +64,10 @@ export interface ClusterMembershipOptions {
   onMap(map: PartitionMap): void;
   /** Another hub has expelled this one. It does nothing any more. */
   out(): void;
-  readonly notice: Notice;
   /** Monotonic time in milliseconds. */
   elapsed(): number;
   /** Wall-clock time in milliseconds. */
   now(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 export interface Leaving {
@@ -104,40 +76,11 @@ export interface Leaving {
   sealed?(): void;
 }
 
-/** Status of a member, as this hub sees it. */
-export interface MemberStatus {
-  readonly incarnation: string;
-  readonly name: string;
-  readonly isSelf: boolean;
-  readonly isSuspect: boolean;
-  /** 0 for this hub. */
-  readonly silentMs: number;
-  /** Configuration sequence that it has reported as applied. */
-  readonly applied: number;
-  /** How far its clock is ahead of this hub's; undefined if unknown. */
-  readonly aheadMs: number | undefined;
-}
-
 const SUSPECT_MS = 2000;
-/** Silence after which a member is pinged. */
-const PING_AFTER_MS = 500;
-const PING_MS = 1000;
-/** Least interval at which the clock of a member is compared, in heartbeats. */
-const CLOCK_BEATS = 8;
 /** Time without a look after which the process counts as stopped. */
 const STILL_MS = 1000;
-/** Least interval between reports of the applied sequence. */
-const APPLIED_MS = 1;
-/** Time after which the streams of an unsealed journal are inspected. */
-const SEAL_MS = 2000;
-/** Additional size of a full stream. */
-const SEAL_BYTES = 1 << 20;
-/** Time that a reason against accusing must last before it is logged. */
-const REASON_MS = 500;
 const READY_MS = 12_000;
 const LEAVE_MS = 10_000;
-/** Most requests that may wait until all have applied a record. */
-const WAITING_MAX = 10_000;
 
 /** Starts to watch the connection. Pass all records from now on, and call `join`. */
 export function openMembership(options: ClusterMembershipOptions): ClusterMembership {
@@ -146,12 +89,6 @@ export function openMembership(options: ClusterMembershipOptions): ClusterMember
 
 /** Life cycle from joining to leaving. */
 type JoinState = 'opening' | 'joining' | 'member' | 'ended';
-
-/** A request that waits until all have applied a record. */
-interface Waiting {
-  readonly sequence: number;
-  end(error?: HubError): void;
-}
 
 export class ClusterMembership {
   readonly #options: ClusterMembershipOptions;
@@ -163,26 +100,31 @@ export class ClusterMembership {
   #cancelTick: () => void = () => undefined;
   #cancelLook: () => void = () => undefined;
   #lookedAtMs = 0;
-  readonly #waiting = new Set<Waiting>();
-  /** Members with a pending ping. */
-  readonly #asked = new Set<string>();
-  readonly #notices: Notices;
+  readonly #reports: AppliedReports;
+  readonly #pings: MemberPings;
+  readonly #notices: MemberNotices;
+  readonly #sealer: JournalSealer;
   readonly #malformed: ProtocolErrors;
   #isProving = false;
   #isKeeping = false;
   #imbalance: Imbalance | undefined;
-  #isTelling = false;
-  /** Member ids of the hubs that wait until this one has applied their changes. */
-  #waitingHubs = new Set<string>();
-  #beats = 0;
 
   /** Called by openMembership only. */
   constructor(options: ClusterMembershipOptions) {
     const { incarnation, suspectMs = SUSPECT_MS, bus, elapsed, notice } = options;
     this.#options = options;
     this.#members = openMembers(incarnation, { ...options, suspectMs });
-    this.#notices = new Notices(notice);
+    this.#notices = new MemberNotices(notice);
+    this.#sealer = new JournalSealer(options);
     this.#malformed = new ProtocolErrors('members', notice);
+    this.#pings = new MemberPings(options, {
+      tell: (...signals) => this.#tell(...signals),
+      failed: (text) => this.#notices.once('ping', text),
+    });
+    this.#reports = new AppliedReports(options, {
+      members: () => this.#members,
+      isMember: () => this.#standing === 'member',
+    });
     this.#unwatch = bus.watch(({ at }) => this.#tell(at === 'up' ? { is: at, atMs: elapsed() } : { is: at }));
   }
 
@@ -208,9 +150,10 @@ export class ClusterMembership {
     if (isOwn && signal.is === 'join') this.#begin();
     else if (isOwn) this.#leftBy(signal.is);
     if (this.#standing !== 'member') return;
-    this.#noteWaiting(record);
-    this.#sayApplied();
-    if (this.#members.map !== map || (isOwn && map !== undefined)) this.#sayMap();
+    this.#reports.applied(record);
+    const { map: next } = this.#members;
+    if (next === undefined || (next === map && !isOwn)) return;
+    queueMicrotask(() => this.#standing === 'member' && this.#options.onMap(next));
   }
 
   /**
@@ -256,27 +199,8 @@ export class ClusterMembership {
    * Resolves when every member has applied a record of the configuration log, or is expelled. Rejects with HUB_UNAVAILABLE if
    * that is not confirmed in time.
    */
-  async appliedByAll(sequence: number, timeoutMs: number): Promise<void> {
-    if (this.#standing !== 'member') {
-      throw hubError('not_a_member', WAIT);
-    }
-    if (appliedByAll(this.#members) >= sequence) return;
-    if (this.#waiting.size >= WAITING_MAX) {
-      throw hubError('too_many_waiting', { ...WAIT, count: WAITING_MAX });
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting: Waiting = {
-      sequence,
-      end: (error) => {
-        cancel();
-        this.#waiting.delete(waiting);
-        if (error === undefined) resolve();
-        else reject(error);
-      },
-    };
-    const cancel = this.#options.schedule(timeoutMs, () => waiting.end(this.#lateError(sequence, timeoutMs)));
-    this.#waiting.add(waiting);
-    return promise;
+  appliedByAll(sequence: number, timeoutMs: number): Promise<void> {
+    return this.#reports.byAll(sequence, timeoutMs);
   }
 
   /** Number of skipped messages, which were malformed or of another version. */
@@ -284,7 +208,6 @@ export class ClusterMembership {
     return this.#malformed.count;
   }
 
-  /** Whether this hub is a member. */
   get isMember(): boolean {
     return this.#standing === 'member';
   }
@@ -303,32 +226,15 @@ export class ClusterMembership {
     return this.#members.map;
   }
 
-  /** Member id of the owner of a partition; undefined while it is unowned. */
-  ownerOf(partition: number): string | undefined {
-    return this.#members.map?.owners[partition] || undefined;
-  }
-
   /** All members, in the order of their joins. */
   get members(): readonly MemberStatus[] {
-    const nowMs = this.#options.elapsed();
-    const { self, all, applied } = this.#members;
-    const suspected = new Set(suspects(this.#members, nowMs).map(({ incarnation }) => incarnation));
-    const ahead = new Map(clockDifferences(this.#members).map(({ incarnation, aheadMs }) => [incarnation, aheadMs]));
-    return [...all.values()].map((member) => {
-      const { incarnation, name } = member;
-      const isSelf = incarnation === self;
-      return {
-        ...{ incarnation, name, isSelf, isSuspect: suspected.has(incarnation), aheadMs: ahead.get(incarnation) },
-        silentMs: isSelf ? 0 : nowMs - member.lastSeenMs,
-        applied: isSelf ? applied : member.applied,
-      };
-    });
+    return statusOfAll(this.#members, this.#options.elapsed());
   }
 
   #tell(...signals: readonly Signal[]): void {
     if (this.#standing === 'ended') return;
     this.#members = signals.reduce(advance, this.#members);
-    this.#answerWaiting();
+    this.#reports.answer();
     this.#look();
   }
 
@@ -370,60 +276,20 @@ export class ClusterMembership {
   async #prove(): Promise<void> {
     this.#isProving = true;
     const atMs = this.#options.elapsed();
-    const isKept = await this.#options.barrier().then(
-      () => true,
-      // The journal reports the error.
-      () => false,
-    );
+    // The journal reports the error.
+    const failure = await this.#options.barrier().catch(String);
     this.#isProving = false;
-    if (isKept) this.#tell({ is: 'kept', atMs });
+    if (failure === undefined) this.#tell({ is: 'kept', atMs });
   }
 
   async #seal({ incarnation }: MembershipStep & { readonly do: 'seal' }): Promise<void> {
     const isOff = (): boolean => this.#standing !== 'member' || !this.#members.all.has(incarnation);
     try {
-      await this.#sealJournal({ incarnation, isOff });
+      await this.#sealer.seal({ incarnation, isOff });
       if (!isOff()) this.#tell({ is: 'sealed', incarnation });
     } catch (error) {
       this.#options.notice(`Cannot seal the journal of ${incarnation}: ${(error as Error).message}`);
       this.#tell({ is: 'failed', atMs: this.#options.elapsed(), incarnation });
-    }
-  }
-
-  /** Resolves when the journal of a member is sealed, or when that is no longer needed. */
-  async #sealJournal({ incarnation, isOff }: Sealed): Promise<void> {
-    const { bus, name, hubName, schedule } = this.#options;
-    let isDone = false;
-    const lookLater = (): (() => void) =>
-      schedule(SEAL_MS, () => {
-        if (isDone || isOff()) return;
-        cancel = lookLater();
-        void this.#mendJournal(incarnation);
-      });
-    let cancel = lookLater();
-    const places = journalSubjects(name, incarnation);
-    try {
-      await sealJournal({ bus, places, schedule, by: hubName, isOff });
-    } finally {
-      isDone = true;
-      cancel();
-    }
-  }
-
-  /** Makes the streams of a member accept seals. */
-  async #mendJournal(incarnation: string): Promise<void> {
-    const { bus, name, makeJournal, notice } = this.#options;
-    const wanted = journalStreams(name, incarnation);
-    try {
-      const found = await bus.streams(`${name}_J_${incarnation}_`);
-      const missing = wanted.filter((stream) => !found.some((state) => state.name === stream.name));
-      if (missing.length > 0) {
-        notice(`Making ${missing.map((stream) => stream.name).join(', ')} again, so that they can be sealed`);
-        await makeJournal(incarnation);
-      }
-      for (const state of found) if (isFull(state)) await bus.alterStream(withRoom(state));
-    } catch (error) {
-      notice(`Cannot repair the journal streams of ${incarnation}: ${(error as Error).message}`);
     }
   }
 
@@ -458,7 +324,7 @@ export class ClusterMembership {
   async #leave(isLate: () => boolean, sealed: () => void): Promise<void> {
     const { incarnation } = this.#options;
     const isOff = (): boolean => isLate() || this.#standing !== 'member';
-    await this.#sealJournal({ incarnation, isOff });
+    await this.#sealer.seal({ incarnation, isOff });
     if (!isOff()) sealed();
     while (!isOff()) {
       const map = mapWithoutSelf(this.#members, this.#options.elapsed());
@@ -500,93 +366,12 @@ export class ClusterMembership {
     this.#members = advance(this.#members, { is: 'measured', loads: beat.loads });
     this.#imbalance = imbalancedSince(this.#members, elapsed(), this.#imbalance);
     this.#look();
-    this.#askMembers();
+    this.#pings.beat(this.#members);
   }
 
   #beat(): Heartbeat {
     const { incarnation, now, room, loads } = this.#options;
     return { incarnation, applied: this.#members.applied, clockMs: now(), room: room(), loads: loads() };
-  }
-
-  /** Pings silent members; and each in turn, one at a time from CLOCK_BEATS others on, to compare clocks. */
-  #askMembers(): void {
-    const { self, all, connection } = this.#members;
-    if (connection.at === 'down') return;
-    const untilMs = this.#options.elapsed() - PING_AFTER_MS;
-    const others = [...all.values()].filter(({ incarnation }) => incarnation !== self);
-    const turn = this.#beats++ % Math.max(CLOCK_BEATS, others.length);
-    for (const [index, { incarnation, lastSeenMs }] of others.entries()) {
-      const isDue = index === turn || Math.max(lastSeenMs, connection.sinceMs) < untilMs;
-      if (isDue && !this.#asked.has(incarnation)) void this.#ask(incarnation);
-    }
-  }
-
-  async #ask(incarnation: string): Promise<void> {
-    const { bus, name, elapsed, now } = this.#options;
-    const [atMs, askedMs] = [elapsed(), now()];
-    this.#asked.add(incarnation);
-    try {
-      const asking = { timeoutMs: PING_MS, read: HEARTBEAT.read };
-      const answer = await bus.request(pingSubject(name, incarnation), new Uint8Array(), asking);
-      if (answer.at === 'noResponders') this.#tell({ is: 'noResponders', atMs, incarnation });
-      if (answer.at === 'answered') {
-        const { value: beat } = answer;
-        this.#tell({ is: 'clock', incarnation, askedMs, answeredMs: now(), clockMs: beat.clockMs });
-        this.#tell({ is: 'beat', atMs: elapsed(), beat });
-      }
-    } catch (error) {
-      this.#notices.once('ping', `Cannot ask ${incarnation}: ${(error as Error).message}`);
-    } finally {
-      this.#asked.delete(incarnation);
-    }
-  }
-
-  /** The hub that has appended a change of entities answers its client when all hubs have applied it. */
-  #noteWaiting({ body }: AppliedRecord): void {
-    if (body.kind !== 'change' && body.kind !== 'regroup') return;
-    const { self, all } = this.#members;
-    for (const { name, incarnation } of all.values()) {
-      if (name === body.by && incarnation !== self) this.#waitingHubs.add(incarnation);
-    }
-  }
-
-  /** Reports the applied sequence at once, and later ones after a millisecond. Heartbeats repeat it, and reach all hubs. */
-  #sayApplied(): void {
-    if (this.#isTelling || this.#waitingHubs.size === 0) return;
-    this.#isTelling = true;
-    // After the record is applied as a whole.
-    queueMicrotask(() => {
-      const { bus, name, schedule } = this.#options;
-      if (this.#standing !== 'member') return;
-      const { self: incarnation, applied: sequence } = this.#members;
-      const waiting = this.#waitingHubs;
-      this.#waitingHubs = new Set();
-      for (const hub of waiting) bus.publish(appliedSubject(name, hub), APPLIED.pack({ incarnation, sequence }));
-      schedule(APPLIED_MS, () => {
-        this.#isTelling = false;
-        this.#sayApplied();
-      });
-    });
-  }
-
-  #sayMap(): void {
-    const { map } = this.#members;
-    queueMicrotask(() => {
-      if (map !== undefined && this.#standing === 'member') this.#options.onMap(map);
-    });
-  }
-
-  #answerWaiting(): void {
-    if (this.#waiting.size === 0) return;
-    const sequence = appliedByAll(this.#members);
-    for (const waiting of this.#waiting) if (waiting.sequence <= sequence) waiting.end();
-  }
-
-  #lateError(sequence: number, timeoutMs: number): HubError {
-    const late = this.members
-      .filter(({ applied }) => applied < sequence)
-      .map(({ name, applied }) => `${name} ${applied}`);
-    return hubError('members_late', { sequence, limit: timeoutMs, members: late });
   }
 
   /** This hub has left, or was expelled. */
@@ -602,7 +387,7 @@ export class ClusterMembership {
     this.#cancelTick();
     this.#cancelLook();
     for (const subscription of this.#subscriptions) subscription.end();
-    for (const { end } of this.#waiting) end(hubError('not_a_member', WAIT));
+    this.#reports.end();
   }
 
   /** Result of the promise in time; rejects with HUB_UNAVAILABLE otherwise. */
@@ -613,138 +398,3 @@ export class ClusterMembership {
     return promise;
   }
 }
-
-interface Sealed {
-  readonly incarnation: string;
-  isOff(): boolean;
-}
-
-/** Log lines about members: one when a condition begins, and one when it ends. */
-class Notices {
-  readonly #notice: Notice;
-  readonly #once = new Set<string>();
-  readonly #suspected = new Set<string>();
-  #reason: { readonly accusing: Accusing; readonly sinceMs: number; readonly isReported: boolean } | undefined;
-
-  constructor(notice: Notice) {
-    this.#notice = notice;
-  }
-
-  once(what: string, text: string): void {
-    if (this.#once.has(what)) return;
-    this.#once.add(what);
-    this.#notice(text);
-  }
-
-  /** Call it before the signal is applied. */
-  record({ all }: Members, signal: Signal): void {
-    if (signal.is !== 'expel' && signal.is !== 'leave') return;
-    const member = all.get(signal.incarnation);
-    this.#suspected.delete(signal.incarnation);
-    this.#once.delete(clockOf(signal.incarnation));
-    if (member === undefined) return;
-    if (signal.is === 'expel') this.#notice(`Hub ${shown(member)} was expelled`);
-    else this.#notice(`Hub ${shown(member)} has left`, 'info');
-  }
-
-  look(members: Members, nowMs: number): void {
-    const suspected = suspects(members, nowMs);
-    for (const member of suspected) {
-      if (this.#suspected.has(member.incarnation)) continue;
-      this.#suspected.add(member.incarnation);
-      const silentMs = Math.round(nowMs - member.lastSeenMs);
-      const why = member.isUnreachable ? ', and its connection is gone' : '';
-      this.#notice(`Hub ${shown(member)} is suspected: it was silent for ${silentMs} ms${why}`);
-    }
-    this.#clearRecovered(members, suspected, nowMs);
-    this.#sayReason(members, suspected, nowMs);
-    this.#compareClocks(members);
-  }
-
-  /** Clears members that are no longer suspected. A lost connection ends suspicion, too, without a log line. */
-  #clearRecovered({ all, suspectMs }: Members, suspected: readonly Member[], nowMs: number): void {
-    const still = new Set(suspected.map(({ incarnation }) => incarnation));
-    for (const incarnation of this.#suspected) {
-      if (still.has(incarnation)) continue;
-      this.#suspected.delete(incarnation);
-      const member = all.get(incarnation);
-      if (member && nowMs - member.lastSeenMs < suspectMs)
-        this.#notice(`Hub ${shown(member)} sends heartbeats again`, 'info');
-    }
-  }
-
-  #sayReason(members: Members, suspected: readonly Member[], nowMs: number): void {
-    const accusing = accusation(members, nowMs);
-    const isWaiting = suspected.some(({ standing }) => standing.at === 'member');
-    if (!isWaiting || accusing === 'may') {
-      this.#reason = undefined;
-      return;
-    }
-    if (this.#reason?.accusing !== accusing) this.#reason = { accusing, sinceMs: nowMs, isReported: false };
-    if (this.#reason.isReported || nowMs - this.#reason.sinceMs < REASON_MS) return;
-    this.#reason = { ...this.#reason, isReported: true };
-    const names = suspected.map(shown).join(', ');
-    this.#notice(`Not expelling ${names} yet: ${REASONS[accusing]}`);
-  }
-
-  #compareClocks(members: Members): void {
-    for (const { incarnation, aheadMs, isWarning } of clockDifferences(members)) {
-      const member = members.all.get(incarnation);
-      if (!isWarning || member === undefined) continue;
-      const text = `The clock of hub ${shown(member)} is ${Math.round(Math.abs(aheadMs))} ms`;
-      this.once(clockOf(incarnation), `${text} ${aheadMs > 0 ? 'ahead of' : 'behind'} this one's`);
-    }
-  }
-}
-
-const REASONS: Readonly<Record<Exclude<Accusing, 'may'>, string>> = {
-  notMember: 'this hub is no member',
-  down: 'this hub has no connection',
-  reconnected: 'this hub has just got its connection back',
-  minority: 'this hub receives heartbeats of no more than half of the members',
-  notKept: 'this hub can append nothing',
-};
-
-function shown({ name, incarnation }: Member): string {
-  return `"${name}" (${incarnation})`;
-}
-
-function clockOf(incarnation: string): string {
-  return `clock ${incarnation}`;
-}
-
-function isFull({ bytes, bytesMax }: StreamState): boolean {
-  return bytesMax !== undefined && bytes + SEAL_BYTES / 2 > bytesMax;
-}
-
-function withRoom({ name, subjects, replicas, storage, ageMaxMs, bytesMax = 0 }: StreamState) {
-  const settings = { name, subjects, replicas, storage, bytesMax: bytesMax + SEAL_BYTES };
-  return ageMaxMs === undefined ? settings : { ...settings, ageMaxMs };
-}
-
-/** Subject of reports to a hub. */
-function appliedSubject(name: string, incarnation: string): string {
-  return `${name}.applied.${incarnation}`;
-}
-
-function signalOf({ sequence, body }: AppliedRecord, atMs: number): Signal {
-  switch (body.kind) {
-    case 'join': {
-      const { incarnation, name, protocols } = body;
-      return { is: 'join', sequence, atMs, incarnation, name, protocols };
-    }
-    case 'leave':
-    case 'expel': {
-      const map = partitionMap(body);
-      return { is: body.kind, sequence, incarnation: body.incarnation, ...(map && { map }) };
-    }
-    case 'map': {
-      const map = partitionMap(body);
-      return map === undefined ? { is: 'applied', sequence } : { is: 'map', sequence, map };
-    }
-    default:
-      return { is: 'applied', sequence };
-  }
-}
-
-const WAIT = { operation: 'wait_for_configuration' } as const;
