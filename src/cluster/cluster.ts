@@ -7,18 +7,16 @@ import type { ObjectKind } from '../model/id.ts';
 import type { CarriedRpc } from '../rpc/carrier.ts';
 import { checkMembers, reached, startupError } from './membership/admission.ts';
 import type { BusStatus } from './nats/bus.ts';
-import { Channel } from './channel/channel.ts';
-import { ClusterFanout, type ClusterFanoutOptions } from './fanout/cluster_fanout.ts';
-import { ClusterMotions, type LocalStage } from './collisions/cluster_motions.ts';
-import { ProtocolErrors } from './messages/protocol_errors.ts';
-import { ClusterRpc } from './rpc/cluster_rpc.ts';
+import { ClusterLinks, type ClusterLinksOptions } from './cluster_links.ts';
+import type { ClusterFanout, ClusterFanoutOptions } from './fanout/cluster_fanout.ts';
+import type { ClusterMotions, LocalStage } from './collisions/cluster_motions.ts';
 import { changesIn, type ForeignChange, settingsIn } from './config/config_changes.ts';
 import { type AppliedRecord, type ConfigLog, openConfigLog } from './config/config_log.ts';
 import { type EntityText, restored, snapshotParts } from './config/snapshot_messages.ts';
 import type { EntityChange } from './config/config_record.ts';
-import { acquisitions, applied, type ConfigState, EMPTY_STATE, isSettled, serving } from './config/config_state.ts';
+import { applied, type ConfigState, EMPTY_STATE, isSettled, serving } from './config/config_state.ts';
 import { FailedMembers } from './migration/failed_members.ts';
-import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from './rpc/owner_server.ts';
+import type { OwnerServerOptions } from './rpc/owner_server.ts';
 import { MemberQueries } from './rpc/member_query.ts';
 import { type MigrationHandlers, PartitionMigration } from './migration/partition_migration.ts';
 import { Durability, type DurabilityOptions, makeJournal, openStreams } from './durability.ts';
@@ -132,11 +130,8 @@ export class Cluster {
   readonly #dead: FailedMembers;
   readonly #migration: PartitionMigration;
   readonly #loads: PartitionLoads;
-  #ownerServer: OwnerServer | undefined;
-  #channel: Channel | undefined;
-  #fanout: ClusterFanout | undefined;
-  #motions: ClusterMotions | undefined;
-  #rpc: ClusterRpc | undefined;
+  /** Undefined before `attach`. */
+  #links: ClusterLinks | undefined;
   readonly #opening = new BootstrapEntities();
   #configured = 0;
   #handlers: ClusterHandlers | undefined;
@@ -191,8 +186,8 @@ export class Cluster {
       ownership: this.#ownership,
       isMember: (of) => this.#state.members.has(of),
       localOwner: {
-        forwarded: (bytes, handedOver) => (this.#ownerServer as OwnerServer).forwarded(bytes, handedOver),
-        asked: (bytes) => (this.#ownerServer as OwnerServer).asked(bytes),
+        forwarded: (bytes, handedOver) => (this.#links as ClusterLinks).ownerServer.forwarded(bytes, handedOver),
+        asked: (bytes) => (this.#links as ClusterLinks).ownerServer.asked(bytes),
       },
       applied: () => this.applied,
       reached: (sequence, timeoutMs) => this.#log.reached(sequence, timeoutMs),
@@ -413,25 +408,20 @@ export class Cluster {
       appends: this.durability.journal.appends,
       heldBytes: this.durability.journal.heldBytes,
       expelled: this.#expelled,
-      framesLost: this.#fanout?.losses ?? 0,
-      protocolErrors: this.#protocolErrors,
+      framesLost: this.fanout?.losses ?? 0,
+      protocolErrors: this.#membership.protocolErrors + (this.#links?.protocolErrors ?? 0),
       members: this.#membership.members,
     };
   }
 
-  get #protocolErrors(): number {
-    const all = [this.#membership, this.#channel, this.#fanout, this.#motions, this.#rpc, this.#ownerServer];
-    return all.reduce((sum, part) => sum + (part?.protocolErrors ?? 0), 0);
-  }
-
   /** Event fan-out to subscribers at other hubs; undefined before `attach`. */
   get fanout(): ClusterFanout | undefined {
-    return this.#fanout;
+    return this.#links?.fanout;
   }
 
   /** Transfer of motions to the one collision stage; undefined before `attach`. */
   get motions(): ClusterMotions | undefined {
-    return this.#motions;
+    return this.#links?.motions;
   }
 
   get membership(): ClusterMembership {
@@ -468,15 +458,9 @@ export class Cluster {
     const { entities, recent } = this.#opening.take();
     this.#configured = (recent[0]?.sequence ?? this.applied + 1) - 1;
     this.#handlers = handlers;
-    const { bus, name, incarnation: self, notice, schedule } = this.#options;
-    const malformed = new ProtocolErrors('events and motions', notice);
-    const channel = new Channel({ bus, name, self, malformed, schedule });
-    const common = { bus, channel, name, self, notice, schedule };
-    this.#channel = channel;
-    this.#fanout = new ClusterFanout({ ...common, ...handlers });
-    this.#motions = new ClusterMotions({ ...common, stage: handlers.stage });
-    this.#ownerServer = openOwnerServer({
-      ...{ bus, name, incarnation: self, notice, schedule, ...handlers.owned },
+    const { bus, name, incarnation, notice, schedule } = this.#options;
+    const server = {
+      ...handlers.owned,
       take: (runs) => {
         for (const run of runs) this.#loads.countRun(run);
         return handlers.owned.take(runs);
@@ -488,10 +472,12 @@ export class Cluster {
       unrecorded: (request) => this.#dead.unrecorded(request),
       requests: this.durability.journal.requests,
       released: (sequence) => this.#migration.released(sequence),
-    });
-    this.#migration.attach(handlers, this.#fanout);
-    for (const member of this.#state.members.keys()) this.#fanout.joined(member);
-    this.#tellOwners();
+    } satisfies ClusterLinksOptions['server'];
+    const links = new ClusterLinks({ bus, name, incarnation, notice, schedule, gather: this.gather, handlers, server });
+    this.#links = links;
+    this.#migration.attach(handlers, links.fanout);
+    for (const member of this.#state.members.keys()) links.fanout.joined(member);
+    links.owners(this.#state);
     this.#standing = 'attached';
     const catchUp = (): void => {
       for (const { sequence, changes } of recent) {
@@ -504,16 +490,12 @@ export class Cluster {
 
   /** Connects remote procedure calls of this hub with the handlers of all hubs, and back. Call it before the hub joins. */
   carry(rpc: CarriedRpc): void {
-    const { bus, name, incarnation: self, notice, schedule } = this.#options;
-    this.#rpc = new ClusterRpc({ bus, name, self, rpc, notice, schedule });
+    this.#links?.carry(rpc);
   }
 
   /** Resolves when this hub is a member. Rejects with HUB_UNAVAILABLE if that takes too long. */
   async join(): Promise<void> {
-    await Promise.all([
-      ...[this.#fanout?.ready(), this.#motions?.ready(), this.#rpc?.ready()],
-      ...[this.#ownerServer?.ready, this.gather.ready],
-    ]);
+    await this.#links?.ready();
     await this.#membership.join(this.#log);
     if (this.#standing === 'attached') this.#standing = 'member';
     this.#migration.acquireSoon();
@@ -615,7 +597,7 @@ export class Cluster {
       if (this.standing === 'owner') await this.durability.checkpoints.write();
       // Everything journaled has been published, and nothing more is journaled.
       const sealed = (): void => {
-        if (this.#standing !== 'out' && this.durability.journal.isIdle) this.#channel?.leaving();
+        if (this.#standing !== 'out' && this.durability.journal.isIdle) this.#links?.channel.leaving();
       };
       await this.#membership.leave({ sealed });
     } catch (error) {
@@ -629,11 +611,8 @@ export class Cluster {
     this.#probe.stop();
     this.durability.journal.close();
     this.#ownerClient.close();
-    this.#ownerServer?.close();
-    this.#channel?.close();
-    this.#fanout?.close();
-    this.#motions?.close();
-    this.#rpc?.close();
+    this.#links?.ownerServer.close();
+    this.#links?.close();
     this.gather.close();
     this.#membership.close();
     this.#log.close();
@@ -681,7 +660,7 @@ export class Cluster {
     else this.#handlers.foreign(changes);
     for (const [name, text] of settingsIn(body)) this.#handlers?.setting(name, text);
     this.#writeRegrouped(repartitioned);
-    this.#tellFanout(record);
+    this.#links?.applied(record, this.#state);
     if (body.kind === 'expel' && this.#membership.isMember) this.#expelled++;
     this.#membership.record(record, this.#state);
     this.#ownerClient.ownershipChanged();
@@ -723,31 +702,6 @@ export class Cluster {
     this.#handlers.writeAnew(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
   }
 
-  #tellFanout({ sequence, body }: AppliedRecord): void {
-    if (body.kind === 'join') this.#fanout?.joined(body.incarnation);
-    if (body.kind === 'expel' || body.kind === 'leave') {
-      this.#fanout?.gone(body.incarnation);
-      this.#motions?.gone(body.incarnation);
-      this.#rpc?.gone(body.incarnation);
-      this.gather.gone(body.incarnation);
-      this.#ownerServer?.forgetIngress(body.incarnation);
-    }
-    if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') {
-      this.#tellOwners();
-      const { partitions } = acquisitions(this.#state, this.#options.incarnation);
-      if (partitions.some(({ isMember }) => !isMember)) this.#channel?.tookAfter(sequence);
-    }
-    this.#channel?.applied(sequence);
-  }
-
-  #tellOwners(): void {
-    const { owners = [], collisions } = this.#state.map ?? {};
-    this.#fanout?.owners(new Set(collisions === undefined ? owners : [...owners, collisions]));
-    if (collisions === undefined) return;
-    this.#motions?.stageOwner(collisions);
-    this.#motions?.owners(new Set(owners));
-  }
-
   /** Resolves when migrations are so far. Rejects with HUB_UNAVAILABLE if that takes too long. */
   async #until(isSo: () => boolean): Promise<void> {
     const { elapsed } = this.#options;
@@ -787,10 +741,7 @@ export class Cluster {
     this.durability.journal.close();
     this.#ownerClient.close();
     this.durability.checkpoints.close();
-    this.#channel?.close();
-    this.#fanout?.close();
-    this.#motions?.close();
-    this.#rpc?.close();
+    this.#links?.close();
     this.gather.close();
     this.#log?.close();
     this.#hasChanged();
