@@ -1,4 +1,4 @@
-import { problemOf, type Problem } from '../problem.ts';
+import type { Problem } from '../problem.ts';
 import { randomUUID } from 'node:crypto';
 import type { ObjectIds } from '../core/item.ts';
 import { hubError } from '../errors.ts';
@@ -8,6 +8,7 @@ import type { CarriedRpc } from '../rpc/carrier.ts';
 import { checkMembers, reached, startupError } from './membership/admission.ts';
 import type { BusStatus } from './nats/bus.ts';
 import { ClusterLinks, type ClusterLinksOptions } from './cluster_links.ts';
+import { type ClusterRole, ClusterStatus } from './cluster_status.ts';
 import type { ClusterFanout, ClusterFanoutOptions } from './fanout/cluster_fanout.ts';
 import type { ClusterMotions, LocalStage } from './collisions/cluster_motions.ts';
 import { changesIn, type ForeignChange, settingsIn } from './config/config_changes.ts';
@@ -20,7 +21,6 @@ import type { OwnerServerOptions } from './rpc/owner_server.ts';
 import { MemberQueries } from './rpc/member_query.ts';
 import { type MigrationHandlers, PartitionMigration } from './migration/partition_migration.ts';
 import { Durability, type DurabilityOptions, makeJournal, openStreams } from './durability.ts';
-import { partitionsOf } from './membership/partition_map.ts';
 import { type ClusterMembership, openMembership } from './membership/membership.ts';
 import { ObjectPartitions, type Repartitioned } from './config/object_partitions.ts';
 import { BootstrapEntities } from './config/bootstrap.ts';
@@ -93,8 +93,6 @@ export interface ClusterHandlers extends MigrationHandlers {
   out(error: Error): void;
 }
 
-type ClusterRole = 'opening' | 'attached' | 'member' | 'out';
-
 const HUB_ID_SETTING = 'hub_id';
 /** Time that a change of entities waits until other hubs have applied it. */
 const EVERYWHERE_MS = 10_000;
@@ -138,7 +136,7 @@ export class Cluster {
   #standing: ClusterRole = 'opening';
   /** Called with the next record, or when this hub has acquired something. */
   readonly #watchers = new Set<() => void>();
-  #expelled = 0;
+  readonly #status: ClusterStatus;
   #isRetiring = false;
   readonly #timers = new Set<() => void>();
   readonly #probe: JournalProbe;
@@ -228,6 +226,16 @@ export class Cluster {
       hubName: options.hubName,
       members: () => this.#membership.members,
     });
+    this.#status = new ClusterStatus({
+      ...{ bus, name, hubName: options.hubName, incarnation, journal, membership: this.#membership },
+      ...{ migration: this.#migration, ownerClient: this.#ownerClient, ownership: this.#ownership },
+      ...{ partitions: this.#partitions, probe: this.#probe },
+      role: () => this.#standing,
+      state: () => this.#state,
+      applied: () => this.applied,
+      isWhole: () => this.isWhole,
+      links: () => this.#links,
+    });
   }
 
   /** Called by openCluster only. */
@@ -263,11 +271,32 @@ export class Cluster {
 
   /** Role of this hub, as the API names it. */
   get standing(): ClusterHealth['standing'] {
-    if (this.#standing === 'out') return 'out';
-    if (this.#standing !== 'member') return 'joining';
-    const { incarnation } = this.#options;
-    if (this.#ownership.servers.includes(incarnation)) return 'owner';
-    return this.#state.map?.owners.includes(incarnation) === true ? 'taking_over' : 'standby';
+    return this.#status.standing;
+  }
+
+  /** Reason why this hub serves no requests although others could; undefined while it does. */
+  get problem(): Problem | undefined {
+    return this.#status.problem;
+  }
+
+  /** Health of the cluster, as in the API. */
+  health(): ClusterHealth {
+    return this.#status.health();
+  }
+
+  /** Owners of all partitions, as in the API. */
+  owners(): ClusterOwners {
+    return this.#status.owners();
+  }
+
+  /** Owner of a provider, as in the API. */
+  ownerOf(providerId: string): ProviderOwner {
+    return this.#status.ownerOf(providerId);
+  }
+
+  /** Values for metrics. */
+  counts() {
+    return this.#status.counts();
   }
 
   /** Id of this member, a new one with each start of the hub. */
@@ -329,89 +358,6 @@ export class Cluster {
   /** Whether this hub is out, so that its state no longer counts. */
   get isOut(): boolean {
     return this.#standing === 'out';
-  }
-
-  /** Reason why this hub serves no requests although others could; undefined while it does. */
-  get problem(): Problem | undefined {
-    if (this.#standing === 'out') return problemOf('cannot_serve_out');
-    if (!this.#membership.isMember) return problemOf('cannot_serve_joining');
-    const { lateMs } = this.#probe;
-    if (lateMs === undefined) return undefined;
-    const count = Math.round(lateMs);
-    if (this.durability.journal.isFull) return problemOf('cannot_serve_journal_full', { count });
-    return problemOf(this.#options.bus.isUp ? 'cannot_serve_journal' : 'cannot_serve_nats', { count });
-  }
-
-  /** Health of the cluster, as in the API. */
-  health(): ClusterHealth {
-    const { name, hubName, incarnation, bus } = this.#options;
-    const { members, map } = this.#membership;
-    const { problem } = this;
-    const { count: takeovers, lastMs } = this.#migration.takeovers;
-    const ownerName = members.find((member) => partitionsOf(map, member.incarnation) === map?.owners.length)?.name;
-    return {
-      name,
-      hub_name: hubName,
-      incarnation,
-      standing: this.standing,
-      ...(problem && { problem: String(problem), reason: problem.reason, params: problem.params }),
-      ...(ownerName !== undefined && { owner: ownerName }),
-      settled: this.isWhole,
-      nats_connected: bus.isUp,
-      applied_sequence: this.applied,
-      journal_waiting_bytes: this.durability.journal.heldBytes,
-      ...(map !== undefined && { partitions: map.owners.length }),
-      takeovers,
-      ...(takeovers > 0 && { last_takeover_duration: Math.round(lastMs) }),
-      members: members.map((member) => ({
-        name: member.name,
-        incarnation: member.incarnation,
-        silence: Math.round(member.silentMs),
-        applied_sequence: member.applied,
-        suspected: member.isSuspect,
-        ...(member.aheadMs !== undefined && { clock_difference: Math.round(member.aheadMs) }),
-        partitions: partitionsOf(map, member.incarnation),
-        owns_collisions: map?.collisions === member.incarnation,
-      })),
-    };
-  }
-
-  /** Owners of all partitions, as in the API. */
-  owners(): ClusterOwners {
-    const { version, serverOfEach } = this.#ownership;
-    return { version, hash: 'fnv1a-32', owners: serverOfEach.map((of) => this.#nameOf(of)) };
-  }
-
-  /** Owner of a provider, as in the API. */
-  ownerOf(providerId: string): ProviderOwner {
-    return {
-      version: this.#ownership.version,
-      provider_id: providerId,
-      partition: this.#partitions.partitionOf('provider', providerId),
-      owner: this.#nameOf(this.#ownership.serverOf('provider', providerId)),
-    };
-  }
-
-  #nameOf(incarnation: string | undefined): string | null {
-    return (incarnation !== undefined && this.#state.members.get(incarnation)?.name) || null;
-  }
-
-  /** Values for metrics. */
-  counts() {
-    const { forwarded, moved } = this.#ownerClient.gauges;
-    const { count: takeovers, lastMs: lastTakeoverMs } = this.#migration.takeovers;
-    return {
-      ...{ forwarded, moved, takeovers, lastTakeoverMs },
-      isOwner: this.standing === 'owner',
-      partitions: partitionsOf(this.#membership.map, this.#options.incarnation),
-      applied: this.applied,
-      appends: this.durability.journal.appends,
-      heldBytes: this.durability.journal.heldBytes,
-      expelled: this.#expelled,
-      framesLost: this.fanout?.losses ?? 0,
-      protocolErrors: this.#membership.protocolErrors + (this.#links?.protocolErrors ?? 0),
-      members: this.#membership.members,
-    };
   }
 
   /** Event fan-out to subscribers at other hubs; undefined before `attach`. */
@@ -661,7 +607,7 @@ export class Cluster {
     for (const [name, text] of settingsIn(body)) this.#handlers?.setting(name, text);
     this.#writeRegrouped(repartitioned);
     this.#links?.applied(record, this.#state);
-    if (body.kind === 'expel' && this.#membership.isMember) this.#expelled++;
+    if (body.kind === 'expel' && this.#membership.isMember) this.#status.expelled++;
     this.#membership.record(record, this.#state);
     this.#ownerClient.ownershipChanged();
     this.#hasChanged();

@@ -1,0 +1,147 @@
+import type { ClusterHealth, ClusterOwners, ProviderOwner } from '../model/health.ts';
+import { type Problem, problemOf } from '../problem.ts';
+import type { ClusterLinks } from './cluster_links.ts';
+import type { ConfigState } from './config/config_state.ts';
+import type { ObjectPartitions } from './config/object_partitions.ts';
+import type { StepJournal } from './journal/step_journal.ts';
+import type { JournalProbe } from './membership/journal_probe.ts';
+import type { ClusterMembership } from './membership/membership.ts';
+import { partitionsOf } from './membership/partition_map.ts';
+import type { PartitionMigration } from './migration/partition_migration.ts';
+import type { Bus } from './nats/bus.ts';
+import type { Ownership } from './routing/ownership.ts';
+import type { OwnerClient } from './rpc/owner_client.ts';
+
+/** See Cluster. */
+export type ClusterRole = 'opening' | 'attached' | 'member' | 'out';
+
+/** The parts of a cluster, whose state is reported. */
+export interface ClusterParts {
+  readonly bus: Bus;
+  /** Name of the cluster. */
+  readonly name: string;
+  readonly hubName: string;
+  /** Member id of this hub. */
+  readonly incarnation: string;
+  readonly journal: StepJournal;
+  readonly membership: ClusterMembership;
+  readonly migration: PartitionMigration;
+  readonly ownerClient: OwnerClient;
+  readonly ownership: Ownership;
+  readonly partitions: ObjectPartitions;
+  readonly probe: JournalProbe;
+  role(): ClusterRole;
+  state(): ConfigState;
+  /** Configuration sequence that this hub has applied. */
+  applied(): number;
+  /** Whether every partition is served and nothing is migrating. */
+  isWhole(): boolean;
+  links(): ClusterLinks | undefined;
+}
+
+/** Status of the cluster as this hub sees it, for the API and for metrics. */
+export class ClusterStatus {
+  /** Number of members that were expelled while this hub was one. */
+  expelled = 0;
+  readonly #of: ClusterParts;
+
+  constructor(of: ClusterParts) {
+    this.#of = of;
+  }
+
+  /** Role of this hub, as the API names it. */
+  get standing(): ClusterHealth['standing'] {
+    const { incarnation, ownership, role, state } = this.#of;
+    if (role() === 'out') return 'out';
+    if (role() !== 'member') return 'joining';
+    if (ownership.servers.includes(incarnation)) return 'owner';
+    return state().map?.owners.includes(incarnation) === true ? 'taking_over' : 'standby';
+  }
+
+  /** Reason why this hub serves no requests although others could; undefined while it does. */
+  get problem(): Problem | undefined {
+    const { bus, journal, membership, probe, role } = this.#of;
+    if (role() === 'out') return problemOf('cannot_serve_out');
+    if (!membership.isMember) return problemOf('cannot_serve_joining');
+    const { lateMs } = probe;
+    if (lateMs === undefined) return undefined;
+    const count = Math.round(lateMs);
+    if (journal.isFull) return problemOf('cannot_serve_journal_full', { count });
+    return problemOf(bus.isUp ? 'cannot_serve_journal' : 'cannot_serve_nats', { count });
+  }
+
+  /** Health of the cluster, as in the API. */
+  health(): ClusterHealth {
+    const { name, hubName, incarnation, bus, journal, membership, migration } = this.#of;
+    const { members, map } = membership;
+    const { problem } = this;
+    const { count: takeovers, lastMs } = migration.takeovers;
+    const ownerName = members.find((member) => partitionsOf(map, member.incarnation) === map?.owners.length)?.name;
+    return {
+      name,
+      hub_name: hubName,
+      incarnation,
+      standing: this.standing,
+      ...(problem && { problem: String(problem), reason: problem.reason, params: problem.params }),
+      ...(ownerName !== undefined && { owner: ownerName }),
+      settled: this.#of.isWhole(),
+      nats_connected: bus.isUp,
+      applied_sequence: this.#of.applied(),
+      journal_waiting_bytes: journal.heldBytes,
+      ...(map !== undefined && { partitions: map.owners.length }),
+      takeovers,
+      ...(takeovers > 0 && { last_takeover_duration: Math.round(lastMs) }),
+      members: members.map((member) => ({
+        name: member.name,
+        incarnation: member.incarnation,
+        silence: Math.round(member.silentMs),
+        applied_sequence: member.applied,
+        suspected: member.isSuspect,
+        ...(member.aheadMs !== undefined && { clock_difference: Math.round(member.aheadMs) }),
+        partitions: partitionsOf(map, member.incarnation),
+        owns_collisions: map?.collisions === member.incarnation,
+      })),
+    };
+  }
+
+  /** Owners of all partitions, as in the API. */
+  owners(): ClusterOwners {
+    const { version, serverOfEach } = this.#of.ownership;
+    return { version, hash: 'fnv1a-32', owners: serverOfEach.map((of) => this.#nameOf(of)) };
+  }
+
+  /** Owner of a provider, as in the API. */
+  ownerOf(providerId: string): ProviderOwner {
+    const { ownership, partitions } = this.#of;
+    return {
+      version: ownership.version,
+      provider_id: providerId,
+      partition: partitions.partitionOf('provider', providerId),
+      owner: this.#nameOf(ownership.serverOf('provider', providerId)),
+    };
+  }
+
+  #nameOf(incarnation: string | undefined): string | null {
+    return (incarnation !== undefined && this.#of.state().members.get(incarnation)?.name) || null;
+  }
+
+  /** Values for metrics. */
+  counts() {
+    const { incarnation, journal, membership, migration, ownerClient } = this.#of;
+    const { forwarded, moved } = ownerClient.gauges;
+    const { count: takeovers, lastMs: lastTakeoverMs } = migration.takeovers;
+    const links = this.#of.links();
+    return {
+      ...{ forwarded, moved, takeovers, lastTakeoverMs },
+      isOwner: this.standing === 'owner',
+      partitions: partitionsOf(membership.map, incarnation),
+      applied: this.#of.applied(),
+      appends: journal.appends,
+      heldBytes: journal.heldBytes,
+      expelled: this.expelled,
+      framesLost: links?.fanout.losses ?? 0,
+      protocolErrors: membership.protocolErrors + (links?.protocolErrors ?? 0),
+      members: membership.members,
+    };
+  }
+}
