@@ -28,7 +28,7 @@ import { Ownership } from './routing/ownership.ts';
 import { PartitionLoads } from './routing/partition_loads.ts';
 import { checkProtocol, PROTOCOLS } from './config/protocols.ts';
 import { JournalProbe } from './membership/journal_probe.ts';
-import { changeRecord } from './config/repartition.ts';
+import { EntityCommits } from './config/entity_commits.ts';
 import { objectsOf } from './migration/release.ts';
 import { RemoteShards } from './routing/remote_shards.ts';
 import { openOwnerClient, type OwnerClient } from './rpc/owner_client.ts';
@@ -94,8 +94,6 @@ export interface ClusterHandlers extends MigrationHandlers {
 }
 
 const HUB_ID_SETTING = 'hub_id';
-/** Time that a change of entities waits until other hubs have applied it. */
-const EVERYWHERE_MS = 10_000;
 
 /** Connects to the cluster and reads its configuration. Throws a StartupError if NATS cannot be reached. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
@@ -134,9 +132,8 @@ export class Cluster {
   #configured = 0;
   #handlers: ClusterHandlers | undefined;
   #standing: ClusterRole = 'opening';
-  /** Called with the next record, or when this hub has acquired something. */
-  readonly #watchers = new Set<() => void>();
   readonly #status: ClusterStatus;
+  readonly #commits: EntityCommits;
   #isRetiring = false;
   readonly #timers = new Set<() => void>();
   readonly #probe: JournalProbe;
@@ -148,6 +145,13 @@ export class Cluster {
     const partitionOf = (kind: ObjectKind, id: string): number => this.#partitions.partitionOf(kind, id);
     this.#ownership = new Ownership(partitionOf);
     this.#loads = new PartitionLoads({ partitionOf, elapsed });
+    this.#commits = new EntityCommits({
+      ...{ hubName: options.hubName, partitions: this.#partitions, elapsed, schedule },
+      log: () => this.#log,
+      state: () => this.#state,
+      appliedByAll: (sequence, timeoutMs) => this.#membership.appliedByAll(sequence, timeoutMs),
+      isOut: () => this.#standing === 'out',
+    });
     this.durability = new Durability(options, {
       partitionOf: (kind, id) => this.#migration.leavingFrom(kind, id) ?? partitionOf(kind, id),
       isOwn: (kind, id) => this.#isOwn(kind, id),
@@ -214,8 +218,8 @@ export class Cluster {
       writeState: () => this.durability.writeState(),
       noteConfig: () => journal.noteConfig(),
       append: (body) => this.#log.append(body),
-      change: (ms) => this.#change(ms),
-      hasChanged: () => this.#hasChanged(),
+      change: (ms) => this.#commits.change(ms),
+      hasChanged: () => this.#commits.hasChanged(),
       isUp: () => bus.isUp,
       out: (error) => this.#out(error),
       after: (delayMs, callback) => this.#after(delayMs, callback),
@@ -466,22 +470,8 @@ export class Cluster {
    * Commits changed entities, all or none. Resolves when all hubs have applied them, or with `overtaken` if another hub was
    * first. Rejects with HUB_UNAVAILABLE if they would move objects and earlier migrations do not complete in time.
    */
-  async commit(changes: readonly ForeignChange[]): Promise<'overtaken' | undefined> {
-    const { applied: before } = this.#log;
-    const rows = changes.map(({ kind, id, text, force }): EntityChange => [kind, id, text, force]);
-    const made = () => {
-      return changeRecord(this.#options.hubName, rows, { state: this.#state, partitions: this.#partitions });
-    };
-    const record = made();
-    if (record === undefined) {
-      await this.#until(() => made() !== undefined);
-      // The records that have completed the migrations came first.
-      return 'overtaken';
-    }
-    const appended = await this.#log.append(record, before);
-    if (appended.at === 'overtaken') return 'overtaken';
-    await this.#membership.appliedByAll(appended.sequence, EVERYWHERE_MS);
-    return undefined;
+  commit(changes: readonly ForeignChange[]): Promise<'overtaken' | undefined> {
+    return this.#commits.commit(changes);
   }
 
   /**
@@ -610,7 +600,7 @@ export class Cluster {
     if (body.kind === 'expel' && this.#membership.isMember) this.#status.expelled++;
     this.#membership.record(record, this.#state);
     this.#ownerClient.ownershipChanged();
-    this.#hasChanged();
+    this.#commits.hasChanged();
     if (this.#state.version === sequence) this.#ownershipChanged(before);
   }
 
@@ -648,36 +638,6 @@ export class Cluster {
     this.#handlers.writeAnew(objectsOf(own.map(({ kind, id }) => [kind, id]))).catch(() => undefined);
   }
 
-  /** Resolves when migrations are so far. Rejects with HUB_UNAVAILABLE if that takes too long. */
-  async #until(isSo: () => boolean): Promise<void> {
-    const { elapsed } = this.#options;
-    const untilMs = elapsed() + EVERYWHERE_MS;
-    while (!isSo()) {
-      const leftMs = untilMs - elapsed();
-      if (this.#standing === 'out' || leftMs <= 0) {
-        throw hubError('migrating');
-      }
-      await this.#change(leftMs);
-    }
-  }
-
-  /** Resolves with the next record, when this hub has acquired something, or after `ms`. */
-  #change(ms = EVERYWHERE_MS): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        this.#watchers.delete(end);
-        cancel();
-        resolve();
-      };
-      const cancel = this.#options.schedule(ms, end);
-      this.#watchers.add(end);
-    });
-  }
-
-  #hasChanged(): void {
-    for (const watcher of [...this.#watchers]) watcher();
-  }
-
   #out(error: Error): void {
     if (this.#standing === 'out') return;
     this.#standing = 'out';
@@ -690,7 +650,7 @@ export class Cluster {
     this.#links?.close();
     this.gather.close();
     this.#log?.close();
-    this.#hasChanged();
+    this.#commits.hasChanged();
     this.#handlers?.out(error);
   }
 }
