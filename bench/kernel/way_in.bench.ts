@@ -84,7 +84,7 @@ export const WAY_IN: readonly Kernel[] = [
     prepare() {
       const bodies = new Bodies(SITE);
       const fixes = new FixSlab(newRecordBuffer);
-      const nobody = { zone: undefined, trackables: [], timing: UNSET, isLocal: false };
+      const unassigned = { zone: undefined, trackables: [], timing: UNSET, isLocal: false };
       return inBatches(
         BODY_LOCATIONS,
         () => {
@@ -93,7 +93,7 @@ export const WAY_IN: readonly Kernel[] = [
             if (item.kind !== 'location') throw new Error(`Expected a location, found ${item.kind}`);
             const { providerId, source } = item;
             const derived = locate(item, undefined, undefined, item.generatedMs);
-            return derived && fixes.take(item, derived, { providerId, source, ...nobody });
+            return derived && fixes.take(item, derived, { providerId, source, ...unassigned });
           });
         },
         (found) => {

@@ -35,7 +35,7 @@ interface Run {
   readonly calm: Measured;
   readonly balance: Balance;
   readonly redelivered: number;
-  /** Fraction of published locations that newer ones replaced before the broker accepted them. */
+  /** Number of published locations that newer ones replaced before the broker accepted them. */
   readonly replaced: number;
 }
 

@@ -9,7 +9,7 @@ const WGS84 = { crs: 'EPSG:4326', geojson: false };
 const T = UUID_A.toUpperCase();
 
 /** The API with provider `p`, trackable `T`, fence `f` and zone `hall`. */
-async function beside(answers: Answering) {
+async function openWithEntities(answers: Answering) {
   const api = openApi({ answers });
   await api.entities.create('zone', uwbZone({ id: 'hall', foreign_id: 'h' }));
   await api.entities.create('provider', { id: 'p', type: 'uwb' });
@@ -47,14 +47,14 @@ const ENTITIES: readonly (readonly [string, Query, readonly string[]])[] = [
 describe('one location or motion', () => {
   for (const [path, query] of ONE) {
     it(`is queried and returned as a string by ${path}`, async () => {
-      const { handle, asked } = await beside(() => [{ absent: true }, texts('{"n":1.50}')]);
+      const { handle, asked } = await openWithEntities(() => [{ absent: true }, texts('{"n":1.50}')]);
       const reply = await handle('GET', path);
       assert.deepEqual([reply.status, reply.body], [200, '{"n":1.50}']);
       assert.deepEqual(asked, [query]);
     });
 
     it(`is 404 by ${path} without data, or without the object`, async () => {
-      const { send } = await beside(() => [{ absent: true }]);
+      const { send } = await openWithEntities(() => [{ absent: true }]);
       const { status, body } = await send('GET', path);
       assert.equal(status, 404);
       assert.match(
@@ -65,7 +65,7 @@ describe('one location or motion', () => {
     });
 
     it(`is 400 by ${path} if it has no position in the view`, async () => {
-      const { send, asked } = await beside(() => [{ absent: true }, { unplaced: 'gps-1' }]);
+      const { send, asked } = await openWithEntities(() => [{ absent: true }, { unplaced: 'gps-1' }]);
       const { status, body } = await send('GET', `${path}?crs=local`);
       assert.deepEqual([status, body.message.endsWith('cannot be shown in local: found source "gps-1"')], [400, true]);
       assert.deepEqual(asked[0], { ...query, view: { ...WGS84, crs: 'local' } });
@@ -76,7 +76,7 @@ describe('one location or motion', () => {
 describe('lists of locations and motions', () => {
   for (const [path, query] of LISTS) {
     it(`are concatenated as strings by ${path}`, async () => {
-      const { handle, asked } = await beside(() => [
+      const { handle, asked } = await openWithEntities(() => [
         texts('{"n":1.0}', '{"n":2}'),
         { absent: true },
         texts(),
@@ -87,7 +87,7 @@ describe('lists of locations and motions', () => {
     });
 
     it(`are empty by ${path} without data, and FeatureCollections`, async () => {
-      const { handle, asked } = await beside(() => []);
+      const { handle, asked } = await openWithEntities(() => []);
       assert.equal((await handle('GET', path)).body, '[]');
       const reply = await handle('GET', `${path}?geojson=true&crs=local&zone_id=h`);
       assert.equal(reply.body, '{"type":"FeatureCollection","features":[]}');
@@ -95,7 +95,7 @@ describe('lists of locations and motions', () => {
     });
 
     it(`are 400 by ${path} for a view that does not exist`, async () => {
-      const { send, asked } = await beside(() => []);
+      const { send, asked } = await openWithEntities(() => []);
       for (const bad of ['crs=EPSG:3857', 'crs=', 'crs=local&zone_id=nowhere', 'geojson=2']) {
         assert.equal((await send('GET', `${path}?${bad}`)).status, 400, bad);
       }
@@ -107,7 +107,7 @@ describe('lists of locations and motions', () => {
 describe('lists of entities', () => {
   for (const [path, query, found] of ENTITIES) {
     it(`are objects, sorted by id, by ${path}`, async () => {
-      const { send, asked } = await beside(() => [ids(...found.slice(0, 1)), ids(...found.slice(1))]);
+      const { send, asked } = await openWithEntities(() => [ids(...found.slice(0, 1)), ids(...found.slice(1))]);
       const { status, body } = await send('GET', path);
       assert.equal(status, 200);
       const expected = found.filter((id) => id !== 'gone').sort();
@@ -120,7 +120,7 @@ describe('lists of entities', () => {
     });
 
     it(`accept spatial_query by ${path}`, async () => {
-      const { send, asked } = await beside(() => []);
+      const { send, asked } = await openWithEntities(() => []);
       assert.deepEqual((await send('GET', `${path}?spatial_query=1`)).body, []);
       assert.deepEqual(asked, [{ ...query, spatial: true }]);
       assert.equal((await send('GET', `${path}?spatial_query=nearby`)).status, 400);
@@ -128,7 +128,7 @@ describe('lists of entities', () => {
   }
 
   it('are 404 for an unknown object', async () => {
-    const { send, asked } = await beside(() => []);
+    const { send, asked } = await openWithEntities(() => []);
     for (const path of [
       'fences/x/providers',
       'fences/x/motions',

@@ -12,7 +12,7 @@ import { newKey } from './issuer.ts';
 
 /** Callers, each of which calls every endpoint and every topic. */
 const WHO = [
-  'nobody',
+  'anonymous',
   'expired',
   'wrong key',
   'wrong audience',
@@ -75,7 +75,7 @@ before(async () => {
   open = await openAuthorizedHub(GUESTS);
   const { issuer } = closed;
   tokens = {
-    nobody: undefined,
+    anonymous: undefined,
     expired: await issuer.token({ roles: ['any'], expiresIn: -60 }),
     'wrong key': await issuer.token({ roles: ['any'], key: { ...(await newKey()), kid: issuer.keys[0]?.kid ?? '' } }),
     'wrong audience': await issuer.token({ roles: ['any'], claims: { aud: 'account' } }),

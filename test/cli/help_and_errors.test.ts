@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { runCli, startCliWith, temporaryFile } from './run_cli.ts';
 
-const NOBODY = await addressOfNobody();
+const UNUSED_ORIGIN = await addressOfNobody();
 
 /** A port that was free a moment ago. */
 async function addressOfNobody(): Promise<string> {
@@ -114,7 +114,7 @@ for (const [name, args, expected] of mistakes) {
 const files: [name: string, option: string, text: string, expected: RegExp][] = [
   ['a line that is no JSON', '--locations', '{"a":1}\n\n{"a"\n', /^\S*file:3: is not JSON: [^\n]+\n$/],
   ['a line that is no object', '--locations', '{}\n[1]\n', /^\S*file:2: must be one JSON object, found \[1\]\n$/],
-  ['a recording of nothing', '--locations', '\n', /^Cannot replay \S*file: it holds no locations\n$/],
+  ['a recording of nothing', '--locations', '\n', /^Cannot replay \S*file: it contains no locations\n$/],
   ['fences that are no JSON', '--fences', '[', /^Cannot read \S*file: [^\n]*JSON[^\n]*\n$/],
   ['fences that are no array', '--fences', '{}', /^Cannot read \S*file: it must be a JSON array\n$/],
 ];
@@ -123,7 +123,7 @@ for (const [name, option, text, expected] of files) {
   test(`replay names ${name} and sends nothing`, async (context) => {
     const path = temporaryFile(context, 'file', text);
     const locations = option === '--locations' ? [] : ['--locations', temporaryFile(context, 'fine', '{}\n')];
-    const { code, out, err } = await runCli('replay', option, path, ...locations, '--hub', NOBODY);
+    const { code, out, err } = await runCli('replay', option, path, ...locations, '--hub', UNUSED_ORIGIN);
     assert.match(err, expected);
     assert.deepEqual({ code, out }, { code: 1, out: '' });
   });
@@ -139,8 +139,8 @@ test('replay names the line that it cannot interpolate', async (context) => {
 for (const command of ['demo', 'tail', 'replay']) {
   test(`${command} reports in one line that there is no hub`, async (context) => {
     const args = { demo: [], tail: ['fence_events'], replay: ['--locations', temporaryFile(context, 'file', '{}\n')] };
-    const { code, out, err } = await runCli(command, ...args[command as keyof typeof args], '--hub', NOBODY);
-    assert.equal(err, `Cannot reach the hub at ${NOBODY}: is it running? Start it with npm start\n`);
+    const { code, out, err } = await runCli(command, ...args[command as keyof typeof args], '--hub', UNUSED_ORIGIN);
+    assert.equal(err, `Cannot reach the hub at ${UNUSED_ORIGIN}: is it running? Start it with npm start\n`);
     assert.deepEqual({ code, out }, { code: 1, out: '' });
   });
 }

@@ -29,7 +29,7 @@ const settings: fc.Arbitrary<Setting> = fc.record({
 });
 
 /** The next action: the object is located some meters outside the fence's eastern edge, or time passes. */
-const happenings = fc.record({
+const action = fc.record({
   afterMs: fc.constantFrom(0, 100, 499, 500, 501, 1000, 1500, 2500, 6000),
   lagMs: fc.constantFrom(0, 0, 0, 300, -2000),
   metresOutside: fc.constantFrom(undefined, -4.5, -2.5, -1.5, -0.5, -0.5, 0.5, 0.5, 2.5, 2.5, 20),
@@ -37,11 +37,11 @@ const happenings = fc.record({
 
 type Fix = { afterMs: number; lagMs: number; metresOutside: number | undefined };
 
-function modelled(setting: Setting, happens: readonly Fix[]): Crossing[] {
+function modelled(setting: Setting, actions: readonly Fix[]): Crossing[] {
   const model = new MembershipModel(setting);
   let nowMs = T0 + 1000;
   let lastKeyMs = 0;
-  for (const { afterMs, lagMs, metresOutside } of happens) {
+  for (const { afterMs, lagMs, metresOutside } of actions) {
     nowMs += afterMs;
     const eventTimeMs = Math.min(nowMs, nowMs - lagMs);
     if (metresOutside === undefined || eventTimeMs < lastKeyMs) model.wait(nowMs);
@@ -55,7 +55,7 @@ function modelled(setting: Setting, happens: readonly Fix[]): Crossing[] {
 }
 
 /** Returns the events of the tag and its cart in a shard. */
-async function observed(setting: Setting, happens: readonly Fix[]): Promise<[Crossing[], Crossing[]]> {
+async function observed(setting: Setting, actions: readonly Fix[]): Promise<[Crossing[], Crossing[]]> {
   const harness = await ShardHarness.open();
   const { timeout: ofProvider, ...providerValues } = setting.provider;
   const { timeout: ofTrackable, ...trackableValues } = setting.trackable;
@@ -67,7 +67,7 @@ async function observed(setting: Setting, happens: readonly Fix[]): Promise<[Cro
     trackable('cart', ['tag'], { ...trackableValues, fence_timeout: ofTrackable } as object),
   );
   let nowMs = 1000;
-  for (const { afterMs, lagMs, metresOutside } of happens) {
+  for (const { afterMs, lagMs, metresOutside } of actions) {
     nowMs += afterMs;
     if (metresOutside === undefined) harness.step(nowMs / 1000);
     else harness.tell(nowMs / 1000, inHall((nowMs - lagMs) / 1000, [10 + metresOutside, 5]));
@@ -87,9 +87,9 @@ function crossing({ entry_time, exit_time }: FenceEvent): Crossing {
 test('Providers and trackables cross a fence as the model predicts, for all timing values and positions', async () => {
   let crossings = 0;
   await fc.assert(
-    fc.asyncProperty(settings, fc.array(happenings, { minLength: 8, maxLength: 24 }), async (setting, happens) => {
-      const expected = modelled(setting, happens);
-      assert.deepEqual(await observed(setting, happens), [expected, expected]);
+    fc.asyncProperty(settings, fc.array(action, { minLength: 8, maxLength: 24 }), async (setting, actions) => {
+      const expected = modelled(setting, actions);
+      assert.deepEqual(await observed(setting, actions), [expected, expected]);
       crossings += expected.length;
     }),
     { numRuns: 400, seed: 7 },

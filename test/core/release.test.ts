@@ -15,7 +15,7 @@ import { FENCES, PROVIDERS, randomSite, TRACKABLES } from './site/steps.ts';
 import { takeOver } from './site/take_over.ts';
 
 const RUNS = { numRuns: 200, seed: 7 };
-const EVERYBODY = { providers: PROVIDERS, trackables: TRACKABLES };
+const ALL_OBJECTS = { providers: PROVIDERS, trackables: TRACKABLES };
 
 /** Removes forced updates: they require that the owner has all sources first. */
 function unforced(timed: readonly Timed[]): Timed[] {
@@ -114,7 +114,7 @@ test('Adopted objects observe changes made in the meantime as resident objects d
       const reported = harness.outcomes.length;
       harness.tell(change.second, change.command);
       const first = taker.outcomes.length;
-      taker.tell(change.second, takeOver({ rows, steps: past, objects: EVERYBODY, ...(since && { since }) }));
+      taker.tell(change.second, takeOver({ rows, steps: past, objects: ALL_OBJECTS, ...(since && { since }) }));
       for (const one of [harness, taker]) {
         for (const { second, command } of after) one.tell(second, command);
         one.step(endOf(timed) + LATER);

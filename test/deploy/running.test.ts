@@ -153,12 +153,12 @@ describe('The example for compose', { skip }, () => {
   test('has a balancer that follows /health, and supports WebSockets', {
     skip: !hasHaproxy && 'no haproxy',
   }, async () => {
-    const [port, nobody] = [await freePort(), await freePort()];
+    const [port, unusedPort] = [await freePort(), await freePort()];
     const configuration = adapted(textOf('compose/haproxy.cfg'), [
       ['bind :8081', `bind 127.0.0.1:${port}`],
-      ['hub-1:8081', `127.0.0.1:${nobody}`],
+      ['hub-1:8081', `127.0.0.1:${unusedPort}`],
       ['hub-2:8081', new URL(hub.base).host],
-      ['hub-3:8081', `127.0.0.1:${nobody}`],
+      ['hub-3:8081', `127.0.0.1:${unusedPort}`],
     ]);
     const file = join(folder, 'haproxy.cfg');
     writeFileSync(file, configuration);

@@ -5,7 +5,7 @@ import { type AuthorizedHub, openAuthorizedHub } from '../auth/authorized_hub.ts
 import { openTestHub } from '../support/running_hub.ts';
 import type { TestHub } from '../support/test_hub.ts';
 
-const [ANNA, BERT, NOBODY] = [1, 2, 3].map((n) => `${n}${'1111111-1111-4111-8111-111111111111'}`) as [
+const [ANNA, BERT, UNLOCATED] = [1, 2, 3].map((n) => `${n}${'1111111-1111-4111-8111-111111111111'}`) as [
   string,
   string,
   string,
@@ -34,7 +34,7 @@ interface Way {
 async function walk(hub: TestHub): Promise<void> {
   await hub.post('/trackables', { id: ANNA, type: 'omlox', location_providers: ['a'] });
   await hub.post('/trackables', { id: BERT, type: 'omlox', location_providers: ['b'] });
-  await hub.post('/trackables', { id: NOBODY, type: 'omlox' });
+  await hub.post('/trackables', { id: UNLOCATED, type: 'omlox' });
   const put = (id: string, second: number, coordinates: readonly number[]) =>
     hub.put(`/providers/${id}/location`, {
       ...{ provider_id: id, provider_type: 'uwb', source: 'hall', crs: 'EPSG:4326' },
@@ -181,8 +181,8 @@ describe('A hub with history', () => {
   }
 
   test('finds a feature without locations, but no unknown feature', async () => {
-    const { id, time } = await get(`${ITEMS}/${NOBODY}`);
-    assert.deepEqual([id, time], [NOBODY, undefined]);
+    const { id, time } = await get(`${ITEMS}/${UNLOCATED}`);
+    assert.deepEqual([id, time], [UNLOCATED, undefined]);
     assert.equal((await hub.get(`${ITEMS}/nothing`)).status, 404);
     await hub.delete(`/trackables/${BERT}`);
     assert.deepEqual((await get(`${ITEMS}/${BERT}`)).time, [at(60), at(60)]);

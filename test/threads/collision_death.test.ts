@@ -16,14 +16,14 @@ function collisionsOf(running: RunningShards): string[] {
   });
 }
 
-function open(shards: number, { keeping, carts = CARTS }: OpenOptions = {}): RunningShards {
-  const running = new RunningShards({ shards, batchMax: 20, ...(keeping && { keeping }) });
+function open(shards: number, { beforeStore, carts = CARTS }: OpenOptions = {}): RunningShards {
+  const running = new RunningShards({ shards, batchMax: 20, ...(beforeStore && { beforeStore }) });
   for (let cart = 0; cart < carts; cart++) running.tell(cartOf(cart));
   return running;
 }
 
 interface OpenOptions {
-  readonly keeping?: (rows: readonly unknown[]) => Promise<void> | undefined;
+  readonly beforeStore?: (rows: readonly unknown[]) => Promise<void> | undefined;
   /** Number of carts configured at the start; all by default. */
   readonly carts?: number;
 }
@@ -165,13 +165,13 @@ test('A collision worker that is killed repeatedly during recovery loses nothing
 test('Collision starts and ends are published in order after they are stored', async (t) => {
   const commits: (() => void)[] = [];
   const kept: CollisionRow[] = [];
-  const keeping = (rows: readonly unknown[]) => {
+  const beforeStore = (rows: readonly unknown[]) => {
     const own = (rows as readonly CollisionRow[]).filter(({ kind }) => kind === 'collision');
     if (own.length === 0) return undefined;
     kept.push(...own);
     return new Promise<void>((resolve) => commits.push(resolve));
   };
-  const running = open(1, { keeping });
+  const running = open(1, { beforeStore });
   t.after(() => running.close());
   const types = () => collisionsOf(running).map((collision) => collision.split(' ')[0]);
   const move = async (east: number) => {
@@ -197,7 +197,7 @@ test('Collision starts and ends are published in order after they are stored', a
 });
 
 test('A collision that cannot be stored is published immediately', async (t) => {
-  const running = open(1, { keeping: () => Promise.reject(new Error('the disk is full')) });
+  const running = open(1, { beforeStore: () => Promise.reject(new Error('the disk is full')) });
   t.after(() => running.close());
   running.location('tag 0', meters(0, 0));
   running.location('tag 1', meters(3, 0));

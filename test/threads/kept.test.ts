@@ -10,7 +10,7 @@ test('kept resolves when the rows of all earlier items are stored, however many 
   const running = new RunningShards({
     shards: 2,
     batchMax: 3,
-    keeping: (rows) => {
+    beforeStore: (rows) => {
       for (const row of rows) kept.set(row.id, row);
       return undefined;
     },
@@ -31,7 +31,7 @@ test('kept resolves when the rows of all earlier items are stored, however many 
 });
 
 test('kept rejects when rows cannot be stored', async (t) => {
-  const running = new RunningShards({ shards: 1, keeping: () => Promise.reject(new Error('the disk is full')) });
+  const running = new RunningShards({ shards: 1, beforeStore: () => Promise.reject(new Error('the disk is full')) });
   t.after(() => running.close());
   running.location('tag', meters(0, 0));
   await assert.rejects(running.shards.kept(), { message: 'the disk is full' });
@@ -41,7 +41,7 @@ test('A shard without changes emits no rows', async (t) => {
   let commits = 0;
   const running = new RunningShards({
     shards: 1,
-    keeping: () => {
+    beforeStore: () => {
       commits++;
       return undefined;
     },
@@ -57,8 +57,8 @@ test('A shard without changes emits no rows', async (t) => {
 test("A new shard publishes nothing for an object until the old shard's outcome is committed", async (t) => {
   const commits: (() => void)[] = [];
   let isSlow = true;
-  const keeping = () => (isSlow ? new Promise<void>((resolve) => commits.push(resolve)) : undefined);
-  const running = new RunningShards({ shards: 2, keeping });
+  const beforeStore = () => (isSlow ? new Promise<void>((resolve) => commits.push(resolve)) : undefined);
+  const running = new RunningShards({ shards: 2, beforeStore });
   t.after(() => running.close());
   running.tell(fenceAround('fence', [0, 0], 20));
   const ids = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -6,7 +6,7 @@ test('Shards whose steps cannot be committed reject reads and settle while objec
   let isKept = true;
   const running = new RunningShards({
     shards: 2,
-    keepSteps: () => (isKept ? Promise.resolve() : Promise.reject(new Error('sealed'))),
+    commitSteps: () => (isKept ? Promise.resolve() : Promise.reject(new Error('sealed'))),
   });
   t.after(() => running.close());
   const tags = [0, 1, 2, 3].map((number) => `tag ${number}`);

@@ -106,7 +106,7 @@ test('A location that makes its worker throw is in no record, but its neighbors 
   const records: string[] = [];
   const recorded = new RunningShards({
     shards: 1,
-    async keepSteps(_, { record }) {
+    async commitSteps(_, { record }) {
       if (record === undefined) return;
       const read = unpackJournalRecord(zstdDecompressSync(look(record)));
       if (read.kind === 'step') records.push(Buffer.from(read.step.batch).toString('latin1'));

@@ -65,13 +65,15 @@ test('Locations forwarded by another hub are processed like local ones, even whi
 });
 
 test('A provider that was located before it was created is released with all others', async (context) => {
-  const hubs = [1, 2].map(() => new RunningShards({ shards: 2, sequence: () => 1, keepSteps: async () => undefined }));
+  const hubs = [1, 2].map(
+    () => new RunningShards({ shards: 2, sequence: () => 1, commitSteps: async () => undefined }),
+  );
   for (const hub of hubs) context.after(() => hub.close());
   const [from, to] = hubs as [RunningShards, RunningShards];
   const nothing = { rows: [], steps: [], config: 1, objects: { providers: [], trackables: [] } };
   for (const { shards } of hubs) await shards.adopt(nothing, 0);
   from.tell(provider('known'));
-  const ids = ['known', 'not told yet'];
+  const ids = ['known', 'not created yet'];
   for (const run of runsOf(ids.map((id) => ({ id, at: meters(1, 0), second: 0 })))) {
     from.shards.received(run, { receivedMs: T0, eventTime: (ms) => ms });
   }
@@ -84,7 +86,7 @@ test('A provider that was located before it was created is released with all oth
     assert.equal(found?.length, 1, `${id}: ${JSON.stringify(found)}`);
   }
   // Once it is created, it is no longer unconfigured, and it is listed once.
-  from.tell(provider('not told yet'));
+  from.tell(provider('not created yet'));
   assert.deepEqual(from.shards.objects().providers, ids);
 });
 

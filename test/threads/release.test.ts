@@ -30,14 +30,14 @@ class SharingHub {
   readonly records: JournalRecord[] = [];
   readonly running: RunningShards;
   /** Whether the hub has left its cluster: it can no longer commit. */
-  isOut = false;
+  hasLeft = false;
 
   constructor(shards: number) {
     this.running = new RunningShards({
       shards,
       sequence: () => 1,
-      keepSteps: (_, { released = [], record }) => {
-        if (this.isOut) return Promise.reject(new Error('It is out'));
+      commitSteps: (_, { released = [], record }) => {
+        if (this.hasLeft) return Promise.reject(new Error('It is out'));
         const bytes = [...released.map((each) => each.record), record].flatMap((each) => each ?? []);
         this.records.push(...bytes.map((each) => unpackJournalRecord(zstdDecompressSync(look(each)))));
         return Promise.resolve();
@@ -134,7 +134,7 @@ test('A hub outside its cluster releases nothing', async () => {
   try {
     hub.running.location('tag 0', meters(0, 0));
     await hub.running.settle();
-    hub.isOut = true;
+    hub.hasLeft = true;
     await assert.rejects(hub.running.shards.release({ providers: ['tag 0'], trackables: ['cart 0'] }, 42), /out of/);
   } finally {
     await hub.running.close();
@@ -197,7 +197,7 @@ test('Rows requested again are emitted in the next round', async () => {
   const rows: string[] = [];
   const running = new RunningShards({
     shards: 2,
-    keeping: (kept) => {
+    beforeStore: (kept) => {
       rows.push(...kept.map((row) => `${row.kind} ${row.id}`));
       return undefined;
     },

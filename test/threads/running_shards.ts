@@ -30,9 +30,9 @@ export interface RunningOptions {
   /** Replaces the store when a shard reads its rows. */
   readonly rows?: () => Promise<never>;
   /** Called before rows are stored. Storing waits for the returned promise. */
-  readonly keeping?: (rows: readonly StoredRow[]) => Promise<void> | undefined;
+  readonly beforeStore?: (rows: readonly StoredRow[]) => Promise<void> | undefined;
   /** Commits the steps of shards before their outcomes are released. */
-  readonly keepSteps?: (shard: number, reply: ShardReply) => Promise<void> | undefined;
+  readonly commitSteps?: (shard: number, reply: ShardReply) => Promise<void> | undefined;
   /** Sequence of the record being applied, if the hub has a shared log. */
   readonly sequence?: () => number;
 }
@@ -60,7 +60,7 @@ export class RunningShards {
   onClock: (() => void) | undefined;
 
   constructor(options: RunningOptions) {
-    const { shards: count, batchMax = 1000, rows, keeping = () => undefined, keepSteps, sequence } = options;
+    const { shards: count, batchMax = 1000, rows, beforeStore = () => undefined, commitSteps, sequence } = options;
     const store = new MemoryStore('');
     const writer = new StoreWriter(store, { retryMs: [], schedule: () => () => undefined, state: () => undefined });
     this.#writer = writer;
@@ -72,7 +72,7 @@ export class RunningShards {
     const keep = async (kept: Iterable<StoredRow>) => {
       // The rows are in the reply buffer of a shard, which is overwritten in the meantime.
       const rows = [...kept];
-      await keeping(rows);
+      await beforeStore(rows);
       await writer.writeRows(rows, { orFail: true });
     };
     const outcomes = new OutcomeDispatcher({
@@ -99,8 +99,8 @@ export class RunningShards {
         return writer.latest((await store.load()).rows).filter((row) => row.kind !== 'collision');
       },
       isStoreBehind: () => writer.pendingRows > 500,
-      keep: keepSteps,
-      recordsSteps: keepSteps !== undefined,
+      keep: commitSteps,
+      recordsSteps: commitSteps !== undefined,
       configured: sequence && { sequence, changes: new RecentChanges(() => 0) },
       stepped: (shard, reply) => outcomes.stepped(shard, reply),
       outcome: (shard, reply) => outcomes.ofShard(shard, reply),

@@ -17,7 +17,7 @@ const ENTITIES: readonly EntityCommand[] = [
   ...[0, 1, 2, 3, 4].map((tag) => provider(`tag ${tag}`)),
   ...[0, 1, 2].map((cart) => trackable(`cart ${cart}`, [`tag ${cart}`, 'tag 3'])),
 ];
-const EVERYBODY = {
+const ALL_OBJECTS = {
   providers: [0, 1, 2, 3, 4].map((tag) => `tag ${tag}`),
   trackables: [0, 1, 2].map((cart) => `cart ${cart}`),
 };
@@ -33,11 +33,11 @@ class RecordedShards {
   constructor(shards: number) {
     this.running = new RunningShards({
       shards,
-      keeping: (rows) => {
+      beforeStore: (rows) => {
         for (const row of rows) this.rows.set(keyOf(row.kind, row.id), row);
         return undefined;
       },
-      keepSteps: (_, { record }) => {
+      commitSteps: (_, { record }) => {
         if (record === undefined) return undefined;
         const bytes = new Uint8Array(zstdDecompressSync(look(record)));
         this.records.push(bytes);
@@ -96,7 +96,7 @@ test('Shards that take over from another hub, with fewer or more shards, publish
         taker.running.second = old.running.second;
         taker.running.tell(...ENTITIES, ...[...last].map(([cart, providers]) => trackable(`cart ${cart}`, providers)));
         const rows = hasRows ? [...old.rows.values()].filter(({ kind }) => kind !== 'collision') : [];
-        const left = { rows: rows as LastKnownRow[], steps: old.steps(), config: 0, objects: EVERYBODY };
+        const left = { rows: rows as LastKnownRow[], steps: old.steps(), config: 0, objects: ALL_OBJECTS };
         await taker.running.shards.adopt(left, 0);
         await taker.running.settle();
         const reported = old.running.events.length;

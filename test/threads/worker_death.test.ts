@@ -224,7 +224,7 @@ test('Objects that have migrated to another shard survive the death of both work
 });
 
 test('A worker that journals its steps and has adopted nothing recovers its flushed state', async (t) => {
-  const running = new RunningShards({ shards: 1, keepSteps: async () => undefined });
+  const running = new RunningShards({ shards: 1, commitSteps: async () => undefined });
   t.after(() => running.close());
   running.tell(fenceAround('fence', [0, 0], 20), provider('tag'));
   running.location('tag', INSIDE);

@@ -36,7 +36,7 @@ async function isUpgraded(port: number, headers: Headers): Promise<boolean> {
   return upgraded;
 }
 
-const STRANGER = { Origin: 'http://stranger.example' };
+const FOREIGN_PAGE = { Origin: 'http://stranger.example' };
 const OWN = { Host: 'hub:8081', Origin: 'http://hub:8081' };
 
 /** Rules, headers of a page, and whether it may read, write, and open a WebSocket. */
@@ -57,9 +57,9 @@ const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: bool
   ["the hub's own page, with the default port", CLOSED, { Host: 'hub:80', Origin: 'http://hub' }, true, true],
   ['the own page, with the port of HTTPS', CLOSED, { Host: 'HUB:443', Origin: 'https://hub' }, true, true],
   ['a page on a port of another name', CLOSED, { Host: 'hub:8080', Origin: 'http://hub' }, false, false],
-  ['a page of a stranger', OPEN, STRANGER, true, false],
-  ['a page of a stranger', CLOSED, STRANGER, false, false],
-  ['a foreign page, where a token is required', AUTHORIZED, STRANGER, true, true],
+  ['a foreign page', OPEN, FOREIGN_PAGE, true, false],
+  ['a foreign page', CLOSED, FOREIGN_PAGE, false, false],
+  ['a foreign page, where a token is required', AUTHORIZED, FOREIGN_PAGE, true, true],
   ['a foreign page without Origin', OPEN, { 'Sec-Fetch-Site': 'cross-site' }, true, false],
   ['a foreign page without Origin', CLOSED, { 'Sec-Fetch-Site': 'same-site' }, false, false],
   ['a page on another port', CLOSED, { Host: 'hub:8081', Origin: 'http://hub:3000' }, false, false],
@@ -68,9 +68,9 @@ const PAGES: readonly (readonly [what: string, BrowserRules, Headers, read: bool
   ['a page of this machine', CLOSED, { Origin: 'http://127.0.0.1:4200' }, false, false],
   ['a name that looks like this machine', OPEN, { Origin: 'http://127.0.0.1.stranger.example' }, true, false],
   ['a name that looks like this machine', OPEN, { Origin: 'http://localhost.stranger.example' }, true, false],
-  ['a page that is allowed', { ...CLOSED, origins: ['http://stranger.example'] }, STRANGER, true, true],
-  ['a neighbor of an allowed origin', { ...CLOSED, origins: ['http://other.example'] }, STRANGER, false, false],
-  ['any page', { ...CLOSED, origins: ['*'] }, STRANGER, true, true],
+  ['a page that is allowed', { ...CLOSED, origins: ['http://stranger.example'] }, FOREIGN_PAGE, true, true],
+  ['a neighbor of an allowed origin', { ...CLOSED, origins: ['http://other.example'] }, FOREIGN_PAGE, false, false],
+  ['any page', { ...CLOSED, origins: ['*'] }, FOREIGN_PAGE, true, true],
 ];
 
 /** Headers of a proxy, and whether the page of https://rtls.example counts as the hub's own. */

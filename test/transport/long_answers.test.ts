@@ -247,7 +247,7 @@ test('A part that cannot be fetched closes the connection, so the response is vi
 test('A part that fails because its client has disconnected is no error of the hub', async (t) => {
   let fail: (() => void) | undefined;
   const { url, port, fetched, reports } = await serveFetched(t, 10, (i) =>
-    i < 1 ? undefined : new Promise((_, reject) => (fail = () => reject(new Error('nobody waits')))),
+    i < 1 ? undefined : new Promise((_, reject) => (fail = () => reject(new Error('the client has left')))),
   );
   const socket = await sleeper(t, port);
   await settled(url, () => (fail === undefined ? 0 : 1));

@@ -53,12 +53,12 @@ async function park(hub: TestHub): Promise<string> {
 }
 
 /** Invariants after a restart of a hub or of its collision worker. */
-interface Anew {
+interface Restart {
   readonly name: string;
   begin(caseHub: CaseHub): Promise<TestHub>;
 }
 
-const ANEW: readonly Anew[] = [
+const RESTARTS: readonly Restart[] = [
   { name: 'after a restart', begin: ({ restart }) => restart() },
   {
     name: 'after the death of the collision worker',
@@ -69,7 +69,7 @@ const ANEW: readonly Anew[] = [
   },
 ];
 
-const SURVIVING = ANEW.flatMap(({ name, begin }): ContractCase[] => [
+const SURVIVING = RESTARTS.flatMap(({ name, begin }): ContractCase[] => [
   {
     by: '98',
     name: `A vehicle that drives into a parked one collides with it ${name}`,

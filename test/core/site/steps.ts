@@ -147,7 +147,7 @@ const how = fc.record({
   accuracy: fc.constantFrom(0.5, 2),
 });
 
-const happenings: fc.Arbitrary<object> = fc.oneof(
+const actions: fc.Arbitrary<object> = fc.oneof(
   step('walk', 24, { id: fc.constantFrom(...PROVIDERS), x: uniform(-9, 9), y: uniform(-9, 9), how }),
   step('jump', 8, { id: fc.constantFrom(...PROVIDERS), x: place, y: place, how }),
   step('wait', 3, {}),
@@ -196,8 +196,8 @@ const setup = fc
 
 /** A site and a limited number of actions on it. */
 export function randomSite(maxLength: number): fc.Arbitrary<Step[]> {
-  const happens = fc.tuple(afterMs, happenings).map(([after, what]) => ({ ...what, afterMs: after }) as Step);
+  const timedActions = fc.tuple(afterMs, actions).map(([after, what]) => ({ ...what, afterMs: after }) as Step);
   return fc
-    .tuple(setup, fc.array(happens, { minLength: maxLength / 2, maxLength }))
+    .tuple(setup, fc.array(timedActions, { minLength: maxLength / 2, maxLength }))
     .map(([first, later]) => [...first, ...later]);
 }
