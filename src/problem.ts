@@ -3,6 +3,7 @@ import {
   type ErrorReason,
   PARAM_VALUES,
   type Param,
+  type ParamValue,
   type ParamsGiven,
   REASONS,
   type Reason,
@@ -55,6 +56,15 @@ export const OUTCOMES = {
   partial: '; some of them are processed',
   unknown: '; it may still be done, completely or in part',
 };
+
+/** The problem of a longitude or latitude beyond plus or minus `limit`. */
+export function outOfAxis(
+  axis: ParamValue<'axis'>,
+  limit: number,
+  where: { readonly path: string; readonly found?: string | number },
+): Problem {
+  return problemOf('axis_out_of_range', { ...where, axis, minimum: -limit, maximum: limit });
+}
 
 /** Formatting of parameters in a language. */
 export interface ParamLanguage {

@@ -67,7 +67,7 @@ function completeFenceEvent(fence: Fence, body: unknown, { id, nowMs, trackables
   const sent = schema.parse(body);
   if (!isUnset(sent.fence_id) && idKey(sent.fence_id) !== idKey(fence.id)) {
     const found = show(sent.fence_id);
-    throw hubError('not_id_of_path', { path: 'fence_id', expected: fence.id, found });
+    throw hubError('not_as_in_path', { path: 'fence_id', expected: fence.id, found });
   }
   const provider = isUnset(sent.provider_id) ? null : sent.provider_id;
   const trackable = isUnset(sent.trackable_id) ? null : sent.trackable_id;

@@ -6,7 +6,7 @@ import type { ApiDeps } from './deps.ts';
 export function requireEntity<K extends EntityKindName>(kind: K, id: string, { entities }: ApiDeps): EntityMap[K] {
   const entity = entities.get(kind, id);
   if (entity !== undefined) return entity;
-  throw hubError('not_found', { kind, id });
+  throw hubError('not_found', { action: 'find', kind, id });
 }
 
 /** Looks up entities by id, in order. Skips ids without an entity. */

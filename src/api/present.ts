@@ -134,7 +134,7 @@ function fenceViewOf(call: ApiCall, hub: ApiDeps): FenceView {
   const query = call.query as ViewQuery;
   const view = viewOf({ ...call, query }, hub);
   if (view.crs === 'local' && view.zoneId === undefined) {
-    throw hubError('missing_for_local_fences', { path: 'zone_id', found: 'nothing' });
+    throw hubError('missing_for', { path: 'zone_id', purpose: 'local_fences', found: 'nothing' });
   }
   return { ...view, asked: query.crs !== undefined };
 }

@@ -40,7 +40,7 @@ function isBoolean(schema: TSchema | undefined): boolean {
 function toBoolean(name: string, value: string): boolean {
   const read = value === '' ? true : booleanOf(value);
   if (read !== undefined) return read;
-  throw hubError('not_true_or_false', { path: name, found: show(value) });
+  throw hubError('not_a_boolean', { path: name, found: show(value) });
 }
 
 function decode(text: string): string {

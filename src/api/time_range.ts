@@ -73,7 +73,7 @@ export function integerIn(
 ): number | undefined {
   const value = numberIn(query, name, { least, most });
   if (value === undefined || Number.isInteger(value)) return value;
-  throw hubError('not_whole', { path: name, found: show(query[name]) });
+  throw hubError('not_an_integer', { path: name, found: show(query[name]) });
 }
 
 export function numberIn(

@@ -42,9 +42,9 @@ function noOutline(zone: Zone): HubError {
 }
 
 function circleOf({ position, radius }: Zone): { readonly region: Point; readonly radius: number } {
-  if (position == null) throw hubError('missing_for_zone_fence', { path: 'position', found: 'nothing' });
+  if (position == null) throw hubError('missing_for', { path: 'position', purpose: 'fence_of_zone', found: 'nothing' });
   if (radius != null && radius > 0) return { region: position, radius };
-  throw hubError('not_positive_for_fence', { path: 'radius', found: show(radius ?? undefined) });
+  throw hubError('not_positive_for', { path: 'radius', purpose: 'fence_of_zone', found: show(radius ?? undefined) });
 }
 
 /**
@@ -55,12 +55,12 @@ export function fenceFromZone(zone: Zone, sent: Readonly<Record<string, unknown>
   const { crs = null, zone_id: zoneId = null } = sent;
   if (crs !== null && crs !== 'local') throw hubError('not_local', { path: 'crs', found: show(crs) });
   if (zoneId !== null && entities.zoneBy(String(zoneId))?.id !== zone.id) {
-    throw hubError('not_zone_of_path', { path: 'zone_id', expected: zone.id, found: show(zoneId) });
+    throw hubError('not_as_in_path', { path: 'zone_id', expected: zone.id, found: show(zoneId) });
   }
   // The id of the body is checked when the fence is created.
   const local = validateFence({ ...sent, id: 'local', crs: 'local', zone_id: zone.id }, entities);
   const placed = fenceIn({ crs: 'EPSG:4326' }, local, (id) => entities.zoneBy(id));
-  if (placed === undefined) throw hubError('out_of_named_zone', { path: 'region', zone_id: zone.id });
+  if (placed === undefined) throw hubError('out_of_zone', { path: 'region', zone_id: zone.id });
   const { crs: _crs, ...rest } = sent;
   return { ...rest, region: placed.region };
 }

@@ -1,4 +1,5 @@
-import { hubError } from '../errors.ts';
+import { HubError, hubError } from '../errors.ts';
+import { outOfAxis } from '../problem.ts';
 import type { TObject } from 'typebox';
 import { idKey, isUnset } from '../model/id.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
@@ -27,7 +28,7 @@ export function withIdOf(body: EntityBody, { id }: { readonly id: string }): Ent
   const sent = body['id'];
   if (isUnset(sent)) return withId(body, id);
   if (typeof sent === 'string' && idKey(sent) === idKey(id)) return withId(body, id);
-  throw hubError('not_path_id', { path: 'id', expected: id, found: show(sent) });
+  throw hubError('not_as_in_path', { path: 'id', expected: id, found: show(sent) });
 }
 
 /** Drops members unknown to the schema. The others stay in the order in which they were sent. */
@@ -64,15 +65,8 @@ export const DURATIONS = [
 /** Throws HUB_BAD_REQUEST unless the position is longitude and latitude. Longitudes reach to ±`lonMax`. */
 export function checkLonLat(position: readonly number[], path: string, lonMax: number): void {
   const [lon = 0, lat = 0] = position;
-  if (Math.abs(lon) > lonMax) {
-    throw hubError('not_a_longitude', {
-      path: pathOf(path, ['0']),
-      minimum: `-${lonMax}`,
-      maximum: lonMax,
-      found: show(lon),
-    });
-  }
-  if (Math.abs(lat) > 90) {
-    throw hubError('not_a_latitude', { path: pathOf(path, ['1']), minimum: -90, maximum: 90, found: show(lat) });
-  }
+  if (Math.abs(lon) > lonMax)
+    throw new HubError(outOfAxis('longitude', lonMax, { path: pathOf(path, ['0']), found: show(lon) }));
+  if (Math.abs(lat) > 90)
+    throw new HubError(outOfAxis('latitude', 90, { path: pathOf(path, ['1']), found: show(lat) }));
 }

@@ -60,7 +60,7 @@ export class Documents<T extends DefinedDocument> {
   get(id: string): T {
     const found = this.#documents.get(idKey(id));
     if (found !== undefined) return found;
-    throw hubError('not_found', { kind: this.#kind.kind, id });
+    throw hubError('not_found', { action: 'find', kind: this.#kind.kind, id });
   }
 
   /** Applies a stored document, unchecked; null: it was deleted. Returns false if the name belongs to another kind. */

@@ -267,7 +267,7 @@ export class Entities implements EntityLookup {
   ): Promise<EntityMap[K]> {
     return this.#run((write) => {
       const before = this.#state.get(kind, id);
-      if (before === undefined) throw hubError('cannot_replace_missing', { kind, id });
+      if (before === undefined) throw hubError('not_found', { action: 'replace', kind, id });
       const sent = withIdOf(bodyObject(revise(before)), before);
       checkBounds(sent, this.bounds, before);
       const after = this.#checked(kind, sent, options, before);
@@ -313,7 +313,7 @@ export class Entities implements EntityLookup {
   remove(kind: EntityKindName, id: string): Promise<void> {
     return this.#queue.run((write) => {
       const before = this.#state.get(kind, id);
-      if (before === undefined) throw hubError('cannot_delete_missing', { kind, id });
+      if (before === undefined) throw hubError('not_found', { action: 'delete', kind, id });
       this.#remove([before], kind, write);
     });
   }

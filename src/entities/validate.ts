@@ -60,7 +60,7 @@ function checkNames(zone: Zone, known: EntityLookup): void {
   const { id, foreign_id: foreignId } = zone;
   const namesake = before === undefined ? known.zoneByForeignId(id) : undefined;
   if (namesake !== undefined) {
-    throw hubError('taken_foreign_id', { path: 'id', found: show(id) });
+    throw hubError('taken_zone_name', { path: 'id', found: show(id) });
   }
   if (foreignId == null || foreignId === '' || foreignId === before?.foreign_id) return;
   const other = [known.get('zone', foreignId), known.zoneByForeignId(foreignId)].find(
@@ -76,7 +76,7 @@ function checkProximityZone(zone: Zone): void {
     throw hubError('not_for_proximity', { path: 'ground_control_points', count: rows.length });
   }
   if (zone.position == null && zone.incomplete_configuration !== true) {
-    throw hubError('missing_for_proximity', { path: 'position', found: show(zone.position) });
+    throw hubError('missing_for', { path: 'position', purpose: 'proximity_zone', found: show(zone.position) });
   }
 }
 
@@ -102,9 +102,10 @@ function checkProjection(crs: string): void {
 }
 
 function checkBenchmark(zone: Zone): void {
-  if (zone.position == null) throw hubError('missing_for_benchmark', { path: 'position', found: 'nothing' });
+  if (zone.position == null)
+    throw hubError('missing_for', { path: 'position', purpose: 'benchmark_zone', found: 'nothing' });
   if (zone.surface_projection == null) {
-    throw hubError('missing_for_benchmark', { path: 'surface_projection', found: 'nothing' });
+    throw hubError('missing_for', { path: 'surface_projection', purpose: 'benchmark_zone', found: 'nothing' });
   }
   if (zoneTransform(zone) !== undefined) return;
   const found = show(zone.position.coordinates);
@@ -131,7 +132,7 @@ function levelsAbove(zone: Zone, known: EntityLookup, found: string): number {
   let above = 0;
   while (!isUnset(next)) {
     if (kind === 'zone' && idKey(next) === own) {
-      throw hubError('zone_carried_by_itself', { path: 'parent', found });
+      throw hubError('carried_by_itself', { path: 'parent', kind: 'zone', found });
     }
     const zoneAbove: Zone | undefined = kind === 'zone' ? known.get('zone', next) : undefined;
     const carrier = zoneAbove ?? known.get('trackable', next);
@@ -201,7 +202,7 @@ function planeOf({ crs: given, zone_id: name }: Fence, zone: Zone | undefined): 
   if (!isCrs(crs)) throw hubError('not_a_crs', { path: 'crs', found: show(crs) });
   if (crs === 'EPSG:4326') return undefined;
   if (crs !== 'local') return projection(crs);
-  if (isUnset(name)) throw hubError('missing_for_local', { path: 'zone_id', found: show(name) });
+  if (isUnset(name)) throw hubError('missing_for', { path: 'zone_id', purpose: 'local_region', found: show(name) });
   const plane = zone && zoneTransform(zone);
   if (plane !== undefined) return plane;
   const reason = zone === undefined ? 'unknown_zone' : 'zone_not_placed_itself';
@@ -237,7 +238,7 @@ function checkPosition(position: readonly number[], path: string, plane: PlaneTr
 function checkRadius({ region, radius }: Fence): void {
   if (region.type !== 'Point') return;
   if (radius != null && radius > 0) return;
-  throw hubError('not_positive_for_point', { path: 'radius', found: show(radius) });
+  throw hubError('not_positive_for', { path: 'radius', purpose: 'point', found: show(radius) });
 }
 
 /** Rejects tolerances of a polygon with holes. They are distances to the exterior ring, and undefined at a hole. */
@@ -297,7 +298,7 @@ function checkTrackableParent(trackable: Trackable, known: EntityLookup, before:
   let above = 0;
   while (!isUnset(next)) {
     if (idKey(next) === own) {
-      throw hubError('carried_by_itself', { path: 'parent', found: show(trackable.parent) });
+      throw hubError('carried_by_itself', { path: 'parent', kind: 'trackable', found: show(trackable.parent) });
     }
     const ancestor = known.get('trackable', next);
     if (ancestor === undefined) {

@@ -38,7 +38,7 @@ export function asBoolean(name: string, value: unknown): boolean {
   const text = String(typeof value === 'object' ? undefined : value);
   const read = text === '' ? true : booleanOf(text);
   if (read !== undefined) return read;
-  throw hubError('not_true_or_false', where(name, value));
+  throw hubError('not_a_boolean', where(name, value));
 }
 
 /** Returns one of `words`. */

@@ -1,4 +1,4 @@
-import { problemOf, type Problem } from '../problem.ts';
+import { outOfAxis, problemOf, type Problem } from '../problem.ts';
 import type { ParamValue } from '../reasons.ts';
 import { type Geos, openGeos } from '../../wasm/geos.ts';
 import { isGeographic, normalizeFence } from '../core/fence/region_normal.ts';
@@ -28,7 +28,7 @@ function check(fence: Fence, geos: Geos): Problem | undefined {
 
 function explainRadius({ radius }: Fence): Problem | undefined {
   if (radius != null && radius > 0 && Number.isFinite(radius)) return undefined;
-  return problemOf('not_positive_for_point', { path: 'radius', found: show(radius ?? undefined) });
+  return problemOf('not_positive_for', { path: 'radius', purpose: 'point', found: show(radius ?? undefined) });
 }
 
 function explainCoordinates(rings: readonly (readonly number[][])[], geographic: boolean): Problem | undefined {
@@ -43,8 +43,8 @@ function explainCoordinates(rings: readonly (readonly number[][])[], geographic:
 
 /** Bounds of coordinates. Longitudes may go once around the earth, for regions across the antimeridian. */
 const BOUNDS = [
-  ['not_a_longitude', 360],
-  ['not_a_latitude', 90],
+  ['longitude', 360],
+  ['latitude', 90],
 ] as const;
 
 /** Whether a position is valid. hot: once per position */
@@ -67,8 +67,7 @@ function explainPosition(
     if (!Number.isFinite(value)) return problemOf('not_finite', { path: path(), found: String(value) });
     const bound = geographic ? BOUNDS[axis] : undefined;
     if (bound === undefined || Math.abs(value) <= bound[1]) continue;
-    const range = { minimum: -bound[1], maximum: bound[1] };
-    return problemOf(bound[0], { path: path(), ...range, found: String(value) });
+    return outOfAxis(bound[0], bound[1], { path: path(), found: String(value) });
   }
   return undefined;
 }
@@ -102,7 +101,7 @@ function explainRings(coordinates: Polygon['coordinates'], { path, geographic, g
   for (const [i, ring] of rings.entries()) {
     const place = pathOf(path, ['coordinates', String(i)]);
     const points = differentPoints(ring);
-    if (points < 3) return problemOf('too_few_points', { path: place, limit: 3, found: points });
+    if (points < 3) return problemOf('too_few', { path: place, limit: 3, unit: 'different_points', found: points });
     if (isFlat(ring)) return problemOf('no_area', { path: place, found: show(coordinates[i]) });
   }
   const invalid = geos.whyInvalid(geographic ? alignHoles(rings) : rings);

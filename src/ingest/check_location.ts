@@ -1,4 +1,4 @@
-import { problemOf, type Problem } from '../problem.ts';
+import { outOfAxis, problemOf, type Problem } from '../problem.ts';
 import { isCrs, projection } from '../core/geo/crs.ts';
 import { type AcceptedLocation, accept } from '../core/location/accepted.ts';
 import { zoneTransform } from '../core/zone/zone_transform.ts';
@@ -49,7 +49,7 @@ export function checkLocation(value: unknown, context: CheckContext): CheckedLoc
   if (providerId === undefined)
     return problemOf('missing_provider', { path: path(at, 'provider_id'), found: show(value.provider_id) });
   if (context.providerId !== undefined && providerId !== context.providerId) {
-    return problemOf('not_provider_of_path', {
+    return problemOf('not_as_in_path', {
       path: path(at, 'provider_id'),
       expected: context.providerId,
       found: show(providerId),
@@ -120,14 +120,14 @@ function checkPosition(value: Location, crs: string, context: CheckContext): Pro
   const bad = [x, y, z ?? 0].findIndex((coordinate) => !Number.isFinite(coordinate));
   if (bad >= 0) return problemOf('not_finite', { path: `${path(at, 'position')}.coordinates[${bad}]` });
   if (crs === 'EPSG:4326') {
-    if (Math.abs(x) > 180) return outside('not_a_longitude', path(at, 'position'), x);
-    if (Math.abs(y) > 90) return outside('not_a_latitude', path(at, 'position'), y);
+    if (Math.abs(x) > 180) return outside('longitude', path(at, 'position'), x);
+    if (Math.abs(y) > 90) return outside('latitude', path(at, 'position'), y);
     return undefined;
   }
   if (crs === 'local') return checkLocal(value, [x, y], context);
   if (!isCrs(crs)) return problemOf('not_a_crs', { path: path(at, 'crs'), found: show(crs) });
   if (projection(crs)?.covers(x, y) === true) return undefined;
-  return problemOf('not_in_plane', { path: `${path(at, 'position')}.coordinates`, crs: crs, found: show([x, y]) });
+  return problemOf('out_of_reach', { path: `${path(at, 'position')}.coordinates`, crs: crs, found: show([x, y]) });
 }
 
 function checkLocal(value: Location, [x, y]: readonly [number, number], context: CheckContext): Problem | undefined {
@@ -142,21 +142,16 @@ function checkLocal(value: Location, [x, y]: readonly [number, number], context:
     return problemOf('not_placed_zone', { path: path(at, 'source'), found: show(name) });
   }
   if (transform.covers(x, y)) return undefined;
-  return problemOf('not_near_zone', {
+  return problemOf('out_of_zone', {
     path: `${path(at, 'position')}.coordinates`,
     zone_id: zone.id,
     found: show([x, y]),
   });
 }
 
-function outside(reason: 'not_a_longitude' | 'not_a_latitude', position: string, found: number): Problem {
-  const [index, max] = reason === 'not_a_longitude' ? [0, 180] : [1, 90];
-  return problemOf(reason, {
-    path: `${position}.coordinates[${index}]`,
-    minimum: -max,
-    maximum: max,
-    found: String(found),
-  });
+function outside(axis: 'longitude' | 'latitude', position: string, found: number): Problem {
+  const [index, max] = axis === 'longitude' ? [0, 180] : [1, 90];
+  return outOfAxis(axis, max, { path: `${position}.coordinates[${index}]`, found: String(found) });
 }
 
 function badTime(at: string, field: string, found: string): Problem {

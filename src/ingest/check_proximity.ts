@@ -26,7 +26,7 @@ export function checkProximity(value: unknown, context: CheckContext): CheckedPr
   if (!isProximityZone(zone)) {
     return problemOf('not_rfid_or_ibeacon', { path: source, found: show(value.source), type: zone.type });
   }
-  if (zone.position == null) return problemOf('not_positioned_zone', { path: source, found: show(value.source) });
+  if (zone.position == null) return problemOf('zone_without_position', { path: source, found: show(value.source) });
   const checked = checkLocation(locationOfProximity(value, zone), context);
   if (checked instanceof Problem) return checked;
   return { ...checked, proximity: { ...value, provider_id: checked.location.provider_id } };

@@ -120,10 +120,10 @@ const LIMITS_OF = {
 
 /** Reasons of the keywords with a count, and what they count. */
 const COUNTS = {
-  minLength: ['too_short', 'characters'],
-  maxLength: ['too_long', 'characters'],
-  minItems: ['too_short', 'items'],
-  maxItems: ['too_long', 'items'],
+  minLength: ['too_few', 'characters'],
+  maxLength: ['too_many', 'characters'],
+  minItems: ['too_few', 'items'],
+  maxItems: ['too_many', 'items'],
 } as const;
 
 const TYPES = {

@@ -119,7 +119,7 @@ const REFUSED: readonly (readonly [what: string, sent: unknown, message: RegExp]
   [
     'another fence than that of the path',
     { event_type: 'region_entry', provider_id: 'lone', fence_id: 'other' },
-    /^fence_id: must be that of the path, "f", found "other"$/,
+    /^fence_id: must be "f" as in the path, found "other"$/,
   ],
   [
     'a number as fence',

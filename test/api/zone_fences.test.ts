@@ -145,7 +145,7 @@ describe('POST /zones/{id}/fence', () => {
 
   const refused: readonly (readonly [string, unknown, RegExp])[] = [
     ['another crs', { region: SQUARE_M, crs: 'EPSG:4326' }, /^crs: must be local or absent, found "EPSG:4326"$/],
-    ['another zone', { region: SQUARE_M, zone_id: 'reader' }, /^zone_id: must be the zone of the path, .*"reader"$/],
+    ['another zone', { region: SQUARE_M, zone_id: 'reader' }, /^zone_id: must be ".*" as in the path, .*"reader"$/],
     ['no region', {}, /^region: is required/],
     ['a circle without radius', { region: point(1, 1) }, /^radius: must be greater than 0/],
     ['an array', [], /^body: must be an object/],

@@ -87,7 +87,7 @@ iso_24730_connections:
     'hub_config.yaml:7: iso_24730_connections[1].host: is required, but is missing',
     'hub_config.yaml:7: iso_24730_connections[1]: must have either zone_id or foreign_id, found both',
     'hub_config.yaml:13: iso_24730_connections[2].zone_id: must be a string, found 7',
-    'hub_config.yaml:14: iso_24730_connections[3].host: must not have fewer than 1 characters, found ""',
+    'hub_config.yaml:14: iso_24730_connections[3].host: must have at least 1 characters, found ""',
     'hub_config.yaml:14: iso_24730_connections[3]: must have either zone_id or foreign_id, found neither',
     'hub_config.yaml:17: iso_24730_connections[4]: must have host, port, type and zone_id or foreign_id, found "rtls:4000"',
   ]);

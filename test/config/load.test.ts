@@ -155,7 +155,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   [
     'a host without a name',
     { file: 'widecolumn_hosts: "a,,b"' },
-    ['hub_config.yaml:1: widecolumn_hosts[1]: must not have fewer than 1 characters, found ""'],
+    ['hub_config.yaml:1: widecolumn_hosts[1]: must have at least 1 characters, found ""'],
   ],
   [
     'paths of claims with an unterminated quote',
@@ -184,7 +184,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   [
     'no hosts',
     { file: 'widecolumn_hosts: []' },
-    ['hub_config.yaml:1: widecolumn_hosts: must not have fewer than 1 items, found []'],
+    ['hub_config.yaml:1: widecolumn_hosts: must have at least 1 items, found []'],
   ],
   [
     'an unknown key',
@@ -203,7 +203,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
   ],
   ['a fraction', { env: { HUB_PORT: '80.5' } }, ['environment: HUB_PORT: must be an integer, found 80.5']],
   ['a key without value', { file: 'port:' }, ['hub_config.yaml:1: port: must be an integer, found null']],
-  ["YAML 1.1's yes", { file: 'cors: yes' }, ['hub_config.yaml:1: cors: must be a boolean, found "yes"']],
+  ["YAML 1.1's yes", { file: 'cors: yes' }, ['hub_config.yaml:1: cors: must be true or false, found "yes"']],
   [
     'an unknown word',
     { file: 'severity_level: Loud' },
@@ -247,7 +247,7 @@ const refused: [name: string, given: Given, expected: readonly string[]][] = [
     { env: { HUB_PORT: 'tcp://10.0.0.1' } },
     ['environment: HUB_PORT: must be an integer, found "tcp://10.0.0.1"'],
   ],
-  ['an invalid boolean', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be a boolean, found "on"']],
+  ['an invalid boolean', { env: { HUB_CORS: 'on' } }, ['environment: HUB_CORS: must be true or false, found "on"']],
   [
     'a mistake in the file that the environment hides',
     { file: 'port: x', env: { HUB_PORT: '1' } },
@@ -273,7 +273,7 @@ test('loadConfig reports all errors at once, in order', () => {
       '/data/hub_config.yaml:2: prot',
       '/data/hub_config.yaml:3: cors',
       '/data/hub_config.yaml:4: cors',
-      'environment: HUB_CORS: must be a boolean, found "on"',
+      'environment: HUB_CORS: must be true or false, found "on"',
       'environment: HUB_DB_TYPE: must be one of sqlite, widecolumn, found "oracle"',
     ].map((problem) => problem.split(':').slice(0, 3).join(':')),
   );

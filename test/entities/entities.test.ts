@@ -53,7 +53,7 @@ describe('Entities', () => {
     const { entities } = openEntities();
     await entities.create('provider', { id: 'p', type: 'uwb' });
     const other = entities.replace('provider', 'p', { id: 'q', type: 'gps' });
-    await assert.rejects(other, refused('HUB_BAD_REQUEST', /^id: must be the id of the path, "p", found "q"$/));
+    await assert.rejects(other, refused('HUB_BAD_REQUEST', /^id: must be "p" as in the path, found "q"$/));
     const unknown = entities.replace('provider', 'q', { type: 'gps' });
     await assert.rejects(unknown, refused('HUB_NOT_FOUND', /^Cannot replace provider "q": no provider has that id$/));
     await assert.rejects(entities.remove('fence', 'q'), refused('HUB_NOT_FOUND', /^Cannot delete fence "q"/));
@@ -82,7 +82,7 @@ describe('Entities', () => {
     }
     await assert.rejects(
       entities.create('zone', uwbZone({ id: UUID_B.toUpperCase() })),
-      refused('HUB_BAD_REQUEST', /^id: must differ from foreign ids of other zones, found ".*"$/),
+      refused('HUB_BAD_REQUEST', /^id: must differ from ids and foreign ids of other zones, found ".*"$/),
     );
     // A name is released with its zone.
     await entities.replace('zone', 'b', uwbZone({ foreign_id: 'b' }));

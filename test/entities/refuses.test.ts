@@ -58,7 +58,7 @@ const BAD: Record<Kind, readonly (readonly [object | null, RegExp])[]> = {
     [rfidZone({ radius: -1 }), /^radius: must be >= 0, found -1$/],
     [uwbZone({ foreign_id: 'hall-1' }), /^foreign_id: must differ .*found "hall-1"$/],
     [uwbZone({ foreign_id: 'hall' }), /^foreign_id: must differ from .*found "hall"$/],
-    [uwbZone({ id: 'hall-1' }), /^id: must differ from foreign ids of other zones, found "hall-1"$/],
+    [uwbZone({ id: 'hall-1' }), /^id: must differ from ids and foreign ids of other zones, found "hall-1"$/],
     [uwbZone({ properties: 'x' }), /^properties: must be an object, found "x"$/],
     [uwbZone({ properties: [1] }), /^properties: must be an object, found \[1\]$/],
     [{ type: 'generic', surface_projection: 'EPSG:32632' }, /^position: is required for a benchmark zone/],

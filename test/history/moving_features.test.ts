@@ -169,7 +169,7 @@ describe('A hub with history', () => {
       `${ITEMS}?bbox=1,2,3`,
       'bbox: must be four numbers, west,south,east,north in degrees, or six with heights, found "1,2,3"',
     ],
-    [`${WAY}?leaf=now`, 'leaf: must be RFC 3339 dates and times, found "now"'],
+    [`${WAY}?leaf=now`, 'leaf: must be an RFC 3339 date and time, found "now"'],
     [`${WAY}?leaf=${at(1)}&subTrajectory=true`, 'leaf: must not be given together with subTrajectory'],
     [`${WAY}?subTrajectory=true&datetime=${at(1)}/..`, 'subTrajectory: requires a datetime with both ends'],
     [`${WAY}?cursor=x`, 'cursor: must be the next_cursor of another reply, found "x"'],

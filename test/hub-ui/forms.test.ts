@@ -9,7 +9,7 @@ const skip = WITHOUT_BROWSER ?? false;
 
 for (const [reason, sentence] of [
   [problemOf('not_a_number', { found: 'null' }), 'This must be a number, and is empty.'],
-  [problemOf('missing_for_proximity', { found: 'nothing' }), 'This is required for a proximity zone.'],
+  [problemOf('missing_for', { purpose: 'proximity_zone', found: 'nothing' }), 'This is required for a proximity zone.'],
   [problemOf('below_minimum', { minimum: -1, found: '-3000' }), 'This must be -1 or more; it is -3000.'],
   [
     problemOf('too_many', { limit: 1024, unit: 'characters', found: 8388 }),

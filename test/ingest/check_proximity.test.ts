@@ -42,7 +42,7 @@ const BAD: readonly (readonly [name: string, value: unknown, message: string])[]
   [
     'a zone without position',
     { ...GOOD, source: 'unplaced' },
-    'proximities[2].source: must name a zone with a position, found "unplaced"',
+    'proximities[2].source: must be a zone with a position, found "unplaced" without one',
   ],
   ['no provider_type', { ...GOOD, provider_type: undefined }, 'proximities[2].provider_type: '],
   ['an unknown provider_type', { ...GOOD, provider_type: 'x' }, 'proximities[2].provider_type: must be one of '],

@@ -59,7 +59,7 @@ for (const [value, refusal] of REFUSED) {
 }
 
 for (const [value, refusal] of [
-  [{ ...CALL, stream: 1 }, '-32600 1 stream: must be a boolean, found 1'],
+  [{ ...CALL, stream: 1 }, '-32600 1 stream: must be true or false, found 1'],
   [
     { ...CALL, stream: true, aggregate: true },
     '-32602 1 stream, aggregate and _aggregation: only one of them may be set',

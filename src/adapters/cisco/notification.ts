@@ -1,4 +1,4 @@
-import { Problem, problemOf } from '../../problem.ts';
+import { outOfAxis, Problem, problemOf } from '../../problem.ts';
 import { ExactNumber, ordinary } from '../../model/lossless_numbers.ts';
 import type { Location } from '../../model/location.ts';
 import { show } from '../../model/error_value_text.ts';
@@ -220,10 +220,10 @@ function geographicOf(value: unknown): Geographic | Problem | undefined {
   if (latitude == null && longitude == null) return undefined;
   if (latitude === 0 && longitude === 0) return undefined;
   if (!isWithin(latitude, 90)) {
-    return problemOf('not_a_latitude', { path: 'latitude', minimum: -90, maximum: 90, found: show(latitude) });
+    return outOfAxis('latitude', 90, { path: 'latitude', found: show(latitude) });
   }
   if (!isWithin(longitude, 180)) {
-    return problemOf('not_a_longitude', { path: 'longitude', minimum: -180, maximum: 180, found: show(longitude) });
+    return outOfAxis('longitude', 180, { path: 'longitude', found: show(longitude) });
   }
   return { latitude, longitude };
 }

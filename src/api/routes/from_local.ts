@@ -51,9 +51,11 @@ export const FROM_LOCAL_ROUTES: readonly ApiRoute[] = [
 function zoneFromLocal(body: unknown, entities: Entities): Zone {
   const parameters = schema.parse(body);
   const place = byReference(parameters);
-  if (place === undefined) throw hubError('missing_for_zone', { path: 'global_reference', found: 'nothing' });
+  if (place === undefined)
+    throw hubError('missing_for', { path: 'global_reference', purpose: 'zone', found: 'nothing' });
   const positions = coordinatesOf(parameters);
-  if (positions === undefined) throw hubError('missing_for_zone', { path: 'local_coordinates', found: 'nothing' });
+  if (positions === undefined)
+    throw hubError('missing_for', { path: 'local_coordinates', purpose: 'zone', found: 'nothing' });
   const rows = open(positions).flatMap((position, i) => [place(position, pathAt(i)), [...position]]);
   const problem = checkGroundControlPoints(rows);
   if (problem !== undefined) {
@@ -81,7 +83,7 @@ function circle(id: string, parameters: CreationParameters, entities: Entities):
   const { radius, local_reference: centre } = parameters;
   const place = byZone(parameters, entities);
   if (place === undefined || radius == null) {
-    throw hubError('missing_for_fence', { path: 'local_coordinates', found: 'nothing' });
+    throw hubError('missing_for', { path: 'local_coordinates', purpose: 'fence', found: 'nothing' });
   }
   if (radius <= 0) throw hubError('not_positive', { path: 'radius', found: String(radius) });
   const coordinates = place(centre?.coordinates ?? [0, 0], 'local_reference.coordinates');
@@ -124,7 +126,7 @@ function byZone({ zone_id: name }: CreationParameters, entities: Entities): Plac
   const plane = zoneTransform(zone);
   if (plane === undefined) throw hubError('zone_not_placed', { path: 'zone_id', found: show(name) });
   return ([x = 0, y = 0, z], path) => {
-    if (!plane.covers(x, y)) throw hubError('out_of_zone', { path, found: show([x, y]) });
+    if (!plane.covers(x, y)) throw hubError('out_of_zone', { path, zone_id: zone.id, found: show([x, y]) });
     const out: [number, number] = [0, 0];
     plane.toWgs84(x, y, out);
     const placed = [roundDegrees(out[0]), roundDegrees(out[1])];

@@ -271,7 +271,7 @@ function momentsOf(query: QueryParameters): {
   const leafMs = texts.map((text) => parseTime(text.trim()));
   const bad = texts.find((_, i) => Number.isNaN(leafMs[i]));
   if (bad !== undefined) {
-    throw hubError('not_times', { path: 'leaf', found: show(bad) });
+    throw hubError('not_a_time', { path: 'leaf', found: show(bad) });
   }
   if (leafMs.length > LEAVES_MAX) {
     throw hubError('too_many', {

@@ -116,7 +116,7 @@ const HEALTH_ROUTES: readonly ApiRoute[] = [
       const zone = entities.zoneBy(id);
       const [health] = zone === undefined ? [] : await operation.health.zones([zone]);
       if (health !== undefined) return reply.json(JSON.stringify(health));
-      throw hubError('not_found', { kind: 'zone', id });
+      throw hubError('not_found', { action: 'find', kind: 'zone', id });
     },
   }),
   route({

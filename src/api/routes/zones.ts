@@ -110,7 +110,7 @@ function simpleTransform(zone: Zone, body: unknown): SimpleTransform {
   const out: [number, number] = [Number.NaN, Number.NaN];
   if (from.covers(x, y)) (toWgs84 ? plane.toWgs84 : plane.fromWgs84)(x, y, out);
   if (!Number.isFinite(out[0]) || !Number.isFinite(out[1])) {
-    throw hubError('out_of_named_zone', { path: 'position.coordinates', zone_id: zone.id, found: show([x, y]) });
+    throw hubError('out_of_zone', { path: 'position.coordinates', zone_id: zone.id, found: show([x, y]) });
   }
   const coordinates = out.map(toWgs84 ? roundDegrees : roundMeters);
   if (z !== undefined) coordinates.push(z);

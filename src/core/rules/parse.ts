@@ -67,7 +67,7 @@ export function parseRule(expression: string, field = 'expression'): Expression 
   }
   const tokens = new TokenStream(tokenize(expression, field), field);
   const parsed = parseAny(tokens);
-  if (tokens.current.kind !== 'end') tokens.fail('expected_end');
+  if (tokens.current.kind !== 'end') tokens.fail('expected_here', { token: 'end' });
   return parsed;
 }
 
@@ -163,7 +163,7 @@ function parseTest(tokens: TokenStream): Expression {
   }
   if (tokens.take('NOT')) {
     if (tokens.take('LIKE')) return { kind: 'like', wanted: false, left, right: parseBits(tokens) };
-    if (!tokens.take('NULL')) tokens.fail('expected_like_or_null');
+    if (!tokens.take('NULL')) tokens.fail('expected_here', { token: 'like_or_null' });
     return { kind: 'null', wanted: false, term: left };
   }
   return left;
@@ -215,7 +215,7 @@ function parseValue(tokens: TokenStream): Expression {
     tokens.advance();
     return { kind: 'literal', value: token.value };
   }
-  if (!tokens.take('(')) tokens.fail('expected_value');
+  if (!tokens.take('(')) tokens.fail('expected_here', { token: 'value' });
   const inner = tokens.nested(parseAny);
   tokens.expect(')');
   return inner;

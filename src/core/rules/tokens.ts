@@ -70,7 +70,7 @@ function number(digits: string, position: { column: number; follows: string | un
   const value = Number(digits);
   if (position.follows !== undefined || !Number.isFinite(value)) {
     const found = show(digits + (position.follows ?? ''));
-    throw hubError('expected_number', { path: position.field, column: position.column, found });
+    throw hubError('expected_here', { path: position.field, token: 'number', column: position.column, found });
   }
   return { kind: 'number', column: position.column, value };
 }
@@ -78,7 +78,7 @@ function number(digits: string, position: { column: number; follows: string | un
 function unreadable(text: string, where: { readonly path: string; readonly column: number }): HubError {
   const character = String.fromCodePoint(text.codePointAt(where.column - 1) as number);
   if (character === "'" || character === '"') return hubError('unclosed_string', where);
-  return hubError('expected_value_or_operator', { ...where, found: show(character) });
+  return hubError('expected_here', { ...where, token: 'value_or_operator', found: show(character) });
 }
 
 /** A token as an error shows it: as JSON, `nothing` for the end. */

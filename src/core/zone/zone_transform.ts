@@ -1,4 +1,4 @@
-import { problemOf, type Problem } from '../../problem.ts';
+import { outOfAxis, problemOf, type Problem } from '../../problem.ts';
 import { pathOf, show } from '../../model/error_value_text.ts';
 import type { Zone } from '../../model/zone.ts';
 import { type PlaneTransform, planeAround, projection } from '../geo/crs.ts';
@@ -76,7 +76,8 @@ export function residualsMeters(zone: Zone): number[] | undefined {
  */
 export function checkGroundControlPoints(rows: readonly Row[]): Problem | undefined {
   if (rows.length % 2 !== 0) return problemOf('odd_rows', { path: FIELD, found: rows.length });
-  if (rows.length < 4) return problemOf('too_few_pairs', { path: FIELD, limit: 2, found: rows.length / 2 });
+  if (rows.length < 4)
+    return problemOf('too_few', { path: FIELD, limit: 2, unit: 'pairs_of_rows', found: rows.length / 2 });
   for (let i = 0; i < rows.length; i++) {
     const found = i % 2 === 0 ? checkGeographic(rows[i] as Row, i) : checkLocal(rows[i] as Row, i);
     if (found !== undefined) return found;
@@ -186,10 +187,8 @@ function planeOf(rows: readonly Row[]): PlaneTransform {
 }
 
 function checkGeographic(row: Row, index: number): Problem | undefined {
-  if (!(Math.abs(row[0] as number) <= 180))
-    return problemOf('not_a_longitude', { ...at(index, 0, row[0]), minimum: -180, maximum: 180 });
-  if (!(Math.abs(row[1] as number) <= 90))
-    return problemOf('not_a_latitude', { ...at(index, 1, row[1]), minimum: -90, maximum: 90 });
+  if (!(Math.abs(row[0] as number) <= 180)) return outOfAxis('longitude', 180, at(index, 0, row[0]));
+  if (!(Math.abs(row[1] as number) <= 90)) return outOfAxis('latitude', 90, at(index, 1, row[1]));
   return undefined;
 }
 

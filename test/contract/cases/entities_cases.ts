@@ -87,7 +87,7 @@ export const ENTITIES_CASES: readonly ContractCase[] = [
       await made(hub, '/zones', { ...READER, foreign_id: 'door' });
       await made(hub, '/zones', { ...READER, id: 'own', foreign_id: 'own' });
       await made(hub, '/zones', { ...READER, id: 'plain' });
-      await refuses(hub.post('/zones', { ...READER, id: 'door' }), /^id: must differ from foreign ids .*$/);
+      await refuses(hub.post('/zones', { ...READER, id: 'door' }), /^id: must differ from ids and foreign ids .*$/);
       const taken = /^foreign_id: must differ from ids and foreign ids of other zones, found "reader"$/;
       await refuses(hub.post('/zones', { ...READER, id: 'new', foreign_id: 'reader' }), taken);
       await refuses(hub.put('/zones/plain', { ...READER, id: 'plain', foreign_id: 'reader' }), taken);

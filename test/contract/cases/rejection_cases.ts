@@ -108,7 +108,7 @@ export const REJECTION_CASES: readonly ContractCase[] = [
       }
       assertBad(
         await hub.post('/zones', { type: 'uwb', incomplete_configuration: 'true' }),
-        /^incomplete_configuration: must be a boolean, found "true"$/,
+        /^incomplete_configuration: must be true or false, found "true"$/,
       );
     },
   },
