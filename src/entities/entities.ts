@@ -11,13 +11,8 @@ import type { Trackable } from '../model/trackable.ts';
 import type { Zone } from '../model/zone.ts';
 import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 import { type Change, type RemoteChange, remoteEntity } from './change.ts';
-import {
-  ChangeQueue,
-  type ChangeQueueOptions,
-  type Committing,
-  type Prepared,
-  type ChangeStep,
-} from './change_queue.ts';
+import type { ChangeStep, Committing, Prepared } from './change_group.ts';
+import { ChangeQueue, type ChangeQueueOptions } from './change_queue.ts';
 import { checkBounds } from './check_bounds.ts';
 import type { DefinedWrite } from './documents.ts';
 import type { Carried, EntityMap, EntityKindName, EntityLookup } from './entity_lookup.ts';
