@@ -17,11 +17,12 @@ import {
   type LeasedFiles,
   mergeable,
 } from './files.ts';
-import type { FromRecorder, RecorderSettings, RecorderState } from './messages.ts';
+import type { FromRecorder, RecorderSettings } from './messages.ts';
 import { ShardNames } from './names.ts';
 import { stepsIn } from './position_blocks.ts';
 import { positionMemory } from './position_rows.ts';
 import { PositionBuffer } from './position_buffer.ts';
+import { RecorderCounts } from './recorder_counts.ts';
 
 export interface RecorderDeps {
   /** Wall-clock time. */
@@ -73,12 +74,7 @@ export class Recorder {
   readonly #expiryClock: ExpiryClock;
   /** Names by shard number. */
   readonly #names = new Map<number, ShardNames>();
-  readonly #recorded = countsOf();
-  readonly #dropped = countsOf();
-  readonly #tooOld = countsOf();
-  /** Sum of `#tooOld` at the last tidy; undefined while no rows are too old. */
-  #tooOldBefore: number | undefined;
-  readonly #leftOut: Record<PositionTopic, number> = { locations: 0, motions: 0 };
+  readonly #counts = new RecorderCounts();
   readonly #timers: (() => void)[] = [];
   readonly #leasedAt = new Map<number, number>();
   #duck: Duck | undefined;
@@ -125,13 +121,13 @@ export class Recorder {
       const names = this.#namesOf(shard, said.before);
       names?.add(memory, said);
       for (const section of sectionsIn(memory.words, said.to, to)) {
-        if (names === undefined) this.#dropped[section.topic] += section.count;
+        if (names === undefined) this.#counts.dropped[section.topic] += section.count;
         else {
           const sinceMs = () => this.#recordedSince(this.#deps.now());
           const omitted = this.#positions[section.topic].add(memory, section, { names, sinceMs });
-          this.#dropped[section.topic] += omitted.dropped;
+          this.#counts.dropped[section.topic] += omitted.dropped;
           this.#countTooOld(section.topic, omitted.tooOld);
-          this.#leftOut[section.topic] += omitted.leftOut;
+          this.#counts.leftOut[section.topic] += omitted.leftOut;
         }
       }
     }
@@ -148,7 +144,7 @@ export class Recorder {
     const sinceMs = this.#recordedSince(this.#deps.now());
     for (const [i, text] of texts.entries()) {
       const added = this.#events[topic].add(text, properties[i], sinceMs);
-      if (added === 'full') this.#dropped[topic]++;
+      if (added === 'full') this.#counts.dropped[topic]++;
       else if (added === 'tooOld') this.#countTooOld(topic, 1);
     }
   }
@@ -219,18 +215,9 @@ export class Recorder {
 
   /** Counts rows that are too old, and logs a warning for the first one of a series. */
   #countTooOld(topic: HistoryTopic, count: number): void {
-    if (count === 0) return;
-    this.#tooOld[topic] += count;
-    if (this.#tooOldBefore !== undefined) return;
-    this.#tooOldBefore = 0;
+    if (!this.#counts.tooOld(topic, count)) return;
     const days = this.#settings.retentionMs / DAY_MS;
     this.#notice(`Data is not recorded that is older than ${days} days (history_retention_days)`, { topic, count });
-  }
-
-  /** Ends a series of too old rows if none came since the last tidy, so that the next one is logged again. */
-  #tidyTooOld(): void {
-    const all = Object.values(this.#tooOld).reduce((sum, count) => sum + count, 0);
-    this.#tooOldBefore = this.#tooOldBefore === undefined || this.#tooOldBefore === all ? undefined : all;
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -293,7 +280,7 @@ export class Recorder {
     try {
       const duck = await this.#open();
       await this.#bufferOf(topic).write(duck, this.#files, (count) => {
-        this.#recorded[topic] += count;
+        this.#counts.recorded[topic] += count;
       });
       this.#worked();
     } catch (error) {
@@ -322,7 +309,7 @@ export class Recorder {
     const elapsedMs = this.#deps.elapsed();
     for (const [lease, sinceMs] of this.#leasedAt) if (elapsedMs - sinceMs > LEASE_MS) this.release(lease);
     if (this.#duck === undefined) await this.#begin();
-    this.#tidyTooOld();
+    this.#counts.tidy();
     const { retentionMs, bytesMax } = this.#settings;
     const keptMs = this.#trusts(nowMs) ? retentionMs : Number.POSITIVE_INFINITY;
     for (const hourMs of expiredHours(this.#files.onDisk, { nowMs, retentionMs: keptMs, bytesMax }))
@@ -369,34 +356,10 @@ export class Recorder {
   }
 
   #postState(): void {
-    const topics = Object.fromEntries(
-      HISTORY_TOPICS.map((topic) => {
-        const files = [...this.#files.all].filter((file) => file.topic === topic);
-        return [
-          topic,
-          {
-            recorded: this.#recorded[topic],
-            dropped: this.#dropped[topic],
-            tooOld: this.#tooOld[topic],
-            waiting: this.#waiting(topic),
-            rows: files.reduce((sum, { rows }) => sum + rows, 0),
-            files: files.length,
-            bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-          },
-        ];
-      }),
-    ) as RecorderState['topics'];
-    let oldestMs: number | undefined;
-    for (const { hourMs } of this.#files.all) if (oldestMs === undefined || hourMs < oldestMs) oldestMs = hourMs;
+    const waiting = (topic: HistoryTopic): number => this.#waiting(topic);
     this.#deps.post({
       say: 'state',
-      state: {
-        problem: this.#problem,
-        damaged: this.#files.damagedCount,
-        oldestMs,
-        topics,
-        leftOut: { ...this.#leftOut },
-      },
+      state: this.#counts.state({ files: this.#files, problem: this.#problem, waiting }),
     });
   }
 
@@ -407,10 +370,6 @@ export class Recorder {
   #notice(text: string, facts: object, isGood = false): void {
     this.#deps.post({ say: 'notice', text, facts, isGood });
   }
-}
-
-function countsOf(): Record<HistoryTopic, number> {
-  return { locations: 0, motions: 0, fence_events: 0, collision_events: 0 };
 }
 
 function messageOf(error: unknown): string {

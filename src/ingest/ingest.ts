@@ -1,16 +1,15 @@
 import { hubError, HubError } from '../errors.ts';
-import { problemOf, Problem } from '../problem.ts';
+import { problemOf, type Problem } from '../problem.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
 import { DEPTH_MAX } from '../model/depth.ts';
 import type { IngressPath } from '../model/health.ts';
 import { parsePart, UnsupportedJson } from '../model/json.ts';
 import { TaskScheduler } from '../time/task_scheduler.ts';
-import { type CheckedLocation, checkLocation, type CheckContext } from './check_location.ts';
-import { type CheckedProximity, checkProximity } from './check_proximity.ts';
+import type { CheckedLocation } from './check_location.ts';
 import { type Counter, type IngestOptions, recordedSince, type ValueOrigin } from './ingest_options.ts';
 import { ListPieces, type Piece, PieceBuffer } from './list_pieces.ts';
-import { Rejections } from './rejections.ts';
 import { type ReadBytes, ScannedLocations } from './scanned_locations.ts';
+import { type Kind, LOCATIONS, PROXIMITIES, ValueChecks } from './value_checks.ts';
 
 /** Result for a body in an unusual form, which was not scanned and must be parsed. */
 export const UNUSUAL = 'unusual';
@@ -51,7 +50,7 @@ export interface EachResult {
 export class Ingest {
   readonly counts: IngestCounts = { received: 0, rejected: 0 };
   readonly #options: IngestOptions;
-  readonly #rejections = new Rejections();
+  readonly #checks: ValueChecks;
   /** Fast path for locations; undefined without a scanner. */
   readonly #scanned: ScannedLocations | undefined;
   readonly #turns: TaskScheduler;
@@ -62,6 +61,7 @@ export class Ingest {
 
   constructor(options: IngestOptions) {
     this.#options = options;
+    this.#checks = new ValueChecks(options);
     const { scanner } = options;
     this.#scanned = scanner && new ScannedLocations(options, scanner);
     this.#turns = options.turns ?? new TaskScheduler();
@@ -70,7 +70,7 @@ export class Ingest {
 
   /** Returns the number of rejected values by reason; `other` for those without one. Their sum is `counts.rejected`. */
   rejections(): ReadonlyMap<string, number> {
-    const byReason = new Map(this.#rejections.counts());
+    const byReason = new Map(this.#checks.rejections.counts());
     let other = this.counts.rejected;
     for (const values of byReason.values()) other -= values;
     return other > 0 ? byReason.set('other', other) : byReason;
@@ -171,7 +171,7 @@ export class Ingest {
     if (this.#scanned?.read((scanner) => scanner.list(bytes, receivedMs), receivedMs) === piece.items) return;
     const values = this.#valuesOf(bytes, piece);
     const all = { values, first: piece.first, of, incoming: { root }, kind: LOCATIONS, receivedMs, checked: [] };
-    this.#checkAll(all, 0, values.length);
+    this.#checks.checkAll(all, 0, values.length);
   }
 
   /** Passes on validated locations, except those whose zone was deleted in the meantime. */
@@ -186,7 +186,7 @@ export class Ingest {
     const values = this.#valuesOf(bytes, piece);
     const checked: CheckedLocation[] = [];
     const nameOf = (index: number) => `${root}[${piece.first + index}]`;
-    this.#checkEach({ values, nameOf, kind: LOCATIONS, receivedMs, checked, problems: [] }, 0, values.length);
+    this.#checks.checkEach({ values, nameOf, kind: LOCATIONS, receivedMs, checked, problems: [] }, 0, values.length);
     return this.#pass(checked, { kind: LOCATIONS, via, receivedMs, tooOld });
   }
 
@@ -240,10 +240,10 @@ export class Ingest {
     const checked: T[] = [];
     const all = { values, first: 0, of: values.length, incoming, kind, receivedMs: this.#options.now(), checked };
     if (values.length > VALUES_PER_TURN) {
-      const check = (from: number, to: number) => this.#checkAll(all, from, to);
+      const check = (from: number, to: number) => this.#checks.checkAll(all, from, to);
       return this.#acceptLongList(values.length, check, { kind, via, checked, tooOld }).then(({ kept }) => kept);
     }
-    this.#checkAll(all, 0, values.length);
+    this.#checks.checkAll(all, 0, values.length);
     this.#requireCapacity(checked.length);
     return this.#committedAll(this.#pass(checked, { kind, via, tooOld, receivedMs: all.receivedMs }));
   }
@@ -253,7 +253,7 @@ export class Ingest {
     const [checked, problems]: [T[], Problem[]] = [[], []];
     this.#requireCapacity(values.length);
     const receivedMs = this.#options.now();
-    this.#checkEach({ values, nameOf, kind, receivedMs, checked, problems }, 0, values.length);
+    this.#checks.checkEach({ values, nameOf, kind, receivedMs, checked, problems }, 0, values.length);
     return { problems, kept: this.#committedAll(this.#pass(checked, { kind, via, receivedMs })) };
   }
 
@@ -263,7 +263,7 @@ export class Ingest {
     const [checked, problems]: [T[], Problem[]] = [[], []];
     this.#requireCapacity(values.length);
     const all = { ...each, values, receivedMs: this.#options.now(), checked, problems };
-    const check = (from: number, to: number) => this.#checkEach(all, from, to);
+    const check = (from: number, to: number) => this.#checks.checkEach(all, from, to);
     return this.#acceptLongList(values.length, check, { ...each, checked }).then(({ kept }) => ({ problems, kept }));
   }
 
@@ -298,36 +298,6 @@ export class Ingest {
     return this.#turns.alone(work, { goesOn: true });
   }
 
-  #checkAll<T extends CheckedLocation>(all: AllOf<T>, from: number, to: number): void {
-    const { values, first, of, incoming, kind, receivedMs, checked } = all;
-    const { root, providerId } = incoming;
-    const { zone, providerId: knownId, depthMax, bounds } = this.#options;
-    for (let index = from; index < to; index++) {
-      const at = root === '' ? '' : `${root}[${first + index}]`;
-      const found = kind.check(values[index], { at, providerId, receivedMs, zone, knownId, depthMax, bounds });
-      if (found instanceof Problem) {
-        this.#rejections.countProblem(found, at);
-        // One invalid value rejects the whole list.
-        this.#rejections.count('list', of - 1);
-        throw new HubError(found);
-      }
-      checked.push(found);
-    }
-  }
-
-  #checkEach<T extends CheckedLocation>(each: EachOf<T>, from: number, to: number): void {
-    const { values, nameOf, kind, receivedMs, checked, problems } = each;
-    const { zone, providerId: knownId, depthMax, bounds } = this.#options;
-    for (let index = from; index < to; index++) {
-      const at = nameOf(index);
-      const found = kind.check(values[index], { at, receivedMs, zone, knownId, depthMax, bounds });
-      if (found instanceof Problem) {
-        this.#rejections.countProblem(found, at);
-        problems.push(found);
-      } else checked.push(found);
-    }
-  }
-
   /**
    * Counts received values. They count as rejected until they are passed on, so that the counters stay correct after an
    * exception.
@@ -340,11 +310,11 @@ export class Ingest {
   #requireCapacity(count: number): void {
     const { canStore, hasCapacity } = this.#options;
     if (canStore?.() === false) {
-      this.#rejections.count('database', count);
+      this.#checks.rejections.count('database', count);
       throw hubError('database_unavailable', { operation: 'accept_locations' });
     }
     if (hasCapacity(this.#accepted + count)) return;
-    this.#rejections.count('full', count);
+    this.#checks.rejections.count('full', count);
     throw hubError('locations_waiting');
   }
 
@@ -404,40 +374,8 @@ function nameInPayload(index: number): string {
   return `payload[${index}]`;
 }
 
-/** Kind of accepted values. */
-interface Kind<T extends CheckedLocation> {
-  readonly check: (value: unknown, expected: CheckContext) => T | Problem;
-  /** Returns the proximities to publish as received. */
-  readonly proximities: (checked: readonly T[]) => readonly CheckedProximity['proximity'][];
-}
-
-const NONE: readonly CheckedProximity['proximity'][] = [];
-const LOCATIONS: Kind<CheckedLocation> = { check: checkLocation, proximities: () => NONE };
-const PROXIMITIES: Kind<CheckedProximity> = {
-  check: checkProximity,
-  proximities: (checked) => checked.map(({ proximity }) => proximity),
-};
-
 interface Each<T extends CheckedLocation> {
   readonly kind: Kind<T>;
   readonly via: IngressPath;
   readonly nameOf: (index: number) => string;
-}
-
-/** A list that is accepted as a whole, with its values validated so far. */
-interface AllOf<T extends CheckedLocation> {
-  readonly values: readonly unknown[];
-  /** Index of the first value in the whole list, and length of the list. */
-  readonly first: number;
-  readonly of: number;
-  readonly incoming: IncomingValues;
-  readonly kind: Kind<T>;
-  readonly receivedMs: number;
-  readonly checked: T[];
-}
-
-/** Values that are accepted one by one: those valid so far, and the problems of the others. */
-interface EachOf<T extends CheckedLocation> extends Omit<AllOf<T>, 'incoming' | 'first' | 'of'> {
-  readonly nameOf: (index: number) => string;
-  readonly problems: Problem[];
 }

@@ -16,6 +16,7 @@ import { PacketWriter } from './packets.ts';
 import { PublishQueue } from './publish_queue.ts';
 import { isRpcTopic } from './rpc_topics.ts';
 import { OFFLINE, ONLINE, PAYLOAD_BYTES_MAX, RECEIVE_MAX, SESSION_TAKEN_OVER } from './session.ts';
+import { SuspectMessages } from './suspect_messages.ts';
 import { placeText } from './uns.ts';
 
 /** Environment of the thread. */
@@ -37,17 +38,6 @@ export interface MqttThreadDeps {
 const [PAUSE_MIN_MS, PAUSE_MAX_MS] = [500, 30_000] as const;
 /** A connection that lasted this long resets the delay. */
 const LASTED_MS = PAUSE_MAX_MS;
-/** A message is dropped once the connection has closed this often while it was the only QoS 1 message in flight. */
-const ENDINGS_MAX = 2;
-/**
- * MQTT 5 reason codes that are not caused by a message: server busy, server shutting down, keep alive timeout, session
- * taken over, administrative action, use another server, server moved, connection rate exceeded.
- */
-const FOR_NO_MESSAGE: ReadonlySet<number | undefined> = new Set([
-  ...[0x89, 0x8b, 0x8d, SESSION_TAKEN_OVER, 0x98, 0x9c, 0x9d, 0x9f],
-]);
-/** Maximum number of barred topics. */
-const BARRED_MAX = 1000;
 /**
  * Number of messages waiting for the hub above which QoS 0 messages are dropped. The broker does not hold these back.
  */
@@ -72,13 +62,7 @@ const CLOSE_MS = 3000;
  *     hub ── publish ──▶ queue ── room ──▶ packets ══▶ broker
  *
  * Messages of remote procedure calls are QoS 0 and bypass the batches, so that they do not wait for locations.
- *
- * A broker closes the connection on a message that it does not accept, for example one with too many topic levels. The
- * message would close every further connection, so it is identified and dropped:
- *
- *     connection closes ──▶ the messages in flight become suspects and are published one at a time
- *     closes with one suspect in flight ──▶ the second time it is dropped; its topic is barred if the broker gave a reason
- *     acknowledged ──▶ no longer a suspect
+ * A message for which the broker closes the connection is identified and dropped (suspect_messages.ts).
  */
 export class MqttThread {
   readonly #data: Omit<MqttThreadData, 'settings'>;
@@ -103,12 +87,7 @@ export class MqttThread {
   #upMs: number | undefined;
   /** Whether the thread itself is closing the connection. */
   #isEnding = false;
-  /** Number of messages at the head of the queue that are published one at a time. */
-  #suspects = 0;
-  /** How often the connection has closed while a message was the only one in flight. */
-  readonly #endings = new WeakMap<OutgoingMessage, number>();
-  /** Topics for which the broker has closed the connection, oldest first. */
-  readonly #barred = new Set<string>();
+  readonly #suspects = new SuspectMessages();
   #attempts: number;
   #batches: number;
   /** Batches that the hub has not accepted yet. */
@@ -215,7 +194,8 @@ export class MqttThread {
     this.#connection = undefined;
     this.#isFull = false;
     this.#acks.reset();
-    if (!this.#isEnding && !FOR_NO_MESSAGE.has(reasonCode)) this.#suspect(reasonCode);
+    const poison = this.#isEnding ? undefined : this.#suspects.closed(this.#inFlight, reasonCode);
+    if (poison !== undefined) this.#drop(poison);
     this.#queue.disconnected([...this.#inFlight]);
     this.#inFlight.clear();
     this.#postState({ ...this.#state, isConnected: false, why });
@@ -238,31 +218,12 @@ export class MqttThread {
     return pauseMs;
   }
 
-  /** Identifies the message on which the broker closes the connection, and drops it the second time. */
-  #suspect(reasonCode: number | undefined): void {
-    // Messages that expire belong to this connection and are not published again.
-    const suspects = [...this.#inFlight].filter(({ lifeMs }) => lifeMs === 0);
-    // Earlier suspects that were not published again yet follow in the queue.
-    this.#suspects = Math.max(this.#suspects, suspects.length);
-    const [only] = suspects;
-    if (only === undefined || suspects.length > 1) return;
-    const endings = (this.#endings.get(only) ?? 0) + 1;
-    this.#endings.set(only, endings);
-    if (endings >= ENDINGS_MAX) this.#giveUp(only, reasonCode);
-  }
-
-  #giveUp(event: OutgoingMessage, reasonCode: number | undefined): void {
-    const { topic } = event;
+  /** Drops a message for which the broker has closed the connection. */
+  #drop(event: OutgoingMessage): void {
     this.#inFlight.delete(event);
     this.#queue.ended(event);
-    this.#suspects--;
     this.#counts.refused++;
-    this.#notice('A message is dropped that has ended the connection to the broker twice', topic);
-    if (reasonCode === undefined) return;
-    this.#barred.add(topic);
-    if (this.#barred.size <= BARRED_MAX) return;
-    const [oldest = ''] = this.#barred;
-    this.#barred.delete(oldest);
+    this.#notice('A message is dropped that has ended the connection to the broker twice', event.topic);
   }
 
   /** hot */
@@ -325,7 +286,7 @@ export class MqttThread {
         this.#queue.dropped++;
         continue;
       }
-      if (this.#barred.has(publishing.topic)) {
+      if (this.#suspects.isBarred(publishing.topic)) {
         this.#counts.refused++;
         continue;
       }
@@ -355,13 +316,13 @@ export class MqttThread {
       if (this.#packets.length === 0) break;
       connection.write(this.#packets.take());
     }
-    while (this.#inFlight.size < (this.#suspects > 0 ? 1 : this.#inFlightMax)) {
+    while (this.#inFlight.size < this.#suspects.inFlightMax(this.#inFlightMax)) {
       const event = this.#queue.takeEvent(this.#deps.nowMs());
       if (event === undefined) break;
       const payload = event.isMotion ? Buffer.from(placeText(Buffer.from(event.payload).toString())) : event.payload;
       if (!this.#fits({ topic: event.topic, payload })) {
         this.#queue.ended(event);
-        this.#suspects = Math.max(0, this.#suspects - 1);
+        this.#suspects.settled();
         continue;
       }
       this.#inFlight.add(event);
@@ -373,7 +334,7 @@ export class MqttThread {
   #ended(event: OutgoingMessage, refused: string | undefined): void {
     if (!this.#inFlight.delete(event)) return;
     this.#queue.ended(event);
-    this.#suspects = Math.max(0, this.#suspects - 1);
+    this.#suspects.settled();
     if (refused === undefined) this.#published(event);
     else {
       this.#counts.refused++;

@@ -1,5 +1,4 @@
-import { queriedObject } from '../core/item.ts';
-import type { Query } from '../core/item.ts';
+import { type ObjectIds, queriedObject, type Query } from '../core/item.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { Trackable } from '../model/trackable.ts';
 import { Affinity, linksOf } from './affinity.ts';
@@ -49,6 +48,18 @@ export class ShardDirectory {
     return home;
   }
 
+  of(kind: ObjectKind, id: string): number {
+    return kind === 'provider' ? this.ofProvider(id) : this.ofTrackable(id);
+  }
+
+  /** Returns the objects of each shard. */
+  split({ providers, trackables }: ObjectIds): readonly ObjectIds[] {
+    const own = Array.from({ length: this.#shards }, () => ({ providers: [] as string[], trackables: [] as string[] }));
+    for (const id of providers) own[this.ofProvider(id)]?.providers.push(id);
+    for (const id of trackables) own[this.ofTrackable(id)]?.trackables.push(id);
+    return own;
+  }
+
   /** Returns the shards in which deleted objects must be gone before they may be created again in another shard. */
   ofDeleted(
     changed: readonly { readonly kind: string; readonly id: string; readonly entity: unknown }[],
@@ -56,9 +67,7 @@ export class ShardDirectory {
     const directory = new Set<number>();
     if (this.#shards === 1) return [];
     for (const { kind, id, entity } of changed) {
-      if (entity !== undefined) continue;
-      if (kind === 'provider') directory.add(this.ofProvider(id));
-      if (kind === 'trackable') directory.add(this.ofTrackable(id));
+      if (entity === undefined && (kind === 'provider' || kind === 'trackable')) directory.add(this.of(kind, id));
     }
     return [...directory];
   }
@@ -67,7 +76,7 @@ export class ShardDirectory {
   shardsFor(query: Query): readonly number[] {
     const object = queriedObject(query);
     if (object === undefined) return Array.from({ length: this.#shards }, (_, shard) => shard);
-    return [object.kind === 'provider' ? this.ofProvider(object.id) : this.ofTrackable(object.id)];
+    return [this.of(object.kind, object.id)];
   }
 
   /** Handles the deletion of an object. */

@@ -1,4 +1,4 @@
-import type { QueryResult, ExportedState, LastKnownRow, ObjectIds, Query } from '../core/item.ts';
+import type { QueryResult, LastKnownRow, ObjectIds, Query } from '../core/item.ts';
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned_body.ts';
@@ -13,10 +13,11 @@ import { OutcomeGate } from './outcome_gate.ts';
 import type { RecordedChanges } from './recent_changes.ts';
 import { rowUntil } from './row_times.ts';
 import { type ConfigCommand, type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
-import { type Rebalance, ShardDirectory } from './shard_directory.ts';
+import { ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
 import { type RequestWithId, type ShardAnswer, ShardRequests } from './shard_requests.ts';
 import { noChanges, type SharedLog, SharedObjects } from './shared_objects.ts';
+import { TransferQueue } from './transfer_queue.ts';
 
 export interface ShardsOptions
   extends Omit<ShardLaneOptions, 'shard' | 'outcome' | 'heldSinceMs' | 'shareOfStore' | 'rounds' | 'pace'> {
@@ -61,7 +62,11 @@ export class Shards {
   /** Set if several hubs share the objects. */
   readonly #shared: SharedObjects | undefined;
   readonly #requests = new ShardRequests();
-  readonly #queue = new TransferQueue();
+  readonly #queue = new TransferQueue({
+    push: (shard, receivedMs, command) => this.#push(shard, receivedMs, command),
+    request: (shard, receivedMs, ask) => this.#request(shard, receivedMs, ask),
+    settled: (shard) => this.#lanes[shard]?.lane.settled(),
+  });
   #lastSeq = 0;
 
   constructor(options: ShardsOptions) {
@@ -208,7 +213,8 @@ export class Shards {
 
   /** Sends the subscribed renderings to all shards. */
   variants(variants: readonly Variant[]): void {
-    this.#toAll({ kind: 'variants', variants });
+    const receivedMs = this.#options.now();
+    this.#queue.call(receivedMs, () => this.#pushToAll(receivedMs, { kind: 'variants', variants }));
   }
 
   /** Sends the hub's locating rules to all shards. */
@@ -246,14 +252,16 @@ export class Shards {
       const own = rows.filter(({ kind, id }) => concerned[kind].has(id));
       const byShard = this.#byShard(own, receivedMs);
       // The request goes to all shards, since from now on the stored rows of the objects belong to this hub.
-      return this.#split(objects).map((those, shard): ShardRequest => {
+      return this.#directory.split(objects).map((those, shard): ShardRequest => {
         const state = { rows: byShard[shard] ?? [], steps: isAny(those) ? steps : [] };
         const adoption = { kind: 'adopt' as const, ...state, suppressUntilMs };
         return [shard, (id) => ({ ...adoption, takenOver: { id, objects: those, since } })];
       });
     });
     for (const recorded of reapply) this.#applyQueued(receivedMs, recorded);
-    await Promise.all([adopted, reapply.length > 0 && this.#allApplied()]);
+    // An empty request is answered when all items before it are finished and their outcomes are released.
+    const applied = reapply.length > 0 && this.#requestAll((id) => ({ kind: 'keep', id, ...NO_OBJECTS }));
+    await Promise.all([adopted, applied]);
   }
 
   /** Applies the deferred changes of trackables that have arrived. */
@@ -316,9 +324,7 @@ export class Shards {
 
   /** Requests all shards to report the positions of their trackables as motions. Resolves when they have. */
   async standing(): Promise<void> {
-    await this.#requestQueued(this.#options.now(), () => {
-      return this.#lanes.map((_, shard): ShardRequest => [shard, (id) => ({ kind: 'stand', id })]);
-    });
+    await this.#requestAll((id) => ({ kind: 'stand', id }));
   }
 
   /**
@@ -356,15 +362,7 @@ export class Shards {
 
   /** Returns the shards that have some of the objects, with these objects. */
   #owners(objects: ObjectIds): readonly (readonly [shard: number, ObjectIds])[] {
-    return [...this.#split(objects).entries()].filter(([, own]) => isAny(own));
-  }
-
-  /** Returns the objects of each shard. */
-  #split({ providers, trackables }: ObjectIds): readonly ObjectIds[] {
-    const own = this.#lanes.map(() => ({ providers: [] as string[], trackables: [] as string[] }));
-    for (const id of providers) own[this.#directory.ofProvider(id)]?.providers.push(id);
-    for (const id of trackables) own[this.#directory.ofTrackable(id)]?.trackables.push(id);
-    return own;
+    return [...this.#directory.split(objects).entries()].filter(([, own]) => isAny(own));
   }
 
   #applyQueued(receivedMs: number, { config, commands }: RecordedChanges): void {
@@ -382,19 +380,16 @@ export class Shards {
     });
   }
 
-  /** Resolves when all shards have finished all items and their outcomes are released. */
-  #allApplied(): Promise<unknown> {
+  /** Requests the same of all shards; resolves with their answers. */
+  #requestAll(ask: RequestWithId): Promise<readonly ShardAnswer[]> {
     return this.#requestQueued(this.#options.now(), () => {
-      return this.#lanes.map((_, shard): ShardRequest => [shard, (id) => ({ kind: 'keep', id, ...NO_OBJECTS })]);
+      return this.#lanes.map((_, shard): ShardRequest => [shard, ask]);
     });
   }
 
   #byShard(rows: readonly LastKnownRow[], untilMs: number): LastKnownRow[][] {
     const byShard = this.#lanes.map((): LastKnownRow[] => []);
-    for (const row of rows) {
-      const shard = row.kind === 'provider' ? this.#directory.ofProvider(row.id) : this.#directory.ofTrackable(row.id);
-      byShard[shard]?.push(rowUntil(row, untilMs));
-    }
+    for (const row of rows) byShard[this.#directory.of(row.kind, row.id)]?.push(rowUntil(row, untilMs));
     return byShard;
   }
 
@@ -403,29 +398,17 @@ export class Shards {
     this.#lanes[shard]?.lane.push({ ...command, seq: this.#lastSeq, receivedMs } as LaneItem);
   }
 
-  #toAll(command: LaneCommand): void {
-    const receivedMs = this.#options.now();
-    this.#queue.call(receivedMs, () => {
-      for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, command);
-    });
+  #pushToAll(receivedMs: number, command: LaneCommand & { readonly config?: number }): void {
+    for (const shard of this.#lanes.keys()) this.#push(shard, receivedMs, command);
   }
 
   #sendCommand(receivedMs: number, command: ConfigCommand & { readonly config: number }): void {
-    switch (command.kind) {
-      case 'rules':
-      case 'zone':
-      case 'fence':
-        for (let shard = 0; shard < this.#lanes.length; shard++) this.#push(shard, receivedMs, command);
-        return;
-      case 'provider':
-        this.#push(this.#directory.ofProvider(command.id), receivedMs, command);
-        if (command.entity === undefined) this.#directory.forget('provider', command.id);
-        return;
-      case 'trackable':
-        this.#push(this.#directory.ofTrackable(command.id), receivedMs, command);
-        if (command.entity === undefined) this.#directory.forget('trackable', command.id);
-        return;
+    if (command.kind !== 'provider' && command.kind !== 'trackable') {
+      this.#pushToAll(receivedMs, command);
+      return;
     }
+    this.#push(this.#directory.of(command.kind, command.id), receivedMs, command);
+    if (command.entity === undefined) this.#directory.forget(command.kind, command.id);
   }
 
   #applyChanges(receivedMs: number, { config, commands }: RecordedChanges): void {
@@ -435,29 +418,7 @@ export class Shards {
       for (const command of commands) this.#sendCommand(receivedMs, { ...command, config });
     };
     if (moves.length === 0 && leaving.length === 0) send();
-    else void this.#transferObjects(moves, { receivedMs, send, leaving });
-  }
-
-  /**
-   * Transfers objects, then sends the commands that moved them, then makes the queued calls. If objects are deleted,
-   * the queue waits until the shards have finished all of their items, because the objects may be created again at once
-   * in another shard.
-   */
-  #transferObjects(
-    moves: readonly Rebalance[],
-    { receivedMs, send, leaving }: { receivedMs: number; send: () => void; leaving: readonly number[] },
-  ): Promise<void> {
-    return this.#queue.during(receivedMs, async () => {
-      const states = moves.map(({ from, providers, trackables }) => {
-        return this.#request(from, receivedMs, (id) => ({ kind: 'exportState', id, providers, trackables }));
-      });
-      for (const [index, state] of (await Promise.all(states)).entries()) {
-        const to = moves[index]?.to ?? 0;
-        this.#push(to, receivedMs, { kind: 'importState', state: state as ExportedState });
-      }
-      send();
-      await Promise.allSettled(leaving.map((shard) => this.#lanes[shard]?.lane.settled()));
-    });
+    else void this.#queue.transfer({ moves, leaving, receivedMs, send });
   }
 
   #request(shard: number, receivedMs: number, ask: RequestWithId): Promise<ShardAnswer> {
@@ -478,48 +439,4 @@ function homeAt({ records, homeOf }: ScannedBody, at: number): number {
 
 function isAny({ providers, trackables }: ObjectIds): boolean {
   return providers.length + trackables.length > 0;
-}
-
-interface QueuedCall {
-  readonly receivedMs: number;
-  readonly send: () => void;
-}
-
-/**
- * Queue of calls that wait while objects are transferred between shards. After the transfer, they are made in order. If
- * one of them starts another transfer, the remaining calls wait again.
- */
-class TransferQueue {
-  /** The transfer in progress: time of receipt of its command, and the waiting calls. */
-  #transfer: { readonly sinceMs: number; readonly calls: QueuedCall[] } | undefined;
-
-  /** Time of receipt of the command that started the transfer in progress; undefined for none. */
-  get sinceMs(): number | undefined {
-    return this.#transfer?.sinceMs;
-  }
-
-  /** Number of waiting calls. */
-  get length(): number {
-    return this.#transfer?.calls.length ?? 0;
-  }
-
-  /** Makes a call now, or after the transfer in progress. */
-  call(receivedMs: number, send: () => void): void {
-    if (this.#transfer === undefined) send();
-    else this.#transfer.calls.push({ receivedMs, send });
-  }
-
-  /** Resolves when all currently waiting calls have been made. */
-  drained(nowMs: number): Promise<void> {
-    return new Promise((resolve) => this.call(nowMs, resolve));
-  }
-
-  /** Runs a transfer, during which calls wait. */
-  async during(sinceMs: number, transfer: () => Promise<void>): Promise<void> {
-    const calls: QueuedCall[] = [];
-    this.#transfer = { sinceMs, calls };
-    await transfer();
-    this.#transfer = undefined;
-    for (const { receivedMs, send } of calls) this.call(receivedMs, send);
-  }
 }
