@@ -1,4 +1,4 @@
-import { type Family, labelled, single } from './metrics.ts';
+import { type Family, metric, metricBy } from './metrics.ts';
 
 /** Counters of a hub as a cluster member, since it joined. */
 export interface ClusterNumbers {
@@ -32,54 +32,49 @@ export interface ClusterNumbers {
 
 /** Returns the metrics of a cluster member. */
 export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[] {
-  const gauge = (name: string, help: string, value: (of: ClusterNumbers) => number): Family => {
-    return { name, help, kind: 'gauge', labels: [], read: () => single(value(counts())) };
-  };
-  const counter = (name: string, help: string, value: (of: ClusterNumbers) => number): Family => {
-    return { ...gauge(name, help, value), kind: 'counter' };
-  };
+  const own = (name: string, help: string, value: (of: ClusterNumbers) => number) =>
+    metric(name, help, () => value(counts()));
   return [
-    gauge('hub_cluster_members', 'Hubs in the cluster, this one included.', ({ members }) => members.length),
-    gauge('hub_cluster_owner', 'Whether this hub owns objects.', ({ isOwner }) => (isOwner ? 1 : 0)),
-    gauge('hub_cluster_partitions', 'How many of the 256 partitions it owns.', ({ partitions }) => partitions),
-    gauge('hub_cluster_applied_sequence', 'The last configuration record that is applied.', ({ applied }) => applied),
-    counter('hub_cluster_appends_total', 'Committed appends to the journal.', ({ appends }) => appends.count),
-    counter(
+    own('hub_cluster_members', 'Hubs in the cluster, this one included.', ({ members }) => members.length),
+    own('hub_cluster_owner', 'Whether this hub owns objects.', ({ isOwner }) => (isOwner ? 1 : 0)),
+    own('hub_cluster_partitions', 'How many of the 256 partitions it owns.', ({ partitions }) => partitions),
+    own('hub_cluster_applied_sequence', 'The last configuration record that is applied.', ({ applied }) => applied),
+    own('hub_cluster_appends_total', 'Committed appends to the journal.', ({ appends }) => appends.count),
+    own(
       'hub_cluster_append_seconds_total',
       'Total time until appends were committed.',
       ({ appends }) => appends.ms / 1000,
     ),
-    gauge('hub_cluster_held_bytes', 'Bytes waiting to be committed to the journal.', ({ heldBytes }) => heldBytes),
-    counter(
+    own('hub_cluster_held_bytes', 'Bytes waiting to be committed to the journal.', ({ heldBytes }) => heldBytes),
+    own(
       'hub_cluster_forwarded_total',
       'Locations received here and processed by another hub.',
       ({ forwarded }) => forwarded,
     ),
-    counter('hub_cluster_moved_total', 'Requests to a former owner.', ({ moved }) => moved),
-    counter('hub_cluster_takeovers_total', 'Takeovers by this hub.', ({ takeovers }) => takeovers),
-    gauge(
+    own('hub_cluster_moved_total', 'Requests to a former owner.', ({ moved }) => moved),
+    own('hub_cluster_takeovers_total', 'Takeovers by this hub.', ({ takeovers }) => takeovers),
+    own(
       'hub_cluster_takeover_seconds',
       'Duration of the last takeover by this hub.',
       ({ lastTakeoverMs }) => lastTakeoverMs / 1000,
     ),
-    counter('hub_cluster_expelled_total', 'Hubs that were expelled.', ({ expelled }) => expelled),
-    counter(
+    own('hub_cluster_expelled_total', 'Hubs that were expelled.', ({ expelled }) => expelled),
+    own(
       'hub_cluster_frames_lost_total',
       'How often events of other hubs were lost, and subscriptions to them closed.',
       ({ framesLost }) => framesLost,
     ),
-    counter(
+    own(
       'hub_cluster_protocol_errors_total',
       'Malformed messages of other hubs, which were skipped.',
       ({ protocolErrors }) => protocolErrors,
     ),
-    {
-      name: 'hub_cluster_clock_difference_ms',
-      help: 'By how much the clock of another hub is ahead of the clock of this one.',
-      kind: 'gauge',
-      labels: ['hub'],
-      read: () => labelled('hub', differences(counts())),
-    },
+    metricBy(
+      'hub',
+      'hub_cluster_clock_difference_ms',
+      'By how much the clock of another hub is ahead of the clock of this one.',
+      () => differences(counts()),
+    ),
   ];
 }
 

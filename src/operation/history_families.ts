@@ -1,5 +1,5 @@
 import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
-import { type Family, labelled, single } from './metrics.ts';
+import { type Family, metric, metricBy } from './metrics.ts';
 
 /** Measured state of the history. */
 export interface MeasuredHistory {
@@ -28,23 +28,11 @@ interface TopicCounts {
 
 /** Returns the metrics of the history. */
 export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | undefined): readonly Family[] {
-  const gauge = (name: string, help: string, read: () => number): Family => {
-    return { name, help, kind: 'gauge', labels: [], read: () => single(read()) };
-  };
-  const byTopic = (name: string, help: string, key: keyof TopicCounts): Family => ({
-    name,
-    help,
-    kind: name.endsWith('_total') ? 'counter' : 'gauge',
-    labels: ['topic'],
-    read: () =>
-      labelled(
-        'topic',
-        HISTORY_TOPICS.map((topic) => [topic, history.counts(topic)[key]]),
-      ),
-  });
+  const byTopic = (name: string, help: string, key: keyof TopicCounts) =>
+    metricBy('topic', name, help, () => HISTORY_TOPICS.map((topic) => [topic, history.counts(topic)[key]]));
   return [
-    gauge('hub_history_failing', 'Whether the history cannot be written.', () => (history.isFailing ? 1 : 0)),
-    gauge('hub_history_damaged_files', 'Files that cannot be read.', () => history.damagedFiles),
+    metric('hub_history_failing', 'Whether the history cannot be written.', () => (history.isFailing ? 1 : 0)),
+    metric('hub_history_damaged_files', 'Files that cannot be read.', () => history.damagedFiles),
     byTopic('hub_history_recorded_total', 'Rows that were written.', 'recorded'),
     byTopic('hub_history_dropped_total', 'Rows dropped for lack of room.', 'dropped'),
     byTopic('hub_history_too_old_total', 'Rows not recorded because they are older than the retention.', 'tooOld'),
@@ -55,11 +43,11 @@ export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | u
     ...(copy === undefined
       ? []
       : [
-          gauge('hub_history_database_failing', 'Whether the history cannot be copied into its database.', () =>
+          metric('hub_history_database_failing', 'Whether the history cannot be copied into its database.', () =>
             copy.problem === undefined ? 0 : 1,
           ),
-          gauge('hub_history_database_copied', 'Rows that were copied.', () => copy.copied),
-          gauge('hub_history_database_behind', 'Files waiting to be copied.', () => copy.behind),
+          metric('hub_history_database_copied', 'Rows that were copied.', () => copy.copied),
+          metric('hub_history_database_behind', 'Files waiting to be copied.', () => copy.behind),
         ]),
   ];
 }

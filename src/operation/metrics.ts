@@ -8,10 +8,9 @@ export interface MetricSample {
 
 /** A metric family. Its values are counted elsewhere and read on scraping. */
 export interface Family {
+  /** The name of a counter ends in `_total`, and no other does. */
   readonly name: string;
   readonly help: string;
-  /** A counter never decreases while the hub runs. */
-  readonly kind: 'counter' | 'gauge';
   readonly labels: readonly string[];
   read(): readonly MetricSample[] | Promise<readonly MetricSample[]>;
 }
@@ -25,39 +24,35 @@ export interface Metrics {
 /** Exposes families in the text format of Prometheus. */
 export function openMetrics(families: readonly Family[]): Metrics {
   const registry = new Registry();
-  for (const family of families) register(registry, family);
+  for (const { name, help, labels, read } of families) {
+    const Metric = name.endsWith('_total') ? Counter : Gauge;
+    new Metric({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [registry],
+      async collect(this: Counter<string> | Gauge<string>) {
+        const samples = await read();
+        this.reset();
+        for (const { labels: of, value } of samples) this.inc(of, value);
+      },
+    });
+  }
   return { contentType: registry.contentType, text: () => registry.metrics() };
 }
 
-function register(registry: Registry, { name, help, kind, labels, read }: Family): void {
-  const settings = { name, help, labelNames: [...labels], registers: [registry] };
-  if (kind === 'gauge') {
-    new Gauge({
-      ...settings,
-      async collect() {
-        const samples = await read();
-        this.reset();
-        for (const { labels: of, value } of samples) this.set(of, value);
-      },
-    });
-    return;
-  }
-  new Counter({
-    ...settings,
-    async collect() {
-      const samples = await read();
-      this.reset();
-      for (const { labels: of, value } of samples) this.inc(of, value);
-    },
-  });
+/** A metric with one value. */
+export function metric(name: string, help: string, value: () => number): Family {
+  return { name, help, labels: [], read: () => [{ labels: {}, value: value() }] };
 }
 
-/** Returns the single sample of a family without labels. */
-export function single(value: number): readonly MetricSample[] {
-  return [{ labels: {}, value }];
-}
-
-/** Returns one sample per entry, whose key is the value of the label. */
-export function labelled(label: string, entries: Iterable<readonly [string, number]>): readonly MetricSample[] {
-  return [...entries].map(([key, value]) => ({ labels: { [label]: key }, value }));
+/** A metric with one value per value of a label. */
+export function metricBy(
+  label: string,
+  name: string,
+  help: string,
+  values: () => Iterable<readonly [of: string, value: number]>,
+): Family {
+  const read = () => [...values()].map(([of, value]) => ({ labels: { [label]: of }, value }));
+  return { name, help, labels: [label], read };
 }

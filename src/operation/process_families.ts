@@ -1,7 +1,7 @@
 import { type EventLoopUtilization, type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { ThreadMemory } from '../lane/thread.ts';
-import { type Family, labelled, type MetricSample, single } from './metrics.ts';
+import { type Family, type MetricSample, metric, metricBy } from './metrics.ts';
 
 /** A worker thread that can be measured. */
 export interface MeasuredThread {
@@ -30,35 +30,27 @@ export class ProcessFamilies {
   constructor(options: ProcessOptions) {
     const { startedMs } = options;
     this.families = [
-      {
-        name: 'hub_event_loop_delay_seconds',
-        help: 'Delay of due timers on the main thread, since the last scrape.',
-        kind: 'gauge',
-        labels: ['quantile'],
-        read: () => this.#delays(),
-      },
-      gauge('hub_event_loop_busy_ratio', 'Fraction of time that the main thread is busy, since the last scrape.', () =>
+      metricBy(
+        'quantile',
+        'hub_event_loop_delay_seconds',
+        'Delay of due timers on the main thread, since the last scrape.',
+        () => this.#delays(),
+      ),
+      metric('hub_event_loop_busy_ratio', 'Fraction of time that the main thread is busy, since the last scrape.', () =>
         this.#busy(),
       ),
       {
         name: 'hub_thread_memory_bytes',
         help: 'Memory of each thread: used and total JavaScript heap, and memory outside of it.',
-        kind: 'gauge',
         labels: ['thread', 'part'],
         read: () => memories(options),
       },
-      gauge('process_resident_memory_bytes', 'Memory of the whole process.', () => process.memoryUsage.rss()),
-      gauge('process_start_time_seconds', 'When the hub was started, in seconds since 1970.', () => startedMs / 1000),
-      {
-        name: 'process_cpu_seconds_total',
-        help: 'Processor time of all threads.',
-        kind: 'counter',
-        labels: [],
-        read() {
-          const { user, system } = process.cpuUsage();
-          return single((user + system) / 1e6);
-        },
-      },
+      metric('process_resident_memory_bytes', 'Memory of the whole process.', () => process.memoryUsage.rss()),
+      metric('process_start_time_seconds', 'When the hub was started, in seconds since 1970.', () => startedMs / 1000),
+      metric('process_cpu_seconds_total', 'Processor time of all threads.', () => {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1e6;
+      }),
     ];
   }
 
@@ -70,18 +62,18 @@ export class ProcessFamilies {
     this.#delay.disable();
   }
 
-  #delays(): readonly MetricSample[] {
+  #delays(): readonly (readonly [quantile: string, seconds: number])[] {
     const { count } = this.#delay;
     // The histogram measures the interval between two timer calls.
     const at = (percentile: number): number => {
       const delayNs = this.#delay.percentile(percentile) - LOOP_RESOLUTION_MS * 1e6;
       return count === 0 ? 0 : Math.max(0, delayNs) / NANOSECONDS;
     };
-    const delays = labelled('quantile', [
+    const delays = [
       ['0.5', at(50)],
       ['0.99', at(99)],
       ['1', at(100)],
-    ]);
+    ] as const;
     this.#delay.reset();
     return delays;
   }
@@ -125,8 +117,4 @@ function within<T>(work: Promise<T>, schedule: ProcessOptions['schedule']): Prom
     const cancel = schedule(MEMORY_WAIT_MS, () => resolve(undefined));
     work.then(resolve, reject).finally(cancel);
   });
-}
-
-function gauge(name: string, help: string, value: () => number): Family {
-  return { name, help, kind: 'gauge', labels: [], read: () => single(value()) };
 }
