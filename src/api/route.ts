@@ -127,25 +127,13 @@ export interface Notes {
   readonly refusals?: Readonly<Record<number, string>>;
 }
 
-interface Row<Q extends TObject> {
-  readonly method: Method;
-  readonly path: string;
-  readonly summary: string;
-  readonly versions?: readonly Version[];
-  readonly unversioned?: boolean;
-  readonly permission: RoutePermission | 'public';
+/** What every route has; the rest has defaults. */
+type RequiredOfRoute = 'method' | 'path' | 'summary' | 'permission' | 'replies';
+
+interface Row<Q extends TObject>
+  extends Pick<ApiRoute, RequiredOfRoute>,
+    Partial<Omit<ApiRoute, RequiredOfRoute | 'query' | 'handle'>> {
   readonly query?: Q;
-  readonly exactQuery?: boolean;
-  readonly body?: TSchema;
-  readonly hot?: boolean;
-  readonly text?: boolean;
-  readonly unread?: boolean;
-  readonly exactNumbers?: boolean;
-  readonly bodyMaxBytes?: number;
-  readonly notes?: Notes;
-  readonly replies: Replied;
-  readonly takeBytes?: TakeBytes;
-  readonly takeLong?: TakeLong;
   handle(call: ApiCall<Static<Q>>, hub: ApiDeps): HttpReply | Promise<HttpReply>;
 }
 
@@ -171,4 +159,25 @@ export function route<Q extends TObject>(row: Row<Q>): ApiRoute {
     ...row,
     handle: row.handle as ApiRoute['handle'],
   };
+}
+
+interface ValueRow<Q extends TObject>
+  extends Omit<Row<Q>, 'method' | 'permission' | 'replies' | 'handle'>,
+    Partial<Pick<ApiRoute, 'method' | 'permission'>> {
+  /** Description and schema of the reply. */
+  readonly returns: readonly [description: string, schema: TSchema];
+  /** The value, or a promise of it. */
+  value(call: ApiCall<Static<Q>>, hub: ApiDeps): unknown;
+}
+
+/** Creates a route that replies with a value as JSON; by default it is a GET and requires READ. */
+export function valueRoute<Q extends TObject>({ returns, value, ...row }: ValueRow<Q>): ApiRoute {
+  const [description, schema] = returns;
+  return route<Q>({
+    method: 'GET',
+    permission: { operation: 'READ' },
+    ...row,
+    replies: { 200: { description, schema } },
+    handle: async (call, hub) => call.reply.json(JSON.stringify(await value(call, hub))),
+  });
 }

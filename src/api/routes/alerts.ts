@@ -6,7 +6,8 @@ import { checker } from '../../model/check.ts';
 import { ArrayOf, OneOf } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
 import { shownList } from '../list_body.ts';
-import { type ApiCall, type ApiRoute, route } from '../route.ts';
+import { type ApiCall, type ApiRoute, route, valueRoute } from '../route.ts';
+import { documentRows } from './document_rows.ts';
 
 const selection = checker(AlertSelection);
 
@@ -31,64 +32,34 @@ function checkState(state: string | undefined): void {
   throw hubError('out_of_choices', { path: 'state', allowed: ALERT_STATES.join(', '), found: show(state) });
 }
 
-const RULE_ROUTES: readonly ApiRoute[] = [
-  route({
-    method: 'GET',
-    path: '/alerts/rules',
-    summary: 'All alert rules',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The rules.', schema: ArrayOf(AlertRule) } },
-    handle: ({ reply }, { alerts }) => reply.json(shownList(alerts.rules.list, (rule) => JSON.stringify(rule))),
-  }),
-  route({
-    method: 'POST',
-    path: '/alerts/rules',
-    summary: 'Create an alert rule',
-    permission: { operation: 'CREATE' },
-    body: AlertRule,
-    replies: { 201: { description: 'The stored rule.', schema: AlertRule } },
-    async handle({ body, path, reply }, { alerts }) {
-      const rule = await alerts.rules.create(body);
-      return reply.created(JSON.stringify(rule), `${path}/${rule.id}`);
-    },
-  }),
-  route({
+const [LIST_RULES, CREATE_RULE, ...RULE_ROUTES] = documentRows<AlertRule>({
+  path: '/alerts/rules',
+  idName: 'rule_id',
+  schema: AlertRule,
+  noun: 'rule',
+  summaries: {
+    list: 'All alert rules',
+    create: 'Create an alert rule',
+    get: 'One alert rule',
+    replace: 'Replace an alert rule',
+    remove: 'Delete an alert rule',
+  },
+  removed: 'The rule is deleted; the conditions of its alerts have ended.',
+  of: ({ alerts }) => alerts.rules,
+}) as [ApiRoute, ApiRoute, ...ApiRoute[]];
+
+export const ALERT_ROUTES: readonly ApiRoute[] = [
+  LIST_RULES,
+  CREATE_RULE,
+  valueRoute({
     method: 'POST',
     path: '/alerts/rules/preview',
     summary: 'Preview of an alert rule',
     permission: { operation: 'CREATE' },
     body: AlertRule,
-    replies: { 200: { description: 'Its objects, and the conditions that hold now.', schema: AlertPreview } },
-    handle: async ({ body, reply }, { alerts }) => reply.json(JSON.stringify(await alerts.preview(body))),
+    returns: ['Its objects, and the conditions that hold now.', AlertPreview],
+    value: ({ body }, { alerts }) => alerts.preview(body),
   }),
-  route({
-    method: 'GET',
-    path: '/alerts/rules/:rule_id',
-    summary: 'One alert rule',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The rule.', schema: AlertRule } },
-    handle: ({ id, reply }, { alerts }) => reply.json(JSON.stringify(alerts.rules.get(id))),
-  }),
-  route({
-    method: 'PUT',
-    path: '/alerts/rules/:rule_id',
-    summary: 'Replace an alert rule',
-    permission: { operation: 'UPDATE' },
-    body: AlertRule,
-    replies: { 200: { description: 'The stored rule.', schema: AlertRule } },
-    handle: async ({ id, body, reply }, { alerts }) => reply.json(JSON.stringify(await alerts.rules.replace(id, body))),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/alerts/rules/:rule_id',
-    summary: 'Delete an alert rule',
-    permission: { operation: 'DELETE' },
-    replies: { 204: { description: 'The rule is deleted; the conditions of its alerts have ended.' } },
-    handle: ({ id, reply }, { alerts }) => alerts.rules.remove(id).then(() => reply.noContent),
-  }),
-];
-
-export const ALERT_ROUTES: readonly ApiRoute[] = [
   ...RULE_ROUTES,
   route({
     method: 'GET',
@@ -106,13 +77,11 @@ export const ALERT_ROUTES: readonly ApiRoute[] = [
       return call.reply.json(shownList(wanted, (alert) => textOf(alert, call)));
     },
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/alerts/summary',
     summary: 'Number of alerts by severity',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'Numbers by severity.', schema: AlertSummary } },
-    handle: ({ reply }, { alerts }) => reply.json(JSON.stringify(alerts.summary())),
+    returns: ['Numbers by severity.', AlertSummary],
+    value: (_call, { alerts }) => alerts.summary(),
   }),
   ...(['acknowledge', 'clear'] as const).map((act) =>
     route({

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Demo } from '../../model/demo.ts';
 import type { Permit } from '../deps.ts';
-import { type ApiRoute, route } from '../route.ts';
+import { type ApiRoute, route, valueRoute } from '../route.ts';
 
 const COLLECTIONS = ['/zones', '/fences', '/trackables', '/providers'];
 const ITEMS = ['/zones/:zone_id', '/fences/:fence_id', '/trackables/:trackable_id', '/providers/:provider_id'];
@@ -30,15 +30,13 @@ export const DEMO_ROUTES: readonly ApiRoute[] = [
       return { ...reply.json(JSON.stringify(demo.start({ beside: query.beside === true }))), status: 202 };
     },
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/demo',
     summary: 'State of the demo',
     versions: ['v2'],
-    permission: { operation: 'READ' },
     notes: { description: 'In a cluster: in the hub that replies.' },
-    replies: { 200: { description: 'The demo.', schema: Demo } },
-    handle: ({ reply }, { demo }) => reply.json(JSON.stringify(demo.current)),
+    returns: ['The demo.', Demo],
+    value: (_call, { demo }) => demo.current,
   }),
   route({
     method: 'DELETE',

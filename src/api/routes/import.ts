@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { EntityDocument, Import } from '../../model/import.ts';
 import { show } from '../../model/error_value_text.ts';
 import type { Permit } from '../deps.ts';
-import { type ApiCall, type ApiRoute, route } from '../route.ts';
+import { type ApiCall, type ApiRoute, route, valueRoute } from '../route.ts';
 
 const Order = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Whether to only report what the import would do.' })),
@@ -72,15 +72,13 @@ export const IMPORT_ROUTES: readonly ApiRoute[] = [
       };
     },
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/import',
     summary: 'The running import, or the last one since the start of the hub',
     versions: ['v2'],
-    permission: { operation: 'READ' },
     notes: { description: 'In a cluster: of the hub that replies.' },
-    replies: { 200: { description: 'The import.', schema: Import } },
-    handle: ({ reply }, { imports }) => reply.json(JSON.stringify(imports.current)),
+    returns: ['The import.', Import],
+    value: (_call, { imports }) => imports.current,
   }),
   route({
     method: 'DELETE',

@@ -15,7 +15,7 @@ import { ArrayOf } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
 import { Consumption } from '../../model/usage.ts';
 import { onlyOwned } from '../ownership.ts';
-import { type ApiRoute, route } from '../route.ts';
+import { type ApiRoute, route, valueRoute } from '../route.ts';
 
 const Version = Type.Object(
   {
@@ -48,156 +48,127 @@ const HUB_ROUTES: readonly ApiRoute[] = [
       return reply.json('{}');
     },
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/version',
     summary: 'Versions of the hub and of its API',
     unversioned: true,
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The versions.', schema: Version } },
-    handle: ({ reply }, { versionInfo }) => reply.json(JSON.stringify(versionInfo)),
+    returns: ['The versions.', Version],
+    value: (_call, { versionInfo }) => versionInfo,
   }),
 ];
 
-const HEALTH_OF_EACH = { 200: { description: 'The health of each.', schema: ArrayOf(HealthSource) } };
-const HEALTH_OF_ONE = { 200: { description: 'Its health.', schema: HealthSource } };
+const HEALTH_OF_EACH = ['The health of each.', ArrayOf(HealthSource)] as const;
+const HEALTH_OF_ONE = ['Its health.', HealthSource] as const;
 
 const HEALTH_ROUTES: readonly ApiRoute[] = [
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/health/system',
     summary: 'Uptime of the hub, and its configuration without secrets',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The health of the hub.', schema: SystemHealth } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.system())),
+    returns: ['The health of the hub.', SystemHealth],
+    value: (_call, { operation }) => operation.health.system(),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/health/ws',
     summary: 'WebSocket clients, their subscriptions, and the times of the last events',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The health of the WebSocket.', schema: SocketHealth } },
-    handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.health.socket())),
+    returns: ['The health of the WebSocket.', SocketHealth],
+    value: (_call, { operation }) => operation.health.socket(),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/health/mqtt',
     summary: 'The connection to the MQTT broker, and its counters',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The health of the MQTT client.', schema: MqttHealth } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.mqtt())),
+    returns: ['The health of the MQTT client.', MqttHealth],
+    value: (_call, { operation }) => operation.health.mqtt(),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/health/history',
     summary: 'Health of the history',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The health of the history.', schema: HistoryHealth } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.history())),
+    returns: ['The health of the history.', HistoryHealth],
+    value: (_call, { operation }) => operation.health.history(),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/health/zones/summary',
     summary: 'Input from each zone',
     permission: { operation: 'READ', resource: 'zone_id', owned: 'reply' },
-    replies: HEALTH_OF_EACH,
-    async handle({ owned, reply }, { entities, operation }) {
-      const zones = onlyOwned(entities.list('zone'), 'zone_id', owned);
-      return reply.json(JSON.stringify(await operation.health.zones(zones)));
-    },
+    returns: HEALTH_OF_EACH,
+    value: ({ owned }, { entities, operation }) =>
+      operation.health.zones(onlyOwned(entities.list('zone'), 'zone_id', owned)),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/health/zones/:zone_id',
     summary: 'Input from a zone',
     permission: { operation: 'READ', resource: 'zone_id' },
-    replies: HEALTH_OF_ONE,
-    async handle({ id, reply }, { entities, operation }) {
+    returns: HEALTH_OF_ONE,
+    async value({ id }, { entities, operation }) {
       const zone = entities.zoneBy(id);
       const [health] = zone === undefined ? [] : await operation.health.zones([zone]);
-      if (health !== undefined) return reply.json(JSON.stringify(health));
+      if (health !== undefined) return health;
       throw hubError('not_found', { action: 'find', kind: 'zone', id });
     },
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/health/sources/summary',
     summary: 'Input from each source of locations',
     permission: { operation: 'READ', resource: 'source_id', owned: 'reply' },
-    replies: HEALTH_OF_EACH,
-    async handle({ owned, reply }, { operation }) {
-      return reply.json(JSON.stringify(onlyOwned(await operation.health.sources(), 'source_id', owned)));
-    },
+    returns: HEALTH_OF_EACH,
+    value: async ({ owned }, { operation }) => onlyOwned(await operation.health.sources(), 'source_id', owned),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/health/sources/:source_id',
     summary: 'Input from a source of locations',
     permission: { operation: 'READ', resource: 'source_id' },
     notes: { path: { source_id: 'Name of the source in locations.' } },
-    replies: HEALTH_OF_ONE,
-    async handle({ id, reply }, { operation }) {
+    returns: HEALTH_OF_ONE,
+    async value({ id }, { operation }) {
       const [source] = await operation.health.sources(id);
-      if (source !== undefined) return reply.json(JSON.stringify(source));
+      if (source !== undefined) return source;
       throw hubError('unknown_source', { id });
     },
   }),
 ];
 
 const CLUSTER_ROUTES: readonly ApiRoute[] = [
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/cluster/owners',
     versions: ['v2'],
     summary: 'Owners of the partitions, for clients that send locations directly to the owner',
-    permission: { operation: 'READ' },
-    replies: {
-      200: { description: 'The owners. A hub without a cluster owns the only partition.', schema: ClusterOwners },
-    },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.health.owners())),
+    returns: ['The owners. A hub without a cluster owns the only partition.', ClusterOwners],
+    value: (_call, { operation }) => operation.health.owners(),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/cluster/owners/:provider_id',
     versions: ['v2'],
     summary: 'Hub that owns a provider',
     permission: { operation: 'READ', resource: 'provider_id' },
-    replies: { 200: { description: 'The owner.', schema: ProviderOwner } },
-    handle: ({ id, reply }, { operation }) => reply.json(JSON.stringify(operation.health.ownerOf(id))),
+    returns: ['The owner.', ProviderOwner],
+    value: ({ id }, { operation }) => operation.health.ownerOf(id),
   }),
 ];
 
 const MONTHS = ArrayOf(Consumption);
 
 const STATS_ROUTES: readonly ApiRoute[] = [
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/stats/consumption/summary',
     summary: 'Usage by month',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The months, earliest first; the last one is still running.', schema: MONTHS } },
-    handle: async ({ reply }, { operation }) => reply.json(JSON.stringify(await operation.usage.all())),
+    returns: ['The months, earliest first; the last one is still running.', MONTHS],
+    value: (_call, { operation }) => operation.usage.all(),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/stats/consumption/current',
     summary: 'Usage of the current month',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The month.', schema: Consumption } },
-    handle: async ({ reply }, { operation }) => reply.json(JSON.stringify((await operation.usage.all()).at(-1))),
+    returns: ['The month.', Consumption],
+    value: async (_call, { operation }) => (await operation.usage.all()).at(-1),
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/stats/consumption/:year/:month',
     summary: 'Usage of a month',
-    permission: { operation: 'READ' },
     notes: { path: { year: 'Four digits.', month: '1 to 12.' } },
-    replies: { 200: { description: 'A list of that month.', schema: MONTHS } },
-    async handle({ id: year, path, reply }, { operation }) {
+    returns: ['A list of that month.', MONTHS],
+    async value({ id: year, path }, { operation }) {
       const month = path.slice(path.lastIndexOf('/') + 1);
       const months = isMonth(year, month) ? await operation.usage.all() : [];
       const found = months.find((each) => each.year === Number(year) && each.month === Number(month));
-      if (found !== undefined) return reply.json(JSON.stringify([found]));
+      if (found !== undefined) return [found];
       throw hubError('unknown_month', { month: show(`${year}/${month}`) });
     },
   }),
@@ -209,13 +180,12 @@ function isMonth(year: string, month: string): boolean {
 
 /** The hub needs no license: these routes serve systems that manage one. */
 const LICENSE_ROUTES: readonly ApiRoute[] = [
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/license/info',
     summary: 'Information about the license; the hub needs none',
     permission: 'public',
-    replies: { 200: { description: 'The information.', schema: LicenseInfo } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.license.info())),
+    returns: ['The information.', LicenseInfo],
+    value: (_call, { operation }) => operation.license.info(),
   }),
   route({
     method: 'PUT',
@@ -230,19 +200,17 @@ const LICENSE_ROUTES: readonly ApiRoute[] = [
       return reply.noContent;
     },
   }),
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/license/lease',
     summary: 'The effective license: that of the key, or a trial',
-    permission: { operation: 'READ' },
     notes: {
       refusals: {
         400: 'The signature of the key is invalid or cannot be verified, or the license has expired.',
         404: 'There is no key and no trial.',
       },
     },
-    replies: { 200: { description: 'The lease.', schema: LicenseLease } },
-    handle: ({ reply }, { operation }) => reply.json(JSON.stringify(operation.license.lease())),
+    returns: ['The lease.', LicenseLease],
+    value: (_call, { operation }) => operation.license.lease(),
   }),
   route({
     method: 'DELETE',

@@ -1,16 +1,14 @@
 import { RPC_MESSAGE_MAX_BYTES, RpcAvailable, RpcRequest, RpcResponse } from '../../model/rpc.ts';
-import { type ApiRoute, route } from '../route.ts';
+import { type ApiRoute, route, valueRoute } from '../route.ts';
 
 /** Remote procedure calls. Methods are not limited to what is owned: see docs/authorization.md. */
 export const RPC_ROUTES: readonly ApiRoute[] = [
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/rpc/available',
     summary: 'Callable methods and their handlers',
     versions: ['v2'],
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The methods.', schema: RpcAvailable } },
-    handle: async ({ reply }, { rpc }) => reply.json(JSON.stringify(await rpc.available())),
+    returns: ['The methods.', RpcAvailable],
+    value: (_call, { rpc }) => rpc.available(),
   }),
   route({
     method: 'PUT',

@@ -5,7 +5,7 @@ import { parseJson } from '../../model/json.ts';
 import { RuleSet } from '../../model/rule.ts';
 import { Choice } from '../../model/schema.ts';
 import { show } from '../../model/error_value_text.ts';
-import { type ApiRoute, route } from '../route.ts';
+import { type ApiRoute, route, valueRoute } from '../route.ts';
 
 /** JSON forms of an expression. A number alone is a valid expression. */
 const RuleExpression = Choice(
@@ -21,13 +21,11 @@ const RuleExpression = Choice(
 );
 
 export const RULE_ROUTES: readonly ApiRoute[] = [
-  route({
-    method: 'GET',
+  valueRoute({
     path: '/trackables/rules/locating',
     summary: 'Locating rules of trackables without own rules',
-    permission: { operation: 'READ' },
-    replies: { 200: { description: 'The rules.', schema: RuleSet } },
-    handle: ({ reply }, { rules }) => reply.json(JSON.stringify(rules.current)),
+    returns: ['The rules.', RuleSet],
+    value: (_call, { rules }) => rules.current,
   }),
   route({
     method: 'PUT',
