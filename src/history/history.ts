@@ -3,13 +3,19 @@ import type { PackedPositions, PositionTopic } from '../core/history_rows.ts';
 import type { DeliveryBatch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { look } from '../model/borrowed.ts';
-import { HISTORY_TOPICS, type HistoryHealth, type HistoryTopic, recordedSince } from '../model/history.ts';
+import {
+  HISTORY_TOPICS,
+  type HistoryHealth,
+  type HistoryTopic,
+  recordedSince,
+  type TopicState,
+} from '../model/history.ts';
 import { formatTime } from '../model/time.ts';
 import type { FilterFields } from '../model/topics.ts';
 import type { EventTopic } from './event_rows.ts';
 import { hashOf, LONG_PROPERTIES } from './fence_properties.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
-import type { FromRecorder, RecorderSettings, RecorderState, TopicState, ToRecorder } from './messages.ts';
+import type { FromRecorder, RecorderSettings, RecorderState, ToRecorder } from './messages.ts';
 import { PositionBlocks } from './position_blocks.ts';
 import { ended } from './thread_end.ts';
 

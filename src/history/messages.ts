@@ -1,5 +1,5 @@
 import type { PositionTopic } from '../core/history_rows.ts';
-import type { HistoryTopic } from '../model/history.ts';
+import type { HistoryTopic, TopicState } from '../model/history.ts';
 import type { EventTopic } from './event_rows.ts';
 import type { FilesWanted, LeasedFiles } from './files.ts';
 import type { EndThread } from './thread_end.ts';
@@ -52,19 +52,6 @@ export type FromRecorder =
   | { readonly say: 'state'; readonly state: RecorderState }
   | { readonly say: 'notice'; readonly text: string; readonly facts: object; readonly isGood: boolean }
   | { readonly say: 'closed' };
-
-/** Counters of a topic. */
-export interface TopicState {
-  /** Number of rows written, and of rows dropped for lack of memory. */
-  readonly recorded: number;
-  readonly dropped: number;
-  /** Number of rows that were not recorded because they are older than the retention. */
-  readonly tooOld: number;
-  readonly waiting: number;
-  readonly rows: number;
-  readonly files: number;
-  readonly bytes: number;
-}
 
 export interface RecorderState {
   /** Why nothing can be written; undefined if rows can be written. */

@@ -49,3 +49,16 @@ export const HistoryHealth = Named('HistoryHealth', {
   topics: Type.Optional(ArrayOf(RecordedTopic)),
 });
 export type HistoryHealth = Static<typeof HistoryHealth>;
+
+/** Counters of the history of a topic. */
+export interface TopicState {
+  /** Number of rows written, and of rows dropped for lack of memory. */
+  readonly recorded: number;
+  readonly dropped: number;
+  /** Number of rows that were not recorded because they are older than the retention. */
+  readonly tooOld: number;
+  readonly waiting: number;
+  readonly rows: number;
+  readonly files: number;
+  readonly bytes: number;
+}

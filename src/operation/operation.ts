@@ -17,18 +17,24 @@ import type { Shards } from '../shards/shards.ts';
 import { entityWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Arrivals, SourceConnection } from './arrivals.ts';
-import { type ClusterNumbers, clusterFamilies } from './cluster_families.ts';
 import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
 import { type AllHubs, answerHubs } from './hub_queries.ts';
 import { type ClusterState, Health } from './health.ts';
-import { historyFamilies, type MeasuredCopy, type MeasuredHistory } from './history_families.ts';
+import {
+  type ClusterNumbers,
+  clusterFamilies,
+  historyFamilies,
+  type MeasuredCopy,
+  type MeasuredHistory,
+  type MeasuredMqtt,
+  mqttFamilies,
+} from './part_families.ts';
 import { hubFamilies, type MeasuredAlerts } from './hub_families.ts';
 import { type KeptLicense, License } from './license.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { monthOf, startOf } from './month.ts';
-import { type MeasuredMqtt, mqttFamilies } from './mqtt_families.ts';
 import { ClusterWideUsage, clusterWideHealth } from './cluster_wide.ts';
 import { ProcessFamilies } from './process_families.ts';
 import { CURRENT, isEndedMonth, type KeptMonth, Saving, Usage } from './usage.ts';

@@ -51,7 +51,6 @@ export const FRAGMENTS: Readonly<Record<string, string>> = {
   'src/ingest/rejections.ts': 'a count of its own',
   'src/mqtt/docs': 'what the document says of one matter each',
   'src/mqtt/packets.ts': 'a wire format',
-  'src/operation/mqtt_families.ts': 'the metrics of a part that may not be there',
   'src/transport/proxy_header.ts': 'a wire format',
   'workers/warm_stage.ts': 'what an entry of a thread runs first',
 };
