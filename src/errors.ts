@@ -25,6 +25,11 @@ const CODES: Readonly<Record<ErrorCode, { readonly status: number; readonly type
   HUB_UNAVAILABLE: { status: 503, type: '.http.unavailable' },
 };
 
+/** The message of an error; anything else as a string. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 interface GivenError extends ErrorOptions {
   readonly message?: string;
   readonly code?: ErrorCode;

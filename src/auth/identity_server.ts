@@ -1,6 +1,7 @@
 import { hubError } from '../errors.ts';
 import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose';
 import { type Fetch, fetchJson } from './fetch_json.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /**
  * Options of the identity server's client, which caches the issuer of tokens and the public keys that verify them.
@@ -123,5 +124,5 @@ export class IdentityServer {
 
 /** Whether an entry of a key set is an object. A key set may contain entries unknown to the hub. */
 function isKey(entry: unknown): entry is JWK {
-  return typeof entry === 'object' && entry !== null && !Array.isArray(entry);
+  return isObject(entry);
 }

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { checker } from '../model/check.ts';
 import { LICENSE_KEY_MAX_CHARACTERS } from '../model/license.ts';
+import { messageOf } from '../errors.ts';
 
 /**
  * License keys: JSON Web Signatures in compact form, signed with Ed25519 (alg EdDSA). They are verified offline with
@@ -51,7 +52,7 @@ export async function verifyLicenseKey(
     if (only !== undefined && only !== hubId) return `it is for the hub ${only}, and this is ${hubId}`;
     return { claims, signature: key.slice(key.lastIndexOf('.') + 1) };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

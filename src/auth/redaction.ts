@@ -2,6 +2,7 @@ import { idKey, isUnset } from '../model/id.ts';
 import { replacedIn } from '../model/json_text.ts';
 import { type ReferenceSource, namesOf, REFERENCE_PATHS, type ReferencePath } from './names.ts';
 import type { Visibility } from './visibility.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /** Paths to the value in a message, by its form: plain, Feature, FeatureCollection, or change. */
 const AROUND = {
@@ -36,7 +37,7 @@ export function redactor(
  * nothing. A new value at the path of a hidden member replaces it.
  */
 export function withHidden(naming: ReferenceSource, before: object, after: unknown, sight: Visibility): unknown {
-  if (typeof after !== 'object' || after === null || Array.isArray(after)) return after;
+  if (!isObject(after)) return after;
   let whole: object = after;
   for (const place of REFERENCE_PATHS[naming]) {
     if (place.isOurs === true || place.of.length === 0) continue;

@@ -4,6 +4,7 @@ import { AGGREGATIONS, type Aggregation, type RpcAvailable, type RpcResponse, TI
 import { CliError } from './command_error.ts';
 import { hubClient, type HubReply } from './hub_client.ts';
 import { hubOption, interruption, number } from './options.ts';
+import { isObject } from '../model/json_tree.ts';
 
 interface CallOptions {
   readonly hub: string;
@@ -43,7 +44,7 @@ export function rpcCommand(): Command {
 function jsonObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value = parseExactJson(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    if (isObject(value)) return { ...value };
   } catch {
     // Reported below.
   }

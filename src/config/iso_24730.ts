@@ -3,6 +3,7 @@ import { checker } from '../model/check.ts';
 import { ProviderType } from '../model/location.ts';
 import { show } from '../model/error_value_text.ts';
 import { didYouMean } from './suggest.ts';
+import { isObject } from '../model/json_tree.ts';
 
 const Name = Type.String({ minLength: 1 });
 
@@ -35,7 +36,7 @@ export function connectionProblems(value: unknown): readonly PartProblem[] {
 }
 
 function problemsOf(connection: unknown, index: number): readonly PartProblem[] {
-  if (typeof connection !== 'object' || connection === null || Array.isArray(connection)) {
+  if (!isObject(connection)) {
     return [{ path: [index], text: `must have host, port, type and zone_id or foreign_id, found ${show(connection)}` }];
   }
   const values = connection as Readonly<Record<string, unknown>>;

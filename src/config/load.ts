@@ -8,6 +8,7 @@ import { configPath, type Environment, readEnvironment } from './environment.ts'
 import { readConfigText } from './file.ts';
 import { mqttProblems } from './mqtt.ts';
 import { type Config, KEYS, type Key, type SettingValues, settingOf } from './schema.ts';
+import { messageOf } from '../errors.ts';
 
 /** Sources of the configuration. */
 export interface LoadOptions {
@@ -40,7 +41,7 @@ export function loadConfig({ env, args = [], cwd, cores, readFile, warn }: LoadO
     readConfigText(readFile(file) ?? '', { name, into: read });
   } catch (error) {
     const source = folder === undefined ? name : `environment: ${folder.name}`;
-    read.problems.push(`${source}: cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    read.problems.push(`${source}: cannot read ${file}: ${messageOf(error)}`);
   }
   readEnvironment(env, read);
   readArguments({ args, env }, read);

@@ -3,13 +3,14 @@ import { outOfAxis } from '../problem.ts';
 import type { TObject } from 'typebox';
 import { idKey, isUnset } from '../model/id.ts';
 import { pathOf, show } from '../model/error_value_text.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /** An entity as sent by a client. */
 export type EntityBody = Readonly<Record<string, unknown>>;
 
 /** Returns the body as an object. Throws HUB_BAD_REQUEST if it is not an object. */
 export function bodyObject(body: unknown): EntityBody {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as EntityBody;
+  if (isObject(body)) return body as EntityBody;
   throw hubError('not_an_object', { path: 'body', found: show(body) });
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorReason } from '../reasons.ts';
 import { problemOf, Problem } from '../problem.ts';
 import { isUnset } from '../model/id.ts';
-import { parsePointer } from '../model/json_tree.ts';
+import { parsePointer, isObject } from '../model/json_tree.ts';
 import { show } from '../model/error_value_text.ts';
 import type { EntityBody } from './body.ts';
 import type { EntityKindName } from './entity_lookup.ts';
@@ -115,7 +115,7 @@ export function readDocument(value: EntityBody): EntityDocument | readonly Docum
 function scopesIn(value: unknown, problems: DocumentProblem[]): EntityDocument['scopes'] {
   const scopes = new Map<ListName, ReadonlySet<string>>();
   if (value === undefined) return scopes;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     problems.push(problemAt('members', problemOf('not_an_object', { found: show(value) })));
     return scopes;
   }

@@ -1,4 +1,4 @@
-import { isSame, lookUp, parsePointer, pointerOf } from '../model/json_tree.ts';
+import { isSame, lookUp, parsePointer, pointerOf, isObject } from '../model/json_tree.ts';
 import { ExactNumber, PROPERTIES } from '../model/lossless_numbers.ts';
 import { show } from '../model/error_value_text.ts';
 import type { EntityBody } from './body.ts';
@@ -40,7 +40,7 @@ export function merge(before: EntityBody, given: EntityBody, { deletes, scope }:
   const body: Record<string, unknown> = { ...before };
   for (const [name, value] of Object.entries(given)) if (!isNothing(value)) body[name] = value;
   for (const [name, value] of Object.entries(before)) {
-    if (name === PROPERTIES && isObject(value) && (isNothing(given[name]) || isObject(given[name]))) {
+    if (name === PROPERTIES && hasMembers(value) && (isNothing(given[name]) || hasMembers(given[name]))) {
       const merged = mergeProperties(value, (given[name] ?? {}) as EntityBody, { deletes, scope });
       missing.push(...merged.missing);
       body[name] = merged.body;
@@ -86,8 +86,8 @@ export function memberChanges(before: EntityBody | undefined, after: EntityBody)
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)]);
   return [...names].flatMap((name): readonly MergedMemberChange[] => {
     const [old, next] = [before?.[name], after[name]];
-    if (name === PROPERTIES && (isObject(old) || isObject(next))) {
-      const [oldOnes, nextOnes] = [isObject(old) ? old : {}, isObject(next) ? next : {}];
+    if (name === PROPERTIES && (hasMembers(old) || hasMembers(next))) {
+      const [oldOnes, nextOnes] = [hasMembers(old) ? old : {}, hasMembers(next) ? next : {}];
       const own = new Set([...Object.keys(oldOnes), ...Object.keys(nextOnes)]);
       return [...own].flatMap((each) => changeAt(pointerOf(name, each), oldOnes[each], nextOnes[each]));
     }
@@ -115,6 +115,6 @@ function isEmpty(value: unknown): boolean {
   return isNothing(value) || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-function isObject(value: unknown): value is EntityBody {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+function hasMembers(value: unknown): value is EntityBody {
+  return isObject(value) && !(value instanceof ExactNumber);
 }

@@ -1,6 +1,7 @@
 import { COLUMNS, sqlText } from './columns.ts';
 import { type Duck, isInterrupted } from './duck.ts';
 import type { HistoryFile } from './files.ts';
+import { messageOf } from '../errors.ts';
 
 /** A file that cannot be read completely. */
 export interface Damaged {
@@ -33,7 +34,7 @@ export async function damagedAmong(duck: Duck, files: readonly HistoryFile[]): P
       await duck.run(`SELECT count(COLUMNS(*)) FROM ${asWritten([file])}`);
     } catch (error) {
       if (isInterrupted(error)) throw error;
-      damaged.push({ path: file.path, why: error instanceof Error ? error.message : String(error) });
+      damaged.push({ path: file.path, why: messageOf(error) });
     }
   }
   return damaged;

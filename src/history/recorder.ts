@@ -23,6 +23,7 @@ import { stepsIn } from './position_blocks.ts';
 import { positionMemory } from './position_rows.ts';
 import { PositionBuffer } from './position_buffer.ts';
 import { RecorderCounts } from './recorder_counts.ts';
+import { messageOf } from '../errors.ts';
 
 export interface RecorderDeps {
   /** Wall-clock time. */
@@ -370,8 +371,4 @@ export class Recorder {
   #notice(text: string, facts: object, isGood = false): void {
     this.#deps.post({ say: 'notice', text, facts, isGood });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

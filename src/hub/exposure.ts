@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Listening } from '../transport/server.ts';
 import type { Log } from './log.ts';
+import { messageOf } from '../errors.ts';
 
 /** Settings that determine who can reach the hub. */
 interface Reachable {
@@ -106,7 +107,7 @@ export class CertificateCare {
       if (await this.#listening.renewCertificate()) log.info('The certificate has changed, and is served from now on');
       this.#problem = '';
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       if (problem !== this.#problem) log.error('The certificate has changed, but is of no use', { error: problem });
       this.#problem = problem;
     }

@@ -1,5 +1,6 @@
 import { problemOf, type Problem } from '../problem.ts';
 import { pathOf, show } from './error_value_text.ts';
+import { isObject } from './json_tree.ts';
 
 /** Geometry types that a field may require. */
 export const GEOMETRY_TYPES = ['Point', 'Polygon', 'LineString'] as const;
@@ -74,8 +75,4 @@ function firstProblem(parts: readonly unknown[], path: string, of: typeof positi
 
 function at(path: string, index: number): string {
   return pathOf(path, [String(index)]);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

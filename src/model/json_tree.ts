@@ -3,6 +3,11 @@ import { isSameNumber, ExactNumber } from './lossless_numbers.ts';
 
 /** JSON values as trees, addressed by JSON Pointers (RFC 6901). */
 
+/** Returns whether a JSON value is an object, neither an array nor null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Returns the segments of a JSON Pointer; undefined if `text` is not valid. */
 export function parsePointer(text: string): readonly string[] | undefined {
   if (text === '') return [];

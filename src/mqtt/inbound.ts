@@ -7,6 +7,7 @@ import { show } from '../model/error_value_text.ts';
 import { type ReceivedMessage, PAYLOAD_INVALID, type RejectedMessage, readArrived, TOPIC_INVALID } from './messages.ts';
 import { PAYLOAD_BYTES_MAX } from './session.ts';
 import { type InboundTopic as Named, readInbound } from './topics.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /** Reasons for rejected messages. */
 export const REASONS = ['topic', 'retained', 'json', 'id', 'invalid'] as const;
@@ -256,7 +257,7 @@ export function parsedFrom(
 
 /** Adds the ids in the topic to a value; returns the problem if the value has other ids. */
 function completedBy({ providerId, source }: Named, value: unknown): { readonly value: unknown } | string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value };
+  if (!isObject(value)) return { value };
   const given = value as { readonly provider_id?: unknown; readonly source?: unknown };
   const completed: Record<string, unknown> = { ...value };
   for (const [name, expected] of [

@@ -11,6 +11,7 @@ import { parsedFrom, type Reason } from './inbound.ts';
 import { type ReceivedMessage, readArrived } from './messages.ts';
 import type { Outbound } from './outbound.ts';
 import { availableTopics, type RpcTopic, readRpcTopic, requestTopic, responseTopic } from './rpc_topics.ts';
+import { isObject } from '../model/json_tree.ts';
 
 export interface RpcCarrierDeps {
   readonly rpc: CarriedRpc;
@@ -238,7 +239,7 @@ export class RpcCarrier {
       return;
     }
     const { value } = parsed;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) this.#deps.broadcast(text);
+    if (isObject(value)) this.#deps.broadcast(text);
     else this.#refuse('invalid', `payload: must be an object, found ${show(value)}`, topic);
   }
 

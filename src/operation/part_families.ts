@@ -9,23 +9,23 @@ export interface ClusterNumbers {
   readonly isOwner: boolean;
   /** Number of object partitions that it owns. */
   readonly partitions: number;
-  /** Configuration sequence that it has applied. */
+  /** Sequence number of the last applied configuration record. */
   readonly applied: number;
   /** Committed appends to the journal, and their total latency. */
   readonly appends: { readonly count: number; readonly ms: number };
   /** Bytes waiting to be committed. */
   readonly heldBytes: number;
-  /** Locations that were processed by another member. */
+  /** Number of locations processed by another member. */
   readonly forwarded: number;
-  /** Requests that were sent to a former owner. */
+  /** Number of requests that were sent to a former owner. */
   readonly moved: number;
   readonly takeovers: number;
   readonly lastTakeoverMs: number;
-  /** Members that were expelled. */
+  /** Number of expelled members. */
   readonly expelled: number;
-  /** How often events of other hubs were lost. */
+  /** Number of times that events of other hubs were lost. */
   readonly framesLost: number;
-  /** Malformed messages of other hubs. */
+  /** Number of malformed messages of other hubs. */
   readonly protocolErrors: number;
   readonly members: readonly {
     readonly name: string;
@@ -34,7 +34,7 @@ export interface ClusterNumbers {
   }[];
 }
 
-/** Metrics of a cluster member; a hub without a cluster has none of them. */
+/** Returns the metrics of a cluster member. */
 export function clusterFamilies(counts: () => ClusterNumbers): readonly Family[] {
   const own = (name: string, help: string, value: (of: ClusterNumbers) => number) =>
     metric(name, help, () => value(counts()));
@@ -96,7 +96,7 @@ export interface MeasuredMqtt {
   unsRefusals(): Readonly<Record<string, number>>;
 }
 
-/** Metrics of the MQTT client; a hub without a broker has none of them. */
+/** Returns the metrics of the MQTT client. */
 export function mqttFamilies(mqtt: MeasuredMqtt): readonly Family[] {
   const count = (name: string, help: string, key: Exclude<keyof ThreadCounts, 'sent'>) =>
     metric(name, help, () => mqtt.counts()[key]);
@@ -136,12 +136,12 @@ export interface MeasuredHistory {
 /** Measured state of the copy in a database. */
 export interface MeasuredCopy {
   readonly problem: string | undefined;
-  /** Rows that were copied, and files that are pending. */
+  /** Number of rows copied, and of pending files. */
   readonly copied: number;
   readonly behind: number;
 }
 
-/** Metrics of the history; a hub without history has none of them. */
+/** Returns the metrics of the history. */
 export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | undefined): readonly Family[] {
   const byTopic = (name: string, help: string, key: keyof TopicState) =>
     metricBy('topic', name, help, () => HISTORY_TOPICS.map((topic) => [topic, history.counts(topic)[key]]));

@@ -9,7 +9,8 @@ import {
 } from '../model/rpc.ts';
 import { show } from '../model/error_value_text.ts';
 import type { Collecting } from './collected.ts';
-import { isObject, type RpcParams, type RequestId, RpcRejection } from './message.ts';
+import { type RpcParams, type RequestId, RpcRejection } from './message.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /** A validated call, before its handlers are looked up. */
 export interface RpcCall {

@@ -6,7 +6,8 @@ import type { RpcCall } from './call.ts';
 import type { Responding } from './carrier.ts';
 import { type HandlerAnswer, outcomeOf } from './collected.ts';
 import type { Handler, HandlerLink } from './handlers.ts';
-import { type RpcAnswer, failure, isObject, readAnswer, limitReached } from './message.ts';
+import { type RpcAnswer, failure, readAnswer, limitReached } from './message.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /**
  * Options of the registry of open calls and of the handlers that have not answered yet:

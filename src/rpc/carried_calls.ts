@@ -9,13 +9,13 @@ import type { Handler, Handlers } from './handlers.ts';
 import {
   type RpcAnswer,
   checkSize,
-  isObject,
   type RequestId,
   RpcRejection,
   readLongMessage,
   responseText,
   limitReached,
 } from './message.ts';
+import { isObject } from '../model/json_tree.ts';
 
 export interface CarriedCallsOptions {
   readonly hubId: string;

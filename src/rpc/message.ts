@@ -4,6 +4,7 @@ import { type Problem, problemOf } from '../problem.ts';
 import { parseExactJson, UnsupportedJson, unsupportedReason } from '../model/json.ts';
 import { type ExactNumber, ordinary } from '../model/lossless_numbers.ts';
 import { RPC_ERRORS, RPC_MESSAGE_MAX_BYTES, type RpcError, type RpcErrorName, type RpcId } from '../model/rpc.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /** Answer of a handler, without the id of its request. */
 export type RpcAnswer = { readonly result: unknown } | { readonly error: RpcError };
@@ -91,9 +92,4 @@ export function readAnswer(value: unknown): RpcAnswer | undefined {
 /** Serializes a response. */
 export function responseText(id: RequestId, answer: RpcAnswer): string {
   return JSON.stringify({ jsonrpc: '2.0', id, ...answer });
-}
-
-/** Whether a JSON value is an object, neither an array nor null. */
-export function isObject(value: unknown): value is RpcParams {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { hubError } from '../errors.ts';
+import { hubError, messageOf } from '../errors.ts';
 import type { HttpReply, HttpRequest } from '../exchange.ts';
 
 /** Maximum bytes per request. Directories and tiles of PMTiles files are shorter. */
@@ -51,7 +51,7 @@ export async function whyNoMap(path: string): Promise<string | undefined> {
       await file.close();
     }
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

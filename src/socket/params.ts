@@ -5,7 +5,8 @@ import { compileFilter, type Filter, filterParams } from '../fanout/filter.ts';
 import { hasGeojson, type TopicName } from '../fanout/topic_name.ts';
 import { Crs } from '../model/schema.ts';
 import { isRenderedByShards, type View } from '../model/topics.ts';
-import { SocketCommandError, isObject } from './wire.ts';
+import { SocketCommandError } from './wire.ts';
+import { isObject } from '../model/json_tree.ts';
 
 export type FrameParams = Readonly<Record<string, unknown>>;
 

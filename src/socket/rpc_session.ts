@@ -8,7 +8,7 @@ import { show } from '../model/error_value_text.ts';
 import { clientOf } from '../rpc/bounds.ts';
 import { answerId, type RpcCall, readParams, readRequest, readSocketCall } from '../rpc/call.ts';
 import type { CallTaker, OpenCall } from '../rpc/calls.ts';
-import { isObject, type RequestId, RpcRejection, readMessage, responseText } from '../rpc/message.ts';
+import { type RequestId, RpcRejection, readMessage, responseText } from '../rpc/message.ts';
 import type { ClientPort, Rpc } from '../rpc/rpc.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import { Expiry } from './expiry.ts';
@@ -17,6 +17,7 @@ import { runCooperatively } from './cooperative_frames.ts';
 import type { RpcUse } from './rpc_targets.ts';
 import { tokenOfUpgrade } from './upgrade_token.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
+import { isObject } from '../model/json_tree.ts';
 
 export interface RpcSocketDeps {
   readonly rpc: Rpc;

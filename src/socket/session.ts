@@ -19,13 +19,13 @@ import {
   SocketCommandError,
   describeProblems,
   errorFrame,
-  isObject,
   LONG_FRAME_CHARACTERS,
   readFrame,
   readLongFrame,
   WIRE_ERRORS,
   type WireError,
 } from './wire.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /** Close codes: frame too long, overload, internal error. */
 const TOO_LONG = 1009;

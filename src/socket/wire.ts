@@ -5,6 +5,7 @@ import type { ErrorReason } from '../reasons.ts';
 import { parseJson, UnsupportedJson } from '../model/json.ts';
 import { LongJson } from '../model/long_json.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
+import { isObject } from '../model/json_tree.ts';
 
 /** Frames of the WebSocket protocol. */
 
@@ -92,11 +93,6 @@ function refusal(error: unknown): unknown {
   if (error instanceof UnsupportedJson) return new SocketCommandError('unknownEvent', error.problem);
   if (!(error instanceof SyntaxError)) return error;
   return new SocketCommandError('unknownEvent', problemOf('not_json', { path: 'frame' }, error.message));
-}
-
-/** Whether a value from JSON is an object, neither an array nor null. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Maximum length of a description, so that an error frame fits the limit of every client. */

@@ -5,6 +5,7 @@ import { show } from '../../model/error_value_text.ts';
 import { formatTime } from '../../model/time.ts';
 import type { Zone } from '../../model/zone.ts';
 import { readVendorTime } from '../vendor_time.ts';
+import { isObject } from '../../model/json_tree.ts';
 
 /** Result of decoding: a location, nothing for other kinds of notifications, or a problem. */
 export type Decoded =
@@ -184,10 +185,6 @@ function refused(problem: Problem): Decoded {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-export function isObject(value: unknown): value is Notification {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Coordinates in degrees. */

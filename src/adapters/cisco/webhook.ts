@@ -6,7 +6,8 @@ import { show } from '../../model/error_value_text.ts';
 import type { Zone } from '../../model/zone.ts';
 import { ThrottledWarning, type SourceLog } from '../log_throttle.ts';
 import { Hierarchies } from './hierarchy.ts';
-import { decodeNotification, isObject } from './notification.ts';
+import { decodeNotification } from './notification.ts';
+import { isObject } from '../../model/json_tree.ts';
 
 /** Services of the hub that the webhook uses. */
 export interface WebhookNeeds {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { HubError } from '../../errors.ts';
+import { HubError, messageOf } from '../../errors.ts';
 import type { EachResult } from '../../ingest/ingest.ts';
 import type { Location, ProviderType } from '../../model/location.ts';
 import { formatTime } from '../../model/time.ts';
@@ -182,7 +182,7 @@ export class RtlsConnection {
       taken = this.#needs.deliver(locations);
     } catch (error) {
       this.#rejected += locations.length;
-      this.#refused(error instanceof Error ? error.message : String(error));
+      this.#refused(messageOf(error));
       if (error instanceof HubError && error.code === 'HUB_UNAVAILABLE') this.#rest(open);
       return;
     }

@@ -1,9 +1,8 @@
-import { hubError } from '../../errors.ts';
 import Type from 'typebox';
 import { EntityDocument, Import } from '../../model/import.ts';
-import { show } from '../../model/error_value_text.ts';
 import type { Permit } from '../deps.ts';
 import { type ApiCall, type ApiRoute, route, valueRoute } from '../route.ts';
+import { bodyObject } from '../../entities/body.ts';
 
 const Order = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Whether to only report what the import would do.' })),
@@ -58,7 +57,7 @@ export const IMPORT_ROUTES: readonly ApiRoute[] = [
     },
     replies: { 202: { description: 'The started import.', schema: Import } },
     async handle(call, hub) {
-      const document = objectOf(call.body);
+      const document = bodyObject(call.body);
       await checkPermitted(document, call, hub.permit);
       const {
         dry_run: dryRun = false,
@@ -94,11 +93,6 @@ export const IMPORT_ROUTES: readonly ApiRoute[] = [
     },
   }),
 ];
-
-function objectOf(body: unknown): Document {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Document;
-  throw hubError('not_an_object', { path: 'body', found: show(body) });
-}
 
 /**
  * Rejects with HUB_NOT_AUTHORIZED if the token does not permit all possible effects of the import on any entity of its

@@ -4,6 +4,8 @@ import { decodeUnicode } from '../../model/decode_unicode.ts';
 import { parseStoredJson, UnsupportedJson } from '../../model/json.ts';
 import { show } from '../../model/error_value_text.ts';
 import { CliError } from '../command_error.ts';
+import { isObject } from '../../model/json_tree.ts';
+import { messageOf } from '../../errors.ts';
 
 const PROBLEMS_SHOWN = 10;
 
@@ -37,8 +39,8 @@ function parse(path: string): Readonly<Record<string, unknown>> {
   } catch (error) {
     if (error instanceof UnsupportedJson)
       throw new CliError(`Cannot import ${path}: ${error.message}`, { cause: error });
-    throw new CliError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`Cannot read ${path}: ${messageOf(error)}`);
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isObject(value)) return value as Record<string, unknown>;
   throw new CliError(`Cannot import ${path}: it must be one JSON object, found ${show(value)}`);
 }

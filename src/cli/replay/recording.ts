@@ -2,6 +2,8 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseLossless } from '../../model/lossless_numbers.ts';
 import { CliError } from '../command_error.ts';
+import { isObject } from '../../model/json_tree.ts';
+import { messageOf } from '../../errors.ts';
 
 /** A location of a recording. The hub checks its content; a replay needs only its time. */
 export interface RecordedFrame {
@@ -63,8 +65,8 @@ function parse(text: string, place: string): RecordedFrame['location'] {
   try {
     value = parseLossless(text);
   } catch (error) {
-    throw new CliError(`${place}: is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`${place}: is not JSON: ${messageOf(error)}`);
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as RecordedFrame['location'];
+  if (isObject(value)) return value as RecordedFrame['location'];
   throw new CliError(`${place}: must be one JSON object, found ${text.slice(0, 40)}`);
 }

@@ -16,6 +16,7 @@ import { deliver, type DeliveryTally } from './deliver.ts';
 import { resample } from './interpolate.ts';
 import { paced } from './pace.ts';
 import { type RecordingExtent, generatedMs, type RecordedFrame, readExtent, readRecording } from './recording.ts';
+import { messageOf } from '../../errors.ts';
 
 /** `replay --locations F …`: sends recorded locations to a hub. */
 export function replayCommand(): Command {
@@ -140,7 +141,7 @@ async function readArray(path: string): Promise<readonly Entity[]> {
     const value = parseLossless(decodeUnicode(await readFile(path)));
     if (Array.isArray(value)) return value;
   } catch (error) {
-    throw new CliError(`Cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`Cannot read ${path}: ${messageOf(error)}`);
   }
   throw new CliError(`Cannot read ${path}: it must be a JSON array`);
 }

@@ -2,7 +2,7 @@ import type { ErrorReason } from '../../reasons.ts';
 import { Problem } from '../../problem.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { hubError, HubError } from '../../errors.ts';
+import { hubError, HubError, messageOf } from '../../errors.ts';
 import type { HistoryTopic } from '../../model/history.ts';
 import type { FilesWanted, HistoryFile, LeasedFiles } from '../files.ts';
 import type { FromQueryProcess, ToQueryProcess } from './query_messages.ts';
@@ -394,8 +394,4 @@ function spanOf(topics: readonly HistoryTopic[], { fromMs, toMs }: Span): FilesW
 
 function clientLeft(): HubError {
   return hubError('client_left', QUERY);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
