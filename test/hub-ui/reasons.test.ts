@@ -117,7 +117,7 @@ test('Every error of the REST API has a documented reason, and is reported in Ge
   }
   assert.deepEqual(taken, []);
   assert.deepEqual(wrong, []);
-  assert.ok(reasons.size > 60, `${reasons.size} different reasons`);
+  assert.ok(reasons.size > 70, `${reasons.size} different reasons`);
 });
 
 test('Every problem found by an import has a documented reason, and is reported in German', async (t) => {
