@@ -40,7 +40,7 @@ for (const { path, body } of KINDS) {
         [{ op: 'replace', path: '', value: 'x' }, /^body: must be an object, found "x"$/],
         [{ op: 'remove', path: '' }, /^body: must be an object, found nothing$/],
         [{ op: 'add', path: '/properties', value: 'x' }, /^properties: must be an object, found "x"$/],
-        [{ op: 'replace', path: '/id', value: UUID_B }, /^id: must be the id of the path/],
+        [{ op: 'replace', path: '/id', value: UUID_B }, /^id: must be "[^"]*" as in the path, found "[^"]*"$/],
       ];
       for (const [patch, message] of bad) {
         const { status, body: error } = await send('PATCH', `/v2/${path}/${UUID_A}`, patch);

@@ -251,8 +251,5 @@ export const REJECTED: readonly Rejected[] = [
   ['GET', '/nowhere'],
   ['DELETE', '/version'],
   ['GET', '/fences/summary?limit=none'],
-  ['GET', '/trackables/summary?cursor=here'],
   ['GET', '/providers/locations?crs=EPSG:1'],
-  ['GET', '/trackables/motions?zone_id=none'],
-  ['GET', '/fences/summary?bbox=1,2'],
 ];
