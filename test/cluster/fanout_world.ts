@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
-import { Channel, type SentBefore } from '../../src/cluster/channel/channel.ts';
+import { Channel } from '../../src/cluster/channel/channel.ts';
 import { ClusterFanout } from '../../src/cluster/fanout/cluster_fanout.ts';
 import { ProtocolErrors } from '../../src/cluster/messages/protocol_errors.ts';
 import { filteredVariant } from '../../src/core/variant_filter.ts';
@@ -325,16 +325,15 @@ export class FanOutWorld {
     const from = this.living.find(({ name }) => name === homes.get(object));
     if (from === undefined || from === to) return;
     homes.delete(object);
-    const adopt = async (before: SentBefore): Promise<void> => {
-      await to.channel.tookBehind(from.name, before);
+    const adopt = (): void => {
       homes.set(object, to.name);
       // As early as possible, or not at all.
       if (this.dice(3) > 0) this.step([object]);
       else this.move(object, this.living[this.dice(this.living.length)] as TestHub);
     };
-    this.cluster.schedule(from.name, 0, () => {
-      const before = from.channel.sentBefore();
-      this.cluster.schedule(to.name, this.dice(3), () => void adopt(before));
+    this.cluster.schedule(from.name, 0, async () => {
+      await from.channel.delivered();
+      this.cluster.schedule(to.name, this.dice(3), adopt);
     });
   }
 

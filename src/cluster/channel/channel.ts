@@ -2,14 +2,6 @@ import type { Kind, SentSoFar } from './channel_message.ts';
 import { ChannelReceiver, type PartHandler } from './channel_receiver.ts';
 import { type ChannelOptions, ChannelSender } from './channel_sender.ts';
 
-/** Number of the last message sent to each member, before objects moved to another owner. */
-export interface SentBefore {
-  /** Messages of the previous owner. */
-  readonly sent: Readonly<Record<string, number>>;
-  /** Messages of earlier owners, by sender. */
-  readonly behind?: Readonly<Record<string, Readonly<Record<string, number>>>>;
-}
-
 const BEAT_MS = 1000;
 
 /**
@@ -27,13 +19,9 @@ const BEAT_MS = 1000;
  * The receiver knows what was sent when a message arrives, when the sender acknowledges the interest of this hub, and with each
  * of its heartbeats.
  *
- * The next message may still have to wait, and with it later ones of its sender:
- *
- *   a message waits for          | because
- *   -----------------------------+------------------------------------------------------------------------------
- *   a record of the              | that makes its sender the successor of a removed member. Messages of removed members are
- *   configuration                | dropped. NATS orders the messages of each sender only
- *   messages of other senders    | that may have earlier events of its objects. A removed sender has sent everything
+ * NATS orders the messages of each sender only. So a message of the successor of a removed member, and with it later ones of
+ * the same sender, waits for the record of the configuration that removes that member: from then on its messages are dropped.
+ * And an owner hands objects over after each member has delivered its messages about them: see `delivered`.
  *
  * Members and sequences are those of the configuration log. For each record the calls come in this order: `joined` or `gone`,
  * `tookAfter`, `applied`.
@@ -103,23 +91,11 @@ export class Channel {
   }
 
   /**
-   * Numbers of the last messages sent to each member. A hub that releases objects sends them to the next owner, after it has
-   * published all events of these objects.
+   * Resolves when each member has delivered all messages that this hub has sent so far, has reported them as lost, or is
+   * removed. An owner awaits it before it hands objects over, so that at each hub events of the next owner follow its own.
    */
-  sentBefore(): SentBefore {
-    return { sent: this.#out.sentToEach(), behind: this.#out.behindOfEach() };
-  }
-
-  /**
-   * Orders messages of this hub after those that previous owners have sent. So each hub gets an earlier event of a previous
-   * owner before an event of this hub. Resolves when this hub has delivered those, or has reported them as lost, after a second
-   * at the latest. Await it before this hub publishes events of the objects.
-   */
-  async tookBehind(from: string, { sent, behind = {} }: SentBefore): Promise<void> {
-    const { self } = this.#options;
-    const all = [...Object.entries(behind), [from, sent] as const].filter(([sender]) => sender !== self);
-    for (const [sender, numbers] of all) this.#out.tookBehind(sender, numbers);
-    await Promise.all(all.map(([sender, numbers]) => this.#in.reachedFrom(sender, numbers[self] ?? 0)));
+  async delivered(): Promise<void> {
+    await this.#out.delivered();
   }
 
   /** How much this hub has sent to a member. */

@@ -6,19 +6,17 @@ import { MessageError } from '../messages/codec.ts';
  * Message of a channel: parts of several kinds from one hub to another.
  *
  *     0  u8 version     1  u8 bytes of the sender's member id     2  u16 parts
- *     4  u16 1 in the last message of the sender                  6  u16 messages of other senders that must precede this one
+ *     4  u16 1 in the last message of the sender                  6  u16 0
  *     8  f64 number of the message, from 1, per sender and receiver; without parts, the number of the previous message
  *    16  f64 sequence of the configuration record after which the sender acts for previous owners; 0 for none
  *    24  f64 number of the last message with parts of a kind, for each of KINDS
  *    48  the member id; for each part u8 kind, as its index in KINDS, u32 about, u32 bytes, and its bytes
- *    ..  for each preceding message u8 bytes of the member id of its sender, f64 its number, and the member id
  *
  * Little-endian.
  */
 const VERSION = 1;
-const [PARTS_AT, LAST_AT, BEHIND_AT, NUMBER_AT, AFTER_AT, LAST_OF_AT, HEAD_BYTES] = [2, 4, 6, 8, 16, 24, 48] as const;
+const [PARTS_AT, LAST_AT, NUMBER_AT, AFTER_AT, LAST_OF_AT, HEAD_BYTES] = [2, 4, 8, 16, 24, 48] as const;
 const PART_HEAD_BYTES = 9;
-const BEHIND_HEAD_BYTES = 9;
 const SENDER_BYTES_MAX = 255;
 const PARTS_MAX = 65_535;
 const BYTES_AT_FIRST = 1 << 12;
@@ -37,9 +35,6 @@ export interface Part {
   readonly bytes: Borrowed;
 }
 
-/** Last message of each other sender to the same receiver. */
-export type Behind = readonly (readonly [member: string, number: number])[];
-
 /** How much a hub has sent to another one. */
 export interface SentSoFar {
   /** Number of the last message. */
@@ -51,8 +46,6 @@ export interface SentSoFar {
 export interface MessageHead extends SentSoFar {
   readonly after: number;
   readonly isLast: boolean;
-  /** Messages that the receiver must deliver first. */
-  readonly behind: Behind;
 }
 
 export interface ChannelMessage extends MessageHead {
@@ -99,14 +92,13 @@ export class MessageWriter {
   }
 
   /** Returns the message, valid until the next part is added, and begins the next one. */
-  take({ number, after, lastOf, isLast, behind }: MessageHead): Uint8Array {
-    for (const each of behind) this.#addBehind(each);
+  take({ number, after, lastOf, isLast }: MessageHead): Uint8Array {
     const bytes = this.#bytes;
     bytes.writeUInt8(VERSION, 0);
     bytes.writeUInt8(this.#sender.length, 1);
     bytes.writeUInt16LE(this.#parts, PARTS_AT);
     bytes.writeUInt16LE(Number(isLast), LAST_AT);
-    bytes.writeUInt16LE(behind.length, BEHIND_AT);
+    bytes.writeUInt16LE(0, LAST_AT + 2);
     bytes.writeDoubleLE(number, NUMBER_AT);
     bytes.writeDoubleLE(after, AFTER_AT);
     for (let i = 0; i < KINDS.length; i++) bytes.writeDoubleLE(lastOf[i] as number, LAST_OF_AT + 8 * i);
@@ -116,16 +108,6 @@ export class MessageWriter {
     this.#length = this.#begin;
     this.#parts = 0;
     return message;
-  }
-
-  #addBehind([member, number]: Behind[number]): void {
-    const name = new TextEncoder().encode(member);
-    const length = this.#length + BEHIND_HEAD_BYTES + name.length;
-    this.#makeRoom(length);
-    this.#bytes.writeUInt8(name.length, this.#length);
-    this.#bytes.writeDoubleLE(number, this.#length + 1);
-    this.#bytes.set(name, this.#length + BEHIND_HEAD_BYTES);
-    this.#length = length;
   }
 
   #makeRoom(length: number): void {
@@ -158,15 +140,7 @@ export function readMessage(borrowed: Borrowed): ChannelMessage {
     parts.push({ kind, about: bytes.readUInt32LE(at + 1), bytes: lend(bytes.subarray(start, end)) });
     at = end;
   }
-  const behind: [member: string, number: number][] = [];
-  for (let left = bytes.readUInt16LE(BEHIND_AT); left > 0 && at + BEHIND_HEAD_BYTES <= length; left--) {
-    const nameAt = at + BEHIND_HEAD_BYTES;
-    const number = count(bytes, at + 1);
-    at = nameAt + bytes.readUInt8(at);
-    behind.push([bytes.toString('utf8', nameAt, at), number]);
-  }
-  const isWhole = parts.length === bytes.readUInt16LE(PARTS_AT) && behind.length === bytes.readUInt16LE(BEHIND_AT);
-  if (at !== length || !isWhole) {
+  if (at !== length || parts.length !== bytes.readUInt16LE(PARTS_AT)) {
     throw new MessageError(`A message of "${from}" has ${length} bytes, but its parts end at ${at}`);
   }
   return {
@@ -175,7 +149,6 @@ export function readMessage(borrowed: Borrowed): ChannelMessage {
     lastOf: [count(bytes, LAST_OF_AT), count(bytes, LAST_OF_AT + 8), count(bytes, LAST_OF_AT + 16)],
     after: count(bytes, AFTER_AT),
     isLast: bytes.readUInt16LE(LAST_AT) === 1,
-    behind,
     parts,
   };
 }

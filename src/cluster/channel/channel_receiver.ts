@@ -1,6 +1,6 @@
 import type { Message, Subscription } from '../nats/bus.ts';
 import { MessageError } from '../messages/codec.ts';
-import { AGAIN, SENT_AGAIN } from '../messages/messages.ts';
+import { AGAIN, DELIVERED, DELIVERED_ANSWER, SENT_AGAIN } from '../messages/messages.ts';
 import {
   type ChannelMessage,
   type Kind,
@@ -24,19 +24,14 @@ export interface PartHandler {
 /** Time that a message may wait for others, and total size of waiting messages. */
 const HELD_MS = 1000;
 const HELD_BYTES_MAX = 8 << 20;
-/** Upper bound, in most cases, of the difference in transit time between two senders. */
-const OTHERS_MS = 100;
 const ANSWER_MS = 200;
 /** Pause before a missing message is requested again. */
 const AGAIN_MS = 50;
 /** Most gaps that are requested at the same time. */
 const GAPS_MAX = 64;
-/** Most removed senders that are remembered. */
-const GONE_MAX = 100;
 
 const LOST = 'Messages of another hub were lost';
 const LATE = 'Messages of another hub waited too long for earlier ones';
-const GONE = 'The hub that made the events was removed, and other hubs own its objects';
 
 type HeldMessage = ReturnType<typeof ownMessage>;
 
@@ -54,13 +49,6 @@ interface Sender {
   isOver: boolean;
 }
 
-/** A caller that waits for messages of a sender. */
-interface Waiter {
-  readonly from: string;
-  readonly number: number;
-  readonly resolve: () => void;
-}
-
 /**
  * Receiving side of the channel. Requests for missing messages are sent at once and repeated. All gaps are requested together,
  * since the sender retains messages for two seconds. Messages that the sender has dropped are given up at once, others after a
@@ -68,14 +56,11 @@ interface Waiter {
  */
 export class ChannelReceiver {
   /** Resolves when all messages that are sent arrive. */
-  readonly ready: Promise<void>;
+  readonly ready: Promise<unknown>;
   readonly #options: ChannelOptions;
-  readonly #listening: Subscription;
+  readonly #listening: readonly Subscription[];
   readonly #handlers = new Map<Kind, PartHandler>();
   readonly #senders = new Map<string, Sender>();
-  /** Last message delivered of each removed sender. */
-  readonly #lastOfGone = new Map<string, number>();
-  readonly #waiters = new Set<Waiter>();
   #applied = 0;
   #heldBytes = 0;
   #isReleasing = false;
@@ -85,8 +70,11 @@ export class ChannelReceiver {
     this.#options = options;
     const { bus, name, self, malformed } = options;
     const take = (message: Message): void => malformed.reading(() => this.#take(message));
-    this.#listening = bus.subscribe(`${name}.e.${self}`, take);
-    this.ready = this.#listening.ready;
+    this.#listening = [
+      bus.subscribe(`${name}.e.${self}`, take),
+      bus.subscribe(`${name}.delivered.${self}`, (message) => malformed.reading(() => this.#answer(message))),
+    ];
+    this.ready = Promise.all(this.#listening.map(({ ready }) => ready));
   }
 
   get repairs(): number {
@@ -108,10 +96,7 @@ export class ChannelReceiver {
     const sender = this.#senders.get(member);
     if (sender === undefined) return { isOver: true, lost: [] };
     const lost = undelivered(sender);
-    this.#lastOfGone.set(member, sender.numbers.next - 1);
-    for (const [oldest] of this.#lastOfGone) if (this.#lastOfGone.size > GONE_MAX) this.#lastOfGone.delete(oldest);
     this.#end(sender);
-    this.#release();
     return { isOver: sender.isOver, lost };
   }
 
@@ -130,29 +115,9 @@ export class ChannelReceiver {
     this.#release();
   }
 
-  /**
-   * Resolves when the messages of a sender up to a number are delivered, or it is removed. After a second the others are
-   * reported as lost first, so that none is delivered after later events of this hub.
-   */
-  async reachedFrom(from: string, number: number): Promise<void> {
-    if (this.#hasCome(from, number)) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter: Waiter = { from, number, resolve };
-    this.#waiters.add(waiter);
-    const { schedule } = this.#options;
-    const cancels = [
-      schedule(OTHERS_MS, () => this.#expect([[from, number]])),
-      schedule(HELD_MS, () => this.#giveUp(this.#senders.get(from), LATE, number)),
-    ];
-    await promise;
-    this.#waiters.delete(waiter);
-    for (const cancel of cancels) cancel();
-  }
-
   close(): void {
-    this.#listening.end();
+    for (const listening of this.#listening) listening.end();
     for (const sender of this.#senders.values()) this.#end(sender);
-    this.#settle();
   }
 
   #end(sender: Sender): void {
@@ -191,14 +156,11 @@ export class ChannelReceiver {
     const held = ownMessage(message);
     this.#heldBytes += held.size;
     sender.numbers.hold(message.number, held);
-    const { behind } = message;
-    if (behind.length > 0) this.#options.schedule(OTHERS_MS, () => this.#expect(behind));
     if (this.#heldBytes <= HELD_BYTES_MAX) return;
     for (const each of [...this.#senders.values()]) this.#giveUp(each, LATE);
   }
 
-  #deliver({ from, parts, behind }: ChannelMessage, isLate: boolean): void {
-    for (const [other, number] of behind) this.#checkGone(other, number);
+  #deliver({ from, parts }: ChannelMessage, isLate: boolean): void {
     for (const part of parts) {
       const handler = this.#handlers.get(part.kind);
       try {
@@ -210,45 +172,27 @@ export class ChannelReceiver {
     }
   }
 
-  /** Reports messages of a removed sender that should precede the one being delivered. */
-  #checkGone(other: string, number: number): void {
-    const last = this.#lastOfGone.get(other);
-    if (last === undefined || last >= number) return;
-    this.#lastOfGone.set(other, number);
-    this.#handlers.get('events')?.lost(other, GONE);
-  }
-
   /** Whether a message waits for nothing but earlier ones of its sender. */
-  #isDue({ after, behind }: ChannelMessage): boolean {
-    if (after > this.#applied) return false;
-    return behind.length === 0 || behind.every(([from, number]) => this.#hasCome(from, number));
+  #isDue({ after }: ChannelMessage): boolean {
+    return after <= this.#applied;
   }
 
-  /** Whether the messages of a sender up to a number are delivered. A removed sender sends nothing more. */
-  #hasCome(from: string, number: number): boolean {
+  /** Says which messages of a sender are delivered, and requests those that are missing. */
+  #answer({ bytes, reply }: Message): void {
+    const { from, number } = DELIVERED.read(bytes);
     const sender = this.#senders.get(from);
-    return sender === undefined || sender.numbers.next > number;
+    if (sender === undefined || reply === '') return;
+    sender.numbers.reach(number);
+    this.#check(sender);
+    this.#options.bus.publish(reply, DELIVERED_ANSWER.pack({ number: sender.numbers.next - 1 }));
   }
 
-  /** Other senders must have sent these messages: requests the missing ones. */
-  #expect(behind: ChannelMessage['behind']): void {
-    for (const [from, number] of behind) {
-      const sender = this.#senders.get(from);
-      if (sender === undefined) continue;
-      sender.numbers.reach(number);
-      this.#check(sender);
-    }
-    this.#release();
-  }
-
-  /** Delivers messages that have nothing left to wait for. A delivery for one sender may release those of another. */
+  /** Delivers messages that have nothing left to wait for. A delivery may release more of them. */
   #release(): void {
-    if (this.#heldBytes > 0 && !this.#isReleasing) {
-      this.#isReleasing = true;
-      while ([...this.#senders.values()].filter((sender) => this.#releaseOf(sender)).length > 0);
-      this.#isReleasing = false;
-    }
-    this.#settle();
+    if (this.#heldBytes === 0 || this.#isReleasing) return;
+    this.#isReleasing = true;
+    while ([...this.#senders.values()].filter((sender) => this.#releaseOf(sender)).length > 0);
+    this.#isReleasing = false;
   }
 
   /** Returns whether there were any. */
@@ -263,10 +207,6 @@ export class ChannelReceiver {
     if (numbers.next === before) return false;
     this.#check(sender);
     return true;
-  }
-
-  #settle(): void {
-    for (const { from, number, resolve } of this.#waiters) if (this.#hasCome(from, number)) resolve();
   }
 
   /** Requests missing messages, and sets the deadline of the next message. */

@@ -1,14 +1,15 @@
-import { AGAIN, SENT_AGAIN } from '../messages/messages.ts';
+import { MessageError } from '../messages/codec.ts';
+import { AGAIN, DELIVERED, DELIVERED_ANSWER, SENT_AGAIN } from '../messages/messages.ts';
 import type { ProtocolErrors } from '../messages/protocol_errors.ts';
 import { type Bus, type Message, PAYLOAD_BYTES_MAX, type Subscription } from '../nats/bus.ts';
-import { type Behind, type Kind, KINDS, MessageWriter, type SentSoFar } from './channel_message.ts';
+import { type Kind, KINDS, MessageWriter, type SentSoFar } from './channel_message.ts';
 import { SentBudget, SentMessages } from './sent_messages.ts';
 
 /** Approximate bytes of a message; a larger part has its own. */
 export const MESSAGE_BYTES = 1 << 20;
-/** Time during which messages name those of other senders that precede them: afterwards these have arrived or are given up. */
-const BEHIND_MS = 5000;
-const BEHIND_NONE: Behind = [];
+const ANSWER_MS = 200;
+/** Pause before a member is asked again. */
+const AGAIN_MS = 50;
 
 export interface ChannelOptions {
   readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'request' | 'watch'>;
@@ -28,8 +29,6 @@ interface Receiver {
   /** Number of the last message. */
   number: number;
   readonly lastOf: number[];
-  /** Messages of other senders that precede those of this hub, by sender. */
-  readonly behind: Map<string, { readonly number: number; readonly cancel: () => void }>;
 }
 
 /**
@@ -65,7 +64,7 @@ export class ChannelSender {
     const { name, self } = this.#options;
     this.#receivers.set(member, {
       ...{ subject: `${name}.e.${member}`, writer: new MessageWriter(self), sent: new SentMessages(this.#budget) },
-      ...{ number: 0, lastOf: KINDS.map(() => 0), behind: new Map() },
+      ...{ number: 0, lastOf: KINDS.map(() => 0) },
     });
   }
 
@@ -74,14 +73,12 @@ export class ChannelSender {
     if (receiver === undefined) return;
     this.#pending.delete(receiver);
     receiver.sent.clear();
-    for (const from of receiver.behind.keys()) noMore(receiver, from);
     this.#receivers.delete(member);
-    for (const other of this.#receivers.values()) noMore(other, member);
   }
 
   close(): void {
     this.#listening.end();
-    for (const receiver of this.#receivers.values()) for (const from of receiver.behind.keys()) noMore(receiver, from);
+    this.#receivers.clear();
   }
 
   /** See Channel.send. Hot path. */
@@ -99,31 +96,10 @@ export class ChannelSender {
     this.#after = Math.max(this.#after, sequence);
   }
 
-  /** Messages of this hub follow those that another one has sent to each receiver. */
-  tookBehind(from: string, sent: Readonly<Record<string, number>>): void {
+  /** See Channel.delivered. Never rejects. */
+  async delivered(): Promise<void> {
     this.flush();
-    for (const [member, number] of Object.entries(sent)) {
-      const receiver = this.#receivers.get(member);
-      if (receiver === undefined || number === 0 || (receiver.behind.get(from)?.number ?? 0) > number) continue;
-      noMore(receiver, from);
-      const cancel = this.#options.schedule(BEHIND_MS, () => receiver.behind.delete(from));
-      receiver.behind.set(from, { number, cancel });
-    }
-  }
-
-  /** Number of the last message to each member, after sending everything so far. */
-  sentToEach(): Record<string, number> {
-    this.flush();
-    return Object.fromEntries([...this.#receivers].map(([member, { number }]) => [member, number]));
-  }
-
-  /** By other senders, the numbers of their messages to each member that precede those of this hub. */
-  behindOfEach(): Record<string, Record<string, number>> {
-    const all: Record<string, Record<string, number>> = {};
-    for (const [member, { behind }] of this.#receivers) {
-      for (const [from, { number }] of behind) all[from] = { ...all[from], [member]: number };
-    }
-    return all;
+    await Promise.all([...this.#receivers].map(([member, { number }]) => this.#deliveredAt(member, number)));
   }
 
   sentTo(member: string): SentSoFar {
@@ -163,17 +139,36 @@ export class ChannelSender {
 
   /** A message that cannot be sent uses up its number. */
   #send(receiver: Receiver): void {
-    const { writer, subject, sent, behind, lastOf } = receiver;
+    const { writer, subject, sent, lastOf } = receiver;
     const isNumbered = writer.parts > 0;
     if (isNumbered) receiver.number++;
     const { number } = receiver;
-    const message = writer.take({
-      ...{ number, lastOf, after: this.#after, isLast: this.#isLast },
-      behind: isNumbered && behind.size > 0 ? numbersOf(behind) : BEHIND_NONE,
-    });
+    const message = writer.take({ number, lastOf, after: this.#after, isLast: this.#isLast });
     if (message.length > PAYLOAD_BYTES_MAX) return;
     if (isNumbered) sent.add(number, message);
     this.#options.bus.publish(subject, message);
+  }
+
+  /** Resolves when a member has delivered the messages up to a number, or is removed. */
+  async #deliveredAt(member: string, number: number): Promise<void> {
+    const { bus, name, self, malformed, schedule } = this.#options;
+    const receiver = this.#receivers.get(member);
+    const isDone = async (): Promise<boolean> => {
+      try {
+        const answer = await bus.request(`${name}.delivered.${member}`, DELIVERED.pack({ from: self, number }), {
+          timeoutMs: ANSWER_MS,
+          read: (bytes) => DELIVERED_ANSWER.read(bytes).number >= number,
+        });
+        return answer.at === 'answered' && answer.value;
+      } catch (error) {
+        // Any other error is a temporary failure of the bus.
+        if (error instanceof MessageError) malformed.add(error);
+        return false;
+      }
+    };
+    const isMember = (): boolean => this.#receivers.get(member) === receiver;
+    while (number > 0 && isMember() && !(await isDone()))
+      await new Promise<void>((resolve) => schedule(AGAIN_MS, resolve));
   }
 
   #resend({ bytes, reply }: Message): void {
@@ -185,13 +180,4 @@ export class ChannelSender {
     for (const message of messages) bus.publish(receiver.subject, message);
     bus.publish(reply, SENT_AGAIN.pack({ lost }));
   }
-}
-
-function numbersOf(behind: Receiver['behind']): Behind {
-  return [...behind].map(([from, { number }]) => [from, number] as const);
-}
-
-function noMore({ behind }: Receiver, from: string): void {
-  behind.get(from)?.cancel();
-  behind.delete(from);
 }

@@ -127,6 +127,18 @@ export const SENT_AGAIN = messageOf(
   { lost: COUNT },
 );
 
+/** Asks a member which messages of this hub it has delivered. `number`: that of the last one. */
+export const DELIVERED = messageOf(
+  { what: 'a request for delivered messages', version: 1 },
+  { from: ID, number: COUNT },
+);
+
+/** Messages up to that number are delivered, or reported as lost. */
+export const DELIVERED_ANSWER = messageOf(
+  { what: 'an answer to a request for delivered messages', version: 1 },
+  { number: COUNT },
+);
+
 // Motions.
 
 const CLOCK_STEP: Field<ClockStep> = recordOf({ toMs: NUMBER, byMs: NUMBER });

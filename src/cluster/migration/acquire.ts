@@ -55,8 +55,6 @@ export interface AcquisitionOptions extends ShardAdoptionOptions {
   isReleased(sequence: number, kind: ObjectKind, id: string): boolean;
   /** Offers state that a removed member had released, and that has not arrived, to its receivers. */
   offer(sequence: number, released: RecoveredJournal['released'], objects: readonly string[]): void;
-  /** Orders the events of this hub after those of the member whose released state it is about to adopt. */
-  follow(from: string, released: Released): Promise<void>;
   /** The shards have objects that a record has reassigned: changes that it forces may act now. */
   arrived(sequence: number): void;
   /** Reads the journal of a removed member. */
@@ -329,10 +327,7 @@ export class Acquisition {
   }
 
   async #releasedBy(from: string, sequence: number): Promise<readonly SourceState[]> {
-    const { released, follow, incarnation } = this.#options;
-    const found = await released(from, sequence);
-    if (from !== incarnation) await follow(from, found);
-    return releasedState(found, sequence);
+    return releasedState(await this.#options.released(from, sequence), sequence);
   }
 }
 

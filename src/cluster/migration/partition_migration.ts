@@ -253,7 +253,7 @@ export class PartitionMigration {
         await handlers.writeAnew(objects);
         await writeState();
       },
-      sentBefore: () => fanout.channel.sentBefore(),
+      delivered: () => fanout.channel.delivered(),
       changed: () => change(),
     });
   }
@@ -275,7 +275,6 @@ export class PartitionMigration {
         from === incarnation ? this.released(sequence) : releasedElsewhere(from, sequence),
       isReleased: (sequence, kind, id) => releases.isReleased(sequence, kind, id),
       offer: (sequence, released, names) => releases.offer(sequence, released, names),
-      follow: (from, released) => fanout.channel.tookBehind(from, released),
       allInterestReceived: () => fanout.allInterestReceived(),
       announceAgain: async (events) => {
         const own = events.filter((event) => dead.isOwnEvent(event));

@@ -2,7 +2,6 @@ import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { ReleasedStep } from '../../wire/journal_record.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
-import type { SentBefore } from '../channel/channel.ts';
 import type { ConfigRecord, ObjectMove } from '../config/config_record.ts';
 import type { ConfigState } from '../config/config_state.ts';
 import type { Notice } from '../notice.ts';
@@ -10,7 +9,7 @@ import type { StepJournal } from '../journal/step_journal.ts';
 import type { RecoveredJournal } from '../journal/journal_recovery.ts';
 
 /** State of objects that this hub has released to another owner because of a record. */
-export interface Released extends SentBefore {
+export interface Released {
   /** Steps that contain all of it. */
   readonly steps: readonly ReleasedStep[];
   /** Wall-clock time of the last step. */
@@ -38,8 +37,8 @@ export interface ReleasesOptions {
   release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
   /** Has the shards flush rows of objects, and writes them to the state. */
   writeAnew(objects: ObjectIds): Promise<void>;
-  /** Numbers of the last event frames sent to each hub. */
-  sentBefore(): SentBefore;
+  /** Resolves when each hub has delivered the events that this one has published so far. */
+  delivered(): Promise<void>;
   /** Resolves with the next record, when this hub has acquired something, or after a while. */
   changed(): Promise<void>;
   /** Wall-clock time in milliseconds. */
@@ -142,7 +141,7 @@ export class Releases {
    * called when the journal has that.
    */
   #begin(sequence: number, objects: ObjectIds, partitions: readonly number[], journaled?: () => void): void {
-    const { journal, release, sentBefore, now, notice } = this.#options;
+    const { journal, release, now, notice } = this.#options;
     journal.hold(sequence);
     const steps = release(objects, sequence);
     const finish = async (): Promise<Released> => {
@@ -150,7 +149,7 @@ export class Releases {
       journaled?.();
       const endMs = now();
       await this.#releaseState(partitions);
-      return { steps: made, endMs, ...sentBefore() };
+      return { steps: made, endMs };
     };
     const released = finish();
     released.catch((error: unknown) => notice(`Cannot hand objects over: ${(error as Error).message}`));
@@ -159,30 +158,23 @@ export class Releases {
 
   /** Offers objects, as "kind id", that a removed member had released and that have not arrived. */
   offer(sequence: number, released: RecoveredJournal['released'], names: readonly string[]): void {
-    const { sentBefore } = this.#options;
     const steps = released.map(({ step, config }) => ({ ...step, config }));
     const endMs = Math.max(0, ...released.map((each) => each.endMs));
-    const offered = {
-      objects: objectsOf(names.map(namedBy)),
-      released: Promise.resolve({ steps, endMs, ...sentBefore() }),
-    };
+    const offered = { objects: objectsOf(names.map(namedBy)), released: Promise.resolve({ steps, endMs }) };
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), offered]);
     for (const name of names) this.#passedOn.set(`${sequence} ${name}`, true);
   }
 
   /**
-   * State that this hub has released because of an applied record, once it is complete. Rejects if it could not be journaled.
+   * State that this hub has released because of an applied record, once it is complete and each hub has delivered the events
+   * before. Rejects if it could not be journaled.
    */
   async of(sequence: number): Promise<Released> {
-    const { isServing, changed } = this.#options;
+    const { isServing, changed, delivered } = this.#options;
     while (this.#isPending(sequence) && isServing()) await changed();
     const all = await Promise.all((this.#begun.get(sequence) ?? []).map(({ released }) => released));
-    return {
-      steps: all.flatMap(({ steps }) => steps),
-      endMs: Math.max(0, ...all.map(({ endMs }) => endMs)),
-      sent: Object.assign({}, ...all.map(({ sent }) => sent)),
-      behind: Object.assign({}, ...all.map(({ behind }) => behind)),
-    };
+    await delivered();
+    return { steps: all.flatMap(({ steps }) => steps), endMs: Math.max(0, ...all.map(({ endMs }) => endMs)) };
   }
 
   /** Drops released state that has arrived. `isWanted`: whether a hub may still request the state of a record. */
@@ -199,14 +191,15 @@ export class Releases {
     }
   }
 
-  /** Whether this hub has yet to release objects because of a record, as a successor that is still reading a journal. */
+  /** Whether this hub has yet to release objects because of a record, or to announce their events again, as a successor. */
   #isPending(sequence: number): boolean {
-    const { incarnation, state } = this.#options;
+    const { incarnation, state, unadopted } = this.#options;
     const { migrating, map } = state();
+    const open = unadopted();
     const objects = migrating.flatMap((each) => (each.sequence === sequence ? each.objects : []));
     return objects.some(([kind, id, from, to]) => {
       const isSuccessor = map?.owners[from] === incarnation && map.owners[to] !== incarnation;
-      return isSuccessor && !this.isReleased(sequence, kind, id);
+      return isSuccessor && (open.has(from) || !this.isReleased(sequence, kind, id));
     });
   }
 
@@ -222,13 +215,12 @@ export class Releases {
 
 /** Whether an answer of another hub contains released state. */
 export function isReleased(value: unknown): value is Released {
-  const { steps, endMs, sent, behind = {} } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
+  const { steps, endMs } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
   const isStep = (step: unknown): boolean => {
     const { batch, effects, config } = (step ?? {}) as Partial<Record<keyof ReleasedStep, unknown>>;
     return batch instanceof Uint8Array && effects instanceof Uint8Array && typeof config === 'number';
   };
-  const isShaped = Array.isArray(steps) && typeof endMs === 'number';
-  return isShaped && steps.every(isStep) && typeof sent === 'object' && typeof behind === 'object';
+  return Array.isArray(steps) && typeof endMs === 'number' && steps.every(isStep);
 }
 
 /** Names of objects: kind and id of each. */
