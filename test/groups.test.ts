@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { GROUPS, groupOf, LONG, SLOW, testsIn } from './groups.ts';
+import { ALONE, GROUPS, groupOf, LONG, SLOW, testsIn } from './groups.ts';
 import { FOLDERS, readSourceFiles, sourceFile } from './tidy/source_file.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -25,6 +25,16 @@ test('Each group has a script that runs it, and files', () => {
     assert.equal(scripts[`test:${group}`], `node src/launch.mjs test/run_command.ts ${group}`);
     assert.ok(testsIn(FILES, group).length > 5, group);
   }
+});
+
+test('Test files that replace a global run alone', () => {
+  const found = FILES.filter(({ path, code }) => {
+    return path.endsWith('.test.ts') && /^Object\.defineProperty\(globalThis/m.test(code);
+  });
+  assert.deepEqual(
+    found.map(({ path }) => path),
+    [...ALONE],
+  );
 });
 
 test('LONG names only test files that would be unit tests without it', () => {

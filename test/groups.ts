@@ -99,6 +99,12 @@ export const SLOW: Readonly<Record<string, string>> = {
   'test/store/widecolumn/start.test.ts': 'starts Cassandra, which is downloaded',
 };
 
+/** Files that replace a global, and so run in a process of their own. */
+export const ALONE: ReadonlySet<string> = new Set([
+  'test/hub-ui/drafts_functions.test.ts',
+  'test/hub-ui/reasons.test.ts',
+]);
+
 /** The group that a test file belongs to; `all` are the files that it may import. */
 export function groupOf(file: SourceFile, all: ReadonlyMap<string, SourceFile>): Group {
   if (file.path in SLOW) return 'slow';

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
-import { type Group, testsIn } from './groups.ts';
+import { ALONE, type Group, testsIn } from './groups.ts';
 import { shareOut } from './shares.ts';
 import { ROOT, readSourceFiles } from './tidy/source_file.ts';
 
@@ -103,13 +103,13 @@ class GroupRun {
 
   async play(): Promise<void> {
     const timeoutMs = TIMEOUTS_MS[this.group];
-    const count = Math.min(SHARES[this.group], this.#files.length);
-    const { paths, remove } = shareOut(this.#files, { count, common: COMMON[this.group], timeoutMs });
+    const options = { count: SHARES[this.group], alone: ALONE, common: COMMON[this.group], timeoutMs };
+    const { paths, remove } = shareOut(this.#files, options);
     print(`${this.group.padEnd(7)} ${this.#files.length} files`);
     const timer = setInterval(() => this.#printProgress(), PROGRESS_MS);
     // A failed test may leave a hub open, which would keep the process running until the timeout.
-    const options = { files: [...paths], concurrency: TOGETHER[this.group], timeout: 2 * timeoutMs, forceExit: true };
-    for await (const event of run(options)) this.#take(event as unknown as TestEvent);
+    const how = { files: [...paths], concurrency: TOGETHER[this.group], timeout: 2 * timeoutMs, forceExit: true };
+    for await (const event of run(how)) this.#take(event as unknown as TestEvent);
     clearInterval(timer);
     this.#printProgress();
     remove();

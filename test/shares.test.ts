@@ -26,10 +26,12 @@ test('Files that share a process keep their hooks, and fail alone if they cannot
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
   const names = ['hooks.mjs', 'missing.mjs', 'hangs.mjs', 'plain.mjs'];
   const files = names.map((name) => relative(ROOT, join(folder, name)));
-  const { paths, remove } = shareOut(files, { count: 1, common: [], timeoutMs: 500 });
+  const alone = new Set(files.slice(-1));
+  const { paths, remove } = shareOut(files, { count: 1, alone, common: [], timeoutMs: 500 });
+  assert.equal(paths.length, 2);
   t.after(remove);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const args = ['--test', '--test-force-exit', '--test-reporter=tap', ...paths];
+  const args = ['--test', '--test-concurrency=1', '--test-force-exit', '--test-reporter=tap', ...paths];
   const { stdout } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
   const results = stdout.match(/^(ok|not ok) \d+ - .+$/gm)?.map((line) => line.replaceAll(/ \d+ - (.*\/)?/g, ' '));
   assert.deepEqual(results, [
@@ -37,6 +39,7 @@ test('Files that share a process keep their hooks, and fail alone if they cannot
     'ok hooks.mjs',
     'not ok missing.mjs',
     'not ok hangs.mjs',
+    'ok The files of a share are loaded',
     'ok plain.mjs',
   ]);
   assert.deepEqual(stdout.match(/^# (before each|after hooks.mjs|three)$/gm), [

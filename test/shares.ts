@@ -12,6 +12,8 @@ export interface Shares {
 
 export interface ShareOptions {
   readonly count: number;
+  /** Files that have a process of their own besides these. */
+  readonly alone?: ReadonlySet<string>;
   /** Modules imported before the files, so that their hooks run after the last file. */
   readonly common: readonly string[];
   /** Timeout for each test file. */
@@ -23,12 +25,17 @@ export interface ShareOptions {
  * its hooks apply only to its own tests. A file that cannot be imported is a failed suite. The first test lasts until all
  * files are imported, because importing delays tests that wait for sockets and timers.
  */
-export function shareOut(files: readonly string[], { count, common, timeoutMs }: ShareOptions): Shares {
+export function shareOut(files: readonly string[], { count, alone, common, timeoutMs }: ShareOptions): Shares {
   const folder = mkdtempSync(join(tmpdir(), 'hub-tests-'));
   const urlOf = (path: string) => pathToFileURL(join(ROOT, path)).href;
-  const paths = Array.from({ length: count }, (_, share) => {
-    const urls = files.filter((_file, index) => index % count === share).map((path) => [path, urlOf(path)]);
-    const path = join(folder, `share_${share + 1}.test.mjs`);
+  const together = files.filter((path) => alone?.has(path) !== true);
+  const shared = Array.from({ length: Math.min(count, together.length) }, (_, share) => {
+    return together.filter((_file, index) => index % count === share);
+  });
+  const shares = [...shared, ...files.filter((path) => alone?.has(path)).map((path) => [path])];
+  const paths = shares.map((share, i) => {
+    const urls = share.map((path) => [path, urlOf(path)]);
+    const path = join(folder, `share_${i + 1}.test.mjs`);
     const imports = common.map((each) => `import '${urlOf(each)}';\n`).join('');
     writeFileSync(path, imports + textOf(urls, timeoutMs));
     return path;
