@@ -119,7 +119,7 @@ const REASONS_OF_CODE = {
     not_zone: 'must name a zone when crs is local',
     number_too_large: 'must be a finite number, found one too large',
     odd_rows: 'must have an even number of rows',
-    open_datetime: 'wants a datetime with both of its ends',
+    open_datetime: 'requires a datetime with both ends',
     open_ring: 'must have at least {limit} positions, the last the same as the first',
     out_of_choices: 'must be one of {allowed}',
     out_of_crs: 'must lie within reach of the crs',
