@@ -60,6 +60,10 @@ export const SLOW: Readonly<Record<string, string>> = {
     'kills hubs of a whole cluster; hub_processes.test.ts of that folder kills one of two',
   'test/cluster/documented_subscriber.test.ts':
     'kills, stops and halts hubs below a subscriber; simulation.test.ts of that folder does so in simulated time',
+  'test/cluster/history_of_all.test.ts':
+    'starts two hubs with a history each; test/history/queries_of_a_hub.test.ts asks one hub the same',
+  'test/cluster/large_takeover_model.test.ts':
+    'visits 170,000 states; takeover_model.test.ts of that folder visits smaller clusters',
   'test/cluster/many_simulations.test.ts':
     'plays hundreds of clusters through faults; simulation.test.ts of that folder plays the seeds that once failed',
   'test/cluster/move_data.test.ts':
@@ -72,6 +76,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'starts processes of hubs on lost and changed files; damage.test.ts, unclean_end.test.ts and lock.test.ts of test/store/ have the faults without hubs',
   'test/durability/wide_column.test.ts':
     'starts Cassandra, which is downloaded; crash.test.ts of that folder has the same rounds on SQLite',
+  'test/e2e/long_lists.test.ts':
+    'reads long lists of a whole hub; test/api/pages.test.ts and test/transport/long_answers.test.ts send them in parts',
   'test/hardening/fence_memory.test.ts':
     'fills hubs of eight shards with fences; test/core/kept_region.test.ts checks that polygons are kept as numbers',
   'test/hardening/hostile.test.ts':

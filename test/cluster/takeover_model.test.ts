@@ -9,7 +9,7 @@ const SITES: readonly Pick<ModelOptions, 'locations' | 'failures' | 'handovers'>
   { locations: [1, 1], failures: 1, handovers: 0 },
   { locations: [1, 0], failures: 2, handovers: 0 },
   { locations: [1, 0], failures: 0, handovers: 2 },
-  { locations: [2, 0], failures: 1, handovers: 1 },
+  { locations: [1, 0], failures: 1, handovers: 1 },
 ];
 
 for (const site of SITES) {
