@@ -87,7 +87,8 @@ test('A group that cannot be reverted at once is reverted before any other opera
   await store.commit(batch({ entities: [before] }));
   let writes = 0;
   proxy.fate = ({ text, opcode }) => {
-    if (!text.includes('fragile') || (opcode !== 0x0d && !text.includes('"'))) return 'pass';
+    // A statement id, or a time, may have any byte: only a value tells a write from a read.
+    if (!text.includes('fragile') || (opcode !== 0x0d && !/"(before|never)"/.test(text))) return 'pass';
     return writes++ === 0 ? { doAndRefuse: INVALID } : { refuse: INVALID };
   };
   await assert.rejects(store.commit(batch({ entities: [zone('fragile', '"never"')] })));
