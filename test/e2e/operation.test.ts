@@ -247,6 +247,7 @@ describe('a hub reports', () => {
   });
 
   test('consistent counters at /metrics, also below /hub', async () => {
+    await hub.settle();
     const lines = await metricsOf(hub);
     const sum = (name: string, labels?: Record<string, string>) => sumOf(lines, name, labels);
     const received = sum('hub_locations_received_total');
