@@ -13,7 +13,7 @@ export interface HttpHead {
   readonly path: string;
   /**
    * Path before `path` in the client's URLs, such as /rtls, if a proxy has removed it or the hub has a base path. Empty
-   * or absent if there is none.
+   * or absent without such a path.
    */
   readonly prefix?: string;
   /** Query as received, without the question mark. */

@@ -67,7 +67,7 @@ export class EventCounter {
     this.bytes += payload.length;
   }
 
-  /** Number of events, and the offset of the second one, or of the end if there is none. */
+  /** Number of events, and the offset of the second one; without one, the length of the payload. */
   #marksIn(payload: Buffer): { readonly count: number; readonly second: number } {
     const object = this.#object;
     let count = 0;

@@ -5,11 +5,11 @@ import { isOpen } from './alert_state.ts';
  * Capacity for alerts. The hub stores a limited number of alerts. Severities share the capacity for open alerts, so
  * that many unimportant alerts never displace an important one:
  *
- *   severity open alerts of this and lower severities when that capacity is exhausted
+ *   severity   open alerts of this and lower severities    when that capacity is exhausted
  *   ---------  ------------------------------------------  --------------------------------------------------------
  *   info       at most 50 %                                the oldest open info alert is removed
- *   warning at most 80 % the oldest open info alert is removed, else not raised
- *   critical all the oldest open alert of the lowest severity below is
+ *   warning    at most 80 %                                the oldest open info alert is removed, else not raised
+ *   critical   all                                         the oldest open alert of the lowest severity below is
  *                                                          removed, else not raised
  *
  * Cleared alerts use the remaining capacity; the oldest is removed first.

@@ -9,7 +9,7 @@ import { formatTime } from '../model/time.ts';
  *   -----------------------  -----------------  ------------------  --------------  --------------
  *   none                     raised             -                   -               -
  *   raised                   -                  raised, over        acknowledged    cleared
- *   raised, over raised again - cleared cleared, over
+ *   raised, over             raised again       -                   cleared         cleared, over
  *   acknowledged             -                  cleared, over       acknowledged    cleared
  *   cleared                  -                  cleared, over       cleared         cleared
  *   cleared, over            a new alert        -                   cleared, over   cleared, over

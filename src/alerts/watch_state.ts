@@ -12,7 +12,7 @@ import type { EntityLookup, CompiledRule } from './rule_match.ts';
  *   entry           an object enters a fence                         it leaves
  *   exit            an object leaves a fence                         it enters again
  *   inside_longer   an object has been inside for `longer_than`      it leaves
- *   more_inside more than `more_than` objects are in a fence the number falls to `more_than` or less
+ *   more_inside     more than `more_than` objects are in a fence     the number falls to `more_than` or less
  *   silent          an object has sent nothing for `longer_than`     it sends a location
  *   collision       two trackables begin to collide                  the collision ends
  *
@@ -133,7 +133,7 @@ export function unraisedCounts({ unraised: { info, warning, critical } }: WatchS
   return { info: info.size, warning: warning.size, critical: critical.size };
 }
 
-/** Returns the next deadline at which a condition may begin without an event; Infinity if there is none. */
+/** Returns the next deadline at which a condition may begin without an event; Infinity without a deadline. */
 export function nextMs(state: WatchState): number {
   return state.deadlines.nextMs;
 }

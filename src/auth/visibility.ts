@@ -8,7 +8,7 @@ import type { Readable } from './readable.ts';
 export interface EntityIndex {
   exists(resource: Resource, id: string): boolean;
   zoneBy(idOrForeignId: string): Zone | undefined;
-  /** Returns the name of the zone in whose coordinates a fence is given; undefined if there is none. */
+  /** Returns the name of the zone whose coordinates a fence uses; undefined for geographic coordinates. */
   zoneOfFence(id: string): string | undefined;
 }
 

@@ -57,7 +57,7 @@ interface Channel {
   readonly filtering: FilterIndex<Subscription & Filtering>;
   /** Listeners, which receive no events of other hubs. */
   readonly listeners: Set<FanoutListener>;
-  /** Other hubs that receive the events; undefined if there are none. */
+  /** Other hubs that receive the events; undefined outside a cluster. */
   foreign: RemoteInterests | undefined;
 }
 

@@ -187,7 +187,7 @@ const FILTERS: Readonly<Record<Topic, readonly Row[]>> = {
 };
 
 /**
- * Compiles the filter parameters of a subscription. Returns undefined, which matches everything, if there are none. A
+ * Compiles the filter parameters of a subscription. Without any, returns undefined, which matches everything. A
  * null parameter counts as absent. Throws HUB_BAD_REQUEST with the name of an invalid parameter.
  */
 export function compileFilter(topic: Topic, params: Params): Filter | undefined {

@@ -5,8 +5,8 @@ import { HISTORY_TOPICS, type HistoryTopic } from '../model/history.ts';
  * Paths of the history's files: `{topic}/date=YYYY-MM-DD/hour=HH/part-N.parquet` below its folder, by the UTC hour of
  * their rows. Parquet tools recognize such folders as partitions.
  *
- *     part-7.parquet the seventh file of its hour
- *     part-3-7.parquet merged from the third to the seventh file; if it exists, these are leftovers
+ *     part-7.parquet              the seventh file of its hour
+ *     part-3-7.parquet            merged from the third to the seventh file; if it exists, these are leftovers
  *     part-8.parquet.writing      being written, or left over from a crash
  */
 export const HOUR_MS = 3_600_000;

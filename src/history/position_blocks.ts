@@ -105,7 +105,7 @@ export class PositionBlocks {
     this.#free.push(block);
   }
 
-  /** Returns a free block with room for `bytes` bytes; undefined if there is none. */
+  /** Returns a free block with room for `bytes` bytes; undefined if all blocks are in use. */
   #next(bytes: number): number | undefined {
     if (!this.#isBegun) return undefined;
     const free = this.#free.pop();

@@ -11,7 +11,7 @@ export class Rejections {
     if (values > 0) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + values);
   }
 
-  /** Counts a value by the field in its problem's path after `at`; `shape` if there is none. */
+  /** Counts a value by the field in its problem's path after `at`; `shape` without a field. */
   countProblem({ params }: Problem, at: string): void {
     const field = /^\.?([a-z_]+)/.exec(String(params['path'] ?? '').slice(at.length))?.[1] ?? '';
     this.count(FIELDS.has(field) ? field : 'shape', 1);

@@ -23,7 +23,7 @@ export function pointerOf(...segments: readonly string[]): string {
   return segments.map((each) => `/${each.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Returns the value at a path; undefined if there is none. */
+/** Returns the value at a path; undefined if the path does not exist. */
 export function lookUp(value: unknown, segments: readonly string[]): unknown {
   let found = value;
   for (const segment of segments) found = childOf(found, segment);

@@ -30,7 +30,7 @@ interface Open {
   start: number;
   /** Offset of the first unparsed byte. */
   rest: number;
-  /** Offset of the last comma; less than `rest` if there is none. */
+  /** Offset of the last comma; less than `rest` before the first one. */
   comma: number;
   /** Members parsed so far; undefined while the container is short. */
   value: unknown[] | Record<string, unknown> | undefined;

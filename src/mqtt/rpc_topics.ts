@@ -11,7 +11,7 @@ import { decodedLevel, levelOf, notDecoded, readStatusTopic, STATUS_FILTERS, sty
  *     /omlox/jsonrpc/rpc/{method}/response/{_caller_id}       a response
  *     /omlox/jsonrpc/rpc/com.omlox.core.xcmd/broadcast        a broadcast of a core zone
  *
- *     /omlox/json/hub/{hub_id}/status whether a hub, and so its handlers, is connected
+ *     /omlox/json/hub/{hub_id}/status                         whether a hub, and so its handlers, is connected
  *
  * Each topic also exists without the leading slash. A method named `available` can only be called by handler id,
  * because the topic of a request to all of its handlers would be that of an announcement.

@@ -110,7 +110,7 @@ export class CarriedCalls {
   }
 
   /**
-   * Returns the caller to which this hub answers an invalid request; undefined if there is none or another hub answers.
+   * Returns the caller to which this hub answers an invalid request; undefined if no caller waits or another hub answers.
    */
   #callerWaiting(value: unknown, addressed: Addressed): string | undefined {
     const { handlers, isOwn, hubId } = this.#options;

@@ -8,10 +8,10 @@ import { type RpcAnswer, failure, type RequestId } from './message.ts';
  *   ------------  -------------------------------  -----------------------------------------------------------
  *   first         the first answer                 that answer
  *   firstSuccess  the first that is not an error   that answer; −32002 if all are errors
- *   firstError the first error that answer; like `all` if there is none
+ *   firstError    the first error                  that answer; like `all` without one
  *   all           the last answer                  the answer of the only handler, or {"responses": [...]} of all
  *   list          the last answer                  a list of all responses
- *   stream the last answer nothing: each answer was sent when it arrived
+ *   stream        the last answer                  nothing: each answer was sent when it arrived
  *
  * A timeout completes every call. `all` and `list` then return the answers so far, if any; `stream` has already sent
  * them; all others return −32001, because the missing answers are unknown.

@@ -251,7 +251,7 @@ export class Rpc {
     for (const method of Object.keys(methods)) this.#handlers.add({ method, id: this.hubId, zoneId: undefined, link });
   }
 
-  /** Returns the handlers that match a call. Throws an RpcRejection if there are none. */
+  /** Returns the handlers that match a call. Throws an RpcRejection if no handler matches. */
   #handlersFor({ method, handlerId, zoneId, id }: RpcCall): readonly Handler[] {
     const found = this.#handlers.find({ method, handlerId, zoneId });
     if (found.length > 0) return found;

@@ -36,7 +36,7 @@ export function dirtyFlagPath(file: string): string {
   return file + ENDING;
 }
 
-/** Reads the flag of a hub that did not shut down cleanly; undefined if there is none or it is unreadable. */
+/** Reads the flag of a hub that did not shut down cleanly; undefined if the flag is missing or unreadable. */
 export function readDirtyFlag(file: string): DirtyFlag | undefined {
   try {
     const { boot, commits, synced, sum } = JSON.parse(readFileSync(dirtyFlagPath(file), 'utf8'));

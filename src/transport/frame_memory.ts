@@ -7,7 +7,7 @@ import { Budget } from './budget.ts';
  * buffered size, and retains the memory after a fragmented frame. So each connection reserves its bound when it opens
  * and releases it when it closes:
  *
- *   large the maximum frame size while half of the share then remains
+ *   large   the maximum frame size              while half of the share then remains
  *   medium  1 MiB                               while the share lasts
  *   small   64 KiB                              always, not counted: the number of connections is bounded separately
  *

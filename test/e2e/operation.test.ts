@@ -115,7 +115,7 @@ describe('a hub reports', () => {
       const { body, text } = await hub.get(`${hub.origin}/hub/${version}/health/system`);
       const names = ['hub_id', 'hub_name', 'uptime', 'date', 'iso_24730_connections', 'database', 'config'];
       assert.deepEqual(Object.keys(body), names);
-      assert.ok(Number.isInteger(body.uptime) && body.uptime >= 0 && body.uptime < 600);
+      assert.ok(Number.isInteger(body.uptime) && body.uptime >= 0 && body.uptime <= process.uptime());
       assert.match(body.date, TIME);
       assert.equal(body.iso_24730_connections, 0);
       assert.equal(body.database.state, 'ok');

@@ -73,7 +73,7 @@ export function decodeNotification(sent: unknown, { at, zone }: DecodingContext)
 
 function located(location: Location, value: Notification, local: Local | Problem | undefined): Decoded {
   const radius = value['confidenceFactor'];
-  // The radius is in the unit of the local coordinates, or in feet if there are none.
+  // The radius is in the unit of the local coordinates, or in feet without local coordinates.
   const metres = local === undefined ? 0.3048 : local instanceof Problem ? undefined : local.metresPerUnit;
   if (typeof radius === 'number' && radius > 0 && metres !== undefined) {
     location.accuracy = roundMillimetres(radius * metres, metres);

@@ -25,7 +25,7 @@ const PING_MS = 1000;
 /** Least interval at which the clock of a member is compared, in heartbeats. */
 const CLOCK_BEATS = 8;
 
-/** Requests to other members: the answer is a heartbeat, whose time of day is compared with this hub's. */
+/** Pings of other members. A member answers with a heartbeat, whose wall-clock time is compared with this hub's. */
 export class MemberPings {
   readonly #options: MemberPingsOptions;
   readonly #on: Pinged;
@@ -38,7 +38,10 @@ export class MemberPings {
     this.#on = on;
   }
 
-  /** Pings silent members; and each in turn, one at a time from CLOCK_BEATS others on, to compare clocks. Call it with each heartbeat. */
+  /**
+   * Pings silent members, and one other member in turn to compare clocks: each one at most every CLOCK_BEATS heartbeats. Call
+   * it with each heartbeat.
+   */
   beat({ self, all, connection }: Members): void {
     if (connection.at === 'down') return;
     const untilMs = this.#options.elapsed() - PING_AFTER_MS;

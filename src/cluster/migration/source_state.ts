@@ -14,7 +14,7 @@ export interface SourceState {
   /** Objects, as "kind id", that it had released, so that its state of them is outdated. */
   readonly departed: readonly string[];
   readonly endMs: number;
-  /** Last record of the configuration log that is evaluated in it; 0 if it does not say. */
+  /** Last record of the configuration log that is evaluated in it; 0 if it is unknown. */
   readonly config: number;
 }
 
@@ -54,7 +54,7 @@ export interface RemovedSourcesOptions {
  *   a migrating object              | belongs to
  *   --------------------------------+---------------------------------------------------------------------------------
  *   that no journal has as released | its old partition
- *   released because of its record  | nobody until its receiver has it: the journal with its state remains
+ *   released because of its record  | no hub until its receiver has it: the journal with its state remains
  *   that a later owner had since    | the new partition, or the old one if that owner had both
  */
 export class RemovedSources {

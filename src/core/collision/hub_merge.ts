@@ -8,7 +8,7 @@ import type { Motion } from '../motion/motion.ts';
  *   a motion, in the order of its items            waits until every hub has passed its time of receipt
  *   one received before the previous one of the    as if it had been received together with that: the order of a
  *   same hub, or before the hub's progress         hub is preserved
- *   one earlier than motions already taken, is taken with the next
+ *   one earlier than motions already taken,        is taken with the next
  *   because the hub was not waited for
  *   one of a trackable for which another hub has   is dropped: the trackable has migrated to that hub since
  *   reported a later motion

@@ -10,9 +10,9 @@ import type { CollisionHold } from './hold.ts';
  *
  *   hub        | the row of an ended pair       | an event that was stored, and not published before the crash, is
  *   -----------+--------------------------------+------------------------------------------------------------------
- *   alone | is deleted before the end is | lost: each event is published at most once
+ *   alone      | is deleted before the end is   | lost: each event is published at most once
  *              | published                      |
- *   in cluster | has the end, and is deleted | published by the next owner of the stage: at least once, with the
+ *   in cluster | has the end, and is deleted    | published by the next owner of the stage: at least once, with the
  *              | after that is published        | same id and content
  */
 export type CollisionRow =

@@ -10,13 +10,13 @@ import { HISTORY_TOPICS, type HistoryTopic } from '../../model/history.ts';
  *
  * `keep` reduces the rows of a hub without changing the answer, however the rows are distributed:
  *
- *     all all selected rows
- *     any one row, if any
- *     first the first `count` rows by `time` and, for events, `id`: a page of a list
- *     last the last row of each object, or of each of its steps if `stepMs` is set; the first `count` of these, by id and time
- *     latest time and provider of each object's latest position
- *     extremes for each object, the rows with the least and greatest time, longitude and latitude, and one in the box
- *     visits fence events of visits that started before `entryBeforeMs` and, for each fence and object, one of a later visit
+ *     all        all selected rows
+ *     any        one row, if any
+ *     first      the first `count` rows by `time` and, for events, `id`: a page of a list
+ *     last       the last row of each object, or of each of its steps if `stepMs` is set; the first `count` of these, by id and time
+ *     latest     time and provider of each object's latest position
+ *     extremes   for each object, the rows with the least and greatest time, longitude and latitude, and one in the box
+ *     visits     fence events of visits that started before `entryBeforeMs` and, for each fence and object, one of a later visit
  */
 const Ids = Type.Optional(Type.Array(Type.String()));
 const Box = Type.Optional(Type.Tuple([Type.Number(), Type.Number(), Type.Number(), Type.Number()]));

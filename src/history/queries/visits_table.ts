@@ -13,7 +13,7 @@ import { microseconds, Values } from './sql.ts';
  *
  *     fence events           visit
  *     ---------------------  ------------------------------------------------------------------------------
- *     an exit closed: an exit contains its entry time, so it is a complete visit
+ *     an exit                closed: an exit contains its entry time, so it is a complete visit
  *     an entry, no exit      open: ends at the object's last fix plus its fence timeout, which counts as 0 if
  *                            it is infinite, and LOOK_BACK_MS after the entry at the latest
  *     an entry, no exit,     none: the exit was not recorded, so its duration is unknown

@@ -119,7 +119,7 @@ function withoutImage(event: ChangeEvent): ChangeEvent {
   } as ChangeEvent;
 }
 
-/** Merges an update into a recent entry of the same entity. Returns false if there is none. */
+/** Merges an update into a recent entry of the same entity. Returns whether such an entry exists. */
 function merged(change: Extract<NewEvent, { kind: Kind }>): boolean {
   const first = log[0]?.key ?? 0;
   const index = (updates.get(`${change.kind} ${change.event.id}`) ?? -1) - first;
