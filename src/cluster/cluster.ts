@@ -5,6 +5,7 @@ import { hubError } from '../errors.ts';
 import type { ClusterHealth, ClusterOwners, ProviderOwner } from '../model/health.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { CarriedRpc } from '../rpc/carrier.ts';
+import { type ClusterContext, contextOf } from './context.ts';
 import { checkMembers, reached, startupError } from './membership/admission.ts';
 import type { BusStatus } from './nats/bus.ts';
 import { ClusterLinks, type ClusterLinksOptions } from './cluster_links.ts';
@@ -64,8 +65,6 @@ export interface ClusterOptions extends DurabilityOptions {
   readonly holdMs: number;
   /** Number of locations that may wait for an owner. */
   readonly capacity: number;
-  /** Wall-clock time in milliseconds. */
-  now(): number;
 }
 
 /** Functions of the hub that a cluster uses. */
@@ -117,6 +116,7 @@ export class Cluster {
   /** Storage of the steps of shards and of the collision stage. */
   readonly durability: Durability;
   readonly #options: ClusterOptions;
+  readonly #context: ClusterContext;
   readonly #membership: ClusterMembership;
   #log!: ConfigLog;
   #state: ConfigState = EMPTY_STATE;
@@ -140,13 +140,16 @@ export class Cluster {
 
   /** Called by openCluster only. */
   constructor(options: ClusterOptions) {
-    const { bus, name, incarnation, shards, schedule, elapsed, now, notice } = options;
+    const context = contextOf(options);
+    const { bus, incarnation } = context;
     this.#options = options;
+    this.#context = context;
     const partitionOf = (kind: ObjectKind, id: string): number => this.#partitions.partitionOf(kind, id);
     this.#ownership = new Ownership(partitionOf);
-    this.#loads = new PartitionLoads({ partitionOf, elapsed });
+    this.#loads = new PartitionLoads({ ...context, partitionOf });
     this.#commits = new EntityCommits({
-      ...{ hubName: options.hubName, partitions: this.#partitions, elapsed, schedule },
+      ...context,
+      partitions: this.#partitions,
       log: () => this.#log,
       state: () => this.#state,
       appliedByAll: (sequence, timeoutMs) => this.#membership.appliedByAll(sequence, timeoutMs),
@@ -164,14 +167,13 @@ export class Cluster {
     });
     const { journal, checkpoints } = this.durability;
     this.#probe = new JournalProbe({
-      ...{ elapsed, schedule },
+      ...context,
       barrier: () => journal.barrier(),
       kept: () => this.durability.trimIdle(),
     });
     this.#membership = openMembership({
-      ...{ bus, name, incarnation, shards, schedule, elapsed, now, notice },
+      ...context,
       room: () => (this.canKeep ? options.capacity : 0),
-      hubName: options.hubName,
       digest: options.digest,
       protocols: PROTOCOLS,
       suspectMs: options.suspectMs,
@@ -184,7 +186,7 @@ export class Cluster {
       out: () => this.#out(new Error('Another hub has expelled this one')),
     });
     this.#ownerClient = openOwnerClient({
-      ...{ bus, name, incarnation, elapsed, schedule },
+      ...context,
       ownership: this.#ownership,
       isMember: (of) => this.#state.members.has(of),
       localOwner: {
@@ -197,7 +199,8 @@ export class Cluster {
       capacity: options.capacity,
     });
     this.#dead = new FailedMembers({
-      ...{ bus, name, incarnation, holdMs: options.holdMs },
+      ...context,
+      holdMs: options.holdMs,
       state: () => this.#state,
       isOwn: (kind, id) => this.#isOwn(kind, id),
       forgotten: async (of) => {
@@ -206,8 +209,7 @@ export class Cluster {
       after: (delayMs, callback) => this.#after(delayMs, callback),
     });
     this.#migration = new PartitionMigration({
-      ...{ incarnation, checkpoints, journal, dead: this.#dead, partitionOf },
-      ...{ now, elapsed, schedule, notice },
+      ...{ ...context, checkpoints, journal, dead: this.#dead, partitionOf },
       state: () => this.#state,
       isOwn: (kind, id) => this.#isOwn(kind, id),
       objectsIn: (partitions, config, located) => this.#objectsIn(partitions, config, located),
@@ -226,12 +228,11 @@ export class Cluster {
     });
     this.remote = new RemoteShards(this.#ownerClient);
     this.gather = new MemberQueries({
-      ...{ bus, name, incarnation, notice, elapsed, schedule },
-      hubName: options.hubName,
+      ...context,
       members: () => this.#membership.members,
     });
     this.#status = new ClusterStatus({
-      ...{ bus, name, hubName: options.hubName, incarnation, journal, membership: this.#membership },
+      ...{ ...context, journal, membership: this.#membership },
       ...{ migration: this.#migration, ownerClient: this.#ownerClient, ownership: this.#ownership },
       ...{ partitions: this.#partitions, probe: this.#probe },
       role: () => this.#standing,
@@ -244,9 +245,9 @@ export class Cluster {
 
   /** Called by openCluster only. */
   async open(): Promise<void> {
-    const { bus, name, replicas, storage, notice, elapsed, schedule } = this.#options;
+    const { replicas, storage } = this.#options;
     this.#log = await openConfigLog({
-      ...{ bus, name, replicas, storage, notice, elapsed, schedule },
+      ...{ ...this.#context, replicas, storage },
       newId: randomUUID,
       restore: (parts) => this.#restore(parts),
       apply: (record) => this.#apply(record),
@@ -408,7 +409,6 @@ export class Cluster {
     const { entities, recent } = this.#opening.take();
     this.#configured = (recent[0]?.sequence ?? this.applied + 1) - 1;
     this.#handlers = handlers;
-    const { bus, name, incarnation, notice, schedule } = this.#options;
     const server = {
       ...handlers.owned,
       take: (runs) => {
@@ -423,7 +423,7 @@ export class Cluster {
       requests: this.durability.journal.requests,
       released: (sequence) => this.#migration.released(sequence),
     } satisfies ClusterLinksOptions['server'];
-    const links = new ClusterLinks({ bus, name, incarnation, notice, schedule, gather: this.gather, handlers, server });
+    const links = new ClusterLinks({ context: this.#context, gather: this.gather, handlers, server });
     this.#links = links;
     this.#migration.attach(handlers, links.fanout);
     for (const member of this.#state.members.keys()) links.fanout.joined(member);

@@ -1,4 +1,5 @@
 import type { CarriedRpc } from '../rpc/carrier.ts';
+import type { ClusterContext } from './context.ts';
 import { Channel } from './channel/channel.ts';
 import { ClusterMotions, type LocalStage } from './collisions/cluster_motions.ts';
 import type { AppliedRecord } from './config/config_log.ts';
@@ -9,12 +10,11 @@ import { ClusterRpc } from './rpc/cluster_rpc.ts';
 import type { MemberQueries } from './rpc/member_query.ts';
 import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from './rpc/owner_server.ts';
 
-export interface ClusterLinksOptions extends Pick<ClusterFanoutOptions, 'bus' | 'name' | 'notice' | 'schedule'> {
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface ClusterLinksOptions {
+  readonly context: ClusterContext;
   readonly gather: MemberQueries;
   readonly handlers: Pick<ClusterFanoutOptions, 'fanout' | 'announce'> & { readonly stage: LocalStage };
-  readonly server: Omit<OwnerServerOptions, 'bus' | 'name' | 'incarnation' | 'notice' | 'schedule'>;
+  readonly server: Omit<OwnerServerOptions, keyof ClusterContext>;
 }
 
 /**
@@ -30,20 +30,19 @@ export class ClusterLinks {
   #rpc: ClusterRpc | undefined;
 
   constructor(options: ClusterLinksOptions) {
-    const { bus, name, incarnation, notice, schedule, handlers, server } = options;
+    const { context, handlers, server } = options;
     this.#options = options;
-    const malformed = new ProtocolErrors('events and motions', notice);
-    this.channel = new Channel({ bus, name, self: incarnation, malformed, schedule });
-    const common = { bus, channel: this.channel, name, self: incarnation, notice, schedule };
+    const malformed = new ProtocolErrors('events and motions', context.notice);
+    this.channel = new Channel({ ...context, malformed });
+    const common = { ...context, channel: this.channel };
     this.fanout = new ClusterFanout({ ...common, ...handlers });
     this.motions = new ClusterMotions({ ...common, stage: handlers.stage });
-    this.ownerServer = openOwnerServer({ bus, name, incarnation, notice, schedule, ...server });
+    this.ownerServer = openOwnerServer({ ...context, ...server });
   }
 
   /** Connects remote procedure calls of this hub with the handlers of all hubs, and back. */
   carry(rpc: CarriedRpc): void {
-    const { bus, name, incarnation: self, notice, schedule } = this.#options;
-    this.#rpc = new ClusterRpc({ bus, name, self, rpc, notice, schedule });
+    this.#rpc = new ClusterRpc({ ...this.#options.context, rpc });
   }
 
   /** Resolves when other hubs can reach this one. */
@@ -67,7 +66,7 @@ export class ClusterLinks {
     if (body.kind === 'expel' || body.kind === 'leave') this.#gone(body.incarnation);
     if (body.kind === 'expel' || body.kind === 'leave' || body.kind === 'map') {
       this.owners(state);
-      const { partitions } = acquisitions(state, this.#options.incarnation);
+      const { partitions } = acquisitions(state, this.#options.context.incarnation);
       if (partitions.some(({ isMember }) => !isMember)) this.channel.tookAfter(sequence);
     }
     this.channel.applied(sequence);

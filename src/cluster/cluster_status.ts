@@ -1,5 +1,6 @@
 import type { ClusterHealth, ClusterOwners, ProviderOwner } from '../model/health.ts';
 import { type Problem, problemOf } from '../problem.ts';
+import type { ClusterContext } from './context.ts';
 import type { ClusterLinks } from './cluster_links.ts';
 import type { ConfigState } from './config/config_state.ts';
 import type { ObjectPartitions } from './config/object_partitions.ts';
@@ -8,7 +9,6 @@ import type { JournalProbe } from './membership/journal_probe.ts';
 import type { ClusterMembership } from './membership/membership.ts';
 import { partitionsOf } from './membership/partition_map.ts';
 import type { PartitionMigration } from './migration/partition_migration.ts';
-import type { Bus } from './nats/bus.ts';
 import type { Ownership } from './routing/ownership.ts';
 import type { OwnerClient } from './rpc/owner_client.ts';
 
@@ -16,13 +16,7 @@ import type { OwnerClient } from './rpc/owner_client.ts';
 export type ClusterRole = 'opening' | 'attached' | 'member' | 'out';
 
 /** The parts of a cluster, whose state is reported. */
-export interface ClusterParts {
-  readonly bus: Bus;
-  /** Name of the cluster. */
-  readonly name: string;
-  readonly hubName: string;
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface ClusterParts extends Pick<ClusterContext, 'bus' | 'name' | 'hubName' | 'incarnation'> {
   readonly journal: StepJournal;
   readonly membership: ClusterMembership;
   readonly migration: PartitionMigration;

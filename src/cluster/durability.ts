@@ -4,6 +4,7 @@ import { hubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { ShardReply } from '../wire/messages.ts';
+import { contextOf } from './context.ts';
 import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
 import { BusError } from './nats/bus.ts';
 import { type Checkpoints, type CheckpointsOptions, makeStateStream, openCheckpoints } from './state/checkpoints.ts';
@@ -13,10 +14,6 @@ import { StepJournal } from './journal/step_journal.ts';
 export interface DurableStreams extends Applicant {
   /** Size of each journal stream. */
   readonly journalBytesMax: number;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 export interface DurabilityOptions extends DurableStreams {
@@ -80,13 +77,13 @@ export class Durability {
   readonly #host: DurabilityHost;
 
   constructor(options: DurabilityOptions, keeper: DurabilityHost) {
-    const { bus, name, incarnation, shards, reads, schedule, elapsed } = options;
+    const { shards, reads } = options;
     const { partitionOf, isOwn, isSettled } = keeper;
     this.#options = options;
     this.#host = keeper;
     this.checkpoints = openCheckpoints({ ...options, partitionOf, isOwn, isSettled });
     this.journal = new StepJournal({
-      ...{ bus, name, incarnation, shards, reads, schedule, elapsed },
+      ...{ ...contextOf(options), shards, reads },
       widen: (bytes) => this.#widenJournal(bytes),
       writeState: () => this.writeState(),
       isAcquiring: () => keeper.isAcquiring(),

@@ -35,7 +35,7 @@ async function opened(context: TestContext, names: readonly string[] = ['a', 'b'
         request: (...args) => bus.request(...args),
         watch: (...args) => bus.watch(...args),
       },
-      ...{ name: 'hub', self: name, malformed: new ProtocolErrors('events', (line) => lines.push(line)) },
+      ...{ name: 'hub', incarnation: name, malformed: new ProtocolErrors('events', (line) => lines.push(line)) },
       schedule: (delayMs, callback) => cluster.schedule(name, delayMs, callback),
     });
     channels.set(name, channel);

@@ -17,7 +17,7 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
     const schedule = (delayMs: number, callback: () => void) => cluster.schedule(incarnation, delayMs, callback);
     const { rpc } = openRpc({ hubId, elapsed: clock.elapsed, schedule });
     const notice = (text: string): void => void notices.push(text);
-    const carrier = new ClusterRpc({ bus, name: 'hub', self: incarnation, rpc, notice, schedule });
+    const carrier = new ClusterRpc({ bus, name: 'hub', incarnation, rpc, notice, schedule });
     await Promise.all([carrier.ready(), up(bus)]);
     await clock.wait(100);
     const known = (method: string): readonly string[] => rpc.available()[method]?.handler_id ?? [];

@@ -124,7 +124,7 @@ export class TestHub {
     };
     const notice = (text: string): void => void this.notices.push(text);
     const schedule = (delayMs: number, callback: () => void) => cluster.schedule(name, delayMs, callback);
-    const common = { bus: this.bus, name: 'hub', self: name, schedule };
+    const common = { bus: this.bus, name: 'hub', incarnation: name, schedule };
     this.channel = new Channel({ ...common, malformed: new ProtocolErrors('events', notice) });
     this.shared = new ClusterFanout({
       ...common,

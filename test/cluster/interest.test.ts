@@ -21,7 +21,7 @@ async function hubsOf(context: TestContext, names: readonly string[]) {
       const interest = new Interest({
         bus,
         name: 'hub',
-        self: name,
+        incarnation: name,
         wanted: () => [{ ...VARIANT, id: hub.id }],
         wants: (member, variants) => received.push(`${name}: ${member} wants ${variants.map(({ id }) => id).join()}`),
         sentTo: () => ({ number: 3, lastOf: [1, 2, 3] }),

@@ -165,7 +165,7 @@ export class MotionHub implements EventSubscriber {
       trackable: (id) => ({ id, type: 'omlox', location_providers: [`provider of ${id}`] }),
       moveZones: () => undefined,
     });
-    const carrier = { bus: network.bus(name), name: 'hub', self: name, schedule };
+    const carrier = { bus: network.bus(name), name: 'hub', incarnation: name, schedule };
     this.channel = new Channel({ ...carrier, malformed: new ProtocolErrors('motions', notice) });
     const common = { ...carrier, channel: this.channel, notice };
     const { shards, collisions, fanout } = this.stages;

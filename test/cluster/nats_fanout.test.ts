@@ -25,7 +25,7 @@ const STEP = 500;
 /** Most losses of the same frame: a receiver requests it at least four times, however slow the answers are. */
 const LOSSES_MAX = 3;
 
-function hubOn(context: TestContext, bus: Bus, self: string) {
+function hubOn(context: TestContext, bus: Bus, incarnation: string) {
   const hub = { variants: [] as readonly Variant[], proximities: [] as string[] };
   const fanout: Fanout = new Fanout({
     variantsChanged: (variants) => {
@@ -34,7 +34,7 @@ function hubOn(context: TestContext, bus: Bus, self: string) {
     interestChanged: () => shared.interestChanged(),
     forward: (events, to) => shared.forward(events, to),
   });
-  const common = { bus, name: 'fan', self, schedule };
+  const common = { bus, name: 'fan', incarnation, schedule };
   const channel = new Channel({ ...common, malformed: new ProtocolErrors('events', assert.fail) });
   const shared = new ClusterFanout({
     ...{ ...common, channel, fanout },

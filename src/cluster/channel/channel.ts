@@ -63,7 +63,7 @@ export class Channel {
 
   /** Adds a member. */
   joined(member: string): void {
-    if (member === this.#options.self) return;
+    if (member === this.#options.incarnation) return;
     this.#out.joined(member);
     this.#in.joined(member);
   }

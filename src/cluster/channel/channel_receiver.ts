@@ -68,11 +68,11 @@ export class ChannelReceiver {
 
   constructor(options: ChannelOptions) {
     this.#options = options;
-    const { bus, name, self, malformed } = options;
+    const { bus, name, incarnation, malformed } = options;
     const take = (message: Message): void => malformed.reading(() => this.#take(message));
     this.#listening = [
-      bus.subscribe(`${name}.e.${self}`, take),
-      bus.subscribe(`${name}.delivered.${self}`, (message) => malformed.reading(() => this.#answer(message))),
+      bus.subscribe(`${name}.e.${incarnation}`, take),
+      bus.subscribe(`${name}.delivered.${incarnation}`, (message) => malformed.reading(() => this.#answer(message))),
     ];
     this.ready = Promise.all(this.#listening.map(({ ready }) => ready));
   }
@@ -253,9 +253,9 @@ export class ChannelReceiver {
 
   /** Never rejects. */
   async #askFor(sender: Sender, gap: Gap): Promise<void> {
-    const { bus, name, self, malformed } = this.#options;
+    const { bus, name, incarnation, malformed } = this.#options;
     try {
-      await bus.request(`${name}.again.${sender.from}`, AGAIN.pack({ from: self, ...gap }), {
+      await bus.request(`${name}.again.${sender.from}`, AGAIN.pack({ from: incarnation, ...gap }), {
         timeoutMs: ANSWER_MS,
         // At the moment of arrival: the messages that were sent again have arrived before.
         read: (bytes) => this.#answered(sender, gap, SENT_AGAIN.read(bytes).lost),

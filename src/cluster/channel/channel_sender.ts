@@ -1,3 +1,4 @@
+import type { ClusterContext } from '../context.ts';
 import { MessageError } from '../messages/codec.ts';
 import { AGAIN, DELIVERED, DELIVERED_ANSWER, SENT_AGAIN } from '../messages/messages.ts';
 import type { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -11,15 +12,9 @@ const ANSWER_MS = 200;
 /** Pause before a member is asked again. */
 const AGAIN_MS = 50;
 
-export interface ChannelOptions {
+export interface ChannelOptions extends Pick<ClusterContext, 'name' | 'incarnation' | 'schedule'> {
   readonly bus: Pick<Bus, 'publish' | 'subscribe' | 'request' | 'watch'>;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly self: string;
   readonly malformed: ProtocolErrors;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 interface Receiver {
@@ -52,8 +47,8 @@ export class ChannelSender {
 
   constructor(options: ChannelOptions) {
     this.#options = options;
-    const { bus, name, self } = options;
-    this.#listening = bus.subscribe(`${name}.again.${self}`, (message) => this.#resend(message));
+    const { bus, name, incarnation } = options;
+    this.#listening = bus.subscribe(`${name}.again.${incarnation}`, (message) => this.#resend(message));
   }
 
   get ready(): Promise<void> {
@@ -61,9 +56,13 @@ export class ChannelSender {
   }
 
   joined(member: string): void {
-    const { name, self } = this.#options;
+    const { name, incarnation } = this.#options;
     this.#receivers.set(member, {
-      ...{ subject: `${name}.e.${member}`, writer: new MessageWriter(self), sent: new SentMessages(this.#budget) },
+      ...{
+        subject: `${name}.e.${member}`,
+        writer: new MessageWriter(incarnation),
+        sent: new SentMessages(this.#budget),
+      },
       ...{ number: 0, lastOf: KINDS.map(() => 0) },
     });
   }
@@ -151,11 +150,11 @@ export class ChannelSender {
 
   /** Resolves when a member has delivered the messages up to a number, or is removed. */
   async #deliveredAt(member: string, number: number): Promise<void> {
-    const { bus, name, self, malformed, schedule } = this.#options;
+    const { bus, name, incarnation, malformed, schedule } = this.#options;
     const receiver = this.#receivers.get(member);
     const isDone = async (): Promise<boolean> => {
       try {
-        const answer = await bus.request(`${name}.delivered.${member}`, DELIVERED.pack({ from: self, number }), {
+        const answer = await bus.request(`${name}.delivered.${member}`, DELIVERED.pack({ from: incarnation, number }), {
           timeoutMs: ANSWER_MS,
           read: (bytes) => DELIVERED_ANSWER.read(bytes).number >= number,
         });

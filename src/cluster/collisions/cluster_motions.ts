@@ -1,8 +1,9 @@
 import type { Clock } from '../../time/clock.ts';
 import type { EvaluatedMotions, PackedMotions } from '../../wire/messages.ts';
+import type { ClusterContext } from '../context.ts';
 import type { Channel } from '../channel/channel.ts';
 import type { Part } from '../channel/channel_message.ts';
-import type { Bus, Message, Subscription } from '../nats/bus.ts';
+import type { Message, Subscription } from '../nats/bus.ts';
 import { MOTIONS, PUBLISHED_MOTIONS, type PublishedMotions, STAND_REQUEST } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
 import { MotionsIn, type News } from './motions_in.ts';
@@ -25,18 +26,10 @@ import { MotionsOut, type Passed } from './motions_out.ts';
  * A hub that gets the stage holds it until it has the colliding pairs. The owners are those of the configuration log. For each
  * record the calls come in this order: `gone`, `stageOwner`, `owners`.
  */
-export interface ClusterMotionsOptions {
-  readonly bus: Bus;
+export interface ClusterMotionsOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'notice' | 'schedule'> {
   readonly channel: Channel;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly self: string;
   readonly stage: LocalStage;
-  /** Logs a warning. */
-  notice(text: string): void;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /** The collision stage of this hub, and its shards. */
@@ -86,7 +79,7 @@ export class ClusterMotions {
 
   constructor(options: ClusterMotionsOptions) {
     this.#options = options;
-    const { bus, channel, name, self, stage } = options;
+    const { bus, channel, name, incarnation, stage } = options;
     this.#malformed = new ProtocolErrors('motions', options.notice);
     this.#out = new MotionsOut({
       send: (target, message) => channel.send(target, 'motions', 0, message),
@@ -95,14 +88,14 @@ export class ClusterMotions {
     });
     this.#in = new MotionsIn({
       clock: stage.clock,
-      ask: (hub, number) => void bus.publish(`${name}.ms.${hub}`, STAND_REQUEST.pack({ from: self, number })),
+      ask: (hub, number) => void bus.publish(`${name}.ms.${hub}`, STAND_REQUEST.pack({ from: incarnation, number })),
     });
     channel.serve('motions', {
       take: (part, from, isLate) => this.#take(part, from, isLate),
       lost: (from) => this.#in.lost(from),
     });
     this.#listening = [
-      bus.subscribe(`${name}.ms.${self}`, (message) => this.#malformed.reading(() => this.#asked(message))),
+      bus.subscribe(`${name}.ms.${incarnation}`, (message) => this.#malformed.reading(() => this.#asked(message))),
       bus.subscribe(`${name}.mp`, (message) => this.#malformed.reading(() => this.#confirmed(message))),
     ];
   }
@@ -124,7 +117,7 @@ export class ClusterMotions {
 
   /** Whether motions go to the stage of this hub directly. */
   get isLocal(): boolean {
-    return this.#owner === undefined || this.#owner === this.#options.self;
+    return this.#owner === undefined || this.#owner === this.#options.incarnation;
   }
 
   /** Sets the owner of the collision stage. If that is this hub, its stage waits for the colliding pairs. */
@@ -141,9 +134,9 @@ export class ClusterMotions {
 
   /** The events of motions that the stage of this hub has evaluated are published. Reports that at once if there are any. */
   published({ others }: EvaluatedMotions, hasEvents: boolean): void {
-    const { self } = this.#options;
-    if (this.#owner !== self) return;
-    this.#published = { from: self, others };
+    const { incarnation } = this.#options;
+    if (this.#owner !== incarnation) return;
+    this.#published = { from: incarnation, others };
     // The events leave at the end of this turn, and the report after them.
     if (hasEvents) queueMicrotask(() => this.#reportPublished());
     else this.#beatSoon();
@@ -158,17 +151,17 @@ export class ClusterMotions {
 
   #confirmed({ bytes }: Message): void {
     const { from, others } = PUBLISHED_MOTIONS.read(bytes);
-    if (from !== this.#owner || from === this.#options.self) return;
-    for (const [hub, item] of others) if (hub === this.#options.self) this.#out.confirmed(item);
+    if (from !== this.#owner || from === this.#options.incarnation) return;
+    for (const [hub, item] of others) if (hub === this.#options.incarnation) this.#out.confirmed(item);
   }
 
   /** Sets the owners of partitions. */
   owners(owners: ReadonlySet<string>): void {
     if (this.#isClosed) return;
     this.#owners = owners;
-    const { self } = this.#options;
-    if (this.#owner === self) {
-      const others = new Set([...owners].filter((hub) => hub !== '' && hub !== self));
+    const { incarnation } = this.#options;
+    if (this.#owner === incarnation) {
+      const others = new Set([...owners].filter((hub) => hub !== '' && hub !== incarnation));
       this.#isShared ||= others.size > 0;
       this.#in.owners(others);
     }
@@ -198,14 +191,14 @@ export class ClusterMotions {
 
   /** This hub and the watermark of the others that share the stage; undefined if none ever has. */
   others(): { readonly self: string; readonly untilMs: number } | undefined {
-    return this.#isShared ? { self: this.#options.self, untilMs: this.#in.untilMs() } : undefined;
+    return this.#isShared ? { self: this.#options.incarnation, untilMs: this.#in.untilMs() } : undefined;
   }
 
   /** Has all hubs report the positions of all trackables. Resolves when they have, or after a while. */
   async standing(): Promise<void> {
     const { stage, schedule } = this.#options;
     const own = stage.shards.standing();
-    if (this.#owner !== this.#options.self || !this.#in.isAny) return own;
+    if (this.#owner !== this.#options.incarnation || !this.#in.isAny) return own;
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const cancel = schedule(STANDING_MS, resolve);
     await Promise.all([own, Promise.race([this.#in.standing(), late])]);
@@ -220,10 +213,10 @@ export class ClusterMotions {
 
   /** Whether this hub and others must exchange messages. */
   get #isNeeded(): boolean {
-    const { self } = this.#options;
-    return this.#owner === self
+    const { incarnation } = this.#options;
+    return this.#owner === incarnation
       ? this.#in.isAny
-      : this.#owner !== undefined && (this.#owners.has(self) || this.#out.hasSent);
+      : this.#owner !== undefined && (this.#owners.has(incarnation) || this.#out.hasSent);
   }
 
   #beatSoon(): void {
@@ -239,7 +232,7 @@ export class ClusterMotions {
 
   #beat(): void {
     this.#beats++;
-    if (this.#owner === this.#options.self) {
+    if (this.#owner === this.#options.incarnation) {
       if (this.#options.stage.collisions.hasCapacity) this.#in.askDue();
       this.#options.stage.collisions.addShardMotions(undefined);
     } else if (this.#out.hasSent || this.#beats % IDLE_BEATS === 0) this.#out.beat();
@@ -247,7 +240,7 @@ export class ClusterMotions {
 
   /** hot */
   #take({ bytes }: Part, from: string, isLate: boolean): void {
-    if (this.#owner !== this.#options.self) return;
+    if (this.#owner !== this.#options.incarnation) return;
     const message = MOTIONS.read(bytes);
     const { stage } = this.#options;
     const isTooMuch = message.motions.length > 0 && !stage.collisions.hasCapacity;

@@ -1,7 +1,7 @@
 import { hubError, type HubError } from '../../errors.ts';
+import type { ClusterContext } from '../context.ts';
 import {
   type Appended,
-  type Bus,
   BusBusyError,
   BusError,
   type Message,
@@ -22,10 +22,9 @@ import { loadSnapshot, type SnapshotStream, writeSnapshot } from './config_snaps
  * Appends without an expected sequence are retried. They name n as well when they are sent: otherwise they could not be
  * repeated after a lost answer, since both copies might be stored.
  */
-export interface ConfigLogOptions extends Pick<StreamSettings, 'replicas' | 'storage'> {
-  readonly bus: Bus;
-  /** Name of the cluster, with which its subjects and streams begin. */
-  readonly name: string;
+export interface ConfigLogOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'notice' | 'elapsed' | 'schedule'>,
+    Pick<StreamSettings, 'replicas' | 'storage'> {
   /**
    * Loads a snapshot before any record is applied: the messages that `snapshot` returned, on this hub or another, after the
    * record of that sequence.
@@ -44,14 +43,8 @@ export interface ConfigLogOptions extends Pick<StreamSettings, 'replicas' | 'sto
   stopped(error: Error): void;
   /** Versions of the protocol that this hub supports; PROTOCOLS if left out. */
   readonly protocols?: readonly number[];
-  /** Logs a warning. */
-  notice(text: string): void;
   /** A new id, unique across all hubs. */
   newId(): string;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
   /** Total time for an append; 12,000 if left out, which is longer than an election. */
   readonly appendMs?: number;
   /** Time for applying the existing records when the log opens; 60,000 if left out. */

@@ -1,4 +1,5 @@
 import { hubError } from '../../errors.ts';
+import type { ClusterContext } from '../context.ts';
 import type { ForeignChange } from './config_changes.ts';
 import type { ConfigLog } from './config_log.ts';
 import type { EntityChange } from './config_record.ts';
@@ -6,8 +7,7 @@ import type { ConfigState } from './config_state.ts';
 import type { ObjectPartitions } from './object_partitions.ts';
 import { changeRecord } from './repartition.ts';
 
-export interface EntityCommitsOptions {
-  readonly hubName: string;
+export interface EntityCommitsOptions extends Pick<ClusterContext, 'hubName' | 'elapsed' | 'schedule'> {
   /** Partitions by the applied configuration. */
   readonly partitions: ObjectPartitions;
   log(): ConfigLog;
@@ -17,10 +17,6 @@ export interface EntityCommitsOptions {
   appliedByAll(sequence: number, timeoutMs: number): Promise<void>;
   /** Whether this hub is out of the cluster. */
   isOut(): boolean;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /** Time that a change of entities waits for migrations, and then until other hubs have applied it. */

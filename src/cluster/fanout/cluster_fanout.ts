@@ -1,10 +1,10 @@
 import { look } from '../../model/borrowed.ts';
 import type { EventBatch } from '../../model/event_batch.ts';
 import { SHARD_TOPICS, type Topic, type Variant } from '../../model/topics.ts';
+import type { ClusterContext } from '../context.ts';
 import type { Channel } from '../channel/channel.ts';
 import type { Part } from '../channel/channel_message.ts';
 import { MESSAGE_BYTES } from '../channel/channel_sender.ts';
-import type { Bus } from '../nats/bus.ts';
 import { type FailedFenceEvent, readRows, rowOf } from '../../wire/fence_events.ts';
 import { malformed } from '../messages/codec.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -28,20 +28,12 @@ import { FenceEventWatermarks } from './fence_event_watermarks.ts';
  * Members and owners are those of the configuration log. For each record the calls come in this order: `joined` or `gone`,
  * `owners`, `Channel.applied`.
  */
-export interface ClusterFanoutOptions {
-  readonly bus: Bus;
+export interface ClusterFanoutOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'notice' | 'schedule'> {
   /** Events go through it; this sets its members. */
   readonly channel: Channel;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly self: string;
   readonly fanout: LocalFanout;
   readonly announce: Announcers;
-  /** Logs a warning. */
-  notice(text: string): void;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /** Announces events of other hubs to the subscribers of this one. */
@@ -219,7 +211,7 @@ export class ClusterFanout {
   }
 
   #receiveAnnounced({ about, bytes }: Part): void {
-    const { announce, self } = this.#options;
+    const { announce, incarnation } = this.#options;
     const text = new TextDecoder().decode(look(bytes));
     switch (ANNOUNCED[about]) {
       case 'proximity':
@@ -230,7 +222,7 @@ export class ClusterFanout {
         return;
       case 'fenceEventsAgain':
         // This hub has published its own events already, and does not know yet that it was expelled.
-        this.#redeliver(fenceEventsIn(text).filter(({ of }) => of !== self));
+        this.#redeliver(fenceEventsIn(text).filter(({ of }) => of !== incarnation));
         return;
       default:
         throw malformed('Cannot read announced events', 'kind', about, `below ${ANNOUNCED.length}`);

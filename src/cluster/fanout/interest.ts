@@ -1,6 +1,7 @@
 import { hubError, type HubError } from '../../errors.ts';
 import type { Variant } from '../../model/topics.ts';
-import type { Bus, Message, Subscription } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
+import type { Message, Subscription } from '../nats/bus.ts';
 import { MessageError } from '../messages/codec.ts';
 import type { SentSoFar } from '../channel/channel_message.ts';
 import { INTEREST, INTEREST_ANSWER } from '../messages/messages.ts';
@@ -14,12 +15,7 @@ import { INTEREST, INTEREST_ANSWER } from '../messages/messages.ts';
  *
  * An acknowledgement states how much its sender has sent to this hub before it.
  */
-export interface InterestOptions {
-  readonly bus: Bus;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly self: string;
+export interface InterestOptions extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'schedule'> {
   /** Variants that this hub needs. */
   wanted(): readonly Variant[];
   /** Sets the variants that another hub needs; none once it is removed. */
@@ -29,8 +25,6 @@ export interface InterestOptions {
   acknowledgedBy(member: string, sent: SentSoFar): void;
   /** Reports a malformed message. */
   malformed(error: unknown): void;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 const TELL_EVERY_MS = 20;
@@ -71,8 +65,8 @@ export class Interest {
 
   constructor(options: InterestOptions) {
     this.#options = options;
-    const { bus, name, self } = options;
-    this.#listening = bus.subscribe(`${name}.interest.${self}`, (message) => this.#hear(message));
+    const { bus, name, incarnation } = options;
+    this.#listening = bus.subscribe(`${name}.interest.${incarnation}`, (message) => this.#hear(message));
   }
 
   /** Resolves when the interest of others arrives. */
@@ -89,7 +83,7 @@ export class Interest {
 
   /** Adds a member, in the order of their joins. */
   joined(incarnation: string): void {
-    if (incarnation === this.#options.self) {
+    if (incarnation === this.#options.incarnation) {
       this.#isMember = true;
       return;
     }
@@ -228,7 +222,7 @@ export class Interest {
   }
 
   #pack(variants: readonly Variant[]): { readonly bytes: Uint8Array; readonly ids: ReadonlySet<number> } {
-    const bytes = INTEREST.pack({ from: this.#options.self, number: this.#number, variants });
+    const bytes = INTEREST.pack({ from: this.#options.incarnation, number: this.#number, variants });
     return { bytes, ids: new Set(variants.map(({ id }) => id)) };
   }
 

@@ -1,4 +1,5 @@
 import { copied } from '../../model/borrowed.ts';
+import type { ClusterContext } from '../context.ts';
 import { type Append, type Appended, type Bus, BusBusyError, BusError } from '../nats/bus.ts';
 import { JournalFormatError, journalMessage, RecordsMessage, sealMessage } from './journal_message.ts';
 
@@ -28,11 +29,8 @@ import { JournalFormatError, journalMessage, RecordsMessage, sealMessage } from 
  * message can be missed. A seal is appended to both streams without an expectation: from then on every append of the journal is
  * refused in either stream.
  */
-export interface HubJournalOptions {
-  readonly bus: Bus;
+export interface HubJournalOptions extends Pick<ClusterContext, 'bus' | 'schedule'> {
   readonly places: JournalSubjects;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
   /** Called whenever an append finds its stream full. It is retried until there is room. */
   full?(): void;
   /** Called once when the journal closes: another hub has sealed it, it was closed, or it failed. `error` says which. */

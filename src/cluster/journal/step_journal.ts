@@ -3,17 +3,14 @@ import { lend, look } from '../../model/borrowed.ts';
 import { type FailedFenceEvent, withFailedFenceEvents } from '../../wire/fence_events.ts';
 import { packDone, packStep } from '../../wire/journal_record.ts';
 import type { ShardReply } from '../../wire/messages.ts';
-import type { Bus } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
 import { HubJournal, type JournalClosed } from './hub_journal.ts';
 import { journalSubjects } from './journal_streams.ts';
 import { TakenRequests } from './taken_requests.ts';
 import { type PiecesOptions, piecesOf } from './record_pieces.ts';
 
-export interface StepJournalOptions {
-  readonly bus: Bus;
-  /** Name of the cluster. */
-  readonly name: string;
-  readonly incarnation: string;
+export interface StepJournalOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'elapsed' | 'schedule'> {
   readonly shards: number;
   /** Whether answers may be stale while this hub is cut off. */
   readonly reads: 'latest' | 'any';
@@ -23,10 +20,6 @@ export interface StepJournalOptions {
   writeState(): Promise<void>;
   /** Whether partitions are still being acquired: until then the state is incomplete. */
   isAcquiring(): boolean;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
   /** Nothing can be journaled any more: this hub is out. */
   ended(error: JournalClosed): void;
 }

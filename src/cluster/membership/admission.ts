@@ -1,23 +1,17 @@
 import { StartupError } from '../../errors.ts';
-import type { Bus, StreamSettings } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
+import type { StreamSettings } from '../nats/bus.ts';
 import type { ConfigMember } from '../config/config_state.ts';
-import type { Notice } from '../notice.ts';
 
 /**
  * Checks before a hub joins a cluster: NATS must be reachable, and the hub's settings must agree with the existing streams and
  * the running members. Every failure is a StartupError that names the settings.
  */
-export interface Applicant extends Pick<StreamSettings, 'replicas' | 'storage'> {
-  readonly bus: Bus;
-  /** Name of the cluster. */
-  readonly name: string;
-  readonly incarnation: string;
-  readonly hubName: string;
+export interface Applicant extends ClusterContext, Pick<StreamSettings, 'replicas' | 'storage'> {
   /** Settings that all hubs must share, as `name: value`. */
   readonly alike: readonly string[];
   /** Digest of these settings. */
   readonly digest: string;
-  readonly notice: Notice;
 }
 
 /** Streams that all hubs share. */
@@ -31,14 +25,8 @@ const TOO_MANY_COPIES = /replicas > 1 not supported|no suitable peers|insufficie
 /** Errors that no server will resolve, however many join. */
 const NEVER_DONE = /not supported|already in use|overlap/i;
 
-interface Reaching {
-  readonly bus: Pick<Bus, 'watch'>;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
-}
-
 /** Resolves once a server is reached. Rejects with a StartupError if that takes too long. */
-export function reached({ bus, schedule }: Reaching): Promise<void> {
+export function reached({ bus, schedule }: Pick<ClusterContext, 'bus' | 'schedule'>): Promise<void> {
   return new Promise((resolve, reject) => {
     let why = 'not connected yet';
     const cancel = schedule(REACH_MS, () => {

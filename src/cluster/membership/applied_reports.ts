@@ -1,17 +1,11 @@
 import { hubError, type HubError } from '../../errors.ts';
+import type { ClusterContext } from '../context.ts';
 import type { AppliedRecord } from '../config/config_log.ts';
 import { APPLIED } from '../messages/messages.ts';
-import type { Bus } from '../nats/bus.ts';
 import { appliedByAll } from './member_views.ts';
 import type { Members } from './members.ts';
 
-export interface AppliedReportsOptions {
-  readonly bus: Bus;
-  /** Name of the cluster. */
-  readonly name: string;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
-}
+export type AppliedReportsOptions = Pick<ClusterContext, 'bus' | 'name' | 'schedule'>;
 
 /** What the reports depend on. */
 interface Reported {

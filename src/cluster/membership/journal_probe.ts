@@ -1,17 +1,14 @@
+import type { ClusterContext } from '../context.ts';
 /**
  * Liveness probe of the journal: once a second this hub appends to its own journal, even if there is nothing to store. A hub
  * that others have sealed finds out that way, whatever it has received of the configuration log, and a load balancer learns
  * within two seconds of a hub whose requests would wait in vain.
  */
-export interface JournalProbeOptions {
+export interface JournalProbeOptions extends Pick<ClusterContext, 'elapsed' | 'schedule'> {
   /** Resolves when an append was stored that began after this call. */
   barrier(): Promise<void>;
   /** Called after each stored append. */
   kept(): void;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 const EVERY_MS = 1000;

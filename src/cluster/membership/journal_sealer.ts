@@ -1,19 +1,11 @@
+import type { ClusterContext } from '../context.ts';
 import { sealJournal } from '../journal/hub_journal.ts';
 import { journalStreams, journalSubjects } from '../journal/journal_streams.ts';
-import type { Bus, StreamState } from '../nats/bus.ts';
-import type { Notice } from '../notice.ts';
+import type { StreamState } from '../nats/bus.ts';
 
-export interface JournalSealerOptions {
-  readonly bus: Bus;
-  /** Name of the cluster. */
-  readonly name: string;
-  /** Name of this hub, the same after a restart. Seals have it. */
-  readonly hubName: string;
+export interface JournalSealerOptions extends Pick<ClusterContext, 'bus' | 'name' | 'hubName' | 'notice' | 'schedule'> {
   /** Creates the journal streams of a member, as each hub does with its own before it joins. */
   makeJournal(incarnation: string): Promise<void>;
-  readonly notice: Notice;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 interface Sealed {

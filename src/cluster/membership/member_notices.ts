@@ -1,4 +1,4 @@
-import type { Notice } from '../notice.ts';
+import type { Notice } from '../context.ts';
 import { clockDifferences } from './member_views.ts';
 import type { Member, Members, Signal } from './members.ts';
 import { accusation, type Accusing, suspects } from './suspicion.ts';

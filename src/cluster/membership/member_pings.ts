@@ -1,17 +1,9 @@
+import type { ClusterContext } from '../context.ts';
 import { HEARTBEAT } from '../messages/messages.ts';
-import type { Bus } from '../nats/bus.ts';
 import { pingSubject } from './admission.ts';
 import type { Members, Signal } from './members.ts';
 
-export interface MemberPingsOptions {
-  readonly bus: Bus;
-  /** Name of the cluster. */
-  readonly name: string;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Wall-clock time in milliseconds. */
-  now(): number;
-}
+export type MemberPingsOptions = Pick<ClusterContext, 'bus' | 'name' | 'elapsed' | 'now'>;
 
 /** Handlers of the results. */
 interface Pinged {

@@ -1,4 +1,5 @@
 import { hubError } from '../../errors.ts';
+import type { ClusterContext } from '../context.ts';
 import { pingSubject } from './admission.ts';
 import { APPLIED, HEARTBEAT, type Heartbeat } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -42,8 +43,7 @@ import { MemberPings } from './member_pings.ts';
  *
  * A hub that leaves seals its own journal first, so that its successors read a complete journal.
  */
-export interface ClusterMembershipOptions extends JournalSealerOptions {
-  readonly incarnation: string;
+export interface ClusterMembershipOptions extends JournalSealerOptions, ClusterContext {
   /** Digest of the settings that must be equal. */
   readonly digest: string;
   /** Protocol versions that it reads and writes. */
@@ -64,10 +64,6 @@ export interface ClusterMembershipOptions extends JournalSealerOptions {
   onMap(map: PartitionMap): void;
   /** Another hub has expelled this one. It does nothing any more. */
   out(): void;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Wall-clock time in milliseconds. */
-  now(): number;
 }
 
 export interface Leaving {

@@ -1,5 +1,6 @@
 import type { LastKnownRow, ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
+import type { ClusterContext } from '../context.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
 import type { ObjectMove } from '../config/config_record.ts';
 import {
@@ -34,9 +35,7 @@ import { type RecoveredJournal, statedIn } from '../journal/journal_recovery.ts'
  * may have published events. Adopted state is not adopted again when a later step fails: it would fire overdue timers a second
  * time.
  */
-export interface AcquisitionOptions extends ShardAdoptionOptions {
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface AcquisitionOptions extends Pick<ClusterContext, 'incarnation'>, ShardAdoptionOptions {
   readonly checkpoints: Checkpoints;
   /** State after the last applied record. */
   state(): ConfigState;

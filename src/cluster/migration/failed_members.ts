@@ -1,18 +1,13 @@
 import { objectOfFenceEvent } from '../../core/fence/fence_event.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
-import type { Bus } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
 import { type ConfigState, leftOf, toDelete } from '../config/config_state.ts';
 import type { ForwardRequest } from '../rpc/owner_protocol.ts';
 import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import { dropIncarnation, type RecoveredJournal, RecordedLocations, readSteps } from '../journal/journal_recovery.ts';
 
-export interface FailedMembersOptions {
-  readonly bus: Bus;
-  /** Name of the cluster. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface FailedMembersOptions extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation'> {
   /** Time that a request waits for an owner. */
   readonly holdMs: number;
   /** State after the last applied record. */

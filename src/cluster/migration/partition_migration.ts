@@ -1,20 +1,19 @@
 import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { ReleasedStep } from '../../wire/journal_record.ts';
+import type { ClusterContext } from '../context.ts';
 import { Acquisition, type AcquisitionOptions } from './acquire.ts';
 import type { ClusterFanout } from '../fanout/cluster_fanout.ts';
 import type { AppliedRecord } from '../config/config_log.ts';
 import type { ConfigBody } from '../config/config_record.ts';
 import { acquisitions, type ConfigState, serving } from '../config/config_state.ts';
 import type { FailedMembers } from './failed_members.ts';
-import type { Notice } from '../notice.ts';
 import { type Released, Releases, type ReleasesOptions } from './release.ts';
 import type { RecoveredState } from './shard_adoption.ts';
 import type { StepJournal } from '../journal/step_journal.ts';
 
-export interface PartitionMigrationOptions {
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface PartitionMigrationOptions
+  extends Pick<ClusterContext, 'incarnation' | 'notice' | 'elapsed' | 'now' | 'schedule'> {
   readonly checkpoints: AcquisitionOptions['checkpoints'];
   readonly journal: ReleasesOptions['journal'] & Pick<StepJournal, 'keepFenceEvents'>;
   readonly dead: FailedMembers;
@@ -46,15 +45,8 @@ export interface PartitionMigrationOptions {
   isUp(): boolean;
   /** This hub cannot go on, and is out. */
   out(error: Error): void;
-  /** Wall-clock time in milliseconds. */
-  now(): number;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
   /** The same, unless this hub closes before. */
   after(delayMs: number, callback: () => void): () => void;
-  readonly notice: Notice;
 }
 
 /** Functions of the shards for objects that arrive or leave. */

@@ -1,10 +1,10 @@
 import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { ReleasedStep } from '../../wire/journal_record.ts';
+import type { ClusterContext } from '../context.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
 import type { ConfigRecord, ObjectMove } from '../config/config_record.ts';
 import type { ConfigState } from '../config/config_state.ts';
-import type { Notice } from '../notice.ts';
 import type { StepJournal } from '../journal/step_journal.ts';
 import type { RecoveredJournal } from '../journal/journal_recovery.ts';
 
@@ -16,9 +16,7 @@ export interface Released {
   readonly endMs: number;
 }
 
-export interface ReleasesOptions {
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'notice' | 'now'> {
   readonly journal: Pick<StepJournal, 'hold' | 'markArrived'>;
   readonly checkpoints: Pick<Checkpoints, 'misplacedIn' | 'release' | 'note'>;
   /** State after the last applied record. */
@@ -41,9 +39,6 @@ export interface ReleasesOptions {
   delivered(): Promise<void>;
   /** Resolves with the next record, when this hub has acquired something, or after a while. */
   changed(): Promise<void>;
-  /** Wall-clock time in milliseconds. */
-  now(): number;
-  readonly notice: Notice;
 }
 
 interface Begun {

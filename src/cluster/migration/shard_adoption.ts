@@ -2,11 +2,11 @@ import type { CollisionRow } from '../../core/collision/row.ts';
 import type { LastKnownRow, ObjectIds } from '../../core/item.ts';
 import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import type { PackedStep } from '../../wire/journal_record.ts';
-import type { Notice } from '../notice.ts';
+import type { ClusterContext } from '../context.ts';
 import { namesOf, objectsOf } from './release.ts';
 import { byEvaluated, type SourceState } from './source_state.ts';
 
-export interface ShardAdoptionOptions {
+export interface ShardAdoptionOptions extends Pick<ClusterContext, 'notice' | 'now' | 'schedule'> {
   /** Last record that the shards were notified of. */
   configured(): number;
   /** Resolves when all hubs have sent their interest. */
@@ -18,11 +18,6 @@ export interface ShardAdoptionOptions {
   announceAgain(events: readonly FailedFenceEvent[]): Promise<void>;
   /** Has the shards adopt state. Resolves when they have it, and have flushed its rows. */
   adopt(left: RecoveredState): Promise<void>;
-  /** Wall-clock time in milliseconds. */
-  now(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
-  readonly notice: Notice;
 }
 
 /** State of previous owners. */

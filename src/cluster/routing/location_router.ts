@@ -2,6 +2,7 @@ import type { AcceptedLocation } from '../../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../../core/location/record.ts';
 import type { ScannedBody } from '../../core/location/scanned_body.ts';
 import type { LocationTimes } from '../../wire/location_record.ts';
+import type { ClusterContext } from '../context.ts';
 import { allDone } from './location_queues.ts';
 import type { Ownership } from './ownership.ts';
 import type { PartitionLoads } from './partition_loads.ts';
@@ -22,9 +23,7 @@ export interface LocationTarget {
   kept(): Promise<void> | undefined;
 }
 
-export interface LocationRouterOptions {
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface LocationRouterOptions extends Pick<ClusterContext, 'incarnation'> {
   readonly ownership: Ownership;
   readonly remote: RemoteShards;
   /** The shards of this hub. */

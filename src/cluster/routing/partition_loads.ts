@@ -1,12 +1,11 @@
 import { recordIdIn, recordSize } from '../../core/location/record.ts';
 import { PARTITIONS_MAX } from '../../shards/affinity.ts';
 import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
+import type { ClusterContext } from '../context.ts';
 
-export interface PartitionLoadsOptions {
+export interface PartitionLoadsOptions extends Pick<ClusterContext, 'elapsed'> {
   /** Partition by the applied configuration. */
   partitionOf(kind: 'provider', id: string): number;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
 }
 
 /** One of this many locations is counted: a prime, so that sampling does not fall into step with providers that take turns. */

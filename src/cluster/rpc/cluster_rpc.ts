@@ -1,8 +1,8 @@
 import type { Announced, CarriedRpc, CarrierPort, ForwardedRequest } from '../../rpc/carrier.ts';
 import { carriedText } from '../../rpc/carrier.ts';
 import type { Borrowed } from '../../model/borrowed.ts';
-import type { Bus, Message, Subscription } from '../nats/bus.ts';
-import type { Notice } from '../notice.ts';
+import type { ClusterContext } from '../context.ts';
+import type { Message, Subscription } from '../nats/bus.ts';
 import { MessageError } from '../messages/codec.ts';
 import { type MessageOf, RPC } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -17,16 +17,9 @@ import { ProtocolErrors } from '../messages/protocol_errors.ts';
  * publishes its own once a minute, because handlers expire after 120 s. Handlers of a hub that has left or was expelled are
  * removed. A request that reaches no hub, or a hub without that handler, fails at once.
  */
-export interface ClusterRpcOptions {
-  readonly bus: Bus;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly self: string;
+export interface ClusterRpcOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'notice' | 'schedule'> {
   readonly rpc: CarriedRpc;
-  readonly notice: Notice;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /** Interval at which handlers are published again. */
@@ -50,7 +43,7 @@ export class ClusterRpc {
 
   constructor(options: ClusterRpcOptions) {
     this.#options = options;
-    const { bus, name, self, rpc, notice } = options;
+    const { bus, name, incarnation, rpc, notice } = options;
     this.#malformed = new ProtocolErrors('remote procedure calls', notice);
     this.#port = rpc.attach({
       name: 'cluster',
@@ -61,7 +54,7 @@ export class ClusterRpc {
     });
     this.#listening = [
       bus.subscribe(`${name}.rpc`, (message) => this.#hear(message)),
-      bus.subscribe(`${name}.rpc.${self}`, (message) => this.#asked(message)),
+      bus.subscribe(`${name}.rpc.${incarnation}`, (message) => this.#asked(message)),
     ];
     this.#stopWatching = bus.watch(({ at }) => {
       this.#isUp = at === 'up';
@@ -73,7 +66,7 @@ export class ClusterRpc {
   async ready(): Promise<void> {
     await Promise.all(this.#listening.map(({ ready }) => ready));
     // Requests the handlers that were published before this hub subscribed.
-    this.#tell({ say: 'who', from: this.#options.self });
+    this.#tell({ say: 'who', from: this.#options.incarnation });
   }
 
   /** Number of messages of other hubs that could not be read. */
@@ -100,7 +93,7 @@ export class ClusterRpc {
 
   /** Requests and publishes all handlers after a reconnection. */
   #meet(): void {
-    this.#tell({ say: 'who', from: this.#options.self });
+    this.#tell({ say: 'who', from: this.#options.incarnation });
     this.#announceAll();
   }
 
@@ -125,11 +118,11 @@ export class ClusterRpc {
     const ofMethod = this.#own.get(method);
     if (ofMethod?.delete(id) !== true) return;
     if (ofMethod.size === 0) this.#own.delete(method);
-    this.#tell({ say: 'gone', from: this.#options.self, handlers: [handler] });
+    this.#tell({ say: 'gone', from: this.#options.incarnation, handlers: [handler] });
   }
 
   #tellOf(handlers: readonly Announced[]): void {
-    this.#tell({ say: 'here', from: this.#options.self, handlers });
+    this.#tell({ say: 'here', from: this.#options.incarnation, handlers });
   }
 
   #tell(message: MessageOf<typeof RPC>): void {
@@ -138,13 +131,13 @@ export class ClusterRpc {
   }
 
   #send(request: ForwardedRequest): boolean {
-    const { bus, name, self, rpc } = this.#options;
+    const { bus, name, incarnation, rpc } = this.#options;
     const { method, handlerId, timeoutMs, id } = request;
     const hub = this.#hubs.get(method)?.get(handlerId);
     const text = this.#isUp ? carriedText(request, rpc.hubId) : undefined;
     if (hub === undefined || text === undefined) return false;
     const subject = `${name}.rpc.${hub}`;
-    const bytes = RPC.pack({ say: 'request', from: self, handlerId, text });
+    const bytes = RPC.pack({ say: 'request', from: incarnation, handlerId, text });
     if (id === undefined) return bus.publish(subject, bytes);
     const lost = (): void => {
       if (this.#hubs.get(method)?.get(handlerId) === hub) this.#lost({ method, id: handlerId });

@@ -1,10 +1,10 @@
 import { hubError } from '../../errors.ts';
 import type { Borrowed } from '../../model/borrowed.ts';
-import type { Bus, Message, Subscription } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
+import type { Message, Subscription } from '../nats/bus.ts';
 import { QUESTION, REPLY } from '../messages/messages.ts';
 import { unpackAnswer } from './owner_protocol.ts';
 import { PendingAnswers } from './pending_answers.ts';
-import type { Notice } from '../notice.ts';
 
 /**
  * Queries to all members about their own state, which only each of them knows.
@@ -18,21 +18,10 @@ import type { Notice } from '../notice.ts';
  * The same query runs once at a time. Callers that repeat it meanwhile share the next round, so no caller gets an answer made
  * before its call.
  */
-export interface MemberQueriesOptions {
-  readonly bus: Bus;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly incarnation: string;
-  /** The same after a restart. */
-  readonly hubName: string;
+export interface MemberQueriesOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'hubName' | 'incarnation' | 'notice' | 'elapsed' | 'schedule'> {
   /** All members, in the order of their joins. */
   members(): readonly QueriedMember[];
-  readonly notice: Notice;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 interface QueriedMember {

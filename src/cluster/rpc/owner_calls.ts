@@ -1,18 +1,15 @@
 import type { ParamValue } from '../../reasons.ts';
 import { hubError, HubError } from '../../errors.ts';
 import { lend } from '../../model/borrowed.ts';
-import { type Bus, BusBusyError, PAYLOAD_BYTES_MAX } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
+import { BusBusyError, PAYLOAD_BYTES_MAX } from '../nats/bus.ts';
 import { REPLY } from '../messages/messages.ts';
 import type { OwnerReply } from './owner_protocol.ts';
 import type { Ownership } from '../routing/ownership.ts';
 
 /** Options of calls to owners. */
-export interface OwnerCallsOptions {
-  readonly bus: Bus;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface OwnerCallsOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'elapsed' | 'schedule'> {
   /** Ownership, as far as this hub has applied it. */
   readonly ownership: Ownership;
   /** Whether that hub is a member: the work of removed ones is up to their successors. */
@@ -23,10 +20,6 @@ export interface OwnerCallsOptions {
   applied(): number;
   /** Resolves when that record is applied; rejects if that takes too long. */
   reached(sequence: number, timeoutMs: number): Promise<void>;
-  /** Monotonic time in milliseconds. */
-  elapsed(): number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /**

@@ -5,7 +5,8 @@ import { hubError, HubError } from '../../errors.ts';
 import { lend, look } from '../../model/borrowed.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import { type CountedRun, checkRun, RunError, recordsIn } from '../../wire/received_run.ts';
-import type { Bus, Message, Subscription } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
+import type { Message, Subscription } from '../nats/bus.ts';
 import { MessageError } from '../messages/codec.ts';
 import { ASK, REPLY } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
@@ -41,12 +42,8 @@ import type { Released } from '../migration/release.ts';
  * So an ingress hub that sends locations again after `moved` uses a new number: this hub never takes
  * a late copy of the rejected request, even if it has acquired the objects.
  */
-export interface OwnerServerOptions {
-  readonly bus: Bus;
-  /** Name of the cluster, with which all subjects begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface OwnerServerOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'notice' | 'schedule'> {
   /** Sequence of the last configuration record that this hub has applied. */
   applied(): number;
   /** Resolves when that record is applied; rejects if that takes too long. */
@@ -72,10 +69,6 @@ export interface OwnerServerOptions {
   forget(ids: readonly string[]): Promise<void>;
   /** Resolves when the shards are idle, and the configuration changes that follow are applied. */
   settled(): Promise<void>;
-  /** Logs a warning. */
-  notice(text: string): void;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /** Time that a request waits for the configuration that it names. */

@@ -6,7 +6,8 @@ import { PARTITIONS_MAX } from '../../shards/affinity.ts';
 import type { RowLocation } from '../../store/newest_rows.ts';
 import type { TaskScheduler } from '../../time/task_scheduler.ts';
 import { packedRows } from '../../wire/store_messages.ts';
-import type { Bus, StreamSettings } from '../nats/bus.ts';
+import type { ClusterContext } from '../context.ts';
+import type { StreamSettings } from '../nats/bus.ts';
 import { type Outdated, StateSection } from './state_section.ts';
 
 /**
@@ -16,12 +17,9 @@ import { type Outdated, StateSection } from './state_section.ts';
  * Writes that fail temporarily are retried. The writer stops when another hub has claimed one of its subjects
  * (CheckpointsLost), or at the first permanent error; all calls reject with that error from then on.
  */
-export interface CheckpointsOptions extends Pick<StreamSettings, 'replicas' | 'storage' | 'bytesMax'> {
-  readonly bus: Bus;
-  /** Name of the cluster, with which subjects and streams begin. */
-  readonly name: string;
-  /** Member id of this hub. */
-  readonly incarnation: string;
+export interface CheckpointsOptions
+  extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'notice' | 'schedule'>,
+    Pick<StreamSettings, 'replicas' | 'storage' | 'bytesMax'> {
   readonly turns: TaskScheduler;
   /**
    * Partition of an object by the applied configuration, or the one that it leaves until its release is journaled. Its rows move
@@ -32,10 +30,6 @@ export interface CheckpointsOptions extends Pick<StreamSettings, 'replicas' | 's
   isOwn?(kind: LastKnownRow['kind'], id: string): boolean;
   /** Whether all members have taken the state of failed members; when left out, they have. See state_section.ts. */
   isSettled?(): boolean;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
-  /** Logs a warning. */
-  notice(text: string): void;
   /** Bytes written to a subject since its last compaction that trigger the next one; 65,536 when left out. */
   readonly compactBytes?: number;
 }

@@ -1,5 +1,6 @@
 import { rowSize } from '../../core/row_bytes.ts';
 import type { RowLocation } from '../../store/newest_rows.ts';
+import type { ClusterContext } from '../context.ts';
 import { type Appended, type Bus, BusBusyError, BusError, type Expectation, type StoredMessage } from '../nats/bus.ts';
 import { packState, type StateHead, unpackState } from './state_message.ts';
 
@@ -217,15 +218,12 @@ export class ForeignSubject implements ReadSubject {
   }
 }
 
-export interface StateSubjectOptions {
-  readonly bus: Bus;
+export interface StateSubjectOptions extends Pick<ClusterContext, 'bus' | 'schedule'> {
   readonly stream: string;
   /** Member id of this hub. */
   readonly by: string;
   /** Least bytes written since the last compaction that trigger the next one. */
   readonly compactBytes: number;
-  /** Calls `callback` after `delayMs`. Returns a function that cancels it. */
-  schedule(delayMs: number, callback: () => void): () => void;
   /** Throws if retries must stop. */
   check(): void;
   /** Called each time that a message is not accepted, and will be retried. */
