@@ -21,7 +21,7 @@ const expel = (sequence: number, incarnation: string): Signal => ({ is: 'expel',
 const brings = (sequence: number, map: PartitionMap): Signal => ({ is: 'map', sequence, map });
 const state = (protocol: number, isSettled = true): Signal => ({ is: 'state', protocol, isSettled });
 const beat = (incarnation: string, atMs: number, loads = new Map<number, number>()): Signal => {
-  const sent = { incarnation, applied: 0, clockMs: atMs, room: 1, loads };
+  const sent = { incarnation, applied: 0, clockMs: atMs, room: 1, loads, seen: [] };
   return { is: 'beat', atMs, beat: sent };
 };
 

@@ -21,7 +21,7 @@ function join(sequence: number, incarnation: string, atMs = 0): Signal {
 }
 
 function beat(incarnation: string, atMs: number, more: Partial<Heartbeat> = {}): Signal {
-  const sent: Heartbeat = { incarnation, applied: 0, clockMs: atMs, room: 100, loads: new Map(), ...more };
+  const sent: Heartbeat = { incarnation, applied: 0, clockMs: atMs, room: 100, loads: new Map(), seen: [], ...more };
   return { is: 'beat', atMs, beat: sent };
 }
 

@@ -41,12 +41,19 @@ interface Row {
   readonly bad?: readonly (readonly [message: number, path: readonly number[], value: unknown, says: RegExp])[];
 }
 
-const BEAT = { incarnation: 'x', applied: 1, clockMs: -1, room: 2.5, loads: new Map([[3, 0.5]]) };
+const BEAT = {
+  incarnation: 'x',
+  applied: 1,
+  clockMs: -1,
+  room: 2.5,
+  loads: new Map([[3, 0.5]]),
+  seen: [['y', 2, 0.5]],
+} as const;
 
 const ROWS: Readonly<Record<string, Row>> = {
   HEARTBEAT: {
     codec: HEARTBEAT,
-    messages: [BEAT, { ...BEAT, loads: new Map() }],
+    messages: [BEAT, { ...BEAT, loads: new Map(), seen: [] }],
     bad: [
       [0, [1], 7, /incarnation must be a string that is not empty, but is 7$/],
       [0, [2], 1.5, /applied must be a whole number, but is 1.5$/],
@@ -54,6 +61,13 @@ const ROWS: Readonly<Record<string, Row>> = {
       [0, [4], -1, /room must be a number from 0, but is -1$/],
       [0, [5], [[3]], /loads must be a list of partitions, each with its load, but is \[\[3\]\]$/],
       [0, [5, 0, 0], 4096, /loads/],
+      [
+        0,
+        [6, 0, 0],
+        '',
+        /seen must be a list, each of them \[a string that is not empty; a whole number; a number from 0\]/,
+      ],
+      [0, [6, 0, 2], -1, /seen/],
     ],
   },
   APPLIED: { codec: APPLIED, messages: [{ incarnation: 'x', sequence: 5 }] },

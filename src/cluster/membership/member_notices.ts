@@ -40,7 +40,7 @@ export class MemberNotices {
       if (this.#suspected.has(member.incarnation)) continue;
       this.#suspected.add(member.incarnation);
       const silentMs = Math.round(nowMs - member.lastSeenMs);
-      const why = member.isUnreachable ? ', and its connection is gone' : '';
+      const why = member.ping === 'noResponders' ? ', and its connection is gone' : '';
       this.#notice(`Hub ${shown(member)} is suspected: it was silent for ${silentMs} ms${why}`);
     }
     this.#clearRecovered(members, suspected, nowMs);

@@ -3,6 +3,7 @@ import type { AppliedRecord } from '../config/config_log.ts';
 import { partitionMap } from '../config/config_state.ts';
 import type { Heartbeat } from '../messages/messages.ts';
 import { type PartitionMap, replaces } from './partition_map.ts';
+import { type Contact, reported } from './reporters.ts';
 
 /**
  * State machine of membership: the members of the cluster, the suspects, and the actions of this hub. The configuration log
@@ -13,8 +14,10 @@ import { type PartitionMap, replaces } from './partition_map.ts';
  *   state     signal                                next state
  *   --------  ------------------------------------  ------------------------------------------------------------------
  *   none      join                                  member: its silence begins
- *   member    beat                                  member: its silence begins again; it is reachable
- *   member    noResponders                          member: unreachable, unless a message came since
+ *   member    beat of its own                       member: its silence begins again; it is reachable
+ *   member    beat of a reporter that has seen it   member: its silence begins later, if the report counts
+ *   member    noResponders                          member: unreachable, unless a message of it came since
+ *   member    unanswered                            member: reports do not count, unless a message of it came since
  *   member    look, is a suspect, may be accused    sealing: being sealed                                     -> seal
  *   sealing   sealed                                sealed: to be expelled
  *   sealing   failed                                sealing: to be sealed again a little later                -> seal
@@ -27,7 +30,7 @@ import { type PartitionMap, replaces } from './partition_map.ts';
  * first seal on there is no way back, whatever the member sends: a stream of its journal may be sealed already, and then it is
  * out. Members are expelled one at a time, since each expulsion must be the next record, and changes the map.
  *
- * suspicion.ts says when a member is suspected, and when this hub acts on that.
+ * suspicion.ts says when a member is suspected, and when this hub acts on that; reporters.ts, which heartbeats contain reports.
  *
  * A member is *filling* from its join on, and again when another member has been removed, until it owns its share by number.
  * Partitions that it loses later because of loads are not given back. coordinator.ts describes how the first member fills.
@@ -60,7 +63,7 @@ export interface Members {
 
 type BusState = { readonly at: 'down' } | { readonly at: 'up'; readonly sinceMs: number };
 
-export interface Member {
+export interface Member extends Contact {
   readonly incarnation: string;
   readonly name: string;
   /** Protocol versions that it reads and writes. */
@@ -69,11 +72,7 @@ export interface Member {
   readonly index: number;
   /** Whether it must be given more partitions, until it has its share. */
   readonly isFilling: boolean;
-  readonly lastSeenMs: number;
-  readonly isUnreachable: boolean;
   readonly beat: Heartbeat | undefined;
-  /** Configuration sequence that it has reported as applied. */
-  readonly applied: number;
   /** Last comparisons of its clock with this hub's, the latest last. */
   readonly clocks: readonly ClockComparison[];
   readonly standing: MemberState;
@@ -111,8 +110,8 @@ export type Signal =
   | { readonly is: 'measured'; readonly loads: ReadonlyMap<number, number> }
   /** A member reports its applied sequence between heartbeats. */
   | { readonly is: 'hasApplied'; readonly incarnation: string; readonly sequence: number }
-  /** A request to a member has found no subscriber. */
-  | { readonly is: 'noResponders'; readonly atMs: number; readonly incarnation: string }
+  /** A ping of a member, sent at `atMs`, has found no subscriber, or was not answered. */
+  | { readonly is: 'noResponders' | 'unanswered'; readonly atMs: number; readonly incarnation: string }
   /** An append of this hub was stored. */
   | { readonly is: 'kept'; readonly atMs: number }
   | { readonly is: 'up'; readonly atMs: number }
@@ -246,7 +245,7 @@ export function advance(members: Members, signal: Signal): Members {
     case 'measured':
       return { ...members, ownLoads: signal.loads };
     case 'beat':
-      return changed(members, signal.beat.incarnation, (member) => onBeat(member, signal));
+      return onBeat(members, signal);
     case 'hasApplied':
       return changed(members, signal.incarnation, (member) => {
         return { ...member, applied: Math.max(member.applied, signal.sequence) };
@@ -256,8 +255,9 @@ export function advance(members: Members, signal: Signal): Members {
         return { ...member, clocks: [...member.clocks, compared(signal)].slice(-CLOCKS_MAX) };
       });
     case 'noResponders':
+    case 'unanswered':
       return changed(members, signal.incarnation, (member) => {
-        return signal.atMs < member.lastSeenMs ? member : { ...member, isUnreachable: true };
+        return signal.atMs < member.receivedMs ? member : { ...member, ping: signal.is };
       });
     case 'kept':
       return { ...members, keptAtMs: Math.max(members.keptAtMs, signal.atMs) };
@@ -285,7 +285,8 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
     index: sequence,
     isFilling: true,
     lastSeenMs: atMs,
-    isUnreachable: false,
+    receivedMs: atMs,
+    ping: 'answered',
     beat: undefined,
     applied: sequence,
     clocks: [],
@@ -295,22 +296,30 @@ function onJoin(members: Members, { incarnation, name, protocols, sequence, atMs
   if (incarnation !== members.self) return { ...members, all };
   // This hub received nothing before its join: silence counts from here.
   const seenFromHere = ([id, each]: [string, Member]): [string, Member] => {
-    return [id, { ...each, lastSeenMs: Math.max(each.lastSeenMs, atMs), isUnreachable: false }];
+    return [id, received(each, atMs)];
   };
   return { ...members, all: new Map([...all].map(seenFromHere)) };
 }
 
-function onBeat(member: Member, { atMs, beat }: HeartbeatReceived): Member {
+function onBeat(members: Members, { atMs, beat }: HeartbeatReceived): Members {
+  const sender = members.all.get(beat.incarnation);
   // The applied sequence never decreases, so this heartbeat was sent before one that arrived earlier.
-  if (member.beat !== undefined && beat.applied < member.beat.applied) return member;
-  const applied = Math.max(member.applied, beat.applied);
-  return { ...member, lastSeenMs: Math.max(member.lastSeenMs, atMs), isUnreachable: false, beat, applied };
+  if (sender === undefined || beat.applied < (sender.beat?.applied ?? 0)) return members;
+  const applied = Math.max(sender.applied, beat.applied);
+  const all = new Map(members.all).set(beat.incarnation, { ...received(sender, atMs), beat, applied });
+  return { ...members, all: reported({ self: members.self, all }, beat.seen, atMs) };
 }
 
-/** Members that seemed unreachable may have been reachable all along, if this hub was cut off. */
+/** A message of the member has arrived. */
+function received(member: Member, atMs: number): Member {
+  const [lastSeenMs, receivedMs] = [Math.max(member.lastSeenMs, atMs), Math.max(member.receivedMs, atMs)];
+  return { ...member, lastSeenMs, receivedMs, ping: 'answered' };
+}
+
+/** Members that have answered no ping may have been reachable all along, if this hub was cut off. */
 function onUp(members: Members, sinceMs: number): Members {
   const all = new Map<string, Member>();
-  for (const [incarnation, member] of members.all) all.set(incarnation, { ...member, isUnreachable: false });
+  for (const [incarnation, member] of members.all) all.set(incarnation, { ...member, ping: 'answered' });
   return { ...members, connection: { at: 'up', sinceMs }, all };
 }
 

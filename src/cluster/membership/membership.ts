@@ -1,7 +1,6 @@
 import { hubError } from '../../errors.ts';
 import type { ClusterContext } from '../context.ts';
-import { pingSubject } from './admission.ts';
-import { APPLIED, HEARTBEAT, type Heartbeat } from '../messages/messages.ts';
+import { APPLIED } from '../messages/messages.ts';
 import { ProtocolErrors } from '../messages/protocol_errors.ts';
 import type { Subscription } from '../nats/bus.ts';
 import type { AppliedRecord, ConfigLog } from '../config/config_log.ts';
@@ -18,9 +17,9 @@ import { firstMember, type MemberStatus, statusOfAll } from './member_views.ts';
 import { advance, HEARTBEAT_MS, type Members, openMembers, restored, type Signal, signalOf } from './members.ts';
 import { type Accusing, accusation, look, type MembershipStep, nextLookMs } from './suspicion.ts';
 import { AppliedReports, appliedSubject } from './applied_reports.ts';
+import { Heartbeats, type HeartbeatsOptions } from './heartbeats.ts';
 import { JournalSealer, type JournalSealerOptions } from './journal_sealer.ts';
 import { MemberNotices } from './member_notices.ts';
-import { MemberPings } from './member_pings.ts';
 
 /**
  * Membership of this hub in its cluster: feeds the state machine of members.ts with signals, and executes its steps.
@@ -28,11 +27,15 @@ import { MemberPings } from './member_pings.ts';
  *   input                                   signal                  action
  *   --------------------------------------  ----------------------  ---------------------------------------------------
  *   records of the configuration log        join, leave, expel, map
- *   `<name>.beat`, every 250 ms of each     beat                    sends heartbeats as well, while it is a member
+ *   `<name>.beat`, every 250 ms of each     beat                    sends heartbeats as well, while it is a reporter
+ *   reporter
+ *   `<name>.beat.<incarnation>`, every      beat                    sends them to the reporters, while it is another member
+ *   250 ms of each other member
  *   `<name>.applied.<incarnation>`          hasApplied              reports its last record, once a ms at most, to the
  *                                                                   hubs that have appended changes, since they wait
- *   `<name>.in.<incarnation>.ping`          beat and clock, or      queries each every 2 s, and silent ones after 500 ms;
- *                                           noResponders            answers with a heartbeat
+ *   `<name>.in.<incarnation>.ping`          beat and clock, or      queries each every 2 s, and silent ones after 750 ms;
+ *                                           noResponders,           answers with a heartbeat
+ *                                           unanswered
  *   the connection, and standstills         up, down
  *   a barrier of its own journal            kept                    when the state machine wants an append
  *   seals of the journal of a suspect       sealed                  in both streams
@@ -43,7 +46,7 @@ import { MemberPings } from './member_pings.ts';
  *
  * A hub that leaves seals its own journal first, so that its successors read a complete journal.
  */
-export interface ClusterMembershipOptions extends JournalSealerOptions, ClusterContext {
+export interface ClusterMembershipOptions extends JournalSealerOptions, HeartbeatsOptions, ClusterContext {
   /** Digest of the settings that must be equal. */
   readonly digest: string;
   /** Protocol versions that it reads and writes. */
@@ -54,10 +57,6 @@ export interface ClusterMembershipOptions extends JournalSealerOptions, ClusterC
   readonly partitions?: number;
   /** Silence after which a member is suspected; 2,000 when left out. */
   readonly suspectMs?: number;
-  /** Number of locations that this hub can accept. */
-  room(): number;
-  /** Locations per second in each of its partitions. */
-  loads(): ReadonlyMap<number, number>;
   /** Resolves when an append to its own journal was stored that began after this call. */
   barrier(): Promise<void>;
   /** Reports the map at the join of this hub, and each later one, after the record is applied. */
@@ -97,7 +96,7 @@ export class ClusterMembership {
   #cancelLook: () => void = () => undefined;
   #lookedAtMs = 0;
   readonly #reports: AppliedReports;
-  readonly #pings: MemberPings;
+  readonly #heartbeats: Heartbeats;
   readonly #notices: MemberNotices;
   readonly #sealer: JournalSealer;
   readonly #malformed: ProtocolErrors;
@@ -113,7 +112,9 @@ export class ClusterMembership {
     this.#notices = new MemberNotices(notice);
     this.#sealer = new JournalSealer(options);
     this.#malformed = new ProtocolErrors('members', notice);
-    this.#pings = new MemberPings(options, {
+    this.#heartbeats = new Heartbeats(options, {
+      members: () => this.#members,
+      malformed: this.#malformed,
       tell: (...signals) => this.#tell(...signals),
       failed: (text) => this.#notices.once('ping', text),
     });
@@ -329,18 +330,12 @@ export class ClusterMembership {
   }
 
   #listen(): void {
-    const { bus, name, incarnation, elapsed } = this.#options;
+    const { bus, name, incarnation } = this.#options;
     this.#subscriptions = [
-      bus.subscribe(`${name}.beat`, ({ bytes }) => {
-        const beat = this.#malformed.reading(() => HEARTBEAT.read(bytes));
-        if (beat !== undefined) this.#tell({ is: 'beat', atMs: elapsed(), beat });
-      }),
+      ...this.#heartbeats.listen(),
       bus.subscribe(appliedSubject(name, incarnation), ({ bytes }) => {
         const applied = this.#malformed.reading(() => APPLIED.read(bytes));
         if (applied !== undefined) this.#tell({ is: 'hasApplied', ...applied });
-      }),
-      bus.subscribe(pingSubject(name, incarnation), ({ reply }) => {
-        if (reply !== '') bus.publish(reply, HEARTBEAT.pack(this.#beat()));
       }),
     ];
   }
@@ -355,19 +350,13 @@ export class ClusterMembership {
 
   #tick(): void {
     if (this.#standing !== 'member') return;
-    const { bus, name, schedule, elapsed } = this.#options;
+    const { schedule, elapsed } = this.#options;
     this.#cancelTick = schedule(HEARTBEAT_MS, () => this.#tick());
-    const beat = this.#beat();
-    bus.publish(`${name}.beat`, HEARTBEAT.pack(beat));
-    this.#members = advance(this.#members, { is: 'measured', loads: beat.loads });
+    const { loads } = this.#heartbeats.send();
+    this.#members = advance(this.#members, { is: 'measured', loads });
     this.#imbalance = imbalancedSince(this.#members, elapsed(), this.#imbalance);
     this.#look();
-    this.#pings.beat(this.#members);
-  }
-
-  #beat(): Heartbeat {
-    const { incarnation, now, room, loads } = this.#options;
-    return { incarnation, applied: this.#members.applied, clockMs: now(), room: room(), loads: loads() };
+    this.#heartbeats.ping();
   }
 
   /** This hub has left, or was expelled. */

@@ -103,15 +103,19 @@ export function nextLookMs(members: Members, nowMs: number): number {
   return Math.min(NEVER, ...times.filter((atMs) => atMs > nowMs));
 }
 
+function isUnreachable({ ping }: Member): boolean {
+  return ping === 'noResponders';
+}
+
 function suspectAtMs({ self, connection, suspectMs }: Members, member: Member): number {
   if (member.incarnation === self || connection.at === 'down') return NEVER;
   const silentFromMs = Math.max(member.lastSeenMs, connection.sinceMs);
-  return silentFromMs + (member.isUnreachable ? Math.min(UNREACHABLE_SUSPECT_MS, suspectMs) : suspectMs);
+  return silentFromMs + (isUnreachable(member) ? Math.min(UNREACHABLE_SUSPECT_MS, suspectMs) : suspectMs);
 }
 
 /** Time from which a minority may accuse a member. */
 function overdueAtMs(members: Members, member: Member): number {
-  return suspectAtMs(members, member) + (member.isUnreachable ? MINORITY_MS.unreachable : MINORITY_MS.silent);
+  return suspectAtMs(members, member) + (isUnreachable(member) ? MINORITY_MS.unreachable : MINORITY_MS.silent);
 }
 
 /** Suspects that this hub may accuse, if it may accuse at all. */

@@ -57,8 +57,11 @@ function isAmount(value: unknown): boolean {
   return Number.isFinite(value) && (value as number) >= 0;
 }
 
+/** Another member in a heartbeat: its id, the last record that it has applied, and the milliseconds since its last message. */
+const SEEN = rowOf<readonly [incarnation: string, applied: number, silentMs: number]>(ID, COUNT, AMOUNT);
+
 export const HEARTBEAT = messageOf(
-  { what: 'a heartbeat', version: 2 },
+  { what: 'a heartbeat', version: 3 },
   {
     incarnation: ID,
     /** Last configuration record that the member has applied. It never decreases. */
@@ -69,6 +72,8 @@ export const HEARTBEAT = messageOf(
     room: { ...AMOUNT, write: (room: number) => (isAmount(room) ? room : 0) },
     /** Locations per second in each partition that it owns. */
     loads: LOADS,
+    /** Members from which it has received messages and the receiver has not. */
+    seen: listOf(SEEN),
   },
 );
 export type Heartbeat = MessageOf<typeof HEARTBEAT>;
