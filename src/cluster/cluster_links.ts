@@ -1,19 +1,48 @@
+import type { ObjectIds } from '../core/item.ts';
 import type { CarriedRpc } from '../rpc/carrier.ts';
 import type { ClusterContext } from './context.ts';
 import { Channel } from './channel/channel.ts';
 import { ClusterMotions, type LocalStage } from './collisions/cluster_motions.ts';
+import type { ForeignChange } from './config/config_changes.ts';
 import type { AppliedRecord } from './config/config_log.ts';
 import { acquisitions, type ConfigState } from './config/config_state.ts';
+import type { EntityText } from './config/snapshot_messages.ts';
 import { ClusterFanout, type ClusterFanoutOptions } from './fanout/cluster_fanout.ts';
 import { ProtocolErrors } from './messages/protocol_errors.ts';
 import { ClusterRpc } from './rpc/cluster_rpc.ts';
 import type { MemberQueries } from './rpc/member_query.ts';
+import type { MigrationHandlers } from './migration/partition_migration.ts';
 import { type OwnerServer, type OwnerServerOptions, openOwnerServer } from './rpc/owner_server.ts';
+
+/** Functions of the hub that a cluster uses. */
+export interface ClusterHandlers extends MigrationHandlers {
+  /**
+   * Reports the changes of a record that does not belong to a commit of this hub; empty for a record that changes no entities.
+   */
+  foreign(changes: readonly ForeignChange[]): void;
+  /** Reports a setting after each record that has changed it; null if it is deleted. */
+  setting(name: string, text: string | null): void;
+  /** The record of the running commit has arrived. */
+  kept(): void;
+  /** All entities as JSON, in order of creation. */
+  entities(): Iterable<EntityText>;
+  /** All objects that the shards hold or were notified of. */
+  objects(): ObjectIds;
+  /** Handlers of requests to this hub as an owner. */
+  readonly owned: Pick<OwnerServerOptions, 'hasCapacity' | 'take' | 'ask' | 'forget' | 'settled'>;
+  readonly fanout: ClusterFanoutOptions['fanout'];
+  readonly announce: ClusterFanoutOptions['announce'];
+  readonly stage: LocalStage;
+  /** Ownership has changed. */
+  servesOther(): void;
+  /** This hub is out of its cluster. */
+  out(error: Error): void;
+}
 
 export interface ClusterLinksOptions {
   readonly context: ClusterContext;
   readonly gather: MemberQueries;
-  readonly handlers: Pick<ClusterFanoutOptions, 'fanout' | 'announce'> & { readonly stage: LocalStage };
+  readonly handlers: Pick<ClusterHandlers, 'fanout' | 'announce' | 'stage'>;
   readonly server: Omit<OwnerServerOptions, keyof ClusterContext>;
 }
 

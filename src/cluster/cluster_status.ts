@@ -2,34 +2,25 @@ import type { ClusterHealth, ClusterOwners, ProviderOwner } from '../model/healt
 import { type Problem, problemOf } from '../problem.ts';
 import type { ClusterContext } from './context.ts';
 import type { ClusterLinks } from './cluster_links.ts';
-import type { ConfigState } from './config/config_state.ts';
-import type { ObjectPartitions } from './config/object_partitions.ts';
+import type { ClusterConfig } from './config/cluster_config.ts';
 import type { StepJournal } from './journal/step_journal.ts';
 import type { JournalProbe } from './membership/journal_probe.ts';
 import type { ClusterMembership } from './membership/membership.ts';
 import { partitionsOf } from './membership/partition_map.ts';
 import type { PartitionMigration } from './migration/partition_migration.ts';
-import type { Ownership } from './routing/ownership.ts';
 import type { OwnerClient } from './rpc/owner_client.ts';
 
 /** See Cluster. */
 export type ClusterRole = 'opening' | 'attached' | 'member' | 'out';
 
-/** The parts of a cluster, whose state is reported. */
-export interface ClusterParts extends Pick<ClusterContext, 'bus' | 'name' | 'hubName' | 'incarnation'> {
+export interface ClusterStatusOptions extends Pick<ClusterContext, 'bus' | 'name' | 'hubName' | 'incarnation'> {
+  readonly config: ClusterConfig;
   readonly journal: StepJournal;
   readonly membership: ClusterMembership;
   readonly migration: PartitionMigration;
   readonly ownerClient: OwnerClient;
-  readonly ownership: Ownership;
-  readonly partitions: ObjectPartitions;
   readonly probe: JournalProbe;
   role(): ClusterRole;
-  state(): ConfigState;
-  /** Configuration sequence that this hub has applied. */
-  applied(): number;
-  /** Whether every partition is served and nothing is migrating. */
-  isWhole(): boolean;
   links(): ClusterLinks | undefined;
 }
 
@@ -37,19 +28,19 @@ export interface ClusterParts extends Pick<ClusterContext, 'bus' | 'name' | 'hub
 export class ClusterStatus {
   /** Number of members that were expelled while this hub was one. */
   expelled = 0;
-  readonly #of: ClusterParts;
+  readonly #of: ClusterStatusOptions;
 
-  constructor(of: ClusterParts) {
+  constructor(of: ClusterStatusOptions) {
     this.#of = of;
   }
 
   /** Role of this hub, as the API names it. */
   get standing(): ClusterHealth['standing'] {
-    const { incarnation, ownership, role, state } = this.#of;
+    const { incarnation, config, role } = this.#of;
     if (role() === 'out') return 'out';
     if (role() !== 'member') return 'joining';
-    if (ownership.servers.includes(incarnation)) return 'owner';
-    return state().map?.owners.includes(incarnation) === true ? 'taking_over' : 'standby';
+    if (config.ownership.servers.includes(incarnation)) return 'owner';
+    return config.state().map?.owners.includes(incarnation) === true ? 'taking_over' : 'standby';
   }
 
   /** Reason why this hub serves no requests although others could; undefined while it does. */
@@ -66,7 +57,7 @@ export class ClusterStatus {
 
   /** Health of the cluster, as in the API. */
   health(): ClusterHealth {
-    const { name, hubName, incarnation, bus, journal, membership, migration } = this.#of;
+    const { name, hubName, incarnation, bus, config, journal, membership, migration } = this.#of;
     const { members, map } = membership;
     const { problem } = this;
     const { count: takeovers, lastMs } = migration.takeovers;
@@ -78,9 +69,9 @@ export class ClusterStatus {
       standing: this.standing,
       ...(problem && { problem: String(problem), reason: problem.reason, params: problem.params }),
       ...(ownerName !== undefined && { owner: ownerName }),
-      settled: this.#of.isWhole(),
+      settled: config.isWhole,
       nats_connected: bus.isUp,
-      applied_sequence: this.#of.applied(),
+      applied_sequence: config.applied(),
       journal_waiting_bytes: journal.heldBytes,
       ...(map !== undefined && { partitions: map.owners.length }),
       takeovers,
@@ -100,23 +91,23 @@ export class ClusterStatus {
 
   /** Owners of all partitions, as in the API. */
   owners(): ClusterOwners {
-    const { version, serverOfEach } = this.#of.ownership;
+    const { version, serverOfEach } = this.#of.config.ownership;
     return { version, hash: 'fnv1a-32', owners: serverOfEach.map((of) => this.#nameOf(of)) };
   }
 
   /** Owner of a provider, as in the API. */
   ownerOf(providerId: string): ProviderOwner {
-    const { ownership, partitions } = this.#of;
+    const { ownership, partitionOf } = this.#of.config;
     return {
       version: ownership.version,
       provider_id: providerId,
-      partition: partitions.partitionOf('provider', providerId),
+      partition: partitionOf('provider', providerId),
       owner: this.#nameOf(ownership.serverOf('provider', providerId)),
     };
   }
 
   #nameOf(incarnation: string | undefined): string | null {
-    return (incarnation !== undefined && this.#of.state().members.get(incarnation)?.name) || null;
+    return (incarnation !== undefined && this.#of.config.state().members.get(incarnation)?.name) || null;
   }
 
   /** Values for metrics. */
@@ -129,7 +120,7 @@ export class ClusterStatus {
       ...{ forwarded, moved, takeovers, lastTakeoverMs },
       isOwner: this.standing === 'owner',
       partitions: partitionsOf(membership.map, incarnation),
-      applied: this.#of.applied(),
+      applied: this.#of.config.applied(),
       appends: journal.appends,
       heldBytes: journal.heldBytes,
       expelled: this.expelled,

@@ -151,6 +151,16 @@ export class Durability {
     this.journal.trimIdle().catch(() => undefined);
   }
 
+  /**
+   * Resolves when this hub is proven not to have been sealed before the call, so that it had applied every change acknowledged
+   * until then. Rejects with HUB_UNAVAILABLE if it was sealed.
+   */
+  async upToDate(): Promise<void> {
+    await this.journal.barrier().catch((cause: unknown) => {
+      throw hubError('out_of_cluster', { operation: 'read' }, { cause });
+    });
+  }
+
   /** Writes all flushed rows to the state. */
   writeState(): Promise<void> {
     return this.#written(this.checkpoints.write());

@@ -68,24 +68,25 @@ export function clusterStore(cluster: Cluster): Store {
   return {
     async load(read) {
       const entities: EntityWrite[] = [];
-      for (const [name, text] of cluster.settings) {
+      for (const [name, text] of cluster.config.settings) {
         const [plain = '', hub] = name.split(OWN);
         if (hub === undefined || hub === cluster.hubName) entities.push({ kind: 'setting', id: plain, text });
       }
       read?.({ entities, rows: [] });
-      return { entities, rows: [], hubId: cluster.id };
+      return { entities, rows: [], hubId: cluster.config.id };
     },
     async commit({ entities }) {
-      if (entities.length > 0) await cluster.keepSettings(entities.map(({ id, text }) => [own(id), text ?? null]));
+      if (entities.length > 0)
+        await cluster.config.keepSettings(entities.map(({ id, text }) => [own(id), text ?? null]));
     },
     close: async () => undefined,
   };
 }
 
 /** Returns per-hub settings by hub name, including those of hubs that have left. */
-export function settingsByHub(cluster: Pick<Cluster, 'settings'>): ReadonlyMap<string, ReadonlyMap<string, string>> {
+export function settingsByHub(cluster: Pick<Cluster, 'config'>): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const byHub = new Map<string, Map<string, string>>();
-  for (const [name, text] of cluster.settings) {
+  for (const [name, text] of cluster.config.settings) {
     const [plain = '', hub] = name.split(OWN);
     if (hub === undefined) continue;
     const own = byHub.get(hub) ?? new Map<string, string>();

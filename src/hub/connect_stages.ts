@@ -133,7 +133,7 @@ function clusterShards(
   return {
     recordsSteps: true,
     configured: {
-      sequence: () => cluster.configured,
+      sequence: () => cluster.config.configured,
       changes: new RecentChanges(elapsed),
       inTransit: () => cluster.migratingTrackables(),
     },

@@ -91,7 +91,7 @@ export async function loadClusterState(
     },
   });
   // Must run synchronously, because the next record is applied to the entities directly.
-  const settings = [...cluster.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
+  const settings = [...cluster.config.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
   const loaded = loadEntities(parts, [...kept, ...settings]);
   catchUp();
   await loaded;

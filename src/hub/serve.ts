@@ -130,7 +130,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
     upToDate() {
       if (cluster === undefined || config.cluster_reads === 'any') return undefined;
-      return withDeadline(cluster.upToDate(), config.cluster_hold, 'read');
+      return withDeadline(cluster.durability.upToDate(), config.cluster_hold, 'read');
     },
     zonesMoved: () => zonesMoved(parts),
     acceptCisco: sources.acceptCisco,

@@ -59,10 +59,10 @@ export interface Operated {
   readonly cluster: OperatedCluster | undefined;
 }
 
-interface OperatedCluster extends ClusterState {
+interface OperatedCluster {
+  readonly status: ClusterState & { counts(): ClusterNumbers };
   readonly hubName: string;
   readonly gather: AllHubs;
-  counts(): ClusterNumbers;
 }
 
 export interface OperationOptions {
@@ -143,7 +143,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   });
   const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
   const ofHistory = history === undefined ? [] : historyFamilies(history, copy);
-  const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.counts());
+  const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.status.counts());
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
   const database = () => hub.databaseState.health(writer.pendingRows);
@@ -157,7 +157,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     configText: configText(config),
     connections,
     database,
-    cluster,
+    cluster: cluster?.status,
     mqtt,
     history,
   });

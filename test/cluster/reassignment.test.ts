@@ -56,7 +56,7 @@ test('An object that is reassigned while its last row waits to be written keeps 
   void owner.cluster.durability.writeState();
   await owner.killWorker();
   const { created } = await reassign();
-  while (owner.cluster.applied < net.config.length) await clock.wait(1);
+  while (owner.cluster.config.applied() < net.config.length) await clock.wait(1);
   release();
   await created;
   await clock.wait(2000);

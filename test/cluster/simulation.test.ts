@@ -68,9 +68,9 @@ test('A hub whose takeover makes no progress gives it up and leaves the cluster'
   };
   const hub = await open('b');
   await clock.wait(15_000);
-  assert.equal(hub.cluster.standing, 'taking_over');
+  assert.equal(hub.cluster.status.standing, 'taking_over');
   await clock.wait(20_000);
-  assert.equal(hub.cluster.standing, 'out');
+  assert.equal(hub.cluster.status.standing, 'out');
 });
 
 test('A hub with a correct clock takes over from one whose clock was ahead, and considers no location outdated', async (context) => {
@@ -84,7 +84,7 @@ test('A hub with a correct clock takes over from one whose clock was ahead, and 
   await hub.put([located('tag', 0, clock), located('other', 1, clock)]);
   owner.kill();
   await clock.wait(8000);
-  assert.equal(hub.cluster.standing, 'owner');
+  assert.equal(hub.cluster.status.standing, 'owner');
   assert.deepEqual(
     hub.notices.filter((notice) => notice.includes('is ahead')),
     [],
@@ -103,7 +103,7 @@ async function changedWithoutOwner(context: TestContext, change: (hub: Simulated
   const { clock, open, observed } = await network(context);
   const [owner, hub] = [await open('a'), await open('b')];
   await clock.wait(3000);
-  assert.equal(owner.cluster.standing, 'owner');
+  assert.equal(owner.cluster.status.standing, 'owner');
   await hub.parts.entities.create('fence', { ...fenceAt(0), id: 'f' });
   await hub.parts.entities.create('trackable', { id: CART, type: 'omlox', location_providers: ['tag'] });
   await hub.put([located('tag', 0, clock), located('other', 1, clock)]);
@@ -112,7 +112,7 @@ async function changedWithoutOwner(context: TestContext, change: (hub: Simulated
   new Listener(hub, 'fence_events', observed);
   const changed = change(hub);
   await clock.wait(10_000);
-  assert.equal(hub.cluster.standing, 'owner');
+  assert.equal(hub.cluster.status.standing, 'owner');
   await changed;
   const published = observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text)));
   return { hub, published: published.map(({ of, what }) => `${of} ${what}`), clock, open };
@@ -192,7 +192,7 @@ for (const { what, change, published, inside } of CHANGES) {
     hub.kill();
     new Listener(next, 'fence_events', observed);
     await clock.wait(10_000);
-    assert.equal(next.cluster.standing, 'owner');
+    assert.equal(next.cluster.status.standing, 'owner');
     assert.deepEqual(
       observed.flatMap(({ texts }) => texts),
       [],
@@ -214,7 +214,7 @@ test('A hub that starts after all others have failed evaluates changes that the 
   const next = await open('c');
   new Listener(next, 'fence_events', observed);
   await clock.wait(10_000);
-  assert.equal(next.cluster.standing, 'owner');
+  assert.equal(next.cluster.status.standing, 'owner');
   const published = observed.flatMap(({ texts }) => texts.map((text) => describeEvent('fence_events', text)));
   assert.deepEqual(
     published.map(({ of, what }) => `${of} ${what}`),
@@ -276,7 +276,7 @@ test('Half of the objects of a hub with all the load move to the other hub, and 
     published.toSorted((one, other) => one - other),
     Array.from({ length: sent }, (_, index) => index + 1),
   );
-  assert.deepEqual([busy.cluster.standing, idle.cluster.standing], ['owner', 'owner']);
+  assert.deepEqual([busy.cluster.status.standing, idle.cluster.status.standing], ['owner', 'owner']);
 });
 
 /** Number of partition maps in the configuration log. */

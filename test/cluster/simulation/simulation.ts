@@ -295,7 +295,9 @@ class Simulation {
     return (
       hubs.length === this.#names.length &&
       hubs.every(({ isServing }) => isServing) &&
-      hubs.every(({ cluster, incarnation }) => cluster.standing === (owners.has(incarnation) ? 'owner' : 'standby')) &&
+      hubs.every(
+        ({ cluster, incarnation }) => cluster.status.standing === (owners.has(incarnation) ? 'owner' : 'standby'),
+      ) &&
       hubs.filter(({ incarnation }) => owners.has(incarnation)).length === owners.size &&
       (isWhole || !areSeveral) &&
       hubs.every(({ cluster }) => cluster.membership.members.length === hubs.length)
@@ -356,7 +358,9 @@ class Simulation {
     while (!holds()) {
       if (this.#clock.nowMs - fromMs > ms) {
         const open = [...this.#clients.open].join('; ');
-        const hubs = [...this.#hubs.values()].map(({ incarnation, cluster }) => `${incarnation} ${cluster.standing}`);
+        const hubs = [...this.#hubs.values()].map(
+          ({ incarnation, cluster }) => `${incarnation} ${cluster.status.standing}`,
+        );
         throw new Error(`${what}: not in ${ms} ms. Open: ${open}. Hubs: ${hubs.join()}`);
       }
       await this.#clock.wait(10);
