@@ -1,18 +1,18 @@
-import { move, workerData } from 'piscina';
+import { workerData } from 'node:worker_threads';
 import { openShard } from '../src/core/shard.ts';
 import { openFenceIndex } from '../src/fence_index/fence_index.ts';
 import { openClock } from '../src/time/clock.ts';
 import { newRecordBuffer } from '../src/wire/location_record.ts';
 import { packInto, type ShardSettings, unpackBatch } from '../src/wire/messages.ts';
-import { answerArea, bytesOf, type SharedMemory } from '../src/wire/shared_memory.ts';
 import { newEventId } from './event_ids.ts';
 import { garbageCollector } from './garbage.ts';
 import { BusyMeter, MemoryWatch } from './memory_watch.ts';
 import { shardReply } from './shard_reply.ts';
+import { taskLoop } from './task_loop.ts';
 import { warmShard } from './warm_shard.ts';
 
 /** Thread of one shard: unpacks a batch, runs a step, and packs the outcome. */
-const { shared, isCold, ...settings } = workerData as ShardSettings & { readonly shared: SharedMemory };
+const { isCold, ...settings } = workerData as ShardSettings;
 const shard = openShard({ ...settings, index: await openFenceIndex(), newBuffer: newRecordBuffer, newId: newEventId });
 const collectGarbage = garbageCollector();
 /** Measures the load, which the event loop does not: the thread waits for tasks outside it. */
@@ -21,24 +21,22 @@ const memory = new MemoryWatch({ collect: collectGarbage, busy: () => busy.part(
 /** Interval of memory checks while the shard is not idle. */
 const LOOK_MS = 3000;
 let lookedMs = 0;
-let tasks = 0;
 if (isCold !== true) warmShard(await openFenceIndex());
 
-export default function run(task: Uint8Array | number | 'rest'): unknown {
-  if (task === 'rest') {
+export default taskLoop({
+  run(bytes, area) {
+    busy.begin();
+    const batch = unpackBatch(bytes);
+    if (batch.nowMs - lookedMs >= LOOK_MS) {
+      lookedMs = batch.nowMs;
+      memory.look();
+    }
+    const reply = packInto(area, shardReply(shard, batch, bytes));
+    busy.end();
+    return reply;
+  },
+  rest() {
     shard.tidy();
     collectGarbage();
-    return undefined;
-  }
-  busy.begin();
-  const area = answerArea(shared, tasks++);
-  const bytes = bytesOf(task, shared);
-  const batch = unpackBatch(bytes);
-  if (batch.nowMs - lookedMs >= LOOK_MS) {
-    lookedMs = batch.nowMs;
-    memory.look();
-  }
-  const reply = packInto(area, shardReply(shard, batch, bytes));
-  busy.end();
-  return typeof reply === 'number' ? reply : move(reply);
-}
+  },
+});

@@ -1,11 +1,19 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { type Borrowed, copied, lend, look } from '../model/borrowed.ts';
 import {
-  type WorkerAnswer,
   answerArea,
+  LARGE,
+  type LargeTask,
+  LENGTH,
+  type Mailbox,
+  type MailboxMemory,
+  NUMBER,
+  NUMBER_AT_START,
+  numberAfter,
+  newMailboxMemory,
+  type WorkerAnswer,
   type WorkerSignal,
-  shareMemory,
-  type WorkerTask,
 } from '../wire/shared_memory.ts';
 
 /** A worker thread that maps bytes to bytes, one call at a time. */
@@ -44,10 +52,7 @@ const YOUNG_GENERATION_MB = 64;
 
 export interface ThreadOptions {
   readonly workerData?: object;
-  /**
-   * Size of the memory for a task, and for an answer, that is shared with the worker as `workerData.shared`. Larger
-   * ones are transferred.
-   */
+  /** Size of the memory for a task, and for an answer, that is shared with the worker. Larger ones are transferred. */
   readonly sharedBytes?: number;
   /** Whether the worker starts immediately; otherwise `restart` starts it. */
   readonly isNeeded?: boolean;
@@ -56,86 +61,148 @@ export interface ThreadOptions {
 /** Function that starts a thread: openThread, or a replacement without threads. */
 export type OpenThread = typeof openThread;
 
-type Pool = Piscina<WorkerTask, WorkerAnswer>;
-
 /**
- * Starts a worker from a file of workers/. Each thread has its own Piscina pool: in a shared pool, a slow shard would
- * block the others, and the queue would reorder tasks. When a worker dies, its pool is dropped as well: a pool queues
- * runs for the next worker and holds them forever if that worker dies before it is ready.
+ * Starts a worker from a file of workers/, whose default export is a task loop (workers/task_loop.ts). When the worker dies, its
+ * state is lost, and the thread has none until `restart`.
  */
 export function openThread(file: URL, { workerData, sharedBytes = 0, isNeeded = true }: ThreadOptions = {}): Thread {
-  let pool: Pool | undefined;
+  let worker: LoopingWorker | undefined;
   let isClosed = false;
-  let shared = shareMemory(0);
-  let turns = 0;
 
-  const drop = async (dropped: Pool | undefined): Promise<void> => {
-    if (pool === dropped) pool = undefined;
-    await dropped?.destroy();
+  const drop = async (dropped: LoopingWorker | undefined): Promise<void> => {
+    if (worker === dropped) worker = undefined;
+    await dropped?.terminate();
   };
   const start = (): void => {
-    // A terminated worker may still write to its memory.
-    shared = shareMemory(sharedBytes);
-    turns = 0;
-    const started: Pool = new Piscina({
+    const started: LoopingWorker = new LoopingWorker(file, {
+      workerData,
+      sharedBytes,
+      ended: () => void drop(started),
+    });
+    worker = started;
+  };
+  if (isNeeded) start();
+  const living = (): LoopingWorker => {
+    if (worker === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
+    return worker;
+  };
+  return {
+    async signal(word) {
+      await living().post(word);
+    },
+    async run(bytes) {
+      return living().run(bytes);
+    },
+    async memory() {
+      return worker?.memory();
+    },
+    get isAlive() {
+      return worker !== undefined;
+    },
+    async restart() {
+      await drop(worker);
+      if (!isClosed) start();
+    },
+    kill: () => drop(worker),
+    close() {
+      isClosed = true;
+      return drop(worker);
+    },
+  };
+}
+
+interface LoopingWorkerOptions {
+  readonly workerData: object | undefined;
+  readonly sharedBytes: number;
+  /** The worker has exited. */
+  ended(): void;
+}
+
+/**
+ * A worker in one endless task of a Piscina pool of its own: in a shared pool, a slow shard would block the others. Tasks and
+ * answers pass through a mailbox. Each worker has its own, since a terminated one may still write to its memory.
+ */
+class LoopingWorker {
+  readonly #pool: Piscina<Mailbox<MessagePort>, never>;
+  readonly #memory: MailboxMemory;
+  readonly #port: MessagePort;
+  #number = NUMBER_AT_START;
+  #running: PromiseWithResolvers<Borrowed> | undefined;
+  #end: Error | undefined;
+
+  constructor(file: URL, { workerData, sharedBytes, ended }: LoopingWorkerOptions) {
+    this.#memory = newMailboxMemory(sharedBytes);
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.on('message', (answer: WorkerAnswer) => this.#answered(answer));
+    this.#pool = new Piscina({
       filename: file.href,
       minThreads: 1,
       maxThreads: 1,
       idleTimeout: Number.POSITIVE_INFINITY,
       recordTiming: false,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-      workerData: { ...workerData, shared },
+      workerData,
     });
-    // If a worker dies while idle, the next run rejects.
-    started.on('error', () => undefined);
-    for (const worker of started.threads) worker.once('exit', () => void drop(started));
-    pool = started;
-  };
-  if (isNeeded) start();
-  const living = (): Pool => {
-    if (pool === undefined) throw new Error(isClosed ? 'The thread is closed' : 'The worker has ended');
-    return pool;
-  };
-  return {
-    async signal(word) {
-      await living().run(word);
-    },
-    async run(lent) {
-      const bytes = look(lent);
-      const pool = living();
-      const { task } = shared;
-      const answer = answerArea(shared, turns++);
-      const found = await (bytes.length <= task.length ? runShared(pool, task, bytes) : runAlone(pool, lent));
-      return lend(typeof found === 'number' ? answer.subarray(0, found) : found);
-    },
-    async memory() {
-      // The request rejects if the worker has just exited.
-      const found = await pool?.threads[0]?.getHeapStatistics().catch(() => undefined);
-      if (found === undefined) return undefined;
-      const { used_heap_size: heapUsedBytes, total_heap_size: heapTotalBytes, external_memory: externalBytes } = found;
-      return { heapUsedBytes, heapTotalBytes, externalBytes };
-    },
-    get isAlive() {
-      return pool !== undefined;
-    },
-    async restart() {
-      await drop(pool);
-      if (!isClosed) start();
-    },
-    kill: () => drop(pool),
-    close() {
-      isClosed = true;
-      return drop(pool);
-    },
-  };
-}
+    // The task fails, too.
+    this.#pool.on('error', () => undefined);
+    const loop = this.#pool.run({ ...this.#memory, port: port2 }, { transferList: [port2] });
+    loop.catch((error: Error) => this.#fail(error));
+    for (const worker of this.#pool.threads) worker.once('exit', ended);
+  }
 
-function runShared(pool: Pool, task: Uint8Array, bytes: Uint8Array): Promise<WorkerAnswer> {
-  task.set(bytes);
-  return pool.run(bytes.length);
-}
+  /** See Thread. hot */
+  run(lent: Borrowed): Promise<Borrowed> {
+    const bytes = look(lent);
+    const { task } = this.#memory;
+    if (bytes.length > task.length) return this.post(copied(lent));
+    task.set(bytes);
+    return this.#begin(bytes.length);
+  }
 
-function runAlone(pool: Pool, bytes: Borrowed): Promise<WorkerAnswer> {
-  const own = copied(bytes);
-  return pool.run(own, { transferList: [own.buffer] });
+  /** Passes a signal, or a task that is transferred. */
+  post(large: LargeTask): Promise<Borrowed> {
+    this.#port.postMessage(large, large instanceof Uint8Array ? [large.buffer as ArrayBuffer] : []);
+    return this.#begin(LARGE);
+  }
+
+  /** Memory of the worker; undefined if it has just exited. */
+  async memory(): Promise<ThreadMemory | undefined> {
+    const found = await this.#pool.threads[0]?.getHeapStatistics().catch(() => undefined);
+    if (found === undefined) return undefined;
+    const { used_heap_size: heapUsedBytes, total_heap_size: heapTotalBytes, external_memory: externalBytes } = found;
+    return { heapUsedBytes, heapTotalBytes, externalBytes };
+  }
+
+  async terminate(): Promise<void> {
+    await this.#pool.destroy();
+    this.#fail(new Error('The worker was terminated'));
+  }
+
+  #begin(length: number): Promise<Borrowed> {
+    if (this.#end !== undefined) return Promise.reject(this.#end);
+    const { control } = this.#memory;
+    Atomics.store(control, LENGTH, length);
+    this.#number = numberAfter(this.#number);
+    Atomics.store(control, NUMBER, this.#number);
+    Atomics.notify(control, NUMBER);
+    this.#running = Promise.withResolvers();
+    return this.#running.promise;
+  }
+
+  // hot
+  #answered(answer: WorkerAnswer): void {
+    const running = this.#running;
+    this.#running = undefined;
+    if (typeof answer === 'number') running?.resolve(lend(answerArea(this.#memory, this.#number).subarray(0, answer)));
+    else if (answer instanceof Uint8Array) running?.resolve(lend(answer));
+    else running?.reject(answer.error);
+  }
+
+  #fail(error: Error): void {
+    this.#end ??= error;
+    this.#port.close();
+    this.#running?.reject(this.#end);
+    this.#running = undefined;
+  }
 }
