@@ -180,7 +180,7 @@ export class ConfigLog {
    * Appends a record: right after the expected sequence, or after the last one. Rejects with HUB_UNAVAILABLE if that is not
    * possible, or not in time. The message says whether the record may be stored nevertheless, in which case it is applied like
    * one from another hub; once the log has stopped or was closed, it may or may not be stored. Rejects with a RangeError for a
-   * sequence that this hub has not applied yet, and with a ConfigRecordError for an invalid body.
+   * sequence that this hub has not applied yet, and with a MessageError for an invalid body.
    */
   async append(body: ConfigBody, expectedSequence?: number): Promise<ConfigAppended> {
     if (this.#failure !== undefined) throw stoppedError(this.#failure);

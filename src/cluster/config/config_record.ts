@@ -1,21 +1,24 @@
 import type { StoredKind } from '../../core/entity_write.ts';
-import type { Borrowed } from '../../model/borrowed.ts';
+import { type Borrowed, look } from '../../model/borrowed.ts';
 import type { ObjectKind } from '../../model/id.ts';
-import { isPartitionCount } from '../../shards/affinity.ts';
+import { isPartitionCount, PARTITIONS_MAX } from '../../shards/affinity.ts';
 import {
   COUNT,
-  check,
+  checked,
+  type Field,
+  type Fields,
   FLAG,
   listOf,
   malformed,
-  PARTITION,
-  packed,
+  oneOf,
+  packValue,
   rowOf,
-  type FieldCheck,
+  type Table,
   TEXT,
-  unpacked,
+  tableOf,
+  unpackList,
   type Valued,
-} from './field_checks.ts';
+} from '../messages/codec.ts';
 import { checkProtocol, PROTOCOLS } from './protocols.ts';
 
 /**
@@ -40,31 +43,26 @@ export type EnsuredProvider = readonly [id: string, text: string];
 const OBJECT_KINDS = ['provider', 'trackable'] as const satisfies ObjectKind[];
 const ENTITY_KINDS = ['zone', 'fence', 'trackable', 'provider', 'anchor', 'setting'] as const satisfies StoredKind[];
 
-const TEXT_OR_NULL: FieldCheck<string | null> = {
-  what: 'a string or null',
-  fits: (value) => value === null || typeof value === 'string',
-};
-export const ENTITY_KIND: FieldCheck<StoredKind> = {
-  what: `one of ${ENTITY_KINDS.join(', ')}`,
-  fits: (value): value is StoredKind => ENTITY_KINDS.includes(value as StoredKind),
-};
+const TEXT_OR_NULL: Field<string | null> = checked(
+  'a string or null',
+  (value) => value === null || typeof value === 'string',
+);
+export const PARTITION: Field<number> = checked(
+  `a number below ${PARTITIONS_MAX}`,
+  (value) => COUNT.fits(value) && (value as number) < PARTITIONS_MAX,
+);
+export const ENTITY_KIND: Field<StoredKind> = oneOf(...ENTITY_KINDS);
 const CHANGES = listOf(rowOf<EntityChange>(ENTITY_KIND, TEXT, TEXT_OR_NULL, FLAG));
-const OBJECT_KIND: FieldCheck<ObjectKind> = {
-  what: `one of ${OBJECT_KINDS.join(', ')}`,
-  fits: (value): value is ObjectKind => OBJECT_KINDS.includes(value as ObjectKind),
-};
-export const OBJECT_MOVES = listOf(rowOf<ObjectMove>(OBJECT_KIND, TEXT, PARTITION, PARTITION));
-const OWNER: FieldCheck<number> = {
-  what: 'a whole number, or -1',
-  fits: (value): value is number => value === -1 || COUNT.fits(value),
-};
-
-const OWNERS: FieldCheck<readonly number[]> = {
-  what: `a list of 256, 512, 1024, 2048 or 4096, each of them ${OWNER.what}, or an empty one`,
-  fits: (value): value is readonly number[] => {
-    return listOf(OWNER).fits(value) && (value.length === 0 || isPartitionCount(value.length));
+export const OBJECT_MOVES = listOf(rowOf<ObjectMove>(oneOf(...OBJECT_KINDS), TEXT, PARTITION, PARTITION));
+const OWNER: Field<number> = checked('a whole number, or -1', (value) => value === -1 || COUNT.fits(value));
+const OWNERS: Field<readonly number[]> = checked(
+  `a list of 256, 512, 1024, 2048 or 4096, each of them ${OWNER.what}, or an empty one`,
+  (value) => {
+    if (!listOf(OWNER).fits(value)) return false;
+    const { length } = value as readonly number[];
+    return length === 0 || isPartitionCount(length);
   },
-};
+);
 
 /** Assignment of partitions from this record on. */
 export const MAP = {
@@ -111,39 +109,33 @@ export interface ConfigRecord {
   readonly body: ConfigBody;
 }
 
+/** Version, kind and id come before the fields. */
+const TABLES = new Map(Object.entries<Fields>(FIELDS).map(([kind, fields]) => [kind, tableOf(fields, [1, kind, ''])]));
+
 /** Packs a record into its own memory. Throws if it is invalid. */
 export function packRecord(id: string, body: ConfigBody): Uint8Array {
-  const shapes: Readonly<Record<string, FieldCheck<unknown>>> = FIELDS[body.kind];
-  const values = Object.entries(shapes).map(([field, shape]) => {
-    const value = (body as unknown as Readonly<Record<string, unknown>>)[field];
-    check(`Cannot write a configuration record (${body.kind})`, field, value, shape);
-    return value;
-  });
+  const { kind } = body;
+  const values = (TABLES.get(kind) as Table).written(`Cannot write a configuration record (${kind})`, body);
   // All hubs support the version after the record that raises it, so other records need no higher version.
-  return packed([body.kind === 'protocol' ? body.version : 1, body.kind, id, ...values]);
+  if (kind === 'protocol') values[0] = body.version;
+  values[2] = id;
+  return packValue(values);
 }
 
 /**
- * Unpacks the record of a sequence. Throws a ConfigRecordError that names the sequence if it is malformed, or if its version is
+ * Unpacks the record of a sequence. Throws a MessageError that names the sequence if it is malformed, or if its version is
  * not supported.
  */
 export function unpackRecord(bytes: Borrowed, sequence: number, supported = PROTOCOLS): ConfigRecord {
   const what = `Cannot read configuration record ${sequence}`;
-  const list = unpacked(what, bytes);
-  const [version, kind, id, ...values] = list;
+  const values = unpackList(what, look(bytes));
+  const [version, kind, id] = values;
   checkProtocol(what, version, supported);
-  if (!isKind(kind)) throw malformed(what, 'kind', kind, `one of ${Object.keys(FIELDS).join(', ')}`);
+  const table = TABLES.get(kind as string);
+  if (table === undefined) throw malformed(what, 'kind', kind, `one of ${[...TABLES.keys()].join(', ')}`);
   const ofKind = `${what} (${kind})`;
-  check(ofKind, 'id', id, TEXT);
-  const shapes = Object.entries<FieldCheck<unknown>>(FIELDS[kind]);
-  if (values.length !== shapes.length) {
-    throw malformed(ofKind, 'number of fields', values.length, `${shapes.length}`);
-  }
-  const body: Record<string, unknown> = { kind };
-  for (const [index, [field, shape]] of shapes.entries()) {
-    check(ofKind, field, values[index], shape);
-    body[field] = values[index];
-  }
+  if (!TEXT.fits(id)) throw malformed(ofKind, 'id', id, TEXT.what);
+  const body = { kind, ...table.checked(ofKind, values) };
   return { sequence, id: id as string, body: body as unknown as ConfigBody };
 }
 
@@ -153,21 +145,18 @@ export interface SnapshotEnd {
   readonly parts: number;
 }
 
-export function packSnapshotEnd({ sequence, parts }: SnapshotEnd): Uint8Array {
-  return packed([SNAPSHOT_END_VERSION, 'snapshot', sequence, parts]);
+const SNAPSHOT_END = tableOf({ sequence: COUNT, parts: COUNT }, [SNAPSHOT_END_VERSION, 'snapshot']);
+
+export function packSnapshotEnd(end: SnapshotEnd): Uint8Array {
+  return packValue(SNAPSHOT_END.write(end));
 }
 
-/** Unpacks the end of a snapshot, the message with sequence `at` of its stream. Throws a ConfigRecordError. */
+/** Unpacks the end of a snapshot, the message with sequence `at` of its stream. Throws a MessageError. */
 export function unpackSnapshotEnd(bytes: Borrowed, at: number): SnapshotEnd {
   const what = `Cannot read the end of the configuration's snapshot, message ${at}`;
-  const [version, kind, sequence, parts] = unpacked(what, bytes);
+  const values = unpackList(what, look(bytes));
+  const [version, kind] = values;
   if (version !== SNAPSHOT_END_VERSION) throw malformed(what, 'version', version, `${SNAPSHOT_END_VERSION}`);
   if (kind !== 'snapshot') throw malformed(what, 'kind', kind, 'snapshot');
-  check(what, 'sequence', sequence, COUNT);
-  check(what, 'parts', parts, COUNT);
-  return { sequence: sequence as number, parts: parts as number };
-}
-
-function isKind(kind: unknown): kind is ConfigKind {
-  return typeof kind === 'string' && Object.hasOwn(FIELDS, kind);
+  return SNAPSHOT_END.checked(what, values);
 }

@@ -21,7 +21,7 @@ export interface ConfigSnapshot {
 const TRIES_MAX = 5;
 const WRITE_MS = 5000;
 
-/** Loads the newest snapshot, or undefined before the first. Rejects with a BusError or a ConfigRecordError. */
+/** Loads the newest snapshot, or undefined before the first. Rejects with a BusError or a MessageError. */
 export async function loadSnapshot(place: SnapshotStream): Promise<ConfigSnapshot | undefined> {
   const { bus, stream, subject } = place;
   for (let tries = 0; tries < TRIES_MAX; tries++) {

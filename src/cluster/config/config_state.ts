@@ -1,6 +1,6 @@
 import { settingsIn } from './config_changes.ts';
 import type { ConfigBody, ConfigRecord, MAP, ObjectMove } from './config_record.ts';
-import { malformed, type Valued } from './field_checks.ts';
+import { malformed, type Valued } from '../messages/codec.ts';
 import { type PartitionMap, replaces } from '../membership/partition_map.ts';
 import type { Serving } from '../routing/ownership.ts';
 
@@ -124,7 +124,7 @@ export const EMPTY_STATE: ConfigState = {
   version: 0,
 };
 
-/** State after a record. Throws a ConfigRecordError if the record contradicts itself. */
+/** State after a record. Throws a MessageError if the record contradicts itself. */
 export function applied(state: ConfigState, record: ConfigRecord): ConfigState {
   const next = after(state, record);
   return servesAlike(state, next) ? next : { ...next, version: record.sequence };
@@ -197,7 +197,7 @@ export function mapFields(map: PartitionMap | undefined): MapFields {
   return { epoch, members, owners: owners.map(placeOf), collisionOwner: placeOf(collisions) };
 }
 
-/** Partition map of a record; undefined for none. Throws a ConfigRecordError if an owner is not one of its members. */
+/** Partition map of a record; undefined for none. Throws a MessageError if an owner is not one of its members. */
 export function partitionMap({ epoch, members, owners, collisionOwner }: MapFields): PartitionMap | undefined {
   if (epoch === NO_MAP.epoch) return undefined;
   const ownerAt = (place: number, field: string): string => {

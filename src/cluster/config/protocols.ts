@@ -1,4 +1,4 @@
-import { ConfigRecordError } from './field_checks.ts';
+import { MessageError } from '../messages/codec.ts';
 
 /**
  * Versions of the protocol between hubs that this release reads and writes. The `join` of a hub lists them. A cluster starts with
@@ -11,11 +11,11 @@ import { ConfigRecordError } from './field_checks.ts';
  */
 export const PROTOCOLS: readonly number[] = [1];
 
-/** Throws a ConfigRecordError that begins with `what` unless the version of the cluster is one of the supported ones. */
+/** Throws a MessageError that begins with `what` unless the version of the cluster is one of the supported ones. */
 export function checkProtocol(what: string, version: unknown, supported: readonly number[]): void {
   if (supported.includes(version as number)) return;
   const found = JSON.stringify(version);
-  throw new ConfigRecordError(
+  throw new MessageError(
     `${what}: the cluster uses version ${found} of its protocol, but this hub supports ${supported.join(', ')}`,
   );
 }

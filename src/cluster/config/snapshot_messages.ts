@@ -1,21 +1,18 @@
 import type { StoredKind } from '../../core/entity_write.ts';
-import { lend } from '../../model/borrowed.ts';
-import { ENTITY_KIND, MAP, OBJECT_MOVES, type ObjectMove } from './config_record.ts';
 import {
   COUNT,
-  ConfigRecordError,
-  check,
   FLAG,
   listOf,
+  MessageError,
   malformed,
-  PARTITION,
-  packed,
+  packValue,
   rowOf,
-  type FieldCheck,
   TEXT,
-  unpacked,
+  tableOf,
+  unpackList,
   type Valued,
-} from './field_checks.ts';
+} from '../messages/codec.ts';
+import { ENTITY_KIND, MAP, OBJECT_MOVES, type ObjectMove, PARTITION } from './config_record.ts';
 import { type ConfigState, mapFields, partitionMap, type Source } from './config_state.ts';
 import { checkProtocol, PROTOCOLS } from './protocols.ts';
 
@@ -33,26 +30,25 @@ export interface EntityText {
  */
 export function snapshotParts(state: ConfigState, entities: Iterable<EntityText>): readonly Uint8Array[] {
   const version = state.protocol;
-  const fields: Readonly<Record<string, unknown>> = fieldsOf(state);
-  const parts = [packed([version, 'state', ...Object.keys(STATE).map((field) => fields[field])])];
+  const parts = [packValue([version, 'state', ...STATE_TABLE.write(fieldsOf(state))])];
   let rows: TextRow[] = [];
   let bytes = 0;
   for (const row of textRows(state.settings, entities)) {
     const size = ROW_BYTES + Buffer.byteLength(row[1]) + Buffer.byteLength(row[2]);
     if (bytes + size > TEXTS_BYTES_MAX && rows.length > 0) {
-      parts.push(packed([version, 'texts', rows]));
+      parts.push(packValue([version, 'texts', rows]));
       rows = [];
       bytes = 0;
     }
     rows.push(row);
     bytes += size;
   }
-  if (rows.length > 0) parts.push(packed([version, 'texts', rows]));
+  if (rows.length > 0) parts.push(packValue([version, 'texts', rows]));
   return parts;
 }
 
 /**
- * Restores the state from the messages of `snapshotParts`. Throws a ConfigRecordError that names the malformed message.
+ * Restores the state from the messages of `snapshotParts`. Throws a MessageError that names the malformed message.
  * `supported`: versions of the protocol that this hub reads.
  */
 export function restored(
@@ -107,6 +103,7 @@ const STATE = {
   migrating: listOf(rowOf<RegroupedRow>(COUNT, OBJECT_MOVES)),
   version: COUNT,
 } as const;
+const STATE_TABLE = tableOf(STATE);
 const TEXTS = listOf(rowOf<TextRow>(ENTITY_KIND, TEXT, TEXT, FLAG));
 
 function* textRows(settings: ReadonlyMap<string, string>, entities: Iterable<EntityText>): Generator<TextRow> {
@@ -164,19 +161,13 @@ function stateOf(fields: StateFields): Omit<ConfigState, 'settings'> {
 
 function stateFields(part: Uint8Array | undefined, supported: readonly number[]): StateFields {
   const what = whatOf(0);
-  if (part === undefined) throw new ConfigRecordError(`${what}: it is missing`);
-  const values = contentOf(part, 'state', { what, supported });
-  const fields: Record<string, unknown> = {};
-  for (const [place, [field, shape]] of Object.entries<FieldCheck<unknown>>(STATE).entries()) {
-    check(what, field, values[place], shape);
-    fields[field] = values[place];
-  }
-  return fields as unknown as StateFields;
+  if (part === undefined) throw new MessageError(`${what}: it is missing`);
+  return STATE_TABLE.checked(what, contentOf(part, 'state', { what, supported }));
 }
 
 function textsOf(part: Uint8Array, reading: Reading): readonly TextRow[] {
   const [rows] = contentOf(part, 'texts', reading);
-  check(reading.what, 'rows', rows, TEXTS);
+  if (!TEXTS.fits(rows)) throw malformed(reading.what, 'rows', rows, TEXTS.what);
   return rows as readonly TextRow[];
 }
 
@@ -187,7 +178,7 @@ interface Reading {
 
 /** Values after version and kind. */
 function contentOf(part: Uint8Array, wanted: 'state' | 'texts', { what, supported }: Reading): readonly unknown[] {
-  const [version, kind, ...values] = unpacked(what, lend(part));
+  const [version, kind, ...values] = unpackList(what, part);
   checkProtocol(what, version, supported);
   if (kind !== wanted) throw malformed(what, 'kind', kind, wanted);
   return values;
@@ -197,6 +188,6 @@ function whatOf(place: number): string {
   return `Cannot read message ${place + 1} of the configuration's snapshot`;
 }
 
-function incomplete(what: string, [kind, id]: TextRow): ConfigRecordError {
-  return new ConfigRecordError(`${what}: the JSON of ${kind} ${JSON.stringify(id)} is incomplete`);
+function incomplete(what: string, [kind, id]: TextRow): MessageError {
+  return new MessageError(`${what}: the JSON of ${kind} ${JSON.stringify(id)} is incomplete`);
 }

@@ -181,22 +181,24 @@ export function partOf<Of extends Fields>(fields: Of): PartCodec<Valued<Of>> {
 }
 
 /** Functions for the values of a table, which follow those of a head in a list. */
-interface Table {
+export interface Table<Value = object> {
   /** Returns the head and the values of the fields. */
-  write(value: object): unknown[];
+  write(value: Value): unknown[];
+  /** The same. Throws a MessageError that begins with `what` if a value is invalid. */
+  written(what: string, value: Value): unknown[];
   /** Index of the first field with an invalid value, or -1. */
   misfit(values: readonly unknown[]): number;
   /** Returns the members for valid values. */
-  read(values: readonly unknown[]): object;
+  read(values: readonly unknown[]): Value;
   /** Checks the values, too. Throws a MessageError that begins with `what`. */
-  checked(what: string, values: readonly unknown[]): object;
+  checked(what: string, values: readonly unknown[]): Value;
 }
 
 /**
  * Generates the functions of a table as code: loops over its fields would take half as long again. `tag`: a member with the last
  * value of the head.
  */
-function tableOf(fields: Fields, head: readonly unknown[] = [], tag?: string): Table {
+export function tableOf<Of extends Fields>(fields: Of, head: readonly unknown[] = [], tag?: string): Table<Valued<Of>> {
   const names = Object.keys(fields).map((name) => JSON.stringify(name));
   const all = Object.values(fields);
   const heads = head.map((value) => JSON.stringify(value));
@@ -219,16 +221,25 @@ function tableOf(fields: Fields, head: readonly unknown[] = [], tag?: string): T
     read(values) { const object = { ${[...tagged, ...members].join(', ')} }; ${optional.join(' ')} return object; },
   }`;
   const parameters = indices.map((i) => `f${i}`);
-  const table = new Function(...parameters, source)(...all) as Omit<Table, 'checked'>;
+  const table = new Function(...parameters, source)(...all) as Omit<Table<Valued<Of>>, 'checked' | 'written'>;
+  const check = (what: string, values: readonly unknown[]): void => {
+    const at = table.misfit(values);
+    if (at === -1) return;
+    const [name, field] = Object.entries(fields)[at] as [string, Field<unknown>];
+    throw malformed(what, name, values[head.length + at], field.what);
+  };
   return {
     ...table,
+    written(what, value) {
+      const values = table.write(value);
+      check(what, values);
+      return values;
+    },
     checked(what, values) {
       const count = values.length - head.length;
       if (count !== all.length) throw malformed(what, 'number of fields', count, `${all.length}`);
-      const at = table.misfit(values);
-      if (at === -1) return table.read(values);
-      const [name, field] = Object.entries(fields)[at] as [string, Field<unknown>];
-      throw malformed(what, name, values[head.length + at], field.what);
+      check(what, values);
+      return table.read(values);
     },
   };
 }
@@ -251,7 +262,7 @@ export function unpackValue(what: string, bytes: Uint8Array): unknown {
 }
 
 /** Unpacks a list. Throws a MessageError that begins with `what`. */
-function unpackList(what: string, bytes: Uint8Array): readonly unknown[] {
+export function unpackList(what: string, bytes: Uint8Array): readonly unknown[] {
   const values = unpackValue(what, bytes);
   if (!Array.isArray(values)) throw malformed(what, 'it', values, 'a list');
   return values;
