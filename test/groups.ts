@@ -23,6 +23,7 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/cluster/simulation.test.ts': 'plays whole hubs through faults of many seeds',
   'test/cluster/cluster_fanout.test.ts': 'plays hubs and their faults on simulated time',
   'test/cluster/reporters.test.ts': 'plays eight hubs and their faults on simulated time',
+  'test/cluster/living_owners.test.ts': 'plays three hubs on simulated time',
   'test/cluster/takeover_model.test.ts': 'visits every state of small clusters',
   'test/core/index_properties.test.ts': 'plays random tracks with the index and without it',
   'test/core/restart_properties.test.ts': 'restarts random sites at random moments',
