@@ -5,7 +5,7 @@ import type { StepBatch, Shard } from '../src/core/shard.ts';
 import { type Borrowed, lend, look } from '../src/model/borrowed.ts';
 import { NO_CLOCK_STEPS } from '../src/model/clock_steps.ts';
 import { withFenceEvents } from '../src/wire/fence_events.ts';
-import { packReleased, packStep } from '../src/wire/journal_record.ts';
+import { packReleased, packStep, storedRecord } from '../src/wire/journal_record.ts';
 import {
   type LaneBatch,
   type PackedMotions,
@@ -16,6 +16,7 @@ import {
 
 const NOTHING = lend(new Uint8Array(0));
 const FASTEST = { params: { [constants.ZSTD_c_compressionLevel]: -3 } };
+const compressed = (bytes: Uint8Array): Uint8Array => zstdCompressSync(bytes, FASTEST);
 
 /** Runs a step of a shard and returns the reply. `bytes` is the batch as received. Valid until the next step. */
 export function shardReply(
@@ -42,7 +43,7 @@ function releasedRecord(
 ): ReleasedRecord {
   if (look(effects).length === 0) return { id, record: undefined };
   const packed = packReleased({ nowMs, config, setBacks, sequence, effects });
-  return { id, record: lend(zstdCompressSync(packed, FASTEST)) };
+  return { id, record: lend(storedRecord(packed, compressed)) };
 }
 
 /** Returns the record of a step; undefined if it has changed nothing. */
@@ -59,7 +60,7 @@ function recordOf(
   const batch = items.some(({ kind }) => kind === 'location') ? bytes : NOTHING;
   const step = packStep({ ...recordedWith, nowMs, setBacks, batch, effects });
   const record = position === undefined ? step : withFenceEvents(step, { ...position, events: fenceEvents });
-  return lend(zstdCompressSync(record, FASTEST));
+  return lend(storedRecord(record, compressed));
 }
 
 function packedMotions(motions: readonly Motion[]): PackedMotions | undefined {

@@ -2,7 +2,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import type { ExportedState, QueryResult } from '../core/item.ts';
 import { hubError } from '../errors.ts';
 import { type Borrowed, look } from '../model/borrowed.ts';
-import { type ReleasedStep, unpackJournalRecord } from '../wire/journal_record.ts';
+import { type ReleasedStep, readStoredRecord } from '../wire/journal_record.ts';
 import type { LaneItem } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { LaneCommand } from './shard_commands.ts';
@@ -77,7 +77,7 @@ function answersIn({ outcome, released = [] }: ShardReply): (readonly [id: numbe
 }
 
 function releasedStep(record: Borrowed): ReleasedStep {
-  const read = unpackJournalRecord(zstdDecompressSync(look(record)));
+  const read = readStoredRecord(look(record), zstdDecompressSync);
   if (read.kind !== 'released') throw new TypeError(`Cannot hand over a record of kind "${read.kind}"`);
   return { ...read.step, config: read.config };
 }

@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { type Borrowed, look } from '../model/borrowed.ts';
-import { type PackedStep, unpackJournalRecord } from '../wire/journal_record.ts';
+import { type PackedStep, readStoredRecord } from '../wire/journal_record.ts';
 
 /**
  * In-memory log of the steps of a shard whose changes (core/effects.ts) may not be in emitted rows yet. Rows and steps
@@ -152,7 +152,7 @@ class StepBuffer {
 
 /** Decodes the step of a record. */
 function stepOf(record: Uint8Array): PackedStep {
-  const read = unpackJournalRecord(zstdDecompressSync(record));
+  const read = readStoredRecord(record, zstdDecompressSync);
   if (read.kind !== 'step') throw new TypeError(`Cannot replay a record of kind "${read.kind}"`);
   const { batch, effects } = read.step;
   // The step is from this hub, so its times need no conversion.

@@ -145,6 +145,21 @@ function readRequests(bytes: Uint8Array): readonly NumberedRequest[] {
   return rows.map(([ingress, number]) => ({ ingress, number }));
 }
 
+/** Size from which a record is compressed. Below it, compressing takes more CPU time than storing the record as it is. */
+const COMPRESSED_FROM_BYTES = 16_384;
+/** First byte of a frame of zstd, unlike that of a record or of fence events: https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1 */
+const FRAME_BEGIN = 0x28;
+
+/** Returns the form in which a record is stored: a large one compressed by `compress`, which makes a frame of zstd. */
+export function storedRecord(record: Uint8Array, compress: (bytes: Uint8Array) => Uint8Array): Uint8Array {
+  return record.length < COMPRESSED_FROM_BYTES ? record : compress(record);
+}
+
+/** Reads a stored record. `decompress`: of a frame of zstd. Throws a JournalRecordError. */
+export function readStoredRecord(stored: Uint8Array, decompress: (bytes: Uint8Array) => Uint8Array): JournalRecord {
+  return unpackJournalRecord(stored[0] === FRAME_BEGIN ? decompress(stored) : stored);
+}
+
 /** Reads a record. The step refers to the given bytes without copying them. Throws a JournalRecordError. */
 export function unpackJournalRecord(bytes: Uint8Array): JournalRecord {
   const extended = fenceEventsOf(bytes);

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
 import type { Query } from '../../src/core/item.ts';
 import { lend, look } from '../../src/model/borrowed.ts';
-import { unpackJournalRecord } from '../../src/wire/journal_record.ts';
+import { readStoredRecord } from '../../src/wire/journal_record.ts';
 import { fenceAround, type LocationOptions, meters, provider, RunningShards, trackable } from './running_shards.ts';
 
 const running = new RunningShards({ shards: 1 });
@@ -108,7 +108,7 @@ test('A location that makes its worker throw is in no record, but its neighbors 
     shards: 1,
     async commitSteps(_, { record }) {
       if (record === undefined) return;
-      const read = unpackJournalRecord(zstdDecompressSync(look(record)));
+      const read = readStoredRecord(look(record), zstdDecompressSync);
       if (read.kind === 'step') records.push(Buffer.from(read.step.batch).toString('latin1'));
     },
   });

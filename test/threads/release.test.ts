@@ -8,7 +8,7 @@ import { effectsIn } from '../../src/core/effects.ts';
 import type { LastKnownRow } from '../../src/core/item.ts';
 import { look } from '../../src/model/borrowed.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
-import { type JournalRecord, unpackJournalRecord } from '../../src/wire/journal_record.ts';
+import { type JournalRecord, readStoredRecord } from '../../src/wire/journal_record.ts';
 import { asBuffer } from '../../src/wire/location_record.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { crossingsOf } from './crossings.ts';
@@ -39,7 +39,7 @@ class SharingHub {
       commitSteps: (_, { released = [], record }) => {
         if (this.hasLeft) return Promise.reject(new Error('It is out'));
         const bytes = [...released.map((each) => each.record), record].flatMap((each) => each ?? []);
-        this.records.push(...bytes.map((each) => unpackJournalRecord(zstdDecompressSync(look(each)))));
+        this.records.push(...bytes.map((each) => readStoredRecord(look(each), zstdDecompressSync)));
         return Promise.resolve();
       },
     });

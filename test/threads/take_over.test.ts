@@ -6,7 +6,7 @@ import type { StoredRow, LastKnownRow } from '../../src/core/item.ts';
 import { keyOf } from '../../src/core/row_bytes.ts';
 import { look } from '../../src/model/borrowed.ts';
 import type { EntityCommand } from '../../src/shards/shard_commands.ts';
-import { unpackJournalRecord } from '../../src/wire/journal_record.ts';
+import { readStoredRecord } from '../../src/wire/journal_record.ts';
 import { crossingsOf } from './crossings.ts';
 import { fenceAround, meters, provider, RunningShards, trackable } from './running_shards.ts';
 
@@ -39,7 +39,7 @@ class RecordedShards {
       },
       commitSteps: (_, { record }) => {
         if (record === undefined) return undefined;
-        const bytes = new Uint8Array(zstdDecompressSync(look(record)));
+        const bytes = new Uint8Array(look(record));
         this.records.push(bytes);
         return Promise.resolve();
       },
@@ -48,7 +48,7 @@ class RecordedShards {
 
   steps() {
     return this.records.flatMap((record) => {
-      const read = unpackJournalRecord(record);
+      const read = readStoredRecord(record, zstdDecompressSync);
       return read.kind === 'step' ? [read.step] : [];
     });
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { zstdDecompressSync } from 'node:zlib';
 import { lend, look } from '../../src/model/borrowed.ts';
-import { unpackJournalRecord } from '../../src/wire/journal_record.ts';
+import { readStoredRecord } from '../../src/wire/journal_record.ts';
 import { shardReply } from '../../workers/shard_reply.ts';
 import { square } from '../support/hall.ts';
 import { fence, inHall, ShardHarness, T0, zone } from '../support/shard_harness.ts';
@@ -15,7 +15,7 @@ test('The record of a step with a position has its fence events, and so have its
     const batch = { nowMs: T0 + 1000, items, flushBudget: 0, recordedWith: { config: 4 }, position };
     const { record, outcome, events: batches } = shardReply(harness.shard, batch, lend(new Uint8Array(3)));
     assert.ok(record);
-    const read = unpackJournalRecord(zstdDecompressSync(look(record)));
+    const read = readStoredRecord(look(record), zstdDecompressSync);
     assert.ok(read.kind === 'step');
     assert.deepEqual([read.config, read.step.effects.length > 0], [4, true]);
     const events = read.fenceEvents?.map(({ event: [[, , provider], text], shard, step, index }) => {

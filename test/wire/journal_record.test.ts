@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { lend } from '../../src/model/borrowed.ts';
 import {
   JournalRecordError,
   packDone,
   packReleased,
   packStep,
+  readStoredRecord,
+  storedRecord,
   unpackJournalRecord,
 } from '../../src/wire/journal_record.ts';
 
@@ -39,4 +42,23 @@ test('a record of released objects is a step without locations, with the sequenc
 test('a record of a completed journal contains its end and its requests', () => {
   const done = { upTo: 12, config: 7, requests: [{ ingress: 'front', number: 2 ** 40 }] };
   assert.deepEqual(unpackJournalRecord(packDone(done)), { kind: 'done', ...done });
+});
+
+test('A record is stored as it is while it is small, and compressed when it is large', () => {
+  for (const [effectBytes, isCompressed] of [
+    [10, false],
+    [100_000, true],
+  ] as const) {
+    const record = packStep({
+      nowMs: 1000,
+      config: 7,
+      setBacks,
+      batch: lend(batch),
+      effects: lend(new Uint8Array(effectBytes)),
+    });
+    const stored = storedRecord(record, zstdCompressSync);
+    assert.equal(stored.length < record.length, isCompressed);
+    const read = readStoredRecord(stored, (bytes) => new Uint8Array(zstdDecompressSync(bytes)));
+    assert.deepEqual(read, unpackJournalRecord(record));
+  }
 });

@@ -9,7 +9,7 @@ import {
   type JournalRecord,
   type NumberedRequest,
   type PackedStep,
-  unpackJournalRecord,
+  readStoredRecord,
 } from '../../wire/journal_record.ts';
 import { asBuffer, locationsOf } from '../../wire/location_record.ts';
 import { locationsIn } from '../../wire/messages.ts';
@@ -134,7 +134,7 @@ export function statedIn(steps: readonly PackedStep[]): Readonly<Record<ObjectKi
 }
 
 function unpacked(record: Uint8Array): JournalRecord {
-  return unpackJournalRecord(zstdDecompressSync(record));
+  return readStoredRecord(record, zstdDecompressSync);
 }
 
 /**

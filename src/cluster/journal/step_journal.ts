@@ -1,7 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import { lend, look } from '../../model/borrowed.ts';
 import { type FailedFenceEvent, withFailedFenceEvents } from '../../wire/fence_events.ts';
-import { packDone, packStep } from '../../wire/journal_record.ts';
+import { packDone, packStep, storedRecord } from '../../wire/journal_record.ts';
 import type { ShardReply } from '../../wire/messages.ts';
 import type { ClusterContext } from '../context.ts';
 import { HubJournal, type JournalClosed } from './hub_journal.ts';
@@ -135,7 +135,7 @@ export class StepJournal {
   keepFenceEvents(events: readonly FailedFenceEvent[], endMs: number): Promise<void> {
     const nothing = lend(new Uint8Array());
     const step = packStep({ config: 0, nowMs: endMs, setBacks: [], batch: nothing, effects: nothing });
-    return this.#append(zstdCompressSync(withFailedFenceEvents(step, events)));
+    return this.#append(storedRecord(withFailedFenceEvents(step, events), zstdCompressSync));
   }
 
   /** Retains the state of objects that are about to be released because of a record, until they have arrived. */
@@ -263,7 +263,7 @@ export class StepJournal {
   #appendDone(before: number): Promise<void> {
     const config = Math.max(...this.#shards.map((each) => each.config));
     const { numbers: requests } = this.requests;
-    return this.#append(zstdCompressSync(packDone({ upTo: before - 1, config, requests })));
+    return this.#append(storedRecord(packDone({ upTo: before - 1, config, requests }), zstdCompressSync));
   }
 
   async #appendStep(steps: ShardSteps, record: Uint8Array): Promise<void> {

@@ -4,7 +4,7 @@ import { type ConfigBody, unpackRecord } from '../../../src/cluster/config/confi
 import { journalMessage } from '../../../src/cluster/journal/journal_message.ts';
 import { recordsOf } from '../../../src/cluster/journal/record_pieces.ts';
 import { lend } from '../../../src/model/borrowed.ts';
-import { unpackJournalRecord } from '../../../src/wire/journal_record.ts';
+import { readStoredRecord } from '../../../src/wire/journal_record.ts';
 import { SimulatedCluster } from '../simulated_bus.ts';
 import type { SimulatedStream } from '../simulated_stream.ts';
 import { LogOwners } from './log_owners.ts';
@@ -33,7 +33,7 @@ class KeptJournal {
 
   /** Last record of the configuration log that is reported as evaluated. */
   get evaluated(): number {
-    return Math.max(0, ...this.#records.map((record) => unpackJournalRecord(zstdDecompressSync(record)).config));
+    return Math.max(0, ...this.#records.map((record) => readStoredRecord(record, zstdDecompressSync).config));
   }
 
   keep(number: number, records: readonly Uint8Array[]): void {
@@ -42,7 +42,7 @@ class KeptJournal {
 }
 
 function isStep(record: Uint8Array): boolean {
-  return unpackJournalRecord(zstdDecompressSync(record)).kind === 'step';
+  return readStoredRecord(record, zstdDecompressSync).kind === 'step';
 }
 
 /** Observes everything that the servers store, at the time of storing. */
