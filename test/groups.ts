@@ -74,6 +74,8 @@ export const SLOW: Readonly<Record<string, string>> = {
     'makes random requests for a minute; reference_api.test.ts of that folder makes each request once',
   'test/durability/cluster_crash.test.ts':
     'plays crash rounds of a cluster; test/cluster/hub_processes.test.ts has one crash',
+  'test/durability/cluster_outages.test.ts':
+    'restarts a whole cluster of processes; test/cluster/living_owners.test.ts has the same waits on simulated time',
   'test/durability/lost_files.test.ts':
     'starts processes of hubs on lost and changed files; damage.test.ts, unclean_end.test.ts and lock.test.ts of test/store/ have the faults without hubs',
   'test/durability/wide_column.test.ts':

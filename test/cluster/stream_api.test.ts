@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bus } from '../../src/cluster/nats/bus.ts';
+import type { Bus, StreamSettings } from '../../src/cluster/nats/bus.ts';
 import { StreamApi } from '../../src/cluster/nats/stream_api.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { utf8 } from './contract.ts';
@@ -19,6 +19,23 @@ function unanswering(count: number): { readonly bus: Pick<Bus, 'request'>; reado
   };
   return { bus, timesMs };
 }
+
+const SETTINGS: StreamSettings = { name: 'hub_S', subjects: ['hub.s'], replicas: 3, storage: 'file' };
+
+test('StreamApi repeats a creation, and a list, while there is no leader', async () => {
+  for (const ask of [(api: StreamApi) => api.make(SETTINGS), (api: StreamApi) => api.list('hub_')]) {
+    const { bus, timesMs } = unanswering(4);
+    await ask(new StreamApi(bus));
+    assert.equal(timesMs.length, 5);
+    assert.ok(Math.max(...timesMs) <= 1000, `${timesMs}`);
+  }
+});
+
+test('StreamApi waits long for the last list that it requests, which streams without a leader delay', async () => {
+  const { bus, timesMs } = unanswering(Infinity);
+  await assert.rejects(new StreamApi(bus).list('hub_'), /no server answered within 15000 ms/);
+  assert.equal(timesMs.at(-1), 5000);
+});
 
 test('StreamApi repeats a request for the last message while the stream has no leader', async () => {
   const { bus, timesMs } = unanswering(2);

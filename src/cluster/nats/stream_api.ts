@@ -4,10 +4,16 @@ import { type Bus, BusError, type StoredMessage, type StreamSettings, type Strea
 /** Servers must agree before they create or delete a stream, which takes a while. */
 const TIMEOUT_MS = 5000;
 /**
- * Timeout of each attempt of a read. A request about a stream without a leader, such as one that another hub is just creating,
- * is never answered, so it is repeated.
+ * Timeout of each attempt of a read, or of the creation of a stream. A request about a stream without a leader, such as one that
+ * another hub is just creating, is never answered, nor is a creation before the servers have elected a leader after their
+ * start. So they are repeated.
  */
-const TRIES_MS = [300, 700, 1000, 3000];
+const TRIES_MS = [300, 700, 1000, 1000, 1000, 1000];
+/**
+ * A list is answered at once if each stream has a leader, and otherwise after 4 s, without the streams that had none when it was
+ * requested. So it is requested again for as long as servers that have just started may elect leaders, which is 9 s.
+ */
+const LIST_TRIES_MS = [...TRIES_MS, ...TRIES_MS, TIMEOUT_MS];
 const NANOSECONDS = 1_000_000;
 const NO_STREAM = 10059;
 const NO_MESSAGE = 10037;
@@ -49,7 +55,8 @@ export class StreamApi {
   }
 
   async make(settings: StreamSettings): Promise<void> {
-    await this.#ask(`STREAM.CREATE.${settings.name}`, configOf(settings), `make stream "${settings.name}"`);
+    const what = `make stream "${settings.name}"`;
+    await this.#ask(`STREAM.CREATE.${settings.name}`, configOf(settings), what, undefined, TRIES_MS);
   }
 
   async alter(settings: StreamSettings): Promise<void> {
@@ -63,7 +70,8 @@ export class StreamApi {
   async list(prefix: string): Promise<readonly StreamState[]> {
     const states: StreamState[] = [];
     for (let offset = 0; ; ) {
-      const page = (await this.#ask('STREAM.LIST', { offset }, `list streams "${prefix}"`)) as {
+      const what = `list streams "${prefix}"`;
+      const page = (await this.#ask('STREAM.LIST', { offset }, what, undefined, LIST_TRIES_MS)) as {
         readonly total: number;
         readonly streams: readonly Found[] | null;
       };
@@ -97,6 +105,7 @@ export class StreamApi {
     what: string,
     absent?: number,
     [timeoutMs = TIMEOUT_MS, ...triesMs]: readonly number[] = [],
+    passedMs = 0,
   ): Promise<object | undefined> {
     const bytes = new TextEncoder().encode(JSON.stringify(question));
     const answer = await this.#bus.request(`$JS.API.${api}`, bytes, {
@@ -105,8 +114,9 @@ export class StreamApi {
     });
     if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server offers JetStream`);
     if (answer.at === 'unanswered') {
-      if (triesMs.length > 0) return this.#ask(api, question, what, absent, triesMs);
-      throw new BusError(`Cannot ${what}: no server answered within ${TIMEOUT_MS} ms`);
+      const spentMs = passedMs + timeoutMs;
+      if (triesMs.length > 0) return this.#ask(api, question, what, absent, triesMs, spentMs);
+      throw new BusError(`Cannot ${what}: no server answered within ${spentMs} ms`);
     }
     const { error } = answer.value;
     if (error === undefined) return answer.value;
