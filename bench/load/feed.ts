@@ -40,14 +40,14 @@ export class MovingFeed implements Feed {
   constructor(plan: WalkPlan | FlipPlan) {
     const { providers, perMessage, connections, way } = plan;
     this.#write = way === 'resp' ? writeSet : writeLocation;
-    const firstProvider = plan.kind === 'walk' ? (plan.firstProvider ?? 0) : 0;
+    const numbers = plan.kind === 'walk' ? plan.numbers : undefined;
     this.#mover = moverOf(plan);
     this.messagesPerRound = Math.ceil(providers / perMessage);
     const messages: Prepared[][] = Array.from({ length: connections }, () => []);
     for (let first = 0; first < providers; first += perMessage) {
       const count = Math.min(perMessage, providers - first);
       const whose = Array.from({ length: count }, (_, i) => first + i);
-      messages[(first / perMessage) % connections]?.push(prepared(way, whose, firstProvider));
+      messages[(first / perMessage) % connections]?.push(prepared(way, whose, numbers));
     }
     this.#messages = messages;
     this.#turns = new Uint32Array(connections);
@@ -80,8 +80,8 @@ export class MovingFeed implements Feed {
 }
 
 /** A message with a location of each of these providers. */
-function prepared(way: Plan['way'], whose: readonly number[], firstProvider: number): Prepared {
-  const ids = whose.map((index) => providerId(firstProvider + index));
+function prepared(way: Plan['way'], whose: readonly number[], numbers?: readonly number[]): Prepared {
+  const ids = whose.map((index) => providerId(numbers?.[index] ?? index));
   if (way === 'resp') return { ...setPipeline(whose, ids), locations: whose.length };
   const bytes = messageOf(way, ids);
   return { bytes, locations: whose.length, slots: findSlots(bytes, whose) };

@@ -18,8 +18,8 @@ export interface WalkPlan extends Common {
   readonly sideMetres: number;
   readonly stepMetres: number;
   readonly seed?: number;
-  /** Index of the first of them, if other generators send the rest; 0 by default. */
-  readonly firstProvider?: number;
+  /** Numbers of their ids, if other generators send the rest; from 0 by default. */
+  readonly numbers?: readonly number[];
 }
 
 /** Providers that leave or enter their own fence with each location. */

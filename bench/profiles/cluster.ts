@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ListenerCommands } from '../listen/listener.ts';
 import type { GeneratorCommands } from '../load/generator.ts';
 import type { Percentiles } from '../load/latencies.ts';
-import type { WalkPlan } from '../load/plan.ts';
+import { providerId, type WalkPlan } from '../load/plan.ts';
 import type { Interval, Sent } from '../load/sender.ts';
 import { offsetOfDay } from '../process/clock.ts';
 import { GO } from '../process/go.ts';
@@ -35,6 +35,8 @@ interface Scene {
   readonly name: string;
   readonly hubs: number;
   readonly nats: 0 | 1 | 3;
+  /** Whether locations are sent to the owners of their providers. */
+  readonly isFollowed?: boolean;
 }
 
 /** The baseline of each comparison comes first. */
@@ -42,8 +44,10 @@ const SCENES: readonly Scene[] = [
   { name: 'alone', hubs: 1, nats: 0 },
   { name: 'journal', hubs: 1, nats: 1 },
   { name: 'two_hubs', hubs: 2, nats: 1 },
+  { name: 'two_hubs_followed', hubs: 2, nats: 1, isFollowed: true },
   { name: 'three_nats', hubs: 1, nats: 3 },
   { name: 'two_hubs_three_nats', hubs: 2, nats: 3 },
+  { name: 'two_hubs_followed_three_nats', hubs: 2, nats: 3, isFollowed: true },
 ];
 
 export const CLUSTER: Profile = {
@@ -87,33 +91,41 @@ class Site {
     this.#listener = new Remote(new URL('../listen/listener.ts', import.meta.url), clock);
   }
 
-  static async open({ hubs: count, nats: servers }: Scene, path: string, asked: Asked): Promise<Site> {
+  static async open(
+    { hubs: count, nats: servers, isFollowed = false }: Scene,
+    path: string,
+    asked: Asked,
+  ): Promise<Site> {
     const nats = servers === 0 ? undefined : await NatsServers.start({ path, count: servers });
     const hubs: BenchHub[] = [];
     for (let index = 0; index < count; index++) {
       const cluster = nats && {
         cluster_servers: nats.addresses.join(','),
         cluster_replicas: servers,
-        cluster_hub_name: `hub ${index + 1}`,
+        cluster_hub_name: hubName(index),
       };
       hubs.push(await BenchHub.start({ settings: { ...cluster }, nodeArgs: profiling(asked) }));
     }
     const site = new Site(nats, hubs);
-    await site.#begin(asked);
+    await site.#begin(isFollowed, asked);
     return site;
   }
 
-  async #begin(asked: Asked): Promise<void> {
+  async #begin(isFollowed: boolean, asked: Asked): Promise<void> {
     const { plan, fences } = crowdScene({ way: 'put-many', connections: 10, perMessage: PER_MESSAGE }, asked);
     const rest = new Rest(this.#port(0));
     await taken(rest);
     await rest.createAll('/fences', fences());
-    rest.close();
     const whole = plan as WalkPlan;
     const share = this.#hubs.length;
+    const numbers = isFollowed
+      ? await numbersOfOwners(rest, { hubs: share, providers: whole.providers })
+      : numbersInTurn(share, whole.providers);
+    rest.close();
     for (const [index, generator] of this.#generators.entries()) {
-      const own = { ...whole, providers: whole.providers / share, connections: whole.connections / share };
-      const part = { ...own, firstProvider: index * own.providers, seed: index + 1 };
+      const own = numbers[index] as readonly number[];
+      const more = { providers: own.length, numbers: own, connections: whole.connections / share };
+      const part = { ...whole, ...more, seed: index + 1 };
       await generator.ask('open', { port: this.#port(index), plan: part });
       await generator.ask('prime', { port: this.#port(index) });
     }
@@ -209,6 +221,40 @@ async function measured(scene: Scene, path: string, asked: Asked): Promise<Recor
 
 function usPerLocation({ sent }: Round, seconds: number): number {
   return (1e6 * seconds) / sent.reduce((sum, { measured: { accepted } }) => sum + accepted, 0);
+}
+
+function hubName(index: number): string {
+  return `hub ${index + 1}`;
+}
+
+/** Provider numbers of each hub's generator, in equal parts. */
+function numbersInTurn(hubs: number, providers: number): readonly (readonly number[])[] {
+  const count = providers / hubs;
+  return Array.from({ length: hubs }, (_, hub) => Array.from({ length: count }, (_, index) => hub * count + index));
+}
+
+/** The same by the owners of the providers, once the partitions are shared equally. */
+async function numbersOfOwners(
+  rest: Rest,
+  { hubs, providers }: { readonly hubs: number; readonly providers: number },
+): Promise<readonly (readonly number[])[]> {
+  for (const untilMs = performance.now() + READY_MS; performance.now() < untilMs; await delay(LOOK_MS)) {
+    const { owners } = JSON.parse((await rest.call('GET', '/cluster/owners')).text) as {
+      readonly owners: readonly (string | null)[];
+    };
+    const isBalanced = (_: unknown, hub: number) =>
+      owners.filter((of) => of === hubName(hub)).length === owners.length / hubs;
+    if (!Array.from({ length: hubs }).every(isBalanced)) continue;
+    const ownerOf = (number: number) => owners[fnv1a(providerId(number)) % owners.length];
+    const all = Array.from({ length: providers }, (_, number) => number);
+    return Array.from({ length: hubs }, (_, hub) => all.filter((number) => ownerOf(number) === hubName(hub)));
+  }
+  throw new Error('The hubs do not share the partitions equally');
+}
+
+/** Hash that determines the partition of a provider, as clients compute it: 32-bit FNV-1a. */
+function fnv1a(id: string): number {
+  return Buffer.from(id).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193) >>> 0, 0x811c9dc5);
 }
 
 /** Waits until all objects have owners. */

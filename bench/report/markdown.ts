@@ -1,5 +1,5 @@
 import { isProjection, projectionTables } from './hubs.ts';
-import { judge } from './judge.ts';
+import { judge, NOT_MEASURED } from './judge.ts';
 import type { Plot } from './plots.ts';
 import type { Result } from './result.ts';
 import { flat } from './table.ts';
@@ -71,7 +71,8 @@ bodies and answers 204, measured before and after. Event latencies are those of 
 function targetTable(results: readonly Result[]): string {
   const rows = results.flatMap((result) =>
     judge(result, results).map(({ profile, wanted, found, isMet }) => {
-      return `| ${profile} | ${wanted} | ${found} | ${isMet ? 'met' : '**missed**'} | ${code(result.command)} |`;
+      const verdict = isMet ? 'met' : found === NOT_MEASURED ? '' : '**missed**';
+      return `| ${profile} | ${wanted} | ${found} | ${verdict} | ${code(result.command)} |`;
     }),
   );
   return ['| profile | target | found | | command |', '|---|---|---|---|---|', ...rows].join('\n');

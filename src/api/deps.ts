@@ -53,6 +53,8 @@ export interface ApiDeps extends ErrorTyping {
     body: Uint8Array,
     options: AcceptOptions,
   ): Promise<{ readonly kept: Promise<void> | undefined } | 'unusual'>;
+  /** The other hub that owns most locations of the body accepted last, once. Absent without a cluster. */
+  readonly takeOwnerHint?: (() => { readonly hub: string; readonly url?: string } | undefined) | undefined;
   acceptProximities(values: readonly unknown[], options: AcceptOptions): Promise<void> | undefined;
   /** Accepts the valid locations of a vendor's notifications. Throws HUB_BAD_REQUEST if none is valid. */
   acceptCisco(body: unknown): Promise<void> | undefined;

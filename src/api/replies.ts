@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Allows pages of any origin to read replies; browsers send no credentials such as cookies. */
 const CORS: Headers = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'Location, Link, Retry-After, Allow, WWW-Authenticate, Warning',
+  'Access-Control-Expose-Headers': 'Location, Link, Retry-After, Allow, WWW-Authenticate, Warning, Owner-Hub',
 };
 
 /** Prevents browsers from interpreting JSON as a page. */

@@ -16,6 +16,7 @@ import type { ClusterMembership } from './membership/membership.ts';
 import { objectsOf } from './migration/release.ts';
 import type { BusStatus } from './nats/bus.ts';
 import { LocationRouter, type LocationRouterOptions } from './routing/location_router.ts';
+import type { OwnerHint } from './routing/owner_hints.ts';
 import type { RemoteShards } from './routing/remote_shards.ts';
 import type { MemberQueries } from './rpc/member_query.ts';
 
@@ -160,6 +161,15 @@ export class Cluster {
     this.#parts.migration.acquireSoon();
     this.#parts.probe.start();
     await this.#checkEarlier();
+    await this.#announceUrl();
+  }
+
+  /** Lets other hubs name the URL of this hub to clients. */
+  async #announceUrl(): Promise<void> {
+    const { hubName, clientUrl, notice } = this.#options;
+    await this.#parts.hints.announce(hubName, clientUrl).catch((error: unknown) => {
+      notice(`Cannot announce cluster_client_url: ${(error as Error).message}`);
+    });
   }
 
   /** Makes the later one of two hubs leave that have joined at the same time with different settings. Throws a StartupError. */
@@ -259,6 +269,11 @@ export class Cluster {
     const { loads } = this.#parts;
     const isServing = (): boolean => this.#role === 'member';
     return new LocationRouter({ incarnation, ownership, remote, local, isServing, loads });
+  }
+
+  /** Hint to a member that serves most locations of a client; undefined once it has left. */
+  hintTo(incarnation: string): OwnerHint | undefined {
+    return this.#parts.hints.to(incarnation);
   }
 
   /** Whether this hub is out, so that its state no longer counts. */

@@ -11,6 +11,7 @@ import { JournalProbe } from './membership/journal_probe.ts';
 import { type ClusterMembership, openMembership } from './membership/membership.ts';
 import { FailedMembers } from './migration/failed_members.ts';
 import { PartitionMigration } from './migration/partition_migration.ts';
+import { OwnerHints } from './routing/owner_hints.ts';
 import { PartitionLoads } from './routing/partition_loads.ts';
 import { RemoteShards } from './routing/remote_shards.ts';
 import { MemberQueries } from './rpc/member_query.ts';
@@ -24,6 +25,8 @@ export interface ClusterOptions extends DurabilityOptions {
   readonly ownersMax?: number;
   /** Time that a request waits for an owner. */
   readonly holdMs: number;
+  /** URL at which clients reach this hub. */
+  readonly clientUrl?: string;
   /** Number of locations that may wait for an owner. */
   readonly capacity: number;
 }
@@ -47,6 +50,7 @@ export class ClusterParts {
   readonly durability: Durability;
   readonly probe: JournalProbe;
   readonly membership: ClusterMembership;
+  readonly hints: OwnerHints;
   readonly loads: PartitionLoads;
   readonly ownerClient: OwnerClient;
   readonly failed: FailedMembers;
@@ -69,6 +73,7 @@ export class ClusterParts {
     this.#host = host;
     this.context = context;
     this.config = config;
+    this.hints = new OwnerHints(config);
     this.loads = new PartitionLoads({ ...context, partitionOf });
     this.commits = new EntityCommits({
       ...{ ...context, partitions, log: config.log, state },
@@ -129,7 +134,7 @@ export class ClusterParts {
     this.remote = new RemoteShards(this.ownerClient);
     this.gather = new MemberQueries({ ...context, members: () => this.membership.members });
     this.status = new ClusterStatus({
-      ...{ ...context, config, journal, membership: this.membership, probe: this.probe },
+      ...{ ...context, config, hints: this.hints, journal, membership: this.membership, probe: this.probe },
       ...{ migration: this.migration, ownerClient: this.ownerClient, role, links: host.links },
     });
   }

@@ -8,6 +8,7 @@ import type { JournalProbe } from './membership/journal_probe.ts';
 import type { ClusterMembership } from './membership/membership.ts';
 import { partitionsOf } from './membership/partition_map.ts';
 import type { PartitionMigration } from './migration/partition_migration.ts';
+import type { OwnerHints } from './routing/owner_hints.ts';
 import type { OwnerClient } from './rpc/owner_client.ts';
 
 /** See Cluster. */
@@ -15,6 +16,7 @@ export type ClusterRole = 'opening' | 'attached' | 'member' | 'out';
 
 export interface ClusterStatusOptions extends Pick<ClusterContext, 'bus' | 'name' | 'hubName' | 'incarnation'> {
   readonly config: ClusterConfig;
+  readonly hints: OwnerHints;
   readonly journal: StepJournal;
   readonly membership: ClusterMembership;
   readonly migration: PartitionMigration;
@@ -92,17 +94,22 @@ export class ClusterStatus {
   /** Owners of all partitions, as in the API. */
   owners(): ClusterOwners {
     const { version, serverOfEach } = this.#of.config.ownership;
-    return { version, hash: 'fnv1a-32', owners: serverOfEach.map((of) => this.#nameOf(of)) };
+    const owners = serverOfEach.map((of) => this.#nameOf(of));
+    return { version, hash: 'fnv1a-32', owners, urls: this.#of.hints.urlsOf(owners) };
   }
 
   /** Owner of a provider, as in the API. */
   ownerOf(providerId: string): ProviderOwner {
-    const { ownership, partitionOf } = this.#of.config;
+    const { config, hints } = this.#of;
+    const { ownership, partitionOf } = config;
+    const owner = this.#nameOf(ownership.serverOf('provider', providerId));
+    const url = owner === null ? undefined : hints.urlsOf([owner])[owner];
     return {
       version: ownership.version,
       provider_id: providerId,
       partition: partitionOf('provider', providerId),
-      owner: this.#nameOf(ownership.serverOf('provider', providerId)),
+      owner,
+      ...(url !== undefined && { url }),
     };
   }
 

@@ -27,6 +27,11 @@ export const ClusterProperties = {
   cluster_hub_name: Text({
     description: 'Name of this hub, stable across restarts. null: the name of its machine.',
   }),
+  cluster_client_url: Type.Union([Type.String({ pattern: '^https?://[^\\s/?#]+(/[^\\s?#]*)?$' }), Type.Null()], {
+    default: null,
+    description:
+      'URL of this hub for clients, such as http://hub-1.example:8081. Other hubs name it in hints to clients.',
+  }),
   cluster_replicas: Type.Integer({
     minimum: 1,
     maximum: 5,

@@ -146,6 +146,7 @@ export function clusterSettings(config: Config, machine: string) {
     },
     name: config.cluster_name,
     hubName,
+    ...(config.cluster_client_url !== null && { clientUrl: config.cluster_client_url }),
     replicas: config.cluster_replicas,
     storage: config.cluster_storage,
     partitions: config.cluster_partitions,

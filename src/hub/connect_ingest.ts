@@ -1,6 +1,7 @@
 import { openSources, type AdapterSources } from '../adapters/sources.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { LocationTarget } from '../cluster/routing/location_router.ts';
+import type { OwnerHint } from '../cluster/routing/owner_hints.ts';
 import type { Config } from '../config/schema.ts';
 import { boundsOf, historySettings } from '../config/settings.ts';
 import { PROVIDER_NAME, recordSize, shiftRecord } from '../core/location/record.ts';
@@ -30,6 +31,8 @@ export interface IngestParts {
   /** Whether `count` locations can be processed now, and stored if required. */
   canTake(count: number): boolean;
   readonly sources: AdapterSources;
+  /** The other hub that owns most locations of the body passed last, once; undefined if none does. Absent without a cluster. */
+  readonly takeOwnerHint?: () => OwnerHint | undefined;
 }
 
 interface IngestDeps {
@@ -95,7 +98,8 @@ export function connectIngest(deps: IngestDeps): IngestParts {
     },
   };
   // In a cluster, other hubs may process the locations, for which these have wall-clock times.
-  const places: LocationTarget = cluster?.routesTo(local) ?? local;
+  const router = cluster?.routesTo(local);
+  const places: LocationTarget = router ?? local;
   const canKeep = (): boolean => cluster !== undefined || !slow || !database.refusesRows();
   const recorded = historySettings(config);
   const ingest = new Ingest({
@@ -142,5 +146,9 @@ export function connectIngest(deps: IngestDeps): IngestParts {
     ...(cluster && { opens: (zoneId) => cluster.serves(zoneId) }),
   });
   const canTake = (more: number): boolean => canKeep() && places.hasCapacity(more);
-  return { ingest, hasCapacity, canTake, sources };
+  const takeOwnerHint = (): OwnerHint | undefined => {
+    const owner = router?.takePreferred();
+    return owner === undefined ? undefined : cluster?.hintTo(owner);
+  };
+  return { ingest, hasCapacity, canTake, sources, ...(cluster && { takeOwnerHint }) };
 }

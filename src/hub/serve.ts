@@ -127,6 +127,7 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     acceptLocations: (values, incoming) => ingest.locations(values, incoming),
     acceptBody: (body, incoming) => ingest.body(body, incoming),
     acceptLongBody: (body, incoming) => ingest.longBody(body, incoming),
+    takeOwnerHint: parts.takeOwnerHint,
     acceptProximities: (values, incoming) => ingest.proximities(values, incoming),
     upToDate() {
       if (cluster === undefined || config.cluster_reads === 'any') return undefined;
@@ -189,6 +190,7 @@ function socketDeps(parts: ServedParts, config: Config): Omit<PubSubDeps, 'unsen
     open: operation.open,
     waiting,
     ingestMessage: (message) => ingest.message(message),
+    takeOwnerHint: parts.takeOwnerHint,
     ingestLocations: (values) => ingest.publishedLocations(values),
     ingestProximities: (values) => ingest.publishedProximities(values),
     subscriptionIdMode: config.websocket_subscription_id,

@@ -98,6 +98,10 @@ export const ClusterOwners = Named('ClusterOwners', {
   owners: Type.Array(Type.Union([Type.String(), Type.Null()]), {
     description: 'Name of the hub that owns each partition; null while none does.',
   }),
+  urls: Type.Record(Type.String(), Type.String(), {
+    title: 'HubUrls',
+    description: 'URL of each of these hubs by its name, as far as its cluster_client_url is set.',
+  }),
 });
 export type ClusterOwners = Static<typeof ClusterOwners>;
 
@@ -109,6 +113,7 @@ export const ProviderOwner = Named('ProviderOwner', {
   owner: Type.Union([Type.String(), Type.Null()], {
     description: 'Name of the hub that owns the provider; null while none does.',
   }),
+  url: Type.Optional(Type.String({ description: 'URL of that hub, if its cluster_client_url is set.' })),
 });
 export type ProviderOwner = Static<typeof ProviderOwner>;
 

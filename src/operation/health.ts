@@ -82,7 +82,7 @@ export class Health {
   /** Returns the owners of partitions. A hub without a cluster owns the only one. */
   owners(): ClusterOwners {
     const { cluster, identity } = this.#options;
-    return cluster?.owners() ?? { version: 0, hash: 'fnv1a-32', owners: [identity.hub_name] };
+    return cluster?.owners() ?? { version: 0, hash: 'fnv1a-32', owners: [identity.hub_name], urls: {} };
   }
 
   ownerOf(providerId: string): ProviderOwner {

@@ -7,6 +7,7 @@ import type { SendQueue } from '../fanout/send_queue.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { View } from '../model/topics.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
+import type { OwnerHint } from './owner_messages.ts';
 import type { RequestedView } from './params.ts';
 import type { WaitingFrames } from './waiting_frames.ts';
 
@@ -48,6 +49,8 @@ export interface PubSubDeps {
    */
   readonly ingestMessage?: (message: Borrowed) => Promise<void> | undefined | 'unusual';
   readonly ingestProximities: Ingest;
+  /** The other hub that owns most locations of the message ingested last, once. Absent without a cluster. */
+  readonly takeOwnerHint?: (() => OwnerHint | undefined) | undefined;
   /**
    * Whether messages contain the id of their subscription. `auto` omits it for Go clients, which drop such messages.
    */

@@ -12,6 +12,7 @@ import type { PubSubDeps, IngestResult } from './deps.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
 import { runCooperatively } from './cooperative_frames.ts';
+import { asksForHints, ConnectionOwners, ownerMessage } from './owner_messages.ts';
 import { tokenOfUpgrade } from './upgrade_token.ts';
 import {
   acknowledgement,
@@ -55,6 +56,8 @@ class Session implements PeerEvents, CommandConnection {
   readonly #token: string | undefined;
   readonly #frames: FramesInOrder;
   readonly #expiry: Expiry;
+  /** Undefined unless the client asks for hints. */
+  readonly #owners: ConnectionOwners | undefined;
   readonly #held = new Map<number, HeldSubscription>();
   readonly #identities = new Set<string>();
   #paramsSize = 0;
@@ -74,6 +77,7 @@ class Session implements PeerEvents, CommandConnection {
     this.sendQueue = new SendQueue(peer, { queueMaxBytes, networkMaxBytes, ...(unsent && { unsent }), overflowed });
     deps.open?.add(this.sendQueue);
     this.#peer = peer;
+    if (deps.takeOwnerHint !== undefined && asksForHints(peer.query)) this.#owners = new ConnectionOwners();
     this.#token = tokenOfUpgrade(peer);
     this.#isKnown = deps.authorize === undefined || peer.isKnown;
     this.#frames = new FramesInOrder({
@@ -105,11 +109,18 @@ class Session implements PeerEvents, CommandConnection {
     try {
       const kept = ingestMessage(message);
       if (kept === 'unusual') return false;
+      this.#hintAtOwner();
       this.taken({ problems: [], kept });
     } catch (error) {
       this.failPublish(error);
     }
     return true;
+  }
+
+  /** Notifies the client if another hub owns most of what it sends. */
+  #hintAtOwner(): void {
+    const hint = this.#owners?.sent(this.deps.takeOwnerHint?.());
+    if (hint !== undefined) this.sendQueue.reply(ownerMessage(hint));
   }
 
   message(text: string): void {

@@ -160,6 +160,44 @@ test('Each location of a body goes to the hub that serves its provider, in order
   assert.ok(partial > 10, `${partial}`);
 });
 
+test('The hub that serves at least three quarters of a body is preferred, once, unless it is this one', () => {
+  const [own, other, third] = HUBS.map((_, place) => {
+    return Array.from({ length: 200 }, (_, number) => `p${number}`).filter((id) => partitionOf(id) % 3 === place);
+  }) as [string[], string[], string[]];
+  const cases: readonly (readonly [own: number, other: number, third: number, preferred: string | undefined])[] = [
+    [0, 1, 0, 'b'],
+    [0, 0, 4, 'c'],
+    [1, 3, 0, 'b'],
+    [2, 5, 0, undefined],
+    [1, 2, 1, undefined],
+    [1, 1, 6, 'c'],
+    [4, 0, 0, undefined],
+  ];
+  for (const isScanned of [true, false]) {
+    const world = openRoutes();
+    const { routes, serve, state } = world;
+    serve(1, HUBS);
+    const pass = (ids: readonly string[]): string | undefined => {
+      if (isScanned) scan(world, ids);
+      else for (const id of ids) routes.location(locationOf(id, ''), { generatedMs: T0, receivedMs: T0 });
+      routes.kept();
+      return routes.takePreferred();
+    };
+    for (const [ofOwn, ofOther, ofThird, preferred] of cases) {
+      const ids = [...own.slice(0, ofOwn), ...other.slice(0, ofOther), ...third.slice(0, ofThird)];
+      assert.equal(pass(ids), preferred, ids.join());
+      assert.equal(routes.takePreferred(), undefined);
+    }
+    // Nothing is known of unserved providers.
+    serve(2, HUBS, other.map(partitionOf));
+    assert.equal(pass(other.slice(0, 4)), undefined);
+    serve(3, ['a']);
+    assert.equal(pass(other), undefined);
+    state.isClear = false;
+    assert.equal(pass(other), undefined);
+  }
+});
+
 test('Homes are looked up again after each change of ownership', () => {
   const { routes, serve } = openRoutes();
   const seen = [routes.homesChanged];

@@ -56,6 +56,14 @@ test('A cluster has defaults for everything but its servers', () => {
   assert.ok(alike.includes('require_authorization: false'), alike.join());
 });
 
+test('A hub may have a URL for clients', () => {
+  const urlOf = (url: string) => clusterSettings(load(inCluster(`cluster_client_url: ${url}`)), 'machine')?.clientUrl;
+  for (const url of ['http://hub-1.example:8081', 'https://plant.example/rtls']) assert.equal(urlOf(url), url);
+  for (const url of ['hub-1:8081', 'ws://hub-1', 'http://', 'http://hub-1/?a=b']) {
+    assert.equal(problems(inCluster(`cluster_client_url: ${url}`)).length, 1, url);
+  }
+});
+
 test('Paths of credential files are relative to hub_config.yaml, unless they are absolute', () => {
   const given = inCluster(
     'cluster_hub_name: a',

@@ -125,7 +125,7 @@ describe('the documents of the API', () => {
     const { operations, channels, components } = await read('v2', 'asyncapi.json');
     const rpc = ['register', 'unregister', 'call', 'forward'];
     const ofSocket = Object.keys(operations).filter((name) => !/^(publish|take)\./.test(name));
-    assert.deepEqual(ofSocket, [...COMMANDS.map(({ event }) => event), 'event', ...rpc]);
+    assert.deepEqual(ofSocket, [...COMMANDS.map(({ event }) => event), 'event', 'ownerHint', ...rpc]);
     const keys = (name: string) => operations[name]?.messages.map(({ $ref }) => $ref.split('/').at(-1));
     const topics = TOPIC_NAMES.map((topic) => topic.replace(':', '.'));
     assert.deepEqual(
@@ -137,6 +137,7 @@ describe('the documents of the API', () => {
       topics.map((topic) => `event.${topic}`),
     );
     assert.deepEqual(keys('message'), ['message.location_updates', 'message.proximity_updates']);
+    assert.deepEqual(keys('ownerHint'), ['message.owner_hints']);
     for (const { payload } of Object.values(channels.socket.messages)) assert.ok(payload);
     const codes = JSON.stringify(components.schemas['WebsocketErrorCode']);
     for (const code of Object.values(WIRE_ERRORS)) assert.ok(codes.includes(`${code}: `), String(code));

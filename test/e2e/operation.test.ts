@@ -131,7 +131,7 @@ describe('a hub reports', () => {
 
   test('at /cluster/owners that it owns everything, without a cluster', async () => {
     const { hub_name } = (await hub.get('/version')).body;
-    const owners = { version: 0, hash: 'fnv1a-32', owners: [hub_name] };
+    const owners = { version: 0, hash: 'fnv1a-32', owners: [hub_name], urls: {} };
     assert.deepEqual((await hub.get('/cluster/owners')).body, owners);
     const owner = { version: 0, provider_id: 'a/ü', partition: 0, owner: hub_name };
     assert.deepEqual((await hub.get('/cluster/owners/a%2F%C3%BC')).body, owner);

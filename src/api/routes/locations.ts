@@ -19,6 +19,10 @@ const ACCEPTED = {
   204: {
     description:
       'All items of the body are accepted. A Warning header reports the number of locations too old for the history.',
+    headers: {
+      'Owner-Hub':
+        'In a cluster, if another hub owns at least three quarters of the items: its name in quotes, and its URL if its cluster_client_url is set, as in "hub-2";url="http://hub-2:8081". Absent for a body of over 64 KiB.',
+    },
   },
 };
 const CREATES = {
@@ -81,7 +85,7 @@ export const LOCATION_ROUTES: readonly ApiRoute[] = [
     replies: ACCEPTED,
     takeBytes(body, call, hub) {
       const tooOld = tallyFor(hub);
-      return acceptedBytes(hub.acceptBody(body, { providerId: call.id, tooOld }), call, tooOld);
+      return acceptedBytes(hub.acceptBody(body, { providerId: call.id, tooOld }), call, tooOld, hub);
     },
     handle: (call, hub) =>
       takeLocations({ values: [call.body], options: { root: '', providerId: call.id }, call }, hub),
@@ -123,14 +127,14 @@ function bulkRow(method: Method): ApiRoute {
     replies: ACCEPTED,
     takeBytes(body, call, hub) {
       const tooOld = tallyFor(hub);
-      return acceptedBytes(hub.acceptBody(body, { tooOld }), call, tooOld);
+      return acceptedBytes(hub.acceptBody(body, { tooOld }), call, tooOld, hub);
     },
     async takeLong(body, call, hub) {
       const tooOld = tallyFor(hub);
       const taken = await hub.acceptLongBody(body, { ...LIST, tooOld }).catch((cause: unknown) => {
         throw asRefusal(cause);
       });
-      return taken === 'unusual' ? undefined : { reply: accepted(taken.kept, call, tooOld) };
+      return taken === 'unusual' ? undefined : { reply: accepted(taken.kept, call, { tooOld }) };
     },
     handle: (call, hub) => takeLocations({ values: arrayOf(call), options: LIST, call }, hub),
   });
@@ -162,13 +166,16 @@ interface Taking {
 function takeLocations({ values, options, call }: Taking, hub: ApiDeps): HttpReply | Promise<HttpReply> {
   admitSources('location', values, call, hub);
   const tooOld = tallyFor(hub);
-  return accepted(hub.acceptLocations(values, { ...options, tooOld }), call, tooOld);
+  // A hint that is left from an earlier body is dropped: a long list is passed later.
+  hub.takeOwnerHint?.();
+  const waiting = hub.acceptLocations(values, { ...options, tooOld });
+  return accepted(waiting, call, { tooOld, hint: hub.takeOwnerHint?.() });
 }
 
 function takeProximities({ values, options, call }: Taking, hub: ApiDeps): HttpReply | Promise<HttpReply> {
   admitSources('proximity', values, call, hub);
   const tooOld = tallyFor(hub);
-  const take = () => accepted(hub.acceptProximities(values, { ...options, tooOld }), call, tooOld);
+  const take = () => accepted(hub.acceptProximities(values, { ...options, tooOld }), call, { tooOld });
   const moved = movesBefore(values, hub);
   return moved === undefined ? take() : moved.then(take);
 }
@@ -178,25 +185,47 @@ function acceptedBytes(
   waiting: Promise<void> | undefined | 'unusual',
   call: Pick<ApiCall, 'reply'>,
   tooOld: Tally | undefined,
+  hub: ApiDeps,
 ): HttpReply | Promise<HttpReply> | undefined {
-  return waiting === 'unusual' ? undefined : accepted(waiting, call, tooOld);
+  return waiting === 'unusual' ? undefined : accepted(waiting, call, { tooOld, hint: hub.takeOwnerHint?.() });
 }
 
 // hot: returns no promise if there is nothing to wait for
 function accepted(
   waiting: Promise<void> | undefined,
   { reply }: Pick<ApiCall, 'reply'>,
-  tooOld: Tally | undefined,
+  notes: Notes,
 ): HttpReply | Promise<HttpReply> {
-  if (waiting !== undefined) return waiting.then(() => taken(reply.noContent, tooOld));
-  return taken(reply.noContent, tooOld);
+  if (waiting !== undefined) return waiting.then(() => taken(reply.noContent, notes));
+  return taken(reply.noContent, notes);
 }
 
-/** The reply to an accepted body, with a warning if part of it is too old for the history. */
-function taken(noContent: HttpReply, tooOld: Tally | undefined): HttpReply {
-  if (tooOld === undefined || tooOld.count === 0) return noContent;
+/** Remarks in the reply to an accepted body. */
+interface Notes {
+  readonly tooOld: Tally | undefined;
+  readonly hint?: ReturnType<NonNullable<ApiDeps['takeOwnerHint']>>;
+}
+
+/** The reply to an accepted body, with a hint to its owner, and a warning if part of it is too old for the history. */
+function taken(noContent: HttpReply, { tooOld, hint }: Notes): HttpReply {
+  const reply = hint === undefined ? noContent : withHeader(noContent, 'Owner-Hub', ownerHeader(hint));
+  if (tooOld === undefined || tooOld.count === 0) return reply;
   const text = `${tooOld.count} locations are older than history_retention_days and are not recorded in the history`;
-  return { ...noContent, headers: { ...noContent.headers, Warning: `199 hub "${text}"` } };
+  return withHeader(reply, 'Warning', `199 hub "${text}"`);
+}
+
+function withHeader(reply: HttpReply, name: string, value: string): HttpReply {
+  return { ...reply, headers: { ...reply.headers, [name]: value } };
+}
+
+/** A structured field (RFC 8941): the name of a hub, with its URL as a parameter. */
+function ownerHeader({ hub, url }: { readonly hub: string; readonly url?: string }): string {
+  return url === undefined ? fieldString(hub) : `${fieldString(hub)};url=${fieldString(url)}`;
+}
+
+/** Strings of structured fields are ASCII: other characters are percent-encoded. */
+function fieldString(text: string): string {
+  return `"${text.replace(/[^ -~]/gu, encodeURIComponent).replace(/["\\]/g, '\\$&')}"`;
 }
 
 /** Counts values that are too old for the history, if the hub records one. */

@@ -34,6 +34,9 @@ export interface LocationRouterOptions extends Pick<ClusterContext, 'incarnation
   readonly loads: Pick<PartitionLoads, 'isSample' | 'count'>;
 }
 
+/** Share of locations that count as most. */
+const MOST = 0.75;
+
 /**
  * Router of locations in a hub of a cluster:
  *
@@ -53,6 +56,10 @@ export class LocationRouter implements LocationTarget {
   #isAllHere = false;
   /** Whether the shards of this hub were given locations since the last call of `kept`. */
   #hasLocal = false;
+  /** Number of locations since then that are served, and that each of `ownership.servers` serves if it is another hub. */
+  #served = 0;
+  #servedBy: number[] = [];
+  #preferred: string | undefined;
 
   constructor(options: LocationRouterOptions) {
     this.#options = options;
@@ -79,8 +86,11 @@ export class LocationRouter implements LocationTarget {
   // hot
   location(location: AcceptedLocation, times: LocationTimes): void {
     const { local, remote, loads } = this.#options;
-    if (!this.#isHere(location.provider_id)) remote.location(location, times);
-    else {
+    if (!this.#isHere(location.provider_id)) {
+      this.#countAway(this.homeOf(location.provider_id));
+      remote.location(location, times);
+    } else {
+      this.#served++;
       if (loads.isSample()) loads.count(location.provider_id);
       this.#hasLocal = true;
       local.location(location, times);
@@ -115,10 +125,38 @@ export class LocationRouter implements LocationTarget {
 
   kept(): Promise<void> | undefined {
     const { local, remote } = this.#options;
+    this.#preferred = this.#servedMost();
     const elsewhere = remote.kept();
     const here = this.#hasLocal ? local.kept() : undefined;
     this.#hasLocal = false;
     return elsewhere === undefined || here === undefined ? (elsewhere ?? here) : allDone([elsewhere, here]);
+  }
+
+  /**
+   * Member id of the other hub that serves most of the locations between the last two calls of `kept`, once; undefined if none
+   * does.
+   */
+  takePreferred(): string | undefined {
+    const preferred = this.#preferred;
+    this.#preferred = undefined;
+    return preferred;
+  }
+
+  #servedMost(): string | undefined {
+    const [served, servedBy] = [this.#served, this.#servedBy];
+    this.#served = 0;
+    if (servedBy.length === 0) return undefined;
+    this.#servedBy = [];
+    const index = servedBy.findIndex((count) => count >= served * MOST);
+    return this.#options.ownership.servers[index];
+  }
+
+  /** Counts a location by the home of its provider, which is not a shard of this hub. */
+  // hot
+  #countAway(home: number): void {
+    const place = home - this.#options.local.count;
+    this.#served++;
+    if (place > 0) this.#servedBy[place - 1] = (this.#servedBy[place - 1] ?? 0) + 1;
   }
 
   #follow(): void {
@@ -126,6 +164,7 @@ export class LocationRouter implements LocationTarget {
     if (this.#version === ownership.version) return;
     this.#version = ownership.version;
     this.#changes++;
+    this.#servedBy = [];
     this.#isAllHere = ownership.isWhole && ownership.servers.every((server) => server === incarnation);
   }
 
@@ -150,10 +189,15 @@ export class LocationRouter implements LocationTarget {
     let [isAny, isAll] = [false, true];
     for (let at = start; at < end; at += recordSize(records, at)) {
       const name = records.view.getUint32(at + PROVIDER_NAME, true);
-      if (homeOf(name) < local.count) {
+      const home = homeOf(name);
+      if (home < local.count) {
         isAny = true;
+        this.#served++;
         if (loads.isSample()) loads.count(nameOf(name));
-      } else isAll = false;
+      } else {
+        isAll = false;
+        this.#countAway(home);
+      }
     }
     return isAll ? 'all' : isAny ? 'some' : 'none';
   }

@@ -1,7 +1,8 @@
 import { TOPIC_NAMES } from '../../fanout/topic_name.ts';
 import { Components, type DocumentSchema } from '../../model/components.ts';
+import { OWNER_HINTS } from '../owner_messages.ts';
 import { COMMANDS, type Command } from '../commands.ts';
-import { answerFrame, commandFrame, eventFrame, WebsocketError } from './frames.ts';
+import { answerFrame, commandFrame, eventFrame, ownerFrame, WebsocketError } from './frames.ts';
 import { Messages } from './messages.ts';
 import { rpcChannel } from './rpc_channel.ts';
 
@@ -60,6 +61,12 @@ export function asyncApiDocument(
         channel: { $ref: CHANNEL },
         summary: 'Sends events to a subscription, in order',
         messages: events,
+      },
+      ownerHint: {
+        action: 'send',
+        channel: { $ref: CHANNEL },
+        summary: `Names the hub of a cluster that owns most of what the client sends, if the URL has ?${OWNER_HINTS}=true`,
+        messages: [messages.refer(`message.${OWNER_HINTS}`, ownerFrame())],
       },
       ...rpc.operations,
       ...more?.operations,

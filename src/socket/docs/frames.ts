@@ -4,6 +4,7 @@ import { TOPIC_NAMES, type TopicName, topicName } from '../../fanout/topic_name.
 import { FeatureCollection, FenceEventCollection } from '../../model/geojson.ts';
 import { AnyType, documented, OneOf, Properties } from '../../model/schema.ts';
 import { TOPIC_PAYLOADS } from '../../model/topic_payloads.ts';
+import { OWNER_HINTS, OwnerHint } from '../owner_messages.ts';
 import { PUBLISH_PARAMS, subscriptionParams } from '../params.ts';
 import { WIRE_ERROR_MEANINGS, WIRE_ERRORS, type WireError } from '../wire.ts';
 
@@ -85,6 +86,15 @@ export function eventFrame(topic: string): TObject {
     topic: Type.Literal(topic),
     subscription_id: Type.Optional(id),
     payload: name === undefined ? Type.Array(Type.Unknown()) : payloadOf(name),
+  });
+}
+
+/** Returns the schema of the message that names the owner of a client's locations. */
+export function ownerFrame(): TObject {
+  return Type.Object({
+    event: Type.Literal('message'),
+    topic: Type.Literal(OWNER_HINTS),
+    payload: Type.Array(OwnerHint, { description: 'One.' }),
   });
 }
 
