@@ -73,6 +73,6 @@ function withOwnBytes({ outcome, events, motions, released }: ShardReply): Shard
     outcome: { ...outcome, rows: copiedRows(rows), backgroundRows: copiedRows(backgroundRows) },
     events: events.map((batch) => ({ ...batch, bytes: lend(copied(batch.bytes)) })),
     motions,
-    ...(released && { released: released.map(({ id, record }) => ({ id, record: record && lend(copied(record)) })) }),
+    ...(released && { released: released.map(({ id }) => ({ id, record: undefined })) }),
   };
 }

@@ -1,14 +1,11 @@
-import { zstdDecompressSync } from 'node:zlib';
 import type { ExportedState, QueryResult } from '../core/item.ts';
 import { hubError } from '../errors.ts';
-import { type Borrowed, look } from '../model/borrowed.ts';
-import { type ReleasedStep, readStoredRecord } from '../wire/journal_record.ts';
 import type { LaneItem } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import type { LaneCommand } from './shard_commands.ts';
 
-/** Answer to a request. For a release it is the state of the objects, undefined if they had none. */
-export type ShardAnswer = QueryResult | ExportedState | ReleasedStep | undefined;
+/** Answer to a request; undefined for a release. */
+export type ShardAnswer = QueryResult | ExportedState | undefined;
 
 /** Returns the command of a request with the given id. */
 export type RequestWithId = (id: number) => LaneCommand;
@@ -40,14 +37,14 @@ export class ShardRequests {
 
   /** Resolves the requests that a step has answered. */
   end(reply: ShardReply): void {
-    for (const [id, answer] of answersIn(reply)) this.#take(id)?.resolve(answer());
+    for (const [id, answer] of answersIn(reply)) this.#take(id)?.resolve(answer);
   }
 
   /** Settles the requests of a step whose outcome could not be committed. Transfers between shards continue. */
   withhold(reply: ShardReply, cause: unknown): void {
     for (const [id, answer] of answersIn(reply)) {
       const request = this.#take(id);
-      if (request?.mayFail !== true) request?.resolve(answer());
+      if (request?.mayFail !== true) request?.resolve(answer);
       else request.reject(hubError('out_of_cluster', { operation: 'answer' }, { cause }));
     }
   }
@@ -69,17 +66,8 @@ export class ShardRequests {
 }
 
 /** Returns the answers of a step, by the ids of their requests. */
-function answersIn({ outcome, released = [] }: ShardReply): (readonly [id: number, answer: () => ShardAnswer])[] {
-  return [
-    ...outcome.answers.map(([id, answer]) => [id, (): ShardAnswer => answer] as const),
-    ...released.map(({ id, record }) => [id, (): ShardAnswer => record && releasedStep(record)] as const),
-  ];
-}
-
-function releasedStep(record: Borrowed): ReleasedStep {
-  const read = readStoredRecord(look(record), zstdDecompressSync);
-  if (read.kind !== 'released') throw new TypeError(`Cannot hand over a record of kind "${read.kind}"`);
-  return { ...read.step, config: read.config };
+function answersIn({ outcome, released = [] }: ShardReply): (readonly [id: number, answer: ShardAnswer])[] {
+  return [...outcome.answers, ...released.map(({ id }) => [id, undefined] as const)];
 }
 
 /** Returns the id of an item's request; undefined for any other item. */

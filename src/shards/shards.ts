@@ -4,7 +4,6 @@ import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned_body.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
-import type { ReleasedStep } from '../wire/journal_record.ts';
 import type { Adoption, LaneItem, LocationTimes } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
@@ -273,17 +272,16 @@ export class Shards {
   /**
    * Releases objects to another hub, with all objects linked to them, after all pending items. Their state is removed
    * here, without events; their entities stay. `sequence` is the sequence number of the release record in the shared
-   * log. Resolves when the release is committed, with a step for each shard that had state of the objects; a hub that
-   * adopts these steps continues exactly. Rejects if the release cannot be committed.
+   * log. Resolves when the release is committed, with a record for each shard that had state of the objects; a hub that
+   * adopts the steps of these records continues exactly. Rejects if the release cannot be committed.
    */
-  async release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]> {
+  async release(objects: ObjectIds, sequence: number): Promise<void> {
     const config = this.#shared?.sequence ?? sequence;
-    const replies = await this.#requestQueued(this.#options.now(), () => {
+    await this.#requestQueued(this.#options.now(), () => {
       return this.#owners(objects).map(
         ([shard, own]): ShardRequest => [shard, (id) => ({ kind: 'release', id, sequence, config, ...own })],
       );
     });
-    return (replies as readonly (ReleasedStep | undefined)[]).filter((step) => step !== undefined);
   }
 
   /** Restarts the numbering of names in a shard's recorded positions. */

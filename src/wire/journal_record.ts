@@ -63,9 +63,6 @@ export type JournalRecord = RecordedWith &
       }
   );
 
-/** State of objects released to another hub, and the last record of the configuration log evaluated for them. */
-export type ReleasedStep = PackedStep & RecordedWith;
-
 /** Context of a record. */
 export interface RecordedWith {
   readonly config: number;

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Bus, StreamSettings } from '../../src/cluster/nats/bus.ts';
-import {
-  HubJournal,
-  type JournalClosed,
-  type JournalSubjects,
-  readJournal,
-  sealJournal,
-} from '../../src/cluster/journal/hub_journal.ts';
+import { HubJournal, type JournalClosed, sealJournal } from '../../src/cluster/journal/hub_journal.ts';
 import { journalMessage, sealMessage } from '../../src/cluster/journal/journal_message.ts';
+import { readJournal } from '../../src/cluster/journal/journal_reader.ts';
+import type { JournalSubjects } from '../../src/cluster/journal/journal_streams.ts';
 import { diceOf } from '../support/dice.ts';
 import { textOf, up, utf8 } from './contract.ts';
 import { recordsMessage } from './journal_messages.ts';

@@ -85,3 +85,24 @@ test('Reassigned objects arrive although their owner fails after it has released
   await clock.wait(1000);
   await check();
 });
+
+test('Reassigned objects arrive although their owner fails after it has answered where their state is', async (context) => {
+  const { clock, hold, receiver, owner, tags, put, reassign, check } = await owners(context, ['a', 'b', 'c'], 12);
+  let isReading = false;
+  const release = hold((by, to) => {
+    const isHeld = by === receiver.incarnation && to.startsWith(`read hub_J_${owner.incarnation}`);
+    isReading ||= isHeld;
+    return isHeld;
+  });
+  const { created } = await reassign();
+  while (!isReading) await clock.wait(1);
+  owner.kill();
+  await clock.wait(5000);
+  release();
+  await created;
+  await clock.wait(8000);
+  assert.equal((await inFence(receiver)).filter((id) => tags.includes(id)).length, tags.length);
+  await put(1);
+  await clock.wait(1000);
+  await check();
+});

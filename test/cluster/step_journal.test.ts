@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { sealJournal } from '../../src/cluster/journal/hub_journal.ts';
 import { journalSubjects, journalStreams } from '../../src/cluster/journal/journal_streams.ts';
 import { JournalProbe } from '../../src/cluster/membership/journal_probe.ts';
 import { StepJournal } from '../../src/cluster/journal/step_journal.ts';
-import { readSteps } from '../../src/cluster/journal/journal_recovery.ts';
+import { isRange, type JournalRange, NO_MESSAGES } from '../../src/cluster/journal/journal_reader.ts';
+import { readReleased, readSteps } from '../../src/cluster/journal/journal_recovery.ts';
 import { lend } from '../../src/model/borrowed.ts';
 import { packReleased, packStep } from '../../src/wire/journal_record.ts';
 import type { ShardReply } from '../../src/wire/messages.ts';
@@ -54,6 +56,11 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
       const { steps } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
       return steps.map(({ step }) => textOf(step.batch));
     },
+    /** Sizes of the states in a range, by the records because of which they were released; undefined if it is incomplete. */
+    async released(range: JournalRange) {
+      const released = await readReleased({ bus: other, name: 'hub', incarnation: 'i' }, range);
+      return released?.map(({ sequence, step }) => [sequence, step.effects.length]);
+    },
     /** Requests that the journal names. */
     async requests() {
       const { requests } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
@@ -80,8 +87,8 @@ function step(name: number | string): ShardReply {
 }
 
 /** A step that releases an object. */
-function releasing(name: string): ShardReply {
-  const record = packReleased({ nowMs: 0, config: 0, setBacks: [], sequence: 1, effects: lend(new Uint8Array()) });
+function releasing(name: string, { sequence = 1, effects = new Uint8Array() } = {}): ShardReply {
+  const record = packReleased({ nowMs: 0, config: 0, setBacks: [], sequence, effects: lend(effects) });
   return { ...step(name), released: [{ id: 1, record: lend(zstdCompressSync(record)) }] };
 }
 
@@ -187,6 +194,74 @@ test('Departed objects are released when they have arrived and the state was wri
   await clock.wait(200_000);
   pulse.stop();
   assert.deepEqual(await left(), []);
+});
+
+/** Releases 3 MB because of record 7 between other steps, while a server is killed after that time. */
+async function releasedAround(context: TestContext, killAfterMs: number) {
+  const { clock, cluster, journal, ...rest } = await world(context);
+  const sizes: Promise<unknown>[] = [];
+  const keep = (reply: ShardReply) => void sizes.push(journal.keep(0, reply) as Promise<unknown>);
+  keep(releasing('a', { sequence: 6, effects: randomBytes(10) }));
+  journal.hold(7);
+  keep(releasing('b', { sequence: 7, effects: randomBytes(3_000_000) }));
+  await clock.wait(killAfterMs);
+  cluster.kill('n1');
+  await Promise.all(sizes);
+  const range = journal.heldRange(7);
+  await journal.keep(0, releasing('c', { sequence: 8, effects: randomBytes(10) }));
+  return { clock, journal, ...rest, range };
+}
+
+test('Released state is read by its position, whichever streams its record is in, while the journal goes on', async (context) => {
+  let inBoth = 0;
+  for (let killAfterMs = 0; killAfterMs < 30; killAfterMs += 3) {
+    const { range, released } = await releasedAround(context, killAfterMs);
+    const read = await released(range);
+    assert.deepEqual(
+      read?.filter(([sequence]) => sequence === 7),
+      [[7, 3_000_000]],
+      `${killAfterMs} ms`,
+    );
+    assert.ok(!read?.some(([sequence]) => sequence === 8));
+    if (range.sequences.every((sequence) => sequence > 0)) inBoth++;
+  }
+  assert.ok(inBoth > 0);
+});
+
+test('Released state that a server does not have yet is incomplete, and an empty range is not', async (context) => {
+  const { range, released } = await releasedAround(context, 0);
+  assert.equal(await released({ ...range, before: range.before + 10 }), undefined);
+  assert.deepEqual(await released(NO_MESSAGES), []);
+});
+
+test('A position in a journal that another hub has sent is checked', () => {
+  const range = { from: 0, before: 2, sequences: [1, 0] };
+  assert.ok(isRange(range));
+  const malformed = [
+    undefined,
+    null,
+    'x',
+    { ...range, from: -1 },
+    { ...range, before: 'x' },
+    { ...range, sequences: [1] },
+  ];
+  for (const value of malformed) assert.ok(!isRange(value), JSON.stringify(value));
+});
+
+test('Trimming leaves released state in the journal until it has arrived', async (context) => {
+  const { clock, journal, range, released } = await releasedAround(context, 0);
+  const trim = async (): Promise<void> => {
+    for (let round = 0; round < 3; round++) {
+      await journal.keep(0, step('later'));
+      await journal.roundOver(0, journal.roundBegun());
+      await clock.wait(5000);
+    }
+  };
+  await trim();
+  assert.deepEqual((await released(range))?.at(-1), [7, 3_000_000]);
+  journal.markArrived(7);
+  await trim();
+  assert.equal(await released(range), undefined);
 });
 
 test('Steps are retained until each shard has written all changes since', async (context) => {

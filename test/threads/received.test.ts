@@ -3,9 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { RemoteShards } from '../../src/cluster/routing/remote_shards.ts';
 import type { OwnerClient } from '../../src/cluster/rpc/owner_client.ts';
 import { accept } from '../../src/core/location/accepted.ts';
+import type { PackedStep } from '../../src/wire/journal_record.ts';
+import type { ShardReply } from '../../src/wire/messages.ts';
 import type { CountedRun } from '../../src/wire/received_run.ts';
 import { T0 } from '../support/shard_harness.ts';
-import { fenceAround, meters, provider, RunningShards, trackable } from './running_shards.ts';
+import { fenceAround, meters, provider, releasedSteps, RunningShards, trackable } from './running_shards.ts';
 
 const PROVIDERS = Array.from({ length: 12 }, (_, i) => `tag ${i}`);
 
@@ -65,9 +67,9 @@ test('Locations forwarded by another hub are processed like local ones, even whi
 });
 
 test('A provider that was located before it was created is released with all others', async (context) => {
-  const hubs = [1, 2].map(
-    () => new RunningShards({ shards: 2, sequence: () => 1, commitSteps: async () => undefined }),
-  );
+  const steps: PackedStep[] = [];
+  const commitSteps = async (_shard: number, reply: ShardReply) => void steps.push(...releasedSteps(reply));
+  const hubs = [1, 2].map(() => new RunningShards({ shards: 2, sequence: () => 1, commitSteps }));
   for (const hub of hubs) context.after(() => hub.close());
   const [from, to] = hubs as [RunningShards, RunningShards];
   const nothing = { rows: [], steps: [], config: 1, objects: { providers: [], trackables: [] } };
@@ -79,7 +81,7 @@ test('A provider that was located before it was created is released with all oth
   }
   const objects = from.shards.objects();
   assert.deepEqual(objects, { providers: ids, trackables: [] });
-  const steps = await from.shards.release(objects, 7);
+  await from.shards.release(objects, 7);
   await to.shards.adopt({ rows: [], steps, config: 1, objects }, 0);
   for (const id of ids) {
     const found = await to.read({ ask: 'provider_location', id });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { zstdDecompressSync } from 'node:zlib';
 import type { StoredRow, Query } from '../../src/core/item.ts';
 import { accept } from '../../src/core/location/accepted.ts';
 import type { ZoneMove } from '../../src/core/zone/following.ts';
@@ -17,6 +18,7 @@ import { Shards } from '../../src/shards/shards.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { StoreWriter } from '../../src/store/writer.ts';
 import type { LaneItem } from '../../src/wire/location_record.ts';
+import { type PackedStep, readStoredRecord } from '../../src/wire/journal_record.ts';
 import type { ShardReply } from '../../src/wire/messages.ts';
 import { LocationScanner } from '../../wasm/location_scanner.ts';
 import { T0, VARIANTS } from '../support/shard_harness.ts';
@@ -244,4 +246,12 @@ export function trackable(id: string, providers: readonly string[], more = {}): 
 
 export function provider(id: string, more = {}): EntityCommand {
   return { kind: 'provider', id, entity: { id, type: 'uwb', ...more } };
+}
+
+/** State of objects that a step has released. */
+export function releasedSteps({ released = [] }: ShardReply): readonly PackedStep[] {
+  return released.flatMap(({ record }) => {
+    const read = record && readStoredRecord(look(record), zstdDecompressSync);
+    return read?.kind === 'released' ? [read.step] : [];
+  });
 }

@@ -103,7 +103,7 @@ export interface Acquisitions {
 
 /** Partitions that it owns, and one source of them: possibly itself, for partitions that it has released and got back. */
 export interface TakeOver extends Source {
-  /** Whether the source is a member, which answers with the released state; otherwise its journal is read. */
+  /** Whether the source is a member, which has released the state; otherwise its whole journal is read. */
   readonly isMember: boolean;
 }
 

@@ -1,7 +1,8 @@
-import { copied } from '../../model/borrowed.ts';
 import type { ClusterContext } from '../context.ts';
 import { type Append, type Appended, type Bus, BusBusyError, BusError } from '../nats/bus.ts';
+import type { JournalRange } from './journal_reader.ts';
 import { JournalFormatError, journalMessage, RecordsMessage, sealMessage } from './journal_message.ts';
+import type { JournalSubjects } from './journal_streams.ts';
 
 /**
  * Journal of a hub: the changes of its steps, stored by a majority of the servers before they become visible.
@@ -35,14 +36,6 @@ export interface HubJournalOptions extends Pick<ClusterContext, 'bus' | 'schedul
   full?(): void;
   /** Called once when the journal closes: another hub has sealed it, it was closed, or it failed. `error` says which. */
   ended(error: JournalClosed): void;
-}
-
-/** Streams A and B of a journal. */
-export type JournalSubjects = readonly [JournalSubject, JournalSubject];
-
-export interface JournalSubject {
-  readonly stream: string;
-  readonly subject: string;
 }
 
 /** Reason why a journal is closed and stores no more records. */
@@ -137,6 +130,14 @@ export class HubJournal {
   /** Number of the earliest message that may contain the next record. */
   get nextNumber(): number {
     return this.#number + (this.#isSending ? 1 : 0);
+  }
+
+  /** Position of the stored messages from a number on. */
+  rangeFrom(from: number): JournalRange {
+    const firstIn = (index: 0 | 1): number => {
+      return this.#messages.find((message) => message.in === index && message.number >= from)?.sequence ?? 0;
+    };
+    return { from, before: this.#number, sequences: [firstIn(0), firstIn(1)] };
   }
 
   /**
@@ -343,37 +344,4 @@ async function tried(bus: Bus, append: Append): Promise<Appended | { readonly at
 
 function pause({ schedule }: Pick<HubJournalOptions, 'schedule'>): Promise<void> {
   return new Promise((resolve) => void schedule(AGAIN_MS, resolve));
-}
-
-/** Contents of a journal: the records of its messages, by number, merged from both streams up to their seals. */
-export interface JournalContents {
-  readonly messages: ReadonlyMap<number, readonly Uint8Array[]>;
-  /** Whether both streams are sealed, so that the contents are final. */
-  readonly isSealed: boolean;
-}
-
-/**
- * Reads a journal. Rejects with a BusError if its streams cannot be read, and with a JournalFormatError for malformed contents.
- */
-export async function readJournal(bus: Bus, places: JournalSubjects): Promise<JournalContents> {
-  const messages = new Map<number, readonly Uint8Array[]>();
-  let seals = 0;
-  for (const { stream, subject } of places) {
-    const reader = bus.read(stream, { subjects: [subject], fromSequence: 1 });
-    let isSealed = false;
-    try {
-      for (let isMore = true; isMore && !isSealed; ) {
-        isMore = await reader.next(({ bytes }) => {
-          if (isSealed) return;
-          const message = journalMessage(copied(bytes));
-          if (message.kind === 'seal') isSealed = true;
-          else if (!messages.has(message.number)) messages.set(message.number, message.records);
-        });
-      }
-    } finally {
-      reader.end();
-    }
-    if (isSealed) seals++;
-  }
-  return { messages, isSealed: seals === places.length };
 }

@@ -15,7 +15,7 @@ import { asBuffer, locationsOf } from '../../wire/location_record.ts';
 import { locationsIn } from '../../wire/messages.ts';
 import type { CountedRun } from '../../wire/received_run.ts';
 import type { Bus } from '../nats/bus.ts';
-import { readJournal } from './hub_journal.ts';
+import { type JournalRange, readJournal } from './journal_reader.ts';
 import { JournalFormatError } from './journal_message.ts';
 import { journalSubjects, journalStreams } from './journal_streams.ts';
 import { recordsIn } from './record_pieces.ts';
@@ -23,6 +23,9 @@ import { recordsIn } from './record_pieces.ts';
 /** A step in the journal of a removed member, or the state of objects released with one. */
 export type RecoveredStep = Pick<JournalRecord & { readonly kind: 'step' | 'released' }, 'endMs' | 'step'> &
   Partial<Pick<JournalRecord & { readonly kind: 'step' }, 'fenceEvents'>>;
+
+/** State that a member has released because of a record. */
+export type JournaledRelease = JournalRecord & { readonly kind: 'released' };
 
 /** Contents of the journal of a removed member. */
 export interface RecoveredJournal {
@@ -33,7 +36,7 @@ export interface RecoveredJournal {
   /** Objects, as "kind id", that it had released when it was removed, by the sequence of the record. */
   readonly departed: ReadonlyMap<string, number>;
   /** State that it had released. */
-  readonly released: readonly (JournalRecord & { readonly kind: 'released' })[];
+  readonly released: readonly JournaledRelease[];
   /** Last record of the configuration log that the steps and earlier ones reflect; 0 if unknown. */
   readonly config: number;
   /** By ingress hub: the last request whose locations it had journaled before it trimmed the journal. */
@@ -78,10 +81,24 @@ export async function readSteps({ bus, name, incarnation }: JournalSource): Prom
     steps: stepsIn(all.slice(earlier)),
     earlier: stepsIn(all.slice(0, earlier)),
     departed: departuresIn(all),
-    released: all.filter((record) => record.kind === 'released'),
+    released: releasesIn(all),
     config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
     requests: requestsIn(all),
   };
+}
+
+/**
+ * Reads the state in a range of the journal of a member, which may have failed since. Rejects with a BusError if it cannot be
+ * read, and resolves with undefined if the last messages cannot be read yet.
+ */
+export async function readReleased(
+  { bus, name, incarnation }: JournalSource,
+  range: JournalRange,
+): Promise<readonly JournaledRelease[] | undefined> {
+  const { messages } = await readJournal(bus, journalSubjects(name, incarnation), range);
+  if (messages.size < range.before - range.from) return undefined;
+  const inOrder = [...messages].sort(([one], [other]) => one - other);
+  return releasesIn(recordsIn(inOrder).map(({ record }) => unpacked(record)));
 }
 
 /** Deletes the streams of a member; they may be deleted already. */
@@ -100,6 +117,10 @@ function requestsIn(records: readonly JournalRecord[]): ReadonlyMap<string, numb
 
 function stepsIn(records: readonly JournalRecord[]): RecoveredStep[] {
   return records.filter((record) => record.kind !== 'done');
+}
+
+function releasesIn(records: readonly JournalRecord[]): readonly JournaledRelease[] {
+  return records.filter((record) => record.kind === 'released');
 }
 
 /** A step that adopts an object mentions it, even if the object leaves with the same step. */

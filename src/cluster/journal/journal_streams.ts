@@ -1,7 +1,14 @@
 import type { StreamSettings } from '../nats/bus.ts';
-import type { JournalSubjects } from './hub_journal.ts';
 
 /** Names of the streams and subjects of a member's journal, the same on all hubs. */
+
+/** Streams A and B of a journal. */
+export type JournalSubjects = readonly [JournalSubject, JournalSubject];
+
+export interface JournalSubject {
+  readonly stream: string;
+  readonly subject: string;
+}
 
 /** Streams and subjects of a member's journal. `name`: of the cluster. */
 export function journalSubjects(name: string, incarnation: string): JournalSubjects {

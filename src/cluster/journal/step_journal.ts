@@ -5,6 +5,7 @@ import { packDone, packStep, storedRecord } from '../../wire/journal_record.ts';
 import type { ShardReply } from '../../wire/messages.ts';
 import type { ClusterContext } from '../context.ts';
 import { HubJournal, type JournalClosed } from './hub_journal.ts';
+import type { JournalRange } from './journal_reader.ts';
 import { journalSubjects } from './journal_streams.ts';
 import { TakenRequests } from './taken_requests.ts';
 import { type PiecesOptions, piecesOf } from './record_pieces.ts';
@@ -143,6 +144,11 @@ export class StepJournal {
     this.#arrived.delete(sequence);
     // Earlier releases of the same record stay, too.
     if (!this.#held.has(sequence)) this.#held.set(sequence, this.#journal.nextNumber);
+  }
+
+  /** Position of the messages held for a record that are stored so far. */
+  heldRange(sequence: number): JournalRange {
+    return this.#journal.rangeFrom(this.#held.get(sequence) as number);
   }
 
   /**

@@ -244,7 +244,7 @@ export const ASK = messagesOf(
     read: { ...ASK_HEAD, argument: QUERY },
     /** Deletes locations of providers. */
     forget: { ...ASK_HEAD, argument: listOf(TEXT) },
-    /** Requests the state that was released because of a record of the configuration log. */
+    /** Requests the position, in the journal, of what was released because of a record of the configuration log. */
     released: { ...ASK_HEAD, argument: COUNT },
     /** Waits until the shards are idle. */
     settle: { ...ASK_HEAD, argument: checked<null>('null', (value) => value === null) },

@@ -2,7 +2,7 @@ import type { LastKnownRow, ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
 import type { ClusterContext } from '../context.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
-import type { ObjectMove } from '../config/config_record.ts';
+import type { ConfigBody, ObjectMove } from '../config/config_record.ts';
 import {
   type Acquisitions,
   type Arrival,
@@ -11,24 +11,28 @@ import {
   mayHaveReleased,
   type TakeOver,
 } from '../config/config_state.ts';
-import { objectsOf, type Released } from './release.ts';
+import type { FailedMembers } from './failed_members.ts';
+import { objectsOf, type Releases } from './release.ts';
 import { ShardAdoption, type ShardAdoptionOptions, without } from './shard_adoption.ts';
 import { releasedState, RemovedSources, type SourceState } from './source_state.ts';
-import { type RecoveredJournal, statedIn } from '../journal/journal_recovery.ts';
+import { type JournaledRelease, type RecoveredJournal, statedIn } from '../journal/journal_recovery.ts';
 
 /**
  * Acquisition of the partitions and objects that are assigned to this hub:
  *
- *   assigned                        previous owner               source of the state
- *   ------------------------------  ---------------------------  ---------------------------------------------------
- *   partitions                      a member                     what it has released, on request
- *   partitions                      a removed member             rows in the state, and the steps in its journal
- *   objects that were reassigned    the owner of their old       what it has released, on request. It may be this
- *                                   partition                    hub: then nothing moves
- *                                   a removed member that had    its rows and steps, with the partitions that it had
- *                                   acquired them
- *                                   a removed member that had    its journal, which remains until they have arrived: the
- *                                   released them                owner of their old partition passes it on
+ *   assigned                      source                         what is read
+ *   ----------------------------  -----------------------------  ----------------------------------------------------------
+ *   partitions                    a member                       in its journal, what it has released because of the map
+ *                                 a removed member               rows in the state, and the whole journal: the steps after
+ *                                                                the rows, or released state
+ *   objects that were reassigned  the owner of their old         in its journal, what it has released because of the record
+ *                                 partition
+ *                                 members removed since the      the same. Objects that one of them had acquired come with
+ *                                 record                         its partitions
+ *
+ * State is read from journals and rows only. A member answers which part of its journal to read, once all of it is there and
+ * each hub has delivered the events before. A journal remains until everything released in it has arrived, whatever happens to
+ * its member. Reassigned objects that this hub has already do not move.
  *
  * The hub claims the partitions in the state, has the shards adopt everything, writes it to the state, and appends to the log
  * that it has it: from then on it serves these objects. If it fails before that, it is a source of them, too, since its shards
@@ -41,29 +45,24 @@ export interface AcquisitionOptions extends Pick<ClusterContext, 'incarnation'>,
   state(): ConfigState;
   /** Partition by the applied configuration. */
   partitionOf(kind: ObjectKind, id: string): number;
-  /** Partitions that a removed member had. */
-  hadAtItsEnd(incarnation: string): readonly number[];
+  readonly removed: Pick<FailedMembers, 'hadAtItsEnd' | 'leftBy'>;
   /**
    * All objects of some partitions, those migrating away from there, and those that records after `config` have deleted there.
    * `located`: providers that may be among them without being registered.
    */
   objectsIn(partitions: ReadonlySet<number>, config: number, located: Iterable<string>): ObjectIds;
-  /** State that a member, possibly this one, has released because of a record. Rejects if it is no member any more. */
-  released(from: string, sequence: number): Promise<Released>;
-  /** Whether this hub has released an object because of a record. */
-  isReleased(sequence: number, kind: ObjectKind, id: string): boolean;
-  /** Offers state that a removed member had released, and that has not arrived, to its receivers. */
-  offer(sequence: number, released: RecoveredJournal['released'], objects: readonly string[]): void;
+  /**
+   * Reads, in the journal of a member, possibly this one, what it has released because of a record. Rejects if it is no member any
+   * more.
+   */
+  released(from: string, sequence: number): Promise<readonly JournaledRelease[]>;
+  readonly releases: Pick<Releases, 'isReleased' | 'noteReleased'>;
   /** The shards have objects that a record has reassigned: changes that it forces may act now. */
   arrived(sequence: number): void;
-  /** Reads the journal of a removed member. */
-  leftBy(incarnation: string): Promise<RecoveredJournal>;
   /** Writes all flushed rows to the state. */
   write(): Promise<void>;
-  /** Appends to the log that this hub has acquired partitions. */
-  took(of: string, partitions: readonly number[]): Promise<void>;
-  /** Appends to the log that the objects of a record with these new partitions have arrived. */
-  tookObjects(sequence: number, partitions: readonly number[]): Promise<void>;
+  /** Appends to the log what this hub has acquired. */
+  append(body: ConfigBody<'took' | 'arrived'>): Promise<unknown>;
 }
 
 /** A migrating object. */
@@ -113,7 +112,7 @@ export class Acquisition {
 
   /** Migrating objects, by "kind id". */
   migrating(): ReadonlyMap<string, MigratingObject> {
-    const { state, incarnation, isReleased } = this.#options;
+    const { state, incarnation, releases } = this.#options;
     const { map, migrating } = state();
     const open = this.unadopted();
     const found = new Map<string, MigratingObject>();
@@ -121,7 +120,7 @@ export class Acquisition {
       for (const object of objects) {
         const [kind, id, from, to] = object;
         const isFromHere = map?.owners[from] === incarnation && !open.has(from);
-        const isStillHere = isFromHere && !isReleased(sequence, kind, id);
+        const isStillHere = isFromHere && !releases.isReleased(sequence, kind, id);
         const isHere = isStillHere || this.#adopted.has(nameOf({ sequence }, object));
         const isComing = !isHere && map?.owners[to] === incarnation;
         found.set(`${kind} ${id}`, { mayBeHere: isHere || isFromHere, isComing });
@@ -182,7 +181,7 @@ export class Acquisition {
   }
 
   async #takePartitions(sources: readonly TakeOver[]): Promise<void> {
-    const { checkpoints, state, write, took } = this.#options;
+    const { incarnation, checkpoints, state, released: releasedBy } = this.#options;
     const fresh = sources
       .map((source) => ({
         ...source,
@@ -193,7 +192,8 @@ export class Acquisition {
     this.#stage = 'waiting for other hubs to release partitions';
     const released = new Map<TakeOver, readonly SourceState[]>();
     for (const source of fresh) {
-      if (source.isMember) released.set(source, await this.#releasedBy(source.of, source.released));
+      if (!source.isMember) continue;
+      released.set(source, releasedState(await releasedBy(source.of, source.released), source.released));
     }
     const { epoch = 0 } = state().map ?? {};
     const partitions = this.#unclaimed();
@@ -203,10 +203,17 @@ export class Acquisition {
     this.#claimed = new Set([...this.#claimed, ...partitions]);
     if (fresh.length > 0 || isStageDue) await this.#adoptPartitions(fresh, released, isStageDue);
     this.#hasStage ||= isStageDue;
+    await this.#finish(
+      sources.map(({ of, partitions: taken }) => ({ kind: 'took', by: incarnation, of, partitions: taken })),
+    );
+  }
+
+  /** Writes the state of all objects that the shards have, then appends what this hub has acquired. */
+  async #finish(acquired: readonly ConfigBody<'took' | 'arrived'>[]): Promise<void> {
     this.#stage = 'writing the state';
-    await write();
+    await this.#options.write();
     this.#stage = 'appending to the log';
-    for (const { of, partitions: taken } of sources) await took(of, taken);
+    for (const body of acquired) await this.#options.append(body);
   }
 
   /** `released`: by those of the sources that are members. */
@@ -227,7 +234,7 @@ export class Acquisition {
       });
     };
     const inTransit = new Set(removed.inTransit.map(({ object: [kind, id] }) => `${kind} ${id}`));
-    this.#offer(removed);
+    this.#noteReleased(removed);
     this.#stage = 'reading the state';
     const rows: LastKnownRow[] = [];
     // The failed owner may have failed before deleting rows of objects that had already migrated. Delete them now; nothing else
@@ -263,41 +270,37 @@ export class Acquisition {
 
   /** Reads the journals of removed members. */
   async #removed(sources: readonly TakeOver[]): Promise<RemovedSources> {
-    const { state, leftBy, partitionOf, hadAtItsEnd } = this.#options;
+    const { state, removed: members, partitionOf } = this.#options;
     const journals = new Map<string, RecoveredJournal>();
-    for (const { of } of sources) if (!journals.has(of)) journals.set(of, await leftBy(of));
+    for (const { of } of sources) if (!journals.has(of)) journals.set(of, await members.leftBy(of));
     const removed = sources.length > 0 ? [...state().dead.values()] : [];
     const others = removed.filter((each) => !journals.has(each.incarnation) && mayHaveReleased(state(), each));
-    const read = await Promise.all(others.map(({ incarnation }) => leftBy(incarnation)));
+    const read = await Promise.all(others.map(({ incarnation }) => members.leftBy(incarnation)));
     return new RemovedSources({
-      ...{ state: state(), sources, journals, others: read, partitionOf, hadAtItsEnd },
+      ...{ state: state(), sources, journals, others: read, partitionOf },
+      hadAtItsEnd: (of) => members.hadAtItsEnd(of),
       isAdopted: (moved) => this.#adopted.has(nameOf(moved, moved.object)),
     });
   }
 
-  /** Offers migrating objects that removed members had released from partitions of this hub. */
-  #offer(removed: RemovedSources): void {
-    const { state, incarnation, isReleased, offer } = this.#options;
+  /** Notes migrating objects that removed members had released from partitions of this hub. */
+  #noteReleased(removed: RemovedSources): void {
+    const { state, incarnation, releases } = this.#options;
     const { map } = state();
-    const waiting = removed.inTransit.filter((moved) => {
-      const [kind, id, from] = moved.object;
-      const isFromHere = map?.owners[from] === incarnation && !isReleased(moved.sequence, kind, id);
-      return isFromHere && !removed.hasFound(moved) && !this.#adopted.has(nameOf(moved, moved.object));
-    });
-    for (const [{ released }, moved] of Map.groupBy(waiting, ({ journal }) => journal)) {
-      for (const [sequence, theirs] of Map.groupBy(moved, (each) => each.sequence)) {
-        const records = released.filter((record) => record.sequence === sequence);
-        const names = theirs.map(({ object: [kind, id] }) => `${kind} ${id}`);
-        offer(sequence, records, names);
-      }
+    for (const moved of removed.inTransit) {
+      const { sequence, object } = moved;
+      const [kind, id, from] = object;
+      const isFromHere = map?.owners[from] === incarnation && !releases.isReleased(sequence, kind, id);
+      if (isFromHere && !removed.hasFound(moved) && !this.#adopted.has(nameOf(moved, object)))
+        releases.noteReleased(sequence, kind, id);
     }
   }
 
   async #takeObjects(arrivals: readonly Arrival[]): Promise<void> {
-    const { incarnation, isReleased, arrived, write, tookObjects } = this.#options;
+    const { incarnation, releases, arrived } = this.#options;
     // Objects that this hub has as the successor of their owner, and has not released, are here already.
     const isToCome = ({ sequence, from }: Arrival, [kind, id]: ObjectMove): boolean =>
-      from !== incarnation || isReleased(sequence, kind, id);
+      from !== incarnation || releases.isReleased(sequence, kind, id);
     const fresh = arrivals
       .map((each) => ({
         ...each,
@@ -316,17 +319,20 @@ export class Acquisition {
     }
     const bySequence = Map.groupBy(arrivals, ({ sequence }) => sequence);
     for (const sequence of bySequence.keys()) arrived(sequence);
-    this.#stage = 'writing the state';
-    await write();
-    this.#stage = 'appending to the log';
-    for (const [sequence, theirs] of bySequence) {
+    const acquired = Array.from(bySequence, ([sequence, theirs]) => {
       const partitions = new Set(theirs.flatMap(({ objects }) => objects.map(([, , , to]) => to)));
-      await tookObjects(sequence, [...partitions]);
-    }
+      return { kind: 'arrived' as const, by: incarnation, sequence, partitions: [...partitions] };
+    });
+    await this.#finish(acquired);
   }
 
+  /** State of objects that a record has moved: of the previous owners of their old partition, and of the current one. */
   async #releasedBy(from: string, sequence: number): Promise<readonly SourceState[]> {
-    return releasedState(await this.#options.released(from, sequence), sequence);
+    const { state, released, removed } = this.#options;
+    const last = await released(from, sequence);
+    const since = [...state().dead.values()].filter((member) => member.removed > sequence);
+    const journals = await Promise.all(since.map(({ incarnation }) => removed.leftBy(incarnation)));
+    return releasedState([...journals.flatMap((journal) => journal.released), ...last], sequence);
   }
 }
 

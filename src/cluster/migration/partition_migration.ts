@@ -1,6 +1,5 @@
 import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
-import type { ReleasedStep } from '../../wire/journal_record.ts';
 import type { ClusterContext } from '../context.ts';
 import { Acquisition, type AcquisitionOptions } from './acquire.ts';
 import type { ClusterFanout } from '../fanout/cluster_fanout.ts';
@@ -8,12 +7,14 @@ import type { AppliedRecord } from '../config/config_log.ts';
 import type { ConfigBody } from '../config/config_record.ts';
 import { acquisitions, type ConfigState, serving } from '../config/config_state.ts';
 import type { FailedMembers } from './failed_members.ts';
-import { type Released, Releases, type ReleasesOptions } from './release.ts';
+import { type JournaledRelease, readReleased } from '../journal/journal_recovery.ts';
+import type { JournalRange } from '../journal/journal_reader.ts';
+import { Releases, type ReleasesOptions } from './release.ts';
 import type { RecoveredState } from './shard_adoption.ts';
 import type { StepJournal } from '../journal/step_journal.ts';
 
 export interface PartitionMigrationOptions
-  extends Pick<ClusterContext, 'incarnation' | 'notice' | 'elapsed' | 'now' | 'schedule'> {
+  extends Pick<ClusterContext, 'bus' | 'name' | 'incarnation' | 'notice' | 'elapsed' | 'now' | 'schedule'> {
   readonly checkpoints: AcquisitionOptions['checkpoints'];
   readonly journal: ReleasesOptions['journal'] & Pick<StepJournal, 'keepFenceEvents'>;
   readonly dead: FailedMembers;
@@ -28,8 +29,8 @@ export interface PartitionMigrationOptions
   configured(): number;
   /** Whether this hub is a member, and is not closed. */
   isServing(): boolean;
-  /** State that another member has released because of a record. Rejects if it is no member any more. */
-  releasedElsewhere(from: string, sequence: number): Promise<Released>;
+  /** Position of what another member has released because of a record. Rejects if it is no member any more. */
+  releasedElsewhere(from: string, sequence: number): Promise<JournalRange>;
   /** Resolves when a record is applied. Rejects after the time that a request waits. */
   applied(sequence: number): Promise<void>;
   /** Writes all flushed rows to the state. */
@@ -54,10 +55,10 @@ export interface MigrationHandlers {
   /** Has the shards adopt objects. Resolves when they have them, and have flushed the rows of all of them. */
   adopt(left: RecoveredState): Promise<void>;
   /**
-   * Has the shards release objects, after all earlier input. Resolves with steps that contain their state, once these are
-   * journaled and earlier events are published.
+   * Has the shards release objects, after all earlier input. Resolves when their state is journaled and earlier events are
+   * published.
    */
-  release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
+  release(objects: ObjectIds, sequence: number): Promise<void>;
   /** Has the shards flush rows of objects. Resolves when they have. */
   writeAnew(objects: ObjectIds): Promise<void>;
   /** Migrating objects have arrived, or go elsewhere. */
@@ -76,6 +77,8 @@ interface Attached {
 
 /** Pause before a failed takeover is retried. */
 const AGAIN_MS = 500;
+/** Pause before a journal is read again whose end was missing. */
+const LAG_MS = 50;
 /** Time after which the log says what a takeover waits for. */
 const LONG_MS = 5000;
 /** Time without progress after which a takeover is given up. */
@@ -137,8 +140,8 @@ export class PartitionMigration {
     return this.#attached?.releases.leavingFrom(kind, id);
   }
 
-  /** State that this hub has released because of a record, once it is complete. Rejects if it never will be. */
-  async released(sequence: number): Promise<Released> {
+  /** Position of what this hub has released because of a record, once it is complete. Rejects if it never will be. */
+  async released(sequence: number): Promise<JournalRange> {
     await this.#options.applied(sequence);
     return (this.#attached as Attached).releases.of(sequence);
   }
@@ -162,6 +165,17 @@ export class PartitionMigration {
     this.#attached?.releases.forget(isWanted);
     for (const sequence of this.#forced.keys()) if (!isWanted(sequence)) this.#forced.delete(sequence);
     this.#attached?.handlers.arrived();
+  }
+
+  async #releasedBy(of: string, sequence: number): Promise<readonly JournaledRelease[]> {
+    const { bus, name, incarnation, releasedElsewhere, isServing, change } = this.#options;
+    const range = await (of === incarnation ? this.released(sequence) : releasedElsewhere(of, sequence));
+    while (isServing()) {
+      const released = await readReleased({ bus, name, incarnation: of }, range);
+      if (released !== undefined) return released;
+      await change(LAG_MS);
+    }
+    throw new Error('This hub is no member any more');
   }
 
   /** Starts to acquire what is due, once the record is applied as a whole. */
@@ -234,10 +248,10 @@ export class PartitionMigration {
   }
 
   #newReleases(handlers: MigrationHandlers, fanout: ClusterFanout): Releases {
-    const { incarnation, journal, checkpoints, state, isOwn, isServing, objectsIn, writeState, change, now, notice } =
+    const { incarnation, journal, checkpoints, state, isOwn, isServing, objectsIn, writeState, change, notice } =
       this.#options;
     return new Releases({
-      ...{ incarnation, journal, checkpoints, state, isOwn, isServing, now, notice },
+      ...{ incarnation, journal, checkpoints, state, isOwn, isServing, notice },
       objectsIn: (partitions) => objectsIn(partitions),
       unadopted: () => this.#attached?.acquisition.unadopted() ?? new Set(),
       release: (objects, sequence) => handlers.release(objects, sequence),
@@ -259,14 +273,11 @@ export class PartitionMigration {
 
   #newAcquisition(handlers: MigrationHandlers, fanout: ClusterFanout, releases: Releases): Acquisition {
     const { incarnation, checkpoints, journal, dead, state, partitionOf, objectsIn, configured } = this.#options;
-    const { releasedElsewhere, writeState, noteConfig, append, now, schedule, notice } = this.#options;
+    const { writeState, noteConfig, append, now, schedule, notice } = this.#options;
     return new Acquisition({
-      ...{ incarnation, checkpoints, state, partitionOf, objectsIn, configured, now, schedule, notice },
-      hadAtItsEnd: (of) => dead.hadAtItsEnd(of),
-      released: (from, sequence) =>
-        from === incarnation ? this.released(sequence) : releasedElsewhere(from, sequence),
-      isReleased: (sequence, kind, id) => releases.isReleased(sequence, kind, id),
-      offer: (sequence, released, names) => releases.offer(sequence, released, names),
+      ...{ incarnation, checkpoints, state, partitionOf, objectsIn, configured, append, now, schedule, notice },
+      ...{ removed: dead, releases },
+      released: (from, sequence) => this.#releasedBy(from, sequence),
       allInterestReceived: () => fanout.allInterestReceived(),
       announceAgain: async (events) => {
         const own = events.filter((event) => dead.isOwnEvent(event));
@@ -278,16 +289,9 @@ export class PartitionMigration {
         await handlers.adopt(left);
       },
       arrived: (sequence) => handlers.force(this.#forced.get(sequence) ?? []),
-      leftBy: (of) => dead.leftBy(of),
       write: async () => {
         await writeState();
         await noteConfig();
-      },
-      took: async (of, partitions) => {
-        await append({ kind: 'took', by: incarnation, of, partitions });
-      },
-      tookObjects: async (sequence, partitions) => {
-        await append({ kind: 'arrived', by: incarnation, sequence, partitions });
       },
     });
   }

@@ -1,23 +1,14 @@
 import type { ObjectIds } from '../../core/item.ts';
 import type { ObjectKind } from '../../model/id.ts';
-import type { ReleasedStep } from '../../wire/journal_record.ts';
 import type { ClusterContext } from '../context.ts';
 import type { Checkpoints } from '../state/checkpoints.ts';
 import type { ConfigRecord, ObjectMove } from '../config/config_record.ts';
 import type { ConfigState } from '../config/config_state.ts';
+import { type JournalRange, NO_MESSAGES } from '../journal/journal_reader.ts';
 import type { StepJournal } from '../journal/step_journal.ts';
-import type { RecoveredJournal } from '../journal/journal_recovery.ts';
 
-/** State of objects that this hub has released to another owner because of a record. */
-export interface Released {
-  /** Steps that contain all of it. */
-  readonly steps: readonly ReleasedStep[];
-  /** Wall-clock time of the last step. */
-  readonly endMs: number;
-}
-
-export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'notice' | 'now'> {
-  readonly journal: Pick<StepJournal, 'hold' | 'markArrived'>;
+export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'notice'> {
+  readonly journal: Pick<StepJournal, 'hold' | 'heldRange' | 'markArrived'>;
   readonly checkpoints: Pick<Checkpoints, 'misplacedIn' | 'release' | 'note'>;
   /** State after the last applied record. */
   state(): ConfigState;
@@ -32,7 +23,7 @@ export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'n
   /**
    * Has the shards release objects, after all earlier input. Resolves when that is journaled, and earlier events are published.
    */
-  release(objects: ObjectIds, sequence: number): Promise<readonly ReleasedStep[]>;
+  release(objects: ObjectIds, sequence: number): Promise<void>;
   /** Has the shards flush rows of objects, and writes them to the state. */
   writeAnew(objects: ObjectIds): Promise<void>;
   /** Resolves when each hub has delivered the events that this one has published so far. */
@@ -43,21 +34,20 @@ export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'n
 
 interface Begun {
   readonly objects: ObjectIds;
-  readonly released: Promise<Released>;
+  /** Resolves with the position of their state in the journal. */
+  readonly released: Promise<JournalRange>;
 }
 
 /**
- * Releases of objects to other owners while this hub is a member. The journal has the same content for a successor, until it
- * has arrived.
+ * Releases of objects to other owners while this hub is a member. Their state is in the journal, where the next owner reads
+ * it, and remains there until it has arrived.
  *
  *   released state                     when                             how
  *   ---------------------------------  -------------------------------  -----------------------------------------------------
  *   partitions that a map has moved    the map is applied               the shards release it; then this hub stops writing to
  *   to others                                                           their state
- *   objects that were assigned to      the record is applied; for a     the shards release it
- *   others, from its partitions        successor, after their adoption
- *   state that a failed owner had      its journal is read              as it is in that journal, which remains until it has
- *   released                                                            arrived
+ *   objects that were assigned to      the record is applied; for a     the shards release it, unless a previous owner had
+ *   others, from its partitions        successor, after their adoption  released it
  */
 export class Releases {
   readonly #options: ReleasesOptions;
@@ -136,40 +126,37 @@ export class Releases {
    * called when the journal has that.
    */
   #begin(sequence: number, objects: ObjectIds, partitions: readonly number[], journaled?: () => void): void {
-    const { journal, release, now, notice } = this.#options;
+    const { journal, release, notice } = this.#options;
     journal.hold(sequence);
-    const steps = release(objects, sequence);
-    const finish = async (): Promise<Released> => {
-      const made = await steps;
+    const journaling = release(objects, sequence);
+    const finish = async (): Promise<JournalRange> => {
+      await journaling;
+      const range = journal.heldRange(sequence);
       journaled?.();
-      const endMs = now();
       await this.#releaseState(partitions);
-      return { steps: made, endMs };
+      return range;
     };
     const released = finish();
     released.catch((error: unknown) => notice(`Cannot hand objects over: ${(error as Error).message}`));
     this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), { objects, released }]);
   }
 
-  /** Offers objects, as "kind id", that a removed member had released and that have not arrived. */
-  offer(sequence: number, released: RecoveredJournal['released'], names: readonly string[]): void {
-    const steps = released.map(({ step, config }) => ({ ...step, config }));
-    const endMs = Math.max(0, ...released.map((each) => each.endMs));
-    const offered = { objects: objectsOf(names.map(namedBy)), released: Promise.resolve({ steps, endMs }) };
-    this.#begun.set(sequence, [...(this.#begun.get(sequence) ?? []), offered]);
-    for (const name of names) this.#passedOn.set(`${sequence} ${name}`, true);
+  /** Notes an object from a partition of this hub that a removed member had released, and that has not arrived. */
+  noteReleased(sequence: number, kind: ObjectKind, id: string): void {
+    this.#passedOn.set(`${sequence} ${kind} ${id}`, true);
   }
 
   /**
-   * State that this hub has released because of an applied record, once it is complete and each hub has delivered the events
-   * before. Rejects if it could not be journaled.
+   * Range of the journal with the state that this hub has released because of an applied record, once it is complete and each
+   * hub has delivered the events before. Rejects if it could not be journaled.
    */
-  async of(sequence: number): Promise<Released> {
+  async of(sequence: number): Promise<JournalRange> {
     const { isServing, changed, delivered } = this.#options;
     while (this.#isPending(sequence) && isServing()) await changed();
-    const all = await Promise.all((this.#begun.get(sequence) ?? []).map(({ released }) => released));
+    const ranges = await Promise.all((this.#begun.get(sequence) ?? []).map(({ released }) => released));
     await delivered();
-    return { steps: all.flatMap(({ steps }) => steps), endMs: Math.max(0, ...all.map(({ endMs }) => endMs)) };
+    // All of them begin with the first message held for the record.
+    return ranges.reduce((longest, range) => (range.before > longest.before ? range : longest), NO_MESSAGES);
   }
 
   /** Drops released state that has arrived. `isWanted`: whether a hub may still request the state of a record. */
@@ -206,16 +193,6 @@ export class Releases {
     if (misplaced.length > 0) await writeAnew(objectsOf(misplaced));
     await checkpoints.release(partitions);
   }
-}
-
-/** Whether an answer of another hub contains released state. */
-export function isReleased(value: unknown): value is Released {
-  const { steps, endMs } = (value ?? {}) as Partial<Record<keyof Released, unknown>>;
-  const isStep = (step: unknown): boolean => {
-    const { batch, effects, config } = (step ?? {}) as Partial<Record<keyof ReleasedStep, unknown>>;
-    return batch instanceof Uint8Array && effects instanceof Uint8Array && typeof config === 'number';
-  };
-  return Array.isArray(steps) && typeof endMs === 'number' && steps.every(isStep);
 }
 
 /** Names of objects: kind and id of each. */

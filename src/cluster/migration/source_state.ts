@@ -4,9 +4,14 @@ import type { FailedFenceEvent } from '../../wire/fence_events.ts';
 import type { PackedStep } from '../../wire/journal_record.ts';
 import type { ObjectMove } from '../config/config_record.ts';
 import type { ConfigState, TakeOver } from '../config/config_state.ts';
-import { journaledFenceEvents, type RecoveredJournal, statedIn } from '../journal/journal_recovery.ts';
+import {
+  type JournaledRelease,
+  journaledFenceEvents,
+  type RecoveredJournal,
+  statedIn,
+} from '../journal/journal_recovery.ts';
 import type { ReleasedObjects } from '../state/checkpoints.ts';
-import { namedBy, namesOf, objectsOf, type Released } from './release.ts';
+import { namedBy, namesOf, objectsOf } from './release.ts';
 
 /** State of the objects at one source. */
 export interface SourceState {
@@ -25,12 +30,18 @@ export interface MovedObject {
   readonly object: ObjectMove;
 }
 
-/** State that a member has released because of a record. Later owners have released and evaluated more since. */
-export function releasedState({ steps, endMs }: Released, sequence: number): readonly SourceState[] {
+/** State that owners have released because of a record, one after the other. Later ones have evaluated more records. */
+export function releasedState(all: readonly JournaledRelease[], sequence: number): readonly SourceState[] {
+  const released = all.filter((record) => record.sequence === sequence);
   // If nothing was released, only the record itself has to be evaluated.
-  if (steps.length === 0) return [{ steps, departed: [], endMs, config: sequence - 1 }];
-  const parts = Map.groupBy(steps, ({ config }) => config);
-  return Array.from(parts, ([config, theirs]) => ({ steps: theirs, departed: [], endMs, config }));
+  if (released.length === 0) return [{ steps: [], departed: [], endMs: 0, config: sequence - 1 }];
+  return Array.from(
+    Map.groupBy(released, ({ config }) => config),
+    ([config, theirs]) => {
+      const endMs = Math.max(...theirs.map((each) => each.endMs));
+      return { steps: theirs.map(({ step }) => step), departed: [], endMs, config };
+    },
+  );
 }
 
 export interface RemovedSourcesOptions {
@@ -104,14 +115,13 @@ export class RemovedSources {
       .sort((one, other) => one.recordedMs - other.recordedMs);
   }
 
-  /** Migrating objects that were released, and the journals that have their state: the receiver may have it already. */
-  get inTransit(): readonly (MovedObject & { readonly journal: RecoveredJournal })[] {
+  /** Migrating objects that were released: the receiver may have their state already. */
+  get inTransit(): readonly MovedObject[] {
     const { journals, others } = this.#options;
-    return this.#moved.flatMap((moved) => {
-      const name = objectName(moved.object);
-      if (this.#found.get(name) === true) return [];
-      const journal = [...journals.values(), ...others].find(({ departed }) => departed.get(name) === moved.sequence);
-      return journal === undefined ? [] : [{ ...moved, journal }];
+    return this.#moved.filter(({ sequence, object }) => {
+      const name = objectName(object);
+      const isReleased = ({ departed }: RecoveredJournal): boolean => departed.get(name) === sequence;
+      return this.#found.get(name) !== true && [...journals.values(), ...others].some(isReleased);
     });
   }
 

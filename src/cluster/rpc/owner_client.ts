@@ -4,7 +4,7 @@ import type { CountedRun } from '../../wire/received_run.ts';
 import { LocationQueues } from '../routing/location_queues.ts';
 import { OwnerCalls, type OwnerCallsOptions } from './owner_calls.ts';
 import { OwnerQueries } from './owner_queries.ts';
-import { isReleased, type Released } from '../migration/release.ts';
+import { isRange, type JournalRange } from '../journal/journal_reader.ts';
 
 /**
  * Client of the owners of objects: routes locations and requests from an ingress hub to the hub that serves an object, or to
@@ -121,11 +121,12 @@ export class OwnerClient {
   }
 
   /**
-   * Requests the state that a member has released because of a record. Rejects as `ask` does, and if it is no member any more.
+   * Requests the position of what a member has released because of a record, in its journal. Rejects as `ask` does, and if it is
+   * no member any more.
    */
-  async released(from: string, sequence: number): Promise<Released> {
+  async released(from: string, sequence: number): Promise<JournalRange> {
     const found = await this.#questions.released(from, sequence);
-    if (!isReleased(found)) throw hubError('hub_protocol', {}, { detail: `${from} has released what cannot be read` });
+    if (!isRange(found)) throw hubError('hub_protocol', {}, { detail: `${from} has released what cannot be read` });
     return found;
   }
 

@@ -21,7 +21,7 @@ import { PendingAnswers } from './pending_answers.ts';
 import type { Ownership } from '../routing/ownership.ts';
 import { BatchBuffers } from './request_buffer.ts';
 import type { TakenRequests } from '../journal/taken_requests.ts';
-import type { Released } from '../migration/release.ts';
+import type { JournalRange } from '../journal/journal_reader.ts';
 
 /**
  * Owner side of requests between hubs: ingress hubs send locations and requests for the objects of this hub.
@@ -63,8 +63,8 @@ export interface OwnerServerOptions
    */
   take(runs: readonly CountedRun[]): Promise<void>;
   ask(query: Query): Promise<readonly QueryResult[]>;
-  /** State that this hub has released because of a record, once it is complete. */
-  released(sequence: number): Promise<Released>;
+  /** Position in the journal of what this hub has released because of a record, once it is complete. */
+  released(sequence: number): Promise<JournalRange>;
   /** Deletes locations of providers, and resolves when that is journaled. */
   forget(ids: readonly string[]): Promise<void>;
   /** Resolves when the shards are idle, and the configuration changes that follow are applied. */
@@ -239,7 +239,7 @@ export class OwnerServer {
     try {
       const request = ASK.read(lend(bytes));
       if (!(await this.#hasReached(request.applied))) return { at: 'busy' };
-      // Requests for released state go to a hub that does not serve it any more.
+      // The hub that has released objects does not serve them any more.
       const isForServer = request.kind !== 'released';
       if (isForServer && !(this.#isServing && (this.#isVersion(request.version) || this.#servesAsked(request))))
         return this.#moved(true);

@@ -18,12 +18,12 @@ export async function network(context: TestContext) {
   context.after(clock.run());
   const network = new WitnessedCluster({ clock, seed: 1 });
   const shapes = await openShapeChecks();
-  /** Resolves when the messages of a hub to a stream or subject may be sent. */
+  /** Resolves when the messages of a hub to a stream or subject may be sent, or when it may read a stream. */
   let gate = (_by: string, _to: string): Promise<void> | undefined => undefined;
   const busOf = network.bus.bind(network);
   network.bus = (name) => {
     const bus = busOf(name);
-    const [append, request] = [bus.append.bind(bus), bus.request.bind(bus)];
+    const [append, request, read] = [bus.append.bind(bus), bus.request.bind(bus), bus.read.bind(bus)];
     bus.append = async (message) => {
       await gate(name, message.stream);
       return append(message);
@@ -31,6 +31,14 @@ export async function network(context: TestContext) {
     bus.request = async (subject, bytes, asking) => {
       await gate(name, subject);
       return request(subject, bytes, asking);
+    };
+    bus.read = (stream, selection) => {
+      const reader = read(stream, selection);
+      const next: typeof reader.next = async (take) => {
+        await gate(name, `read ${stream}`);
+        return reader.next(take);
+      };
+      return { ...reader, next };
     };
     return bus;
   };
