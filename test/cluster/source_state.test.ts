@@ -34,15 +34,15 @@ function journal(ids: readonly string[], departed?: number): RecoveredJournal {
   };
 }
 
-/** Journals of removed members that had these partitions; `others` are not acquired from. */
+/** Journals of removed members that had these partitions; `others` are no sources. */
 function removed(
   journals: Readonly<Record<string, readonly [partitions: readonly number[], RecoveredJournal]>>,
   {
-    others = [],
+    others = {},
     isAdopted = false,
     released = 0,
   }: Partial<Record<'isAdopted', boolean>> & {
-    readonly others?: readonly RecoveredJournal[];
+    readonly others?: Readonly<Record<string, RecoveredJournal>>;
     readonly released?: number;
   } = {},
 ): RemovedSources {
@@ -53,9 +53,12 @@ function removed(
     migrating: [{ sequence: MOVE, objects: [['provider', 'p', OLD, NEW]] }],
   };
   return new RemovedSources({
-    ...{ state, others, partitionOf: () => NEW, isAdopted: () => isAdopted },
+    ...{ state, partitionOf: () => NEW, isAdopted: () => isAdopted },
     sources: sources.map((source) => ({ ...source, isMember: false })),
-    journals: new Map(Object.entries(journals).map(([of, [, each]]) => [of, each])),
+    journals: new Map([
+      ...Object.entries(journals).map(([of, [, each]]) => [of, each] as const),
+      ...Object.entries(others),
+    ]),
     hadAtItsEnd: (of) => journals[of]?.[0] ?? [],
   });
 }
@@ -75,7 +78,7 @@ for (const [what, sources, expected] of [
   ['is in transit when its owner had released it', removed({ a: [[OLD], journal(P, MOVE)] }), [[], P, P]],
   [
     'is in transit when a member had released it that is no source any more',
-    removed({ a: [[OLD], journal(['q'])] }, { others: [journal(P, MOVE)] }),
+    removed({ a: [[OLD], journal(['q'])] }, { others: { b: journal(P, MOVE) } }),
     [[], P, []],
   ],
   [

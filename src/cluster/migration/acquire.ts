@@ -9,6 +9,7 @@ import {
   acquisitions,
   type ConfigState,
   mayHaveReleased,
+  type RemovedMember,
   type TakeOver,
 } from '../config/config_state.ts';
 import type { FailedMembers } from './failed_members.ts';
@@ -268,17 +269,26 @@ export class Acquisition {
     }
   }
 
-  /** Reads the journals of removed members. */
-  async #removed(sources: readonly TakeOver[]): Promise<RemovedSources> {
-    const { state, removed: members, partitionOf } = this.#options;
+  /** Journals of some removed members, in the order of their removal. */
+  async #journalsOf(isMeant: (member: RemovedMember) => boolean): Promise<ReadonlyMap<string, RecoveredJournal>> {
+    const { state, removed } = this.#options;
     const journals = new Map<string, RecoveredJournal>();
-    for (const { of } of sources) if (!journals.has(of)) journals.set(of, await members.leftBy(of));
-    const removed = sources.length > 0 ? [...state().dead.values()] : [];
-    const others = removed.filter((each) => !journals.has(each.incarnation) && mayHaveReleased(state(), each));
-    const read = await Promise.all(others.map(({ incarnation }) => members.leftBy(incarnation)));
+    for (const member of state().dead.values()) {
+      if (isMeant(member)) journals.set(member.incarnation, await removed.leftBy(member.incarnation));
+    }
+    return journals;
+  }
+
+  /** Reads the journals of removed members, and of others that may have released objects which are migrating. */
+  async #removed(sources: readonly TakeOver[]): Promise<RemovedSources> {
+    const { state, removed, partitionOf } = this.#options;
+    const isSource = (incarnation: string): boolean => sources.some(({ of }) => of === incarnation);
+    const journals = await this.#journalsOf((member) => {
+      return isSource(member.incarnation) || (sources.length > 0 && mayHaveReleased(state(), member));
+    });
     return new RemovedSources({
-      ...{ state: state(), sources, journals, others: read, partitionOf },
-      hadAtItsEnd: (of) => members.hadAtItsEnd(of),
+      ...{ state: state(), sources, journals, partitionOf },
+      hadAtItsEnd: (of) => removed.hadAtItsEnd(of),
       isAdopted: (moved) => this.#adopted.has(nameOf(moved, moved.object)),
     });
   }
@@ -312,7 +322,10 @@ export class Acquisition {
     if (fresh.length > 0) {
       this.#stage = 'waiting for other hubs to release objects';
       const left: SourceState[] = [];
-      for (const { from, sequence } of fresh) left.push(...(await this.#releasedBy(from as string, sequence)));
+      for (const [sequence, theirs] of Map.groupBy(fresh, (each) => each.sequence)) {
+        const owners = theirs.map(({ from }) => from as string);
+        left.push(...(await this.#releasedBy(owners, sequence)));
+      }
       const objects = objectsOf(fresh.flatMap((each) => each.objects));
       await this.#shards.adopt(left, () => ({ objects, rows: [], pairs: undefined, isLate: false, undelivered: [] }));
       for (const each of fresh) for (const object of each.objects) this.#adopted.add(nameOf(each, object));
@@ -326,13 +339,12 @@ export class Acquisition {
     await this.#finish(acquired);
   }
 
-  /** State of objects that a record has moved: of the previous owners of their old partition, and of the current one. */
-  async #releasedBy(from: string, sequence: number): Promise<readonly SourceState[]> {
-    const { state, released, removed } = this.#options;
-    const last = await released(from, sequence);
-    const since = [...state().dead.values()].filter((member) => member.removed > sequence);
-    const journals = await Promise.all(since.map(({ incarnation }) => removed.leftBy(incarnation)));
-    return releasedState([...journals.flatMap((journal) => journal.released), ...last], sequence);
+  /** State of objects that a record has moved: of the removed owners of their old partitions, then of the current ones. */
+  async #releasedBy(owners: readonly string[], sequence: number): Promise<readonly SourceState[]> {
+    const last: JournaledRelease[] = [];
+    for (const owner of owners) last.push(...(await this.#options.released(owner, sequence)));
+    const journals = await this.#journalsOf(({ removed }) => removed > sequence);
+    return releasedState([...journals.values().flatMap(({ released }) => released), ...last], sequence);
   }
 }
 

@@ -248,11 +248,9 @@ export class PartitionMigration {
   }
 
   #newReleases(handlers: MigrationHandlers, fanout: ClusterFanout): Releases {
-    const { incarnation, journal, checkpoints, state, isOwn, isServing, objectsIn, writeState, change, notice } =
-      this.#options;
+    const { writeState, change } = this.#options;
     return new Releases({
-      ...{ incarnation, journal, checkpoints, state, isOwn, isServing, notice },
-      objectsIn: (partitions) => objectsIn(partitions),
+      ...this.#options,
       unadopted: () => this.#attached?.acquisition.unadopted() ?? new Set(),
       release: (objects, sequence) => handlers.release(objects, sequence),
       writeAnew: async (objects) => {
@@ -272,11 +270,9 @@ export class PartitionMigration {
   }
 
   #newAcquisition(handlers: MigrationHandlers, fanout: ClusterFanout, releases: Releases): Acquisition {
-    const { incarnation, checkpoints, journal, dead, state, partitionOf, objectsIn, configured } = this.#options;
-    const { writeState, noteConfig, append, now, schedule, notice } = this.#options;
+    const { journal, dead, writeState, noteConfig, now } = this.#options;
     return new Acquisition({
-      ...{ incarnation, checkpoints, state, partitionOf, objectsIn, configured, append, now, schedule, notice },
-      ...{ removed: dead, releases },
+      ...{ ...this.#options, removed: dead, releases },
       released: (from, sequence) => this.#releasedBy(from, sequence),
       allInterestReceived: () => fanout.allInterestReceived(),
       announceAgain: async (events) => {

@@ -48,10 +48,8 @@ export interface RemovedSourcesOptions {
   readonly state: ConfigState;
   /** Removed members, with partitions that this hub acquires from them. */
   readonly sources: readonly TakeOver[];
-  /** Journals of these. */
+  /** Journals of these, and of others that may have released objects which are migrating. */
   readonly journals: ReadonlyMap<string, RecoveredJournal>;
-  /** Journals of other removed members, which may have released objects that are migrating. */
-  readonly others: readonly RecoveredJournal[];
   partitionOf(kind: ObjectKind, id: string): number;
   /** Partitions that a removed member had. */
   hadAtItsEnd(incarnation: string): readonly number[];
@@ -99,9 +97,8 @@ export class RemovedSources {
 
   /** Rows in the state that no owner has deleted, although it had released their objects. */
   get releasedObjects(): readonly ReleasedObjects[] {
-    const { state, journals } = this.#options;
-    return Array.from(journals.keys(), (of) => {
-      return { partitions: writtenBy(of, state), objects: this.#departedFrom(of).map(namedBy) };
+    return this.#sources.map((of) => {
+      return { partitions: writtenBy(of, this.#options.state), objects: this.#departedFrom(of).map(namedBy) };
     });
   }
 
@@ -110,24 +107,28 @@ export class RemovedSources {
     const moved = new Set(this.#moved.map(({ sequence, object }) => `${sequence} ${objectName(object)}`));
     const isPending = (name: string, sequence: number): boolean =>
       moved.has(`${sequence} ${name}`) || this.#isBeingAcquired(name, sequence);
-    return [...this.#options.journals]
-      .flatMap(([of, journal]) => journaledFenceEvents(of, journal, isPending))
+    return this.#sources
+      .flatMap((of) => journaledFenceEvents(of, this.#journalOf(of), isPending))
       .sort((one, other) => one.recordedMs - other.recordedMs);
   }
 
   /** Migrating objects that were released: the receiver may have their state already. */
   get inTransit(): readonly MovedObject[] {
-    const { journals, others } = this.#options;
+    const journals = [...this.#options.journals.values()];
     return this.#moved.filter(({ sequence, object }) => {
       const name = objectName(object);
       const isReleased = ({ departed }: RecoveredJournal): boolean => departed.get(name) === sequence;
-      return this.#found.get(name) !== true && [...journals.values(), ...others].some(isReleased);
+      return this.#found.get(name) !== true && journals.some(isReleased);
     });
   }
 
   /** Whether a removed member had a migrating object. */
   hasFound({ object }: MovedObject): boolean {
     return this.#found.has(objectName(object));
+  }
+
+  get #sources(): readonly string[] {
+    return [...new Set(this.#options.sources.map(({ of }) => of))];
   }
 
   /** Objects of a source that migrate, and that it had: it had acquired them, or had their old partition as well. */
