@@ -7,12 +7,13 @@ import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
 /**
  * Records of a hub's journal. A step record contains the changes of a step; a released record contains state released
  * to another hub with a step; a done record states which part of the journal is no longer needed. A released record
- * precedes the record of its step, in which the objects are only marked as elsewhere.
+ * precedes the record of its step, in which the objects are only marked as elsewhere. A delivered record states that each
+ * hub has delivered the events that precede the released state.
  *
  *     JOURNAL_RECORD
  *       `kind`: its index in KINDS
  *       `number`: for a step the wall-clock time of its end, for a done record the number of the message up to which the
- *         state contains everything
+ *         state contains everything; for a delivered record the sequence of the record in the configuration log
  *       `config`: sequence of the last record of the configuration log that the shard has applied: by the end of the
  *         step, before the objects left, or by the last step so far
  *       `setBacks`: number of clock steps and suspensions of the hub
@@ -24,7 +25,7 @@ import { fenceEventsOf, type RecordedFenceEvent } from './fence_events.ts';
  * Fence events may precede the record of a step: see fence_events.ts.
  */
 const VERSION = 1;
-const KINDS = ['step', 'done', 'released'] as const;
+const KINDS = ['step', 'done', 'released', 'delivered'] as const;
 const HEAD_BYTES = JOURNAL_RECORD.bytes;
 /** A request with locations, received by an ingress hub. */
 export interface NumberedRequest {
@@ -55,6 +56,7 @@ export type JournalRecord = RecordedWith &
         readonly fenceEvents?: readonly RecordedFenceEvent[];
       }
     | { readonly kind: 'done'; readonly upTo: number; readonly requests: readonly NumberedRequest[] }
+    | { readonly kind: 'delivered'; readonly sequence: number }
     | {
         readonly kind: 'released';
         readonly endMs: number;
@@ -133,6 +135,11 @@ export function packDone({ upTo, config, requests }: RecordedDone): Uint8Array<A
   return bytes;
 }
 
+/** Packs the record that each hub has delivered the events before what was released because of a record. */
+export function packDelivered(sequence: number): Uint8Array<ArrayBuffer> {
+  return begun('delivered', HEAD_BYTES, { number: sequence, config: 0, batchBytes: 0, setBacks: 0 }).bytes;
+}
+
 function readRequests(bytes: Uint8Array): readonly NumberedRequest[] {
   const rows: unknown = packr.unpack(bytes);
   const isRow = (row: unknown): row is [string, number] =>
@@ -172,6 +179,7 @@ function unpackRecord(bytes: Uint8Array): JournalRecord {
   if (version !== VERSION) throw new JournalRecordError(`A journal record has version ${version}, not ${VERSION}`);
   const kind = KINDS[head.kind];
   if (kind === undefined) throw new JournalRecordError(`A journal record has kind ${head.kind}`);
+  if (kind === 'delivered') return { kind, config, sequence: number };
   if (kind === 'done') return { kind, config, upTo: number, requests: readRequests(bytes.subarray(HEAD_BYTES)) };
   const batchAt = HEAD_BYTES + CLOCK_STEP.bytes * head.setBacks;
   const batchEnd = batchAt + head.batchBytes;

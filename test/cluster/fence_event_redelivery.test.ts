@@ -158,7 +158,7 @@ test('journaledFenceEvents are those of all steps, in order, with their member a
     { endMs: 9000, step },
   ];
   assert.deepEqual(
-    journaledFenceEvents('b1', { earlier, steps, released: [] }, () => false),
+    journaledFenceEvents('b1', { earlier, steps, released: [], delivered: new Set() }, () => false),
     [{ ...own, of: 'b1', recordedMs: 1000 }, ...FAILED],
   );
 });
@@ -177,17 +177,19 @@ test('journaledFenceEvents are without those of objects that had left, and arriv
   effects.write(nowhere as never, { withMembers: true, isLocated: false, hasZone: () => false, shared: -1 });
   const step = { batch: new Uint8Array(0), effects: copied(effects.take()) };
   const common = { kind: 'released' as const, config: 1, sequence: 7, step };
-  const published = (isPending: boolean, endMs = 3): readonly string[] => {
+  const published = (isPending: boolean, { endMs = 3, isDelivered = false } = {}): readonly string[] => {
     const record = { ...common, endMs };
     // A release precedes the step that it belongs to.
     const steps = [stepAt(1, 'p', 'q'), record, stepAt(3, 'p', 'q'), stepAt(5, 'p', 'q')];
-    const left = { earlier: [], steps, released: [record] };
+    const left = { earlier: [], steps, released: [record], delivered: new Set(isDelivered ? [record] : []) };
     return journaledFenceEvents('a1', left, () => isPending).map(({ event: [, text] }) => text);
   };
   assert.deepEqual(published(false), ['q 1', 'q 3', 'p 5', 'q 5']);
   assert.deepEqual(published(true), ['p 1', 'q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  // Its next owner may have published events before it appended that it has the object.
+  assert.deepEqual(published(true, { isDelivered: true }), ['q 1', 'q 3', 'p 5', 'q 5']);
   // It has left with a step without effects: the next one is of its return.
-  assert.deepEqual(published(false, 2), ['q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
+  assert.deepEqual(published(false, { endMs: 2 }), ['q 1', 'p 3', 'q 3', 'p 5', 'q 5']);
 });
 
 test('Rows of fence events are read as they were written, and nothing else is', () => {

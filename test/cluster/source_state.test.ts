@@ -29,6 +29,7 @@ function journal(ids: readonly string[], departed?: number): RecoveredJournal {
     earlier: [],
     departed: new Map(departed === undefined ? [] : [['provider p', departed]]),
     released: departed === undefined ? [] : [record],
+    delivered: new Set(),
     config: 10,
     requests: new Map(),
   };

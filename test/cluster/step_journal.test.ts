@@ -61,6 +61,11 @@ async function world(context: TestContext, { shards = 1, reads = 'latest' as 'la
       const released = await readReleased({ bus: other, name: 'hub', incarnation: 'i' }, range);
       return released?.map(({ sequence, step }) => [sequence, step.effects.length]);
     },
+    /** Records because of which the state was released whose events each hub had delivered. */
+    async delivered() {
+      const { delivered } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
+      return [...delivered].map((record) => record.kind === 'released' && record.sequence);
+    },
     /** Requests that the journal names. */
     async requests() {
       const { requests } = await readSteps({ bus: other, name: 'hub', incarnation: 'i' });
@@ -246,6 +251,16 @@ test('A position in a journal that another hub has sent is checked', () => {
     { ...range, sequences: [1] },
   ];
   for (const value of malformed) assert.ok(!isRange(value), JSON.stringify(value));
+});
+
+test('Events count as delivered only for what was released before that was recorded', async (context) => {
+  const { journal, left, delivered } = await world(context);
+  await journal.keep(0, releasing('a', { sequence: 7 }));
+  await journal.keep(0, releasing('b', { sequence: 8 }));
+  await journal.noteDelivered(7);
+  await journal.keep(0, releasing('c', { sequence: 7 }));
+  await left();
+  assert.deepEqual(await delivered(), [7]);
 });
 
 test('Trimming leaves released state in the journal until it has arrived', async (context) => {

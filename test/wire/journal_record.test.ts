@@ -4,6 +4,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { lend } from '../../src/model/borrowed.ts';
 import {
   JournalRecordError,
+  packDelivered,
   packDone,
   packReleased,
   packStep,
@@ -42,6 +43,11 @@ test('a record of released objects is a step without locations, with the sequenc
 test('a record of a completed journal contains its end and its requests', () => {
   const done = { upTo: 12, config: 7, requests: [{ ingress: 'front', number: 2 ** 40 }] };
   assert.deepEqual(unpackJournalRecord(packDone(done)), { kind: 'done', ...done });
+});
+
+test('a record of delivered events contains the sequence of the record that released their objects', () => {
+  const delivered = { kind: 'delivered', config: 0, sequence: 2 ** 40 };
+  assert.deepEqual(unpackJournalRecord(packDelivered(2 ** 40)), delivered);
 });
 
 test('A record is stored as it is while it is small, and compressed when it is large', () => {

@@ -37,6 +37,8 @@ export interface RecoveredJournal {
   readonly departed: ReadonlyMap<string, number>;
   /** State that it had released. */
   readonly released: readonly JournaledRelease[];
+  /** Those whose owner may have answered where they are: each hub had delivered all events of the objects. */
+  readonly delivered: ReadonlySet<JournalRecord>;
   /** Last record of the configuration log that the steps and earlier ones reflect; 0 if unknown. */
   readonly config: number;
   /** By ingress hub: the last request whose locations it had journaled before it trimmed the journal. */
@@ -82,6 +84,7 @@ export async function readSteps({ bus, name, incarnation }: JournalSource): Prom
     earlier: stepsIn(all.slice(0, earlier)),
     departed: departuresIn(all),
     released: releasesIn(all),
+    delivered: deliveredIn(all),
     config: all.reduce((latest, record) => Math.max(latest, record.config), 0),
     requests: requestsIn(all),
   };
@@ -116,11 +119,21 @@ function requestsIn(records: readonly JournalRecord[]): ReadonlyMap<string, numb
 }
 
 function stepsIn(records: readonly JournalRecord[]): RecoveredStep[] {
-  return records.filter((record) => record.kind !== 'done');
+  return records.filter((record) => record.kind === 'step' || record.kind === 'released');
 }
 
 function releasesIn(records: readonly JournalRecord[]): readonly JournaledRelease[] {
   return records.filter((record) => record.kind === 'released');
+}
+
+function deliveredIn(records: readonly JournalRecord[]): RecoveredJournal['delivered'] {
+  const sequences = new Set<number>();
+  return new Set(
+    records.toReversed().filter((record) => {
+      if (record.kind === 'delivered') sequences.add(record.sequence);
+      return record.kind === 'released' && sequences.has(record.sequence);
+    }),
+  );
 }
 
 /** A step that adopts an object mentions it, even if the object leaves with the same step. */
@@ -160,15 +173,16 @@ function unpacked(record: Uint8Array): JournalRecord {
 
 /**
  * Fence events in the journal of a removed member, in order, for redelivery: it is unknown which of them the subscribers of
- * each hub have received. Before an object's new owner starts, every hub has received the old owner's events for it.
+ * each hub have received. Before an object's new owner starts, every hub has received the old owner's events for it: after
+ * those of the new owner, they would be in the wrong order.
  * `isPending`: whether an object, as "kind id", that was released because of a record has not arrived.
  */
 export function journaledFenceEvents(
   of: string,
-  { earlier, steps, released }: Pick<RecoveredJournal, 'earlier' | 'steps' | 'released'>,
+  { earlier, steps, released, delivered }: Pick<RecoveredJournal, 'earlier' | 'steps' | 'released' | 'delivered'>,
   isPending: (name: string, sequence: number) => boolean,
 ): FailedFenceEvent[] {
-  const sequences = new Map<unknown, number>(released.map((record) => [record, record.sequence]));
+  const releases = new Map<unknown, JournaledRelease>(released.map((record) => [record, record]));
   const left = new Set<FailedFenceEvent>();
   let arrived = new Set<string>();
   let leftMs = Number.NaN;
@@ -179,13 +193,14 @@ export function journaledFenceEvents(
   };
   for (const record of [...earlier, ...steps]) {
     const { endMs, step, fenceEvents = [] } = record;
-    const sequence = sequences.get(record);
+    const release = releases.get(record);
     // A release precedes the step that it belongs to, which ends at the same time, and has no record without changes.
     if (endMs !== leftMs) drop();
-    if (sequence !== undefined) {
+    if (release !== undefined) {
       leftMs = endMs;
       for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
-        if (!isPending(`${kind} ${id}`, sequence)) arrived.add(`${kind} ${id}`);
+        const name = `${kind} ${id}`;
+        if (delivered.has(release) || !isPending(name, release.sequence)) arrived.add(name);
       }
       continue;
     }

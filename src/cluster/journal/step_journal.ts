@@ -1,7 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import { lend, look } from '../../model/borrowed.ts';
 import { type FailedFenceEvent, withFailedFenceEvents } from '../../wire/fence_events.ts';
-import { packDone, packStep, storedRecord } from '../../wire/journal_record.ts';
+import { packDelivered, packDone, packStep, storedRecord } from '../../wire/journal_record.ts';
 import type { ShardReply } from '../../wire/messages.ts';
 import type { ClusterContext } from '../context.ts';
 import { HubJournal, type JournalClosed } from './hub_journal.ts';
@@ -149,6 +149,11 @@ export class StepJournal {
   /** Position of the messages held for a record that are stored so far. */
   heldRange(sequence: number): JournalRange {
     return this.#journal.rangeFrom(this.#held.get(sequence) as number);
+  }
+
+  /** Records that each hub has delivered the events before what was released because of a record. */
+  noteDelivered(sequence: number): Promise<void> {
+    return this.#append(packDelivered(sequence));
   }
 
   /**

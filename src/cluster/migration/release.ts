@@ -8,7 +8,7 @@ import { type JournalRange, NO_MESSAGES } from '../journal/journal_reader.ts';
 import type { StepJournal } from '../journal/step_journal.ts';
 
 export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'notice'> {
-  readonly journal: Pick<StepJournal, 'hold' | 'heldRange' | 'markArrived'>;
+  readonly journal: Pick<StepJournal, 'hold' | 'heldRange' | 'markArrived' | 'noteDelivered'>;
   readonly checkpoints: Pick<Checkpoints, 'misplacedIn' | 'release' | 'note'>;
   /** State after the last applied record. */
   state(): ConfigState;
@@ -151,12 +151,15 @@ export class Releases {
    * hub has delivered the events before. Rejects if it could not be journaled.
    */
   async of(sequence: number): Promise<JournalRange> {
-    const { isServing, changed, delivered } = this.#options;
+    const { isServing, changed, delivered, journal } = this.#options;
     while (this.#isPending(sequence) && isServing()) await changed();
     const ranges = await Promise.all((this.#begun.get(sequence) ?? []).map(({ released }) => released));
-    await delivered();
     // All of them begin with the first message held for the record.
-    return ranges.reduce((longest, range) => (range.before > longest.before ? range : longest), NO_MESSAGES);
+    const range = ranges.reduce((longest, each) => (each.before > longest.before ? each : longest), NO_MESSAGES);
+    await delivered();
+    // If this hub fails, its events must not be redelivered after those of the next owner.
+    if (ranges.length > 0) await journal.noteDelivered(sequence);
+    return range;
   }
 
   /** Drops released state that has arrived. `isWanted`: whether a hub may still request the state of a record. */
