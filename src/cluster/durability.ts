@@ -4,6 +4,7 @@ import { hubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { ShardReply } from '../wire/messages.ts';
+import { makeConfigStreams } from './config/config_log.ts';
 import { contextOf } from './context.ts';
 import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
 import { BusError } from './nats/bus.ts';
@@ -42,16 +43,19 @@ const READY_MS = 15_000;
 /** Pause before streams that could not be created are tried again. */
 const AGAIN_MS = 500;
 
-/** Creates the streams. Servers that have just started have no leader for a while, so failures are retried. */
+/**
+ * Creates the streams. Servers that have just started elect a leader for each stream first, so failures are retried. The streams
+ * are listed only to explain a failure: that takes until each of them has a leader, those of removed members included.
+ */
 export async function openStreams(options: DurableStreams): Promise<void> {
   const { incarnation, elapsed, schedule } = options;
   for (const untilMs = elapsed() + READY_MS; ; ) {
     try {
-      await checkStreams(options);
+      await Promise.all([makeConfigStreams(options), makeStateStream(options)]);
       await makeJournal(options, incarnation);
-      await makeStateStream(options);
       return;
     } catch (error) {
+      if (error instanceof BusError && isForGood(error)) await checkStreams(options);
       if (!(error instanceof BusError) || isForGood(error) || elapsed() >= untilMs) throw error;
       await new Promise<void>((resolve) => void schedule(AGAIN_MS, resolve));
     }
@@ -61,9 +65,8 @@ export async function openStreams(options: DurableStreams): Promise<void> {
 /** Creates the streams of a member's journal. */
 export async function makeJournal(options: DurableStreams, incarnation: string): Promise<void> {
   const { bus, name, replicas, storage, journalBytesMax: bytesMax } = options;
-  for (const stream of journalStreams(name, incarnation)) {
-    await bus.makeStream({ ...stream, replicas, storage, bytesMax });
-  }
+  const streams = journalStreams(name, incarnation);
+  await Promise.all(streams.map((stream) => bus.makeStream({ ...stream, replicas, storage, bytesMax })));
 }
 
 /**

@@ -164,10 +164,12 @@ class SimulatedBus implements Bus {
     return this.#api<boolean>(`delete stream "${name}"`, (resolve) => resolve(this.#network.streams.delete(name)));
   }
 
-  async streams(prefix: string): Promise<readonly StreamState[]> {
+  async streams(prefix: string, subject?: string): Promise<readonly StreamState[]> {
     return this.#api(`list streams "${prefix}"`, (resolve) => {
       const states = [...this.#network.streams.values()].map(({ stream }) => stream.state);
-      resolve(states.filter(({ name }) => name.startsWith(prefix)));
+      const isListed = ({ name, subjects }: StreamState): boolean =>
+        name.startsWith(prefix) && (subject === undefined || subjects.includes(subject));
+      resolve(states.filter(isListed));
     });
   }
 

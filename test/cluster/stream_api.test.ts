@@ -22,8 +22,8 @@ function unanswering(count: number): { readonly bus: Pick<Bus, 'request'>; reado
 
 const SETTINGS: StreamSettings = { name: 'hub_S', subjects: ['hub.s'], replicas: 3, storage: 'file' };
 
-test('StreamApi repeats a creation, and a list, while there is no leader', async () => {
-  for (const ask of [(api: StreamApi) => api.make(SETTINGS), (api: StreamApi) => api.list('hub_')]) {
+test('StreamApi repeats a creation, and the list of one stream, while there is no leader', async () => {
+  for (const ask of [(api: StreamApi) => api.make(SETTINGS), (api: StreamApi) => api.list('hub_S', 'hub.s')]) {
     const { bus, timesMs } = unanswering(4);
     await ask(new StreamApi(bus));
     assert.equal(timesMs.length, 5);
@@ -31,10 +31,10 @@ test('StreamApi repeats a creation, and a list, while there is no leader', async
   }
 });
 
-test('StreamApi waits long for the last list that it requests, which streams without a leader delay', async () => {
+test('StreamApi waits for the list of all streams, which takes as long as one of them has no leader', async () => {
   const { bus, timesMs } = unanswering(Infinity);
-  await assert.rejects(new StreamApi(bus).list('hub_'), /no server answered within 15000 ms/);
-  assert.equal(timesMs.at(-1), 5000);
+  await assert.rejects(new StreamApi(bus).list('hub_'), /no server answered within 5000 ms/);
+  assert.deepEqual(timesMs, [5000]);
 });
 
 test('StreamApi repeats a request for the last message while the stream has no leader', async () => {

@@ -79,16 +79,26 @@ const WAITING_MAX = { appends: 1000, bytes: 64 << 20 };
 /** Most callers that may wait for a sequence. */
 const MARKS_MAX = 100_000;
 
+/** Creates the streams of the log if they do not exist. Rejects if they exist with other settings. */
+export async function makeConfigStreams(
+  options: Pick<ConfigLogOptions, 'bus' | 'name' | 'replicas' | 'storage'>,
+): Promise<void> {
+  const { bus, name, replicas, storage } = options;
+  await Promise.all([
+    bus.makeStream({ name: `${name}_CONFIG`, subjects: [`${name}.cfg`], replicas, storage }),
+    bus.makeStream({ name: `${name}_SNAP`, subjects: [`${name}.snap`], replicas, storage }),
+  ]);
+}
+
 /**
  * Opens the log, creating its streams if need be, and applies the newest snapshot and the records after it. Rejects if that
  * takes longer than `catchUpMs`, if `restore` or `apply` throws, or with the error of the bus.
  */
 export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLog> {
-  const { bus, name, replicas, storage, catchUpMs = CATCH_UP_MS } = options;
+  const { bus, name, catchUpMs = CATCH_UP_MS } = options;
   const stream = `${name}_CONFIG`;
   const snapshots: SnapshotStream = { bus, stream: `${name}_SNAP`, subject: `${name}.snap` };
-  await bus.makeStream({ name: stream, subjects: [`${name}.cfg`], replicas, storage });
-  await bus.makeStream({ name: snapshots.stream, subjects: [snapshots.subject], replicas, storage });
+  await makeConfigStreams(options);
   const snapshot = await loadSnapshot(snapshots);
   const from = snapshot?.sequence ?? 0;
   const end = await endOf(stream, options);
@@ -117,10 +127,10 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
 /** Sequence of the last record. A stream without a leader is missing in the list. */
 async function endOf(
   stream: string,
-  { bus, elapsed, schedule, catchUpMs = CATCH_UP_MS }: ConfigLogOptions,
+  { bus, name, elapsed, schedule, catchUpMs = CATCH_UP_MS }: ConfigLogOptions,
 ): Promise<number> {
   for (const untilMs = elapsed() + catchUpMs; elapsed() < untilMs; ) {
-    const found = (await bus.streams(stream)).find(({ name }) => name === stream);
+    const found = (await bus.streams(stream, `${name}.cfg`)).find((each) => each.name === stream);
     if (found !== undefined) return found.lastSequence;
     await new Promise<void>((resolve) => void schedule(LOOK_AGAIN_MS, resolve));
   }

@@ -13,7 +13,8 @@ import { afterLeave, type PartitionMap } from './partition_map.ts';
  *   reconnected  it has had it for 3 s
  *   minority     more than half of the members are no suspects, itself included; or half of them, with the one that joined
  *                last; or there are two members; or some have been suspects for longer, and only those are accused. Members
- *                whose journals are sealed do not count: they can accuse no one
+ *                whose journals are sealed, and those whose name a later member has, do not count: the former can accuse no
+ *                one, and the latter were processes of a hub that has started again
  *   notKept      one of its own appends was stored within the last second; an idle hub makes an empty one
  *
  * The majority rule stops a hub that can append, but receives nothing, from expelling all others while these do receive each
@@ -121,7 +122,10 @@ function overdueAtMs(members: Members, member: Member): number {
 /** Suspects that this hub may accuse, if it may accuse at all. */
 function accusable(members: Members, nowMs: number): readonly Member[] {
   const suspected = suspects(members, nowMs);
-  const voters = [...members.all.values()].filter(({ standing }) => standing.at !== 'sealed');
+  const all = [...members.all.values()];
+  const voters = all.filter(({ name, standing }, index) => {
+    return standing.at !== 'sealed' && !all.slice(index + 1).some((later) => later.name === name);
+  });
   const seen = voters.filter((member) => !suspected.includes(member));
   const hasMajority = seen.length * 2 > voters.length || members.all.size === 2;
   const hasHalf = seen.length * 2 === voters.length && seen.at(-1) === voters.at(-1);

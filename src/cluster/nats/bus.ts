@@ -47,8 +47,11 @@ export interface Bus {
   /** Deletes a stream and everything in it. Returns false if there was none. */
   deleteStream(name: string): Promise<boolean>;
 
-  /** Lists the streams whose names begin with the prefix. */
-  streams(prefix: string): Promise<readonly StreamState[]>;
+  /**
+   * Lists the streams whose names begin with the prefix, and that take the subject if there is one. Streams without a leader are
+   * missing, and may delay the answer by seconds: a subject leaves out those of others.
+   */
+  streams(prefix: string, subject?: string): Promise<readonly StreamState[]>;
 
   /**
    * Adds a message to a stream, provided the last sequence is the expected one. Rejects with a BusError if the call itself is

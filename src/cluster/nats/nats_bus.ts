@@ -138,8 +138,8 @@ export class NatsBus implements Bus {
     return this.#api.delete(name);
   }
 
-  streams(prefix: string): Promise<readonly StreamState[]> {
-    return this.#api.list(prefix);
+  streams(prefix: string, subject?: string): Promise<readonly StreamState[]> {
+    return this.#api.list(prefix, subject);
   }
 
   async append(append: Append): Promise<Appended> {

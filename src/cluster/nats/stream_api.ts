@@ -10,10 +10,10 @@ const TIMEOUT_MS = 5000;
  */
 const TRIES_MS = [300, 700, 1000, 1000, 1000, 1000];
 /**
- * A list is answered at once if each stream has a leader, and otherwise after 4 s, without the streams that had none when it was
- * requested. So it is requested again for as long as servers that have just started may elect leaders, which is 9 s.
+ * The list of one stream is answered at once if the stream has a leader, and otherwise after 4 s, even if it gets one in the
+ * meantime.
  */
-const LIST_TRIES_MS = [...TRIES_MS, ...TRIES_MS, TIMEOUT_MS];
+const LIST_TRIES_MS = [...TRIES_MS, TIMEOUT_MS];
 const NANOSECONDS = 1_000_000;
 const NO_STREAM = 10059;
 const NO_MESSAGE = 10037;
@@ -67,11 +67,12 @@ export class StreamApi {
     return (await this.#ask(`STREAM.DELETE.${name}`, {}, `delete stream "${name}"`, NO_STREAM)) !== undefined;
   }
 
-  async list(prefix: string): Promise<readonly StreamState[]> {
+  async list(prefix: string, subject?: string): Promise<readonly StreamState[]> {
     const states: StreamState[] = [];
     for (let offset = 0; ; ) {
+      const tries = subject === undefined ? [TIMEOUT_MS] : LIST_TRIES_MS;
       const what = `list streams "${prefix}"`;
-      const page = (await this.#ask('STREAM.LIST', { offset }, what, undefined, LIST_TRIES_MS)) as {
+      const page = (await this.#ask('STREAM.LIST', { offset, subject }, what, undefined, tries)) as {
         readonly total: number;
         readonly streams: readonly Found[] | null;
       };
