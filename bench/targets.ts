@@ -94,6 +94,13 @@ export const TARGETS: readonly Target[] = [
   ),
   atMost('cluster', 'two_hubs_cpu_ratio', 1.8, ': two hubs, NATS included, relative to a single hub'),
   atMost('cluster', 'two_hubs_followed_cpu_ratio', 1.4, ': the same if locations are sent to their owners'),
+  atMost('cluster', 'two_hubs_load_per_hub_cpu_ratio', 1.8, ': two hubs relative to one with the load of each'),
+  atMost(
+    'cluster',
+    'two_hubs_followed_load_per_hub_cpu_ratio',
+    1.4,
+    ': the same if locations are sent to their owners',
+  ),
   below('cluster', 'three_nats_put_p50_ms', 6, ' at 10,000/s with three NATS servers'),
   ...['crowd', 'storm', 'heavy'].flatMap((scene) => [
     atLeast('peers', `${scene}_warm_updates_ratio`, 2),

@@ -70,6 +70,10 @@ export const CLUSTER: Profile = {
       more[`${name}_cpu_ratio`] = ratioOf(name, 'us_per_location');
       more[`${name}_full_cpu_ratio`] = ratioOf(name, 'full_us_per_location');
     }
+    for (const { name } of SCENES.filter(({ hubs }) => hubs === 2)) {
+      more[`${name}_load_per_hub_cpu_ratio`] =
+        (more[`${name}_us_per_location`] as number) / (more['alone_half_us_per_location'] as number);
+    }
     return { profile: 'cluster', command: commandOf('cluster', asked), more };
   },
 };
@@ -198,6 +202,9 @@ async function measured(scene: Scene, path: string, asked: Asked): Promise<Recor
   try {
     const full = await site.run({ ...interval, perSecond: undefined });
     const steady = await site.run({ ...interval, perSecond: STEADY_PER_S / PER_MESSAGE });
+    // A hub takes more CPU time per location at a lower rate, so two hubs are also compared with one at the load of each.
+    const half =
+      scene.nats === 0 ? await site.run({ ...interval, perSecond: STEADY_PER_S / PER_MESSAGE / 2 }) : undefined;
     const calm = await site.run({ ...interval, perSecond: (asked.rate ?? CALM_PER_S) / PER_MESSAGE });
     const perSecond = full.sent.reduce(
       (sum, { measured: own, measuredSeconds }) => sum + own.accepted / measuredSeconds,
@@ -207,6 +214,7 @@ async function measured(scene: Scene, path: string, asked: Asked): Promise<Recor
       accepted_per_s: perSecond,
       full_us_per_location: usPerLocation(full, full.hubsCpu + full.natsCpu),
       us_per_location: usPerLocation(steady, steady.hubsCpu + steady.natsCpu),
+      ...(half && { half_us_per_location: usPerLocation(half, half.hubsCpu) }),
       hubs_us_per_location: usPerLocation(steady, steady.hubsCpu),
       nats_us_per_location: usPerLocation(steady, steady.natsCpu),
       put_p50_ms: Math.max(...calm.sent.map(({ put }) => put.p50)),
