@@ -4,7 +4,7 @@ import { hubError } from '../errors.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { ShardReply } from '../wire/messages.ts';
-import { makeConfigStreams } from './config/config_log.ts';
+import { makeConfigStreams } from './config/config_streams.ts';
 import { contextOf } from './context.ts';
 import { type Applicant, checkStreams, isForGood } from './membership/admission.ts';
 import { BusError } from './nats/bus.ts';

@@ -1,15 +1,9 @@
 import { hubError, type HubError } from '../../errors.ts';
 import type { ClusterContext } from '../context.ts';
-import {
-  type Appended,
-  BusBusyError,
-  BusError,
-  type Message,
-  type StreamSettings,
-  type Subscription,
-} from '../nats/bus.ts';
+import { type Appended, BusBusyError, type Message, type Subscription } from '../nats/bus.ts';
 import { type ConfigBody, type ConfigRecord, packRecord, unpackRecord } from './config_record.ts';
 import { loadSnapshot, type SnapshotStream, writeSnapshot } from './config_snapshot.ts';
+import { type ConfigStreamOptions, endOfLog, logStream, makeConfigStreams, snapshotStream } from './config_streams.ts';
 
 /**
  * Configuration log: all hubs append to one stream, and every hub applies all of its records in the same order.
@@ -22,9 +16,7 @@ import { loadSnapshot, type SnapshotStream, writeSnapshot } from './config_snaps
  * Appends without an expected sequence are retried. They name n as well when they are sent: otherwise they could not be
  * repeated after a lost answer, since both copies might be stored.
  */
-export interface ConfigLogOptions
-  extends Pick<ClusterContext, 'bus' | 'name' | 'notice' | 'elapsed' | 'schedule'>,
-    Pick<StreamSettings, 'replicas' | 'storage'> {
+export interface ConfigLogOptions extends ConfigStreamOptions, Pick<ClusterContext, 'notice'> {
   /**
    * Loads a snapshot before any record is applied: the messages that `snapshot` returned, on this hub or another, after the
    * record of that sequence.
@@ -66,7 +58,6 @@ export type ConfigAppended = { readonly at: 'kept'; readonly sequence: number } 
 
 const APPEND_MS = 12_000;
 const CATCH_UP_MS = 60_000;
-const LOOK_AGAIN_MS = 250;
 const SNAPSHOT_EVERY = 10_000;
 /** Time for one attempt to append. */
 const TRY_MS = 2000;
@@ -79,29 +70,18 @@ const WAITING_MAX = { appends: 1000, bytes: 64 << 20 };
 /** Most callers that may wait for a sequence. */
 const MARKS_MAX = 100_000;
 
-/** Creates the streams of the log if they do not exist. Rejects if they exist with other settings. */
-export async function makeConfigStreams(
-  options: Pick<ConfigLogOptions, 'bus' | 'name' | 'replicas' | 'storage'>,
-): Promise<void> {
-  const { bus, name, replicas, storage } = options;
-  await Promise.all([
-    bus.makeStream({ name: `${name}_CONFIG`, subjects: [`${name}.cfg`], replicas, storage }),
-    bus.makeStream({ name: `${name}_SNAP`, subjects: [`${name}.snap`], replicas, storage }),
-  ]);
-}
-
 /**
  * Opens the log, creating its streams if need be, and applies the newest snapshot and the records after it. Rejects if that
  * takes longer than `catchUpMs`, if `restore` or `apply` throws, or with the error of the bus.
  */
 export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLog> {
   const { bus, name, catchUpMs = CATCH_UP_MS } = options;
-  const stream = `${name}_CONFIG`;
-  const snapshots: SnapshotStream = { bus, stream: `${name}_SNAP`, subject: `${name}.snap` };
+  const stream = logStream(name);
+  const snapshots: SnapshotStream = { bus, stream: snapshotStream(name), subject: `${name}.snap` };
   await makeConfigStreams(options);
   const snapshot = await loadSnapshot(snapshots);
   const from = snapshot?.sequence ?? 0;
-  const end = await endOf(stream, options);
+  const end = await endOfLog(options, catchUpMs);
   if (end < from) {
     throw new Error(
       `Cannot open the configuration log: its snapshot includes record ${from}, but the log ends at ${end}`,
@@ -122,19 +102,6 @@ export async function openConfigLog(options: ConfigLogOptions): Promise<ConfigLo
   }
   isOpen = true;
   return log;
-}
-
-/** Sequence of the last record. A stream without a leader is missing in the list. */
-async function endOf(
-  stream: string,
-  { bus, name, elapsed, schedule, catchUpMs = CATCH_UP_MS }: ConfigLogOptions,
-): Promise<number> {
-  for (const untilMs = elapsed() + catchUpMs; elapsed() < untilMs; ) {
-    const found = (await bus.streams(stream, `${name}.cfg`)).find((each) => each.name === stream);
-    if (found !== undefined) return found.lastSequence;
-    await new Promise<void>((resolve) => void schedule(LOOK_AGAIN_MS, resolve));
-  }
-  throw new BusError(`Cannot open the configuration log: stream "${stream}" has had no leader for ${catchUpMs} ms`);
 }
 
 /** The configuration log as one hub follows it, until it is closed. */

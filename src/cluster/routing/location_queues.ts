@@ -1,10 +1,10 @@
-import { OUTCOMES } from '../../problem.ts';
 import { recordIdIn, recordSize } from '../../core/location/record.ts';
-import { hubError, HubError } from '../../errors.ts';
+import { type HubError, hubError } from '../../errors.ts';
 import { type CountedRun, recordsIn } from '../../wire/received_run.ts';
 import type { OwnerCalls, OwnerCallsOptions } from '../rpc/owner_calls.ts';
 import type { SentRequest } from '../rpc/owner_protocol.ts';
 import { RequestBatch, BatchBuffers } from '../rpc/request_buffer.ts';
+import { allDone, type RequestTerms, WaitingRequest } from './waiting_request.ts';
 
 /**
  * Locations in transit to the owners of their providers: a queue for each owner, including this hub, and one for unserved
@@ -37,30 +37,16 @@ export interface LocationQueuesOptions extends OwnerCallsOptions {
 
 /** Records that may wait. One more body may arrive. */
 const WAITING_BYTES_MAX = 64 << 20;
-/** A location gives up at most this much of its time to share a request. */
-const TOGETHER_MS = 500;
 
 const OPERATION = 'process_locations';
 const NOBODY = undefined;
 const NOT_SENT: readonly SentRequest[] = [];
 
-/** A request in a queue. */
-interface Waiting {
-  readonly parcel: RequestBatch;
-  readonly untilMs: number;
-  /** Earlier requests with the same locations, to members that are removed now, and may have recorded some of them. */
-  readonly sentBefore: readonly SentRequest[];
-  readonly done: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-  readonly stopExpiry: () => void;
-}
-
 interface Queue {
   /** Member id of the hub that serves its providers. */
   readonly server: string | undefined;
   /** The first is in flight while there is a request; the last is filled until it is sent. */
-  readonly waiting: Waiting[];
+  readonly waiting: WaitingRequest[];
   /** Set while the first is in flight. */
   inFlight: InFlight | undefined;
   isSending: boolean;
@@ -94,7 +80,7 @@ export class LocationQueues {
   #forwarded = 0;
   #isClosed = false;
   /** Holds the locations handed over since `kept` was last called. */
-  readonly #handedOver = new Set<Waiting>();
+  readonly #handedOver = new Set<WaitingRequest>();
 
   constructor(options: LocationQueuesOptions) {
     this.#options = options;
@@ -180,7 +166,7 @@ export class LocationQueues {
   }
 
   /** Routes all requests that are not in flight again, and a returned one before them. */
-  #routeAll(returned?: Waiting, sentBefore = NOT_SENT): void {
+  #routeAll(returned?: WaitingRequest, sentBefore = NOT_SENT): void {
     this.#version = this.#options.ownership.version;
     this.#held = this.#findHeld();
     // All requests are taken out first, so that no provider is in two queues.
@@ -192,7 +178,7 @@ export class LocationQueues {
     }
   }
 
-  #takeOut(): Waiting[] {
+  #takeOut(): WaitingRequest[] {
     return [...this.#queues.values()].flatMap(({ waiting, inFlight }) =>
       waiting.splice(inFlight === undefined ? 0 : 1),
     );
@@ -250,11 +236,12 @@ export class LocationQueues {
 
   /** Copies a run to the end of a queue. Adds the requests that now carry it to `filled`. */
   // hot
-  #fill(queue: Queue, run: CountedRun, kind: Pick<Waiting, 'untilMs' | 'sentBefore'>, filled: Set<Waiting>): void {
+  #fill(queue: Queue, run: CountedRun, terms: RequestTerms, filled: Set<WaitingRequest>): void {
     let left = run.count;
     let last = queue.waiting.at(-1);
-    if (last === undefined || !this.#isOpen(queue, last, kind)) last = this.#add(queue, kind);
-    for (let from = 0; ; last = this.#add(queue, kind)) {
+    const isInFlight = queue.inFlight !== undefined && queue.waiting.length === 1;
+    if (last === undefined || isInFlight || !last.takes(terms)) last = this.#add(queue, terms);
+    for (let from = 0; ; last = this.#add(queue, terms)) {
       const { to, taken } = last.parcel.take(from === 0 ? run : { ...run, count: left }, from);
       if (taken > 0) filled.add(last);
       left -= taken;
@@ -263,27 +250,16 @@ export class LocationQueues {
     }
   }
 
-  #isOpen({ waiting, inFlight }: Queue, last: Waiting, kind: Pick<Waiting, 'untilMs' | 'sentBefore'>): boolean {
-    if (inFlight !== undefined && waiting.length === 1) return false;
-    const soonerMs = kind.untilMs - last.untilMs;
-    const isAlike = last.sentBefore === kind.sentBefore && soonerMs >= 0 && soonerMs <= TOGETHER_MS;
-    return isAlike && !last.parcel.isFull;
-  }
-
-  #add(queue: Queue, { untilMs, sentBefore }: Pick<Waiting, 'untilMs' | 'sentBefore'>): Waiting {
+  #add(queue: Queue, terms: RequestTerms): WaitingRequest {
     const { elapsed, schedule } = this.#options;
-    const { promise: done, resolve, reject } = Promise.withResolvers<void>();
-    // Each caller handles the rejection itself.
-    done.catch(() => undefined);
-    const stopExpiry = schedule(untilMs - elapsed(), () => this.#expire(waiting));
-    const parcel = new RequestBatch(this.#buffers);
-    const waiting: Waiting = { parcel, untilMs, sentBefore, done, resolve, reject, stopExpiry };
+    const expire = (of: WaitingRequest) => schedule(terms.untilMs - elapsed(), () => this.#expire(of));
+    const waiting = new WaitingRequest(new RequestBatch(this.#buffers), terms, expire);
     queue.waiting.push(waiting);
     return waiting;
   }
 
   /** Rejects a waiting request that has run out of time. A request in flight ends with its call. */
-  #expire(waiting: Waiting): void {
+  #expire(waiting: WaitingRequest): void {
     for (const queue of this.#queues.values()) {
       const at = queue.waiting.indexOf(waiting);
       if (at === -1 || (at === 0 && queue.inFlight !== undefined)) continue;
@@ -293,7 +269,7 @@ export class LocationQueues {
   }
 
   /** Puts a request that was taken out of a queue at the ends of the right queues. */
-  #route(from: Waiting, sentBefore: readonly SentRequest[]): void {
+  #route(from: WaitingRequest, sentBefore: readonly SentRequest[]): void {
     const { parcel, untilMs } = from;
     if (this.#options.elapsed() >= untilMs) {
       this.#fail(from, this.#late({ sentBefore }));
@@ -305,12 +281,9 @@ export class LocationQueues {
     const [only] = servers;
     if (servers.size === 1 && sentBefore === from.sentBefore) this.#queueOf(only).waiting.push(from);
     else {
-      const all = new Set<Waiting>();
+      const all = new Set<WaitingRequest>();
       for (const [server, run] of parts) this.#fill(this.#queueOf(server), run, { untilMs, sentBefore }, all);
-      from.stopExpiry();
-      parcel.end();
-      // Its callers get the outcome of its parts.
-      allDone([...all].map(({ done }) => done)).then(from.resolve, from.reject);
+      from.endWith(all);
     }
     for (const server of servers) this.#wake(this.#queueOf(server));
   }
@@ -349,7 +322,7 @@ export class LocationQueues {
 
   /** Sends a request until it has an outcome, or must be routed again. */
   async #send(
-    { parcel, untilMs, sentBefore }: Waiting,
+    { parcel, untilMs, sentBefore }: WaitingRequest,
     { server, inFlight }: { readonly server: string; readonly inFlight: InFlight },
   ): Promise<End> {
     const { calls, incarnation: ingress, applied, nextNumber } = this.#options;
@@ -381,25 +354,23 @@ export class LocationQueues {
     }
   }
 
-  #succeed(waiting: Waiting): void {
+  #succeed(waiting: WaitingRequest): void {
     this.#forwarded += waiting.parcel.count;
-    this.#end(waiting);
-    waiting.resolve();
+    this.#forget(waiting);
+    waiting.end();
   }
 
-  #fail(waiting: Waiting, error: unknown): void {
-    this.#end(waiting);
-    waiting.reject(error);
+  #fail(waiting: WaitingRequest, error: unknown): void {
+    this.#forget(waiting);
+    waiting.end(error);
   }
 
-  #end({ parcel, stopExpiry }: Waiting): void {
-    stopExpiry();
+  #forget({ parcel }: WaitingRequest): void {
     this.#waiting -= parcel.count;
     this.#waitingBytes -= parcel.bytes;
-    parcel.end();
   }
 
-  #late({ sentBefore }: Pick<Waiting, 'sentBefore'>): HubError {
+  #late({ sentBefore }: Pick<RequestTerms, 'sentBefore'>): HubError {
     return this.#options.calls.late(OPERATION, { isInDoubt: sentBefore.length > 0 });
   }
 
@@ -410,20 +381,6 @@ export class LocationQueues {
 
 function donesOf({ waiting }: Queue): readonly Promise<void>[] {
   return waiting.map(({ done }) => done);
-}
-
-/** Resolves when all have. If only some fail, the error says that the others are processed. */
-export async function allDone(all: readonly Promise<void>[]): Promise<void> {
-  const ends = await Promise.allSettled(all);
-  const failed = ends.find(({ status }) => status === 'rejected');
-  if (failed?.status !== 'rejected') return;
-  const { reason } = failed;
-  const isPlain = !(reason instanceof HubError) || reason.params['outcome'] !== undefined;
-  if (isPlain || ends.every(({ status }) => status === 'rejected')) throw reason;
-  throw new HubError(
-    { reason: reason.reason, params: { ...reason.params, outcome: 'partial' } },
-    { message: reason.message + OUTCOMES.partial, code: reason.code, cause: reason },
-  );
 }
 
 function closingError(): HubError {

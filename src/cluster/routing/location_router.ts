@@ -3,7 +3,7 @@ import { PROVIDER_NAME, recordSize } from '../../core/location/record.ts';
 import type { ScannedBody } from '../../core/location/scanned_body.ts';
 import type { LocationTimes } from '../../wire/location_record.ts';
 import type { ClusterContext } from '../context.ts';
-import { allDone } from './location_queues.ts';
+import { allDone } from './waiting_request.ts';
 import type { Ownership } from './ownership.ts';
 import type { PartitionLoads } from './partition_loads.ts';
 import { HERE, type RemoteShards } from './remote_shards.ts';
