@@ -3,7 +3,7 @@ import type { Bus } from './nats/bus.ts';
 /** Logs a line of this hub, as a warning unless `level` says otherwise. */
 export type Notice = (text: string, level?: 'info' | 'warn') => void;
 
-/** What nearly all parts of a cluster need: the connection, the names of this hub, its clocks and its log. */
+/** Context of nearly all parts of a cluster: the connection, the names of this hub, its clocks and its log. */
 export interface ClusterContext {
   readonly bus: Bus;
   /** Name of the cluster, with which all subjects and streams begin. */

@@ -114,7 +114,7 @@ test('HAProxy with the configuration of docs/cluster.md learns the owner of each
   for (const provider of PROVIDERS) await put(port, provider);
   for (const provider of [...PROVIDERS, ...PROVIDERS])
     assert.equal(await put(port, provider), ownerOf(provider), provider);
-  // What is no single location is distributed as before.
+  // Other requests are distributed as before.
   const others = await Promise.all(
     Array.from({ length: 8 }, async () => (await fetch(`http://127.0.0.1:${port}/v2/providers`)).text()),
   );

@@ -98,7 +98,7 @@ describe('A report about a member that sends this hub no heartbeats', () => {
   });
 });
 
-test('A reporter reports what it has received itself of others, and the others report nothing', () => {
+test('Only reporters report on other members, by the messages that they have received themselves', () => {
   const signals = [beat('d', 400), beat('b', 900, ['e', 8, 10])];
   assert.deepEqual(report(at('a', ...signals), 1000), [
     ['d', 6, 600],

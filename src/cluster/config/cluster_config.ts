@@ -12,7 +12,7 @@ import { ObjectPartitions, type Repartitioned } from './object_partitions.ts';
 import { checkProtocol, PROTOCOLS } from './protocols.ts';
 import { restored } from './snapshot_messages.ts';
 
-/** What a record has changed. */
+/** Changes of a record. */
 export interface ConfigChange {
   /** State before the record. */
   readonly before: ConfigState;

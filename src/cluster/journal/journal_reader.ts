@@ -9,7 +9,7 @@ export interface JournalRange {
   /** Number of the first message, and of the first one behind the range. */
   readonly from: number;
   readonly before: number;
-  /** In streams A and B: sequence of the first message from that number on; 0 if there is none. */
+  /** In streams A and B: sequence of the first message from that number on, or 0. */
   readonly sequences: readonly [number, number];
 }
 

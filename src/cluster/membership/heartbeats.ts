@@ -13,7 +13,7 @@ export interface HeartbeatsOptions extends Pick<ClusterContext, 'bus' | 'name' |
   loads(): ReadonlyMap<number, number>;
 }
 
-/** What the heartbeats depend on, and handlers of the results. */
+/** Inputs of the heartbeats, and handlers of the results. */
 interface Beating {
   members(): Members;
   readonly malformed: ProtocolErrors;

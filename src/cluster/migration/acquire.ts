@@ -23,10 +23,10 @@ import { type JournaledRelease, type RecoveredJournal, statedIn } from '../journ
  *
  *   assigned                      source                         what is read
  *   ----------------------------  -----------------------------  ----------------------------------------------------------
- *   partitions                    a member                       in its journal, what it has released because of the map
+ *   partitions                    a member                       in its journal, the objects released because of the map
  *                                 a removed member               rows in the state, and the whole journal: the steps after
  *                                                                the rows, or released state
- *   objects that were reassigned  the owner of their old         in its journal, what it has released because of the record
+ *   objects that were reassigned  the owner of their old         in its journal, the objects released because of the record
  *                                 partition
  *                                 members removed since the      the same. Objects that one of them had acquired come with
  *                                 record                         its partitions
@@ -53,8 +53,8 @@ export interface AcquisitionOptions extends Pick<ClusterContext, 'incarnation'>,
    */
   objectsIn(partitions: ReadonlySet<number>, config: number, located: Iterable<string>): ObjectIds;
   /**
-   * Reads, in the journal of a member, possibly this one, what it has released because of a record. Rejects if it is no member any
-   * more.
+   * Reads the objects that a member, possibly this one, has released because of a record, from its journal. Rejects if it is no
+   * member any more.
    */
   released(from: string, sequence: number): Promise<readonly JournaledRelease[]>;
   readonly releases: Pick<Releases, 'isReleased' | 'noteReleased'>;

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from '../config/cluster_config.ts';
 
-/** Hub to which a client had better send its locations. */
+/** Hub to which a client should send its locations. */
 export interface OwnerHint {
   /** Name of the hub, as in `GET /v2/cluster/owners`. */
   readonly hub: string;
