@@ -140,7 +140,7 @@ export class MotionHub implements EventSubscriber {
     } as unknown as Database;
     const cluster = {
       durability: { step: () => later(), roundBegun: () => 0, roundOver: async () => undefined },
-      configured: 0,
+      config: { configured: 0 },
       migratingTrackables: () => undefined,
       isOut: false,
       fanout: undefined as ClusterFanout | undefined,
