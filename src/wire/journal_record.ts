@@ -135,7 +135,7 @@ export function packDone({ upTo, config, requests }: RecordedDone): Uint8Array<A
   return bytes;
 }
 
-/** Packs the record that each hub has delivered the events before what was released because of a record. */
+/** Packs a delivered record about the objects that were released because of the record with that sequence. */
 export function packDelivered(sequence: number): Uint8Array<ArrayBuffer> {
   return begun('delivered', HEAD_BYTES, { number: sequence, config: 0, batchBytes: 0, setBacks: 0 }).bytes;
 }

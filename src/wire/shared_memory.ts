@@ -4,7 +4,7 @@ import type { RecordBuffer } from '../core/location/record.ts';
  * Signals to a worker: `rest` allows an idle worker to free memory; `ready` is answered once the worker has started.
  */
 export type WorkerSignal = 'rest' | 'ready';
-/** Task of a worker that does not fit into its memory, and its answer that does not. */
+/** A task that does not fit into the shared memory, or a signal. */
 export type LargeTask = Uint8Array | WorkerSignal;
 /** Answer of a worker: bytes, the length of bytes in shared memory, or the error of the task. */
 export type WorkerAnswer = Uint8Array | number | { readonly error: unknown };

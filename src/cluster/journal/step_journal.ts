@@ -151,7 +151,7 @@ export class StepJournal {
     return this.#journal.rangeFrom(this.#held.get(sequence) as number);
   }
 
-  /** Records that each hub has delivered the events before what was released because of a record. */
+  /** Records that each hub has delivered the events that precede the release of objects because of a record. */
   noteDelivered(sequence: number): Promise<void> {
     return this.#append(packDelivered(sequence));
   }

@@ -121,12 +121,13 @@ export class OwnerClient {
   }
 
   /**
-   * Requests the position of what a member has released because of a record, in its journal. Rejects as `ask` does, and if it is
-   * no member any more.
+   * Requests the range of a member's journal with the objects that it has released because of a record. Rejects as `ask` does, and
+   * if it is no member any more.
    */
   async released(from: string, sequence: number): Promise<JournalRange> {
     const found = await this.#questions.released(from, sequence);
-    if (!isRange(found)) throw hubError('hub_protocol', {}, { detail: `${from} has released what cannot be read` });
+    if (!isRange(found))
+      throw hubError('hub_protocol', {}, { detail: `The answer of ${from} is no range of a journal` });
     return found;
   }
 

@@ -78,8 +78,8 @@ export class OwnerQueries {
   }
 
   /**
-   * Requests the position of what a member has released because of a record (release.ts). Rejects as `ask` does, and if it is
-   * no member any more.
+   * Requests the range of a member's journal with the objects that it has released because of a record (release.ts). Rejects as
+   * `ask` does, and if it is no member any more.
    */
   async released(from: string, sequence: number): Promise<unknown> {
     const question = this.#question({ kind: 'released', argument: sequence }, 'take_released');

@@ -63,7 +63,7 @@ export interface OwnerServerOptions
    */
   take(runs: readonly CountedRun[]): Promise<void>;
   ask(query: Query): Promise<readonly QueryResult[]>;
-  /** Position in the journal of what this hub has released because of a record, once it is complete. */
+  /** Range of the journal with the objects that this hub has released because of a record, once it is complete. */
   released(sequence: number): Promise<JournalRange>;
   /** Deletes locations of providers, and resolves when that is journaled. */
   forget(ids: readonly string[]): Promise<void>;
