@@ -67,6 +67,7 @@ export function connectEntities(deps: EntityDeps): EntityParts {
       toSources(id, after as Zone | undefined);
       collisions.zone(id, after as Zone | undefined);
     }
+    if (placed.some(({ kind, after }) => kind === 'trackable' && after !== undefined)) collisions.need();
     shards.entities(commandsOf(placed));
   };
   const entities = new Entities({

@@ -72,7 +72,8 @@ type CollisionCommand =
   | { readonly kind: 'pairs' };
 
 /**
- * Lane to the collision worker, which evaluates the motions of all shards. Survives a failed worker.
+ * Lane to the collision worker, which evaluates the motions of all shards. The worker starts with the first trackable, since it
+ * takes 35 MB. Survives a failed worker.
  *
  * A new worker receives the positions of all trackables, the colliding pairs, and the unfinished motions of its
  * predecessor. So no event is lost or repeated, and all timers continue.
@@ -97,8 +98,10 @@ export class CollisionLane {
   /** Number of the last step of this stage, or of its predecessor. */
   #number = 0;
   #variants: readonly Variant[] = [];
-  /** Whether the worker has failed, so that its state is unknown. */
-  #hasFailed = false;
+  /** Whether there is anything to evaluate, or soon will be. */
+  #isNeeded: boolean;
+  /** Whether the worker has failed, so that its state is unknown, or was not needed yet. */
+  #hasFailed = true;
   /** Number of consecutive lost batches. */
   #losses = 0;
   #closed = false;
@@ -111,13 +114,21 @@ export class CollisionLane {
 
   constructor(options: CollisionLaneOptions) {
     this.#options = options;
-    this.#thread = (options.openThread ?? openThread)(COLLISION_WORKER);
+    this.#thread = (options.openThread ?? openThread)(COLLISION_WORKER, { isNeeded: false });
+    this.#isNeeded = options.others !== undefined;
     const driver = {
       run: (commands: readonly CollisionCommand[]) => this.#run(commands),
       outcome: (reply: CollisionReply) => this.#take(reply),
       failure: (error: unknown) => this.#fail(error),
     };
     this.lane = new Lane(driver, { pendingMax: Number.MAX_SAFE_INTEGER, batchMax: 256 });
+  }
+
+  /** Starts the worker, unless it has been started: a trackable exists. */
+  need(): void {
+    if (this.#isNeeded) return;
+    this.#isNeeded = true;
+    this.lane.wake();
   }
 
   /** Whether the stage keeps up with the shards. */
@@ -159,6 +170,7 @@ export class CollisionLane {
   /** Adds motions of a shard, and continues with motions that waited for that shard. */
   addShardMotions(motions: PackedMotions | undefined): void {
     if (motions !== undefined) {
+      this.#isNeeded = true;
       this.#unfinished.add(motions);
       this.lane.wake();
     } else if (this.#waiting > 0) this.lane.wake();
@@ -182,6 +194,7 @@ export class CollisionLane {
    */
   restore(rows: readonly CollisionRow[], delayMs: number, from?: ContinuedStage): void {
     if (rows.length === 0 && !this.#isPaused) return;
+    this.#isNeeded = true;
     for (const row of rows) this.#pairs.set(row.id, row);
     this.#heldMs = this.#options.now() + delayMs;
     if (from !== undefined) this.#continue(from);
@@ -228,7 +241,8 @@ export class CollisionLane {
   }
 
   async #run(commands: readonly CollisionCommand[]): Promise<CollisionReply> {
-    if (this.#isStopped) return NOTHING_FOUND;
+    // Zones and variants are passed to the worker when it starts.
+    if (this.#isStopped || !this.#isNeeded) return NOTHING_FOUND;
     try {
       if (this.#isPaused && commands.some(({ kind }) => kind === 'pairs')) {
         this.#isPaused = false;
