@@ -144,6 +144,30 @@ test('The map goes to a position in either order and with decimal commas, to a f
   await untilHolds(page, () => isAt([36.82, -1.29], 0.1));
 });
 
+test('Of two moves of the map in quick succession the last one determines the view, also with slow frames', {
+  skip,
+}, async (t) => {
+  const hub = await openUiHub(t);
+  const page = await openPage(t, `${hub.origin}/hub-ui/zones/new`);
+  const map = new TestMap(page, 'Map of the zone');
+  await map.middle();
+  await page.getByRole('textbox', { name: 'Go to a position or place' }).fill('50.11, 8.68');
+  await page.evaluate(async () => {
+    const frame = globalThis.requestAnimationFrame.bind(globalThis);
+    globalThis.requestAnimationFrame = (drawn) => Number(setTimeout(() => frame(drawn), 300));
+    globalThis.cancelAnimationFrame = clearTimeout;
+    const form = document.querySelector<HTMLFormElement>('form:has([aria-label="Go to a position or place"])');
+    form?.requestSubmit();
+    await Promise.resolve();
+    form?.querySelector('button')?.click();
+  });
+  await page.getByRole('status').getByText('Longitude 8.68°, latitude 50.11°').waitFor();
+  await untilHolds(page, async () => {
+    const [x, y] = await map.middle();
+    return Math.abs(x - 8.68) < 1e-5 && Math.abs(y - 50.11) < 1e-5;
+  });
+});
+
 test('A lost connection is shown across the page until it is restored', { skip }, async (t) => {
   const hub = await openUiHub(t);
   const line = await openLine(t, Number(new URL(hub.origin).port));

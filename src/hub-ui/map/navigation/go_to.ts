@@ -14,6 +14,7 @@ import { fenceFeature, zoneFeature } from '../site/features.ts';
 import { pastFromUrl, type MapSelection } from '../view/map_url.ts';
 import { useMap } from '../view/map_view.tsx';
 import { fitExtent } from './initial_view.ts';
+import { moveView } from './move_view.ts';
 
 /** The layers of moving objects. */
 export interface MovingLayers {
@@ -42,7 +43,7 @@ export function useGoTo(site: SiteEntities): (selection: MapSelection) => boolea
   const near = (center: number[]): true => {
     const view = map.getView();
     const resolution = Math.min(view.getResolution() ?? 1, NEAR);
-    requestAnimationFrame(() => view.animate({ center, resolution, duration: 250 }));
+    requestAnimationFrame(() => moveView(view, { center, resolution }));
     return true;
   };
   return ({ kind, id }) => {
@@ -83,7 +84,7 @@ export function useGoToStoredPosition(): (selection: MapSelection) => Promise<vo
         fitExtent(map, fenceFeature(fence, plane)?.getGeometry()?.getExtent() ?? []);
       } else {
         const { position } = await get<Location>(`${entityPath(kind, id)}/location`, viewParams(plane));
-        map.getView().animate({ center: toMap(plane, position.coordinates), duration: 250 });
+        moveView(map.getView(), { center: toMap(plane, position.coordinates) });
       }
       setUrlParams({ floor: undefined });
     } catch {

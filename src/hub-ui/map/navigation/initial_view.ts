@@ -6,6 +6,7 @@ import type { MovingObjects } from '../objects/moving_objects.ts';
 import type { Plane } from '../plane/plane.ts';
 import { fenceFeature, zoneFeature } from '../site/features.ts';
 import { isWallFromUrl, pastFromUrl } from '../view/map_url.ts';
+import { moveView } from './move_view.ts';
 
 /** Visible contents of a plane. */
 export interface ViewContents {
@@ -47,7 +48,9 @@ export function fitExtent(map: OlMap, extent: number[]): boolean {
     : isNarrow
       ? [72, 64, 64 + bottom, 24]
       : [72, 72, 56 + bottom, 40];
-  map.getView().fit(extent, { size, padding, maxZoom: 22, minResolution: 0.02 });
+  const view = map.getView();
+  view.cancelAnimations();
+  view.fit(extent, { size, padding, maxZoom: 22, minResolution: 0.02 });
   return true;
 }
 
@@ -67,5 +70,5 @@ export function goIntoCluster(map: OlMap, [left = 0, bottom = 0, right = 0, top 
   const fitting = 1.5 * Math.max((right - left) / width, (top - bottom) / height);
   const now = view.getResolution() ?? 1;
   const resolution = Math.min(Math.max(fitting, RESOLUTION_MIN), now / 2);
-  view.animate({ center: [(left + right) / 2, (bottom + top) / 2], resolution, duration: 250 });
+  moveView(view, { center: [(left + right) / 2, (bottom + top) / 2], resolution });
 }

@@ -3,6 +3,7 @@ import { Button, IconButton } from '../../controls/button.tsx';
 import typography from '../../controls/typography.module.css';
 import { t } from '../../languages/language.ts';
 import { positionText } from '../../languages/numbers.ts';
+import { moveView } from '../navigation/move_view.ts';
 import { fromMap, unitsPerMeter } from '../plane/plane.ts';
 import { gridStep } from './grid.ts';
 import styles from './map_tools.module.css';
@@ -13,7 +14,7 @@ export function ZoomButtons({ onFit }: { readonly onFit: () => void }) {
   const { map } = useMap();
   const zoom = (by: number): void => {
     const view = map.getView();
-    view.animate({ zoom: (view.getZoom() ?? 0) + by, duration: 150 });
+    moveView(view, { zoom: (view.getZoom() ?? 0) + by }, 150);
   };
   return (
     <div class={styles.buttons}>

@@ -6,6 +6,7 @@ import { FieldError } from '../../controls/field.tsx';
 import { toastError } from '../../controls/toasts.tsx';
 import { t } from '../../languages/language.ts';
 import { fitExtent } from '../../map/navigation/initial_view.ts';
+import { moveView } from '../../map/navigation/move_view.ts';
 import { toMap } from '../../map/plane/plane.ts';
 import { useMap } from '../../map/view/map_view.tsx';
 import styles from './go_to_position.module.css';
@@ -33,7 +34,7 @@ export function GoToPlace({ extentNamed }: { readonly extentNamed: (name: string
   const goTo = (reached: ReadPosition): void => {
     setReached({ position: reached });
     const center = toMap(plane, [reached.longitude, reached.latitude]);
-    map.getView().animate({ center, zoom: POSITION_ZOOM, duration: 250 });
+    moveView(map.getView(), { center, zoom: POSITION_ZOOM });
   };
   const goToName = async (): Promise<void> => {
     const extent = extentNamed(text);
@@ -44,7 +45,7 @@ export function GoToPlace({ extentNamed }: { readonly extentNamed: (name: string
     const { placeNamed } = await import('../../map/ground/world_draw.ts');
     const place = await placeNamed(text);
     if (place === undefined) setReached({ problem: unknownPlace(text) });
-    else map.getView().animate({ center: [...place.at], zoom: PLACE_ZOOM[place.kind], duration: 250 });
+    else moveView(map.getView(), { center: [...place.at], zoom: PLACE_ZOOM[place.kind] });
   };
   const submit = (event: Event): void => {
     event.preventDefault();
