@@ -20,6 +20,8 @@ const REASONS_OF_CODE = {
       'must be found valid within {limit} ms, as max_geometry_check_time says, found that it takes longer',
     collinear: 'must outline an area, found {count} pairs of rows on one line',
     control_characters: 'must have no control characters',
+    cursor_of_other_hub: 'must be a cursor of this hub, found one of another hub: {found}',
+    cursor_unknown: 'must be a cursor of the event log, found {found}',
     empty: 'must not be empty',
     empty_body: 'must be JSON, found nothing',
     empty_list: 'must have at least one id or be absent, found none',

@@ -87,6 +87,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/adapters', mayImport: [...INNER, 'src/ingest'] },
   { path: 'src/entities', mayImport: INNER },
   { path: 'src/fanout', mayImport: INNER },
+  { path: 'src/events', mayImport: [...INNER, 'src/fanout'] },
   { path: 'src/alerts', mayImport: [...INNER, 'src/entities', 'src/fanout'] },
   { path: 'src/auth', mayImport: INNER },
   { path: 'src/rpc', mayImport: ['src/model'], packages: [] },

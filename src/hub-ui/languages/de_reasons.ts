@@ -40,6 +40,8 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   config_unavailable: 'Ändern der Konfiguration nicht möglich',
   config_unknown: 'Unklar, ob die Konfiguration geändert wurde: Das Log hat nicht rechtzeitig geantwortet',
   control_characters: 'darf keine Steuerzeichen haben',
+  cursor_of_other_hub: 'muss ein Cursor dieses Hubs sein; angegeben ist einer eines anderen: {found}',
+  cursor_unknown: 'muss ein Cursor des Ereignisprotokolls sein; angegeben ist {found}',
   database_unavailable: '{operation} nicht möglich: Die Datenbank nimmt gerade nichts an',
   demo_failed: 'Die Demo ist fehlgeschlagen',
   demo_stopping: 'Starten der Demo nicht möglich: Sie wird gerade entfernt',
