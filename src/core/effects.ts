@@ -151,6 +151,17 @@ export class EffectWriter extends GrowingBuffer {
     return start;
   }
 
+  /** Writes that an object has no state. */
+  nowhere(kind: ObjectKind, id: string): void {
+    const start = this.#at;
+    this.reserve(start + FIXED_MAX + UTF8_MAX * id.length, start);
+    this.#at += 5;
+    this.#string(id);
+    this.#u8(NOWHERE);
+    this.view.setUint32(start, this.#at - start, true);
+    this.view.setUint8(start + 4, kind === 'trackable' ? TRACKABLE : 0);
+  }
+
   /** Returns the effects written since the last call. They are valid until the next write. */
   take(): Borrowed {
     const effects = lend(this.bytes.subarray(0, this.#at));

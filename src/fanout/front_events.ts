@@ -34,8 +34,11 @@ export function announceChange(fanout: Fanout, change: ChangedEntity, { nowMs, s
   });
 }
 
+/** A proximity with the provider that it names, or that its path names. */
+export type ResolvedProximity = Proximity & { readonly provider_id: string };
+
 /** Publishes a proximity as received, with the current time as `timestamp_sent`. */
-export function announceProximity(fanout: Fanout, proximity: Proximity & { provider_id: string }, nowMs: number): void {
+export function announceProximity(fanout: Fanout, proximity: ResolvedProximity, nowMs: number): void {
   const { provider_id: id, source, provider_type: type } = proximity;
   fanout.announce('proximity_updates', [id, source, type], () => {
     return JSON.stringify({ ...proximity, timestamp_sent: formatTime(nowMs) });

@@ -4,8 +4,14 @@ import type { Config } from '../config/schema.ts';
 import { storedStage } from '../core/collision/progress.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
-import { announceFenceEvent, redeliverFenceEvent, announceProximity } from '../fanout/front_events.ts';
+import {
+  announceFenceEvent,
+  announceProximity,
+  redeliverFenceEvent,
+  type ResolvedProximity,
+} from '../fanout/front_events.ts';
 import type { FenceEvent } from '../model/events.ts';
+import { parseJson } from '../model/json.ts';
 import { remotePairs, remoteRows } from '../shards/row_times.ts';
 import { startWorkers, loadEntities } from './load_state.ts';
 import type { Parts } from './parts.ts';
@@ -67,9 +73,9 @@ export async function loadClusterState(
     },
     fanout,
     announce: {
-      proximity: (text) => announceProximity(fanout, JSON.parse(text), clock.now()),
+      proximity: (text) => announceProximity(fanout, parseJson(text) as ResolvedProximity, clock.now()),
       fenceEvent(text) {
-        const event = JSON.parse(text) as FenceEvent;
+        const event = parseJson(text) as FenceEvent;
         const fence = entities.get('fence', event.fence_id);
         if (fence !== undefined) announceFenceEvent(fanout, { fence, event, zones: (id) => entities.zoneBy(id) });
       },

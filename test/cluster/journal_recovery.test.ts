@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
+import fc from 'fast-check';
 import type { Bus } from '../../src/cluster/nats/bus.ts';
 import { HubJournal, sealJournal } from '../../src/cluster/journal/hub_journal.ts';
 import { sealMessage } from '../../src/cluster/journal/journal_message.ts';
@@ -9,11 +10,15 @@ import { piecesOf } from '../../src/cluster/journal/record_pieces.ts';
 import { dropIncarnation, readSteps, type RecoveredStep } from '../../src/cluster/journal/journal_recovery.ts';
 import { EffectWriter } from '../../src/core/effects.ts';
 import { CHANGED_SHARD } from '../../src/core/state.ts';
-import { copied, lend } from '../../src/model/borrowed.ts';
+import { copied, lend, look } from '../../src/model/borrowed.ts';
 import { schedule } from '../../src/time/clock.ts';
+import { UNSET } from '../../src/core/fence/timing.ts';
 import { packDone, packReleased, packStep } from '../../src/wire/journal_record.ts';
-import { newRecordBuffer } from '../../src/wire/location_record.ts';
+import { LocationPacker, newRecordBuffer } from '../../src/wire/location_record.ts';
+import { locationsIn, packBatch } from '../../src/wire/messages.ts';
 import { diceOf } from '../support/dice.ts';
+import { accepted } from '../wire/accepted_locations.ts';
+import { Front, takenBy } from '../wire/hub_to_hub.ts';
 import { textOf, up, utf8 } from './contract.ts';
 import { recordsMessage } from './journal_messages.ts';
 import { SimulatedCluster } from './simulated_bus.ts';
@@ -247,6 +252,22 @@ function effectsOf(places: Readonly<Record<string, 'here' | 'elsewhere'>>) {
 
 const common = { nowMs: 0, config: 1, setBacks: [], batch: lend(new Uint8Array()) };
 const stated = (places: Parameters<typeof effectsOf>[0]) => packStep({ ...common, effects: effectsOf(places) });
+/** A step that locates a provider, as locations are journaled: its effect refers to the location. */
+function located(providerId: string): Uint8Array {
+  const front = new Front();
+  const [location] = fc.sample(accepted, { numRuns: 1, seed: 1 });
+  front.shards.location({ ...location!, provider_id: providerId }, at);
+  const { lane } = takenBy(front.sent(), new LocationPacker(), { eventTime: (ms) => ms });
+  const batch = lend(copied(packBatch({ nowMs: 0, flushBudget: 0, items: lane })));
+  const [{ seq = 0 } = {}] = locationsIn({ batch: look(batch) });
+  const fix = { seq, copyDerived() {}, isLocal: false, zone: undefined, timing: UNSET, trackables: [] };
+  const object = { kind: 'provider', id: providerId, fix, members: [], suppressUntilMs: 0, changes: 0 };
+  const writer = new EffectWriter(newRecordBuffer);
+  writer.write(object as never, { withMembers: true, isLocated: true, hasZone: () => false, shared: -1 });
+  return packStep({ ...common, batch, effects: lend(copied(writer.take())) });
+}
+
+const at = { receivedMs: 1, generatedMs: 1 };
 const stateOf = (ids: readonly string[]) => effectsOf(Object.fromEntries(ids.map((id) => [id, 'here' as const])));
 const released = (sequence: number, ...ids: readonly string[]) => {
   return packReleased({ ...common, sequence, effects: stateOf(ids) });
@@ -261,6 +282,11 @@ for (const [what, records, expected] of [
     'nothing that has come back',
     [released(5, 'p'), stated({ p: 'elsewhere' }), stated({ p: 'here' })],
     { departed: [], steps: 3 },
+  ],
+  [
+    'nothing that is located again after it was deleted',
+    [released(5, 'p', 'q'), stated({ p: 'elsewhere' }), located('p')],
+    { departed: [['provider q', 5]], steps: 3 },
   ],
 ] as const) {
   test(`readSteps reports that a hub has released ${what}`, async (context) => {

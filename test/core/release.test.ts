@@ -177,6 +177,8 @@ test('A shard retains only the entities of released objects, and publishes nothi
   ]);
   assert.deepEqual(places, [
     ['p', 'nowhere'],
+    ['stranger', 'nowhere'],
+    ['unknown', 'nowhere'],
     ['t', 'nowhere'],
   ]);
   const { rows: none, motions } = harness.tell(102, { kind: 'trackable', id: 't', entity: undefined });

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { Balancer } from '../cluster/balancer.ts';
 import { SocketClient } from './socket_client.ts';
 import { type TestHub, type TestSettings, verbsOf } from './test_hub.ts';
@@ -6,6 +7,8 @@ export interface ClusterOptions {
   /** URLs of NATS servers. */
   readonly servers: readonly string[];
   readonly settings?: TestSettings;
+  /** Folder of the hubs. A cluster of the same folder continues with its data. */
+  readonly folder?: string | undefined;
   /** Opens one hub. */
   open(settings: TestSettings): Promise<TestHub>;
 }
@@ -17,8 +20,8 @@ const JOURNAL_MIB = 64;
 let clusters = 0;
 
 /** Starts a cluster of two hubs that acts as one hub: requests alternate between them. */
-export async function openTestCluster({ servers, settings = {}, open: openHub }: ClusterOptions): Promise<TestHub> {
-  const name = `test-${process.pid}-${++clusters}`;
+export async function openTestCluster({ servers, settings = {}, folder, open: openHub }: ClusterOptions): Promise<TestHub> {
+  const name = `test-${process.pid}-${folder === undefined ? ++clusters : basename(folder)}`;
   const cluster = { cluster_servers: servers.join(','), cluster_replicas: 1, cluster_name: name };
   const bounds = { cluster_suspect: SUSPECT_MS, cluster_journal_max_size: JOURNAL_MIB };
   const shared = { ...cluster, ...bounds, ...settings };

@@ -41,6 +41,7 @@ export async function openTestHub(settings: TestSettings = {}, options: TestHubO
     return openTestCluster({
       servers: servers.split(','),
       settings,
+      folder: options.folder,
       open: (own) => openTestHub(own, { ...options, isAlone: true }),
     });
   }

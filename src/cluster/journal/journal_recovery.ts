@@ -136,35 +136,46 @@ function deliveredIn(records: readonly JournalRecord[]): RecoveredJournal['deliv
   );
 }
 
-/** A step that adopts an object mentions it, even if the object leaves with the same step. */
+/** A step that adopts an object states it, even if the object leaves with the same step. */
 function departuresIn(records: readonly JournalRecord[]): RecoveredJournal['departed'] {
   const departed = new Map<string, number>();
   for (const record of records) {
     if (record.kind === 'released') {
-      for (const { kind, id } of effectsIn(asBuffer(record.step.effects)))
-        departed.set(`${kind} ${id}`, record.sequence);
+      for (const { kind, id } of objectsStatedIn(record.step)) departed.set(`${kind} ${id}`, record.sequence);
     }
     if (record.kind !== 'step' || departed.size === 0) continue;
-    for (const { kind, id, place } of effectsIn(asBuffer(record.step.effects))) {
-      if (place.at === 'elsewhere') continue;
-      departed.delete(`${kind} ${id}`);
+    for (const { kind, id, isElsewhere } of objectsStatedIn(record.step)) {
+      if (!isElsewhere) departed.delete(`${kind} ${id}`);
     }
   }
   return departed;
 }
 
-/** Objects that steps mention. */
+/** Objects whose state is in steps. */
 export function statedIn(steps: readonly PackedStep[]): Readonly<Record<ObjectKind, ReadonlySet<string>>> {
   const objects = { provider: new Set<string>(), trackable: new Set<string>() };
-  for (const step of steps) {
-    let isNamedByLocation = false;
-    for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
-      if (id === undefined) isNamedByLocation = true;
-      else objects[kind].add(id);
-    }
-    if (isNamedByLocation) for (const { providerId } of locationsIn(step)) objects.provider.add(providerId);
-  }
+  for (const step of steps) for (const { kind, id } of objectsStatedIn(step)) objects[kind].add(id);
   return objects;
+}
+
+interface StatedObject {
+  readonly kind: ObjectKind;
+  readonly id: string;
+  /** It has moved to another shard. */
+  readonly isElsewhere: boolean;
+}
+
+/** Objects whose state is in a step. The effect of a provider that was located in the step has only the number of its location. */
+function* objectsStatedIn(step: PackedStep): Generator<StatedObject> {
+  let locations: ReadonlyMap<number, ReceivedLocation> | undefined;
+  for (const { kind, id, place } of effectsIn(asBuffer(step.effects))) {
+    if (id !== undefined) yield { kind, id, isElsewhere: place.at === 'elsewhere' };
+    if (id !== undefined || place.at !== 'location') continue;
+    locations ??= new Map(locationsIn(step).map((location) => [location.seq, location]));
+    const located = locations.get(place.seq);
+    if (located === undefined) throw new JournalFormatError(`Cannot read a step: it has no location ${place.seq}`);
+    yield { kind, id: located.providerId, isElsewhere: false };
+  }
 }
 
 function unpacked(record: Uint8Array): JournalRecord {
@@ -198,7 +209,7 @@ export function journaledFenceEvents(
     if (endMs !== leftMs) drop();
     if (release !== undefined) {
       leftMs = endMs;
-      for (const { kind, id } of effectsIn(asBuffer(step.effects))) {
+      for (const { kind, id } of objectsStatedIn(step)) {
         const name = `${kind} ${id}`;
         if (delivered.has(release) || !isPending(name, release.sequence)) arrived.add(name);
       }

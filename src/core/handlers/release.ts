@@ -14,8 +14,8 @@ import { fireSuppressed } from './on_deadline.ts';
 
 /**
  * Writes the state of objects as effects and removes it, without events and rows. The entities stay, but locations of
- * the objects are no longer processed here. An object without a position also gets an effect, because earlier steps may
- * contain a position.
+ * the objects are no longer processed here. An object without a position, or without any state, also gets an effect:
+ * earlier steps may contain a position, or its deletion, and must not count after steps of the next owner.
  */
 export function onRelease(context: ShardContext, item: Item & { kind: 'release' }): void {
   const { state, options } = context;
@@ -27,7 +27,10 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   // Providers come first, since trackables share their positions.
   for (const id of item.providers) {
     const provider = state.providers.get(id);
-    if (provider === undefined) continue;
+    if (provider === undefined) {
+      effects.nowhere('provider', id);
+      continue;
+    }
     const at = effects.write(provider, { ...how, shared: -1 });
     provider.hasHadFix = false;
     if (provider.fix === undefined) continue;
@@ -36,7 +39,10 @@ export function onRelease(context: ShardContext, item: Item & { kind: 'release' 
   }
   for (const id of item.trackables) {
     const trackable = state.trackables.get(id);
-    if (trackable === undefined) continue;
+    if (trackable === undefined) {
+      effects.nowhere('trackable', id);
+      continue;
+    }
     unlink(state, trackable);
     const { fix } = trackable;
     // A trackable that was detached just before a restart only leaves its fences; the new owner need not repeat that.

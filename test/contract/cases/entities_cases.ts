@@ -212,7 +212,8 @@ export const ENTITIES_CASES: readonly ContractCase[] = [
       }
       await hub.settle();
       const named = events.events.map(({ provider_id: provider, trackable_id: trackable }) => provider ?? trackable);
-      assert.deepEqual(named, ['tag', CART, 'tag', CART]);
+      // Events of different objects may change places between two hubs.
+      assert.deepEqual(named.sort(), [CART, CART, 'tag', 'tag']);
     },
   },
 ];
