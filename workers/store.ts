@@ -46,7 +46,7 @@ function workOn(): void {
 function serve(request: StoreRequest): StoreReply {
   switch (request.ask) {
     case 'load':
-      for (const part of opened().parts()) tell({ say: 'part', bytes: packPart(part) });
+      for (const part of opened().parts()) tell({ say: 'part', part: packPart(part) });
       return { say: 'loaded', hubId: opened().hubId };
     case 'commit':
       opened().commit(batchOf(request));
@@ -70,7 +70,7 @@ function answer(work: () => StoreReply): void {
 }
 
 function tell(reply: StoreReply): void {
-  parentPort?.postMessage(reply, reply.say === 'part' ? [reply.bytes.buffer as ArrayBuffer] : []);
+  parentPort?.postMessage(reply);
 }
 
 function opened(): SqliteStore {

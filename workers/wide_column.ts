@@ -34,7 +34,7 @@ async function serve(store: WideColumnStore, request: StoreRequest): Promise<Sto
 }
 
 async function load(store: WideColumnStore): Promise<StoreReply> {
-  const { hubId } = await store.load((part) => tell({ say: 'part', bytes: packPart(part) }));
+  const hubId = await store.read((part) => tell({ say: 'part', part: packPart(part) }));
   return { say: 'loaded', hubId };
 }
 
@@ -52,5 +52,5 @@ async function answer(work: () => Promise<StoreReply>): Promise<void> {
 }
 
 function tell(reply: StoreReply): void {
-  parentPort?.postMessage(reply, reply.say === 'part' ? [reply.bytes.buffer as ArrayBuffer] : []);
+  parentPort?.postMessage(reply);
 }

@@ -1,4 +1,5 @@
 import type { StoredRow } from './item.ts';
+import type { PackedRows } from './row_bytes.ts';
 
 /**
  * Kind of a stored record other than a last-known row. A setting is one value of the hub itself, such as its locating
@@ -23,11 +24,23 @@ export interface StoreBatch {
 export interface StoredPart {
   /** In the order of first creation. */
   readonly entities: readonly EntityWrite[];
-  readonly rows: readonly StoredRow[];
+  readonly rows: PackedRows;
+}
+
+/** Stored state besides entities and last locations. */
+export interface StoredFacts {
+  readonly hubId: string;
+  /** Settings of the hub. */
+  readonly settings: readonly EntityWrite[];
+  /** Times of receipt of the last locations of providers. */
+  readonly lastReceived: readonly (readonly [providerId: string, receivedMs: number])[];
 }
 
 /** The complete stored state. */
-export interface StoredState extends StoredPart {
+export interface StoredState {
+  /** In the order of first creation. */
+  readonly entities: readonly EntityWrite[];
+  readonly rows: readonly StoredRow[];
   /** UUID that the store generated when it was created. */
   readonly hubId: string;
 }

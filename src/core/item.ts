@@ -45,7 +45,7 @@ type ShardInput =
    */
   | {
       readonly kind: 'restore';
-      readonly rows: readonly LastKnownRow[];
+      readonly rows: Iterable<StoredRow>;
       readonly suppressUntilMs: number;
       /** Whether timers continue, because the hub did not stop. */
       readonly withTimers?: boolean;

@@ -18,6 +18,7 @@ export const ROW_BYTES_MIN = HEAD_BYTES;
 
 const KINDS = ['provider', 'trackable', 'collision'] as const;
 const INITIAL_BYTES = 1 << 12;
+const NO_MEMBERS = '[]';
 
 /** Object and times of a row. */
 export interface RowHead {
@@ -61,6 +62,23 @@ export class PackedRows implements Iterable<StoredRow> {
 
   *[Symbol.iterator](): Generator<StoredRow> {
     for (const at of this.offsets()) yield rowAt(this.#buffer, at);
+  }
+
+  /** Yields object and times of each row, without decoding the rest. */
+  *heads(): Generator<RowHead> {
+    for (const at of this.offsets()) yield rowHead(this.#buffer, at);
+  }
+
+  /** Divides the rows into groups, by the index that `groupOf` returns. Copies them unless one group has them all. */
+  divided(groups: number, groupOf: (head: RowHead) => number, newBuffer: NewRecordBuffer): PackedRows[] {
+    const indexes = Array.from(this.heads(), groupOf);
+    const writers = Array.from({ length: groups }, () => new RowWriter(newBuffer, 0));
+    const only = indexes.every((index) => index === indexes[0]) ? indexes[0] : undefined;
+    if (only === undefined) {
+      let row = 0;
+      for (const at of this.offsets()) writers[indexes[row++] as number]?.copy(this.#buffer, at);
+    }
+    return writers.map((writer, index) => (index === only ? this : writer.take()));
   }
 
   /** Yields the offset of each row in its buffer. */
@@ -120,6 +138,10 @@ export function rowId(buffer: RecordBuffer, at: number): Pick<RowHead, 'kind' | 
   return { kind: KINDS[get.kind(buffer, at)] as StoredRow['kind'], id };
 }
 
+function rowHead(buffer: RecordBuffer, at: number): RowHead {
+  return { ...rowId(buffer, at), receivedMs: get.receivedMs(buffer, at), eventTimeMs: get.eventTimeMs(buffer, at) };
+}
+
 /** Returns the key of an object. */
 export function keyOf(kind: StoredRow['kind'], id: string): string {
   return `${kind} ${id}`;
@@ -143,7 +165,7 @@ export function decodeRow(buffer: RecordBuffer, at: number): DecodedRow {
     isTombstone: isTombstone === 1,
     receivedMs,
     eventTimeMs,
-    memberships: membersAt === textAt ? '[]' : bytes.toString('utf8', membersAt, textAt),
+    memberships: membersAt === textAt ? NO_MEMBERS : bytes.toString('utf8', membersAt, textAt),
     text: bytes.toString('utf8', textAt, at + rowBytes),
   };
 }
@@ -215,12 +237,17 @@ export class RowWriter extends GrowingBuffer {
       this.gone(row.kind, row.id);
       return;
     }
-    const isCollision = row.kind === 'collision';
-    const text = isCollision ? row.bodies : row.location;
-    const members = isCollision || row.memberships.length === 0 ? '' : JSON.stringify(row.memberships);
-    const head = isCollision ? { ...row, receivedMs: row.startMs, eventTimeMs: row.endMs ?? 0 } : row;
-    let at = this.begin(head, UTF8_MAX * (members.length + text.length));
-    if (members !== '') at += this.bytes.write(members, at);
+    if (row.kind === 'collision') {
+      this.strings({ ...row, receivedMs: row.startMs, eventTimeMs: row.endMs ?? 0 }, NO_MEMBERS, row.bodies);
+    } else {
+      this.strings(row, row.memberships.length === 0 ? NO_MEMBERS : JSON.stringify(row.memberships), row.location);
+    }
+  }
+
+  /** Writes a row whose parts are serialized: the memberships, and the location or the bodies. */
+  strings(head: RowHead, memberships: string, text: string): void {
+    let at = this.begin(head, UTF8_MAX * (memberships.length + text.length));
+    if (memberships !== NO_MEMBERS) at += this.bytes.write(memberships, at);
     this.endMembers(at);
     this.end(at + this.bytes.write(text, at));
   }

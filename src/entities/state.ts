@@ -92,8 +92,7 @@ export class State {
 
   /** Adds or replaces (`after` given), or removes (undefined) an entity. */
   set<K extends EntityKindName>(kind: K, id: string, after: EntityMap[K] | undefined): Undo {
-    const before = this.#tables[kind].get(id);
-    const undo = this.#tables[kind].set(id, after);
+    const { before, undo } = this.#tables[kind].set(id, after);
     this.#index(kind, before, after);
     return () => {
       undo();
@@ -167,12 +166,12 @@ class Table<T extends { readonly id: string }> {
   }
 
   /** Adds or replaces (`after` given), or removes (undefined) the entity with that id. */
-  set(id: string, after: T | undefined): Undo {
+  set(id: string, after: T | undefined): { readonly before: T | undefined; readonly undo: Undo } {
     const key = idKey(id);
     const before = this.#rows.get(key);
     if (after === undefined) this.#rows.delete(key);
     else this.#rows.set(key, { place: before?.place ?? this.#nextPlace++, entity: after });
-    return () => {
+    const undo = (): void => {
       if (before === undefined) {
         this.#rows.delete(key);
         return;
@@ -180,6 +179,7 @@ class Table<T extends { readonly id: string }> {
       if (!this.#rows.has(key)) this.#inOrder = false;
       this.#rows.set(key, before);
     };
+    return { before: before?.entity, undo };
   }
 }
 
@@ -206,8 +206,8 @@ class Backlinks<T extends { readonly id: string }> {
   }
 
   #add(key: string, entity: T): void {
-    const sources = this.#sources.get(key) ?? NONE;
-    this.#sources.set(key, sources.toSpliced(placeOf(sources, entity.id), 0, entity));
+    const sources = this.#sources.get(key);
+    this.#sources.set(key, sources?.toSpliced(placeOf(sources, entity.id), 0, entity) ?? [entity]);
   }
 
   #remove(key: string, entity: T): void {

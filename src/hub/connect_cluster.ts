@@ -11,10 +11,11 @@ import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { LICENSE_SETTING } from '../operation/operation.ts';
 import { ownRows, rowsToStore } from '../shards/row_times.ts';
-import type { Store } from '../store/store.ts';
+import { loadedFrom, type Store } from '../store/store.ts';
 import { StoreWriter } from '../store/writer.ts';
 import { type Clock, schedule } from '../time/clock.ts';
 import { TaskScheduler } from '../time/task_scheduler.ts';
+import { packedRows } from '../wire/store_messages.ts';
 import type { Database } from './connect_database.ts';
 import type { Log } from './log.ts';
 
@@ -65,15 +66,16 @@ const OWN = ' of hub ';
 /** Returns a store for settings in a cluster. Entities and rows are stored elsewhere. */
 export function clusterStore(cluster: Cluster): Store {
   const own = (name: string): string => (isShared(name) ? name : `${name}${OWN}${cluster.hubName}`);
-  return {
-    async load(read) {
+  const store: Store = {
+    load: () => loadedFrom(store),
+    async read(take) {
       const entities: EntityWrite[] = [];
       for (const [name, text] of cluster.config.settings) {
         const [plain = '', hub] = name.split(OWN);
         if (hub === undefined || hub === cluster.hubName) entities.push({ kind: 'setting', id: plain, text });
       }
-      read?.({ entities, rows: [] });
-      return { entities, rows: [], hubId: cluster.config.id };
+      take({ entities, rows: packedRows([]) });
+      return cluster.config.id;
     },
     async commit({ entities }) {
       if (entities.length > 0)
@@ -81,6 +83,7 @@ export function clusterStore(cluster: Cluster): Store {
     },
     close: async () => undefined,
   };
+  return store;
 }
 
 /** Returns per-hub settings by hub name, including those of hubs that have left. */

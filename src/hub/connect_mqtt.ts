@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { clusterSettings, mqttSettings } from '../config/settings.ts';
-import type { StoredState } from '../core/entity_write.ts';
+import type { StoredFacts } from '../core/entity_write.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
 import type { Mqtt, MqttDeps } from '../mqtt/mqtt.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -14,7 +14,7 @@ import type { Parts } from './parts.ts';
  * MQTT code.
  */
 export async function connectMqtt(
-  parts: Parts & { readonly rpc: Rpc; readonly kept: StoredState },
+  parts: Parts & { readonly rpc: Rpc; readonly kept: StoredFacts },
   config: Config,
   log: Log,
 ): Promise<Mqtt | undefined> {
@@ -41,12 +41,12 @@ export async function connectMqtt(
  * owners; one of them stores these.
  */
 function unsOwners(
-  { kept, writer }: Pick<Parts, 'writer'> & { readonly kept: StoredState },
+  { kept, writer }: Pick<Parts, 'writer'> & { readonly kept: StoredFacts },
   { announces, log }: { announces(name: string): boolean; readonly log: Log },
 ): MqttDeps['unsOwners'] {
   const owners = new Map(
-    kept.entities.flatMap(({ kind, id, text }) => {
-      if (kind !== 'setting' || text == null || !id.startsWith(UNS_OWNER_PREFIX)) return [];
+    kept.settings.flatMap(({ id, text }) => {
+      if (text == null || !id.startsWith(UNS_OWNER_PREFIX)) return [];
       const { trackable } = JSON.parse(text) as { readonly trackable: string };
       return [[id.slice(UNS_OWNER_PREFIX.length), trackable] as const];
     }),

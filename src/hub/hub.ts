@@ -26,7 +26,7 @@ import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
 import { CertificateCare, warnOfClusterExposure, warnOfExposure, warnOfMqttPassword } from './exposure.ts';
-import { loadState } from './load_state.ts';
+import { loadSettings, loadState } from './load_state.ts';
 import { loadClusterState } from './load_cluster_state.ts';
 import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
@@ -138,12 +138,9 @@ async function openOn(
   let mqtt: Mqtt | undefined;
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
   try {
-    if (cluster === undefined) await loadState(parts, reading, config);
-    else {
-      const elect = (): void => mqtt?.elect();
-      await loadClusterState(parts, cluster, { config, out: isOut.resolve, elect });
-    }
-    const kept = await reading.all;
+    const elect = (): void => mqtt?.elect();
+    if (cluster !== undefined) await loadClusterState(parts, cluster, { config, out: isOut.resolve, elect });
+    const kept = cluster === undefined ? await loadState(parts, reading, config) : await loadSettings(reading);
     const connections = () => connectionsOf(sources.status(), entities);
     const { hubId } = kept;
     const identity = hubIdentity(hubId, { hub_name: config.hub_name, inCluster: cluster?.hubName });

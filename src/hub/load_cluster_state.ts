@@ -13,6 +13,7 @@ import {
 import type { FenceEvent } from '../model/events.ts';
 import { parseJson } from '../model/json.ts';
 import { remotePairs, remoteRows } from '../shards/row_times.ts';
+import { storedByKind } from '../store/entity_json.ts';
 import { startWorkers, loadEntities } from './load_state.ts';
 import type { Parts } from './parts.ts';
 
@@ -98,7 +99,7 @@ export async function loadClusterState(
   });
   // Must run synchronously, because the next record is applied to the entities directly.
   const settings = [...cluster.config.settings].map(([id, text]): EntityWrite => ({ kind: 'setting', id, text }));
-  const loaded = loadEntities(parts, [...kept, ...settings]);
+  const loaded = loadEntities(parts, storedByKind(kept), settings);
   catchUp();
   await loaded;
   await startWorkers(parts);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
 import { configText } from '../config/text.ts';
-import type { EntityWrite, StoredState } from '../core/entity_write.ts';
+import type { EntityWrite, StoredFacts } from '../core/entity_write.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
@@ -67,7 +67,7 @@ interface OperatedCluster {
 
 export interface OperationOptions {
   readonly config: Config;
-  readonly kept: StoredState;
+  readonly kept: StoredFacts;
   readonly identity: HubIdentity;
   readonly rpc: { readonly counts: RpcCounts };
   schedule(delayMs: number, callback: () => void): () => void;
@@ -207,7 +207,7 @@ function configuredIn(entities: Entities): Parameters<typeof snapshotOf>[0] {
   };
 }
 
-function openUsage(hub: Operated, kept: StoredState, sentToBroker: () => SentCounts): Usage {
+function openUsage(hub: Operated, kept: StoredFacts, sentToBroker: () => SentCounts): Usage {
   const { now, counts, entities, ingest, arrivals, fanout, writer } = hub;
   const values = keptSettings(kept);
   const month = values.get(CURRENT) as KeptMonth | undefined;
@@ -236,8 +236,8 @@ function threadsOf({ shards, collisions }: Operated) {
 }
 
 /** Returns the settings of the hub by name. */
-function keptSettings({ entities }: StoredState): ReadonlyMap<string, unknown> {
-  const own = entities.filter(({ kind, text }) => kind === 'setting' && text !== undefined);
+function keptSettings({ settings }: StoredFacts): ReadonlyMap<string, unknown> {
+  const own = settings.filter(({ text }) => text !== undefined);
   return new Map(own.map(({ id, text }) => [id, parseLossless(text as string)]));
 }
 
@@ -249,10 +249,6 @@ function settingWrites(
 }
 
 /** Returns the providers whose last location was received at `sinceMs` or later. */
-function providersSeenSince({ rows }: StoredState, sinceMs: number): string[] {
-  const ids: string[] = [];
-  for (const row of rows) {
-    if (row.kind === 'provider' && row.gone !== true && row.receivedMs >= sinceMs) ids.push(row.id);
-  }
-  return ids;
+function providersSeenSince({ lastReceived }: StoredFacts, sinceMs: number): string[] {
+  return lastReceived.filter(([, receivedMs]) => receivedMs >= sinceMs).map(([id]) => id);
 }

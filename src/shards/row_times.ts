@@ -1,6 +1,6 @@
 import type { PairRow } from '../core/collision/row.ts';
-import type { StoredTimers } from '../core/fence/membership.ts';
-import type { StoredMembership, StoredRow, LastKnownRow } from '../core/item.ts';
+import type { StoredRow, LastKnownRow } from '../core/item.ts';
+import { convertedRow, rowUntil } from '../core/row_times.ts';
 import { lastSeenTime, type ClockStep } from '../model/clock_steps.ts';
 
 /**
@@ -8,8 +8,6 @@ import { lastSeenTime, type ClockStep } from '../model/clock_steps.ts';
  * are meaningless after a restart or on another hub. Rows that shards emit and restore have event times and monotonic
  * times (model/clock_steps.ts).
  */
-
-type Row = LastKnownRow & { readonly gone?: false };
 
 /** Conversions of the hub's clock. */
 interface RowClock {
@@ -27,7 +25,7 @@ export function rowsToStore(rows: Iterable<StoredRow>, clock: RowClock): Iterabl
   return Array.from(rows, (row) => {
     if (row.gone === true) return row;
     if (row.kind === 'collision') return pairIn(row, clock.wallClockOfEventTime);
-    return converted(row, clock.wallClockOfEventTime, clock.wallClockTime);
+    return convertedRow(row, clock.wallClockOfEventTime, clock.wallClockTime);
   });
 }
 
@@ -68,40 +66,6 @@ function rowsInRunning(
   const nowMs = clock.now();
   return rows.map((each) => {
     const row = rowUntil(each, nowMs);
-    return row.gone === true ? row : converted(row, clock.eventTime, received);
+    return row.gone === true ? row : convertedRow(row, clock.eventTime, received);
   });
-}
-
-/** Returns the row with all times limited to `untilMs`. */
-export function rowUntil(row: LastKnownRow, untilMs: number): LastKnownRow {
-  if (row.gone === true) return row;
-  const isLate = ([, entryMs, timers]: StoredMembership) => (entryMs ?? 0) > untilMs || latestOf(timers) > untilMs;
-  if (row.receivedMs <= untilMs && row.eventTimeMs <= untilMs && !row.memberships.some(isLate)) return row;
-  const until = (ms: number): number => Math.min(ms, untilMs);
-  return converted(row, until, until);
-}
-
-function converted(row: Row, keyed: (ms: number) => number, received: (ms: number) => number): Row {
-  const memberships = row.memberships.map(([fenceId, entryMs, timers]): StoredMembership => {
-    const entered = entryMs === null ? null : keyed(entryMs);
-    return timers === undefined ? [fenceId, entered] : [fenceId, entered, shifted(timers, keyed, received)];
-  });
-  return { ...row, receivedMs: received(row.receivedMs), eventTimeMs: keyed(row.eventTimeMs), memberships };
-}
-
-function latestOf(timers: StoredTimers | undefined): number {
-  if (timers === undefined) return 0;
-  const { seen, since, tolerance, delay } = timers;
-  return Math.max(seen, since ?? 0, tolerance ?? 0, delay ?? 0);
-}
-
-function shifted(timers: StoredTimers, keyed: (ms: number) => number, received: (ms: number) => number): StoredTimers {
-  const { seen, since, tolerance, delay } = timers;
-  return {
-    ...timers,
-    seen: received(seen),
-    ...(since !== undefined && { since: keyed(since) }),
-    tolerance: tolerance && received(tolerance),
-    delay: delay && received(delay),
-  };
 }

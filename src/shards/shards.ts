@@ -2,15 +2,17 @@ import type { QueryResult, LastKnownRow, ObjectIds, Query } from '../core/item.t
 import type { AcceptedLocation } from '../core/location/accepted.ts';
 import { PROVIDER_NAME, recordSize } from '../core/location/record.ts';
 import type { ScannedBody } from '../core/location/scanned_body.ts';
+import type { PackedRows } from '../core/row_bytes.ts';
+import type { ObjectKind } from '../model/id.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
-import type { Adoption, LaneItem, LocationTimes } from '../wire/location_record.ts';
+import { type Adoption, type LaneItem, type LocationTimes, newRecordBuffer } from '../wire/location_record.ts';
 import type { ShardReply } from '../wire/messages.ts';
 import { type CountedRun, type Receiving, scannedOf } from '../wire/received_run.ts';
 import type { RoundWatch } from './flush_scheduler.ts';
 import { OutcomeGate } from './outcome_gate.ts';
 import type { RecordedChanges } from './recent_changes.ts';
-import { rowUntil } from './row_times.ts';
+import { rowUntil } from '../core/row_times.ts';
 import { type ConfigCommand, type EntityCommand, type LaneCommand, withoutReturns } from './shard_commands.ts';
 import { ShardDirectory } from './shard_directory.ts';
 import { ShardLane, type ShardLaneOptions } from './shard_lane.ts';
@@ -223,13 +225,13 @@ export class Shards {
 
   /**
    * Sends last-known rows to the shards of their objects. Overdue exits wait for `delayMs` or the next location of
-   * their object. Times in the future were recorded while the clock was ahead and count as the current time.
+   * their object.
    */
-  restore(rows: readonly LastKnownRow[], delayMs: number): void {
+  restore(rows: PackedRows, delayMs: number): void {
     const receivedMs = this.#options.now();
     const suppressUntilMs = receivedMs + delayMs;
     this.#queue.call(receivedMs, () => {
-      for (const [to, own] of this.#byShard(rows, receivedMs).entries()) {
+      for (const [to, own] of this.#packedByShard(rows).entries()) {
         this.#push(to, receivedMs, { kind: 'restore', rows: own, suppressUntilMs });
       }
     });
@@ -389,6 +391,12 @@ export class Shards {
     const byShard = this.#lanes.map((): LastKnownRow[] => []);
     for (const row of rows) byShard[this.#directory.of(row.kind, row.id)]?.push(rowUntil(row, untilMs));
     return byShard;
+  }
+
+  #packedByShard(rows: PackedRows): readonly PackedRows[] {
+    const { length } = this.#lanes;
+    if (length === 1) return [rows];
+    return rows.divided(length, ({ kind, id }) => this.#directory.of(kind as ObjectKind, id), newRecordBuffer);
   }
 
   #push(shard: number, receivedMs: number, command: LaneCommand & { readonly config?: number }): void {

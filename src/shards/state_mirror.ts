@@ -1,4 +1,5 @@
-import type { Item, ObjectIds } from '../core/item.ts';
+import type { Item, ObjectIds, StoredRow } from '../core/item.ts';
+import { PackedRows } from '../core/row_bytes.ts';
 import type { ObjectKind } from '../model/id.ts';
 import type { LocatingRule } from '../model/rule.ts';
 import type { Variant } from '../model/topics.ts';
@@ -86,10 +87,13 @@ export class StateMirror {
         this.#variants = item.variants;
         return;
       case 'restore':
+        this.#suppressUntilMs = item.suppressUntilMs;
+        this.#addProviders(item.rows);
+        return;
       case 'adopt':
         this.#suppressUntilMs = item.suppressUntilMs;
-        for (const { kind, id } of item.rows) if (kind === 'provider') this.#addProvider(id);
-        if (item.kind === 'adopt' && item.takenOver !== undefined) this.#applyAdoption(item.takenOver.objects);
+        this.#addProviders(item.rows);
+        if (item.takenOver !== undefined) this.#applyAdoption(item.takenOver.objects);
         return;
       case 'release':
         this.#applyRelease(item);
@@ -138,6 +142,11 @@ export class StateMirror {
   /** Records a provider that was located, unless it has an entity. */
   #addProvider(id: string): void {
     if (!this.#entities.provider.has(id)) this.#newProviders.add(id);
+  }
+
+  #addProviders(rows: Iterable<Pick<StoredRow, 'kind' | 'id'>>): void {
+    const heads = rows instanceof PackedRows ? rows.heads() : rows;
+    for (const { kind, id } of heads) if (kind === 'provider') this.#addProvider(id);
   }
 
   #applyEntity<K extends EntityKind>(item: ItemOf<K>): void {

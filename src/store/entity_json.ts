@@ -19,29 +19,32 @@ export function entityWrites(changes: readonly Changed[]): EntityWrite[] {
   return changes.map(({ kind, id, after }) => ({ kind, id, text: after && JSON.stringify(after) }));
 }
 
-/** Returns stored entities by kind, in the order of creation. Throws a StartupError with the name of a damaged one. */
-export function storedByKind(entities: readonly EntityWrite[]) {
-  return {
-    zone: keptEntities<Zone>(entities, 'zone'),
-    fence: keptEntities<StoredFence>(entities, 'fence'),
-    trackable: keptEntities<Trackable>(entities, 'trackable'),
-    provider: keptEntities<LocationProvider>(entities, 'provider'),
-    anchor: keptEntities<Anchor>(entities, 'anchor'),
-  };
+/** Parsed entities by kind, in the order of creation. */
+export class EntitiesByKind {
+  readonly zone: Zone[] = [];
+  readonly fence: StoredFence[] = [];
+  readonly trackable: Trackable[] = [];
+  readonly provider: LocationProvider[] = [];
+  readonly anchor: Anchor[] = [];
+
+  /** Parses and adds stored entities; skips settings. Throws a StartupError with the name of a damaged one. */
+  add(entities: readonly EntityWrite[]): this {
+    for (const { kind, id, text } of entities) {
+      if (kind === 'setting' || text === undefined) continue;
+      try {
+        (this[kind] as unknown[]).push(parseLossless(text));
+      } catch (cause) {
+        const why = String((cause as Error).message).replaceAll(/\s+/g, ' ');
+        throw new StartupError(`Cannot read ${kind} "${id}" from the database: ${why}`, { cause });
+      }
+    }
+    return this;
+  }
 }
 
-function keptEntities<T>(entities: readonly EntityWrite[], kind: StoredKind): T[] {
-  const kept: T[] = [];
-  for (const { kind: of, id, text } of entities) {
-    if (of !== kind || text === undefined) continue;
-    try {
-      kept.push(parseLossless(text) as T);
-    } catch (cause) {
-      const why = String((cause as Error).message).replaceAll(/\s+/g, ' ');
-      throw new StartupError(`Cannot read ${kind} "${id}" from the database: ${why}`, { cause });
-    }
-  }
-  return kept;
+/** Returns stored entities by kind, in the order of creation. Throws a StartupError with the name of a damaged one. */
+export function storedByKind(entities: readonly EntityWrite[]): EntitiesByKind {
+  return new EntitiesByKind().add(entities);
 }
 
 /** Converts a setting to stored form. */

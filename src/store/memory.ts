@@ -1,7 +1,7 @@
 import type { StoredRow } from '../core/item.ts';
 import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { packedRows } from '../wire/store_messages.ts';
-import type { Store } from './store.ts';
+import { loadedFrom, type Store } from './store.ts';
 
 /** A store in memory, lost when the process exits. Also serves as the reference implementation of a store. */
 export class MemoryStore implements Store {
@@ -14,11 +14,14 @@ export class MemoryStore implements Store {
     this.#hubId = hubId;
   }
 
-  async load(read?: (part: StoredPart) => void): Promise<StoredState> {
+  load(): Promise<StoredState> {
+    return loadedFrom(this);
+  }
+
+  async read(take: (part: StoredPart) => void): Promise<string> {
     this.#checkOpen();
-    const all = { entities: [...this.#entities.values()], rows: [...this.#rows.values()] };
-    read?.(all);
-    return { ...all, hubId: this.#hubId };
+    take({ entities: [...this.#entities.values()], rows: packedRows(this.#rows.values()) });
+    return this.#hubId;
   }
 
   async commit(batch: StoreBatch): Promise<void> {

@@ -47,21 +47,31 @@ export class ThreadStore implements Store {
     this.#thread = Promise.resolve(thread);
   }
 
-  async load(read?: (part: StoredPart) => void): Promise<StoredState> {
+  async load(): Promise<StoredState> {
     let parts: StoredPart[] = [];
-    const reply = await this.#ask((thread) => {
-      // Reading cannot restart once the reader has received parts.
-      if (parts.length > 0 && read !== undefined)
-        throw new StartupError('Cannot read the database: its thread has ended');
+    const hubId = await this.#read((thread) => {
       parts = [];
-      return thread.ask({ ask: 'load' }, (bytes) => {
-        const part = unpackPart(bytes);
-        parts.push(part);
-        read?.(part);
+      return thread.ask({ ask: 'load' }, (part) => parts.push(unpackPart(part)));
+    });
+    return { ...joinedParts(parts), hubId };
+  }
+
+  async read(take: (part: StoredPart) => void): Promise<string> {
+    let hasTaken = false;
+    return await this.#read((thread) => {
+      // Reading cannot restart once the reader has received parts.
+      if (hasTaken) throw new StartupError('Cannot read the database: its thread has ended');
+      return thread.ask({ ask: 'load' }, (part) => {
+        hasTaken = true;
+        take(unpackPart(part));
       });
     });
+  }
+
+  async #read(question: (thread: StoreThread) => Promise<StoreReply>): Promise<string> {
+    const reply = await this.#ask(question);
     if (reply.say !== 'loaded') throw new Error(`Cannot load the store: its thread says ${reply.say}`);
-    return { ...joinedParts(parts), hubId: reply.hubId };
+    return reply.hubId;
   }
 
   async commit(batch: StoreBatch): Promise<void> {

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import type { CollisionRow } from '../core/collision/row.ts';
 import type { StoredRow, LastKnownRow } from '../core/item.ts';
 import type { EntityWrite, StoredPart } from '../core/entity_write.ts';
-import { keyOf, ofKey, rowAt } from '../core/row_bytes.ts';
+import { isTombstone, keyOf, ofKey, RowWriter } from '../core/row_bytes.ts';
+import { newRecordBuffer } from '../wire/location_record.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import type { RowLocation } from './newest_rows.ts';
 import { readRowLog } from './row_log.ts';
@@ -11,14 +11,16 @@ import { PART_MAX } from './store.ts';
 
 /**
  * Reads a database of the current version in parts: entities, settings, last-known rows, then collisions. Rows with a
- * wrong checksum are skipped and added to `damaged`. The database must not be written during the read.
+ * wrong checksum are skipped and added to `damaged`. The rows of a part are valid until the next part is read. The
+ * database must not be written during the read.
  */
 export function* readStored(db: Database.Database, damaged: DamagedRow[]): Generator<StoredPart> {
+  const writer = new RowWriter(newRecordBuffer, 0);
   for (const found of pages<StoredEntity>(db, 'SELECT seq AS page, kind, id, text, sum FROM entity WHERE seq > ?')) {
     const sound = found.filter((row) => isSound(row, rowSum(row.kind, row.id, row.text), 'entity', damaged));
-    yield { entities: sound.map(({ kind, id, text }) => ({ kind, id, text })), rows: [] };
+    yield { entities: sound.map(({ kind, id, text }) => ({ kind, id, text })), rows: writer.take() };
   }
-  yield { entities: settings(db, damaged), rows: [] };
+  yield { entities: settings(db, damaged), rows: writer.take() };
   const logged = readRowLog(db, (seq) => {
     damaged.push({ table: 'row_log', key: seq, name: nameOf('row_log', { id: `${seq}` }) });
   });
@@ -27,34 +29,39 @@ export function* readStored(db: Database.Database, damaged: DamagedRow[]): Gener
   for (const found of pages<RowColumns>(db, `SELECT ${columns} FROM last_known WHERE rowid > ?`)) {
     const latest = found.filter(({ kind, id }) => !isOld(kind, id));
     const sound = latest.filter((row) => isSound(row, placeSum(row), 'last_known', damaged));
-    yield { entities: [], rows: sound.map(toRow) };
+    for (const { kind, id, received_ms: receivedMs, key_ms: eventTimeMs, memberships, location } of sound) {
+      writer.strings({ kind, id, receivedMs, eventTimeMs }, memberships, location);
+    }
+    yield { entities: [], rows: writer.take() };
   }
-  yield* loggedRows(logged, (kind) => kind !== 'collision');
+  yield* loggedRows(logged, writer, (kind) => kind !== 'collision');
   const pairs = 'SELECT rowid AS page, id, start_ms, bodies, sum FROM collision WHERE rowid > ?';
   for (const found of pages<StoredCollision>(db, pairs)) {
     const latest = found.filter(({ id }) => !isOld('collision', id));
     const sound = latest.filter((row) =>
       isSound(row, rowSum('collision', row.id, row.bodies, '', row.start_ms), 'collision', damaged),
     );
-    yield { entities: [], rows: sound.map(toCollision) };
+    for (const { id, start_ms: receivedMs, bodies } of sound) {
+      writer.strings({ kind: 'collision', id, receivedMs, eventTimeMs: 0 }, '[]', bodies);
+    }
+    yield { entities: [], rows: writer.take() };
   }
-  yield* loggedRows(logged, (kind) => kind === 'collision');
+  yield* loggedRows(logged, writer, (kind) => kind === 'collision');
 }
 
 /** Yields the rows of one kind in the log. */
 function* loggedRows(
   logged: ReadonlyMap<string, RowLocation>,
+  writer: RowWriter,
   isWanted: (kind: StoredRow['kind']) => boolean,
 ): Generator<StoredPart> {
-  let rows: StoredRow[] = [];
+  let count = 0;
   for (const [key, { buffer, at }] of logged) {
-    if (!isWanted(ofKey(key)[0])) continue;
-    const row = rowAt(buffer, at);
-    if (row.gone === true || rows.push(row) < PART_MAX) continue;
-    yield { entities: [], rows };
-    rows = [];
+    if (!isWanted(ofKey(key)[0]) || isTombstone(buffer, at)) continue;
+    writer.copy(buffer, at);
+    if (++count % PART_MAX === 0) yield { entities: [], rows: writer.take() };
   }
-  if (rows.length > 0) yield { entities: [], rows };
+  if (count % PART_MAX !== 0) yield { entities: [], rows: writer.take() };
 }
 
 interface Paged {
@@ -116,12 +123,4 @@ function* pages<T extends Paged>(db: Database.Database, select: string): Generat
 
 function placeSum({ kind, id, location, memberships, received_ms, key_ms }: RowColumns): number {
   return rowSum(kind, id, location, memberships, received_ms, key_ms);
-}
-
-function toRow({ kind, id, received_ms, key_ms, location, memberships }: RowColumns): LastKnownRow {
-  return { kind, id, receivedMs: received_ms, eventTimeMs: key_ms, location, memberships: JSON.parse(memberships) };
-}
-
-function toCollision({ id, start_ms, bodies }: StoredCollision): CollisionRow {
-  return { kind: 'collision', id, startMs: start_ms, bodies };
 }

@@ -1,10 +1,13 @@
 import type { StoredRow } from '../core/item.ts';
 import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
+import { packedRows } from '../wire/store_messages.ts';
 
 /** Persistent storage of the hub. Calls are executed in order, so callers need not wait for earlier calls. */
 export interface Store {
-  /** Reads all data. Calls `read` with each part as it is read, all entities before the first row. */
-  load(read?: (part: StoredPart) => void): Promise<StoredState>;
+  /** Reads all data. */
+  load(): Promise<StoredState>;
+  /** Calls `take` with each part of the data as it is read, all entities before the first row. Returns the hub's id. */
+  read(take: (part: StoredPart) => void): Promise<string>;
   /** Stores the whole batch, or rejects and stores nothing. Idempotent. */
   commit(batch: StoreBatch): Promise<void>;
   close(): Promise<void>;
@@ -16,13 +19,15 @@ export interface Store {
 export const PART_MAX = 5000;
 
 /** Splits stored data into parts. */
-export function* partsOf({ entities, rows }: StoredPart): Generator<StoredPart> {
-  yield { entities, rows: [] };
-  for (let row = 0; row < rows.length; row += PART_MAX) yield { entities: [], rows: rows.slice(row, row + PART_MAX) };
+export function* partsOf({ entities, rows }: Omit<StoredState, 'hubId'>): Generator<StoredPart> {
+  yield { entities, rows: packedRows([]) };
+  for (let row = 0; row < rows.length; row += PART_MAX) {
+    yield { entities: [], rows: packedRows(rows.slice(row, row + PART_MAX)) };
+  }
 }
 
-/** Joins data read in parts. */
-export function joinedParts(parts: Iterable<StoredPart>): StoredPart {
+/** Decodes and joins data read in parts. */
+export function joinedParts(parts: Iterable<StoredPart>): Omit<StoredState, 'hubId'> {
   const [entities, rows]: [EntityWrite[], StoredRow[]] = [[], []];
   for (const part of parts) {
     for (const entity of part.entities) entities.push(entity);
@@ -31,42 +36,32 @@ export function joinedParts(parts: Iterable<StoredPart>): StoredPart {
   return { entities, rows };
 }
 
-/** Contents of a store that is being read. */
-export interface StoreReading {
-  readonly entities: Promise<readonly EntityWrite[]>;
-  /** The rows in parts. Can be iterated once. */
-  readonly rows: AsyncIterable<readonly StoredRow[]>;
-  readonly all: Promise<StoredState>;
+/** Reads all data of a store. */
+export async function loadedFrom(store: Pick<Store, 'read'>): Promise<StoredState> {
+  const parts: StoredPart[] = [];
+  const hubId = await store.read((part) => parts.push(part));
+  return { ...joinedParts(parts), hubId };
 }
 
-/** Starts to read a store. If it cannot be read, all members of the result reject. */
+/** Contents of a store that is being read. */
+export interface StoreReading {
+  /** All entities before the first row. Can be iterated once. Fails if the store cannot be read. */
+  readonly parts: AsyncIterable<StoredPart>;
+  readonly hubId: Promise<string>;
+}
+
+/** Starts to read a store. */
 export function beginReading(store: Store): StoreReading {
-  const entities = Promise.withResolvers<readonly EntityWrite[]>();
-  const found: EntityWrite[] = [];
-  let parts!: ReadableStreamDefaultController<readonly StoredRow[]>;
-  const rows = new ReadableStream({
-    start(controller: typeof parts) {
-      parts = controller;
+  let controller!: ReadableStreamDefaultController<StoredPart>;
+  const parts = new ReadableStream<StoredPart>({
+    start(own) {
+      controller = own;
     },
   });
-  const all = store.load((part) => {
-    for (const entity of part.entities) found.push(entity);
-    if (part.rows.length === 0) return;
-    // The first rows follow all entities.
-    entities.resolve(found);
-    parts.enqueue(part.rows);
-  });
-  all.then(
-    () => {
-      entities.resolve(found);
-      parts.close();
-    },
-    (error: unknown) => {
-      entities.reject(error);
-      parts.error(error);
-    },
+  const hubId = store.read((part) => controller.enqueue(part));
+  hubId.then(
+    () => controller.close(),
+    (error: unknown) => controller.error(error),
   );
-  // Prevents an unhandled rejection: the caller receives the failure when it awaits the entities or the rows.
-  entities.promise.catch(() => undefined);
-  return { entities: entities.promise, rows, all };
+  return { parts, hubId };
 }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { StartupError } from '../errors.ts';
-import type { Stage, StoreReply, StoreRequest, StoreSettings } from '../wire/store_messages.ts';
+import type { PackedPart, Stage, StoreReply, StoreRequest, StoreSettings } from '../wire/store_messages.ts';
 import type { WideColumnSettings } from './widecolumn/settings.ts';
 
 const STORE_WORKER = new URL('../../workers/store.ts', import.meta.url);
@@ -46,7 +46,7 @@ interface Waiting {
   resolve(reply: StoreReply): void;
   reject(error: Error): void;
   /** Called with messages that precede the reply. */
-  readonly part: (bytes: Uint8Array) => void;
+  readonly part: (part: PackedPart) => void;
 }
 
 /** The worker thread that owns the file or the connections. It serves requests in order, so replies need no ids. */
@@ -68,7 +68,7 @@ export class StoreThread {
     this.#worker.on('message', (reply: StoreReply) => {
       if (reply.say === 'stage') stage?.(reply.stage);
       else if (reply.say === 'notice') notice?.(reply.text);
-      else if (reply.say === 'part') this.#waiting[0]?.part(reply.bytes);
+      else if (reply.say === 'part') this.#waiting[0]?.part(reply.part);
       else this.#answer(reply);
     });
     this.#worker.on('error', (error) => this.#end(error));
@@ -81,7 +81,7 @@ export class StoreThread {
   }
 
   /** Sends a request, transferring its bytes. Rejects with the store's error, or with StoreThreadExited. */
-  ask(request: StoreRequest, part?: (bytes: Uint8Array) => void): Promise<StoreReply> {
+  ask(request: StoreRequest, part?: (part: PackedPart) => void): Promise<StoreReply> {
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     const entities = request.ask === 'commit' ? request.entities : undefined;
     const transfer = entities === undefined ? [] : [entities.buffer as ArrayBuffer];
@@ -94,7 +94,7 @@ export class StoreThread {
     await this.#worker.terminate();
   }
 
-  #reply(part: (bytes: Uint8Array) => void = () => undefined): Promise<StoreReply> {
+  #reply(part: (part: PackedPart) => void = () => undefined): Promise<StoreReply> {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject, part }));
   }
 

@@ -47,11 +47,18 @@ export type StoreReply = { readonly failures?: readonly (readonly [reason: strin
 
 type StoreAnswer =
   | { readonly say: 'ready' | 'done' }
-  | { readonly say: 'part'; readonly bytes: Uint8Array }
+  | { readonly say: 'part'; readonly part: PackedPart }
   | { readonly say: 'loaded'; readonly hubId: string }
   | { readonly say: 'stage'; readonly stage: Stage }
   | { readonly say: 'notice'; readonly text: string }
   | { readonly say: 'failed'; readonly startup: boolean; readonly message: string; readonly code?: string };
+
+/** A part of the stored state: a packed EntityWrite[], and rows in memory of their own. */
+export interface PackedPart {
+  readonly entities: Uint8Array;
+  readonly rows: Uint8Array;
+  readonly count: number;
+}
 
 const packr = new Packr();
 
@@ -83,15 +90,16 @@ export function batchOf({ entities, memory, start, size, count }: Commit): Store
   };
 }
 
-export function packPart(part: StoredPart): Uint8Array {
-  return own(part);
+export function packPart({ entities, rows }: StoredPart): PackedPart {
+  return { entities: own(entities), rows: new Uint8Array(look(rows.bytes)), count: rows.count };
 }
 
-export function unpackPart(bytes: Uint8Array): StoredPart {
-  return packr.unpack(bytes) as StoredPart;
+export function unpackPart({ entities, rows: { buffer, length: size }, count }: PackedPart): StoredPart {
+  const rows = new PackedRows({ bytes: Buffer.from(buffer), view: new DataView(buffer) }, { size, count });
+  return { entities: packr.unpack(entities) as EntityWrite[], rows };
 }
 
 /** Packs a value into its own bytes, which can be transferred without a copy. */
-function own(value: StoredPart | readonly EntityWrite[]): Uint8Array {
+function own(value: readonly EntityWrite[]): Uint8Array {
   return new Uint8Array(packr.pack(value, RESET_BUFFER_MODE));
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { openStore } from '../../src/store/open.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
-import { joinedParts, type Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { copiedRows } from '../../src/wire/store_messages.ts';
 import { testStoreContract } from './contract.ts';
 import { folderFor } from './folder.ts';
 
@@ -34,10 +35,10 @@ testStoreContract({
 /** Adapts the synchronous store to the interface of the others. */
 function later(store: SqliteStore): Store {
   return {
-    async load(read) {
-      const parts = [...store.parts()];
-      for (const part of parts) read?.(part);
-      return { ...joinedParts(parts), hubId: store.hubId };
+    load: async () => store.load(),
+    async read(take) {
+      for (const { entities, rows } of store.parts()) take({ entities, rows: copiedRows(rows) });
+      return store.hubId;
     },
     commit: async (batch) => store.commit(batch),
     close: async () => store.close(),

@@ -1,6 +1,7 @@
 import type { StoredRow } from '../../src/core/item.ts';
-import type { EntityWrite, StoredState, StoreBatch } from '../../src/core/entity_write.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../../src/core/entity_write.ts';
+import { loadedFrom, type Store } from '../../src/store/store.ts';
+import { packedRows } from '../../src/wire/store_messages.ts';
 
 /** A batch with rows that remain. */
 export interface PlainBatch {
@@ -35,8 +36,13 @@ export class FailingStore implements Store {
     this.kept.push(batch);
   }
 
-  async load(): Promise<StoredState> {
-    return { entities: this.entities, rows: this.kept.flatMap(({ rows }) => rows), hubId: 'none' };
+  load(): Promise<StoredState> {
+    return loadedFrom(this);
+  }
+
+  async read(take: (part: StoredPart) => void): Promise<string> {
+    take({ entities: this.entities, rows: packedRows(this.kept.flatMap(({ rows }) => rows)) });
+    return 'none';
   }
 
   async close(): Promise<void> {}

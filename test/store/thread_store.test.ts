@@ -54,7 +54,7 @@ test('ThreadStore rejects a partially received read when its thread exits, and c
   const rows = Array.from({ length: 60_000 }, (_, number) => row(number));
   await store.commit({ entities: [zone('a')], rows });
   let received = 0;
-  const loading = store.load(({ entities }) => {
+  const loading = store.read(({ entities }) => {
     received += entities.length;
     void threads[0]?.terminate();
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StoredRow } from '../../src/core/item.ts';
 import type { Topic } from '../../src/model/topics.ts';
+import { packedRows } from '../../src/wire/store_messages.ts';
 import { T0 } from '../support/shard_harness.ts';
 import { fenceAround, meters, RunningShards, type Reported, trackable } from './running_shards.ts';
 
@@ -103,7 +104,7 @@ test('Overdue exits after a restart wait for their event time even if a worker d
   running.tell(fenceAround('fence', [0, 0], 20, { timeout: 5000 }));
   await running.keep([row]);
   running.second = 60;
-  running.shards.restore([row], 2000);
+  running.shards.restore(packedRows([row]), 2000);
   await running.settle();
   await running.shards.lanes[0]?.kill();
   running.second = 61;

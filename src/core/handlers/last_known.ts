@@ -4,15 +4,17 @@ import type { ShardContext } from '../context.ts';
 import { restored, resumed, timersOf } from '../fence/membership.ts';
 import { timingIn } from '../fence/observe_fences.ts';
 import { type OwnTiming, UNSET } from '../fence/timing.ts';
-import type { Item, LastKnownRow } from '../item.ts';
+import type { Item } from '../item.ts';
 import { UTF8_MAX } from '../json_bytes.ts';
 import { type AcceptedLocation, accept, acceptAs } from '../location/accepted.ts';
 import { locationBytesMax, writeStored } from '../location/event_bytes.ts';
 import type { Fix } from '../location/fix.ts';
 import { fixInZone } from '../location/locate.ts';
 import { received } from '../location/received.ts';
+import type { NewRecordBuffer, RecordBuffer } from '../location/record.ts';
 import { storedJson, membersIn } from '../location/location_json.ts';
 import type { RowWriter } from '../row_bytes.ts';
+import { type Row, rowUntil } from '../row_times.ts';
 import { type ProviderState, providerState, type ShardState, type TrackableState } from '../state.ts';
 import { type EntityLookup, currentEntities } from './entity_lookup.ts';
 import { reportPosition, settle } from './move.ts';
@@ -28,6 +30,9 @@ import { fixesOf } from './significant_fix.ts';
  * restored at its last position. If the hub is configured to let such trackables leave, and stopped before this one had
  * left, it is restored without a fix, as a member that leaves.
  */
+
+/** Memory for the record of a location, which grows for larger ones. */
+const RECORD_BYTES = 1024;
 
 /**
  * Writes the rows of objects whose memberships have changed, and tombstones of removed objects. They are stored before
@@ -120,25 +125,34 @@ export interface RowsToRestore
   readonly entities: EntityLookup;
 }
 
+interface Restoring extends RowsToRestore {
+  /** Returns memory for a record that is valid until the next call. */
+  readonly newBuffer: NewRecordBuffer;
+}
+
 /** Restores rows that refer to the given fences and zones. */
 export function restoreRows(context: ShardContext, item: RowsToRestore): void {
-  const { state } = context;
-  for (const row of item.rows) {
-    if (row.gone === true) continue;
+  const { state, options } = context;
+  let record = options.newBuffer(RECORD_BYTES);
+  const newBuffer = (bytes: number): RecordBuffer => {
+    if (record.bytes.length < bytes) record = options.newBuffer(bytes);
+    return record;
+  };
+  const restoring: Restoring = { ...item, newBuffer };
+  for (const stored of item.rows) {
+    if (stored.gone === true || stored.kind === 'collision') continue;
+    // Times in the future were recorded while the clock was ahead. The rows of a running hub have none.
+    const row = item.withTimers === true ? stored : rowUntil(stored, item.receivedMs);
     const object = row.kind === 'provider' ? providerState(state, row.id) : state.trackables.get(row.id);
     // A location received after the row was read is newer.
-    if (object !== undefined && object.fix === undefined) revive(context, object, row, item);
+    if (object !== undefined && object.fix === undefined) revive(context, object, row, restoring);
   }
 }
 
-function revive(
-  context: ShardContext,
-  object: ProviderState | TrackableState,
-  row: LastKnownRow & { gone?: false },
-  { seq, suppressUntilMs, receivedMs, withTimers, entities }: RowsToRestore,
-): void {
+function revive(context: ShardContext, object: ProviderState | TrackableState, row: Row, restoring: Restoring): void {
   const { state } = context;
-  const fix = fixOfProvider(state, object, row) ?? fixOf(context, object, row, entities);
+  const { seq, suppressUntilMs, receivedMs, withTimers, entities } = restoring;
+  const fix = fixOfProvider(state, object, row) ?? fixOf(state, object, row, restoring);
   const isLeaving = leavesAtOnce(context, object, fix, withTimers);
   if (object.kind === 'provider') state.fixes.put(object, fix);
   else if (!isLeaving) {
@@ -190,10 +204,7 @@ type StoredLocation = Location & {
 };
 
 /** Accepts the location of a row; reuses the JSON of the row where possible. */
-function acceptStored(
-  value: StoredLocation,
-  { location, eventTimeMs }: LastKnownRow & { gone?: false },
-): AcceptedLocation {
+function acceptStored(value: StoredLocation, { location, eventTimeMs }: Row): AcceptedLocation {
   const { provider_id: providerId, source, crs } = value;
   const filledIn = { providerId, source, crs, generatedMs: eventTimeMs };
   const members = membersIn(location, value);
@@ -201,11 +212,7 @@ function acceptStored(
 }
 
 /** Returns the fix of the provider that moved the trackable, if its row has the same location. */
-function fixOfProvider(
-  state: ShardState,
-  object: ProviderState | TrackableState,
-  row: LastKnownRow & { gone?: false },
-): Fix | undefined {
+function fixOfProvider(state: ShardState, object: ProviderState | TrackableState, row: Row): Fix | undefined {
   if (object.kind === 'provider') return undefined;
   return fixesOf(state, object.entity).find((fix) => {
     return fix.eventTimeMs === row.eventTimeMs && fix.receivedMs === row.receivedMs && storedJson(fix) === row.location;
@@ -213,10 +220,10 @@ function fixOfProvider(
 }
 
 function fixOf(
-  { state, options }: ShardContext,
+  state: ShardState,
   object: ProviderState | TrackableState,
-  row: LastKnownRow & { gone?: false },
-  entities: EntityLookup,
+  row: Row,
+  { entities, newBuffer }: Restoring,
 ): Fix {
   const { local, timing, ...value } = parseLossless(row.location) as StoredLocation;
   const { provider_id: providerId, source, trackables, speed, course } = value;
@@ -226,7 +233,7 @@ function fixOf(
   const sent = local === undefined ? accepted : { ...accepted, coordinates: [...local, ...height] };
   const zone = entities.zone(source);
   const fix = state.fixes.take(
-    received(sent, { seq: 0, receivedMs, generatedMs: eventTimeMs }, options.newBuffer),
+    received(sent, { seq: 0, receivedMs, generatedMs: eventTimeMs }, newBuffer),
     { lon, lat, floor: value.floor ?? 0, eventTimeMs, speed: speed ?? undefined, course: course ?? undefined },
     {
       providerId,

@@ -1,7 +1,7 @@
 import type { Client } from 'cassandra-driver';
 import type { StoredState, StoredPart, StoreBatch } from '../../core/entity_write.ts';
 import { packedRows } from '../../wire/store_messages.ts';
-import { partsOf, type Store } from '../store.ts';
+import { loadedFrom, partsOf, type Store } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
 import { asStartupError, inWords } from './failures.ts';
@@ -51,14 +51,18 @@ export class WideColumnStore implements Store {
     }
   }
 
+  load(): Promise<StoredState> {
+    return loadedFrom(this);
+  }
+
   /** Reads all data. Rejects with a StartupError if the keyspace cannot be read. */
-  load(read?: (part: StoredPart) => void): Promise<StoredState> {
+  read(take: (part: StoredPart) => void): Promise<string> {
     return this.#inLine(async () => {
       try {
         const entities = await this.#entities.read();
         const rows = await readRows(this.#client, consistencyOf(this.#settings.readConsistency));
-        for (const part of partsOf({ entities, rows })) read?.(part);
-        return { entities, rows, hubId: this.#lease.hubId };
+        for (const part of partsOf({ entities, rows })) take(part);
+        return this.#lease.hubId;
       } catch (error) {
         throw asStartupError(error, this.#settings);
       }
