@@ -250,13 +250,31 @@ function startBackground(parts: Parts, care: CertificateCare, { config, log }: S
   const memory = new MemoryWatch({ collect: garbageCollector() });
   const stopWatching = every(MEMORY_WATCH_MS, () => memory.look());
   const roundMs = cluster === undefined ? config.db_flush_interval : config.cluster_checkpoint_interval;
-  const flushTimer = setInterval(() => shards.flushInBackground(), roundMs);
+  const stopFlushing = flushPeriodically(shards, roundMs);
   const stop = (): void => {
-    clearInterval(flushTimer);
+    stopFlushing();
     stopWatching();
     stopLooking();
   };
   return { stop, stopBeating };
+}
+
+/** Flushes the shards at every interval, as long as they have work. Returns a function that stops this. */
+function flushPeriodically(shards: Shards, intervalMs: number): () => void {
+  let cancel = (): void => undefined;
+  let isStopped = false;
+  const flushLater = (): void => {
+    if (!isStopped) cancel = schedule(intervalMs, flush);
+  };
+  const flush = (): void => {
+    if (shards.flushInBackground()) flushLater();
+    else void shards.nextStep().then(flushLater);
+  };
+  flush();
+  return () => {
+    isStopped = true;
+    cancel();
+  };
 }
 
 /** Returns the heartbeat, which also logs clock steps and suspensions since the last call. */

@@ -168,7 +168,6 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     open,
     counts,
     start() {
-      ofProcess.start();
       saving.start();
     },
     stop() {

@@ -54,15 +54,13 @@ export class ProcessFamilies {
     ];
   }
 
-  start(): void {
-    this.#delay.enable();
-  }
-
   stop(): void {
     this.#delay.disable();
   }
 
   #delays(): readonly (readonly [quantile: string, seconds: number])[] {
+    // Measures from the first scrape on, because the timer wakes an idle hub.
+    this.#delay.enable();
     const { count } = this.#delay;
     // The histogram measures the interval between two timer calls.
     const at = (percentile: number): number => {

@@ -58,7 +58,7 @@ export class ShardLane {
   /** Whether the worker has failed, so that its state is unreliable. */
   #hasFailed = false;
   #closed = false;
-  /** Time since which calls of flushInBackground have found no changes. */
+  /** Time since which a worker that has memory to free is idle. */
   #idleSinceMs: number | undefined;
   /** Number of the last finished item when the worker freed memory. */
   #restedAt = 0;
@@ -113,25 +113,31 @@ export class ShardLane {
     this.lane.wake();
   }
 
-  /** Requests the rows of all objects changed so far, gradually. Call it periodically. */
-  flushInBackground(): void {
-    if (!this.#worker.flush.isChanged && this.lane.last === undefined) {
-      this.#rest();
-      return;
-    }
+  /**
+   * Requests the rows of all objects changed so far, gradually. Call it periodically. Returns whether the next call has
+   * work even if no step comes before.
+   */
+  flushInBackground(): boolean {
+    if (!this.#worker.flush.isChanged && this.lane.last === undefined) return this.#rest();
     this.#idleSinceMs = undefined;
     this.#worker.flush.beginRound();
     this.lane.wake();
+    return true;
   }
 
-  /** Frees memory of a worker that is idle after much work. */
-  #rest(): void {
+  /** Frees memory of a worker that is idle after much work. Returns whether that is still to come. */
+  #rest(): boolean {
+    if (this.#worker.doneTo - this.#restedAt < REST_AFTER_ITEMS) {
+      this.#idleSinceMs = undefined;
+      return false;
+    }
     const nowMs = this.#options.now();
     this.#idleSinceMs ??= nowMs;
-    if (nowMs - this.#idleSinceMs < REST_AFTER_MS || this.#worker.doneTo - this.#restedAt < REST_AFTER_ITEMS) return;
+    if (nowMs - this.#idleSinceMs < REST_AFTER_MS) return true;
     this.#restedAt = this.#worker.doneTo;
     this.#restDue = true;
     this.lane.wake();
+    return false;
   }
 
   /** See ShardWorker. */

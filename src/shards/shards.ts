@@ -69,6 +69,7 @@ export class Shards {
     settled: (shard) => this.#lanes[shard]?.lane.settled(),
   });
   #lastSeq = 0;
+  #nextStep: PromiseWithResolvers<void> | undefined;
 
   constructor(options: ShardsOptions) {
     this.#options = options;
@@ -82,6 +83,8 @@ export class Shards {
       if (gate !== undefined) this.#gates.push(gate);
       const outcome = (reply: ShardReply): Promise<void> | undefined => {
         options.stepped(shard, reply);
+        this.#nextStep?.resolve();
+        this.#nextStep = undefined;
         return gate === undefined ? release(reply) : gate.take(reply);
       };
       return new ShardLane({
@@ -347,9 +350,18 @@ export class Shards {
     await this.settled();
   }
 
-  /** Lets the shards emit rows of changed objects, gradually. Call it periodically. */
-  flushInBackground(): void {
-    for (const lane of this.#lanes) lane.flushInBackground();
+  /**
+   * Lets the shards emit rows of changed objects, gradually. Call it periodically. If it returns false, further calls
+   * have no work until the next step.
+   */
+  flushInBackground(): boolean {
+    return this.#lanes.filter((lane) => lane.flushInBackground()).length > 0;
+  }
+
+  /** Resolves with the next step of a shard. */
+  nextStep(): Promise<void> {
+    this.#nextStep ??= Promise.withResolvers();
+    return this.#nextStep.promise;
   }
 
   async close(): Promise<void> {
