@@ -23,6 +23,7 @@ import type { HistoryHealth } from '../model/history.ts';
 import type { LicenseLease, LicenseInfo } from '../model/license.ts';
 import type { RpcAvailable } from '../model/rpc.ts';
 import type { Consumption } from '../model/usage.ts';
+import type { Link, LinkState } from '../model/link.ts';
 import type { MapView } from '../model/view.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
@@ -78,6 +79,7 @@ export interface ApiDeps extends ErrorTyping {
   readonly depthMax?: number;
   readonly alerts: AlertsApi;
   readonly views: Documents<MapView>;
+  readonly links: LinksApi;
   readonly operation: OperationDeps;
   readonly rpc: RpcDeps;
   /** History; undefined if it is off. */
@@ -126,6 +128,13 @@ export interface AlertsApi {
   act(act: 'acknowledge' | 'clear', ids?: readonly string[]): Promise<void>;
   /** Rejects with HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
   preview(body: unknown): Promise<AlertPreview>;
+}
+
+/** Links to other hubs. */
+export interface LinksApi {
+  readonly documents: Documents<Link>;
+  /** The state of a link at this hub. */
+  state(id: string): LinkState;
 }
 
 /** Status of the hub for its operators. */

@@ -1,5 +1,6 @@
 import { hubError } from '../errors.ts';
 import { idKey } from '../model/id.ts';
+import { isObject, lookUp } from '../model/json_tree.ts';
 import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 
 /**
@@ -8,14 +9,33 @@ import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 export interface DocumentKind<T extends DefinedDocument> {
   /** Prefix of the names of its documents. */
   readonly prefix: string;
-  readonly kind: 'alert_rule' | 'view';
+  readonly kind: 'alert_rule' | 'link' | 'view';
   /** Maximum number of documents. */
   readonly max: number;
   /** Returns the document in stored form. Throws HUB_BAD_REQUEST naming the field and the value found. */
   check(body: EntityBody): T;
   /** Other documents that change when a document is written. */
   besides?(written: T, others: readonly T[]): readonly T[];
+  /** Its write-only members. */
+  readonly secrets?: DocumentSecrets;
 }
+
+/**
+ * Write-only members of documents, such as passwords. They are stored, but no reply, export or log contains them.
+ *
+ *     request           stored secret
+ *     member absent     retained, if the servers that receive it are unchanged; otherwise rejected
+ *     member null       removed
+ *     member            replaced
+ */
+export interface DocumentSecrets {
+  /** Paths of the secrets, such as `['oidc', 'client_secret']`. */
+  readonly paths: readonly Path[];
+  /** Paths of the addresses that receive them. A secret must not reach a server that its author has not seen. */
+  readonly receivers: readonly Path[];
+}
+
+type Path = readonly string[];
 
 export interface DefinedDocument {
   readonly id: string;
@@ -73,6 +93,12 @@ export class Documents<T extends DefinedDocument> {
     return true;
   }
 
+  /** The document without its secrets. */
+  shown(document: T): T {
+    const { secrets } = this.#kind;
+    return secrets === undefined ? document : withoutSecrets(document, secrets);
+  }
+
   /** The document as it would be created. Throws HUB_BAD_REQUEST. */
   checked(body: unknown): T {
     return this.#kind.check(withId(bodyObject(body), this.#deps.newId()));
@@ -91,7 +117,10 @@ export class Documents<T extends DefinedDocument> {
 
   /** Rejects with HUB_NOT_FOUND, HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
   async replace(id: string, body: unknown): Promise<T> {
-    const replaced = this.#kind.check(withIdOf(bodyObject(body), this.get(id)));
+    const before = this.get(id);
+    const { secrets } = this.#kind;
+    const sent = withIdOf(bodyObject(body), before);
+    const replaced = this.#kind.check(secrets === undefined ? sent : withSecretsOf(before, sent, secrets));
     await this.#write(replaced);
     return replaced;
   }
@@ -122,4 +151,36 @@ export class Documents<T extends DefinedDocument> {
   #nameOf({ id }: DefinedDocument): string {
     return this.#kind.prefix + id;
   }
+}
+
+function withoutSecrets<T extends object>(document: T, { paths }: DocumentSecrets): T {
+  return paths.reduce<EntityBody>((left, path) => without(left, path), document as EntityBody) as T;
+}
+
+/**
+ * Returns the body with the stored secrets that it omits. Throws HUB_BAD_REQUEST if it omits one and changes a server
+ * that receives it.
+ */
+function withSecretsOf(before: object, body: EntityBody, { paths, receivers }: DocumentSecrets): EntityBody {
+  const isSameServer = receivers.every((path) => lookUp(before, path) === lookUp(body, path));
+  let result = body;
+  for (const path of paths) {
+    const secret = lookUp(before, path);
+    const parent = lookUp(body, path.slice(0, -1));
+    if (secret == null || !isObject(parent) || lookUp(body, path) !== undefined) continue;
+    if (!isSameServer) throw hubError('missing_for', { path: path.join('.'), purpose: 'other_server' });
+    result = withValue(result, path, secret);
+  }
+  return result;
+}
+
+function without(value: EntityBody, [name = '', ...rest]: Path): EntityBody {
+  const { [name]: member, ...others } = value;
+  if (member === undefined) return value;
+  if (rest.length === 0) return others;
+  return isObject(member) ? { ...value, [name]: without(member as EntityBody, rest) } : value;
+}
+
+function withValue(value: EntityBody, [name = '', ...rest]: Path, set: unknown): EntityBody {
+  return { ...value, [name]: rest.length === 0 ? set : withValue(value[name] as EntityBody, rest, set) };
 }

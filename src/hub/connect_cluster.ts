@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts';
 import { clusterSettings } from '../config/settings.ts';
 import type { EntityWrite } from '../core/entity_write.ts';
 import { ALERT_RULES } from '../entities/alert_rules.ts';
+import { LINKS } from '../entities/links.ts';
 import { RULES_SETTING } from '../entities/locating_rules.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import { UNS_OWNER_PREFIX } from '../model/mqtt.ts';
@@ -24,7 +25,7 @@ const INCARNATION_BYTES = 16;
 /** Settings shared by all hubs of a cluster. */
 const SHARED: readonly string[] = [RULES_SETTING, LICENSE_SETTING];
 /** Prefixes of other shared settings. */
-const SHARED_PREFIXES = [UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, MAP_VIEWS.prefix];
+const SHARED_PREFIXES = [UNS_OWNER_PREFIX, 'alert ', 'alert_act ', ALERT_RULES.prefix, LINKS.prefix, MAP_VIEWS.prefix];
 
 interface ClusterDeps {
   readonly config: Config;

@@ -138,7 +138,10 @@ async function openOn(
   let mqtt: Mqtt | undefined;
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
   try {
-    const elect = (): void => mqtt?.elect();
+    const elect = (): void => {
+      mqtt?.elect();
+      parts.hubLinks.refresh();
+    };
     if (cluster !== undefined) await loadClusterState(parts, cluster, { config, out: isOut.resolve, elect });
     const kept = cluster === undefined ? await loadState(parts, reading, config) : await loadSettings(reading);
     const connections = () => connectionsOf(sources.status(), entities);
@@ -175,6 +178,7 @@ async function openOn(
     sources.start();
     parts.alerts.start();
     mqtt?.start();
+    parts.hubLinks.start(hubId);
     warnOfExposure(config, log);
     warnOfClusterExposure(config, log);
     warnOfMqttPassword(config, log);
@@ -187,7 +191,7 @@ async function openOn(
       authorization?.close();
       cluster?.ending();
       rpc.close();
-      await Promise.all([parts.imports.close(), demo.close()]);
+      await Promise.all([parts.imports.close(), demo.close(), parts.hubLinks.close()]);
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
       await parts.alerts.close().catch(() => undefined);

@@ -1,6 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getCACertificates } from 'node:tls';
-import { EnvHttpProxyAgent, fetch } from 'undici';
+import { EnvHttpProxyAgent, fetch, ping, WebSocket } from 'undici';
 import { StartupError } from '../errors.ts';
+import type { OutgoingSocket, SocketEvents } from '../links/link_runner.ts';
 
 /** Settings of outgoing requests. */
 export interface OutgoingOptions {
@@ -12,11 +14,23 @@ export interface OutgoingOptions {
   readonly verify?: boolean;
 }
 
-/** A fetch function, and a function that closes its connections. */
+/** Functions for requests and WebSockets, and a function that closes the connections. */
 export interface Outgoing {
-  fetch(url: string, init?: { readonly signal?: AbortSignal; readonly headers?: object }): ReturnType<typeof fetch>;
+  fetch(url: string, init?: FetchInit): ReturnType<typeof fetch>;
+  openSocket(url: string, events: SocketEvents): OutgoingSocket;
   close(): Promise<void>;
 }
+
+interface FetchInit {
+  readonly method?: string;
+  readonly signal?: AbortSignal;
+  readonly headers?: object;
+  readonly body?: string;
+  readonly redirect?: 'error';
+}
+
+/** Maximum size of a received WebSocket message, decompressed. */
+const MESSAGE_BYTES_MAX = 16 << 20;
 
 /** Hosts that are never reached through a proxy. */
 const THIS_MACHINE = ['localhost', '127.0.0.1', '0.0.0.0', '::1'];
@@ -36,10 +50,44 @@ export function outgoingFetch({ env, trusted, verify = true }: OutgoingOptions):
     noProxy: [...hosts(env['no_proxy'] || env['NO_PROXY'] || ''), ...THIS_MACHINE].join(','),
     connect: tls,
     requestTls: tls,
+    webSocket: { maxPayloadSize: MESSAGE_BYTES_MAX },
   });
   return {
+    openSocket: (url, events) => openSocket(new WebSocket(url, { dispatcher: agent }), events),
     fetch: (url, init = {}) => fetch(url, { ...init, dispatcher: agent } as Parameters<typeof fetch>[1]),
     close: () => agent.close(),
+  };
+}
+
+/** Name of the channel on which undici publishes the pongs of all sockets. */
+const PONGS = 'undici:websocket:pong';
+
+function openSocket(socket: WebSocket, { opened, message, pong, closed }: SocketEvents): OutgoingSocket {
+  const onPong = (event: unknown): void => {
+    if ((event as { readonly websocket: unknown }).websocket === socket) pong();
+  };
+  let isOver = false;
+  const end = (why: string): void => {
+    if (isOver) return;
+    isOver = true;
+    unsubscribe(PONGS, onPong);
+    closed(why);
+  };
+  subscribe(PONGS, onPong);
+  socket.addEventListener('open', () => opened());
+  socket.addEventListener('message', ({ data }) => message(String(data)));
+  socket.addEventListener('error', ({ error, message: why }) => end(`The WebSocket failed: ${why || String(error)}`));
+  socket.addEventListener('close', ({ code, reason }) => end(`The WebSocket was closed: ${reason || `code ${code}`}`));
+  return {
+    send(text) {
+      if (!isOver) socket.send(text);
+    },
+    ping: () => ping(socket),
+    close() {
+      isOver = true;
+      unsubscribe(PONGS, onPong);
+      socket.close();
+    },
   };
 }
 

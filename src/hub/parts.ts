@@ -102,7 +102,7 @@ export function connectParts(deps: PartsDeps): Parts {
     cluster,
   });
   const { writer, state: databaseState } = database;
-  const defined = connectDefined({ clock, machine, log, writer, stages, entities, cluster });
+  const defined = connectDefined({ clock, machine, log, writer, stages, entities, cluster, ingest: incoming.ingest });
   return {
     clock,
     now: clock.now,

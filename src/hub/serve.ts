@@ -114,11 +114,12 @@ function isForRpc({ path }: Peer): boolean {
 
 function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo'> {
   const { now, counts, turns, cluster, fanout, shards, entities, rules, imports, ingest, sources } = parts;
-  const { operation, authorization, mqtt, recording, alerts, views } = parts;
+  const { operation, authorization, mqtt, recording, alerts, views, hubLinks } = parts;
   return {
     entities,
     alerts,
     views,
+    links: { documents: parts.links, state: hubLinks.state },
     read: (query) => {
       if (cluster === undefined) return shards.ask(query);
       if (!cluster.isLocal) return cluster.remote.ask(query);

@@ -1,12 +1,13 @@
 import { MAYBE_REASON } from './error_body.ts';
 import Type, { type Static } from 'typebox';
 import { HistoryHealth } from './history.ts';
+import { LinkHealth } from './link.ts';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 import { TOPICS, type Topic } from './topics.ts';
 import { ZoneType } from './zone.ts';
 
 /** Paths by which locations enter the hub. */
-export const INGRESS_PATHS = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'unknown'] as const;
+export const INGRESS_PATHS = ['ws', 'rest', 'mqtt', 'iso-24730', 'cisco', 'link', 'unknown'] as const;
 export type IngressPath = (typeof INGRESS_PATHS)[number];
 const IngressPath = OneOf(INGRESS_PATHS, { title: 'WayIn', description: 'Ingress path of a location.' });
 
@@ -181,6 +182,7 @@ export const SystemHealth = Named('SystemHealth', {
   cluster: Type.Optional(ClusterHealth),
   mqtt: Type.Optional(MqttHealth),
   history: Type.Optional(HistoryHealth),
+  links: Type.Optional(ArrayOf(LinkHealth)),
   config: Type.String({ description: 'The configuration as YAML, without secrets.' }),
 });
 export type SystemHealth = Static<typeof SystemHealth>;

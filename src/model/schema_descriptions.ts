@@ -329,5 +329,20 @@ export const SCHEMA_DESCRIPTIONS = {
     description: 'A saved view of the map: a name and the query string of the page.',
     examples: [{ id: '2f0f1d6a-6d0c-4c38-9a35-0a9f6f1c8d21', name: 'Hall 1', address: '?at=50.1100,8.6820,19' }],
   },
+  LinkOidc: { description: 'How the hub gets access tokens for another hub: by client credentials (OAuth 2.0).' },
+  LinkHealth: { description: 'State of a link to another hub.' },
+  LinkState: { description: 'State of a link at the hub that runs it. Counters begin when that hub starts to run it.' },
+  Link: {
+    description: 'A link to another hub, whose locations this hub accepts as its own.',
+    examples: [
+      {
+        id: '7a0c5f4e-3c1b-4e61-9d0b-5f2f6e0f1a20',
+        name: 'Plant 2',
+        url: 'https://hub.plant-2.example/v2',
+        topics: ['location_updates'],
+        id_prefix: 'plant-2-',
+      },
+    ],
+  },
   FenceEventCollection: { description: 'A list of fence events as GeoJSON features.' },
 } as const;

@@ -14,6 +14,7 @@ import type {
   SystemHealth,
 } from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
+import type { LinkHealth, LinkState } from '../model/link.ts';
 import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
 import { TOPICS } from '../model/topics.ts';
@@ -40,6 +41,14 @@ export interface HealthOptions {
   readonly mqtt?: { health(): MqttHealth } | undefined;
   /** History; undefined if it is not recorded. */
   readonly history?: { health(): HistoryHealth } | undefined;
+  /** Links to other hubs. */
+  readonly links?: MeasuredLinks | undefined;
+}
+
+/** Links to other hubs. */
+export interface MeasuredLinks {
+  /** All links, with their states at this hub. */
+  list(): readonly { readonly id: string; readonly name: string; readonly state: LinkState }[];
 }
 
 /** State of the hub as a cluster member. */
@@ -66,6 +75,7 @@ export class Health {
 
   system(): SystemHealth {
     const { identity, now, uptimeMs, configText, connections, database, cluster, mqtt, history } = this.#options;
+    const links = this.#links();
     return {
       ...identity,
       uptime: Math.floor(uptimeMs() / 1000),
@@ -75,6 +85,7 @@ export class Health {
       ...(cluster && { cluster: cluster.health() }),
       ...(mqtt && { mqtt: this.mqtt() }),
       ...(history && { history: history.health() }),
+      ...(links.length > 0 && { links }),
       config: configText,
     };
   }
@@ -146,6 +157,15 @@ export class Health {
   sources(id?: string): readonly HealthSource[] {
     const { arrivals } = this.#options;
     return id === undefined ? arrivals.sources() : [arrivals.source(id) ?? []].flat();
+  }
+
+  #links(): LinkHealth[] {
+    return (this.#options.links?.list() ?? []).map(({ id, name, state: { status, since, last_error, lag_ms } }) => ({
+      ...{ id, name, status },
+      ...(since != null && { since }),
+      ...(last_error != null && { last_error }),
+      ...(lag_ms != null && { lag_ms }),
+    }));
   }
 
   #lastSent(name: keyof SocketHealth, topic: Topic): Partial<SocketHealth> {

@@ -21,11 +21,12 @@ import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
 import { type AllHubs, answerHubs } from './hub_queries.ts';
-import { type ClusterState, Health } from './health.ts';
+import { type ClusterState, Health, type MeasuredLinks } from './health.ts';
 import {
   type ClusterNumbers,
   clusterFamilies,
   historyFamilies,
+  linkFamilies,
   type MeasuredCopy,
   type MeasuredHistory,
   type MeasuredMqtt,
@@ -55,6 +56,7 @@ export interface Operated {
   /** `held` is the number of events that wait for the database. */
   readonly outcomes: { readonly held: number };
   readonly alerts?: MeasuredAlerts;
+  readonly hubLinks?: MeasuredLinks;
   /** Undefined without a cluster. */
   readonly cluster: OperatedCluster | undefined;
 }
@@ -143,6 +145,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   });
   const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
   const ofHistory = history === undefined ? [] : historyFamilies(history, copy);
+  const ofLinks = hub.hubLinks === undefined ? [] : linkFamilies(hub.hubLinks);
   const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.status.counts());
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
@@ -160,11 +163,12 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     cluster: cluster?.status,
     mqtt,
     history,
+    links: hub.hubLinks,
   });
   return {
     ...(cluster === undefined ? { health, usage } : ofAll(cluster, { health, usage }, hub, options)),
     license,
-    metrics: openMetrics([...families, ...ofMqtt, ...ofHistory, ...ofCluster, ...ofProcess.families]),
+    metrics: openMetrics([...families, ...ofMqtt, ...ofHistory, ...ofLinks, ...ofCluster, ...ofProcess.families]),
     open,
     counts,
     start() {

@@ -1,5 +1,7 @@
 import { HISTORY_TOPICS, type HistoryTopic, type TopicState } from '../model/history.ts';
 import type { ThreadCounts } from '../mqtt/messages.ts';
+import type { LinkState } from '../model/link.ts';
+import type { MeasuredLinks } from './health.ts';
 import { type Family, metric, metricBy } from './metrics.ts';
 
 /** Metrics of the parts that only some hubs have: the cluster, the MQTT client, and the history. */
@@ -165,4 +167,38 @@ export function historyFamilies(history: MeasuredHistory, copy: MeasuredCopy | u
           metric('hub_history_database_behind', 'Files waiting to be copied.', () => copy.behind),
         ]),
   ];
+}
+
+/** Outcomes of the items of a link, by the members of its state. */
+const LINK_OUTCOMES = ['accepted', 'duplicates', 'looped', 'superseded', 'rejected', 'dropped', 'malformed'] as const;
+
+/** Returns the metrics of the links to other hubs that run here. */
+export function linkFamilies({ list }: MeasuredLinks): readonly Family[] {
+  const running = () => list().filter(({ state: { status } }) => status !== 'elsewhere' && status !== 'disabled');
+  const byLink = (name: string, help: string, value: (state: LinkState) => number | null | undefined): Family =>
+    metricBy('link', name, help, () =>
+      running().flatMap(({ id, state }) => [[id, value(state)] as const].filter(isSet)),
+    );
+  return [
+    byLink('hub_link_connected', 'Whether the link is connected, by its id.', ({ status }) =>
+      status === 'connected' ? 1 : 0,
+    ),
+    byLink('hub_link_lag_seconds', 'Delay of its last event, or how long it has been down.', ({ lag_ms: lagMs }) =>
+      lagMs == null ? undefined : lagMs / 1000,
+    ),
+    byLink('hub_link_queued', 'Locations and proximities of the link that wait.', ({ queued }) => queued),
+    {
+      name: 'hub_link_items_total',
+      help: 'Locations and proximities of the link, by outcome.',
+      labels: ['link', 'outcome'],
+      read: () =>
+        running().flatMap(({ id, state }) =>
+          LINK_OUTCOMES.map((outcome) => ({ labels: { link: id, outcome }, value: state[outcome] })),
+        ),
+    },
+  ];
+}
+
+function isSet<T>(entry: readonly [string, T | null | undefined]): entry is readonly [string, T] {
+  return entry[1] != null;
 }

@@ -9,6 +9,7 @@ import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { Imports } from '../../src/entities/imports.ts';
+import { LINKS } from '../../src/entities/links.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { MAP_VIEWS } from '../../src/entities/map_views.ts';
 import type { HttpReply } from '../../src/exchange.ts';
@@ -114,6 +115,7 @@ export function openApi(
       preview: async () => ({ watched: 0, matches: [], total: 0 }),
     },
     views: documents(MAP_VIEWS),
+    links: { documents: documents(LINKS), state: () => assert.fail('No link runs here') },
     upToDate: () => undefined,
     zonesMoved: () => undefined,
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),

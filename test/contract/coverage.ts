@@ -59,6 +59,10 @@ const ALERT_REFUSALS: CoveredBy = [
   'e2e/alerts.test.ts',
   'an inapplicable member of a rule or a view is rejected by name',
 ];
+const LINKS: CoveredBy = [
+  'links/links.test.ts',
+  'A changed link starts again, a disabled one stops, and a deleted one is gone',
+];
 const OWNERS: CoveredBy = ['e2e/operation.test.ts', 'at /cluster/owners that it owns everything, without a cluster'];
 const DOCUMENTS: CoveredBy = ['contract/documents.test.ts', 'openapi.json of v2 has no dangling references'];
 const PAGES: CoveredBy = ['api/docs_pages.test.ts', 'The documentation pages load only files of the hub'];
@@ -119,6 +123,8 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/alerts/{alert_id}': [ALERTS],
   '/alerts/{alert_id}/acknowledge': [ALERTS],
   '/alerts/{alert_id}/clear': [ALERTS],
+  '/links': [LINKS],
+  '/links/{link_id}': [LINKS],
   '/views': [ALERT_REFUSALS],
   '/views/{view_id}': [ALERT_REFUSALS],
   '/anchors': [ANCHORS],

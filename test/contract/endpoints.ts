@@ -70,6 +70,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/alerts/{alert_id}', answers: { GET: 200 } },
   { path: '/alerts/{alert_id}/acknowledge', answers: { POST: 200 } },
   { path: '/alerts/{alert_id}/clear', answers: { POST: 200 } },
+  { path: '/links', answers: { GET: 200, POST: 201 } },
+  { path: '/links/{link_id}', answers: { GET: 200, PUT: 200, DELETE: 204 } },
   { path: '/views', answers: { GET: 200, POST: 201 } },
   { path: '/views/{view_id}', answers: { GET: 200, PUT: 200, DELETE: 204 } },
   { path: '/anchors', answers: COLLECTION },

@@ -130,6 +130,8 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'POST /alerts/rules': () => alertRule,
   'POST /alerts/rules/preview': () => alertRule,
   'PUT /alerts/rules/{rule_id}': () => alertRule,
+  'POST /links': () => link,
+  'PUT /links/{link_id}': () => link,
   'POST /views': () => mapView,
   'PUT /views/{view_id}': () => mapView,
   'POST /anchors': () => ({ ...anchor, id: newName() }),
@@ -144,6 +146,8 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
 };
 
 const alertRule = { name: 'Somebody is there', kind: 'more_inside', more_than: 0 };
+/** Disabled, so that it connects to nothing. */
+const link = { name: 'Plant 2', url: 'http://127.0.0.1:9/v2', enabled: false };
 const mapView = { name: 'The hall', address: '?at=8.6828,50.1113&z=18' };
 
 const THINGS: readonly [path: string, id: string, body: object][] = [
@@ -175,6 +179,7 @@ export async function restore(hub: TestHub): Promise<void> {
   assert.equal(put.status, 204, put.text);
   if (!COLLECTIONS.has('/alerts/rules')) return;
   await untilImported(hub);
+  IDS['link_id'] = await firstOf(hub, '/links', link);
   IDS['view_id'] = await firstOf(hub, '/views', mapView);
   IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
   // It is raised a moment after its rule is created, and stays when the rule is deleted.

@@ -71,6 +71,7 @@ export const AREAS: readonly Area[] = [
     ]),
   },
   { path: 'src/mqtt', mayImport: [...INNER, 'src/fanout', 'src/ingest', 'src/rpc/carrier.ts'] },
+  { path: 'src/links', mayImport: [...INNER, 'src/ingest'] },
   { path: 'src/history', mayImport: [...INNER, 'src/fanout', 'wasm/h3.ts'] },
   { path: 'workers/history_query.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
   { path: 'workers/history_postgres.ts', mayImport: ['src/history', 'src/time/clock.ts'] },
@@ -194,6 +195,8 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   { path: 'src/cluster', importers: ['src/cluster', 'workers/bus.ts', 'test'] },
   // For a hub without a broker.
   { path: 'src/mqtt', importers: ['src/mqtt', 'workers/mqtt.ts', 'test'] },
+  // For a hub without links to other hubs.
+  { path: 'src/links', importers: ['src/links', 'test'] },
   // For a hub without authentication.
   { path: 'src/hub/authorization.ts', importers: ['test'] },
   { path: 'src/hub/outgoing_fetch.ts', importers: ['test'] },

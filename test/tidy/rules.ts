@@ -14,6 +14,7 @@ const TESTED = /^(test|bench)\//;
 const CLOCKS = [
   'src/hub/hub.ts',
   'src/hub/connect_ingest.ts',
+  'src/hub/connect_links.ts',
   'src/time/clock.ts',
   'src/time/task_scheduler.ts',
   'src/main.ts',

@@ -1,5 +1,6 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox';
 import { Feature, FeatureCollection } from '../../model/geojson.ts';
+import { LinkState } from '../../model/link.ts';
 import { type SchemaDescription, Children, Choice } from '../../model/schema.ts';
 import type { ApiReply, ApiRoute } from '../route.ts';
 import type { Version } from '../versions.ts';
@@ -22,6 +23,11 @@ const ADDED: Readonly<Record<string, (version: Version) => TProperties>> = {
   Anchor: () => ({}),
   AlertRule: () => ({}),
   MapView: () => ({}),
+  Link: () => ({
+    state: Type.Optional(
+      Type.Union([LinkState, Type.Null()], { readOnly: true, description: 'State at the hub that runs it.' }),
+    ),
+  }),
 };
 
 /**

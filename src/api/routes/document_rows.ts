@@ -16,11 +16,14 @@ interface DocumentRows<T extends DefinedDocument> {
   /** Description of the reply to a deletion. */
   readonly removed: string;
   of(hub: ApiDeps): Documents<T>;
+  /** Computed members of a document in replies. */
+  added?(document: T, hub: ApiDeps): object;
 }
 
 /** The endpoints of documents: list, create, get, replace and delete, in that order. */
 export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): readonly ApiRoute[] {
-  const { path, idName, schema, noun, summaries, removed, of } = rows;
+  const { path, idName, schema, noun, summaries, removed, of, added } = rows;
+  const shown = (document: T, hub: ApiDeps): object => ({ ...of(hub).shown(document), ...added?.(document, hub) });
   const one = `${path}/:${idName}`;
   const stored = `The stored ${noun}.`;
   return [
@@ -30,7 +33,8 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       summary: summaries.list,
       permission: { operation: 'READ' },
       replies: { 200: { description: `The ${noun}s.`, schema: ArrayOf(schema) } },
-      handle: ({ reply }, hub) => reply.json(shownList(of(hub).list, (document) => JSON.stringify(document))),
+      handle: ({ reply }, hub) =>
+        reply.json(shownList(of(hub).list, (document) => JSON.stringify(shown(document, hub)))),
     }),
     route({
       method: 'POST',
@@ -41,14 +45,14 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       replies: { 201: { description: stored, schema } },
       async handle({ body, path: requested, reply }, hub) {
         const document = await of(hub).create(body);
-        return reply.created(JSON.stringify(document), `${requested}/${document.id}`);
+        return reply.created(JSON.stringify(shown(document, hub)), `${requested}/${document.id}`);
       },
     }),
     valueRoute({
       path: one,
       summary: summaries.get,
       returns: [`The ${noun}.`, schema],
-      value: ({ id }, hub) => of(hub).get(id),
+      value: ({ id }, hub) => shown(of(hub).get(id), hub),
     }),
     valueRoute({
       method: 'PUT',
@@ -57,7 +61,7 @@ export function documentRows<T extends DefinedDocument>(rows: DocumentRows<T>): 
       permission: { operation: 'UPDATE' },
       body: schema,
       returns: [stored, schema],
-      value: ({ id, body }, hub) => of(hub).replace(id, body),
+      value: async ({ id, body }, hub) => shown(await of(hub).replace(id, body), hub),
     }),
     route({
       method: 'DELETE',

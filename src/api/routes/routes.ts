@@ -10,6 +10,7 @@ import { FENCE_ROUTES } from './fences.ts';
 import { FROM_LOCAL_ROUTES } from './from_local.ts';
 import { HISTORY_ROUTES } from './history.ts';
 import { IMPORT_ROUTES } from './import.ts';
+import { LINK_ROUTES } from './links.ts';
 import { LOCATION_ROUTES } from './locations.ts';
 import { MOVING_FEATURES_ROUTES } from './moving_features.ts';
 import { OPERATION_ROUTES } from './operation.ts';
@@ -31,6 +32,7 @@ export const ROUTES: readonly ApiRoute[] = [
     ...FENCE_ROUTES,
     ...ALERT_ROUTES,
     ...VIEW_ROUTES,
+    ...LINK_ROUTES,
     ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
   ]),
   ...ADAPTER_ROUTES,

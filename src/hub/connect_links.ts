@@ -1,0 +1,114 @@
+import type { LinksApi } from '../api/deps.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Documents } from '../entities/documents.ts';
+import type { Ingest } from '../ingest/ingest.ts';
+import type { Links } from '../links/links.ts';
+import type { Link, LinkState, LinkStatus } from '../model/link.ts';
+import type { MeasuredLinks } from '../operation/health.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Log } from './log.ts';
+import type { Machine } from './machine.ts';
+
+/** The links of a hub to other hubs. Their code is loaded with the first link. */
+export interface HubLinks extends Pick<LinksApi, 'state'>, MeasuredLinks {
+  /** Starts the links for which this hub is elected, and stops all others. Has no effect before `start`. */
+  refresh(): void;
+  start(hubId: string): void;
+  close(): Promise<void>;
+}
+
+interface LinkParts {
+  readonly links: Documents<Link>;
+  readonly clock: Clock;
+  readonly machine: Machine;
+  readonly ingest: Ingest;
+  readonly cluster: Cluster | undefined;
+  readonly log: Log;
+}
+
+export function connectLinks(parts: LinkParts): HubLinks {
+  const { links: documents, cluster, log } = parts;
+  let opening: Promise<Links> | undefined;
+  let links: Links | undefined;
+  let hubId: string | undefined;
+  const isElected = (id: string): boolean => cluster?.serves(`link ${id}`) ?? true;
+  const refresh = (): void => {
+    if (hubId === undefined) return;
+    if (documents.list.length === 0 && opening === undefined) return;
+    opening ??= openLinks(parts, { hubId, isElected });
+    opening.then(
+      (opened) => {
+        links = opened;
+        opened.refresh();
+      },
+      (error: unknown) => log.error('The links to other hubs cannot be started', { error: String(error) }),
+    );
+  };
+  const state = (id: string): LinkState => {
+    const running = links?.state(id);
+    if (running !== undefined) return running;
+    const isEnabled = documents.get(id).enabled !== false;
+    return idle(!isEnabled ? 'disabled' : isElected(id) ? 'connecting' : 'elsewhere');
+  };
+  return {
+    refresh,
+    start(id) {
+      hubId = id;
+      refresh();
+    },
+    state,
+    list: () => documents.list.map(({ id, name }) => ({ id, name, state: state(id) })),
+    async close() {
+      hubId = undefined;
+      await (await opening?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+interface LinksOptions {
+  readonly hubId: string;
+  isElected(id: string): boolean;
+}
+
+async function openLinks(
+  { links, ingest, machine, clock, log }: LinkParts,
+  { hubId, isElected }: LinksOptions,
+): Promise<Links> {
+  const [{ Links: HubLinks }, { outgoingFetch }] = await Promise.all([
+    import('../links/links.ts'),
+    import('./outgoing_fetch.ts'),
+  ]);
+  const { fetch, openSocket } = outgoingFetch({ env: process.env });
+  return new HubLinks({
+    ...{ hubId, log, isElected, openSocket },
+    turns: machine.turns,
+    links: () => links.list,
+    schedule: machine.schedule,
+    now: clock.monotonic,
+    wallClockTime: clock.wallClockTime,
+    random: Math.random,
+    // A redirect could lead the access token to another server.
+    request: (url, request) => fetch(url, { ...request, redirect: 'error' }),
+    accept: (topic, values, nameOf) =>
+      topic === 'location_updates'
+        ? ingest.locationsEach(values, 'link', nameOf)
+        : ingest.proximitiesEach(values, 'link', nameOf),
+  });
+}
+
+/** The state of a link that does not run here. */
+function idle(status: LinkStatus): LinkState {
+  return {
+    status,
+    received: 0,
+    accepted: 0,
+    duplicates: 0,
+    looped: 0,
+    superseded: 0,
+    rejected: 0,
+    dropped: 0,
+    queued: 0,
+    malformed: 0,
+    origin_changes: 0,
+  };
+}

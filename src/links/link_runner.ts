@@ -1,0 +1,338 @@
+import type { EachResult } from '../ingest/ingest.ts';
+import { parseJson } from '../model/json.ts';
+import { isObject } from '../model/json_tree.ts';
+import { LINK_TOPICS, type Link, type LinkState, type LinkTopic } from '../model/link.ts';
+import { formatTime, parseTime } from '../model/time.ts';
+import type { TaskScheduler } from '../time/task_scheduler.ts';
+import { Inflow } from './inflow.ts';
+import {
+  type LinkAction,
+  type LinkConnection,
+  type LinkPhase,
+  type LinkSignal,
+  nextTickMs,
+  STOPPED,
+  step,
+} from './link_machine.ts';
+import type { NewestItems } from './newest_items.ts';
+import { Passage, type PassageCounts, type PassedItem } from './passage.ts';
+import { RemoteHub, type Request } from './remote_hub.ts';
+
+/** A WebSocket to another server. */
+export interface OutgoingSocket {
+  send(text: string): void;
+  ping(): void;
+  /** Closes it at once. No event follows. */
+  close(): void;
+}
+
+export interface SocketEvents {
+  opened(): void;
+  message(text: string): void;
+  pong(): void;
+  closed(why: string): void;
+}
+
+export interface LinkRunnerDeps {
+  /** Id of this hub. */
+  readonly hubId: string;
+  readonly request: Request;
+  openSocket(url: string, events: SocketEvents): OutgoingSocket;
+  accept(topic: LinkTopic, values: readonly object[], nameOf: (index: number) => string): EachResult;
+  readonly newest: NewestItems;
+  readonly turns: TaskScheduler;
+  schedule(delayMs: number, callback: () => void): () => void;
+  /** Monotonic time. */
+  now(): number;
+  wallClockTime(monotonicMs: number): number;
+  random(): number;
+  readonly log: { info(message: string, facts?: object): void; warn(message: string, facts?: object): void };
+}
+
+const STATUS: Readonly<Record<LinkPhase['at'], LinkState['status']>> = {
+  stopped: 'elsewhere',
+  self: 'self',
+  identifying: 'connecting',
+  opening: 'connecting',
+  subscribing: 'connecting',
+  live: 'connected',
+  waiting: 'waiting',
+};
+const NONE: PassageCounts = { received: 0, duplicates: 0, looped: 0, superseded: 0, malformed: 0, originChanges: 0 };
+/** Malformed messages in sequence after which the connection is closed: the server does not speak the protocol. */
+const MALFORMED_MAX = 100;
+
+/**
+ * Runs one link: carries out the actions of its state machine, and passes the items of the other hub to the ingest.
+ *
+ *     other hub ──WebSocket, REST──▶ Passage ──▶ Inflow ──▶ ingest
+ */
+export class LinkRunner {
+  readonly #link: Link;
+  readonly #deps: LinkRunnerDeps;
+  readonly #remote: RemoteHub;
+  readonly #inflow: Inflow;
+  #passage: Passage | undefined;
+  #connection: LinkConnection = STOPPED;
+  #socket: OutgoingSocket | undefined;
+  #requests = new AbortController();
+  #heardMs = 0;
+  #last: { readonly receivedMs: number; readonly lagMs: number } | undefined;
+  #malformed = 0;
+  #malformedInSequence = 0;
+  #cancelTick: () => void = () => undefined;
+  #cancelRelease: () => void = () => undefined;
+
+  constructor(link: Link, deps: LinkRunnerDeps) {
+    this.#link = link;
+    this.#deps = deps;
+    const { request, turns, now, schedule, accept } = deps;
+    this.#remote = new RemoteHub(link, { request, turns, now });
+    this.#inflow = new Inflow({ accept, schedule, problem: (why) => this.#note(why) });
+  }
+
+  start(): void {
+    this.#signal({ what: 'start' });
+  }
+
+  /** Closes the connection. Resolves when the batch in flight is committed. */
+  stop(): Promise<void> {
+    this.#signal({ what: 'stop' });
+    this.#cancelRelease();
+    return this.#inflow.close();
+  }
+
+  state(): LinkState {
+    const { phase, sinceMs, peer, error, outage, readMs } = this.#connection;
+    const time = (ms: number | undefined) =>
+      ms === undefined ? undefined : formatTime(Math.floor(this.#deps.wallClockTime(ms)));
+    const passage = this.#passage?.counts ?? NONE;
+    const inflow = this.#inflow.counts;
+    return withoutUndefined({
+      status: STATUS[phase.at],
+      since: time(sinceMs),
+      hub_id: peer?.hubId,
+      hub_name: peer?.hubName,
+      last_error: error?.why,
+      last_error_at: time(error?.atMs),
+      down_from: time(outage?.fromMs),
+      down_to: time(outage?.toMs),
+      read_at: time(readMs),
+      last_received: time(this.#last?.receivedMs),
+      lag_ms: this.#lagMs(),
+      received: passage.received,
+      accepted: inflow.accepted,
+      duplicates: passage.duplicates,
+      looped: passage.looped,
+      superseded: passage.superseded + inflow.superseded,
+      rejected: inflow.rejected,
+      dropped: inflow.dropped,
+      queued: this.#inflow.size + (this.#passage?.held ?? 0),
+      malformed: this.#malformed + passage.malformed,
+      origin_changes: passage.originChanges,
+    });
+  }
+
+  #lagMs(): number | undefined {
+    const { outage } = this.#connection;
+    if (outage !== undefined && outage.toMs === undefined) return Math.round(this.#deps.now() - outage.fromMs);
+    return this.#last?.lagMs;
+  }
+
+  get #topics(): readonly LinkTopic[] {
+    return [...new Set(this.#link.topics ?? [LINK_TOPICS[0]])];
+  }
+
+  #signal(signal: LinkSignal): void {
+    const { now, random, schedule } = this.#deps;
+    const before = this.#connection;
+    const input = { nowMs: now(), random: random(), topics: this.#topics.length, heardMs: this.#heardMs };
+    const { connection, actions } = step(before, signal, input);
+    this.#connection = connection;
+    this.#report(before, connection);
+    for (const action of actions) this.#act(action);
+    this.#cancelTick();
+    const nextMs = nextTickMs(this.#connection, this.#heardMs);
+    if (nextMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelTick = schedule(Math.max(0, nextMs - now()), () => this.#signal({ what: 'tick' }));
+  }
+
+  /** Logs one line when an outage begins, and one when it ends. */
+  #report(before: LinkConnection, { phase, outage, error, peer }: LinkConnection): void {
+    const { log, wallClockTime } = this.#deps;
+    const facts = { link: this.#link.name, url: this.#link.url };
+    const at = (ms: number) => new Date(wallClockTime(ms)).toISOString();
+    if (phase.at === 'waiting' && outage?.fromMs !== before.outage?.fromMs) {
+      log.warn('A link to another hub is down', { ...facts, error: error?.why });
+    }
+    if (phase.at === 'self' && before.phase.at !== 'self') log.warn('A link leads to this hub itself', facts);
+    if (phase.at !== 'live' || before.phase.at === 'live') return;
+    const down = outage?.toMs === undefined ? {} : { downFrom: at(outage.fromMs), downTo: at(outage.toMs) };
+    log.info('A link to another hub is up', { ...facts, hub: peer?.hubName ?? peer?.hubId, ...down });
+  }
+
+  #act(action: LinkAction): void {
+    switch (action) {
+      case 'identify':
+        this.#requests = new AbortController();
+        this.#request((signal) => this.#identify(signal), 'failed');
+        return;
+      case 'open':
+        this.#open();
+        return;
+      case 'subscribe':
+        this.#request((signal) => this.#subscribe(signal), 'failed');
+        return;
+      case 'read':
+        this.#request((signal) => this.#read(signal), 'readFailed');
+        return;
+      case 'ping':
+        this.#socket?.ping();
+        return;
+      case 'close':
+        this.#requests.abort();
+        this.#socket?.close();
+        this.#socket = undefined;
+    }
+  }
+
+  /** Runs requests, unless the connection is closed in the meantime. */
+  #request(work: (signal: AbortSignal) => Promise<void>, failure: 'failed' | 'readFailed'): void {
+    const { signal } = this.#requests;
+    work(signal).catch((error: unknown) => {
+      if (!signal.aborted) this.#signal({ what: failure, why: error instanceof Error ? error.message : String(error) });
+    });
+  }
+
+  async #identify(signal: AbortSignal): Promise<void> {
+    const peer = await this.#remote.identify(signal);
+    if (signal.aborted) return;
+    const { hubId, newest } = this.#deps;
+    const { id_prefix: idPrefix, sources, min_interval: minIntervalMs } = this.#link;
+    if (this.#connection.peer?.hubId !== peer.hubId || this.#passage === undefined) {
+      this.#passage = new Passage(
+        {
+          hubId,
+          peerId: peer.hubId,
+          idPrefix: idPrefix ?? '',
+          sources: sources ?? {},
+          minIntervalMs: minIntervalMs ?? 0,
+        },
+        newest,
+      );
+    }
+    this.#signal({ what: 'identified', peer, isSelf: peer.hubId === hubId });
+  }
+
+  #open(): void {
+    const current = (): boolean => this.#socket === socket;
+    const socket: OutgoingSocket = this.#deps.openSocket(this.#remote.socketUrl, {
+      opened: () => {
+        if (current()) this.#signal({ what: 'opened' });
+      },
+      message: (text) => {
+        if (current()) this.#receive(text);
+      },
+      pong: () => {
+        if (current()) this.#heardMs = this.#deps.now();
+      },
+      closed: (why) => {
+        if (!current()) return;
+        this.#remote.forgetToken();
+        this.#signal({ what: 'failed', why });
+      },
+    });
+    this.#socket = socket;
+  }
+
+  async #subscribe(signal: AbortSignal): Promise<void> {
+    const token = await this.#remote.token(signal);
+    if (signal.aborted) return;
+    const params = { ...this.#link.params, ...(token !== undefined && { token }) };
+    for (const topic of this.#topics) this.#socket?.send(JSON.stringify({ event: 'subscribe', topic, params }));
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    if (this.#topics.includes('location_updates')) {
+      await this.#remote.readLocations(async (locations) => {
+        await this.#inflow.room();
+        if (!signal.aborted) this.#take('location_updates', locations);
+      }, signal);
+    }
+    if (!signal.aborted) this.#signal({ what: 'read' });
+  }
+
+  #receive(text: string): void {
+    this.#heardMs = this.#deps.now();
+    const frame = frameOf(text);
+    const topic = LINK_TOPICS.find((each) => each === frame?.['topic']);
+    switch (frame?.['event']) {
+      case 'subscribed':
+        this.#signal({ what: 'acknowledged' });
+        return;
+      case 'error':
+        this.#remote.forgetToken();
+        this.#signal({ what: 'failed', why: `The other hub reports: ${describe(frame)}` });
+        return;
+      case 'message':
+        if (topic !== undefined && Array.isArray(frame['payload'])) {
+          this.#malformedInSequence = 0;
+          this.#noteLag(frame['payload'].at(-1));
+          this.#take(topic, frame['payload']);
+          return;
+        }
+        break;
+      default:
+    }
+    this.#malformed++;
+    if (++this.#malformedInSequence < MALFORMED_MAX) return;
+    this.#malformedInSequence = 0;
+    this.#signal({ what: 'failed', why: `${MALFORMED_MAX} messages in sequence are not of the protocol` });
+  }
+
+  #take(topic: LinkTopic, items: readonly unknown[]): void {
+    this.#pass(this.#passage?.take(topic, items, this.#deps.now()) ?? []);
+  }
+
+  #pass(items: readonly PassedItem[]): void {
+    const { now, schedule } = this.#deps;
+    this.#inflow.add(items);
+    this.#cancelRelease();
+    const dueMs = this.#passage?.dueMs ?? Number.POSITIVE_INFINITY;
+    if (dueMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelRelease = schedule(Math.max(0, dueMs - now()), () => this.#pass(this.#passage?.release(now()) ?? []));
+  }
+
+  #noteLag(item: unknown): void {
+    const { now, wallClockTime } = this.#deps;
+    const receivedMs = now();
+    const sent = isObject(item) ? (item['timestamp_sent'] ?? item['timestamp_generated']) : undefined;
+    const lagMs = typeof sent === 'string' ? Math.round(wallClockTime(receivedMs) - parseTime(sent)) : 0;
+    this.#last = { receivedMs, lagMs: Number.isNaN(lagMs) ? 0 : Math.max(0, lagMs) };
+  }
+
+  /** Notes a problem that does not concern the connection. */
+  #note(why: string): void {
+    this.#connection = { ...this.#connection, error: { why, atMs: this.#deps.now() } };
+  }
+}
+
+function frameOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const frame = parseJson(text);
+    return isObject(frame) ? frame : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Maximum length of a message of another server in a state or log. */
+const DESCRIPTION_MAX = 500;
+
+function describe({ code, description }: Readonly<Record<string, unknown>>): string {
+  return `${String(description ?? 'an error').slice(0, DESCRIPTION_MAX)} (${String(code).slice(0, 10)})`;
+}
+
+function withoutUndefined<T extends object>(value: { readonly [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+}

@@ -1,0 +1,71 @@
+import type { Link, LinkState } from '../model/link.ts';
+import { LinkRunner, type LinkRunnerDeps } from './link_runner.ts';
+import { NewestItems } from './newest_items.ts';
+
+export interface LinksDeps extends Omit<LinkRunnerDeps, 'newest'> {
+  /** Stored links. */
+  links(): readonly Link[];
+  /** Whether this hub runs the link: in a cluster, one hub does. */
+  isElected(id: string): boolean;
+}
+
+interface Running {
+  readonly link: Link;
+  readonly runner: LinkRunner;
+}
+
+/**
+ * The links that this hub runs: those that are enabled and, in a cluster, for which it is elected. A changed link is
+ * stopped and started again. The next elected hub reads the last location of every object, so it continues where the
+ * former one has stopped.
+ */
+export class Links {
+  readonly #deps: LinksDeps;
+  readonly #running = new Map<string, Running>();
+  readonly #newest = new NewestItems();
+  /** Stopped runners whose last batch is in flight. */
+  readonly #stopping = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(deps: LinksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Starts and stops runners until they match the stored links and the election. */
+  refresh(): void {
+    if (this.#isClosed) return;
+    const { links, isElected } = this.#deps;
+    const wanted = new Map(
+      links().flatMap((link) => (link.enabled !== false && isElected(link.id) ? [[link.id, link] as const] : [])),
+    );
+    for (const [id, { link, runner }] of this.#running) {
+      if (wanted.get(id) === link) continue;
+      this.#running.delete(id);
+      this.#stop(runner);
+    }
+    for (const [id, link] of wanted) {
+      if (this.#running.has(id)) continue;
+      const runner = new LinkRunner(link, { ...this.#deps, newest: this.#newest });
+      this.#running.set(id, { link, runner });
+      runner.start();
+    }
+  }
+
+  /** The state of a link; undefined unless this hub runs it. */
+  state(id: string): LinkState | undefined {
+    return this.#running.get(id)?.runner.state();
+  }
+
+  /** Disconnects. Resolves when all batches in flight are committed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { runner } of this.#running.values()) this.#stop(runner);
+    this.#running.clear();
+    await Promise.all(this.#stopping);
+  }
+
+  #stop(runner: LinkRunner): void {
+    const stopping = runner.stop().finally(() => this.#stopping.delete(stopping));
+    this.#stopping.add(stopping);
+  }
+}

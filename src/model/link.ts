@@ -1,0 +1,125 @@
+import Type, { type Static } from 'typebox';
+import { Maybe, Named, OneOf, Time } from './schema.ts';
+
+/** Topics of another hub that a link can subscribe to. */
+export const LINK_TOPICS = ['location_updates', 'proximity_updates'] as const;
+export type LinkTopic = (typeof LINK_TOPICS)[number];
+
+export const LINK_STATUSES = ['disabled', 'elsewhere', 'connecting', 'connected', 'waiting', 'self'] as const;
+export type LinkStatus = (typeof LINK_STATUSES)[number];
+
+/** Property of a location with the ids of the hubs through which it has come, the first one first. */
+export const ORIGIN_PROPERTY = 'hub.origin';
+
+/** Maximum interval between two locations of an object, in milliseconds: a day. */
+const INTERVAL_MAX_MS = 86_400_000;
+
+const time = Time('RFC 3339 date and time.');
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const url = (description: string) => Type.String({ minLength: 1, maxLength: 2000, description });
+
+const LinkOidc = Named('LinkOidc', {
+  token_url: url('Token endpoint of the identity server.'),
+  client_id: Type.String({ minLength: 1, maxLength: 1000, description: 'Id of this hub at the identity server.' }),
+  client_secret: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 4000,
+      writeOnly: true,
+      description: 'Its secret. Never returned; a PUT without it retains it.',
+    }),
+  ),
+  scope: Maybe(Type.String({ maxLength: 1000, description: 'Requested scopes, separated by spaces.' })),
+});
+
+/** State of a link at the hub that runs it. Counters begin when that hub starts to run it. */
+export const LinkState = Named('LinkState', {
+  status: OneOf(LINK_STATUSES, {
+    title: 'LinkStatus',
+    description:
+      'connected: events arrive. connecting: the connection is being established. waiting: it failed and is retried. ' +
+      'self: the URL leads to this hub, so nothing is done. elsewhere: another hub of the cluster runs the link.',
+  }),
+  since: Maybe(time),
+  hub_id: Maybe(Type.String({ description: 'Id of the other hub, or the host of its URL if it reports no id.' })),
+  hub_name: Maybe(Type.String({ description: 'Name of the other hub.' })),
+  last_error: Maybe(Type.String({ description: 'Last error, whether or not it is over.' })),
+  last_error_at: Maybe(time),
+  down_from: Maybe(Time('Begin of the last outage, RFC 3339.')),
+  down_to: Maybe(Time('End of the last outage, RFC 3339. Absent while it lasts.')),
+  read_at: Maybe(Time('When the last locations of all objects were read, RFC 3339.')),
+  last_received: Maybe(Time('When the last event arrived, RFC 3339.')),
+  lag_ms: Maybe(
+    Type.Integer({
+      minimum: 0,
+      description: 'Delay of the last event, by the clocks of both hubs; the duration of an outage while one lasts.',
+    }),
+  ),
+  received: count('Received locations and proximities: the sum of the next seven.'),
+  accepted: count('Accepted by this hub.'),
+  duplicates: count('Not newer than the last one of the object, which came by this or another link.'),
+  looped: count('Had already passed this hub or the other one.'),
+  superseded: count('Replaced by a newer one of the object, because of min_interval or because this hub was busy.'),
+  rejected: count('Rejected by this hub as invalid.'),
+  dropped: count('Dropped because this hub could not accept them in time.'),
+  queued: count('Wait for their turn.'),
+  malformed: count('Messages and items that are not of the WebSocket protocol.'),
+  origin_changes: count('How often an object came from another hub of origin than before.'),
+});
+export type LinkState = Static<typeof LinkState>;
+
+/** State of a link in the health of the hub. */
+export const LinkHealth = Named('LinkHealth', {
+  id: Type.String({ description: 'Id of the link.' }),
+  name: Type.String({ description: 'Name of the link.' }),
+  status: LinkState.properties.status,
+  since: LinkState.properties.since,
+  last_error: LinkState.properties.last_error,
+  lag_ms: LinkState.properties.lag_ms,
+});
+export type LinkHealth = Static<typeof LinkHealth>;
+
+/** A link to another hub, whose locations this hub accepts as its own. */
+export const Link = Named('Link', {
+  id: Type.String({ description: 'Id of the link, assigned by the hub.' }),
+  name: Type.String({ minLength: 1, maxLength: 200, description: 'Display name of the link.' }),
+  enabled: Maybe(Type.Boolean({ description: 'Whether the link is active; true by default.' })),
+  url: url('URL of the API of the other hub, such as http://hub-2:8081/v2. Without a version, /v2 is appended.'),
+  topics: Maybe(
+    Type.Array(OneOf(LINK_TOPICS, { title: 'LinkTopic', description: 'Topic of the other hub.' }), {
+      minItems: 1,
+      description: 'Topics that the link subscribes to; location_updates by default.',
+    }),
+  ),
+  params: Maybe(
+    Type.Record(Type.String(), Type.Unknown(), {
+      title: 'LinkParams',
+      description: 'Params of the subscriptions, as on the WebSocket: filters, and crs.',
+    }),
+  ),
+  token: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 16_000,
+      writeOnly: true,
+      description: 'Access token for the other hub. Never returned; a PUT without it retains it.',
+    }),
+  ),
+  oidc: Maybe(LinkOidc),
+  id_prefix: Maybe(Type.String({ maxLength: 100, description: 'Prefix of the ids of objects of the other hub here.' })),
+  sources: Maybe(
+    Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+      title: 'LinkSources',
+      maxProperties: 10_000,
+      description: 'Sources of the other hub, and the sources or zones that take their role here.',
+    }),
+  ),
+  min_interval: Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: INTERVAL_MAX_MS,
+      description: 'Minimum milliseconds between two locations of an object. The latest one always arrives.',
+    }),
+  ),
+});
+export type Link = Static<typeof Link>;
