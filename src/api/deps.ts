@@ -7,6 +7,7 @@ import type { LocatingRules } from '../entities/locating_rules.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { HistoryQuery } from '../history/queries/query.ts';
 import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/alert.ts';
+import type { Sink, SinkDelivery, SinkReplay, SinkStatus, SinkTest } from '../model/sink.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import type { Demo } from '../model/demo.ts';
 import type { Fence } from '../model/fence.ts';
@@ -77,6 +78,7 @@ export interface ApiDeps extends ErrorTyping {
   readonly knows?: (token: string) => boolean | Promise<boolean>;
   /** Maximum nesting of JSON; default: 200. */
   readonly depthMax?: number;
+  readonly sinks: SinksApi;
   readonly alerts: AlertsApi;
   readonly views: Documents<MapView>;
   readonly links: LinksApi;
@@ -135,6 +137,22 @@ export interface LinksApi {
   readonly documents: Documents<Link>;
   /** The state of a link at this hub. */
   state(id: string): LinkState;
+}
+
+/** Sinks, and the deliveries to them. */
+export interface SinksApi {
+  readonly documents: Documents<Sink>;
+  statuses(): readonly SinkStatus[];
+  /** Throws HUB_NOT_FOUND. */
+  status(id: string): SinkStatus;
+  /** Newest first. Throws HUB_NOT_FOUND, and HUB_UNAVAILABLE if another hub delivers to the sink. */
+  deliveries(id: string): readonly SinkDelivery[];
+  /** Rejects with HUB_NOT_FOUND. */
+  test(id: string): Promise<SinkTest>;
+  /** Rejects with HUB_NOT_FOUND and HUB_UNAVAILABLE. */
+  act(id: string, act: 'pause' | 'resume'): Promise<void>;
+  /** Rejects with HUB_NOT_FOUND, HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
+  replay(id: string, position: SinkReplay): Promise<void>;
 }
 
 /** Status of the hub for its operators. */

@@ -5,7 +5,7 @@ import { inOwnWords } from './aliases.ts';
 import { claimProblems } from './claims.ts';
 import { connectionProblems, type PartProblem } from './iso_24730.ts';
 import { publishProblems } from './mqtt.ts';
-import { basePathProblems, proxyProblems } from './proxies.ts';
+import { basePathProblems, proxyProblems, targetProblems } from './proxies.ts';
 import { ConfigSchema, KEYS, type Key, settingOf } from './schema.ts';
 
 /** Settings read so far: valid values, and one line per problem. */
@@ -40,6 +40,7 @@ const PART_PROBLEMS: Readonly<Partial<Record<Key, (value: unknown) => readonly P
   openid_role_claims: claimProblems,
   trusted_proxies: proxyProblems,
   base_path: basePathProblems,
+  sink_allowed_hosts: targetProblems,
 };
 
 /** Stores a valid value of a setting, or records its problem. Later values replace earlier ones. */

@@ -13,6 +13,19 @@ export function proxyProblems(value: unknown): readonly PartProblem[] {
   });
 }
 
+const TARGET_NAME = /^(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*)$/i;
+
+/** Problems of the value of sink_allowed_hosts. */
+export function targetProblems(value: unknown): readonly PartProblem[] {
+  if (!Array.isArray(value)) return [{ path: [], text: `must be a list of hosts, found ${show(value)}` }];
+  const wanted = 'must be a host name, *.example.com, an IP address, a network such as 10.0.0.0/8, or "*"';
+  return value.flatMap((host: unknown, index) => {
+    const isAddress = typeof host === 'string' && /^[\d.]+(\/|$)|:/.test(host);
+    if (typeof host === 'string' && (isAddress ? isNetwork(host) : TARGET_NAME.test(host))) return [];
+    return [{ path: [index], text: `${wanted}, found ${show(host)}` }];
+  });
+}
+
 /** The web UI derives the prefix from its own URL, before the first /hub-ui. */
 const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$)|hub-ui(?:\/|$))[\w.~-]+)*$/;
 
@@ -24,8 +37,11 @@ export function basePathProblems(value: unknown): readonly PartProblem[] {
 }
 
 function isProxy(proxy: string): boolean {
-  if (proxy === '*') return true;
-  const [address = '', bits = '0', ...rest] = proxy.split('/');
+  return proxy === '*' || isNetwork(proxy);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits = '0', ...rest] = text.split('/');
   const family = isIP(address);
   return family !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 }

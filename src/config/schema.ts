@@ -106,6 +106,11 @@ export const ConfigSchema = Type.Object({
     default: ['127.0.0.0/8', '::1'],
     description: 'Addresses of proxies whose X-Forwarded-Host, X-Forwarded-Prefix and Forwarded are trusted. "*": all.',
   }),
+  sink_allowed_hosts: Type.Array(Type.String(), {
+    default: ['*'],
+    description:
+      'Hosts to which sinks may deliver: names, *.example.com, addresses, networks. "*": all with public addresses.',
+  }),
   base_path: Type.String({
     default: '',
     description:

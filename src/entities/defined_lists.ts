@@ -4,10 +4,17 @@ import { HubError } from '../errors.ts';
 import type { AlertRule } from '../model/alert.ts';
 import { idKey } from '../model/id.ts';
 import { isSame } from '../model/json_tree.ts';
+import type { Sink } from '../model/sink.ts';
 import type { MapView } from '../model/view.ts';
 import { ALERT_RULES } from './alert_rules.ts';
 import { type EntityBody, bodyObject, withId } from './body.ts';
-import type { DefinedDocument, DefinedWrite, DocumentKind } from './documents.ts';
+import {
+  type DefinedDocument,
+  type DefinedWrite,
+  type DocumentKind,
+  withSecretsOf,
+  withoutSecrets,
+} from './documents.ts';
 import {
   DEFINED_NAMES,
   type DefinedName,
@@ -18,17 +25,20 @@ import {
 } from './import_document.ts';
 import { MAP_VIEWS } from './map_views.ts';
 import { type MergedMemberChange, memberChanges, merge, shownAt } from './merge.ts';
+import { SINKS } from './sinks.ts';
 
 /** Lists of user-defined documents, such as alert rules and views, in an import document. */
 
 export interface DefinedLists {
   readonly alert_rules: readonly AlertRule[];
   readonly views: readonly MapView[];
+  readonly sinks: readonly Sink[];
 }
 
 export const DEFINED_KINDS: Readonly<Record<DefinedName, DocumentKind<DefinedDocument>>> = {
   alert_rules: ALERT_RULES,
   views: MAP_VIEWS,
+  sinks: SINKS as DocumentKind<DefinedDocument>,
 };
 
 export interface DefinedPlan {
@@ -63,7 +73,11 @@ export function definedIn(kept: readonly EntityWrite[]): DefinedLists {
         : [];
     });
   };
-  return { alert_rules: listOf('alert_rules') as readonly AlertRule[], views: listOf('views') as readonly MapView[] };
+  return {
+    alert_rules: listOf('alert_rules') as readonly AlertRule[],
+    views: listOf('views') as readonly MapView[],
+    sinks: listOf('sinks') as readonly Sink[],
+  };
 }
 
 /** Merges the lists of a document into the stored ones. Checks each like the API, and collects problems. */
@@ -88,12 +102,13 @@ export function planDefined(
       if (named.has(key)) problems.push({ ...problemAt(`${place}.id`, problemOf('taken_id', { kind: noun, id })), id });
       named.add(key);
       const stored = before.get(key) as EntityBody | undefined;
-      const merged = stored && merge(stored, bodyObject(body), { deletes: deletesMembers });
+      const merged = stored && merge(withoutSecrets(stored, kind), bodyObject(body), { deletes: deletesMembers });
       for (const path of merged?.missing ?? []) {
         missing.push({ list: name, id, path, before: shownAt(stored as EntityBody, path) });
       }
       try {
-        const next = kind.check(withId(merged?.body ?? bodyObject(body), before.get(key)?.id ?? id));
+        const whole = stored && merged && withSecretsOf(stored, merged.body, kind);
+        const next = kind.check(withId(whole ?? bodyObject(body), before.get(key)?.id ?? id));
         after.delete(key);
         for (const other of kind.besides?.(next, [...after.values()]) ?? []) after.set(idKey(other.id), other);
         after.set(key, next);
@@ -114,7 +129,11 @@ export function planDefined(
     for (const [key, each] of after) {
       if (!isNews(key)) continue;
       writes.push([prefix + each.id, each]);
-      const its = memberChanges(before.get(key) as EntityBody | undefined, each as unknown as EntityBody);
+      const old = before.get(key);
+      const its = memberChanges(
+        old && (withoutSecrets(old, kind) as unknown as EntityBody),
+        withoutSecrets(each, kind) as unknown as EntityBody,
+      );
       changes.push(...its.map((change) => ({ list: name, id: each.id, ...change })));
     }
   }

@@ -9,7 +9,7 @@ import { type EntityBody, bodyObject, withId, withIdOf } from './body.ts';
 export interface DocumentKind<T extends DefinedDocument> {
   /** Prefix of the names of its documents. */
   readonly prefix: string;
-  readonly kind: 'alert_rule' | 'link' | 'view';
+  readonly kind: 'alert_rule' | 'link' | 'sink' | 'view';
   /** Maximum number of documents. */
   readonly max: number;
   /** Returns the document in stored form. Throws HUB_BAD_REQUEST naming the field and the value found. */
@@ -49,8 +49,10 @@ function orderOf({ name, id }: DefinedDocument): string {
   return `${name.toLowerCase()} ${id}`;
 }
 
-export interface DocumentsDeps {
+export interface DocumentsDeps<T extends DefinedDocument = DefinedDocument> {
   newId(): string;
+  /** Checks a document against the settings of the hub. Throws HUB_BAD_REQUEST. */
+  admit?(document: T): void;
   /**
    * Stores documents by name atomically; undefined deletes one. Resolves with `applied` if `apply` has already received
    * them, as happens with a shared log of hubs. Rejects with HUB_UNAVAILABLE.
@@ -63,10 +65,10 @@ export interface DocumentsDeps {
 /** The documents of one kind. */
 export class Documents<T extends DefinedDocument> {
   readonly #kind: DocumentKind<T>;
-  readonly #deps: DocumentsDeps;
+  readonly #deps: DocumentsDeps<T>;
   readonly #documents = new Map<string, T>();
 
-  constructor(kind: DocumentKind<T>, deps: DocumentsDeps) {
+  constructor(kind: DocumentKind<T>, deps: DocumentsDeps<T>) {
     this.#kind = kind;
     this.#deps = deps;
   }
@@ -95,8 +97,7 @@ export class Documents<T extends DefinedDocument> {
 
   /** The document without its secrets. */
   shown(document: T): T {
-    const { secrets } = this.#kind;
-    return secrets === undefined ? document : withoutSecrets(document, secrets);
+    return withoutSecrets(document, this.#kind);
   }
 
   /** The document as it would be created. Throws HUB_BAD_REQUEST. */
@@ -118,9 +119,8 @@ export class Documents<T extends DefinedDocument> {
   /** Rejects with HUB_NOT_FOUND, HUB_BAD_REQUEST and HUB_UNAVAILABLE. */
   async replace(id: string, body: unknown): Promise<T> {
     const before = this.get(id);
-    const { secrets } = this.#kind;
     const sent = withIdOf(bodyObject(body), before);
-    const replaced = this.#kind.check(secrets === undefined ? sent : withSecretsOf(before, sent, secrets));
+    const replaced = this.#kind.check(withSecretsOf(before, sent, this.#kind));
     await this.#write(replaced);
     return replaced;
   }
@@ -142,10 +142,11 @@ export class Documents<T extends DefinedDocument> {
       this.apply(name, document === undefined ? null : JSON.stringify(document));
   }
 
-  #write(written: T): Promise<void> {
+  async #write(written: T): Promise<void> {
+    this.#deps.admit?.(written);
     const others = this.list.filter(({ id }) => id !== written.id);
     const all = [written, ...(this.#kind.besides?.(written, others) ?? [])];
-    return this.keep(all.map((document) => [this.#nameOf(document), document]));
+    await this.keep(all.map((document) => [this.#nameOf(document), document]));
   }
 
   #nameOf({ id }: DefinedDocument): string {
@@ -153,15 +154,21 @@ export class Documents<T extends DefinedDocument> {
   }
 }
 
-function withoutSecrets<T extends object>(document: T, { paths }: DocumentSecrets): T {
-  return paths.reduce<EntityBody>((left, path) => without(left, path), document as EntityBody) as T;
+type Secretive = Pick<DocumentKind<DefinedDocument>, 'secrets'>;
+
+/** Returns a document without its secrets. */
+export function withoutSecrets<T extends object>(document: T, { secrets }: Secretive): T {
+  if (secrets === undefined) return document;
+  return secrets.paths.reduce<EntityBody>((left, path) => without(left, path), document as EntityBody) as T;
 }
 
 /**
  * Returns the body with the stored secrets that it omits. Throws HUB_BAD_REQUEST if it omits one and changes a server
  * that receives it.
  */
-function withSecretsOf(before: object, body: EntityBody, { paths, receivers }: DocumentSecrets): EntityBody {
+export function withSecretsOf(before: object, body: EntityBody, { secrets }: Secretive): EntityBody {
+  if (secrets === undefined) return body;
+  const { paths, receivers } = secrets;
   const isSameServer = receivers.every((path) => lookUp(before, path) === lookUp(body, path));
   let result = body;
   for (const path of paths) {

@@ -160,7 +160,7 @@ export class Imports {
       shapes: entities.shapes,
       bounds: entities.bounds,
       rules: rules.current,
-      defined: { alert_rules: defined().alert_rules.list, views: defined().views.list } as DefinedLists,
+      defined: Object.fromEntries(DEFINED_NAMES.map((name) => [name, defined()[name].list])) as unknown as DefinedLists,
       replacesDefined: order.replace,
       checked: async (checked) => {
         this.#show({ checked });

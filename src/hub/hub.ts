@@ -141,6 +141,7 @@ async function openOn(
     const elect = (): void => {
       mqtt?.elect();
       parts.hubLinks.refresh();
+      parts.sinks.elect();
     };
     if (cluster !== undefined) await loadClusterState(parts, cluster, { config, out: isOut.resolve, elect });
     const kept = cluster === undefined ? await loadState(parts, reading, config) : await loadSettings(reading);
@@ -177,6 +178,7 @@ async function openOn(
     operation.start();
     sources.start();
     parts.alerts.start();
+    parts.sinks.start({ hubId });
     mqtt?.start();
     parts.hubLinks.start(hubId);
     warnOfExposure(config, log);
@@ -195,6 +197,7 @@ async function openOn(
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
       await parts.alerts.close().catch(() => undefined);
+      await parts.sinks.close();
       cluster?.retire();
       await (cluster?.isOut ? abandon(parts, operation) : finish(parts, operation));
       await mqtt?.close();

@@ -13,6 +13,8 @@ export interface Machine {
   readonly openThread: OpenThread;
   /** Returns a random UUID. */
   newId(): string;
+  /** Returns a random number from 0 to 1. */
+  random(): number;
   /** Scheduler of long tasks on the main thread. */
   readonly turns: TaskScheduler;
   /** Opens a scanner of location bodies, which takes 17 MB of memory. */
@@ -24,5 +26,13 @@ export interface Machine {
 export function thisMachine(): Machine {
   const openScanner = (bounds: ScannerBounds): BodyScanner => new LocationScanner(bounds);
   const turns = new TaskScheduler();
-  return { schedule, openThread, newId: randomUUID, turns, openScanner, collectGarbage: garbageCollector() };
+  return {
+    schedule,
+    openThread,
+    newId: randomUUID,
+    random: Math.random,
+    turns,
+    openScanner,
+    collectGarbage: garbageCollector(),
+  };
 }

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { LookupFunction } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { EnvHttpProxyAgent, fetch, ping, WebSocket } from 'undici';
 import { StartupError } from '../errors.ts';
@@ -12,6 +13,8 @@ export interface OutgoingOptions {
   readonly trusted?: string | undefined;
   /** Whether the server's certificate must be valid. Default: true. */
   readonly verify?: boolean;
+  /** Resolves host names of servers, other than those that a proxy resolves. By default that of the system. */
+  readonly lookup?: LookupFunction;
 }
 
 /** Functions for requests and WebSockets, and a function that closes the connections. */
@@ -26,7 +29,8 @@ interface FetchInit {
   readonly signal?: AbortSignal;
   readonly headers?: object;
   readonly body?: string;
-  readonly redirect?: 'error';
+  /** `manual`: a redirect is returned as it is; `error`: it rejects. */
+  readonly redirect?: 'error' | 'manual';
 }
 
 /** Maximum size of a received WebSocket message, decompressed. */
@@ -40,7 +44,7 @@ const THIS_MACHINE = ['localhost', '127.0.0.1', '0.0.0.0', '::1'];
  * (`[http://]user:password@host:port`), except for hosts that match a suffix in `no_proxy`; plain HTTP uses none.
  * Throws a StartupError if https_proxy is not an address.
  */
-export function outgoingFetch({ env, trusted, verify = true }: OutgoingOptions): Outgoing {
+export function outgoingFetch({ env, trusted, verify = true, lookup }: OutgoingOptions): Outgoing {
   const ca = trusted === undefined ? {} : { ca: [...getCACertificates('default'), trusted] };
   const tls = { ...ca, rejectUnauthorized: verify };
   const agent = new EnvHttpProxyAgent({
@@ -48,7 +52,7 @@ export function outgoingFetch({ env, trusted, verify = true }: OutgoingOptions):
     httpProxy: '',
     httpsProxy: proxyAddress(env['https_proxy'] || env['HTTPS_PROXY'] || ''),
     noProxy: [...hosts(env['no_proxy'] || env['NO_PROXY'] || ''), ...THIS_MACHINE].join(','),
-    connect: tls,
+    connect: { ...tls, ...(lookup && { lookup }) },
     requestTls: tls,
     webSocket: { maxPayloadSize: MESSAGE_BYTES_MAX },
   });

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
-import { connectDefined, type DefinedParts } from './connect_alerts.ts';
+import { connectDefined, type DefinedParts } from './connect_defined.ts';
 import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
 import { type EntityParts, connectEntities } from './connect_entities.ts';
@@ -86,7 +86,7 @@ export function connectParts(deps: PartsDeps): Parts {
     zones,
     toSources: (id, zone) => incoming.sources.zone(id, zone),
     toAlerts: () => defined.alerts.entitiesChanged(),
-    defined: () => ({ alert_rules: defined.alerts.rules, views: defined.views }),
+    defined: () => ({ alert_rules: defined.alerts.rules, views: defined.views, sinks: defined.sinks.documents }),
   });
   const { entities } = configured;
   const incoming = connectIngest({
@@ -102,7 +102,17 @@ export function connectParts(deps: PartsDeps): Parts {
     cluster,
   });
   const { writer, state: databaseState } = database;
-  const defined = connectDefined({ clock, machine, log, writer, stages, entities, cluster, ingest: incoming.ingest });
+  const defined = connectDefined({
+    clock,
+    machine,
+    config,
+    log,
+    writer,
+    stages,
+    entities,
+    cluster,
+    ingest: incoming.ingest,
+  });
   return {
     clock,
     now: clock.now,

@@ -114,12 +114,13 @@ function isForRpc({ path }: Peer): boolean {
 
 function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo'> {
   const { now, counts, turns, cluster, fanout, shards, entities, rules, imports, ingest, sources } = parts;
-  const { operation, authorization, mqtt, recording, alerts, views, hubLinks } = parts;
+  const { operation, authorization, mqtt, recording, alerts, views, hubLinks, sinks } = parts;
   return {
     entities,
     alerts,
     views,
     links: { documents: parts.links, state: hubLinks.state },
+    sinks,
     read: (query) => {
       if (cluster === undefined) return shards.ask(query);
       if (!cluster.isLocal) return cluster.remote.ask(query);

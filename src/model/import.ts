@@ -6,6 +6,7 @@ import { Fence } from './fence.ts';
 import { LocationProvider } from './provider.ts';
 import { RuleSet } from './rule.ts';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
+import { Sink } from './sink.ts';
 import { Trackable } from './trackable.ts';
 import { MapView } from './view.ts';
 import { Zone } from './zone.ts';
@@ -37,6 +38,7 @@ export const EntityDocument = Named('EntityDocument', {
   locating_rules: Type.Optional(RuleSet),
   alert_rules: Type.Optional(ArrayOf(AlertRule)),
   views: Type.Optional(ArrayOf(MapView)),
+  sinks: Type.Optional(ArrayOf(Sink)),
   members: Type.Optional(MembersByKind),
 });
 
@@ -66,7 +68,7 @@ const ImportProblem = Named('ImportProblem', {
 });
 export type ImportProblem = Static<typeof ImportProblem>;
 
-const MemberList = OneOf(['anchors', 'zones', 'trackables', 'providers', 'fences', 'alert_rules', 'views'], {
+const MemberList = OneOf(['anchors', 'zones', 'trackables', 'providers', 'fences', 'alert_rules', 'views', 'sinks'], {
   title: 'ImportList',
   description: 'A list of a document.',
 });
@@ -93,6 +95,7 @@ const CountsByKind = Named('ImportCountsByKind', {
   fences: Type.Optional(ImportCounts),
   alert_rules: Type.Optional(ImportCounts),
   views: Type.Optional(ImportCounts),
+  sinks: Type.Optional(ImportCounts),
 });
 
 /** An import, running or finished. */

@@ -284,6 +284,23 @@ export const SCHEMA_DESCRIPTIONS = {
   Feature: { description: 'A GeoJSON feature: an object by its geometry; its properties are the other members.' },
   FeatureCollection: { description: 'A list of GeoJSON features.' },
   FenceEventFeature: { description: 'A fence event as a GeoJSON feature: its geometry is that of the fence.' },
+  Sink: {
+    description: 'A target to which the hub delivers events.',
+    examples: [
+      {
+        id: '0e2a4c0e-6f1b-4f0a-9d0c-0b5f6f2f9d11',
+        name: 'Warehouse system',
+        type: 'webhook',
+        url: 'https://wms.example.com/hooks/rtls',
+        topics: ['fence_events', 'alert_changes'],
+        params: { event_type: 'region_entry' },
+      },
+    ],
+  },
+  SinkStatus: { description: 'State of the delivery to a sink.' },
+  SinkDelivery: { description: 'An event and its delivery.' },
+  SinkTest: { description: 'Result of a test delivery.' },
+  SinkReplay: { description: 'Position from which events are delivered again: a cursor or a time.' },
   AlertProperty: { description: 'A property that objects must have, with its value.' },
   AlertRule: {
     description: 'A rule that raises alerts. The hub evaluates it, whether a page is open or not.',

@@ -6,6 +6,7 @@ import { fenceEventPublisher } from '../../src/api/fence_event_input.ts';
 import type { QueryResult, Query } from '../../src/core/item.ts';
 import { NONE } from '../../src/alerts/alert_room.ts';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
+import { SINKS } from '../../src/entities/sinks.ts';
 import { type DocumentKind, Documents } from '../../src/entities/documents.ts';
 import type { Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { Imports } from '../../src/entities/imports.ts';
@@ -85,7 +86,7 @@ export function openApi(
   const ruled: OpenApi['ruled'] = [];
   const fanout = new Fanout({ variantsChanged: () => undefined });
   const rules = new LocatingRules({ commit: async () => undefined, committed: (changed) => void ruled.push(changed) });
-  const defined = () => ({ alert_rules: documents(ALERT_RULES), views: documents(MAP_VIEWS) });
+  const defined = () => ({ alert_rules: documents(ALERT_RULES), views: documents(MAP_VIEWS), sinks: documents(SINKS) });
   const api = createApi({
     entities,
     imports: new Imports({ entities, rules, defined, turns: new TaskScheduler(), now: () => NOW_MS, report: fail }),
@@ -116,6 +117,15 @@ export function openApi(
     },
     views: documents(MAP_VIEWS),
     links: { documents: documents(LINKS), state: () => assert.fail('No link runs here') },
+    sinks: {
+      documents: documents(SINKS),
+      statuses: () => [],
+      status: (id) => ({ id, state: 'active', delivering: false }),
+      deliveries: () => [],
+      test: async () => ({ delivered: true, duration: 1 }),
+      act: async () => undefined,
+      replay: async () => undefined,
+    },
     upToDate: () => undefined,
     zonesMoved: () => undefined,
     acceptCisco: (body) => void accepted.push({ what: 'cisco', values: [body] }),

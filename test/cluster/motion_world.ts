@@ -153,6 +153,7 @@ export class MotionHub implements EventSubscriber {
         schedule,
         openThread,
         newId,
+        random: () => 0.5,
         turns: new TaskScheduler(),
         openScanner: thisMachine().openScanner,
         collectGarbage: () => undefined,

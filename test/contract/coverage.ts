@@ -63,6 +63,14 @@ const LINKS: CoveredBy = [
   'links/links.test.ts',
   'A changed link starts again, a disabled one stops, and a deleted one is gone',
 ];
+const SINKS: CoveredBy = [
+  'e2e/sinks.test.ts',
+  'A webhook receives signed locations of a hub, without secrets in any reply, and again after a restart',
+];
+const SINK_SECRETS: CoveredBy = [
+  'sinks/sinks.test.ts',
+  'Secrets are stored, retained by a PUT without them, deleted by null, and never shown',
+];
 const OWNERS: CoveredBy = ['e2e/operation.test.ts', 'at /cluster/owners that it owns everything, without a cluster'];
 const DOCUMENTS: CoveredBy = ['contract/documents.test.ts', 'openapi.json of v2 has no dangling references'];
 const PAGES: CoveredBy = ['api/docs_pages.test.ts', 'The documentation pages load only files of the hub'];
@@ -127,6 +135,17 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/links/{link_id}': [LINKS],
   '/views': [ALERT_REFUSALS],
   '/views/{view_id}': [ALERT_REFUSALS],
+  '/sinks': [SINKS],
+  '/sinks/status': [SINKS],
+  '/sinks/{sink_id}': [SINKS, SINK_SECRETS],
+  '/sinks/{sink_id}/status': [SINKS],
+  '/sinks/{sink_id}/deliveries': [
+    ['sinks/sinks.test.ts', 'Deliveries list what waits, has failed and was delivered, with attempts and errors'],
+  ],
+  '/sinks/{sink_id}/test': [SINKS],
+  '/sinks/{sink_id}/replay': [['sinks/sinks.test.ts', 'A replay delivers from a cursor or a time, and rejects others']],
+  '/sinks/{sink_id}/pause': [SINKS],
+  '/sinks/{sink_id}/resume': [SINKS],
   '/anchors': [ANCHORS],
   '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],

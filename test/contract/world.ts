@@ -134,6 +134,10 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
   'PUT /links/{link_id}': () => link,
   'POST /views': () => mapView,
   'PUT /views/{view_id}': () => mapView,
+  'POST /sinks': () => sink,
+  'PUT /sinks/{sink_id}': () => sink,
+  'PATCH /sinks/{sink_id}': () => ({ op: 'replace', path: '/name', value: 'Another name' }),
+  'POST /sinks/{sink_id}/replay': () => ({ from: '2026-11-27T08:00:00Z' }),
   'POST /anchors': () => ({ ...anchor, id: newName() }),
   'PUT /anchors/{anchor_id}': () => anchor,
   'PATCH /anchors/{anchor_id}': () => addProperties,
@@ -148,6 +152,8 @@ export const BODIES: Readonly<Record<string, () => unknown>> = {
 const alertRule = { name: 'Somebody is there', kind: 'more_inside', more_than: 0 };
 /** Disabled, so that it connects to nothing. */
 const link = { name: 'Plant 2', url: 'http://127.0.0.1:9/v2', enabled: false };
+/** Live topics need no event log; nothing is sent to the address, which is not public. */
+const sink = { name: 'Nowhere', type: 'webhook', url: 'https://sink.invalid/', topics: ['proximity_updates'] };
 const mapView = { name: 'The hall', address: '?at=8.6828,50.1113&z=18' };
 
 const THINGS: readonly [path: string, id: string, body: object][] = [
@@ -181,6 +187,7 @@ export async function restore(hub: TestHub): Promise<void> {
   await untilImported(hub);
   IDS['link_id'] = await firstOf(hub, '/links', link);
   IDS['view_id'] = await firstOf(hub, '/views', mapView);
+  IDS['sink_id'] = await firstOf(hub, '/sinks', sink);
   IDS['rule_id'] = await firstOf(hub, '/alerts/rules', alertRule);
   // It is raised a moment after its rule is created, and stays when the rule is deleted.
   for (let left = LOOKS; left > 0; left--) {

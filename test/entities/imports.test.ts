@@ -2,12 +2,14 @@ import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALERT_RULES } from '../../src/entities/alert_rules.ts';
+import { SINKS } from '../../src/entities/sinks.ts';
 import { type DefinedWrite, Documents, type DocumentsDeps } from '../../src/entities/documents.ts';
 import type { Change, Entities, EntitiesDeps } from '../../src/entities/entities.ts';
 import { type ImportOrder, Imports } from '../../src/entities/imports.ts';
 import { LocatingRules } from '../../src/entities/locating_rules.ts';
 import { MAP_VIEWS } from '../../src/entities/map_views.ts';
 import type { AlertRule } from '../../src/model/alert.ts';
+import type { Sink } from '../../src/model/sink.ts';
 import type { LocatingRule } from '../../src/model/rule.ts';
 import type { MapView } from '../../src/model/view.ts';
 import { TaskScheduler } from '../../src/time/task_scheduler.ts';
@@ -23,7 +25,11 @@ interface Opened {
   readonly entities: Entities;
   readonly imports: Imports;
   readonly reported: readonly Change[];
-  readonly documents: { readonly alert_rules: Documents<AlertRule>; readonly views: Documents<MapView> };
+  readonly documents: {
+    readonly alert_rules: Documents<AlertRule>;
+    readonly views: Documents<MapView>;
+    readonly sinks: Documents<Sink>;
+  };
   /** Rules and views that were stored without entities. */
   readonly written: readonly DefinedWrite[];
   /** Transactions, each with its changes and rules. */
@@ -49,7 +55,11 @@ function open(deps: Partial<EntitiesDeps> = {}, more: { bytesMax?: number } = {}
   const written: DefinedWrite[] = [];
   const keep: DocumentsDeps['commit'] = async (writes) => void written.push(...writes);
   const deps_ = { newId: () => 'new', commit: keep, changed: () => undefined };
-  const documents = { alert_rules: new Documents(ALERT_RULES, deps_), views: new Documents(MAP_VIEWS, deps_) };
+  const documents = {
+    alert_rules: new Documents(ALERT_RULES, deps_),
+    views: new Documents(MAP_VIEWS, deps_),
+    sinks: new Documents(SINKS, deps_),
+  };
   const defined = () => documents;
   const imports = new Imports({ entities, rules, defined, turns: new TaskScheduler(), now: () => 0, report, ...more });
   const run: Opened['run'] = async (document, order) => {

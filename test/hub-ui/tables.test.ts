@@ -306,7 +306,7 @@ async function planned(entities: Entities, document: HubDocument, deletesMembers
     deletesMembers,
     shapes: entities.shapes,
     rules: [],
-    defined: { alert_rules: [], views: [] },
+    defined: { alert_rules: [], views: [], sinks: [] },
     replacesDefined: false,
     checked: async () => undefined,
   });

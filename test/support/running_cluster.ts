@@ -20,7 +20,12 @@ const JOURNAL_MIB = 64;
 let clusters = 0;
 
 /** Starts a cluster of two hubs that acts as one hub: requests alternate between them. */
-export async function openTestCluster({ servers, settings = {}, folder, open: openHub }: ClusterOptions): Promise<TestHub> {
+export async function openTestCluster({
+  servers,
+  settings = {},
+  folder,
+  open: openHub,
+}: ClusterOptions): Promise<TestHub> {
   const name = `test-${process.pid}-${folder === undefined ? ++clusters : basename(folder)}`;
   const cluster = { cluster_servers: servers.join(','), cluster_replicas: 1, cluster_name: name };
   const bounds = { cluster_suspect: SUSPECT_MS, cluster_journal_max_size: JOURNAL_MIB };

@@ -90,6 +90,7 @@ export const AREAS: readonly Area[] = [
   { path: 'src/fanout', mayImport: INNER },
   { path: 'src/events', mayImport: [...INNER, 'src/fanout'] },
   { path: 'src/alerts', mayImport: [...INNER, 'src/entities', 'src/fanout'] },
+  { path: 'src/sinks', mayImport: [...INNER, 'src/entities', 'src/fanout'] },
   { path: 'src/auth', mayImport: INNER },
   { path: 'src/rpc', mayImport: ['src/model'], packages: [] },
   {
@@ -184,6 +185,7 @@ export const SINGLE_SITES: Readonly<Record<string, readonly string[]>> = {
   commander: ['src/cli'],
   yaml: ['src/config'],
   undici: ['src/hub'],
+  standardwebhooks: ['src/sinks'],
   pino: ['src/hub'],
   '@nats-io/transport-node': ['src/cluster/nats/connection.ts'],
   mqtt: ['src/mqtt/broker_connection.ts', 'src/cli/demo/broker_feed.ts'],
@@ -200,6 +202,9 @@ export const OPTIONAL_ROOMS: readonly { readonly path: string; readonly importer
   // For a hub without authentication.
   { path: 'src/hub/authorization.ts', importers: ['test'] },
   { path: 'src/hub/outgoing_fetch.ts', importers: ['test'] },
+  // For a hub without sinks, and for a sink of another type.
+  ...['sink_runner', 'webhook'].map((name) => ({ path: `src/sinks/${name}.ts`, importers: ['test'] })),
+  { path: 'src/sinks/open_sender.ts', importers: ['src/sinks/sink_runner.ts', 'test'] },
   // For a hub without history: its routes reject requests, but describe the queries.
   {
     path: 'src/history',

@@ -15,6 +15,7 @@ const CLOCKS = [
   'src/hub/hub.ts',
   'src/hub/connect_ingest.ts',
   'src/hub/connect_links.ts',
+  'src/hub/machine.ts',
   'src/time/clock.ts',
   'src/time/task_scheduler.ts',
   'src/main.ts',

@@ -28,6 +28,7 @@ const ADDED: Readonly<Record<string, (version: Version) => TProperties>> = {
       Type.Union([LinkState, Type.Null()], { readOnly: true, description: 'State at the hub that runs it.' }),
     ),
   }),
+  Sink: () => ({}),
 };
 
 /**

@@ -22,6 +22,7 @@ const Order = Type.Object({
 const DEFINED_PATHS: Readonly<Record<string, readonly [collection: string, item: string]>> = {
   alert_rules: ['/alerts/rules', '/alerts/rules/:rule_id'],
   views: ['/views', '/views/:view_id'],
+  sinks: ['/sinks', '/sinks/:sink_id'],
 };
 
 type Document = Readonly<Record<string, unknown>>;

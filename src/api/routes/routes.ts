@@ -17,6 +17,7 @@ import { OPERATION_ROUTES } from './operation.ts';
 import { PROVIDER_ROUTES } from './providers.ts';
 import { RPC_ROUTES } from './rpc.ts';
 import { RULE_ROUTES } from './rules.ts';
+import { SINK_ROUTES } from './sinks.ts';
 import { TRACKABLE_ROUTES } from './trackables.ts';
 import { VIEW_ROUTES } from './views.ts';
 import { ZONE_ROUTES } from './zones.ts';
@@ -33,6 +34,7 @@ export const ROUTES: readonly ApiRoute[] = [
     ...ALERT_ROUTES,
     ...VIEW_ROUTES,
     ...LINK_ROUTES,
+    ...SINK_ROUTES,
     ...entityRows({ kind: 'anchor', path: '/anchors', resource: 'anchor_id', schema: Anchor }),
   ]),
   ...ADAPTER_ROUTES,

@@ -6,6 +6,7 @@ import { type StoredEntities, readEntities } from '../../store/read_entities.ts'
 import { CliError } from '../command_error.ts';
 import { interruption } from '../options.ts';
 import { DEFINED_KINDS } from '../../entities/defined_lists.ts';
+import { withoutSecrets } from '../../entities/documents.ts';
 import { DEFINED_NAMES, FORMAT, FORMAT_VERSION, LISTS } from '../../entities/import_document.ts';
 import { clusterHere, databaseHere, refuseOwnFiles } from './place.ts';
 import { Steps } from './steps.ts';
@@ -96,7 +97,12 @@ function* documentOf(entities: StoredEntities, now: Date): Generator<{ text: str
   const rules = entities.setting(RULES_SETTING);
   if (rules !== undefined) yield { text: `,\n"locating_rules": ${rules}`, count: 0 };
   for (const name of DEFINED_NAMES) {
-    const lines = [...entities.settings(DEFINED_KINDS[name].prefix)];
+    const kind = DEFINED_KINDS[name];
+    const stored = [...entities.settings(kind.prefix)];
+    const lines =
+      kind.secrets === undefined
+        ? stored
+        : stored.map((json) => JSON.stringify(withoutSecrets(JSON.parse(json) as object, kind)));
     yield { text: `,\n"${name}": [${lines.length === 0 ? '' : '\n'}${lines.join(',\n')}]`, count: 0 };
   }
   yield { text: '}\n', count: 0 };

@@ -139,7 +139,15 @@ export class SimulatedHub {
       `00000000-0000-4000-8000-${incarnation.padStart(4, '0')}${String(++ids).padStart(8, '0')}`;
     const openThread = openSimulatedThreads({ dice, newId, schedule, ran });
     const collectGarbage = (): void => undefined;
-    const machine: Machine = { schedule, openThread, newId, turns, openScanner: scanners.open, collectGarbage };
+    const machine: Machine = {
+      schedule,
+      openThread,
+      newId,
+      random: () => 0.5,
+      turns,
+      openScanner: scanners.open,
+      collectGarbage,
+    };
     const error = (message: string, facts?: object): void => {
       notice(`${message}: ${JSON.stringify(facts)}`);
       if (!EXPECTED.some((expected) => message.startsWith(expected)))

@@ -1,12 +1,17 @@
 import { Alerts } from '../alerts/alerts.ts';
+import { viewOf } from '../api/view.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { Config } from '../config/schema.ts';
 import { Documents, type DocumentsDeps } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
 import { LINKS } from '../entities/links.ts';
+import { SinkTargets } from '../entities/sink_targets.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import type { Link } from '../model/link.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { MapView } from '../model/view.ts';
+import type { SenderDeps } from '../sinks/sender.ts';
+import { Sinks } from '../sinks/sinks.ts';
 import { definedWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
@@ -21,6 +26,7 @@ export interface DefinedParts {
   readonly views: Documents<MapView>;
   readonly links: Documents<Link>;
   readonly hubLinks: HubLinks;
+  readonly sinks: Sinks;
   /** Applies the stored value of a setting; null if it was deleted. */
   applyDefined(name: string, text: string | null): void;
 }
@@ -28,6 +34,7 @@ export interface DefinedParts {
 interface DefinedDeps {
   readonly clock: Clock;
   readonly machine: Machine;
+  readonly config: Config;
   readonly log: Log;
   readonly writer: StoreWriter;
   readonly stages: Stages;
@@ -63,13 +70,47 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
   const links = new Documents(LINKS, { newId, commit, changed: () => hubLinks.refresh() });
   const hubLinks = connectLinks({ links, clock, machine, ingest, cluster, log });
+  const sinks = connectSinks(deps, commit);
   return {
     alerts,
     views,
     links,
     hubLinks,
+    sinks,
     applyDefined(name, text) {
-      if (!views.apply(name, text) && !links.apply(name, text)) alerts.apply(name, text);
+      const isApplied = views.apply(name, text) || links.apply(name, text) || alerts.apply(name, text);
+      if (!isApplied) sinks.apply(name, text);
     },
   };
+}
+
+/**
+ * Creates the sinks of the hub without starting them.
+ *
+ * Requests to their targets go only to allowed hosts, through the proxy of the environment if there is one. The client for
+ * requests is loaded with the first request.
+ */
+function connectSinks(deps: DefinedDeps, commit: DocumentsDeps['commit']): Sinks {
+  const { clock, machine, config, log, entities, cluster } = deps;
+  const { fanout } = deps.stages;
+  const targets = new SinkTargets(config.sink_allowed_hosts);
+  let outgoing: Promise<SenderDeps['fetch']> | undefined;
+  return new Sinks({
+    now: clock.now,
+    schedule: machine.schedule,
+    newId: machine.newId,
+    random: machine.random,
+    fanout,
+    commit,
+    viewOf: (params) => viewOf({ query: params as object, sight: undefined }, { entities }),
+    whyNotHost: (hostname) => targets.whyNotHost(hostname),
+    async fetch(url, request) {
+      outgoing ??= import('./outgoing_fetch.ts').then(({ outgoingFetch }) => {
+        return outgoingFetch({ env: process.env, lookup: targets.lookup }).fetch as SenderDeps['fetch'];
+      });
+      return (await outgoing)(url, request);
+    },
+    warn: (message, facts) => log.warn(message, facts),
+    isElected: (id) => cluster === undefined || cluster.serves(`sink ${id}`),
+  });
 }

@@ -1,0 +1,71 @@
+import { hubError } from '../errors.ts';
+import { checker } from '../model/check.ts';
+import { pathOf, show } from '../model/error_value_text.ts';
+import { Sink } from '../model/sink.ts';
+import { onlyMembers } from './body.ts';
+import type { DocumentKind } from './documents.ts';
+
+const schema = checker(Sink);
+
+const SINKS_MAX = 100;
+
+/** URL schemes of each type. */
+const SCHEMES: Readonly<Record<Sink['type'], readonly string[]>> = {
+  webhook: ['https:', 'http:'],
+};
+
+/** Names of headers that the hub sets. */
+const OWN_HEADERS =
+  /^(webhook-.*|content-(type|length|encoding)|host|connection|transfer-encoding|te|upgrade|expect)$/i;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const SIGNING_KEY = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
+const [KEY_BYTES_MIN, KEY_BYTES_MAX] = [24, 64] as const;
+
+/** Sinks as stored documents. */
+export const SINKS: DocumentKind<Sink> = {
+  prefix: 'sink ',
+  kind: 'sink',
+  max: SINKS_MAX,
+  secrets: { paths: [['secret'], ['headers']], receivers: [['url']] },
+  check(body) {
+    const sink = onlyMembers(Sink, schema.parse(body));
+    checkUrl(sink);
+    const repeated = sink.topics.find((topic, i) => sink.topics.indexOf(topic) < i);
+    if (repeated !== undefined) throw hubError('repeated_value', { path: 'topics', found: show(repeated) });
+    if (sink.type === 'webhook' && sink.secret != null) checkSigningKey(sink.secret);
+    for (const [name, value] of Object.entries(sink.headers ?? {})) checkHeader(name, value);
+    return sink;
+  },
+};
+
+function checkUrl({ type, url }: Sink): void {
+  const schemes = SCHEMES[type];
+  const parsed = URL.parse(url);
+  if (parsed === null || !schemes.includes(parsed.protocol) || parsed.hostname === '') {
+    const allowed = schemes.map((scheme) => `${scheme}//`).join(', ');
+    throw hubError('not_a_sink_url', { path: 'url', sink_type: type, allowed, found: show(withoutPassword(url)) });
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw hubError('url_with_credentials', { path: 'url', found: show(withoutPassword(url)) });
+  }
+  if (parsed.hash !== '') throw hubError('url_with_fragment', { path: 'url', found: show(url) });
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, '//***@');
+}
+
+/** Throws HUB_BAD_REQUEST, without the secret. */
+function checkSigningKey(secret: string): void {
+  const bytes = Buffer.from(SIGNING_KEY.exec(secret)?.[1] ?? '', 'base64').length;
+  if (bytes >= KEY_BYTES_MIN && bytes <= KEY_BYTES_MAX) return;
+  throw hubError('not_a_signing_key', { path: 'secret', minimum: KEY_BYTES_MIN, maximum: KEY_BYTES_MAX });
+}
+
+/** Throws HUB_BAD_REQUEST, without the value. */
+function checkHeader(name: string, value: string): void {
+  const path = pathOf('headers', [name]);
+  if (!HEADER_NAME.test(name) || OWN_HEADERS.test(name)) throw hubError('not_a_header', { path, found: show(name) });
+  if (!HEADER_VALUE.test(value)) throw hubError('control_characters', { path });
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { runCliIn } from '../cli/run_cli.ts';
+import { openTestHub } from '../support/running_hub.ts';
+import { openWebhookServer, SIGNING_KEY, verifySignature } from '../support/webhook_server.ts';
+
+const SETTINGS = { sink_allowed_hosts: '["*", "127.0.0.1"]' };
+
+const at = (lon: number) => ({
+  position: { type: 'Point', coordinates: [lon, 50] },
+  source: 'somewhere',
+  crs: 'EPSG:4326',
+  provider_type: 'uwb',
+  provider_id: 'tag-1',
+});
+
+async function folderOf(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-sinks-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('A webhook receives signed locations of a hub, without secrets in any reply, and again after a restart', async (t) => {
+  const [target, folder] = [await openWebhookServer(), await folderOf(t)];
+  t.after(() => target.close());
+  const hub = await openTestHub(SETTINGS, { folder });
+  const body = {
+    ...{
+      name: 'Warehouse',
+      type: 'webhook',
+      url: target.url,
+      topics: ['location_updates'],
+      params: { crs: 'EPSG:32632' },
+    },
+    ...{ secret: SIGNING_KEY, headers: { 'X-Api-Key': 'api-key-of-the-warehouse' } },
+  };
+  const created = await hub.post('/sinks', body);
+  assert.equal(created.status, 201, created.text);
+  const { id } = created.body as { id: string };
+  const tested = await hub.post(`/sinks/${id}/test`);
+  assert.equal(tested.body.delivered, true, tested.text);
+
+  const located = await hub.put('/providers/tag-1/location', at(8));
+  assert.equal(located.status, 204, located.text);
+  await target.until(2);
+  const [, location] = target.requests;
+  assert.ok(location !== undefined);
+  verifySignature(location);
+  assert.equal(location.headers['x-api-key'], 'api-key-of-the-warehouse');
+  const { type, subject, data } = JSON.parse(location.body);
+  assert.deepEqual([type, subject, data.crs], ['com.omlox.location_updates', 'tag-1', 'EPSG:32632']);
+
+  assert.equal((await hub.post(`/sinks/${id}/pause`)).body.state, 'paused');
+  assert.equal((await hub.post(`/sinks/${id}/resume`)).body.state, 'active');
+  const patched = await hub.request('PATCH', `/sinks/${id}`, { op: 'replace', path: '/name', value: 'Renamed' });
+  const put = await hub.put(`/sinks/${id}`, patched.body);
+  const reads = await Promise.all(
+    ['/sinks', `/sinks/${id}`, '/sinks/status', `/sinks/${id}/status`, `/sinks/${id}/deliveries`].map((path) =>
+      hub.get(path),
+    ),
+  );
+  for (const reply of [created, patched, put, ...reads]) {
+    assert.ok(reply.status < 300, reply.text);
+    assert.doesNotMatch(reply.text, /whsec_|api-key-of-the-warehouse/);
+  }
+  const bad = await hub.post('/sinks', { ...body, url: 'http://169.254.169.254/latest/meta-data' });
+  assert.match(
+    bad.text,
+    /url: must name a host that sink_allowed_hosts allows: address 169\.254\.169\.254 is not public/,
+  );
+  await hub.close();
+
+  const file = join(folder, 'export.json');
+  const exported = await runCliIn(folder, 'export', file);
+  assert.equal(exported.code, 0, exported.err);
+  const document = await readFile(file, 'utf8');
+  assert.deepEqual(JSON.parse(document).sinks, [put.body]);
+  assert.doesNotMatch(document, /whsec_|api-key-of-the-warehouse/);
+  // The import retains the secrets that the document does not have.
+  const imported = await runCliIn(folder, 'import', file, '--replace');
+  assert.equal(imported.code, 0, imported.err);
+
+  const second = await openTestHub(SETTINGS, { folder });
+  t.after(() => second.close());
+  assert.deepEqual((await second.get(`/sinks/${id}`)).body, put.body);
+  await second.put('/providers/tag-1/location', at(9));
+  await target.until(3);
+  verifySignature(target.requests[2] ?? { headers: {}, body: '' });
+  assert.equal((await second.delete(`/sinks/${id}`)).status, 204);
+  assert.deepEqual((await second.get('/sinks')).body, []);
+});
