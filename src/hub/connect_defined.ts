@@ -4,6 +4,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
 import { Documents, type DocumentsDeps } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
+import type { Query, QueryResult } from '../core/item.ts';
 import { LINKS } from '../entities/links.ts';
 import { SinkTargets } from '../entities/sink_targets.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
@@ -50,6 +51,8 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     await writer.writeEntities(definedWrites(documents));
     return cluster === undefined ? undefined : 'applied';
   };
+  const read = (query: Query): Promise<readonly QueryResult[]> =>
+    cluster?.isLocal === false ? cluster.remote.ask(query) : shards.ask(query);
   const { newId, schedule } = machine;
   const alerts = new Alerts({
     ...{ newId, schedule, fanout, commit },
@@ -63,13 +66,13 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
       providers: () => entities.list('provider'),
       isAssigned: (id) => entities.trackablesOf(id).length > 0,
     },
-    read: (query) => (cluster?.isLocal === false ? cluster.remote.ask(query) : shards.ask(query)),
+    read,
     isWatcher: () => cluster?.ownsCollisions ?? true,
     warn: (message, facts) => log.warn(message, facts),
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
   const links = new Documents(LINKS, { newId, commit, changed: () => hubLinks.refresh() });
-  const hubLinks = connectLinks({ links, clock, machine, ingest, cluster, log });
+  const hubLinks = connectLinks({ links, clock, machine, ingest, cluster, read, log });
   const sinks = connectSinks(deps, commit);
   return {
     alerts,

@@ -1,5 +1,6 @@
 import type { LinksApi } from '../api/deps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { Query, QueryResult } from '../core/item.ts';
 import type { Documents } from '../entities/documents.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Links } from '../links/links.ts';
@@ -23,6 +24,8 @@ interface LinkParts {
   readonly machine: Machine;
   readonly ingest: Ingest;
   readonly cluster: Cluster | undefined;
+  /** Queries the shards of all hubs. */
+  read(query: Query): Promise<readonly QueryResult[]>;
   readonly log: Log;
 }
 
@@ -71,7 +74,7 @@ interface LinksOptions {
 }
 
 async function openLinks(
-  { links, ingest, machine, clock, log }: LinkParts,
+  { links, ingest, machine, clock, read, log }: LinkParts,
   { hubId, isElected }: LinksOptions,
 ): Promise<Links> {
   const [{ Links: HubLinks }, { outgoingFetch }] = await Promise.all([
@@ -87,6 +90,10 @@ async function openLinks(
     now: clock.monotonic,
     wallClockTime: clock.wallClockTime,
     random: Math.random,
+    async ownLocations() {
+      const results = await read({ ask: 'provider_locations', view: { crs: 'EPSG:4326' } });
+      return results.flatMap((result) => ('texts' in result ? result.texts : []));
+    },
     // A redirect could lead the access token to another server.
     request: (url, request) => fetch(url, { ...request, redirect: 'error' }),
     accept: (topic, values, nameOf) =>

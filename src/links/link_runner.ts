@@ -40,6 +40,8 @@ export interface LinkRunnerDeps {
   openSocket(url: string, events: SocketEvents): OutgoingSocket;
   accept(topic: LinkTopic, values: readonly object[], nameOf: (index: number) => string): EachResult;
   readonly newest: NewestItems;
+  /** Notes the last locations of this hub in `newest`. Called before the first connection. */
+  prepare(): Promise<void>;
   readonly turns: TaskScheduler;
   schedule(delayMs: number, callback: () => void): () => void;
   /** Monotonic time. */
@@ -76,6 +78,7 @@ export class LinkRunner {
   #connection: LinkConnection = STOPPED;
   #socket: OutgoingSocket | undefined;
   #requests = new AbortController();
+  #isPrepared = false;
   #heardMs = 0;
   #last: { readonly receivedMs: number; readonly lagMs: number } | undefined;
   #malformed = 0;
@@ -206,8 +209,10 @@ export class LinkRunner {
 
   async #identify(signal: AbortSignal): Promise<void> {
     const peer = await this.#remote.identify(signal);
+    const { hubId, newest, prepare } = this.#deps;
+    if (!this.#isPrepared) await prepare();
     if (signal.aborted) return;
-    const { hubId, newest } = this.#deps;
+    this.#isPrepared = true;
     const { id_prefix: idPrefix, sources, min_interval: minIntervalMs } = this.#link;
     if (this.#connection.peer?.hubId !== peer.hubId || this.#passage === undefined) {
       this.#passage = new Passage(

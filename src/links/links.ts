@@ -1,13 +1,19 @@
 import type { Link, LinkState } from '../model/link.ts';
 import { LinkRunner, type LinkRunnerDeps } from './link_runner.ts';
 import { NewestItems } from './newest_items.ts';
+import { hubsOf, keyOf, timeOf } from './passage.ts';
 
-export interface LinksDeps extends Omit<LinkRunnerDeps, 'newest'> {
+export interface LinksDeps extends Omit<LinkRunnerDeps, 'newest' | 'prepare'> {
+  /** The last locations of this hub, as JSON. Rejects with HUB_UNAVAILABLE. */
+  ownLocations(): Promise<readonly string[]>;
   /** Stored links. */
   links(): readonly Link[];
   /** Whether this hub runs the link: in a cluster, one hub does. */
   isElected(id: string): boolean;
 }
+
+/** Locations that are parsed between yields. */
+const PREPARED_AT_ONCE = 200;
 
 interface Running {
   readonly link: Link;
@@ -45,7 +51,7 @@ export class Links {
     }
     for (const [id, link] of wanted) {
       if (this.#running.has(id)) continue;
-      const runner = new LinkRunner(link, { ...this.#deps, newest: this.#newest });
+      const runner = new LinkRunner(link, { ...this.#deps, newest: this.#newest, prepare: () => this.#prepare() });
       this.#running.set(id, { link, runner });
       runner.start();
     }
@@ -62,6 +68,17 @@ export class Links {
     for (const { runner } of this.#running.values()) this.#stop(runner);
     this.#running.clear();
     await Promise.all(this.#stopping);
+  }
+
+  /** Notes the last locations of this hub, which may have come by a link before a restart, or at another hub. */
+  async #prepare(): Promise<void> {
+    const { ownLocations, hubId, turns } = this.#deps;
+    for (const [index, json] of (await ownLocations()).entries()) {
+      if (index % PREPARED_AT_ONCE === 0) await turns.next();
+      const location = JSON.parse(json) as Readonly<Record<string, unknown>>;
+      const key = keyOf('location_updates', String(location['provider_id']));
+      this.#newest.offer(key, { timeMs: timeOf(location), origin: hubsOf(location)[0] ?? hubId });
+    }
   }
 
   #stop(runner: LinkRunner): void {

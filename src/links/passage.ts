@@ -111,7 +111,7 @@ export class Passage {
       this.counts.looped++;
       return undefined;
     }
-    const key = `${topic} ${idPrefix}${id}`;
+    const key = keyOf(topic, `${idPrefix}${id}`);
     const origin = hubs[0] ?? peerId;
     const offered = this.#newest.offer(key, { timeMs: timeOf(sent), origin });
     if (offered === 'old') {
@@ -170,13 +170,18 @@ export class Passage {
   }
 }
 
+/** Key of an object, by the id of its provider at this hub. */
+export function keyOf(topic: LinkTopic, providerId: string): string {
+  return `${topic} ${providerId}`;
+}
+
 /** Time of the measurement; NaN without a valid one. */
-function timeOf({ timestamp_generated: generated }: Readonly<Record<string, unknown>>): number {
+export function timeOf({ timestamp_generated: generated }: Readonly<Record<string, unknown>>): number {
   return typeof generated === 'string' ? parseTime(generated) : Number.NaN;
 }
 
 /** Ids of the hubs through which an item has come. */
-function hubsOf({ properties }: Readonly<Record<string, unknown>>): readonly string[] {
+export function hubsOf({ properties }: Readonly<Record<string, unknown>>): readonly string[] {
   const hubs = isObject(properties) ? properties[ORIGIN_PROPERTY] : undefined;
   return Array.isArray(hubs) ? hubs.filter((hub): hub is string => typeof hub === 'string') : [];
 }

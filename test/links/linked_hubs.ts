@@ -24,7 +24,11 @@ export async function openHub(t: TestContext, settings: TestSettings = {}): Prom
 export async function link(hub: TestHub, url: string, more: object = {}): Promise<TestLink> {
   const { status, body, text } = await hub.post('/links', { name: 'other', url, ...more });
   assert.equal(status, 201, text);
-  const id = body.id as string;
+  return linkAt(hub, body.id as string);
+}
+
+/** A link as one hub of a cluster sees it. */
+export function linkAt(hub: TestHub, id: string): TestLink {
   const state = async (): Promise<LinkState> => (await hub.get(`/links/${id}`)).body.state;
   return {
     id,

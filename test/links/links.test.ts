@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import type { TestHub } from '../support/running_hub.ts';
 import { TcpProxy } from '../support/tcp_proxy.ts';
-import { hubId, isComplete, lastLocations, link, location, openHub, send } from './linked_hubs.ts';
+import { openTestHub, type TestHub } from '../support/running_hub.ts';
+import { hubId, isComplete, lastLocations, link, linkAt, location, openHub, send } from './linked_hubs.ts';
 
 /** Locations of each hub in the triangle. */
 const ROUNDS = 40;
@@ -87,6 +90,25 @@ test('A restored link reads the last location of every object and reports its ou
     'A link to another hub is down',
     'A link to another hub is up',
   ]);
+});
+
+test('A restarted hub continues its links, and accepts no location a second time', async (t) => {
+  const a = await openHub(t);
+  const folder = await mkdtemp(join(tmpdir(), 'hub-links-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const before = await openTestHub({}, { folder });
+  t.after(before.close);
+  const { id, until } = await link(before, a.base);
+  await until(isComplete);
+  await send(a, location('still', 1), location('moving', 1));
+  await until(({ accepted }) => accepted === 2);
+  await before.close();
+  await send(a, location('moving', 2));
+  const after = await openTestHub({}, { folder });
+  t.after(after.close);
+  const { duplicates } = await linkAt(after, id).until((state) => isComplete(state) && state.accepted === 1);
+  assert.equal(duplicates, 1);
+  assert.deepEqual(await lastLocations(after), await lastLocations(a));
 });
 
 test('A link to the hub itself is detected, and does nothing', async (t) => {
