@@ -6,6 +6,7 @@ import { dataCommands } from './data/commands.ts';
 import { demoCommand } from './demo/demo.ts';
 import { replayCommand } from './replay/replay.ts';
 import { rpcCommand } from './rpc.ts';
+import { sinksCommand } from './sinks.ts';
 import { tailCommand } from './tail.ts';
 
 /** Command-line tools of the hub. They use only its public API; those in data/ use its database. */
@@ -14,7 +15,8 @@ const program = new Command('hub')
   .addCommand(demoCommand())
   .addCommand(replayCommand())
   .addCommand(tailCommand())
-  .addCommand(rpcCommand());
+  .addCommand(rpcCommand())
+  .addCommand(sinksCommand());
 for (const command of dataCommands()) program.addCommand(command);
 
 const [name = ''] = process.argv.slice(2);

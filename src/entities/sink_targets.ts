@@ -53,6 +53,17 @@ export class SinkTargets {
     });
   };
 
+  /** Resolves a host to an allowed address. Rejects with a TargetRefused, or with the error of the name server. */
+  resolve(hostname: string): Promise<string> {
+    const host = plainHost(hostname);
+    const why = this.whyNotHost(host);
+    if (why !== undefined) return Promise.reject(new TargetRefused(why));
+    if (isIP(host) !== 0) return Promise.resolve(host);
+    return new Promise((fulfil, reject) => {
+      this.lookup(host, {}, (error, address) => (error === null ? fulfil(String(address)) : reject(error)));
+    });
+  }
+
   #allow(entry: string): void {
     const [address = '', bits] = entry.split('/');
     const family = isIP(address);

@@ -12,6 +12,8 @@ const SINKS_MAX = 100;
 /** URL schemes of each type. */
 const SCHEMES: Readonly<Record<Sink['type'], readonly string[]>> = {
   webhook: ['https:', 'http:'],
+  nats: ['nats:', 'tls:'],
+  email: ['smtp:', 'smtps:'],
 };
 
 /** Names of headers that the hub sets. */
@@ -34,6 +36,7 @@ export const SINKS: DocumentKind<Sink> = {
     const repeated = sink.topics.find((topic, i) => sink.topics.indexOf(topic) < i);
     if (repeated !== undefined) throw hubError('repeated_value', { path: 'topics', found: show(repeated) });
     if (sink.type === 'webhook' && sink.secret != null) checkSigningKey(sink.secret);
+    checkMembers(sink);
     for (const [name, value] of Object.entries(sink.headers ?? {})) checkHeader(name, value);
     return sink;
   },
@@ -54,6 +57,40 @@ function checkUrl({ type, url }: Sink): void {
 
 function withoutPassword(url: string): string {
   return url.replace(/\/\/[^/@]*@/, '//***@');
+}
+
+/** Members for one type alone. */
+const OF_TYPE = {
+  webhook: ['headers'],
+  nats: [],
+  email: ['sender', 'recipients', 'digest_interval'],
+} as const satisfies Readonly<Record<Sink['type'], readonly (keyof Sink)[]>>;
+
+const ADDRESS = /^[^@\s<>,;]+@[^@\s<>,;]+$/;
+const SUBJECT = /^[^\s.*>]+(\.[^\s.*>]+)*$/;
+
+function checkMembers(sink: Sink): void {
+  const { type } = sink;
+  const own: readonly string[] = OF_TYPE[type];
+  for (const name of Object.values(OF_TYPE).flat()) {
+    if (sink[name] != null && !own.includes(name)) throw hubError('not_for_sink_type', { path: name, sink_type: type });
+  }
+  if (type === 'nats') {
+    const subject = decodeURIComponent(new URL(sink.url).pathname.slice(1));
+    if (!SUBJECT.test(subject) || subject.startsWith('$'))
+      throw hubError('not_a_subject', { path: 'url', found: show(sink.url) });
+  }
+  if (type !== 'email') return;
+  if (sink.secret?.includes(':') === false) throw hubError('not_user_and_password', { path: 'secret' });
+  const { sender, recipients } = sink;
+  if (sender == null || !ADDRESS.test(sender))
+    throw hubError('not_an_address', { path: 'sender', found: show(sender) });
+  if (recipients == null || recipients.length === 0)
+    throw hubError('not_an_address', { path: 'recipients', found: show(recipients) });
+  for (const [i, recipient] of recipients.entries()) {
+    if (ADDRESS.test(recipient)) continue;
+    throw hubError('not_an_address', { path: pathOf('recipients', [String(i)]), found: show(recipient) });
+  }
 }
 
 /** Throws HUB_BAD_REQUEST, without the secret. */

@@ -107,6 +107,7 @@ function connectSinks(deps: DefinedDeps, commit: DocumentsDeps['commit']): Sinks
     commit,
     viewOf: (params) => viewOf({ query: params as object, sight: undefined }, { entities }),
     whyNotHost: (hostname) => targets.whyNotHost(hostname),
+    resolve: (hostname) => targets.resolve(hostname),
     async fetch(url, request) {
       outgoing ??= import('./outgoing_fetch.ts').then(({ outgoingFetch }) => {
         return outgoingFetch({ env: process.env, lookup: targets.lookup }).fetch as SenderDeps['fetch'];

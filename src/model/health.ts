@@ -2,6 +2,7 @@ import { MAYBE_REASON } from './error_body.ts';
 import Type, { type Static } from 'typebox';
 import { HistoryHealth } from './history.ts';
 import { LinkHealth } from './link.ts';
+import { SinkStatus } from './sink.ts';
 import { ArrayOf, Named, OneOf, Time } from './schema.ts';
 import { TOPICS, type Topic } from './topics.ts';
 import { ZoneType } from './zone.ts';
@@ -183,6 +184,7 @@ export const SystemHealth = Named('SystemHealth', {
   mqtt: Type.Optional(MqttHealth),
   history: Type.Optional(HistoryHealth),
   links: Type.Optional(ArrayOf(LinkHealth)),
+  sinks: Type.Optional(ArrayOf(SinkStatus)),
   config: Type.String({ description: 'The configuration as YAML, without secrets.' }),
 });
 export type SystemHealth = Static<typeof SystemHealth>;

@@ -3,7 +3,7 @@ import { Maybe, Named, OneOf, Time } from './schema.ts';
 import { EVENT_TOPICS } from './logged_event.ts';
 
 /** Kinds of targets. */
-export const SINK_TYPES = ['webhook'] as const;
+export const SINK_TYPES = ['webhook', 'nats', 'email'] as const;
 
 export const SINK_FORMATS = ['cloudevents', 'cloudevents_batch', 'plain'] as const;
 
@@ -20,7 +20,11 @@ export const Sink = Named('Sink', {
   id: Type.String({ description: 'Id of the sink, assigned by the hub.' }),
   name: Type.String({ minLength: 1, maxLength: 200, description: 'Display name of the sink.' }),
   type: OneOf(SINK_TYPES, { title: 'SinkType', description: 'Kind of the target.' }),
-  url: Type.String({ minLength: 1, maxLength: 2000, description: 'URL of the target.' }),
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2000,
+    description: 'URL of the target: https://…, nats://host/subject, or smtp://host.',
+  }),
   topics: Type.Array(
     OneOf([...EVENT_TOPICS, ...LIVE_TOPICS], { title: 'SinkTopic', description: 'A topic of the WebSocket.' }),
     {
@@ -50,8 +54,9 @@ export const Sink = Named('Sink', {
       maxLength: 1000,
       ...writeOnly,
       description:
-        'Key of the signatures of a webhook: whsec_ and 24 to 64 bytes in base64. Replies never contain it. A request ' +
-        'without it retains the stored one; null deletes it.',
+        'Of a webhook: key of the signatures, whsec_ and 24 to 64 bytes in base64. Of NATS and SMTP servers: ' +
+        'user:password, of NATS servers also a token. Replies never contain it. A request without it retains the ' +
+        'stored one; null deletes it.',
     }),
   ),
   headers: Maybe(
@@ -73,6 +78,20 @@ export const Sink = Named('Sink', {
       minimum: 1000,
       maximum: 60_000,
       description: 'Milliseconds in which a request must be answered completely; 15,000 by default.',
+    }),
+  ),
+  sender: Maybe(Type.String({ maxLength: 300, description: 'Address from which an email sink sends.' })),
+  recipients: Maybe(
+    Type.Array(Type.String({ minLength: 3, maxLength: 300 }), {
+      maxItems: 50,
+      description: 'Addresses to which an email sink sends.',
+    }),
+  ),
+  digest_interval: Maybe(
+    Type.Integer({
+      minimum: 0,
+      maximum: 86_400_000,
+      description: 'Milliseconds that an event waits for others to share its mail; 60,000 by default.',
     }),
   ),
   overflow: Maybe(

@@ -15,6 +15,7 @@ import type {
 } from '../model/health.ts';
 import type { HistoryHealth } from '../model/history.ts';
 import type { LinkHealth, LinkState } from '../model/link.ts';
+import type { SinkStatus } from '../model/sink.ts';
 import { formatTime } from '../model/time.ts';
 import type { Topic } from '../model/topics.ts';
 import { TOPICS } from '../model/topics.ts';
@@ -43,6 +44,13 @@ export interface HealthOptions {
   readonly history?: { health(): HistoryHealth } | undefined;
   /** Links to other hubs. */
   readonly links?: MeasuredLinks | undefined;
+  /** Sinks of events. */
+  readonly sinks?: MeasuredSinks | undefined;
+}
+
+/** Sinks of events. */
+export interface MeasuredSinks {
+  statuses(): readonly SinkStatus[];
 }
 
 /** Links to other hubs. */
@@ -76,6 +84,7 @@ export class Health {
   system(): SystemHealth {
     const { identity, now, uptimeMs, configText, connections, database, cluster, mqtt, history } = this.#options;
     const links = this.#links();
+    const sinks = this.#options.sinks?.statuses() ?? [];
     return {
       ...identity,
       uptime: Math.floor(uptimeMs() / 1000),
@@ -86,6 +95,7 @@ export class Health {
       ...(mqtt && { mqtt: this.mqtt() }),
       ...(history && { history: history.health() }),
       ...(links.length > 0 && { links }),
+      ...(sinks.length > 0 && { sinks: [...sinks] }),
       config: configText,
     };
   }

@@ -10,6 +10,8 @@ import type { Shards } from '../shards/shards.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { HubCounts } from './counts.ts';
 import { waitingBytes } from './health.ts';
+import type { MeasuredSinks } from './health.ts';
+import { SINK_STATES, type SinkStatus } from '../model/sink.ts';
 import { type Family, metric, metricBy } from './metrics.ts';
 
 /** Parts of the hub that are measured. */
@@ -31,6 +33,7 @@ export interface Measured {
   /** Remote procedure calls. */
   rpc(): RpcCounts;
   readonly alerts?: MeasuredAlerts | undefined;
+  readonly sinks?: MeasuredSinks | undefined;
 }
 
 /** Alerts, and the rules that raise them. */
@@ -58,6 +61,7 @@ export function hubFamilies(hub: Measured): readonly Family[] {
     ...stateFamilies(hub),
     ...rpcFamilies(hub),
     ...(hub.alerts === undefined ? [] : alertFamilies(hub.alerts)),
+    ...(hub.sinks === undefined ? [] : sinkFamilies(hub.sinks)),
   ];
 }
 
@@ -176,6 +180,26 @@ function alertFamilies(alerts: MeasuredAlerts): readonly Family[] {
       'Conditions that hold without an open alert, because open alerts leave no room.',
       () => Object.entries(alerts.counts().notRaised),
     ),
+  ];
+}
+
+/** Numbers of the sinks that this hub delivers to, by their ids. */
+function sinkFamilies(sinks: MeasuredSinks): readonly Family[] {
+  const here = (): readonly SinkStatus[] => sinks.statuses().filter(({ delivering }) => delivering);
+  const byId = (name: string, help: string, of: (status: SinkStatus) => number | undefined): Family => {
+    return metricBy('sink', name, help, () => here().map((status) => [status.id, of(status) ?? 0]));
+  };
+  return [
+    metricBy('state', 'hub_sinks', 'Sinks that this hub delivers to, by state.', () =>
+      SINK_STATES.map((state) => [state, here().filter((status) => status.state === state).length]),
+    ),
+    byId('hub_sink_events_total', 'Events taken from the event log and live topics.', ({ added }) => added),
+    byId('hub_sink_delivered_total', 'Events that the target has accepted.', ({ delivered }) => delivered),
+    byId('hub_sink_rejected_total', 'Events that the target will never accept.', ({ rejected }) => rejected),
+    byId('hub_sink_dropped_total', 'Live events dropped because the target is too slow.', ({ dropped }) => dropped),
+    byId('hub_sink_failures_total', 'Failed requests.', ({ failures }) => failures),
+    byId('hub_sink_waiting', 'Events in the queue.', ({ waiting }) => waiting),
+    byId('hub_sink_lag_seconds', 'Age of the oldest undelivered event in the queue.', ({ lag }) => (lag ?? 0) / 1000),
   ];
 }
 

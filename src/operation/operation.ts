@@ -21,7 +21,7 @@ import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
 import { type AllHubs, answerHubs } from './hub_queries.ts';
-import { type ClusterState, Health, type MeasuredLinks } from './health.ts';
+import { type ClusterState, Health, type MeasuredLinks, type MeasuredSinks } from './health.ts';
 import {
   type ClusterNumbers,
   clusterFamilies,
@@ -57,6 +57,7 @@ export interface Operated {
   readonly outcomes: { readonly held: number };
   readonly alerts?: MeasuredAlerts;
   readonly hubLinks?: MeasuredLinks;
+  readonly sinks?: MeasuredSinks;
   /** Undefined without a cluster. */
   readonly cluster: OperatedCluster | undefined;
 }
@@ -142,6 +143,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     held: () => hub.outcomes.held,
     rpc: () => rpc.counts,
     alerts: hub.alerts,
+    sinks: hub.sinks,
   });
   const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
   const ofHistory = history === undefined ? [] : historyFamilies(history, copy);
@@ -164,6 +166,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     mqtt,
     history,
     links: hub.hubLinks,
+    sinks: hub.sinks,
   });
   return {
     ...(cluster === undefined ? { health, usage } : ofAll(cluster, { health, usage }, hub, options)),

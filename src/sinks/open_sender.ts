@@ -3,6 +3,12 @@ import type { OpenedSender, SenderDeps } from './sender.ts';
 
 /** Opens the connection of a sink. Loads only the code of its type. */
 export async function openSender(sink: Sink, deps: SenderDeps): Promise<OpenedSender> {
-  const { openWebhook } = await import('./webhook.ts');
-  return openWebhook(sink, deps);
+  switch (sink.type) {
+    case 'webhook':
+      return (await import('./webhook.ts')).openWebhook(sink, deps);
+    case 'nats':
+      return (await import('./nats.ts')).openNats(sink, deps);
+    case 'email':
+      return (await import('./email.ts')).openEmail(sink, deps);
+  }
 }

@@ -33,6 +33,8 @@ export interface SenderDeps {
   fetch(url: string, request: SinkRequest): Promise<SinkResponse>;
   /** Returns why the host of a URL must not be a target. */
   whyNotHost(hostname: string): string | undefined;
+  /** Resolves a host to an allowed address. Rejects with the reason if there is none. */
+  resolve(hostname: string): Promise<string>;
   /** The `source` of CloudEvents. */
   readonly source: string;
 }

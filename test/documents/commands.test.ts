@@ -6,14 +6,20 @@ import { dataCommands } from '../../src/cli/data/commands.ts';
 import { demoCommand } from '../../src/cli/demo/demo.ts';
 import { replayCommand } from '../../src/cli/replay/replay.ts';
 import { rpcCommand } from '../../src/cli/rpc.ts';
+import { sinksCommand } from '../../src/cli/sinks.ts';
 import { tailCommand } from '../../src/cli/tail.ts';
 import { type Document, documentOf, ROOT, readDocuments, section } from './documents.ts';
 
 const DOCUMENTS = readDocuments();
 const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: Record<string, string> };
-const HUB_COMMANDS = [demoCommand(), replayCommand(), tailCommand(), rpcCommand(), ...dataCommands()].map((command) =>
-  command.name(),
-);
+const HUB_COMMANDS = [
+  demoCommand(),
+  replayCommand(),
+  tailCommand(),
+  rpcCommand(),
+  sinksCommand(),
+  ...dataCommands(),
+].map((command) => command.name());
 /** Placeholder for any profile. */
 const ANY = 'COMMAND';
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { runCliIn } from '../cli/run_cli.ts';
+import { runCli, runCliIn } from '../cli/run_cli.ts';
 import { openTestHub } from '../support/running_hub.ts';
 import { openWebhookServer, SIGNING_KEY, verifySignature } from '../support/webhook_server.ts';
 
@@ -53,6 +53,12 @@ test('A webhook receives signed locations of a hub, without secrets in any reply
   const { type, subject, data } = JSON.parse(location.body);
   assert.deepEqual([type, subject, data.crs], ['com.omlox.location_updates', 'tag-1', 'EPSG:32632']);
 
+  const { sinks } = (await hub.get('/health/system')).body as { sinks: { id: string; state: string }[] };
+  assert.deepEqual([sinks[0]?.id, sinks[0]?.state], [id, 'active']);
+  const metrics = (await hub.get(`${hub.origin}/metrics`)).text;
+  assert.match(metrics, /^hub_sinks\{state="active"\} 1$/m);
+  assert.match(metrics, new RegExp(`^hub_sink_delivered_total\\{sink="${id}"\\} 1$`, 'm'));
+
   assert.equal((await hub.post(`/sinks/${id}/pause`)).body.state, 'paused');
   assert.equal((await hub.post(`/sinks/${id}/resume`)).body.state, 'active');
   const patched = await hub.request('PATCH', `/sinks/${id}`, { op: 'replace', path: '/name', value: 'Renamed' });
@@ -89,6 +95,14 @@ test('A webhook receives signed locations of a hub, without secrets in any reply
   await second.put('/providers/tag-1/location', at(9));
   await target.until(3);
   verifySignature(target.requests[2] ?? { headers: {}, body: '' });
+  const listed = await runCli('sinks', 'list', '--hub', second.origin);
+  assert.match(listed.out, new RegExp(`^${id}\twebhook\tRenamed\tactive\t1 delivered, 0 waiting, 0 s behind$`, 'm'));
+  assert.match(
+    (await runCli('sinks', 'test', id, '--hub', second.origin)).out,
+    /has accepted the test event in \d+ ms/,
+  );
+  const unknown = await runCli('sinks', 'replay', 'nobody', '--from', '2026-11-27T08:00:00Z', '--hub', second.origin);
+  assert.match(unknown.err, /The hub rejects the request: .*nobody.* \(404\)/);
   assert.equal((await second.delete(`/sinks/${id}`)).status, 204);
   assert.deepEqual((await second.get('/sinks')).body, []);
 });

@@ -28,6 +28,7 @@ function depsOf(allowed: readonly string[] = ['127.0.0.1', 'localhost']): Sender
     schedule,
     fetch: fetch as SenderDeps['fetch'],
     whyNotHost: (hostname) => targets.whyNotHost(hostname),
+    resolve: (hostname) => targets.resolve(hostname),
     source: SOURCE,
   };
 }
