@@ -83,6 +83,7 @@ const REASONS_OF_CODE = {
     not_a_string_or_number: 'must be a string or a number',
     not_a_subject: 'must have a subject of NATS as its path, such as /rtls.events',
     not_a_time: 'must be an RFC 3339 date and time',
+    not_a_time_zone: 'must be a time zone, such as Europe/Berlin',
     not_a_timeout: 'must be a whole number of milliseconds from 1 to {limit}',
     not_a_trackable: 'must be the id of a trackable',
     not_a_uuid: 'must be a UUID',

@@ -52,6 +52,8 @@ export interface AlertsDeps {
   /** Queries the shards. */
   read(query: Query): Promise<readonly QueryResult[]>;
   readonly commit: DocumentsDeps['commit'];
+  /** Called when rules have changed. */
+  rulesChanged?(): void;
   /** Whether this hub is the member that evaluates the rules. */
   isWatcher(): boolean;
   warn(message: string, facts: object): void;
@@ -101,7 +103,10 @@ export class Alerts {
     this.rules = new Documents(ALERT_RULES, {
       newId: deps.newId,
       commit: deps.commit,
-      changed: () => this.refresh(),
+      changed: () => {
+        this.refresh();
+        deps.rulesChanged?.();
+      },
     });
   }
 

@@ -63,7 +63,7 @@ function withoutPassword(url: string): string {
 const OF_TYPE = {
   webhook: ['headers'],
   nats: [],
-  email: ['sender', 'recipients', 'digest_interval'],
+  email: ['sender', 'recipients', 'digest_interval', 'quiet_hours'],
 } as const satisfies Readonly<Record<Sink['type'], readonly (keyof Sink)[]>>;
 
 const ADDRESS = /^[^@\s<>,;]+@[^@\s<>,;]+$/;
@@ -82,7 +82,10 @@ function checkMembers(sink: Sink): void {
   }
   if (type !== 'email') return;
   if (sink.secret?.includes(':') === false) throw hubError('not_user_and_password', { path: 'secret' });
-  const { sender, recipients } = sink;
+  const { sender, recipients, quiet_hours: quiet } = sink;
+  if (quiet?.time_zone != null && !isTimeZone(quiet.time_zone)) {
+    throw hubError('not_a_time_zone', { path: 'quiet_hours.time_zone', found: show(quiet.time_zone) });
+  }
   if (sender == null || !ADDRESS.test(sender))
     throw hubError('not_an_address', { path: 'sender', found: show(sender) });
   if (recipients == null || recipients.length === 0)
@@ -90,6 +93,14 @@ function checkMembers(sink: Sink): void {
   for (const [i, recipient] of recipients.entries()) {
     if (ADDRESS.test(recipient)) continue;
     throw hubError('not_an_address', { path: pathOf('recipients', [String(i)]), found: show(recipient) });
+  }
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }) !== undefined;
+  } catch {
+    return false;
   }
 }
 

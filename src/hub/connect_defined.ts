@@ -12,7 +12,7 @@ import type { Link } from '../model/link.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { MapView } from '../model/view.ts';
 import type { SenderDeps } from '../sinks/sender.ts';
-import { Sinks } from '../sinks/sinks.ts';
+import { Sinks, type SinksDeps } from '../sinks/sinks.ts';
 import { definedWrites } from '../store/entity_json.ts';
 import type { StoreWriter } from '../store/writer.ts';
 import type { Clock } from '../time/clock.ts';
@@ -68,12 +68,16 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
     },
     read,
     isWatcher: () => cluster?.ownsCollisions ?? true,
+    rulesChanged: () => sinks.elect(),
     warn: (message, facts) => log.warn(message, facts),
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
   const links = new Documents(LINKS, { newId, commit, changed: () => hubLinks.refresh() });
   const hubLinks = connectLinks({ links, clock, machine, ingest, cluster, read, log });
-  const sinks = connectSinks(deps, commit);
+  const sinks = connectSinks(deps, {
+    commit,
+    rulesNaming: (id) => new Set(alerts.rules.list.flatMap((rule) => (rule.sinks?.includes(id) ? [rule.id] : []))),
+  });
   return {
     alerts,
     views,
@@ -93,7 +97,10 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
  * Requests to their targets go only to allowed hosts, through the proxy of the environment if there is one. The client for
  * requests is loaded with the first request.
  */
-function connectSinks(deps: DefinedDeps, commit: DocumentsDeps['commit']): Sinks {
+function connectSinks(
+  deps: DefinedDeps,
+  { commit, rulesNaming }: { readonly commit: DocumentsDeps['commit']; readonly rulesNaming: SinksDeps['rulesNaming'] },
+): Sinks {
   const { clock, machine, config, log, entities, cluster } = deps;
   const { fanout } = deps.stages;
   const targets = new SinkTargets(config.sink_allowed_hosts);
@@ -116,5 +123,6 @@ function connectSinks(deps: DefinedDeps, commit: DocumentsDeps['commit']): Sinks
     },
     warn: (message, facts) => log.warn(message, facts),
     isElected: (id) => cluster === undefined || cluster.serves(`sink ${id}`),
+    rulesNaming,
   });
 }

@@ -62,6 +62,9 @@ export const AlertRule = Named('AlertRule', {
   longer_than: Maybe(
     Type.Integer({ minimum: 1000, maximum: 2_592_000_000, description: 'Duration in milliseconds; at most 30 days.' }),
   ),
+  sinks: Maybe(
+    Type.Array(Type.String(), { maxItems: 100, description: 'Ids of sinks that receive the changes of its alerts.' }),
+  ),
   more_than: Maybe(
     Type.Integer({
       minimum: 0,

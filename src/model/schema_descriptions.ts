@@ -297,6 +297,7 @@ export const SCHEMA_DESCRIPTIONS = {
       },
     ],
   },
+  SinkQuietHours: { description: 'Daily time in which an email sink sends nothing.' },
   SinkStatus: { description: 'State of the delivery to a sink.' },
   SinkDelivery: { description: 'An event and its delivery.' },
   SinkTest: { description: 'Result of a test delivery.' },

@@ -15,6 +15,11 @@ const OVERFLOWS = ['newest_per_object', 'drop_oldest'] as const;
 
 const writeOnly = { writeOnly: true };
 
+/** A time of day. */
+function TimeOfDay(description: string) {
+  return Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description });
+}
+
 /** A target to which the hub delivers events. */
 export const Sink = Named('Sink', {
   id: Type.String({ description: 'Id of the sink, assigned by the hub.' }),
@@ -28,11 +33,11 @@ export const Sink = Named('Sink', {
   topics: Type.Array(
     OneOf([...EVENT_TOPICS, ...LIVE_TOPICS], { title: 'SinkTopic', description: 'A topic of the WebSocket.' }),
     {
-      minItems: 1,
       maxItems: 20,
       description:
         'Topics to deliver. Events of location_updates, trackable_motions and proximity_updates are delivered at most ' +
-        'once, events of all other topics at least once.',
+        'once, events of all other topics at least once. Empty for a sink that only receives the alerts of rules that ' +
+        'name it.',
     },
   ),
   params: Maybe(
@@ -92,6 +97,15 @@ export const Sink = Named('Sink', {
       minimum: 0,
       maximum: 86_400_000,
       description: 'Milliseconds that an event waits for others to share its mail; 60,000 by default.',
+    }),
+  ),
+  quiet_hours: Maybe(
+    Named('SinkQuietHours', {
+      from: TimeOfDay('Begin of the time in which no mail is sent, such as 22:00.'),
+      to: TimeOfDay('End of this time, such as 06:00.'),
+      time_zone: Maybe(
+        Type.String({ maxLength: 60, description: 'Time zone, such as Europe/Berlin; UTC by default.' }),
+      ),
     }),
   ),
   overflow: Maybe(

@@ -38,7 +38,36 @@ export function openEmail(sink: Sink, deps: SenderDeps): OpenedSender {
       return { what: 'failed', why };
     }
   };
-  return { limits, sender: { send, close: async () => undefined } };
+  const { quiet_hours: quiet } = sink;
+  return {
+    limits,
+    sender: { send, close: async () => undefined },
+    ...(quiet != null && { notBeforeMs: (nowMs: number) => endOfQuietHours(nowMs, quiet) }),
+  };
+}
+
+const DAY_MINUTES = 1440;
+const MINUTE_MS = 60_000;
+
+/** Returns the end of quiet hours that contain a time; otherwise 0. */
+export function endOfQuietHours(nowMs: number, { from, to, time_zone }: NonNullable<Sink['quiet_hours']>): number {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: time_zone ?? 'UTC',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const [now, start, end] = [minutesOf(format.format(nowMs)), minutesOf(from), minutesOf(to)];
+  const isQuiet = start <= end ? now >= start && now < end : now >= start || now < end;
+  if (!isQuiet) return 0;
+  const minutes = (end - now + DAY_MINUTES) % DAY_MINUTES;
+  return nowMs - (nowMs % MINUTE_MS) + minutes * MINUTE_MS;
+}
+
+/** Minutes of a time of day since midnight. */
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
 }
 
 async function sendMail(sink: Sink, events: readonly QueuedEvent[], deps: SenderDeps): Promise<void> {

@@ -42,6 +42,8 @@ export interface SenderDeps {
 export interface OpenedSender {
   readonly sender: Sender;
   readonly limits: QueueLimits;
+  /** Returns the end of the quiet hours; 0 outside of them. */
+  notBeforeMs?(nowMs: number): number;
 }
 
 /** Bounds of the events that wait for one sink, of each kind. */

@@ -2,7 +2,7 @@ import type { DeliveryBatch } from '../fanout/batch.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { compileFilter } from '../fanout/filter.ts';
 import { HubError, messageOf } from '../errors.ts';
-import type { EventLogReader, EventTopic } from '../model/logged_event.ts';
+import type { EventLogReader, EventTopic, LoggedEvent } from '../model/logged_event.ts';
 import { LIVE_TOPICS, type LiveTopic, type Sink, type SinkDelivery, type SinkStatus } from '../model/sink.ts';
 import { formatTime } from '../model/time.ts';
 import type { View } from '../model/topics.ts';
@@ -16,6 +16,8 @@ export interface SinkRunnerDeps extends SenderDeps {
   readonly fanout: Pick<Fanout, 'subscribe' | 'unsubscribe'>;
   /** Returns the view that params request. Throws HUB_BAD_REQUEST. */
   viewOf(params: NonNullable<Sink['params']>): View;
+  /** Returns the ids of the alert rules that name the sink. */
+  rulesNaming(id: string): ReadonlySet<string>;
   newId(): string;
   /** Returns a number from 0 to 1. */
   random(): number;
@@ -43,6 +45,7 @@ export interface SinkCommand {
   readonly after?: string | null | undefined;
 }
 
+const ALERTS = 'alert_changes';
 /** Minimum interval between two writes of the progress. */
 const SAVE_MS = 2000;
 const READ_MAX = 100;
@@ -105,7 +108,9 @@ export class SinkRunner {
     this.#epoch = progress.epoch;
     this.#queue = new DeliveryQueue(opened.limits, progress.cursor);
     this.#live = LIVE_TOPICS.filter((topic) => sink.topics.includes(topic));
-    this.#logged = sink.topics.filter((topic): topic is EventTopic => !LIVE_TOPICS.some((live) => live === topic));
+    const logged = sink.topics.filter((topic): topic is EventTopic => !LIVE_TOPICS.some((live) => live === topic));
+    const isNamed = !logged.includes(ALERTS) && deps.rulesNaming(sink.id).size > 0;
+    this.#logged = isNamed ? [...logged, ALERTS] : logged;
     this.#livePrefix = `live_${deps.newId()}`;
     if (progress.disabled !== undefined) this.#queue.disable(progress.disabled);
     if (command?.state === 'paused') this.#queue.pause();
@@ -191,6 +196,8 @@ export class SinkRunner {
       cancel();
     }
     await this.#opened.sender.close();
+    // Alerts of rules that name the sink later arrive from then on.
+    if (this.#logged.length === 0 && this.#deps.events !== undefined) this.#queue.replay(this.#deps.events.newest);
     this.#cancelSave?.();
     await this.#saving;
     await this.#save();
@@ -229,7 +236,7 @@ export class SinkRunner {
     if (this.#isClosed) return;
     this.#cancelTimer();
     const nowMs = this.#deps.now();
-    const { send, wakeAtMs } = this.#queue.step(nowMs);
+    const { send, wakeAtMs } = this.#queue.step(nowMs, this.#opened.notBeforeMs?.(nowMs));
     for (const batch of send) void this.#send(batch);
     void this.#read();
     if (wakeAtMs === Infinity) return;
@@ -300,9 +307,10 @@ export class SinkRunner {
         // A command has changed the position in the meantime.
         if (epoch !== this.#epoch || this.#isClosed) continue;
         if (page.hasMore) this.#mayHaveMore = true;
-        this.#queue.addLogged(page.events, { next: page.next, nowMs: now() });
+        const wanted = page.events.filter((event) => this.#wants(event));
+        this.#queue.addLogged(wanted, { next: page.next, nowMs: now() });
         this.#saveSoon();
-        if (page.events.length > 0) this.#pump();
+        if (wanted.length > 0) this.#pump();
       }
     } catch (error) {
       if (error instanceof HubError && error.reason.startsWith('cursor_')) {
@@ -319,6 +327,13 @@ export class SinkRunner {
     } finally {
       this.#isReading = false;
     }
+  }
+
+  /** Whether the sink receives an event. Alerts of rules that name it arrive, whatever its topics. */
+  #wants({ topic, json }: LoggedEvent): boolean {
+    if (topic !== ALERTS || this.#sink.topics.includes(ALERTS)) return true;
+    const { object } = JSON.parse(json) as { readonly object: { readonly rule_id: string } };
+    return this.#deps.rulesNaming(this.#sink.id).has(object.rule_id);
   }
 
   get #canRead(): boolean {

@@ -39,6 +39,8 @@ interface SinksStart {
 /** A running delivery and the version of the sink for which it was started. */
 interface Running {
   readonly sink: Sink;
+  /** Whether an alert rule names the sink. */
+  readonly isNamed: boolean;
   readonly runner: SinkRunner;
 }
 
@@ -223,7 +225,8 @@ export class Sinks {
   /** Starts, replaces or stops the delivery to one sink. Never rejects. */
   async #bring(id: string, sink: Sink | undefined): Promise<void> {
     const running = this.#running.get(id);
-    if (running !== undefined && running.sink === sink) return;
+    const isNamed = this.#deps.rulesNaming(id).size > 0;
+    if (running !== undefined && running.sink === sink && running.isNamed === isNamed) return;
     if (running !== undefined) {
       await running.runner.close();
       this.#running.delete(id);
@@ -243,7 +246,7 @@ export class Sinks {
         },
       );
       this.#problems.delete(id);
-      this.#running.set(id, { sink, runner });
+      this.#running.set(id, { sink, isNamed, runner });
     } catch (error) {
       this.#problems.set(id, messageOf(error));
       this.#deps.warn('The delivery to a sink cannot be started', { sink: sink.name, id, error: messageOf(error) });

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
 import { SinkTargets } from '../../src/entities/sink_targets.ts';
 import type { QueuedEvent } from '../../src/sinks/delivery_queue.ts';
+import { endOfQuietHours } from '../../src/sinks/email.ts';
 import { openSender } from '../../src/sinks/open_sender.ts';
 import type { OpenedSender, SenderDeps } from '../../src/sinks/sender.ts';
 import { schedule } from '../../src/time/clock.ts';
@@ -107,3 +108,27 @@ test('A mail that is too large is rejected', async (t) => {
   const outcome = await sender.send([alert('1', 'A'.repeat(2000))]);
   assert.equal(outcome.what, 'rejected');
 });
+
+const QUIET: readonly (readonly [
+  now: string,
+  from: string,
+  to: string,
+  zone: string | undefined,
+  end: string | undefined,
+])[] = [
+  ['2026-11-27T21:59:59Z', '22:00', '06:00', undefined, undefined],
+  ['2026-11-27T22:00:00Z', '22:00', '06:00', undefined, '2026-11-28T06:00:00Z'],
+  ['2026-11-28T05:59:30Z', '22:00', '06:00', undefined, '2026-11-28T06:00:00Z'],
+  ['2026-11-28T06:00:00Z', '22:00', '06:00', undefined, undefined],
+  ['2026-11-27T21:30:00Z', '22:00', '06:00', 'Europe/Berlin', '2026-11-28T05:00:00Z'],
+  ['2026-07-27T20:30:00Z', '22:00', '06:00', 'Europe/Berlin', '2026-07-28T04:00:00Z'],
+  ['2026-11-27T12:30:00Z', '12:00', '13:00', undefined, '2026-11-27T13:00:00Z'],
+  ['2026-11-27T12:30:00Z', '00:00', '00:00', undefined, undefined],
+];
+
+for (const [now, from, to, zone, end] of QUIET) {
+  test(`At ${now}, quiet hours from ${from} to ${to} (${zone ?? 'UTC'}) end at ${end ?? 'no time'}`, () => {
+    const quiet = { from, to, ...(zone !== undefined && { time_zone: zone }) };
+    assert.equal(endOfQuietHours(Date.parse(now), quiet), end === undefined ? 0 : Date.parse(end));
+  });
+}

@@ -13,9 +13,16 @@ export class MemoryLog implements EventLogReader {
     return `c${this.#events.length}`;
   }
 
-  append(key: string, topic: EventTopic = 'fence_events'): LoggedEvent {
+  append(key: string, topic: EventTopic = 'fence_events', json?: string): LoggedEvent {
     const number = this.#events.length + 1;
-    const event = { cursor: `c${number}`, id: `e${number}`, topic, key, timeMs: number, json: `{"n":${number}}` };
+    const event = {
+      cursor: `c${number}`,
+      id: `e${number}`,
+      topic,
+      key,
+      timeMs: number,
+      json: json ?? `{"n":${number}}`,
+    };
     this.#events.push(event);
     for (const each of this.#listeners) each();
     return event;

@@ -29,6 +29,8 @@ interface World {
   readonly target: { answer: (event: QueuedEvent) => Outcome | Promise<Outcome> };
   readonly warnings: string[];
   elected: boolean;
+  /** Alert rules that name all sinks. */
+  rules: ReadonlySet<string>;
   commits: number;
   /** Lets time pass, with all timers that become due. */
   pass(ms: number): Promise<void>;
@@ -59,6 +61,7 @@ function openWorld(before?: { readonly log: MemoryLog; readonly stored: Readonly
     random: () => 0,
     viewOf: () => ({ crs: 'EPSG:4326' }),
     whyNotHost: (host) => (host === 'hooks.example.com' ? undefined : `host "${host}" is not in sink_allowed_hosts`),
+    rulesNaming: () => world.rules,
     fetch: () => assert.fail('no request is sent'),
     resolve: async (host) => host,
     isElected: () => world.elected,
@@ -86,6 +89,7 @@ function openWorld(before?: { readonly log: MemoryLog; readonly stored: Readonly
   const world: World = {
     ...{ sinks, fanout, log, received, stored, target, warnings },
     elected: true,
+    rules: new Set<string>(),
     commits: 0,
     async pass(ms) {
       const untilMs = nowMs + ms;
@@ -330,6 +334,30 @@ test('Secrets are stored, retained by a PUT without them, deleted by null, and n
   assert.deepEqual([kept().secret, kept().headers], [null, { a: 'b' }]);
 });
 
+test('A sink receives the alerts of rules that name it, besides its topics, from the moment they do', async () => {
+  const world = openWorld();
+  const { id } = await world.sinks.documents.create({ ...BODY, topics: [] });
+  await world.pass(0);
+  const raise = (rule: string) =>
+    world.log.append(rule, 'alert_changes', JSON.stringify({ object: { rule_id: rule } }));
+  raise('rule-1');
+  await world.pass(1000);
+  assert.equal(world.received.length, 0);
+  world.rules = new Set(['rule-2']);
+  world.sinks.elect();
+  await world.pass(1000);
+  for (const rule of ['rule-1', 'rule-2', 'rule-1']) raise(rule);
+  await world.pass(5000);
+  assert.equal(keysOf(world.received), 'e3');
+  assert.deepEqual(world.stored.get(`sink_progress ${id}`), { epoch: 0, cursor: 'c4' });
+  world.rules = new Set();
+  world.sinks.elect();
+  await world.pass(1000);
+  raise('rule-2');
+  await world.pass(1000);
+  assert.equal(world.received.length, 1);
+});
+
 test('Deleting a sink deletes its position and its last command', async () => {
   const world = openWorld();
   const { id } = await world.sinks.documents.create(BODY);
@@ -371,7 +399,7 @@ const INVALID: readonly (readonly [more: object, message: RegExp])[] = [
     /^url: must name a host that sink_allowed_hosts allows: host "evil.example.com" is not/,
   ],
   [{ type: 'carrier pigeon' }, /^type: /],
-  [{ topics: [] }, /^topics: /],
+  [{ topics: 'fence_events' }, /^topics: /],
   [{ topics: ['fence_events', 'fence_events'] }, /^topics: must have each value once, found "fence_events"/],
   [{ topics: ['weather'] }, /^topics\[0\]: .*"weather"/],
   [{ secret: 'whsec_short' }, /^secret: must be whsec_ and 24 to 64 bytes in base64$/],
@@ -389,6 +417,11 @@ const INVALID: readonly (readonly [more: object, message: RegExp])[] = [
   [{ type: 'nats' }, /^url: must be a URL with nats:\/\/, tls:\/\/ for a sink of type nats/],
   [{ type: 'email', url: 'smtp://hooks.example.com' }, /^secret: must be a user name and a password/],
   [{ ...MAIL, sender: null }, /^sender: must be an e-mail address, such as rtls@example.com, found null/],
+  [{ ...MAIL, quiet_hours: { from: '25:00', to: '06:00' } }, /^quiet_hours\.from: /],
+  [
+    { ...MAIL, quiet_hours: { from: '22:00', to: '06:00', time_zone: 'Mars' } },
+    /^quiet_hours\.time_zone: must be a time zone/,
+  ],
   [{ ...MAIL, recipients: [] }, /^recipients: must be an e-mail address/],
   [{ ...MAIL, recipients: ['a@b', 'c@d\r\nBcc: e@f'] }, /^recipients\[1\]: must be an e-mail address/],
 ];

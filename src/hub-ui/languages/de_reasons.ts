@@ -156,6 +156,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   not_a_string_or_number: 'muss ein Text oder eine Zahl sein',
   not_a_subject: 'muss als Pfad ein Subject von NATS haben, etwa /rtls.events',
   not_a_time: 'muss Datum und Uhrzeit nach RFC 3339 sein',
+  not_a_time_zone: 'muss eine Zeitzone sein, etwa Europe/Berlin',
   not_a_timeout: 'muss eine ganze Zahl von Millisekunden von 1 bis {limit} sein',
   not_a_trackable: 'muss die Id eines Trackables sein',
   not_a_uuid: 'muss eine UUID sein',
