@@ -4,6 +4,7 @@ import { type Text, t } from '../languages/language.ts';
 export const DEFINITIONS = {
   alert_rules: { path: '/alerts/rules', label: t('Alert rules'), several: 'alert rules' },
   views: { path: '/views', label: t('Saved views'), several: 'saved views' },
+  sinks: { path: '/sinks', label: t('Sinks'), several: 'sinks' },
 } as const satisfies Readonly<Record<string, { path: string; label: string; several: Text }>>;
 
 export type DefinitionName = keyof typeof DEFINITIONS;

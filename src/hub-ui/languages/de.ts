@@ -1171,6 +1171,8 @@ export const german = {
   'Silent for': 'Stumm seit',
   Since: 'Seit',
   'Since the start': 'Seit dem Start',
+  Sinks: 'Ziele',
+  sinks: 'Ziele',
   Site: 'Standort',
   'Skip invalid entities': 'Ungültige Einträge überspringen',
   'Skip to content': 'Zum Inhalt springen',
