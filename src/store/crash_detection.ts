@@ -14,8 +14,11 @@ export interface CommitStatistics {
 
 /** Reads the statistics; undefined for a database before version 4, which introduced them. */
 export function readWritten(db: Database.Database): CommitStatistics | undefined {
-  if (versionOf(db) < 4) return undefined;
-  return db.prepare('SELECT commits, lock FROM written').get() as CommitStatistics;
+  const version = versionOf(db);
+  if (version < 4) return undefined;
+  const { commits, lock } = db.prepare('SELECT commits, lock FROM written').get() as CommitStatistics;
+  const logged = version < 5 ? 0 : (db.prepare('SELECT coalesce(max(seq), 0) FROM row_log').pluck().get() as number);
+  return { commits: Math.max(commits, logged), lock };
 }
 
 /** Files that a hub without a clean shutdown has left next to its database. */

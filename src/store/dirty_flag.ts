@@ -4,7 +4,8 @@ import { rowSum } from './row_sum.ts';
 /**
  * Detects at startup that a database or its log has lost commits since the last hub used it.
  *
- * Each commit increments a counter in the database (table `written`). While a hub runs, a small file next to the
+ * Commits are numbered. The database contains the number of the last one: in the row log, or in the table `written` for
+ * a commit without rows. While a hub runs, a small file next to the
  * database, `data.dat.running`, contains the number of commits. It is overwritten in place (128 bytes) after each
  * commit, without waiting for the disk. A clean shutdown removes it. If the file exists and the database, including its
  * log, counts fewer commits, the log was removed, truncated or damaged, or it belongs to an older state. The check

@@ -10,6 +10,9 @@ import { bytesSum, rowSum } from './row_sum.ts';
  * its table, in the order of that table, and the processed part of the log is dropped. With 10,000 objects that change
  * continuously, one row in seven is moved; the others have been superseded.
  *
+ * An entry has the number of its commit, so that a commit of rows changes one page only. When entries are dropped, the
+ * table `written` receives their number.
+ *
  * The stored row of an object is its newest row in the log, otherwise the row in its table.
  */
 
@@ -60,13 +63,13 @@ export class RowLog {
     this.#foldAt = longBytes;
   }
 
-  /** Appends rows, in the transaction of their commit. */
-  add(rows: PackedRows): void {
+  /** Appends rows, in the transaction of their commit. `seq` is the number of the commit. */
+  add(rows: PackedRows, seq: number): void {
     if (rows.count === 0) return;
     if (this.#scratch.length < rows.size) this.#scratch = Buffer.alloc(2 ** Math.ceil(Math.log2(rows.size)));
     this.#scratch.set(look(rows.bytes));
     const bytes = this.#scratch.subarray(0, rows.size);
-    this.#statements.add.run(bytes, bytesSum(bytes));
+    this.#statements.add.run(seq, bytes, bytesSum(bytes));
     this.#bytes += rows.size;
     this.#rowsSince += rows.count;
     this.#bytesSince += rows.size;
@@ -137,7 +140,11 @@ export class RowLog {
     }
     // Drops the oldest entries first, so that the remaining log is always newer than the tables.
     for (const seq of ends) {
-      this.#statements.dropTo.run(seq);
+      const drop = (): void => {
+        this.#statements.countTo.run(seq);
+        this.#statements.dropTo.run(seq);
+      };
+      this.#db.transaction(drop).immediate();
       yield;
     }
   }
@@ -200,9 +207,10 @@ export function readRowLog(db: Database.Database, damaged: (seq: number) => void
 function prepare(db: Database.Database) {
   return {
     length: db.prepare('SELECT total(length(rows)) FROM row_log').pluck(),
-    add: db.prepare('INSERT INTO row_log (rows, sum) VALUES (?, ?)'),
+    add: db.prepare('INSERT INTO row_log (seq, rows, sum) VALUES (?, ?, ?)'),
     seqs: db.prepare('SELECT seq FROM row_log ORDER BY seq').pluck(),
     entry: db.prepare('SELECT rows, sum FROM row_log WHERE seq = ?'),
+    countTo: db.prepare('UPDATE written SET commits = max(commits, ?)'),
     dropTo: db.prepare('DELETE FROM row_log WHERE seq <= ?'),
     find: db.prepare('SELECT rowid FROM last_known WHERE kind = ? AND id = ?').pluck(),
     setRow: db.prepare(`

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
+import type { PackedRows } from '../core/row_bytes.ts';
 import { packedRows } from '../wire/store_messages.ts';
 import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
 import { hubIdOf, openFile } from './database_file.ts';
@@ -24,6 +25,9 @@ import { readWritten, type CommitStatistics } from './crash_detection.ts';
 const CHECKPOINT_PAGES = 1024;
 /** Number of pages above which a checkpoint also waits for readers and truncates the log: 16 MiB. */
 const CHECKPOINT_PAGES_MAX = 4 * CHECKPOINT_PAGES;
+const PAGE_BYTES = 4096;
+/** Bytes of commits after which the length of the write-ahead log is read again. */
+const LOOK_BYTES = (CHECKPOINT_PAGES * PAGE_BYTES) / 16;
 
 const MADE_UP: StoreBatch = {
   entities: [{ kind: 'provider', id: '', text: '{}' }],
@@ -32,6 +36,10 @@ const MADE_UP: StoreBatch = {
     { kind: 'collision', id: '[]', startMs: 0, bodies: '[]' },
   ],
 };
+
+interface PackedBatch extends StoreBatch {
+  readonly rows: PackedRows;
+}
 
 interface Statements {
   readonly setEntity: Database.Statement;
@@ -62,9 +70,11 @@ export class SqliteStore {
   readonly #mark: DirtyFlagFile;
   readonly #statements: Statements;
   readonly #rowLog: RowLog;
-  readonly #commit: (batch: StoreBatch) => void;
+  readonly #commit: (batch: PackedBatch) => void;
   readonly #hubId: string;
   #checkpointAtPages = CHECKPOINT_PAGES;
+  /** Approximate bytes written since the length of the write-ahead log was read. */
+  #bytesSinceLook = 0;
   /** Number of commits since the file was created. */
   #commits = 0;
 
@@ -93,7 +103,7 @@ export class SqliteStore {
       this.#lock.unlock();
       throw asStartupError(error, path);
     }
-    this.#commit = this.#db.transaction((batch: StoreBatch) => this.#write(batch)).immediate;
+    this.#commit = this.#db.transaction((batch: PackedBatch) => this.#write(batch)).immediate;
   }
 
   /** UUID assigned when the file was created. */
@@ -122,14 +132,21 @@ export class SqliteStore {
   }
 
   /** Commits a batch in one transaction. If it fails, throws without changing anything. */
-  commit(batch: StoreBatch): void {
-    const hasEntities = batch.entities.length > 0;
-    if (hasEntities) this.#db.pragma('synchronous = FULL');
-    try {
-      this.#commit(batch);
-    } finally {
-      if (hasEntities) this.#db.pragma('synchronous = NORMAL');
+  commit({ entities, rows: given }: StoreBatch): void {
+    const rows = packedRows(given);
+    rows.checkTimes();
+    const hasEntities = entities.length > 0;
+    // Rows are one statement, which is a transaction of its own.
+    if (!hasEntities) this.#write({ entities, rows });
+    else {
+      this.#db.pragma('synchronous = FULL');
+      try {
+        this.#commit({ entities, rows });
+      } finally {
+        this.#db.pragma('synchronous = NORMAL');
+      }
     }
+    this.#bytesSinceLook += PAGE_BYTES * (1 + entities.length) + rows.size;
     this.#commits++;
     this.#mark.note(this.#commits, { isSynced: hasEntities });
   }
@@ -138,7 +155,7 @@ export class SqliteStore {
   warmUp(): void {
     try {
       this.#db.transaction(() => {
-        this.#write(MADE_UP);
+        this.#write({ ...MADE_UP, rows: packedRows(MADE_UP.rows) });
         throw new Error('Not to be kept');
       })();
     } catch {
@@ -153,7 +170,9 @@ export class SqliteStore {
   work(): boolean {
     this.#checkpoint();
     try {
-      return this.#rowLog.work();
+      const isFolding = this.#rowLog.work();
+      if (isFolding) this.#bytesSinceLook = LOOK_BYTES;
+      return isFolding;
     } catch (error) {
       const why = (error as Error).message;
       this.#opening.notice?.(`Last locations stay in their log, which grows until this is mended: ${why}`);
@@ -172,6 +191,8 @@ export class SqliteStore {
 
   /** Checkpoints SQLite's log if it has grown. */
   #checkpoint(): void {
+    if (this.#bytesSinceLook < LOOK_BYTES) return;
+    this.#bytesSinceLook = 0;
     try {
       const { log: pages } = this.#statements.logPages.get() as LogState;
       if (pages < this.#checkpointAtPages) return;
@@ -224,11 +245,11 @@ export class SqliteStore {
     return result ?? { log: 0, checkpointed: 0 };
   }
 
-  #write({ entities, rows: given }: StoreBatch): void {
+  #write({ entities, rows }: PackedBatch): void {
     const { setEntity, deleteEntity, setSetting, deleteSetting, count } = this.#statements;
-    const rows = packedRows(given);
-    rows.checkTimes();
-    count.run(this.#commits + 1);
+    const number = this.#commits + 1;
+    // An entry of the log has the number of its commit. A commit without rows has none.
+    if (rows.count === 0) count.run(number);
     for (const { kind, id, text } of entities) {
       if (kind === 'setting') {
         if (text === undefined) deleteSetting.run(id);
@@ -236,7 +257,7 @@ export class SqliteStore {
       } else if (text === undefined) deleteEntity.run(kind, id);
       else setEntity.run(kind, id, text, rowSum(kind, id, text));
     }
-    this.#rowLog.add(rows);
+    this.#rowLog.add(rows, number);
   }
 }
 

@@ -124,7 +124,7 @@ test('A start names rows in the log that have changed in the file, and continues
   const { counts, problems } = reportOn(path);
   assert.deepEqual([counts.get('last locations'), problems], [60, []]);
   change(path, '8.400012');
-  const names = 'last locations that were written together, entry 1 (row_log)';
+  const names = 'last locations that were written together, entry 2 (row_log)';
   assert.deepEqual(reportOn(path).problems, [`${names} has changed since it was written`]);
   assert.throws(() => served(path), new RegExp(`1 damaged row, ${names.replaceAll(/[()]/g, '\\$&')}: npm`));
   const notices: string[] = [];

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import type { StoredRow } from '../../src/core/item.ts';
 import { rowAt, rowKey } from '../../src/core/row_bytes.ts';
 import { look } from '../../src/model/borrowed.ts';
+import { readWritten } from '../../src/store/crash_detection.ts';
 import { openFile } from '../../src/store/database_file.ts';
 import { NewestRows } from '../../src/store/newest_rows.ts';
 import { readStored } from '../../src/store/read_stored.ts';
@@ -58,12 +59,14 @@ test('The last row of each object survives a kill, regardless of the times of fo
     fc.property(steps, (history) => {
       let { path, db } = newDatabase(context);
       let log = new RowLog(db, LONG_BYTES);
+      let commits = 1;
       const model = new Map<string, StoredRow>();
       for (const step of history) {
         if (step.do === 'work') log.work();
         else if (step.do === 'fold') log.fold();
         else if (step.do === 'commit') {
-          db.transaction(() => log.add(packedRows(step.rows))).immediate();
+          if (step.rows.length > 0) commits++;
+          db.transaction(() => log.add(packedRows(step.rows), commits)).immediate();
           for (const each of step.rows) model.set(`${each.kind} ${each.id}`, each);
         } else {
           const copy = join(folderFor(context), 'data.dat');
@@ -73,6 +76,7 @@ test('The last row of each object survives a kill, regardless of the times of fo
           db = openFile(path);
           log = new RowLog(db, LONG_BYTES);
         }
+        assert.equal(readWritten(db)?.commits, commits, step.do);
         const { rows } = joinedParts(readStored(db, []));
         assert.deepEqual(sorted(rows), sorted([...model.values()].filter(({ gone }) => gone !== true)), step.do);
       }
@@ -90,7 +94,7 @@ test('A long log is folded in pieces while it grows, and its size is bounded', (
   let most = 0;
   for (let commit = 0; commit < 400; commit++) {
     const rows = Array.from({ length: 10 }, (_, number) => row((commit * 10 + number) % 70, { atMs: commit }));
-    db.transaction(() => log.add(packedRows(rows))).immediate();
+    db.transaction(() => log.add(packedRows(rows), commit + 2)).immediate();
     log.work();
     most = Math.max(most, logged(db) as number);
   }
@@ -101,7 +105,9 @@ test('A long log is folded in pieces while it grows, and its size is bounded', (
 test('A fold that fails leaves the log unchanged, and is retried with more rows', (context) => {
   const { db } = newDatabase(context);
   const log = new RowLog(db, LONG_BYTES);
-  const commit = () => db.transaction(() => log.add(packedRows([row(1), row(2), row(3), row(4), row(5), row(6)])));
+  let commits = 1;
+  const rows = packedRows([row(1), row(2), row(3), row(4), row(5), row(6)]);
+  const commit = () => db.transaction(() => log.add(rows, ++commits));
   commit().immediate();
   db.exec("CREATE TRIGGER full BEFORE INSERT ON last_known BEGIN SELECT raise(ABORT, 'the disk is full'); END");
   assert.throws(() => {

@@ -25,10 +25,10 @@ export interface MigrationStep {
  * API lists. `migration` records the time of each migration and its backup.
  * 3. `collision` contains the colliding pairs of trackables: `id` is a JSON array of their ids, `bodies` one of their
  * motions at the start.
- * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: the number of commits, and the lock file of its
- * hubs (dirty_flag.ts, lock.ts).
+ * 4. `sum` is the checksum of a row (row_sum.ts). `written` is one row: the number of commits, unless `row_log` has a
+ * higher one, and the lock file of its hubs (dirty_flag.ts, lock.ts).
  * 5. `row_log` receives rows of last_known and collision in arrival order, before they are moved to their tables
- * (row_log.ts, core/row_bytes.ts).
+ * (row_log.ts, core/row_bytes.ts). `seq` is the number of the commit.
  */
 export const STEPS: readonly MigrationStep[] = [
   {
