@@ -1,6 +1,7 @@
 import { pack, unpackCollisionBatch } from '../src/wire/messages.ts';
 import { Collisions } from './collision_reply.ts';
 import { newEventId } from './event_ids.ts';
+import { garbageCollector } from './garbage.ts';
 import { taskLoop } from './task_loop.ts';
 import { warmStage } from './warm_stage.ts';
 
@@ -8,4 +9,7 @@ import { warmStage } from './warm_stage.ts';
 const collisions = new Collisions(newEventId);
 warmStage();
 
-export default taskLoop({ run: (bytes) => pack(collisions.step(unpackCollisionBatch(bytes))) });
+export default taskLoop({
+  run: (bytes) => pack(collisions.step(unpackCollisionBatch(bytes))),
+  rest: garbageCollector(),
+});

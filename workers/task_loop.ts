@@ -12,6 +12,9 @@ import {
   type WorkerAnswer,
 } from '../src/wire/shared_memory.ts';
 
+/** Time without a task after which a worker frees the memory of its start. */
+const REST_AFTER_MS = 15_000;
+
 /** Functions of a worker. */
 export interface TaskHandlers {
   /**
@@ -21,6 +24,8 @@ export interface TaskHandlers {
   run(bytes: Borrowed, area: Uint8Array): Uint8Array | number;
   /** Frees memory: the worker is idle. */
   rest?(): void;
+  /** Time without a task after which it rests once. Later rests are signals. */
+  readonly restAfterMs?: number;
 }
 
 /**
@@ -30,9 +35,14 @@ export interface TaskHandlers {
 export function taskLoop(handlers: TaskHandlers): (mailbox: Mailbox<MessagePort>) => never {
   return (mailbox) => {
     const { control, port } = mailbox;
+    let restAfterMs = handlers.restAfterMs ?? REST_AFTER_MS;
     for (let before = NUMBER_AT_START; ; ) {
       // The number changes once, after the answer. A wait may end early.
-      while (Atomics.load(control, NUMBER) === before) Atomics.wait(control, NUMBER, before);
+      while (Atomics.load(control, NUMBER) === before) {
+        if (Atomics.wait(control, NUMBER, before, restAfterMs) !== 'timed-out') continue;
+        restAfterMs = Number.POSITIVE_INFINITY;
+        handlers.rest?.();
+      }
       const number = numberAfter(before);
       const answer = answered(handlers, mailbox, number);
       port.postMessage(answer, answer instanceof Uint8Array ? [answer.buffer as ArrayBuffer] : []);

@@ -1,15 +1,17 @@
+import { workerData } from 'node:worker_threads';
 import { look } from '../../src/model/borrowed.ts';
 import { taskLoop } from '../../workers/task_loop.ts';
 
 /**
  * Worker of thread.test.ts. It echoes its input, counts its runs, and obeys the command in the first byte. Small
- * replies use shared memory.
+ * replies use shared memory. `rests`, if given, counts its rests.
  */
 const SLOWLY = 1;
 const FAILING = 2;
 const DYING = 3;
 const SAYING_HOW = 4;
 
+const { rests } = (workerData ?? {}) as { readonly rests?: Int32Array };
 let runs = 0;
 
 const echo = taskLoop({
@@ -25,6 +27,12 @@ const echo = taskLoop({
     area.set(answer);
     return answer.length;
   },
+  rest() {
+    if (rests === undefined) return;
+    Atomics.add(rests, 0, 1);
+    Atomics.notify(rests, 0);
+  },
+  restAfterMs: 1,
 });
 
 export { echo as default };

@@ -41,6 +41,17 @@ test('Thread rejects with the error of a run, and the worker continues', async (
   assert.deepEqual(await run(PLAIN), [0, 2]);
 });
 
+test('A thread without tasks rests once, and continues', { timeout: 60_000 }, async (t) => {
+  const rests = new Int32Array(new SharedArrayBuffer(4));
+  const thread = openThread(ECHO, { workerData: { rests } });
+  t.after(() => thread.close());
+  assert.equal(await Atomics.waitAsync(rests, 0, 0).value, 'ok');
+  for (let runs = 1; runs <= 3; runs++) {
+    assert.deepEqual([...look(await thread.run(lend(new Uint8Array([PLAIN]))))], [PLAIN, runs]);
+  }
+  assert.equal(Atomics.load(rests, 0), 1);
+});
+
 test('A killed thread rejects its current run and every later one until it is restarted with a new worker', async (t) => {
   const { thread, run } = open(t);
   await run(PLAIN);
