@@ -126,6 +126,7 @@ export class SinkRunner {
     const opened = await (deps.open ?? openSender)(sink, deps);
     const begun = progress ?? { epoch: 0, cursor: deps.events?.newest };
     const runner = new SinkRunner(sink, deps, { opened, progress: begun, command });
+    runner.#saved = progress;
     if (command !== undefined && command.epoch > begun.epoch) runner.command(command);
     runner.#start();
     return runner;
@@ -216,7 +217,7 @@ export class SinkRunner {
       const deliver = (_id: number, batch: DeliveryBatch): void => this.#receive(topic, batch);
       return fanout.subscribe({ deliver }, { topic, view: viewOf(params), filter: compileFilter(topic, params) });
     });
-    this.#saveSoon();
+    this.#saving = this.#save();
     this.#pump();
   }
 

@@ -62,7 +62,12 @@ export class Sinks {
     const { newId, commit } = deps;
     this.documents = new Documents(SINKS, {
       newId,
-      commit: (documents) => commit([...documents, ...this.#companionsOfDeleted(documents)]),
+      commit: async (documents) => {
+        const companions = this.#companionsOf(documents);
+        const applied = await commit([...documents, ...companions]);
+        if (applied === undefined) this.#applyAll(companions);
+        return applied;
+      },
       changed: () => this.elect(),
       admit: ({ url }) => this.#admit(url),
     });
@@ -179,17 +184,27 @@ export class Sinks {
   }
 
   async #store(documents: readonly DefinedWrite[]): Promise<void> {
-    if ((await this.#deps.commit(documents)) === 'applied') return;
+    if ((await this.#deps.commit(documents)) === undefined) this.#applyAll(documents);
+  }
+
+  #applyAll(documents: readonly DefinedWrite[]): void {
     for (const [name, document] of documents) {
       this.apply(name, document === undefined ? null : JSON.stringify(document));
     }
   }
 
-  /** Returns the deletions of the other settings of deleted sinks. */
-  #companionsOfDeleted(documents: readonly DefinedWrite[]): readonly DefinedWrite[] {
+  /**
+   * Returns the other settings of new and deleted sinks. The position of a new sink is stored with it, so that a crash right
+   * after its creation skips no event.
+   */
+  #companionsOf(documents: readonly DefinedWrite[]): readonly DefinedWrite[] {
     return documents.flatMap(([name, document]): readonly DefinedWrite[] => {
-      if (document !== undefined) return [];
       const id = name.slice(SINKS.prefix.length);
+      if (document !== undefined) {
+        const cursor = this.#started?.events?.newest;
+        const isKnown = cursor === undefined || this.documents.list.some((sink) => sink.id === id);
+        return isKnown ? [] : [[PROGRESS + id, { epoch: 0, cursor } satisfies SinkProgress]];
+      }
       const names = [COMMAND + id, PROGRESS + id].filter((each) => this.#isStored(each));
       return names.map((each) => [each, undefined]);
     });

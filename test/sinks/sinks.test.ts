@@ -142,6 +142,16 @@ test('After a crash the delivery continues from the stored cursor, and nothing i
   assert.equal(keysOf(next.received.toSorted((a, b) => a.timeMs - b.timeMs)), 'e2 e3 e4 e5 e6');
 });
 
+test('After a crash right after its creation a sink has every event since then', async () => {
+  const world = openWorld();
+  world.log.append('before');
+  await world.sinks.documents.create(BODY);
+  world.log.append('a');
+  const next = world.restarted();
+  await next.pass(1_000);
+  assert.equal(keysOf(next.received), 'e2');
+});
+
 test('A closed hub stores its cursor, so that the next one repeats nothing', async () => {
   const world = openWorld();
   await world.sinks.documents.create(BODY);
