@@ -121,6 +121,7 @@ export class ClusterParts {
       ...{ ...context, checkpoints, journal, dead: this.failed, partitionOf, state, isOwn, isServing, out, after },
       objectsIn: (partitions, behind, located) =>
         config.objectsIn({ partitions, known: host.objects(), behind, located }),
+      deletedIn: (partitions) => config.partitions.deletedIn(partitions, host.objects()),
       configured: () => config.configured,
       releasedElsewhere: (from, sequence) => this.ownerClient.released(from, sequence),
       applied: (sequence) => reached(sequence, holdMs),

@@ -92,3 +92,24 @@ test('Partitions follow the number in the map', () => {
   const others = names.slice(1);
   assert.ok(others.every((name) => partitions.partitionOf('provider', name) % 256 === partitionOf(name)));
 });
+
+test('Deleted objects belong to the partition that they had, until they exist again', () => {
+  const partitions = new ObjectPartitions();
+  partitions.apply([trackable('t1', ['p0'])]);
+  const gone = [
+    { kind: 'provider', id: 'p0', text: null },
+    { kind: 'provider', id: 'p1', text: null },
+    trackable('t1', undefined),
+  ];
+  partitions.noteDeleted(gone, { sequence: 5, nowMs: 0 });
+  partitions.apply(gone);
+  const nothing = { providers: [], trackables: [] };
+  const at = new Set([partitionOf('t1')]);
+  assert.notEqual(partitionOf('p1'), partitionOf('t1'));
+  assert.deepEqual(partitions.deletedIn(at, nothing), { providers: ['p0'], trackables: ['t1'] });
+  assert.deepEqual(partitions.deletedIn(at, { providers: ['p0'], trackables: [] }), {
+    providers: [],
+    trackables: ['t1'],
+  });
+  assert.deepEqual(partitions.deletedIn(new Set(), nothing), nothing);
+});

@@ -23,6 +23,8 @@ export type { TestHub, TestReply, TestSettings } from './test_hub.ts';
  * test/cluster/contract_command.ts.
  */
 const AS_CLUSTER = 'TEST_CLUSTER_SERVERS';
+/** Whether test hubs are clusters of two hubs. */
+export const isCluster = process.env[AS_CLUSTER] !== undefined;
 
 interface TestHubOptions extends HubDeps {
   readonly folder?: string;

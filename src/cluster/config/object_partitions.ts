@@ -139,6 +139,16 @@ export class ObjectPartitions {
     };
   }
 
+  /** Objects that were deleted in some partitions and do not exist now. `known`: all objects that do. */
+  deletedIn(partitions: ReadonlySet<number>, known: ObjectIds): ObjectIds {
+    const exists = { provider: new Set(known.providers), trackable: new Set(known.trackables) };
+    const deleted = (wanted: ObjectKind): string[] =>
+      this.#deleted.flatMap(({ kind, id, partition }) => {
+        return kind === wanted && partitions.has(partition) && !exists[kind].has(id) ? [id] : [];
+      });
+    return { providers: [...new Set(deleted('provider'))], trackables: [...new Set(deleted('trackable'))] };
+  }
+
   /** Changes links, and returns the resulting partitions of all objects that may have moved. */
   #partitionsOfAll(changed: readonly ChangedLinks[]) {
     const found = new Map<string, { readonly kind: ObjectKind; readonly id: string; readonly partition: number }>();

@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { effectsIn } from '../../core/effects.ts';
+import { type EffectPosition, effectsIn } from '../../core/effects.ts';
 import { objectOfFenceEvent } from '../../core/fence/fence_event.ts';
 import type { ReceivedLocation } from '../../core/location/received.ts';
 import type { ObjectKind } from '../../model/id.ts';
@@ -144,8 +144,8 @@ function departuresIn(records: readonly JournalRecord[]): RecoveredJournal['depa
       for (const { kind, id } of objectsStatedIn(record.step)) departed.set(`${kind} ${id}`, record.sequence);
     }
     if (record.kind !== 'step' || departed.size === 0) continue;
-    for (const { kind, id, isElsewhere } of objectsStatedIn(record.step)) {
-      if (!isElsewhere) departed.delete(`${kind} ${id}`);
+    for (const { kind, id, at } of objectsStatedIn(record.step)) {
+      if (at !== 'elsewhere') departed.delete(`${kind} ${id}`);
     }
   }
   return departed;
@@ -158,23 +158,35 @@ export function statedIn(steps: readonly PackedStep[]): Readonly<Record<ObjectKi
   return objects;
 }
 
+/** Providers that have a position after steps. */
+export function locatedIn(steps: readonly PackedStep[]): Set<string> {
+  const located = new Set<string>();
+  for (const step of steps) {
+    for (const { kind, id, at } of objectsStatedIn(step)) {
+      if (kind !== 'provider' || at === 'elsewhere') continue;
+      if (at === 'nowhere') located.delete(id);
+      else located.add(id);
+    }
+  }
+  return located;
+}
+
 interface StatedObject {
   readonly kind: ObjectKind;
   readonly id: string;
-  /** It has moved to another shard. */
-  readonly isElsewhere: boolean;
+  readonly at: EffectPosition['at'];
 }
 
 /** Objects whose state is in a step. The effect of a provider that was located in the step has only the number of its location. */
 function* objectsStatedIn(step: PackedStep): Generator<StatedObject> {
   let locations: ReadonlyMap<number, ReceivedLocation> | undefined;
   for (const { kind, id, place } of effectsIn(asBuffer(step.effects))) {
-    if (id !== undefined) yield { kind, id, isElsewhere: place.at === 'elsewhere' };
+    if (id !== undefined) yield { kind, id, at: place.at };
     if (id !== undefined || place.at !== 'location') continue;
     locations ??= new Map(locationsIn(step).map((location) => [location.seq, location]));
     const located = locations.get(place.seq);
     if (located === undefined) throw new JournalFormatError(`Cannot read a step: it has no location ${place.seq}`);
-    yield { kind, id: located.providerId, isElsewhere: false };
+    yield { kind, id: located.providerId, at: place.at };
   }
 }
 

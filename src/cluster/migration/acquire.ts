@@ -16,7 +16,7 @@ import type { FailedMembers } from './failed_members.ts';
 import { objectsOf, type Releases } from './release.ts';
 import { ShardAdoption, type ShardAdoptionOptions, without } from './shard_adoption.ts';
 import { releasedState, RemovedSources, type SourceState } from './source_state.ts';
-import { type JournaledRelease, type RecoveredJournal, statedIn } from '../journal/journal_recovery.ts';
+import { type JournaledRelease, locatedIn, type RecoveredJournal } from '../journal/journal_recovery.ts';
 
 /**
  * Acquisition of the partitions and objects that are assigned to this hub:
@@ -245,7 +245,7 @@ export class Acquisition {
     if (had.length > 0) for await (const part of checkpoints.rowsIn(had, releasedObjects)) rows.push(...part);
     const pairs = isStageDue ? await checkpoints.pairs() : undefined;
     // A provider may have a location before the record that creates it: then only its owner knows it.
-    const located = new Set(statedIn(leftBy(sources).flatMap(({ steps }) => steps)).provider);
+    const located = locatedIn(leftBy(sources).flatMap(({ steps }) => steps));
     for (const { kind, id } of rows) if (kind === 'provider') located.add(id);
     let undelivered = removed.fenceEvents;
     // Each source has evaluated another part of the log: records that one has evaluated must not be evaluated again for

@@ -25,6 +25,8 @@ export interface PartitionMigrationOptions
   isOwn(kind: ObjectKind, id: string): boolean;
   /** See AcquisitionOptions. */
   objectsIn(partitions: ReadonlySet<number>, config?: number, located?: Iterable<string>): ObjectIds;
+  /** See ReleasesOptions. */
+  deletedIn(partitions: ReadonlySet<number>): ObjectIds;
   /** Last record that the shards were notified of. */
   configured(): number;
   /** Whether this hub is a member, and is not closed. */

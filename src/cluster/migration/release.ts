@@ -18,6 +18,8 @@ export interface ReleasesOptions extends Pick<ClusterContext, 'incarnation' | 'n
   isServing(): boolean;
   /** All objects of some partitions, and those migrating away from there. */
   objectsIn(partitions: ReadonlySet<number>): ObjectIds;
+  /** Objects that were deleted in some partitions and do not exist now. */
+  deletedIn(partitions: ReadonlySet<number>): ObjectIds;
   /** Partitions of this hub whose objects its shards do not have yet. */
   unadopted(): ReadonlySet<number>;
   /**
@@ -87,7 +89,7 @@ export class Releases {
 
   /** Has the shards release the objects that a record takes from this hub, before they are notified of it. */
   apply({ sequence, body }: ConfigRecord, before: ConfigState): void {
-    const { incarnation, state, isServing, objectsIn } = this.#options;
+    const { incarnation, state, isServing, objectsIn, deletedIn } = this.#options;
     if (body.kind === 'regroup') {
       this.passOn(sequence, body.objects);
       return;
@@ -100,7 +102,8 @@ export class Releases {
     );
     // No member requests state of a removed member: successors read its journal.
     if (lost.size > 0 && isServing() && state().members.has(incarnation)) {
-      this.#begin(sequence, objectsIn(lost), [...lost]);
+      const objects = objectsOf([...namesOf(objectsIn(lost)), ...namesOf(deletedIn(lost))]);
+      this.#begin(sequence, objects, [...lost]);
     }
   }
 

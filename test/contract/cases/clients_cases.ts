@@ -76,6 +76,7 @@ export const CLIENTS_CASES: readonly ContractCase[] = [
   {
     by: '114',
     name: 'A hub that shuts down processes the frames that it has received',
+    alone: 'the same settings are required of all hubs of a cluster',
     hub: 'none',
     run: () =>
       whileAuthorized('', async ({ hub, issuer }) => {

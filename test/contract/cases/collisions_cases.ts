@@ -5,6 +5,7 @@ import type { ContractCase, CaseHub } from './contract_case.ts';
 
 const DELAY_MS = 300;
 const SETTINGS = { restart_event_delay: DELAY_MS };
+const ALWAYS_STORED = 'a cluster always stores locations';
 /** Trackables by the last letter of their ids. */
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 type Name = (typeof NAMES)[number];
@@ -55,13 +56,15 @@ async function park(hub: TestHub): Promise<string> {
 /** Invariants after a restart of a hub or of its collision worker. */
 interface Restart {
   readonly name: string;
+  readonly isRestart: boolean;
   begin(caseHub: CaseHub): Promise<TestHub>;
 }
 
 const RESTARTS: readonly Restart[] = [
-  { name: 'after a restart', begin: ({ restart }) => restart() },
+  { name: 'after a restart', isRestart: true, begin: ({ restart }) => restart() },
   {
     name: 'after the death of the collision worker',
+    isRestart: false,
     async begin({ hub }) {
       await hub.hub.collisions.kill();
       return hub;
@@ -69,7 +72,7 @@ const RESTARTS: readonly Restart[] = [
   },
 ];
 
-const SURVIVING = RESTARTS.flatMap(({ name, begin }): ContractCase[] => [
+const SURVIVING = RESTARTS.flatMap(({ name, isRestart, begin }): ContractCase[] => [
   {
     by: '98',
     name: `A vehicle that drives into a parked one collides with it ${name}`,
@@ -136,6 +139,7 @@ const SURVIVING = RESTARTS.flatMap(({ name, begin }): ContractCase[] => [
   {
     by: '98',
     name: `A running tolerance timeout restarts ${name}`,
+    ...(isRestart && { alone: 'in a cluster it continues' }),
     settings: SETTINGS,
     async run(caseHub) {
       await prepare(caseHub.hub, { exit_tolerance: 5, tolerance_timeout: 1000 });
@@ -182,6 +186,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
   {
     by: '98',
     name: 'Two trackables that move together after a restart continue to collide',
+    alone: 'the successor of a hub publishes collisions after restart_event_delay',
     settings: { restart_event_delay: 10_000 },
     async run({ hub, restart }) {
       await park(hub);
@@ -226,6 +231,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
   {
     by: '98',
     name: 'If locations do not survive a restart, neither do collisions',
+    alone: ALWAYS_STORED,
     settings: { ...SETTINGS, persist_locations: false },
     async run({ hub, restart }) {
       await park(hub);
@@ -240,6 +246,7 @@ export const COLLISION_CASES: readonly ContractCase[] = [
   {
     by: '98',
     name: 'Without locations that survive a restart, collisions still survive the death of their worker',
+    alone: ALWAYS_STORED,
     settings: { ...SETTINGS, persist_locations: false },
     async run({ hub }) {
       await park(hub);

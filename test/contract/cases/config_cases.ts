@@ -43,6 +43,7 @@ export const CONFIG_CASES: readonly ContractCase[] = [
     by: '94',
     name: 'true and false of the environment may be in any letter case',
     settings: { persist_locations: 'False', cors: 'FALSE' },
+    alone: 'a cluster always stores locations',
     async run({ hub, restart }) {
       assert.equal((await hub.put('/providers/tag/location', gps('tag'))).status, 204);
       const { status } = await (await restart()).get('/providers/tag/location');

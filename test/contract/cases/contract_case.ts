@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { TestHub, TestSettings } from '../../support/running_hub.ts';
+import { isCluster, type TestHub, type TestSettings } from '../../support/running_hub.ts';
 import { borrowHub, RestartableHub } from '../../support/shared_hubs.ts';
 
 /** A statement of the specification, or a reported defect, tested over REST and WebSocket. */
@@ -10,6 +10,8 @@ export interface ContractCase {
   /** The promise, as a sentence. */
   readonly name: string;
   readonly settings?: TestSettings;
+  /** Why the case is about a single hub only. A cluster skips it. */
+  readonly alone?: string;
   /**
    * Hub of the case. By default, an empty one shared with cases of the same settings; `own`: a new one; `none`: the
    * case opens its own hubs.
@@ -32,7 +34,11 @@ export function titleOf({ name, by }: ContractCase): string {
 }
 
 /** Runs a case on its hub. */
-export async function runCase({ settings = {}, hub: which, run }: ContractCase, t: TestContext): Promise<void> {
+export async function runCase({ settings = {}, hub: which, alone, run }: ContractCase, t: TestContext): Promise<void> {
+  if (alone !== undefined && isCluster) {
+    t.skip(alone);
+    return;
+  }
   const opened = which === 'none' ? undefined : await (which === 'own' ? ownHub : borrowHub)(t, settings);
   const hub = () => opened ?? assert.fail('a case with hub "none" has no hub');
   await run({

@@ -35,6 +35,7 @@ export const PERSISTENCE_CASES: readonly ContractCase[] = [
   {
     by: 'What the service does item 6',
     name: 'data is kept in a SQL database in the file data.dat',
+    alone: 'a cluster stores its data in NATS',
     async run({ hub, restart }) {
       await hub.post('/zones', HALL);
       const next = await restart();
@@ -69,6 +70,7 @@ export const PERSISTENCE_CASES: readonly ContractCase[] = [
   {
     by: 'What the service does item 8',
     name: 'with db_fast_writes a location is answered sooner than without it',
+    alone: 'a cluster has no db_fast_writes',
     settings: { db_fast_writes: true },
     async run({ hub, t }) {
       const slow = await openTestHub({ db_fast_writes: false });
@@ -108,6 +110,7 @@ export const PERSISTENCE_CASES: readonly ContractCase[] = [
   {
     by: 'What the service does item 11',
     name: 'a restart brings back fence timeouts, counted from the last location, and no tolerance and delay timers',
+    alone: 'a cluster continues all timers',
     async run({ hub, restart }) {
       await hub.post('/zones', HALL);
       const timing = { exit_tolerance: 2, tolerance_timeout: TOLERANCE_MS, exit_delay: TOLERANCE_MS };
