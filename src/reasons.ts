@@ -218,6 +218,7 @@ const REASONS_OF_CODE = {
     token_too_long: 'The access token is not valid: it has {count} characters',
   },
   HUB_NOT_AUTHORIZED: {
+    mirrored: 'Cannot change {kind} "{id}": it is mirrored from another hub by the link "{link}"',
     body_not_owned:
       'Cannot {request}: the access token permits what its holder owns alone, and the {member} of the body is not owned',
     id_not_owned: 'the access token permits what its holder owns alone',

@@ -78,9 +78,14 @@ export class Documents<T extends DefinedDocument> {
     return [...this.#documents.values()].sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
   }
 
+  /** The document with that id; undefined without one. */
+  find(id: string): T | undefined {
+    return this.#documents.get(idKey(id));
+  }
+
   /** Throws HUB_NOT_FOUND. */
   get(id: string): T {
-    const found = this.#documents.get(idKey(id));
+    const found = this.find(id);
     if (found !== undefined) return found;
     throw hubError('not_found', { action: 'find', kind: this.#kind.kind, id });
   }

@@ -43,6 +43,8 @@ export interface EntitiesDeps extends ChangeQueueOptions {
   readonly shapes: ShapeChecks;
   /** Limits on stored values; default: DEFAULT_BOUNDS. */
   readonly bounds?: InputBounds;
+  /** The link that mirrors the entity from another hub; undefined for an entity of this hub. */
+  mirroredBy?(entity: object): string | undefined;
 }
 
 /** Changes that are committed atomically. */
@@ -65,6 +67,8 @@ interface CreateOptions {
   readonly force?: boolean;
   /** Whether positions are added on the long edges of its polygon. */
   readonly subdivide?: boolean;
+  /** Whether the change comes from the link that mirrors the entity. All others are rejected. */
+  readonly isMirror?: boolean;
   /** Throws if the replacement is not permitted. Called before it is checked. */
   admit?(before: object | undefined, sent: EntityBody): void;
 }
@@ -235,6 +239,7 @@ export class Entities implements EntityLookup {
       const after = this.#checked(kind, sent, options);
       const taken = this.#state.get(kind, after.id);
       if (taken !== undefined) throw hubError('taken_id', { path: 'id', kind, id: taken.id });
+      this.#admitMirror({ kind, id: after.id, before: undefined, after }, options);
       write({ kind, id: after.id, before: undefined, after, ...forced(options) });
       return after;
     });
@@ -267,6 +272,7 @@ export class Entities implements EntityLookup {
       checkBounds(sent, this.bounds, before);
       const after = this.#checked(kind, sent, options, before);
       const change = { kind, id: before.id, before, after, ...forced(options) };
+      this.#admitMirror(change, options);
       for (const each of withDetachedFences(change, this.#state)) write(each);
       const carrying = { state: this.#state, levelsMax: this.bounds.parents };
       if (kind === 'zone') for (const carried of carriedAlong(before as Zone, after as Zone, carrying)) write(carried);
@@ -294,6 +300,7 @@ export class Entities implements EntityLookup {
   async changeTogether<Plan extends ChangesTogether>(plan: () => Promise<Plan>): Promise<Plan> {
     const { planned } = await this.#queue.runTogether(async () => {
       const planned = await plan();
+      for (const change of planned.changes) this.#admitMirror(change);
       const steps: ChangeStep<Change, void>[] = [];
       for (let from = 0; from < planned.changes.length; from += STEP_CHANGES) {
         const some = planned.changes.slice(from, from + STEP_CHANGES);
@@ -305,17 +312,22 @@ export class Entities implements EntityLookup {
   }
 
   /** Deletes an entity. Entities that it carried lose their parent. Rejects with HUB_NOT_FOUND for an unknown id. */
-  remove(kind: EntityKindName, id: string): Promise<void> {
+  remove(kind: EntityKindName, id: string, options: Pick<CreateOptions, 'isMirror'> = {}): Promise<void> {
     return this.#queue.run((write) => {
       const before = this.#state.get(kind, id);
       if (before === undefined) throw hubError('not_found', { action: 'delete', kind, id });
+      this.#admitMirror({ kind, id: before.id, before, after: undefined }, options);
       this.#remove([before], kind, write);
     });
   }
 
-  /** Deletes all entities of a kind. */
+  /** Deletes all entities of a kind, except mirrors. */
   clear(kind: EntityKindName): Promise<void> {
-    return this.#queue.run((write) => this.#remove(this.#state.list(kind), kind, write));
+    const { mirroredBy } = this.#deps;
+    return this.#queue.run((write) => {
+      const own = this.#state.list(kind).filter((entity) => mirroredBy?.(entity) === undefined);
+      this.#remove(own, kind, write);
+    });
   }
 
   /** Resolves when all changes so far are committed or rejected, and all listeners are notified. */
@@ -381,6 +393,14 @@ export class Entities implements EntityLookup {
     const entity = VALIDATE[kind](body, this, before);
     const finer = options.subdivide === true ? subdivided(kind, entity, this) : entity;
     return finer === entity ? entity : VALIDATE[kind](finer as EntityBody, this, finer);
+  }
+
+  /** Throws HUB_NOT_AUTHORIZED for a change of a mirror that does not come from its link. */
+  #admitMirror({ kind, id, before, after }: Change, { isMirror }: Pick<CreateOptions, 'isMirror'> = {}): void {
+    if (isMirror === true || kind === 'provider') return;
+    const { mirroredBy } = this.#deps;
+    const link = (before && mirroredBy?.(before)) ?? (after && mirroredBy?.(after));
+    if (link !== undefined) throw hubError('mirrored', { kind, id, link });
   }
 
   #withNewId(kind: EntityKindName, body: unknown, options: CreateOptions): EntityBody {

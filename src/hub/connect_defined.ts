@@ -73,7 +73,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
   });
   const views = new Documents(MAP_VIEWS, { newId, commit, changed: () => undefined });
   const links = new Documents(LINKS, { newId, commit, changed: () => hubLinks.refresh() });
-  const hubLinks = connectLinks({ links, clock, machine, ingest, cluster, read, log });
+  const hubLinks = connectLinks({ links, clock, machine, ingest, entities, cluster, read, log });
   const sinks = connectSinks(deps, {
     commit,
     rulesNaming: (id) => new Set(alerts.rules.list.flatMap((rule) => (rule.sinks?.includes(id) ? [rule.id] : []))),

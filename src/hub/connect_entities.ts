@@ -51,6 +51,8 @@ interface EntityDeps {
   toSources(id: string, zone: Zone | undefined): void;
   /** Notifies the alerts that fences or objects have changed. */
   toAlerts(): void;
+  /** Returns which link mirrors an entity; undefined for an entity of this hub. */
+  mirroredBy(entity: object): string | undefined;
   /** Documents defined in the UI. */
   defined: ImportsDeps['defined'];
 }
@@ -72,6 +74,7 @@ export function connectEntities(deps: EntityDeps): EntityParts {
   };
   const entities = new Entities({
     newId: machine.newId,
+    mirroredBy: deps.mirroredBy,
     shapes,
     bounds,
     turns: machine.turns,

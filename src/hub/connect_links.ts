@@ -2,9 +2,10 @@ import type { LinksApi } from '../api/deps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Query, QueryResult } from '../core/item.ts';
 import type { Documents } from '../entities/documents.ts';
+import type { Entities } from '../entities/entities.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Links } from '../links/links.ts';
-import type { Link, LinkState, LinkStatus } from '../model/link.ts';
+import { type Link, type LinkState, type LinkStatus, mirrorMark } from '../model/link.ts';
 import type { MeasuredLinks } from '../operation/health.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Log } from './log.ts';
@@ -23,10 +24,20 @@ interface LinkParts {
   readonly clock: Clock;
   readonly machine: Machine;
   readonly ingest: Ingest;
+  readonly entities: Entities;
   readonly cluster: Cluster | undefined;
   /** Queries the shards of all hubs. */
   read(query: Query): Promise<readonly QueryResult[]>;
   readonly log: Log;
+}
+
+/** Returns which link mirrors an entity; undefined for an entity of this hub. */
+export function mirroredBy(links: Documents<Link>): (entity: object) => string | undefined {
+  return (entity) => {
+    const mark = mirrorMark(entity);
+    const link = mark && links.find(mark.link);
+    return link?.entities === 'mirror' ? link.name : undefined;
+  };
 }
 
 export function connectLinks(parts: LinkParts): HubLinks {
@@ -74,7 +85,7 @@ interface LinksOptions {
 }
 
 async function openLinks(
-  { links, ingest, machine, clock, read, log }: LinkParts,
+  { links, ingest, entities, machine, clock, read, log }: LinkParts,
   { hubId, isElected }: LinksOptions,
 ): Promise<Links> {
   const [{ Links: HubLinks }, { outgoingFetch }] = await Promise.all([
@@ -86,6 +97,12 @@ async function openLinks(
     ...{ hubId, log, isElected, openSocket },
     turns: machine.turns,
     links: () => links.list,
+    entities: {
+      list: (kind) => entities.list(kind),
+      create: (kind, body) => entities.create(kind, body, { isMirror: true }),
+      replace: (kind, id, body) => entities.replace(kind, id, body, { isMirror: true }),
+      remove: (kind, id) => entities.remove(kind, id, { isMirror: true }),
+    },
     schedule: machine.schedule,
     now: clock.monotonic,
     wallClockTime: clock.wallClockTime,

@@ -14,6 +14,7 @@ import { clusterDatabase } from './connect_cluster.ts';
 import { connectDatabase, type Database } from './connect_database.ts';
 import { type EntityParts, connectEntities } from './connect_entities.ts';
 import { connectIngest, type IngestParts } from './connect_ingest.ts';
+import { mirroredBy } from './connect_links.ts';
 import { connectStages, type Stages } from './connect_stages.ts';
 import type { Log } from './log.ts';
 import { type Machine, thisMachine } from './machine.ts';
@@ -85,6 +86,7 @@ export function connectParts(deps: PartsDeps): Parts {
     cluster,
     zones,
     toSources: (id, zone) => incoming.sources.zone(id, zone),
+    mirroredBy: (entity) => mirroredBy(defined.links)(entity),
     toAlerts: () => defined.alerts.entitiesChanged(),
     defined: () => ({ alert_rules: defined.alerts.rules, views: defined.views, sinks: defined.sinks.documents }),
   });

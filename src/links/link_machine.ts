@@ -9,6 +9,7 @@
  *   opening      opened                          subscribing   subscribe
  *   subscribing  acknowledged, the last topic    live          read
  *   live         read finished                   live          -
+ *   live         the entities are outdated       live          read
  *   live         read failed                     live          read, after the next delay
  *   live         nothing received for QUIET_MS   live          ping
  *   any of the   failed, or past the deadline    waiting       close
@@ -56,7 +57,7 @@ export interface LinkConnection {
 }
 
 export type LinkSignal =
-  | { readonly what: 'start' | 'stop' | 'opened' | 'acknowledged' | 'read' | 'tick' }
+  | { readonly what: 'start' | 'stop' | 'opened' | 'acknowledged' | 'read' | 'outdated' | 'tick' }
   | { readonly what: 'identified'; readonly peer: Peer; readonly isSelf: boolean }
   | { readonly what: 'failed' | 'readFailed'; readonly why: string };
 
@@ -123,6 +124,9 @@ export function step(connection: LinkConnection, signal: LinkSignal, input: Link
     case 'read':
       if (phase.at !== 'live') return unchanged(connection);
       return to({ ...connection, readMs: nowMs }, { ...phase, read: { at: 'finished' } });
+    case 'outdated':
+      if (phase.at !== 'live' || phase.read.at !== 'finished') return unchanged(connection);
+      return to(connection, { ...phase, read: { at: 'running' } }, 'read');
     case 'readFailed':
       return phase.at === 'live'
         ? rereadLater(connection, phase, { ...input, why: signal.why })

@@ -14,6 +14,7 @@ import {
   STOPPED,
   step,
 } from './link_machine.ts';
+import { Mirror, MIRRORED, type MirrorCounts, type MirrorTarget } from './mirror.ts';
 import type { NewestItems } from './newest_items.ts';
 import { Passage, type PassageCounts, type PassedItem } from './passage.ts';
 import { RemoteHub, type Request } from './remote_hub.ts';
@@ -40,6 +41,7 @@ export interface LinkRunnerDeps {
   openSocket(url: string, events: SocketEvents): OutgoingSocket;
   accept(topic: LinkTopic, values: readonly object[], nameOf: (index: number) => string): EachResult;
   readonly newest: NewestItems;
+  readonly entities: MirrorTarget;
   /** Notes the last locations of this hub in `newest`. Called before the first connection. */
   prepare(): Promise<void>;
   readonly turns: TaskScheduler;
@@ -61,6 +63,9 @@ const STATUS: Readonly<Record<LinkPhase['at'], LinkState['status']>> = {
   waiting: 'waiting',
 };
 const NONE: PassageCounts = { received: 0, duplicates: 0, looped: 0, superseded: 0, malformed: 0, originChanges: 0 };
+/** Interval of the comparison of mirrored entities, and its delay after a change. */
+const MIRROR_MS = 60_000;
+const MIRROR_CHANGED_MS = 500;
 /** Malformed messages in sequence after which the connection is closed: the server does not speak the protocol. */
 const MALFORMED_MAX = 100;
 
@@ -83,6 +88,15 @@ export class LinkRunner {
   #last: { readonly receivedMs: number; readonly lagMs: number } | undefined;
   #malformed = 0;
   #malformedInSequence = 0;
+  #mirror: Mirror | undefined;
+  #mirrored: (MirrorCounts & { readonly atMs: number }) | undefined;
+  /** Subscriptions to changes that are not answered yet. The other hub may not have such topics. */
+  #changeTopics = 0;
+  #hasChangeTopics = false;
+  /** Whether the last locations were read on this connection. */
+  #hasLocations = false;
+  #mirroring: Promise<void> = Promise.resolve();
+  #cancelMirroring: () => void = () => undefined;
   #cancelTick: () => void = () => undefined;
   #cancelRelease: () => void = () => undefined;
 
@@ -102,7 +116,7 @@ export class LinkRunner {
   stop(): Promise<void> {
     this.#signal({ what: 'stop' });
     this.#cancelRelease();
-    return this.#inflow.close();
+    return Promise.all([this.#inflow.close(), this.#mirroring]).then(() => undefined);
   }
 
   state(): LinkState {
@@ -121,6 +135,9 @@ export class LinkRunner {
       down_from: time(outage?.fromMs),
       down_to: time(outage?.toMs),
       read_at: time(readMs),
+      mirrored_at: time(this.#mirrored?.atMs),
+      mirrored: this.#mirrored?.mirrored,
+      not_mirrored: this.#mirrored?.notMirrored,
       last_received: time(this.#last?.receivedMs),
       lag_ms: this.#lagMs(),
       received: passage.received,
@@ -196,6 +213,7 @@ export class LinkRunner {
         this.#requests.abort();
         this.#socket?.close();
         this.#socket = undefined;
+        this.#cancelMirroring();
     }
   }
 
@@ -226,10 +244,17 @@ export class LinkRunner {
         newest,
       );
     }
+    if (this.#link.entities === 'mirror') {
+      const settings = { linkId: this.#link.id, hubId, peerId: peer.hubId, idPrefix: idPrefix ?? '' };
+      this.#mirror = new Mirror(settings, this.#deps.entities);
+    }
     this.#signal({ what: 'identified', peer, isSelf: peer.hubId === hubId });
   }
 
   #open(): void {
+    this.#changeTopics = 0;
+    this.#hasChangeTopics = false;
+    this.#hasLocations = false;
     const current = (): boolean => this.#socket === socket;
     const socket: OutgoingSocket = this.#deps.openSocket(this.#remote.socketUrl, {
       opened: () => {
@@ -257,14 +282,56 @@ export class LinkRunner {
     for (const topic of this.#topics) this.#socket?.send(JSON.stringify({ event: 'subscribe', topic, params }));
   }
 
+  /** Reads the entities and the last locations. A failure of one does not prevent the other. */
   async #read(signal: AbortSignal): Promise<void> {
-    if (this.#topics.includes('location_updates')) {
-      await this.#remote.readLocations(async (locations) => {
-        await this.#inflow.room();
-        if (!signal.aborted) this.#take('location_updates', locations);
-      }, signal);
-    }
+    const [mirror, locations] = await Promise.allSettled([this.#readMirror(signal), this.#readLocations(signal)]);
+    for (const result of [locations, mirror]) if (result.status === 'rejected') throw result.reason;
     if (!signal.aborted) this.#signal({ what: 'read' });
+  }
+
+  /** Reads the last locations, once on each connection. */
+  async #readLocations(signal: AbortSignal): Promise<void> {
+    if (this.#hasLocations || !this.#topics.includes('location_updates')) return;
+    await this.#remote.readLocations(async (locations) => {
+      await this.#inflow.room();
+      if (!signal.aborted) this.#take('location_updates', locations);
+    }, signal);
+    if (!signal.aborted) this.#hasLocations = true;
+  }
+
+  /** Subscribes to the changes of mirrored entities. A hub without these topics is read periodically only. */
+  #subscribeToChanges(token: string | undefined): void {
+    if (this.#hasChangeTopics) return;
+    this.#hasChangeTopics = true;
+    for (const [kind] of MIRRORED) {
+      this.#changeTopics++;
+      const params = token === undefined ? {} : { token };
+      this.#socket?.send(JSON.stringify({ event: 'subscribe', topic: `${kind}_changes`, params }));
+    }
+  }
+
+  /** Reads all entities and applies them, and does so again after a while. */
+  async #readMirror(signal: AbortSignal): Promise<void> {
+    if (this.#mirror === undefined) return;
+    this.#subscribeToChanges(await this.#remote.token(signal));
+    const snapshot = await this.#remote.readEntities(signal);
+    if (signal.aborted) return;
+    const applying = this.#mirror.apply(snapshot);
+    this.#mirroring = applying.then(() => undefined);
+    const counts = await applying;
+    this.#mirrored = { ...counts, atMs: this.#deps.now() };
+    if (counts.problem !== undefined) this.#note(`Not mirrored: ${counts.problem}`);
+    if (!signal.aborted) this.#mirrorLater(MIRROR_MS);
+  }
+
+  #mirrorLater(delayMs: number): void {
+    this.#cancelMirroring();
+    this.#cancelMirroring = this.#deps.schedule(delayMs, () => {
+      const { phase } = this.#connection;
+      // What changes during a reading may be missing in it.
+      if (phase.at === 'live' && phase.read.at !== 'finished') this.#mirrorLater(MIRROR_CHANGED_MS);
+      else this.#signal({ what: 'outdated' });
+    });
   }
 
   #receive(text: string): void {
@@ -273,13 +340,22 @@ export class LinkRunner {
     const topic = LINK_TOPICS.find((each) => each === frame?.['topic']);
     switch (frame?.['event']) {
       case 'subscribed':
-        this.#signal({ what: 'acknowledged' });
+        if (this.#changeTopics > 0) this.#changeTopics--;
+        else this.#signal({ what: 'acknowledged' });
         return;
       case 'error':
+        if (this.#changeTopics > 0) {
+          this.#changeTopics--;
+          return;
+        }
         this.#remote.forgetToken();
         this.#signal({ what: 'failed', why: `The other hub reports: ${describe(frame)}` });
         return;
       case 'message':
+        if (MIRRORED.some(([kind]) => frame['topic'] === `${kind}_changes`)) {
+          this.#mirrorLater(MIRROR_CHANGED_MS);
+          return;
+        }
         if (topic !== undefined && Array.isArray(frame['payload'])) {
           this.#malformedInSequence = 0;
           this.#noteLag(frame['payload'].at(-1));

@@ -4,6 +4,7 @@ import type { Link } from '../model/link.ts';
 import { LongJson } from '../model/long_json.ts';
 import type { TaskScheduler } from '../time/task_scheduler.ts';
 import type { Peer } from './link_machine.ts';
+import { MIRRORED, type MirroredKind, type MirrorSnapshot } from './mirror.ts';
 
 /** A response of another server. */
 export interface OutgoingResponse {
@@ -21,6 +22,8 @@ export interface OutgoingRequest {
 }
 
 export type Request = (url: string, request: OutgoingRequest) => Promise<OutgoingResponse>;
+
+type TakePage = (page: readonly unknown[]) => Promise<void>;
 
 interface RemoteHubDeps {
   readonly request: Request;
@@ -91,13 +94,29 @@ export class RemoteHub {
   }
 
   /** Passes the last locations of all objects to `take`, page by page, each after `take` has resolved. */
-  async readLocations(take: (locations: readonly unknown[]) => Promise<void>, signal: AbortSignal): Promise<void> {
+  readLocations(take: TakePage, signal: AbortSignal): Promise<void> {
     const first = new URL(`${this.#api}/providers/locations`);
-    first.searchParams.set('limit', String(PAGE));
     for (const name of ['crs', 'zone_id']) {
       const value = this.#link.params?.[name];
       if (typeof value === 'string') first.searchParams.set(name, value);
     }
+    return this.#readPages(first, take, signal);
+  }
+
+  /** All entities. */
+  async readEntities(signal: AbortSignal): Promise<MirrorSnapshot> {
+    const snapshot: Record<MirroredKind, unknown[]> = { zone: [], trackable: [], fence: [] };
+    for (const [kind, path] of MIRRORED) {
+      const take = async (entities: readonly unknown[]): Promise<void> => {
+        for (const entity of entities) snapshot[kind].push(entity);
+      };
+      await this.#readPages(new URL(this.#api + path), take, signal);
+    }
+    return snapshot;
+  }
+
+  async #readPages(first: URL, take: TakePage, signal: AbortSignal): Promise<void> {
+    first.searchParams.set('limit', String(PAGE));
     let url: string | undefined = first.href;
     while (url !== undefined) {
       const response = await this.#send(url, { headers: await this.#headers(signal), signal });

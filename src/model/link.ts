@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { isObject } from './json_tree.ts';
 import { Maybe, Named, OneOf, Time } from './schema.ts';
 
 /** Topics of another hub that a link can subscribe to. */
@@ -10,6 +11,28 @@ export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 /** Property of a location with the ids of the hubs through which it has come, the first one first. */
 export const ORIGIN_PROPERTY = 'hub.origin';
+
+/** Property of an entity that is mirrored from another hub. */
+export const MIRROR_PROPERTY = 'hub.mirror';
+
+/** Value of MIRROR_PROPERTY. */
+export interface MirrorMark {
+  /** Id of the link. */
+  readonly link: string;
+  /** Id of the hub to which the entity belongs, and its id there. */
+  readonly hub: string;
+  readonly id: string;
+}
+
+/** The mark of an entity that is, or claims to be, mirrored; undefined for others. */
+export function mirrorMark(entity: object): MirrorMark | undefined {
+  const { properties } = entity as { readonly properties?: unknown };
+  const mark = isObject(properties) ? properties[MIRROR_PROPERTY] : undefined;
+  if (!isObject(mark)) return undefined;
+  const { link, hub, id } = mark;
+  if (typeof link !== 'string' || typeof hub !== 'string' || typeof id !== 'string') return undefined;
+  return { link, hub, id };
+}
 
 /** Maximum interval between two locations of an object, in milliseconds: a day. */
 const INTERVAL_MAX_MS = 86_400_000;
@@ -48,6 +71,9 @@ export const LinkState = Named('LinkState', {
   down_from: Maybe(Time('Begin of the last outage, RFC 3339.')),
   down_to: Maybe(Time('End of the last outage, RFC 3339. Absent while it lasts.')),
   read_at: Maybe(Time('When the last locations of all objects were read, RFC 3339.')),
+  mirrored_at: Maybe(Time('When the mirrored entities were last compared with the other hub, RFC 3339.')),
+  mirrored: Maybe(count('Mirrored zones, fences and trackables.')),
+  not_mirrored: Maybe(count('Entities of the other hub that are invalid here, or whose id is taken.')),
   last_received: Maybe(Time('When the last event arrived, RFC 3339.')),
   lag_ms: Maybe(
     Type.Integer({
@@ -89,6 +115,13 @@ export const Link = Named('Link', {
     Type.Array(OneOf(LINK_TOPICS, { title: 'LinkTopic', description: 'Topic of the other hub.' }), {
       minItems: 1,
       description: 'Topics that the link subscribes to; location_updates by default.',
+    }),
+  ),
+  entities: Maybe(
+    OneOf(['none', 'mirror'], {
+      title: 'LinkEntities',
+      description:
+        'mirror: the zones, fences and trackables of the other hub exist here, too, read-only. none by default.',
     }),
   ),
   params: Maybe(

@@ -9,6 +9,7 @@ export const germanReasons: Readonly<Record<Reason, string>> = {
   bbox_too_large: 'muss kleiner sein, oder der Zeitraum: Es sind mehr als {limit} Zellen',
   below_minimum: 'muss mindestens {minimum} sein',
   bodies_waiting: 'Annehmen der Anfrage nicht möglich: Es werden schon {limit} Byte gelesen, mehr geht nicht',
+  mirrored: '{kind} „{id}“ lässt sich nicht ändern: Die Verbindung „{link}“ übernimmt das Objekt von einem anderen Hub',
   body_not_owned: '{request} nicht möglich: Das Zugriffstoken erlaubt nur Eigenes, und {member} des Bodys ist es nicht',
   body_too_large: 'darf höchstens {limit} Byte haben',
   call_timeout:
