@@ -11,6 +11,7 @@ const CODES: Readonly<Record<ErrorCode, { readonly status: number; readonly type
   HUB_NOT_AUTHORIZED: { status: 403, type: '.auth.permission' },
   HUB_NOT_FOUND: { status: 404, type: '.http.not_found' },
   HUB_METHOD_NOT_ALLOWED: { status: 405, type: '.http.method_not_allowed' },
+  HUB_GONE: { status: 410, type: '.http.gone' },
   HUB_PAYLOAD_TOO_LARGE: { status: 413, type: '.http.payload_too_large' },
   HUB_FOREIGN_PAGE: { status: 403, type: '.auth.permission' },
   HUB_HOST_UNKNOWN: { status: 403, type: '.auth.permission' },
@@ -22,6 +23,7 @@ const CODES: Readonly<Record<ErrorCode, { readonly status: number; readonly type
   HUB_LICENSE_INVALID: { status: 400, type: '.license.invalid' },
   HUB_LICENSE_EXPIRED: { status: 400, type: '.license.expired' },
   HUB_LICENSE_NOT_STARTED: { status: 404, type: '.license.not_started' },
+  HUB_NOT_IMPLEMENTED: { status: 501, type: '.http.not_implemented' },
   HUB_UNAVAILABLE: { status: 503, type: '.http.unavailable' },
 };
 

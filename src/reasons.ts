@@ -49,6 +49,7 @@ const REASONS_OF_CODE = {
     nested_too_deep: 'expected at most {limit} nested levels at column {column}',
     no_area: 'must enclose an area',
     no_event_log: 'Cannot replay events: the hub has no event log, see the setting event_retention',
+    no_geojson_of_log: 'must not be true with after: the event log has no GeoJSON',
     no_handler: 'Cannot call "{method}": it has no handler',
     no_handler_in_zone: 'Cannot call "{method}": it has no handler in this zone',
     no_handler_of_id: 'Cannot call "{method}": _handler_id: no handler of it has the id "{handler_id}"',
@@ -92,6 +93,7 @@ const REASONS_OF_CODE = {
     not_an_api_url: 'must be an http or https URL without user name, password, query and fragment',
     not_an_address: 'must be an e-mail address, such as rtls@example.com',
     not_an_array: 'must be an array',
+    not_accepted: 'must include {media_type}, found {found}',
     not_an_expression: 'must be an expression or its JSON, found {detail}',
     not_an_integer: 'must be an integer',
     not_an_object: 'must be an object',
@@ -245,6 +247,7 @@ const REASONS_OF_CODE = {
     wrong_host: 'must be a name of this hub, found {found}; allowed_hosts names them',
   },
   HUB_NOT_FOUND: {
+    event_log_off: 'Cannot read events: the hub logs none, see the setting event_retention',
     map_file_missing: 'Cannot read the map file {file}: there is no such file in the folder of hub_config.yaml',
     map_file_unreadable: 'Cannot read the map file {file}: {detail}',
     no_file: 'Cannot get {file}: there is no such file',
@@ -259,6 +262,9 @@ const REASONS_OF_CODE = {
   },
   HUB_METHOD_NOT_ALLOWED: {
     method_not_allowed: 'Cannot {request}: the path allows {allowed}',
+  },
+  HUB_GONE: {
+    cursor_too_old: 'Cannot read events after this cursor: they were removed, the oldest cursor is {oldest}',
   },
   HUB_PAYLOAD_TOO_LARGE: {
     body_too_large: 'must have at most {limit} bytes',
@@ -296,6 +302,10 @@ const REASONS_OF_CODE = {
   },
   HUB_LICENSE_NOT_STARTED: {
     no_license: 'Cannot get the lease: there is no license key and no trial',
+  },
+  HUB_NOT_IMPLEMENTED: {
+    no_event_log_in_cassandra: 'Cannot read events: a hub with db_type widecolumn has no event log',
+    no_event_log_in_cluster: 'Cannot read events: the hubs of a cluster have no event log',
   },
   HUB_UNAVAILABLE: {
     bodies_waiting: 'Cannot take the request: bodies of {limit} bytes, which is as many as may, are being read',

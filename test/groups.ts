@@ -29,6 +29,7 @@ export const LONG: Readonly<Record<string, string>> = {
   'test/core/restart_properties.test.ts': 'restarts random sites at random moments',
   'test/core/shards_properties.test.ts': 'plays random sites with every number of shards',
   'test/core/site_properties.test.ts': 'plays hundreds of random sites',
+  'test/events/event_log.test.ts': 'plays random failures and restarts of a database file',
   'test/geometry/fence_index_properties.test.ts': 'compares the index with brute force over random fences',
   'test/hardening/regexes.test.ts': 'tries every regular expression with long strings',
   'test/ingest/location_scanner.test.ts': 'compares 100,000 random bodies with the parser, and compiles',

@@ -28,13 +28,11 @@ answer(() => {
 
 parentPort?.on('message', (request: StoreRequest) => {
   answer(() => serve(request));
-  // Runs after the answer, which does not wait for it.
   if (request.ask === 'commit' && !isWorking) workOn();
-  // Collects the garbage of reading and packing.
-  if (request.ask === 'load') collectGarbage();
+  if (request.ask === 'load') collectGarbage(); // Of reading and packing.
 });
 
-/** Does background work in pieces, between requests. */
+/** Does background work in pieces, between requests, whose answers do not wait for it. */
 function workOn(): void {
   isWorking = true;
   setImmediate(() => {
@@ -55,6 +53,8 @@ function serve(request: StoreRequest): StoreReply {
       opened().close();
       store = undefined;
       return { say: 'done' };
+    default:
+      return opened().events.answer(request);
   }
 }
 

@@ -30,6 +30,8 @@ async function serve(store: WideColumnStore, request: StoreRequest): Promise<Sto
     case 'close':
       await store.close();
       return { say: 'done' };
+    default:
+      throw new Error(`Cannot answer "${request.ask}": this store has no event log`);
   }
 }
 

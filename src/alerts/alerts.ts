@@ -12,6 +12,7 @@ import {
   SEVERITIES,
 } from '../model/alert.ts';
 import { formatTime } from '../model/time.ts';
+import type { FilterFields } from '../model/topics.ts';
 import { type BySeverity, NONE } from './alert_room.ts';
 import { after, isOpen } from './alert_state.ts';
 import { previewOf } from './preview.ts';
@@ -51,12 +52,19 @@ export interface AlertsDeps {
   readonly entities: EntityLookup;
   /** Queries the shards. */
   read(query: Query): Promise<readonly QueryResult[]>;
-  readonly commit: DocumentsDeps['commit'];
+  /** Stores documents, and logs the events of changed alerts with them. */
+  commit(documents: readonly DefinedWrite[], events?: readonly AlertEvent[]): ReturnType<DocumentsDeps['commit']>;
   /** Called when rules have changed. */
   rulesChanged?(): void;
   /** Whether this hub is the member that evaluates the rules. */
   isWatcher(): boolean;
   warn(message: string, facts: object): void;
+}
+
+/** The event of a changed alert. */
+export interface AlertEvent {
+  readonly fields: FilterFields;
+  json(): string;
 }
 
 export type AlertAction = 'acknowledge' | 'clear';
@@ -249,12 +257,30 @@ export class Alerts {
 
   #publish(stored: Alert, type: AlertChangeEvent['event_type']): void {
     if (!this.#isStarted) return;
-    const alert = this.#current(stored);
+    const { fields, json } = this.#eventOf(this.#current(stored), type);
+    this.#deps.fanout.announce('alert_changes', fields, json);
+  }
+
+  #eventOf(alert: Alert, type: AlertChangeEvent['event_type']): AlertEvent {
     const { id, rule_id, state, fence_id, trackable_id, other_trackable_id, provider_id } = alert;
     const about = [fence_id, trackable_id, other_trackable_id, provider_id].map((each) => each ?? undefined);
-    this.#deps.fanout.announce('alert_changes', [id, type, rule_id, state, ...about], () => {
-      const timestamp = formatTime(this.#deps.now());
-      return JSON.stringify({ timestamp, event_type: type, id, object: alert } satisfies AlertChangeEvent);
+    return {
+      fields: [id, type, rule_id, state, ...about],
+      json: () => {
+        const timestamp = formatTime(this.#deps.now());
+        return JSON.stringify({ timestamp, event_type: type, id, object: alert } satisfies AlertChangeEvent);
+      },
+    };
+  }
+
+  /** Returns the events of alerts that documents change when they are stored. */
+  #eventsOf(documents: readonly DefinedWrite[]): readonly AlertEvent[] {
+    return documents.flatMap(([name, document]) => {
+      if (!name.startsWith(ALERT)) return [];
+      const before = this.#stored.get(name.slice(ALERT.length));
+      const alert = (document as Alert | undefined) ?? before;
+      if (alert === undefined) return [];
+      return [this.#eventOf(alert, document === undefined ? 'delete' : before === undefined ? 'create' : 'update')];
     });
   }
 
@@ -325,7 +351,7 @@ export class Alerts {
     if (state === undefined) return;
     const documents = names.flatMap((name) => this.#documentsOf(name, state));
     try {
-      if ((await this.#deps.commit(documents)) === 'applied') return;
+      if ((await this.#deps.commit(documents, this.#eventsOf(documents))) === 'applied') return;
       for (const [name, document] of documents) {
         this.apply(name, document === undefined ? null : JSON.stringify(document));
       }

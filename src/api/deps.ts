@@ -4,6 +4,8 @@ import type { Documents } from '../entities/documents.ts';
 import type { Entities } from '../entities/entities.ts';
 import type { Imports } from '../entities/imports.ts';
 import type { LocatingRules } from '../entities/locating_rules.ts';
+import type { EventLog } from '../events/event_log.ts';
+import type { TopicSelection } from '../events/selection.ts';
 import type { HistoryAnswer } from '../history/queries/query_pool.ts';
 import type { HistoryQuery } from '../history/queries/query.ts';
 import type { Alert, AlertPreview, AlertRule, AlertSummary } from '../model/alert.ts';
@@ -25,6 +27,7 @@ import type { LicenseLease, LicenseInfo } from '../model/license.ts';
 import type { RpcAvailable } from '../model/rpc.ts';
 import type { Consumption } from '../model/usage.ts';
 import type { Link, LinkState } from '../model/link.ts';
+import type { EventTopic } from '../model/logged_event.ts';
 import type { MapView } from '../model/view.ts';
 import type { Zone } from '../model/zone.ts';
 import type { DescribeProtocol } from '../socket/docs/async_api.ts';
@@ -84,6 +87,7 @@ export interface ApiDeps extends ErrorTyping {
   readonly links: LinksApi;
   readonly operation: OperationDeps;
   readonly rpc: RpcDeps;
+  readonly events: EventsApi;
   /** History; undefined if it is off. */
   readonly history?: HistoryApi | undefined;
   /** Scheduler of long tasks on this thread. */
@@ -181,6 +185,24 @@ export interface RpcCaller {
   readonly address: string | undefined;
   /** Aborted when the client disconnects, which cancels the call. Undefined: never. */
   readonly gone: AbortSignal | undefined;
+}
+
+/** The event log. */
+export interface EventsApi {
+  /** Throws HUB_NOT_FOUND or HUB_NOT_IMPLEMENTED if the hub has none. */
+  log(): EventLog;
+  /**
+   * Returns the events of a topic that a subscription with these params and this token would receive. Rejects like a
+   * subscription, with HUB_BAD_REQUEST, HUB_NOT_AUTHENTICATED and HUB_NOT_AUTHORIZED.
+   */
+  selectTopic(
+    topic: EventTopic,
+    params: Readonly<Record<string, unknown>>,
+    token: string | undefined,
+  ): Promise<TopicSelection & { readonly expiresMs: number }>;
+  /** Wall-clock time. */
+  now(): number;
+  schedule(delayMs: number, callback: () => void): () => void;
 }
 
 /** History queries. */

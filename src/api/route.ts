@@ -26,7 +26,7 @@ export interface ApiCall<Parameters = unknown> {
   readonly sight: Visibility | undefined;
   readonly reply: ReplyFactory;
   /** Client of the request. */
-  readonly client: Pick<HttpRequest, 'gone' | 'address' | 'prefix'>;
+  readonly client: Pick<HttpRequest, 'gone' | 'address' | 'prefix' | 'header'>;
 }
 
 /**

@@ -262,6 +262,18 @@ export const ConfigSchema = Type.Object({
     default: 200,
     description: 'Interval of commits of last locations with db_fast_writes, in milliseconds. Up to 2000 under load.',
   }),
+  event_retention: Type.Integer({
+    minimum: 0,
+    maximum: 8784,
+    default: 24,
+    description: 'Time for which events can be read again after a cursor, in hours. 0: the hub logs no events.',
+  }),
+  event_max_bytes: Type.Integer({
+    minimum: 1_048_576,
+    maximum: 1_099_511_627_776,
+    default: 1_073_741_824,
+    description: 'Maximum size of the event log, in bytes. The oldest events are removed first.',
+  }),
   restart_event_delay: Type.Integer({
     minimum: 0,
     maximum: 3_600_000,

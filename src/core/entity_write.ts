@@ -14,10 +14,30 @@ export interface EntityWrite {
   readonly text: string | undefined;
 }
 
+/** Events to be logged, as bytes (events/event_bytes.ts). */
+export interface EncodedEvents {
+  readonly count: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Events of the event log at consecutive positions, stored by one commit. */
+export interface EventBlock {
+  /** Position of the first event. */
+  readonly first: number;
+  readonly count: number;
+  /** Time of the commit in milliseconds since 1970. Never before that of an earlier block. */
+  readonly timeMs: number;
+  readonly bytes: EncodedEvents['bytes'];
+  /** Set if events before this block were lost: the log then begins after this position. */
+  readonly lostTo?: number | undefined;
+}
+
 export interface StoreBatch {
   readonly entities: readonly EntityWrite[];
   /** If an object has several rows, the last one counts. Packed rows are valid until the batch is stored. */
   readonly rows: Iterable<StoredRow>;
+  /** Events that these writes cause. Storing a block replaces all events at and after its first position. */
+  readonly events?: EventBlock | undefined;
 }
 
 /** A part of the stored state. */

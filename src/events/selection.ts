@@ -7,8 +7,8 @@ import { EVENT_TOPICS, type EventTopic, type ReadEvents } from '../model/logged_
 export interface TopicSelection {
   /** Undefined for all events of the topic. */
   readonly filter?: Filter | undefined;
-  /** Changes the JSON of an event for the reader: hides what it may not see. */
-  readonly rewrite?: ((json: string) => string) | undefined;
+  /** Returns the JSON of an event for the reader: converted, and without what it may not see; undefined to skip it. */
+  readonly rewrite?: ((json: string) => string | undefined) | undefined;
 }
 
 /** The selected topics. Events of other topics are not selected. */

@@ -120,8 +120,7 @@ export class Fanout {
     const key = keyOf(topic, view);
     const known = this.#channelsByKey.get(key);
     this.#renderings.add(subscriber, key, known === undefined ? this.#channels.size : 0);
-    this.#lastSubscription++;
-    const id = this.#lastSubscription;
+    const id = this.newId();
     const channel = known ?? this.#open(topic, view);
     const sinceMs = this.#on.now?.() ?? 0;
     const subscription: Subscription = { id, subscriber, filter, rewrite, channel, sinceMs };
@@ -132,6 +131,12 @@ export class Fanout {
     this.#checkFields(channel, known === undefined);
     this.#checkNeed(channel, before);
     return id;
+  }
+
+  /** Returns an unused id, for a subscription that is served elsewhere. */
+  newId(): number {
+    this.#lastSubscription++;
+    return this.#lastSubscription;
   }
 
   /** Removes a subscription. Returns false if it does not exist. */
@@ -204,6 +209,11 @@ export class Fanout {
   /** Whether the topic has any receiver. */
   hasSubscribers(topic: Topic): boolean {
     return (this.#channelsByTopic.get(topic)?.size ?? 0) > 0;
+  }
+
+  /** Returns the id of the variant of a view; undefined if nothing subscribes or listens to it. */
+  variantOf({ topic, view }: Pick<ViewInterest, 'topic' | 'view'>): number | undefined {
+    return this.#channelsByKey.get(keyOf(topic, view))?.variant.id;
   }
 
   /** Returns the topic of a variant; undefined if the variant no longer has subscriptions. */

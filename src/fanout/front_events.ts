@@ -5,7 +5,7 @@ import type { ChangeEvent, FenceEvent } from '../model/events.ts';
 import type { StoredFence } from '../model/fence.ts';
 import type { Proximity } from '../model/location.ts';
 import { formatTime } from '../model/time.ts';
-import type { Variant } from '../model/topics.ts';
+import type { FilterFields, Variant } from '../model/topics.ts';
 import type { Fanout } from './fanout.ts';
 
 /** Events that the main thread renders, because they come from no shard. */
@@ -20,18 +20,32 @@ export interface ChangedEntity {
 
 export interface Announcing {
   readonly nowMs: number;
-  /** Returns the entity after the change in its API form. Called only if there are subscribers. */
+  /** Returns the entity after the change in its API form. */
   shown(): object | undefined;
 }
 
-/** Publishes that an entity was created, updated or deleted. */
-export function announceChange(fanout: Fanout, change: ChangedEntity, { nowMs, shown }: Announcing): void {
-  const { kind, id, before, after } = change;
+/** The event of a changed entity. */
+export interface EntityEvent {
+  readonly topic: `${ChangedEntity['kind']}_changes`;
+  readonly fields: FilterFields;
+  json(): string;
+}
+
+export function changeEvent({ kind, id, before, after }: ChangedEntity, { nowMs, shown }: Announcing): EntityEvent {
   const type = after === undefined ? 'delete' : before === undefined ? 'create' : 'update';
-  fanout.announce(`${kind}_changes`, [id, type], () => {
-    const object = { ...shown(), id };
-    return JSON.stringify({ timestamp: formatTime(nowMs), event_type: type, id, object } satisfies ChangeEvent);
-  });
+  return {
+    topic: `${kind}_changes`,
+    fields: [id, type],
+    json() {
+      const object = { ...shown(), id };
+      return JSON.stringify({ timestamp: formatTime(nowMs), event_type: type, id, object } satisfies ChangeEvent);
+    },
+  };
+}
+
+/** Publishes that an entity was created, updated or deleted. */
+export function announceChange(fanout: Fanout, { topic, fields, json }: EntityEvent): void {
+  fanout.announce(topic, fields, json);
 }
 
 /** A proximity with the provider that it names, or that its path names. */

@@ -1,6 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import { storePace } from '../config/settings.ts';
 import type { StoredRow, LastKnownRow } from '../core/item.ts';
+import type { EncodedEvents } from '../core/entity_write.ts';
+import type { EventLog } from '../events/event_log.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { ownRows, rowsToStore } from '../shards/row_times.ts';
 import type { HasObject } from '../shards/shard_worker.ts';
@@ -21,11 +23,12 @@ export interface Database {
   readonly state: DatabaseState;
   /**
    * Stores rows. Resolves when they are stored; rejects with HUB_UNAVAILABLE if the store does not accept them now.
-   * Undefined if the caller need not wait. With `mayWait`, the rows may wait to share a commit.
+   * Undefined if the caller need not wait. With `mayWait`, the rows may wait to share a commit. `events` are stored with
+   * the rows.
    */
-  keep(rows: Iterable<StoredRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
+  keep(rows: Iterable<StoredRow>, options?: KeepOptions): Promise<void> | undefined;
   /** Like `keep`, for colliding pairs. */
-  keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
+  keepPairs(rows: Iterable<StoredRow>, options?: KeepOptions): Promise<void> | undefined;
   /** Returns the latest row of each object, for a restarted shard worker. `hasAdopted`: see ShardWorkerOptions. */
   lastRows(hasAdopted: HasObject): Promise<readonly LastKnownRow[]>;
   /** Whether the backlog is so long that only rows for which callers wait should be sent. */
@@ -34,26 +37,36 @@ export interface Database {
   refusesRows(): boolean;
 }
 
+interface KeepOptions {
+  readonly mayWait?: boolean;
+  readonly events?: EncodedEvents | undefined;
+}
+
 interface DatabaseDeps {
   readonly store: Store;
+  /** Undefined: events are not stored. */
+  readonly eventLog: EventLog | undefined;
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
 }
 
-export function connectDatabase({ store, config, log, clock }: DatabaseDeps): Database {
+export function connectDatabase({ store, eventLog, config, log, clock }: DatabaseDeps): Database {
   const databaseState = new DatabaseState();
   const state = (is: 'ok' | 'failing', error?: unknown): void => {
     databaseState.note(is, { error, nowMs: clock.now() });
     reportStore(log, is, error);
   };
   const writerTo = (to: Store, pace = {}) => new StoreWriter(to, { retryMs: RETRY_MS, schedule, state, ...pace });
-  const writer = writerTo(store, storePace(config));
+  const writer = writerTo(store, { ...storePace(config), events: eventLog });
   // Restarted shard workers need rows even if they are not persistent.
   const rowStore = config.persist_locations ? store : new MemoryStore('');
   const rowWriter = config.persist_locations ? writer : writerTo(rowStore);
-  const keep: Database['keep'] = (rows, options) =>
-    rowWriter.writeRows(rowsToStore(rows, clock), { orFail: true, ...options });
+  const keep: Database['keep'] = (rows, { mayWait = false, events } = {}) => {
+    if (rowWriter === writer) return writer.writeRows(rowsToStore(rows, clock), { orFail: true, mayWait, events });
+    if (events !== undefined) void writer.writeRows([], { events });
+    return rowWriter.writeRows(rowsToStore(rows, clock), { orFail: true, mayWait });
+  };
   return {
     writer,
     state: databaseState,

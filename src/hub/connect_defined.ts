@@ -1,4 +1,4 @@
-import { Alerts } from '../alerts/alerts.ts';
+import { Alerts, type AlertsDeps } from '../alerts/alerts.ts';
 import { viewOf } from '../api/view.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config/schema.ts';
@@ -7,6 +7,7 @@ import type { Entities } from '../entities/entities.ts';
 import type { Query, QueryResult } from '../core/item.ts';
 import { LINKS } from '../entities/links.ts';
 import { SinkTargets } from '../entities/sink_targets.ts';
+import { encodeEvent, joinEvents } from '../events/event_bytes.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import type { Link } from '../model/link.ts';
 import type { Ingest } from '../ingest/ingest.ts';
@@ -39,16 +40,19 @@ interface DefinedDeps {
   readonly log: Log;
   readonly writer: StoreWriter;
   readonly stages: Stages;
+  /** Whether events are logged. */
+  readonly logsEvents: boolean;
   readonly entities: Entities;
   readonly cluster: Cluster | undefined;
   readonly ingest: Ingest;
 }
 
 export function connectDefined(deps: DefinedDeps): DefinedParts {
-  const { clock, machine, log, writer, stages, entities, cluster, ingest } = deps;
+  const { clock, machine, log, writer, stages, entities, cluster, ingest, logsEvents } = deps;
   const { fanout, shards } = stages;
-  const commit: DocumentsDeps['commit'] = async (documents) => {
-    await writer.writeEntities(definedWrites(documents));
+  const commit: AlertsDeps['commit'] = async (documents, events = []) => {
+    const logged = logsEvents ? events.map(({ fields, json }) => encodeEvent('alert_changes', fields, json())) : [];
+    await writer.writeEntities(definedWrites(documents), joinEvents(logged));
     return cluster === undefined ? undefined : 'applied';
   };
   const read = (query: Query): Promise<readonly QueryResult[]> =>

@@ -11,7 +11,8 @@ import { isSilent } from '../entities/detached_fences.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
 import { georeferencedChanges } from '../entities/anchor_changes.ts';
 import { ZoneMoves } from '../entities/zone_moves.ts';
-import { announceChange } from '../fanout/front_events.ts';
+import { encodeEvent, joinEvents } from '../events/event_bytes.ts';
+import { announceChange, changeEvent, type EntityEvent } from '../fanout/front_events.ts';
 import { isSame } from '../model/json_tree.ts';
 import type { Zone } from '../model/zone.ts';
 import { commandsOf } from '../shards/shard_commands.ts';
@@ -43,6 +44,8 @@ interface EntityDeps {
   readonly shapes: ShapeChecks;
   readonly database: Database;
   readonly stages: Stages;
+  /** Whether events are logged. */
+  readonly logsEvents: boolean;
   /** Undefined for a single hub. */
   readonly cluster: Cluster | undefined;
   /** Zones that ingest looks up. */
@@ -58,7 +61,7 @@ interface EntityDeps {
 }
 
 export function connectEntities(deps: EntityDeps): EntityParts {
-  const { clock, machine, config, log, shapes, zones, cluster, toSources, toAlerts } = deps;
+  const { clock, machine, config, log, shapes, zones, cluster, toSources, toAlerts, logsEvents } = deps;
   const { writer } = deps.database;
   const { fanout, shards, collisions } = deps.stages;
   const bounds = boundsOf(config);
@@ -72,6 +75,14 @@ export function connectEntities(deps: EntityDeps): EntityParts {
     if (placed.some(({ kind, after }) => kind === 'trackable' && after !== undefined)) collisions.need();
     shards.entities(commandsOf(placed));
   };
+  const eventOf = (change: Change): EntityEvent => {
+    const { kind, after } = change;
+    return changeEvent(change, { nowMs: clock.now(), shown: () => after && publicForm(kind, after, entities) });
+  };
+  const logged = (changes: readonly Change[]) => {
+    const events = changes.filter((change) => !isSilent(change)).map(eventOf);
+    return joinEvents(events.map(({ topic, fields, json }) => encodeEvent(topic, fields, json())));
+  };
   const entities = new Entities({
     newId: machine.newId,
     mirroredBy: deps.mirroredBy,
@@ -81,15 +92,15 @@ export function connectEntities(deps: EntityDeps): EntityParts {
     commit(changes, { rules: changed, defined = [] } = { changes }) {
       if (cluster !== undefined) return cluster.commit(changes.map(writtenChange));
       const settings = changed === undefined ? [] : [settingWrite(RULES_SETTING, changed)];
-      return writer.writeEntities([...entityWrites(changes), ...settings, ...definedWrites(defined)]);
+      const writes = [...entityWrites(changes), ...settings, ...definedWrites(defined)];
+      return writer.writeEntities(writes, logsEvents ? logged(changes) : undefined);
     },
     committed(changes) {
       tell(changes);
       for (const change of changes) {
         if (isSilent(change)) continue;
         const { kind, after } = change;
-        const shown = () => after && publicForm(kind, after, entities);
-        announceChange(fanout, change, { nowMs: clock.now(), shown });
+        announceChange(fanout, eventOf(change));
         if (kind === 'zone' && after === undefined) zoneMoves.forget(change.id);
       }
       if (changes.some(mattersToAlerts)) toAlerts();

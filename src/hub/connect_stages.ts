@@ -4,6 +4,7 @@ import { renderingBoundsOf, shardSettings } from '../config/settings.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { Fanout } from '../fanout/fanout.ts';
 import type { EventBatch } from '../model/event_batch.ts';
+import { type ShardEvents, logShardEvents } from './connect_events.ts';
 import type { Variant } from '../model/topics.ts';
 import type { Trackable } from '../model/trackable.ts';
 import type { HubCounts } from '../operation/counts.ts';
@@ -28,6 +29,8 @@ export interface Stages {
 }
 
 interface StageDeps {
+  /** Whether events are logged; not by default. */
+  readonly logsEvents?: boolean;
   readonly clock: Clock;
   readonly machine: Machine;
   readonly config: Config;
@@ -42,7 +45,7 @@ interface StageDeps {
 }
 
 export function connectStages(deps: StageDeps): Stages {
-  const { clock, machine, config, log, counts, database, cluster, trackable, moveZones } = deps;
+  const { clock, machine, config, log, counts, database, cluster, trackable, moveZones, logsEvents = false } = deps;
   const { schedule, openThread } = machine;
   const { now, monotonic: running } = clock;
   const setBacks = () => clock.setBacks;
@@ -63,7 +66,9 @@ export function connectStages(deps: StageDeps): Stages {
     schedule,
     due: (who) => (who === 'collisions' ? collisions.lane : shards.lanes[who]?.lane)?.wake(),
   });
+  let shardEvents: ShardEvents | undefined;
   const outcomes = new OutcomeDispatcher({
+    ...(logsEvents && { logged: (events) => shardEvents?.(events) }),
     shards: config.num_threads,
     counts,
     // Discards events computed by a hub that is out of its cluster.
@@ -119,6 +124,8 @@ export function connectStages(deps: StageDeps): Stages {
     outcome: (reply, evaluated) => outcomes.ofCollisions(reply, evaluated),
     restarted,
   });
+  // Subscribes in the shards, which now exist.
+  if (logsEvents) shardEvents = logShardEvents(fanout, (events) => void database.keep([], { events }));
   return { fanout, shards, collisions, ticker, outcomes };
 }
 

@@ -22,6 +22,7 @@ import { beginReading } from '../store/store.ts';
 import { HEARTBEAT_MS, type Clock, every, openClock, schedule } from '../time/clock.ts';
 import type { HubAuthorization, OutgoingTls } from './authorization.ts';
 import { clusterStore, connectCluster, settingsByHub } from './connect_cluster.ts';
+import { openEventLog, trimEvents } from './connect_events.ts';
 import { connectHistory } from './connect_history.ts';
 import { connectMqtt } from './connect_mqtt.ts';
 import { openRpc } from './connect_rpc.ts';
@@ -129,11 +130,12 @@ async function openOn(
   config: Config,
   log: Log,
 ): Promise<Hub> {
+  const eventLog = await openEventLog({ store, config, clock });
   // Reads while workers start. A failure is handled below, where parts can be closed.
   const reading = beginReading(store);
   const { max_geometry_check_time: limitMs } = config;
   const shapes = new LargeShapes({ small: await openShapeChecks(), limitMs, schedule });
-  const parts = connectParts({ clock, machine, store, cluster, config, log, shapes });
+  const parts = connectParts({ clock, machine, store, eventLog, cluster, config, log, shapes });
   const isOut = Promise.withResolvers<Error>();
   let mqtt: Mqtt | undefined;
   const { shards, collisions, ticker, fanout, entities, sources, writer } = parts;
@@ -186,14 +188,17 @@ async function openOn(
     warnOfMqttPassword(config, log);
     const care = new CertificateCare(listening, { log, now: parts.now });
     const background = startBackground(parts, care, { config, log });
+    const stopTrimming = trimEvents(eventLog, { store, config, clock, log });
     const close = async (): Promise<void> => {
       background.stop();
+      stopTrimming();
       sources.close();
       mqtt?.stopTaking();
       authorization?.close();
       cluster?.ending();
       rpc.close();
       await Promise.all([parts.imports.close(), demo.close(), parts.hubLinks.close()]);
+      eventLog?.close();
       await listening.close(cluster?.isOut ? OUT : undefined);
       await waiting.settled();
       await parts.alerts.close().catch(() => undefined);

@@ -4,6 +4,7 @@ import type { StoredRow } from '../core/item.ts';
 import type { PackedPositions } from '../core/history_rows.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { CommitGate } from '../fanout/commit_gate.ts';
+import type { EncodedEvents } from '../core/entity_write.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { HubCounts } from '../operation/counts.ts';
 import type { CollisionReply, EvaluatedMotions, PackedMotions, ShardReply } from '../wire/messages.ts';
@@ -19,9 +20,17 @@ export interface Sinks {
    * Stores rows. Resolves when they are stored; rejects if the database does not accept them now. Undefined if the
    * caller need not wait. With `mayWait`, the rows may wait to share a commit.
    */
-  keep(rows: Iterable<StoredRow>, options?: { readonly mayWait: boolean }): Promise<void> | undefined;
+  keep(
+    rows: Iterable<StoredRow>,
+    options?: { readonly mayWait?: boolean; readonly events?: EncodedEvents | undefined },
+  ): Promise<void> | undefined;
   /** The same for colliding pairs. */
-  keepPairs(rows: Iterable<StoredRow>): Promise<void> | undefined;
+  keepPairs(
+    rows: Iterable<StoredRow>,
+    options?: { readonly events?: EncodedEvents | undefined },
+  ): Promise<void> | undefined;
+  /** Returns the events that the event log stores with the rows. Absent without an event log. */
+  logged?: ((events: readonly EventBatch[]) => EncodedEvents | undefined) | undefined;
   /** Called when the collision events of evaluated motions have been published. Set only in a cluster. */
   collisionsPublished?(evaluated: EvaluatedMotions, hasEvents: boolean): void;
   /** Resolves when all outcomes of the shards so far have been emitted; undefined if they already are. */
@@ -85,7 +94,8 @@ export class OutcomeDispatcher {
     if (outcome.zoneMoves.length > 0) this.#sinks.moveZones(outcome.zoneMoves);
     if (outcome.positions !== undefined) this.#record?.(shard, outcome.positions);
     const { rows, backgroundRows } = outcome;
-    const stored = rows.count === 0 ? undefined : this.#sinks.keep(rows);
+    const logged = events.length === 0 ? undefined : this.#sinks.logged?.(events);
+    const stored = rows.count === 0 && logged === undefined ? undefined : this.#sinks.keep(rows, { events: logged });
     this.#publish(events, this.#gates[shard] as CommitGate, stored);
     if (backgroundRows.count === 0) return stored;
     return both(stored, this.#sinks.keep(backgroundRows, { mayWait: true }));
@@ -115,7 +125,10 @@ export class OutcomeDispatcher {
     // Most batches find no collision and need not wait. Otherwise many would accumulate while nothing can be stored.
     if (rows.length === 0 && events.length === 0) return undefined;
     // Motions reach the stage before the steps of their shards are committed, so its results are held until then.
-    const stored = both(this.#sinks.released?.(), rows.length === 0 ? undefined : this.#sinks.keepPairs(rows));
+    const logged = this.#sinks.logged?.(events);
+    const kept =
+      rows.length === 0 && logged === undefined ? undefined : this.#sinks.keepPairs(rows, { events: logged });
+    const stored = both(this.#sinks.released?.(), kept);
     if (events.length > 0) this.#collisions.publish(events, stored);
     return stored?.catch(() => undefined);
   }

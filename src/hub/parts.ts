@@ -4,6 +4,7 @@ import type { ShapeChecks } from '../core/shape_checks.ts';
 import { ZoneTable } from '../core/zone/zone_table.ts';
 import { Arrivals } from '../operation/arrivals.ts';
 import { type HubCounts, newCounts } from '../operation/counts.ts';
+import type { EventLog } from '../events/event_log.ts';
 import type { DatabaseState } from '../operation/database_state.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreWriter } from '../store/writer.ts';
@@ -36,11 +37,14 @@ export interface Parts extends Stages, EntityParts, IngestParts, DefinedParts {
   /** Stores rows of objects that belong to no shard. */
   readonly keepRows: Database['keep'];
   readonly arrivals: Arrivals;
+  readonly eventLog: EventLog | undefined;
 }
 
 interface PartsDeps {
   readonly clock: Clock;
   readonly store: Store;
+  /** Undefined: events are not logged. */
+  readonly eventLog?: EventLog | undefined;
   /** Undefined for a single hub. */
   readonly cluster: Cluster | undefined;
   readonly config: Config;
@@ -55,16 +59,17 @@ interface PartsDeps {
  * to components that are created later are functions. No component does any work before the first item.
  */
 export function connectParts(deps: PartsDeps): Parts {
-  const { clock, store, cluster, config, log, shapes, machine = thisMachine() } = deps;
+  const { clock, store, eventLog, cluster, config, log, shapes, machine = thisMachine() } = deps;
   const counts = newCounts();
   const { turns } = machine;
   const zones = new ZoneTable();
   const arrivals = new Arrivals(zones.find);
   const database =
     cluster === undefined
-      ? connectDatabase({ store, config, log, clock })
+      ? connectDatabase({ store, eventLog, config, log, clock })
       : clusterDatabase(cluster, { store, clock, log });
   const stages = connectStages({
+    logsEvents: eventLog !== undefined,
     clock,
     machine,
     config,
@@ -83,6 +88,7 @@ export function connectParts(deps: PartsDeps): Parts {
     shapes,
     database,
     stages,
+    logsEvents: eventLog !== undefined,
     cluster,
     zones,
     toSources: (id, zone) => incoming.sources.zone(id, zone),
@@ -114,6 +120,7 @@ export function connectParts(deps: PartsDeps): Parts {
     entities,
     cluster,
     ingest: incoming.ingest,
+    logsEvents: eventLog !== undefined,
   });
   return {
     clock,
@@ -126,6 +133,7 @@ export function connectParts(deps: PartsDeps): Parts {
     cluster,
     keepRows: database.keep,
     arrivals,
+    eventLog,
     ...stages,
     ...configured,
     ...incoming,

@@ -1,8 +1,13 @@
-import { hubError, type HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
+import { FULL_ACCESS } from '../auth/authorizer.ts';
+import type { ZoneLookup } from '../core/zone/zone_table.ts';
+import type { EventLog } from '../events/event_log.ts';
+import { selectTopic } from '../socket/event_selection.ts';
+import { SocketCommandError } from '../socket/wire.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Authorization, admitBodies, createApi, type GuardedApiDeps } from '../api/api.ts';
-import type { Permit } from '../api/deps.ts';
+import type { EventsApi, Permit } from '../api/deps.ts';
 import { fenceEventPublisher } from '../api/fence_event_input.ts';
 import { siteOf } from '../api/naming.ts';
 import { ReplyFactory } from '../api/replies.ts';
@@ -161,6 +166,11 @@ function apiDeps(parts: ServedParts, config: Config): Omit<GuardedApiDeps, 'demo
     depthMax: config.max_json_depth,
     operation,
     rpc: rpcDeps(parts.rpc, authorization, config),
+    events: eventsApi(parts, config, {
+      checkView: (query, sight) => viewOf({ query, sight }, { entities }),
+      site: siteOf(entities),
+      ...(authorization && { authorize: authorization.socket }),
+    }),
     turns,
     ...(authorization && { authorization: authorization.api }),
   };
@@ -191,6 +201,7 @@ function socketDeps(parts: ServedParts, config: Config): Omit<PubSubDeps, 'unsen
     fanout,
     open: operation.open,
     waiting,
+    events: eventAccess(parts, config),
     ingestMessage: (message) => ingest.message(message),
     takeOwnerHint: parts.takeOwnerHint,
     ingestLocations: (values) => ingest.publishedLocations(values),
@@ -252,3 +263,42 @@ function mapFileOf({ config_path, map_tile_url: url }: Config, log: Log): string
   });
   return path;
 }
+
+/** The event log of a hub, for clients. */
+interface EventAccess {
+  /** Throws HUB_NOT_FOUND or HUB_NOT_IMPLEMENTED if the hub has none. */
+  log(): EventLog;
+  readonly zones: ZoneLookup;
+}
+
+function eventAccess({ eventLog, cluster, entities }: ServedParts, { db_type, event_retention }: Config): EventAccess {
+  return {
+    zones: (name) => entities.zoneBy(name),
+    log() {
+      if (eventLog !== undefined) return eventLog;
+      if (event_retention === 0) throw hubError('event_log_off');
+      if (cluster !== undefined) throw hubError('no_event_log_in_cluster');
+      throw hubError(db_type === 'widecolumn' ? 'no_event_log_in_cassandra' : 'event_log_off');
+    },
+  };
+}
+
+/** Returns the access of the REST API to the event log, with the permissions of subscriptions. */
+function eventsApi(parts: ServedParts, config: Config, { authorize, ...deps }: SelectingDeps): EventsApi {
+  const { log, zones } = eventAccess(parts, config);
+  return {
+    log,
+    now: parts.now,
+    schedule: parts.machine.schedule,
+    async selectTopic(topic, params, token) {
+      const access = await (authorize?.({ use: 'subscribe', path: '/v2/', topic, token }) ?? FULL_ACCESS);
+      try {
+        return { ...selectTopic(topic, params, { access, deps: { ...deps, zones } }), expiresMs: access.expiresMs };
+      } catch (error) {
+        throw error instanceof SocketCommandError ? new HubError(error.why) : error;
+      }
+    },
+  };
+}
+
+type SelectingDeps = Pick<PubSubDeps, 'checkView' | 'site' | 'authorize'>;

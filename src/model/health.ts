@@ -174,6 +174,13 @@ export const HUB_IDENTITY = {
 export type HubIdentity = Readonly<Record<keyof typeof HUB_IDENTITY, string>>;
 
 /** Health of the hub itself. */
+const EventLogHealth = Named('EventLogHealth', {
+  oldest: Type.Optional(Timestamp),
+  bytes: Type.Integer({ minimum: 0, description: 'Size of the stored events.' }),
+  appended: Type.Integer({ minimum: 0, description: 'Events since the start of the hub.' }),
+});
+export type EventLogHealth = Static<typeof EventLogHealth>;
+
 export const SystemHealth = Named('SystemHealth', {
   ...HUB_IDENTITY,
   uptime: Type.Integer({ minimum: 0, description: 'Seconds since the start.' }),
@@ -181,6 +188,7 @@ export const SystemHealth = Named('SystemHealth', {
   iso_24730_connections: Type.Integer({ minimum: 0, description: 'Configured stream servers.' }),
   database: DatabaseHealth,
   cluster: Type.Optional(ClusterHealth),
+  events: Type.Optional(EventLogHealth),
   mqtt: Type.Optional(MqttHealth),
   history: Type.Optional(HistoryHealth),
   links: Type.Optional(ArrayOf(LinkHealth)),

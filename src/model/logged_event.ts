@@ -14,6 +14,11 @@ export const EVENT_TOPICS = [
 
 export type EventTopic = (typeof EVENT_TOPICS)[number];
 
+/** Whether events of the topic are in the event log. */
+export function isLogged(topic: Topic): topic is EventTopic {
+  return (EVENT_TOPICS as readonly Topic[]).includes(topic);
+}
+
 /** An event of the event log. */
 export interface LoggedEvent {
   /** Position of the event: opaque, valid after restarts. Reading after it continues with the next event. */

@@ -226,6 +226,7 @@ export const SCHEMA_DESCRIPTIONS = {
     description: 'A trackable whose claim of a topic of the unified namespace was rejected. At most 20 are listed.',
   },
   MqttSubscription: { description: 'A subscription to topics of sources, held by one hub for the whole cluster.' },
+  EventLogHealth: { description: 'How far back the event log reaches, and its size.' },
   HistoryHealth: { description: 'Health and size of the recorded history.' },
   HistoryPlace: { description: 'Position of an object at a time.' },
   ObjectPlace: { description: 'Last position of an object.' },
@@ -302,6 +303,8 @@ export const SCHEMA_DESCRIPTIONS = {
   SinkDelivery: { description: 'An event and its delivery.' },
   SinkTest: { description: 'Result of a test delivery.' },
   SinkReplay: { description: 'Position from which events are delivered again: a cursor or a time.' },
+  LoggedEvent: { description: 'An event of the event log.' },
+  LoggedEvents: { description: 'Events of the event log after a cursor, in order.' },
   AlertProperty: { description: 'A property that objects must have, with its value.' },
   AlertRule: {
     description: 'A rule that raises alerts. The hub evaluates it, whether a page is open or not.',

@@ -7,6 +7,7 @@ import type {
   ProviderOwner,
   DatabaseHealth,
   HealthSource,
+  EventLogHealth,
   HubIdentity,
   HubSockets,
   MqttHealth,
@@ -46,6 +47,8 @@ export interface HealthOptions {
   readonly links?: MeasuredLinks | undefined;
   /** Sinks of events. */
   readonly sinks?: MeasuredSinks | undefined;
+  /** Undefined without an event log. */
+  readonly eventLog?: MeasuredEventLog | undefined;
 }
 
 /** Sinks of events. */
@@ -69,6 +72,21 @@ export interface ClusterState {
 }
 
 /** Health of the hub, as returned by the API. */
+/** The measured event log. */
+export interface MeasuredEventLog {
+  readonly extent: {
+    /** Time of the oldest event; undefined without events. */
+    readonly oldestMs: number | undefined;
+    readonly bytes: number;
+    /** Number of events since the start of the hub. */
+    readonly appended: number;
+  };
+}
+
+function eventLogHealth({ extent: { oldestMs, bytes, appended } }: MeasuredEventLog): EventLogHealth {
+  return { ...(oldestMs !== undefined && { oldest: formatTime(oldestMs) }), bytes, appended };
+}
+
 export class Health {
   readonly #options: HealthOptions;
 
@@ -82,7 +100,8 @@ export class Health {
   }
 
   system(): SystemHealth {
-    const { identity, now, uptimeMs, configText, connections, database, cluster, mqtt, history } = this.#options;
+    const { identity, now, uptimeMs, configText, connections, database, cluster, mqtt, history, eventLog } =
+      this.#options;
     const links = this.#links();
     const sinks = this.#options.sinks?.statuses() ?? [];
     return {
@@ -92,6 +111,7 @@ export class Health {
       iso_24730_connections: connections().length,
       database: database(),
       ...(cluster && { cluster: cluster.health() }),
+      ...(eventLog && { events: eventLogHealth(eventLog) }),
       ...(mqtt && { mqtt: this.mqtt() }),
       ...(history && { history: history.health() }),
       ...(links.length > 0 && { links }),

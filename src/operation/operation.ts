@@ -21,10 +21,11 @@ import { runCounts, snapshotOf } from './consumption.ts';
 import type { HubCounts } from './counts.ts';
 import type { DatabaseState } from './database_state.ts';
 import { type AllHubs, answerHubs } from './hub_queries.ts';
-import { type ClusterState, Health, type MeasuredLinks, type MeasuredSinks } from './health.ts';
+import { type ClusterState, Health, type MeasuredEventLog, type MeasuredLinks, type MeasuredSinks } from './health.ts';
 import {
   type ClusterNumbers,
   clusterFamilies,
+  eventLogFamilies,
   historyFamilies,
   linkFamilies,
   type MeasuredCopy,
@@ -58,6 +59,7 @@ export interface Operated {
   readonly alerts?: MeasuredAlerts;
   readonly hubLinks?: MeasuredLinks;
   readonly sinks?: MeasuredSinks;
+  readonly eventLog?: MeasuredEventLog | undefined;
   /** Undefined without a cluster. */
   readonly cluster: OperatedCluster | undefined;
 }
@@ -148,6 +150,7 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
   const ofMqtt = mqtt === undefined ? [] : mqttFamilies(mqtt);
   const ofHistory = history === undefined ? [] : historyFamilies(history, copy);
   const ofLinks = hub.hubLinks === undefined ? [] : linkFamilies(hub.hubLinks);
+  const ofEventLog = hub.eventLog === undefined ? [] : eventLogFamilies(hub.eventLog);
   const ofCluster = cluster === undefined ? [] : clusterFamilies(() => cluster.status.counts());
   const problem = (error: unknown): void => log.error('Usage cannot be kept for now', { error: String(error) });
   const saving = new Saving(usage, { schedule, problem, now, exists: (id) => entities.has('provider', id), arrivals });
@@ -167,11 +170,15 @@ export async function openOperation(hub: Operated, options: OperationOptions): P
     history,
     links: hub.hubLinks,
     sinks: hub.sinks,
+    eventLog: hub.eventLog,
   });
   return {
     ...(cluster === undefined ? { health, usage } : ofAll(cluster, { health, usage }, hub, options)),
     license,
-    metrics: openMetrics([...families, ...ofMqtt, ...ofHistory, ...ofLinks, ...ofCluster, ...ofProcess.families]),
+    metrics: openMetrics([
+      ...[...families, ...ofMqtt, ...ofHistory, ...ofEventLog, ...ofLinks],
+      ...[...ofCluster, ...ofProcess.families],
+    ]),
     open,
     counts,
     start() {

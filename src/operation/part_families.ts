@@ -1,7 +1,7 @@
 import { HISTORY_TOPICS, type HistoryTopic, type TopicState } from '../model/history.ts';
 import type { ThreadCounts } from '../mqtt/messages.ts';
 import type { LinkState } from '../model/link.ts';
-import type { MeasuredLinks } from './health.ts';
+import type { MeasuredEventLog, MeasuredLinks } from './health.ts';
 import { type Family, metric, metricBy } from './metrics.ts';
 
 /** Metrics of the parts that only some hubs have: the cluster, the MQTT client, and the history. */
@@ -125,6 +125,17 @@ export function mqttFamilies(mqtt: MeasuredMqtt): readonly Family[] {
     count('hub_mqtt_refused_total', 'Messages rejected by the broker.', 'refused'),
     count('hub_mqtt_waiting', 'Messages that wait for the broker.', 'waiting'),
     count('hub_mqtt_waiting_bytes', 'Their bytes.', 'waitingBytes'),
+  ];
+}
+
+/** Returns the metrics of the event log. */
+export function eventLogFamilies(log: MeasuredEventLog): readonly Family[] {
+  return [
+    metric('hub_event_log_appended_total', 'Events appended to the event log.', () => log.extent.appended),
+    metric('hub_event_log_bytes', 'Size of the stored events.', () => log.extent.bytes),
+    metric('hub_event_log_oldest_timestamp_seconds', 'Time of the oldest event; 0 without events.', () =>
+      Math.floor((log.extent.oldestMs ?? 0) / 1000),
+    ),
   ];
 }
 

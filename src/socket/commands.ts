@@ -1,13 +1,17 @@
 import { problemOf } from '../problem.ts';
 import type { Access } from '../auth/authorizer.ts';
 import { Visibility, type EntityIndex } from '../auth/visibility.ts';
-import { HubError } from '../errors.ts';
+import { hubError, HubError } from '../errors.ts';
+import { eventTopic } from '../events/selection.ts';
 import type { EventSubscriber } from '../fanout/batch.ts';
+import { asText } from '../fanout/coerce.ts';
 import { both } from '../fanout/filter.ts';
 import { TOPIC_NAMES, type TopicName, topicName } from '../fanout/topic_name.ts';
 import { show } from '../model/error_value_text.ts';
 import type { PublishResult, PubSubDeps, IngestResult, Use } from './deps.ts';
-import { identityOf, readInterest, readParams, sizeOf } from './params.ts';
+import { selectTopic } from './event_selection.ts';
+import type { EventTailDeps } from './event_tail.ts';
+import { afterIn, type FrameParams, identityOf, readInterest, readParams, sizeOf } from './params.ts';
 import { cutterOf, ownerFilter } from './topic_owners.ts';
 import { type ClientFrame, SocketCommandError } from './wire.ts';
 
@@ -26,6 +30,8 @@ export interface CommandConnection {
    * with it the next frame, may wait until all hubs have received the interest. Never fails.
    */
   hold(id: number, held: HeldSubscription): Promise<void> | undefined;
+  /** The same for a subscription that begins after a cursor of the event log. */
+  holdTail(id: number, held: HeldSubscription, from: TailStart): void;
   /** Removes a subscription. Returns false if the id is unknown. */
   release(id: number): boolean;
   /** Reports the problems of a publish in one error frame. A success is not answered. */
@@ -43,6 +49,9 @@ export interface HeldSubscription {
   /** Time at which the token expires, which closes the subscription. */
   readonly expiresMs: number;
 }
+
+/** Where and with which events a subscription to the event log begins. */
+export interface TailStart extends Pick<EventTailDeps, 'log' | 'selection' | 'after'> {}
 
 /** A command of the protocol. Its handler throws a SocketCommandError if it fails. */
 export interface Command {
@@ -120,15 +129,36 @@ function subscribe(
     throw new SocketCommandError('subscribeFailed', problemOf('subscription_exists', { topic: name }));
   }
   try {
+    const held: HeldSubscription = { topicName: name, identity, paramsSize: size, expiresMs };
+    if (afterIn(params) !== undefined) {
+      const id = fanout.newId();
+      connection.holdTail(id, held, tailStart(name, params, { owned, readable }, connection.deps));
+      return undefined;
+    }
     const { view, filter } = readInterest(topic, params, (asked) => checkView(asked, sight));
     const own = owned && ownerFilter(topic.topic, params, { owned, sight });
     const rewrite = cutterOf(topic.topic, view, sight);
     const id = fanout.subscribe(connection.sendQueue, { topic: topic.topic, view, filter: both(filter, own), rewrite });
-    return connection.hold(id, { topicName: name, identity, paramsSize: size, expiresMs });
+    return connection.hold(id, held);
   } catch (error) {
     if (!(error instanceof HubError) || error.code === 'HUB_NOT_AUTHORIZED') throw error;
     throw new SocketCommandError('subscribeFailed', error);
   }
+}
+
+/** Throws HUB_BAD_REQUEST, HUB_GONE, and like LoggedEvents.log and selectTopic. */
+function tailStart(
+  topicName: string,
+  params: FrameParams,
+  access: Pick<Access, 'owned' | 'readable'>,
+  { events, ...deps }: PubSubDeps,
+): TailStart {
+  if (events === undefined) throw hubError('event_log_off');
+  const log = events.log();
+  const topic = eventTopic(topicName, 'topic');
+  const selected = selectTopic(topic, params, { access, deps: { ...deps, zones: events.zones } });
+  const after = log.positionOf(asText('after', afterIn(params)), 'params.after');
+  return { log, after, selection: new Map([[topic, selected]]) };
 }
 
 function unsubscribe(connection: CommandConnection, frame: ClientFrame): undefined {

@@ -1,6 +1,8 @@
 import type { Problem } from '../problem.ts';
 import type { Access } from '../auth/authorizer.ts';
 import type { Visibility, EntityIndex } from '../auth/visibility.ts';
+import type { ZoneLookup } from '../core/zone/zone_table.ts';
+import type { EventLog } from '../events/event_log.ts';
 import type { CountUnsent, Peer } from '../exchange.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import type { SendQueue } from '../fanout/send_queue.ts';
@@ -35,6 +37,14 @@ export interface TopicRequest {
   readonly token: string | undefined;
 }
 
+/** Access to the event log. */
+export interface LoggedEvents {
+  /** Throws HUB_NOT_FOUND or HUB_NOT_IMPLEMENTED if the hub has none. */
+  log(): EventLog;
+  /** Zones for coordinates in `local`. */
+  readonly zones: ZoneLookup;
+}
+
 export interface PubSubDeps {
   readonly fanout: Fanout;
   /**
@@ -42,6 +52,8 @@ export interface PubSubDeps {
    * Subscriptions are acknowledged after that. Rejects with HUB_UNAVAILABLE. Absent without a cluster.
    */
   readonly interestAnnounced?: () => Promise<void> | undefined;
+  /** The event log, for subscriptions after a cursor; absent in tests without one. */
+  readonly events?: LoggedEvents;
   readonly ingestLocations: Ingest;
   /**
    * Ingests the locations of a message from its bytes. Returns `unusual` if nothing was ingested and the message must

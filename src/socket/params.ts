@@ -3,6 +3,7 @@ import Type, { type TSchema } from 'typebox';
 import { asBoolean, asText } from '../fanout/coerce.ts';
 import { compileFilter, type Filter, filterParams } from '../fanout/filter.ts';
 import { hasGeojson, type TopicName } from '../fanout/topic_name.ts';
+import { isLogged } from '../model/logged_event.ts';
 import { Crs } from '../model/schema.ts';
 import { isRenderedByShards, type View } from '../model/topics.ts';
 import { SocketCommandError } from './wire.ts';
@@ -25,6 +26,14 @@ const VIEW_PARAMS = {
     Type.String({ description: 'Id or foreign id of the zone that local means; that of the location if absent.' }),
   ),
 };
+const AFTER_PARAM = {
+  after: Type.Optional(
+    Type.String({
+      description:
+        'Cursor of the event log: the events after it come first, and each message has a cursor. Also oldest or newest.',
+    }),
+  ),
+};
 const GEOJSON_PARAM = {
   geojson: Type.Optional(Type.Boolean({ description: 'True has the same effect as :geojson after the topic.' })),
 };
@@ -36,8 +45,14 @@ export function subscriptionParams({ topic, geojson }: TopicName): TSchema {
     ...Object.fromEntries(filters),
     ...(isRenderedByShards(topic) ? VIEW_PARAMS : {}),
     ...(hasGeojson(topic) && !geojson ? GEOJSON_PARAM : {}),
+    ...(isLogged(topic) && !geojson ? AFTER_PARAM : {}),
     ...TOKEN_PARAM,
   });
+}
+
+/** Returns the cursor after which a subscription begins; undefined for one that begins now. */
+export function afterIn(params: FrameParams): unknown {
+  return own(params, 'after');
 }
 
 /** Schema of the params of a published message. */

@@ -7,7 +7,8 @@ import type { HandlePeer, Peer, PeerEvents } from '../exchange.ts';
 import { SendQueue } from '../fanout/send_queue.ts';
 import type { Borrowed } from '../model/borrowed.ts';
 import { bytesBeyond } from '../model/bounds.ts';
-import { COMMANDS, type Command, type CommandConnection, type HeldSubscription } from './commands.ts';
+import { COMMANDS, type Command, type CommandConnection, type HeldSubscription, type TailStart } from './commands.ts';
+import { EventTail } from './event_tail.ts';
 import type { PubSubDeps, IngestResult } from './deps.ts';
 import { Expiry } from './expiry.ts';
 import { FramesInOrder } from './frames_in_order.ts';
@@ -36,6 +37,9 @@ const INTERNAL_ERROR = 1011;
 /** Maximum size of a frame in bytes before the connection has presented a valid token, if one is required. */
 const STRANGERS_FRAME_BYTES = 64 << 10;
 
+/** Unsent bytes of a connection beyond which its subscriptions to the event log wait. */
+const TAIL_UNSENT_BYTES = 128 << 10;
+
 /** Creates the WebSocket for publishing and subscribing, with one session per connection. */
 export function createSocket(deps: PubSubDeps): HandlePeer {
   return (peer) => new Session(peer, deps);
@@ -59,6 +63,8 @@ class Session implements PeerEvents, CommandConnection {
   /** Undefined unless the client asks for hints. */
   readonly #owners: ConnectionOwners | undefined;
   readonly #held = new Map<number, HeldSubscription>();
+  /** Subscriptions to the event log. */
+  readonly #tails = new Map<number, EventTail>();
   readonly #identities = new Set<string>();
   #paramsSize = 0;
   /** Whether the upgrade request or a frame has presented a valid token. */
@@ -129,6 +135,7 @@ class Session implements PeerEvents, CommandConnection {
 
   drained(): void {
     this.sendQueue.drained();
+    for (const tail of this.#tails.values()) tail.wake();
   }
 
   closed(): void {
@@ -137,6 +144,8 @@ class Session implements PeerEvents, CommandConnection {
     this.sendQueue.close();
     this.deps.open?.delete(this.sendQueue);
     for (const id of this.#held.keys()) this.deps.fanout.unsubscribe(id);
+    for (const tail of this.#tails.values()) tail.end();
+    this.#tails.clear();
     this.#held.clear();
     this.#identities.clear();
   }
@@ -166,11 +175,27 @@ class Session implements PeerEvents, CommandConnection {
     return this.#identities.has(identity);
   }
 
+  holdTail(id: number, held: HeldSubscription, from: TailStart): void {
+    this.#add(id, held);
+    const { topicName } = held;
+    this.sendQueue.reply(acknowledgement('subscribed', topicName, id));
+    const subscription = this.echoId ? `,"subscription_id":${id}` : '';
+    const { turns, schedule = () => () => undefined } = this.deps;
+    const tail = new EventTail({
+      ...from,
+      head: `"event":"message","topic":${JSON.stringify(topicName)}${subscription}`,
+      send: (frame) => this.sendQueue.reply(frame),
+      hasRoom: () => this.sendQueue.waitingBytes() < TAIL_UNSENT_BYTES,
+      failed: (error) => this.#tailFailed(id, error),
+      turns,
+      schedule,
+    });
+    this.#tails.set(id, tail);
+    tail.start();
+  }
+
   hold(id: number, held: HeldSubscription): Promise<void> | undefined {
-    this.#held.set(id, held);
-    this.#expiry.set(id, held.expiresMs);
-    this.#identities.add(held.identity);
-    this.#paramsSize += held.paramsSize;
+    this.#add(id, held);
     const announced = this.deps.interestAnnounced?.();
     if (announced !== undefined) return this.#openAfter(announced, id, held);
     this.#open(id, held);
@@ -308,10 +333,27 @@ class Session implements PeerEvents, CommandConnection {
     }
   }
 
+  #add(id: number, held: HeldSubscription): void {
+    this.#held.set(id, held);
+    this.#expiry.set(id, held.expiresMs);
+    this.#identities.add(held.identity);
+    this.#paramsSize += held.paramsSize;
+  }
+
+  /** Ends a subscription whose events are no longer in the log. The client must subscribe again. */
+  #tailFailed(id: number, error: unknown): void {
+    if (this.#end(id) === undefined) return;
+    this.#expiry.delete(id);
+    if (error instanceof HubError) this.fail('subscribeFailed', error, error.message);
+    else this.#refuse(error);
+  }
+
   #end(id: number): HeldSubscription | undefined {
     const held = this.#held.get(id);
     if (held === undefined) return undefined;
     this.deps.fanout.unsubscribe(id);
+    this.#tails.get(id)?.end();
+    this.#tails.delete(id);
     this.sendQueue.forget(id);
     this.#held.delete(id);
     this.#identities.delete(held.identity);

@@ -1,8 +1,8 @@
 import type { StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { StartupError } from '../errors.ts';
-import { commitOf, type Stage, type StoreReply, unpackPart } from '../wire/store_messages.ts';
+import { commitOf, type Stage, type StoreReply, type StoreRequest, unpackPart } from '../wire/store_messages.ts';
 import { checkScratch } from './database_path.ts';
-import { joinedParts, type Store } from './store.ts';
+import { type EventStore, joinedParts, type Store } from './store.ts';
 import { openStoreThread, type StoreTarget, type StoreThread, StoreThreadExited } from './store_thread.ts';
 
 /** Observer of an opened store. */
@@ -27,7 +27,13 @@ export async function openStore(place: StoreTarget, watch: Watch = {}): Promise<
     watch.restarted?.();
     return open();
   };
-  return new ThreadStore(reopen, await open(), failures);
+  return new ThreadStore(reopen, await open(), { failures, hasEvents: 'path' in place });
+}
+
+interface ThreadStoreOptions {
+  readonly failures?: ReadonlyMap<string, number>;
+  /** Whether the store has an event log. */
+  readonly hasEvents?: boolean;
 }
 
 /** A store in a thread of its own. If the thread dies, the next call starts a new one. */
@@ -36,15 +42,17 @@ export class ThreadStore implements Store {
   #thread: Promise<StoreThread>;
   #closed = false;
   readonly failures: ReadonlyMap<string, number>;
+  readonly events: EventStore | undefined;
 
   constructor(
     open: () => Promise<StoreThread>,
     thread: StoreThread,
-    failures: ReadonlyMap<string, number> = new Map(),
+    { failures = new Map(), hasEvents = false }: ThreadStoreOptions = {},
   ) {
     this.#open = open;
     this.failures = failures;
     this.#thread = Promise.resolve(thread);
+    this.events = hasEvents ? this.#eventStore() : undefined;
   }
 
   async load(): Promise<StoredState> {
@@ -76,6 +84,20 @@ export class ThreadStore implements Store {
 
   async commit(batch: StoreBatch): Promise<void> {
     await this.#ask((thread) => thread.ask(commitOf(batch)));
+  }
+
+  #eventStore(): EventStore {
+    const ask = async <Say extends StoreReply['say']>(request: StoreRequest, say: Say) => {
+      const reply = await this.#ask((thread) => thread.ask(request));
+      if (reply.say !== say) throw new Error(`Cannot use the event log: the store's thread says ${reply.say}`);
+      return reply as StoreReply & { readonly say: Say };
+    };
+    return {
+      range: async () => (await ask({ ask: 'event range' }, 'event range')).range,
+      read: async (after, bytesMax) => (await ask({ ask: 'events', after, bytesMax }, 'events')).stored,
+      positionAt: async (timeMs) => (await ask({ ask: 'event position', timeMs }, 'event position')).position,
+      trim: (to) => ask({ ask: 'trim events', to }, 'trimmed'),
+    };
   }
 
   /** Terminates the thread immediately, as a crash would; the next call starts a new one. */

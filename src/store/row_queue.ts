@@ -1,5 +1,7 @@
+import type { EncodedEvents } from '../core/entity_write.ts';
 import { PackedRows, RowWriter, rowKey, rowSize } from '../core/row_bytes.ts';
 import { newSharedBuffer } from '../wire/shared_memory.ts';
+import { WaitingEvents } from './waiting_events.ts';
 
 /** Maximum number of rows in one commit, which delays other callers of the store by some milliseconds. */
 const COMMIT_ROWS_MAX = 10_000;
@@ -32,10 +34,14 @@ export interface RowQueueOptions {
  *
  * Rows that arrive together have consecutive positions and are only taken from the front. So the number of committed
  * positions determines which rows are committed.
+ *
+ * Events wait with the rows that caused them. A commit with events takes all rows in flight, so that it never separates
+ * them.
  */
 export class RowQueue {
   #waiting = new RowArea();
   #flight = new RowArea();
+  readonly #events = new WaitingEvents();
   #isSending = false;
   readonly #bytesMax: number;
   readonly #bytesBeforeLook: number;
@@ -54,6 +60,11 @@ export class RowQueue {
   /** Number of rows not committed yet. */
   get size(): number {
     return this.#flight.count + this.#waiting.count;
+  }
+
+  /** Whether rows or events are not committed yet. */
+  get isWaiting(): boolean {
+    return this.#placesCommitted < this.#placesPut;
   }
 
   /** Yields all uncommitted rows. Older rows of an object come before newer ones. */
@@ -77,10 +88,22 @@ export class RowQueue {
     return this.#waiters.some(({ orFail }) => orFail);
   }
 
-  /** Copies the rows. hot */
-  put(rows: PackedRows): void {
-    if (rows.count === 0) return;
-    this.#placesPut += rows.count;
+  /** Events of the rows returned by `take`. */
+  get takenEvents(): readonly EncodedEvents[] {
+    return this.#events.inFlight;
+  }
+
+  /** Whether events that waited before `takenEvents` were dropped. */
+  get hasLostEvents(): boolean {
+    return this.#events.hasLost;
+  }
+
+  /** Copies the rows. `events`: the events that they cause, or events without rows. hot */
+  put(rows: PackedRows, events?: EncodedEvents): void {
+    if (events !== undefined) this.#events.put(events);
+    else if (rows.count === 0) return;
+    // Events without rows have a position, too.
+    this.#placesPut += Math.max(1, rows.count);
     this.#waiting.add(rows, this.#placesPut);
     if (this.#waiting.size > this.#lookAt) this.#dropReplaced();
   }
@@ -90,7 +113,7 @@ export class RowQueue {
    * first.
    */
   committed({ orFail }: { orFail: boolean }): Promise<void> {
-    if (this.size === 0) return Promise.resolve();
+    if (!this.isWaiting) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ until: this.#placesPut, orFail, resolve, reject });
     });
@@ -104,13 +127,16 @@ export class RowQueue {
       this.#lookAt = this.#bytesBeforeLook;
       // If commits are limited in bytes, only the newest row of each object is sent.
       if (this.#bytesMax !== Infinity) this.#flight = new RowArea([this.#flight]);
+      this.#events.begin();
     }
     this.#isSending = true;
+    if (this.#events.inFlight.length > 0) return this.#flight.first(Infinity, Infinity);
     return this.#flight.first(COMMIT_ROWS_MAX, this.#bytesMax);
   }
 
   kept(): void {
     this.#isSending = false;
+    this.#events.committed();
     this.#placesCommitted = this.#flight.drop(this.#placesCommitted);
     const isDone = ({ until }: Waiter) => until <= this.#placesCommitted;
     const done = this.#waiters.filter(isDone);
@@ -124,6 +150,7 @@ export class RowQueue {
       this.#isSending = false;
       this.#waiting = new RowArea([this.#flight, this.#waiting]);
       this.#flight = new RowArea();
+      this.#events.failed();
     }
     this.refuse(error);
   }

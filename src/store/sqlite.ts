@@ -4,6 +4,7 @@ import type { PackedRows } from '../core/row_bytes.ts';
 import { packedRows } from '../wire/store_messages.ts';
 import { type DamagedRow, leaveOut, nameOf, refuseDamaged } from './damage.ts';
 import { hubIdOf, openFile } from './database_file.ts';
+import { EventTable } from './event_table.ts';
 import { type FileLock, lockFile } from './lock.ts';
 import { migrate } from './migration/migrate.ts';
 import type { Opening } from './opening.ts';
@@ -35,6 +36,7 @@ const MADE_UP: StoreBatch = {
     { kind: 'provider', id: '', receivedMs: 0, eventTimeMs: 0, location: '{}', memberships: [] },
     { kind: 'collision', id: '[]', startMs: 0, bodies: '[]' },
   ],
+  events: { first: Number.MAX_SAFE_INTEGER, count: 1, timeMs: 0, bytes: new Uint8Array(1) },
 };
 
 interface PackedBatch extends StoreBatch {
@@ -70,6 +72,8 @@ export class SqliteStore {
   readonly #mark: DirtyFlagFile;
   readonly #statements: Statements;
   readonly #rowLog: RowLog;
+  /** The event log. */
+  readonly events: EventTable;
   readonly #commit: (batch: PackedBatch) => void;
   readonly #hubId: string;
   #checkpointAtPages = CHECKPOINT_PAGES;
@@ -96,6 +100,7 @@ export class SqliteStore {
       this.#hubId = this.#readHubId();
       this.#statements = prepare(db);
       this.#rowLog = new RowLog(db);
+      this.events = new EventTable(db, this.#hubId);
       this.#begin();
       this.#mark = new DirtyFlagFile(file, this.#commits);
     } catch (error) {
@@ -132,21 +137,22 @@ export class SqliteStore {
   }
 
   /** Commits a batch in one transaction. If it fails, throws without changing anything. */
-  commit({ entities, rows: given }: StoreBatch): void {
+  commit({ entities, rows: given, events }: StoreBatch): void {
     const rows = packedRows(given);
     rows.checkTimes();
     const hasEntities = entities.length > 0;
     // Rows are one statement, which is a transaction of its own.
-    if (!hasEntities) this.#write({ entities, rows });
+    if (!hasEntities && events === undefined) this.#write({ entities, rows });
+    else if (!hasEntities) this.#commit({ entities, rows, events });
     else {
       this.#db.pragma('synchronous = FULL');
       try {
-        this.#commit({ entities, rows });
+        this.#commit({ entities, rows, events });
       } finally {
         this.#db.pragma('synchronous = NORMAL');
       }
     }
-    this.#bytesSinceLook += PAGE_BYTES * (1 + entities.length) + rows.size;
+    this.#bytesSinceLook += PAGE_BYTES * (1 + entities.length) + rows.size + (events?.bytes.length ?? 0);
     this.#commits++;
     this.#mark.note(this.#commits, { isSynced: hasEntities });
   }
@@ -245,7 +251,7 @@ export class SqliteStore {
     return result ?? { log: 0, checkpointed: 0 };
   }
 
-  #write({ entities, rows }: PackedBatch): void {
+  #write({ entities, rows, events }: PackedBatch): void {
     const { setEntity, deleteEntity, setSetting, deleteSetting, count } = this.#statements;
     const number = this.#commits + 1;
     // An entry of the log has the number of its commit. A commit without rows has none.
@@ -258,6 +264,7 @@ export class SqliteStore {
       else setEntity.run(kind, id, text, rowSum(kind, id, text));
     }
     this.#rowLog.add(rows, number);
+    if (events !== undefined) this.events.add(events);
   }
 }
 

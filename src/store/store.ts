@@ -1,6 +1,6 @@
 import type { StoredRow } from '../core/item.ts';
 import type { EntityWrite, StoredState, StoredPart, StoreBatch } from '../core/entity_write.ts';
-import { packedRows } from '../wire/store_messages.ts';
+import { type EventRange, type EventTrim, packedRows, type StoredEvents } from '../wire/store_messages.ts';
 
 /** Persistent storage of the hub. Calls are executed in order, so callers need not wait for earlier calls. */
 export interface Store {
@@ -13,6 +13,19 @@ export interface Store {
   close(): Promise<void>;
   /** Number of failed write attempts by reason, for stores that distinguish reasons. */
   readonly failures?: ReadonlyMap<string, number>;
+  /** The stored events, for stores that have an event log. */
+  readonly events?: EventStore | undefined;
+}
+
+/** The event log of a store. Calls are executed in order, with commits. */
+export interface EventStore {
+  range(): Promise<EventRange>;
+  /** Returns the first blocks with events after a position: at least one, and more within `bytesMax`. */
+  read(after: number, bytesMax: number): Promise<StoredEvents>;
+  /** Returns the position before the oldest block that was stored at or after a time. */
+  positionAt(timeMs: number): Promise<number>;
+  /** Removes some of the oldest events. Returns whether more are to be removed. */
+  trim(to: EventTrim): Promise<{ readonly range: EventRange; readonly hasMore: boolean }>;
 }
 
 /** Maximum number of entities or rows in a part. */

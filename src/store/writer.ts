@@ -1,5 +1,5 @@
 import type { StoredRow } from '../core/item.ts';
-import type { EntityWrite } from '../core/entity_write.ts';
+import type { EncodedEvents, EntityWrite, EventBlock } from '../core/entity_write.ts';
 import { keyOf, type PackedRows } from '../core/row_bytes.ts';
 import { hubError, type HubError } from '../errors.ts';
 import { packedRows } from '../wire/store_messages.ts';
@@ -18,8 +18,18 @@ export interface StoreWriterOptions {
   readonly lateMs?: number;
   /** Approximate maximum bytes of rows in one commit, to keep commits short. */
   readonly rowBytesMax?: number;
+  /** The event log, which assigns positions. Without it, events are not stored. */
+  readonly events?: EventPositions | undefined;
   /** Called when the store starts or stops failing or being late. */
   state(state: 'ok' | 'failing', error?: unknown): void;
+}
+
+/** Assigns positions to the events of one commit at a time. */
+export interface EventPositions {
+  /** Returns the events as a block at the next positions; undefined without events. */
+  block(events: readonly EncodedEvents[], options: { readonly hasLost: boolean }): EventBlock | undefined;
+  /** Called when a block is committed, before the promises of its writes resolve. */
+  committed(block: EventBlock): void;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
@@ -28,8 +38,27 @@ const NO_ROWS = packedRows([]);
 const PATIENCE_MS = 50;
 const ROWS_ENOUGH = 250;
 
+/** Options of writeRows. */
+export interface RowOptions {
+  readonly orFail?: boolean;
+  readonly mayWait?: boolean;
+  readonly events?: EncodedEvents | undefined;
+}
+
+/** Content of a commit. */
+interface Writes {
+  readonly entities: readonly EntityWrite[];
+  readonly rows: PackedRows;
+  readonly events: readonly EncodedEvents[];
+  /** Whether events before these were dropped. */
+  readonly hasLost?: boolean;
+}
+
+const NOTHING: Writes = { entities: [], rows: NO_ROWS, events: [] };
+
 interface EntityJob {
   readonly entities: readonly EntityWrite[];
+  readonly events: EncodedEvents | undefined;
   resolve(): void;
   reject(error: HubError): void;
 }
@@ -101,10 +130,13 @@ export class StoreWriter {
     return this.#isClosed || this.#cancelRetry !== undefined || this.#lateness.isLate;
   }
 
-  /** Resolves when the entities are stored. Rejects with HUB_UNAVAILABLE if they cannot be; then none is stored. */
-  writeEntities(entities: readonly EntityWrite[]): Promise<void> {
+  /**
+   * Resolves when the entities and the events that they cause are stored. Rejects with HUB_UNAVAILABLE if they cannot
+   * be; then none is stored.
+   */
+  writeEntities(entities: readonly EntityWrite[], events?: EncodedEvents): Promise<void> {
     if (this.#isClosed) return Promise.reject(unavailable(new Error('the writer is closed')));
-    const written = new Promise<void>((resolve, reject) => this.#jobs.push({ entities, resolve, reject }));
+    const written = new Promise<void>((resolve, reject) => this.#jobs.push({ entities, events, resolve, reject }));
     this.#unsettled.add(written);
     const settle = () => void this.#unsettled.delete(written);
     written.then(settle, settle);
@@ -115,10 +147,10 @@ export class StoreWriter {
   /**
    * Resolves when these rows, or newer ones of the same objects, are stored. With `orFail`, rejects with
    * HUB_UNAVAILABLE if the next attempt fails or rows are late; the rows stay queued and are written when the store
-   * accepts them. With `mayWait`, the rows may wait up to 50 ms to share a commit.
+   * accepts them. With `mayWait`, the rows may wait up to 50 ms to share a commit. `events` are stored with the rows.
    */
-  writeRows(rows: Iterable<StoredRow>, { orFail = false, mayWait = false } = {}): Promise<void> {
-    this.#rows.put(packedRows(rows));
+  writeRows(rows: Iterable<StoredRow>, { orFail = false, mayWait = false, events }: RowOptions = {}): Promise<void> {
+    this.#rows.put(packedRows(rows), events);
     if (mayWait) this.#beDueSoon();
     else this.#beDue();
     if (orFail && this.refusesRows) {
@@ -196,23 +228,35 @@ export class StoreWriter {
 
   async #writeGroup(): Promise<void> {
     const jobs = this.#jobs.splice(0);
-    const entities = jobs.flatMap((job) => job.entities);
-    const rows = this.#cancelRetry === undefined && !this.#isClosed ? this.#rows.take() : NO_ROWS;
-    const together = await this.#commit(entities, rows);
+    const ofEntities: Writes = {
+      entities: jobs.flatMap((job) => job.entities),
+      rows: NO_ROWS,
+      events: jobs.flatMap(({ events }) => events ?? []),
+    };
+    const ofRows = this.#cancelRetry === undefined && !this.#isClosed ? this.#takenRows() : NOTHING;
+    const hasRows = ofRows.rows.count > 0 || ofRows.events.length > 0;
+    const events = [...ofEntities.events, ...ofRows.events];
+    const together = await this.#commit({ ...ofRows, entities: ofEntities.entities, events });
     let forEntities = together;
     let forRows = together;
-    if (together !== undefined && jobs.length > 0 && rows.count > 0) {
+    if (together !== undefined && jobs.length > 0 && hasRows) {
       // Retries entities and rows separately, so that a failure of one does not prevent the other.
-      forEntities = await this.#commit(entities, NO_ROWS);
-      forRows = await this.#commit([], rows);
+      forEntities = await this.#commit(ofEntities);
+      forRows = await this.#commit(ofRows);
     }
     for (const job of jobs) {
       if (forEntities === undefined) job.resolve();
       else job.reject(unavailable(forEntities));
     }
-    if (rows.count === 0) this.#judgeByEntities(forEntities);
+    if (!hasRows) this.#judgeByEntities(forEntities);
     else if (forRows === undefined) this.#rowsKept();
     else this.#rowsFailed(forRows);
+  }
+
+  /** Takes the next rows and their events from the queue. */
+  #takenRows(): Writes {
+    const rows = this.#rows.take();
+    return { entities: [], rows, events: this.#rows.takenEvents, hasLost: this.#rows.hasLostEvents };
   }
 
   /**
@@ -221,7 +265,7 @@ export class StoreWriter {
    */
   #judgeByEntities(error: Error | undefined): void {
     if (error !== undefined) this.#setFailure(error);
-    else if (this.#rows.size === 0) this.#setFailure(undefined);
+    else if (!this.#rows.isWaiting) this.#setFailure(undefined);
     else this.#endRest();
   }
 
@@ -266,9 +310,12 @@ export class StoreWriter {
     else this.#options.state('ok');
   }
 
-  async #commit(entities: readonly EntityWrite[], rows: PackedRows): Promise<Error | undefined> {
+  async #commit({ entities, rows, events, hasLost = false }: Writes): Promise<Error | undefined> {
+    const positions = this.#options.events;
+    const block = positions?.block(events, { hasLost });
     try {
-      await this.#store.commit({ entities, rows });
+      await this.#store.commit({ entities, rows, ...(block && { events: block }) });
+      if (block !== undefined) positions?.committed(block);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));

@@ -12,7 +12,7 @@ export interface Sending {
   readonly unsent: CountUnsent;
   /** Schedules the creation and writing of parts. */
   readonly turns: TaskScheduler;
-  /** Called when the body is written. Returns whether the connection closes then. */
+  /** Returns whether the connection closes when the body is written. */
   isLast(): boolean;
 }
 
@@ -46,6 +46,8 @@ export class LongAnswer implements UnsentData {
    */
   async send({ parts, ownBytes = 0 }: LongBody | FetchedBody): Promise<void> {
     const { turns, isLast } = this.#sending;
+    // Decided by the header that was sent: the native server would write it again, into the body.
+    const closes = isLast();
     this.#ownBytes = ownBytes;
     this.#now(ownBytes);
     try {
@@ -62,7 +64,7 @@ export class LongAnswer implements UnsentData {
     await turns.next();
     if (this.#isOver) return;
     this.#end();
-    this.#response.cork(() => this.#response.end('', isLast()));
+    this.#response.cork(() => this.#response.end('', closes));
   }
 
   drop(): void {

@@ -1,6 +1,6 @@
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import type { StoredRow } from '../core/item.ts';
-import type { EntityWrite, StoredPart, StoreBatch } from '../core/entity_write.ts';
+import type { EntityWrite, EventBlock, StoredPart, StoreBatch } from '../core/entity_write.ts';
 import { PackedRows, RowWriter } from '../core/row_bytes.ts';
 import { look } from '../model/borrowed.ts';
 import { newRecordBuffer } from './location_record.ts';
@@ -21,12 +21,50 @@ export interface StoreSettings {
   readonly acceptLoss?: boolean;
 }
 
-export type StoreRequest = { readonly ask: 'load' } | Commit | { readonly ask: 'close' };
+export type StoreRequest = { readonly ask: 'load' } | Commit | EventRequest | { readonly ask: 'close' };
+
+/** Request to the event log. */
+export type EventRequest =
+  | { readonly ask: 'event range' }
+  | { readonly ask: 'events'; readonly after: number; readonly bytesMax: number }
+  | { readonly ask: 'event position'; readonly timeMs: number }
+  | { readonly ask: 'trim events'; readonly to: EventTrim };
+
+/** Extent of the stored events. */
+export interface EventRange {
+  /** UUID of the store. */
+  readonly hubId: string;
+  /** Position of the newest event ever stored; 0 before the first. */
+  readonly newest: number;
+  /** Position of the newest event that was removed; 0 before the first. All events after it are stored. */
+  readonly trimmed: number;
+  /** Time of the oldest stored block; undefined without events. */
+  readonly oldestMs: number | undefined;
+  /** Time of the newest one. */
+  readonly newestMs: number | undefined;
+  /** Size of the stored events. */
+  readonly bytes: number;
+}
+
+/** Which events to remove. */
+export type EventTrim =
+  /** Events stored before a time, and the oldest events beyond a size. */
+  | { readonly beforeMs: number; readonly bytesMax: number }
+  /** All events; the log continues after a position. */
+  | { readonly all: number };
+
+/** Stored events after a position. */
+export interface StoredEvents {
+  readonly blocks: readonly EventBlock[];
+  /** Position of the newest event that was removed, or cannot be read because it is damaged. */
+  readonly trimmed: number;
+}
 
 /** A batch to commit. `entities` is a packed EntityWrite[], absent if empty. */
 export interface Commit {
   readonly ask: 'commit';
   readonly entities: Uint8Array | undefined;
+  readonly events?: EventBlock;
   /** Memory of the rows. */
   readonly memory: ArrayBufferLike;
   readonly start: number;
@@ -49,6 +87,10 @@ type StoreAnswer =
   | { readonly say: 'ready' | 'done' }
   | { readonly say: 'part'; readonly part: PackedPart }
   | { readonly say: 'loaded'; readonly hubId: string }
+  | { readonly say: 'event range'; readonly range: EventRange }
+  | { readonly say: 'events'; readonly stored: StoredEvents }
+  | { readonly say: 'event position'; readonly position: number }
+  | { readonly say: 'trimmed'; readonly range: EventRange; readonly hasMore: boolean }
   | { readonly say: 'stage'; readonly stage: Stage }
   | { readonly say: 'notice'; readonly text: string }
   | { readonly say: 'failed'; readonly startup: boolean; readonly message: string; readonly code?: string };
@@ -76,17 +118,19 @@ export function packedRows(rows: Iterable<StoredRow>): PackedRows {
   return writer.take();
 }
 
-export function commitOf({ entities, rows }: StoreBatch): Commit {
+export function commitOf({ entities, rows, events }: StoreBatch): Commit {
   const { bytes, count, size } = packedRows(rows);
   const { buffer: memory, byteOffset: start } = look(bytes);
-  return { ask: 'commit', entities: entities.length === 0 ? undefined : own(entities), memory, start, size, count };
+  const packed = entities.length === 0 ? undefined : own(entities);
+  return { ask: 'commit', entities: packed, memory, start, size, count, ...(events && { events }) };
 }
 
-export function batchOf({ entities, memory, start, size, count }: Commit): StoreBatch {
+export function batchOf({ entities, memory, start, size, count, events }: Commit): StoreBatch {
   const buffer = { bytes: Buffer.from(memory), view: new DataView(memory) };
   return {
     entities: entities === undefined ? [] : (packr.unpack(entities) as EntityWrite[]),
     rows: new PackedRows(buffer, { start, size, count }),
+    ...(events && { events }),
   };
 }
 

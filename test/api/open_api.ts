@@ -1,3 +1,4 @@
+import { hubError } from '../../src/errors.ts';
 import { errorWith } from '../support/errors.ts';
 import assert from 'node:assert/strict';
 import { createApi } from '../../src/api/api.ts';
@@ -91,6 +92,12 @@ export function openApi(
     entities,
     imports: new Imports({ entities, rules, defined, turns: new TaskScheduler(), now: () => NOW_MS, report: fail }),
     permit: async () => undefined,
+    events: {
+      log: () => fail(hubError('event_log_off')),
+      selectTopic: async () => fail(hubError('event_log_off')),
+      now: () => NOW_MS,
+      schedule: () => () => undefined,
+    },
     demo: {
       current: { state: 'stopped', is_there: false },
       start: () => ({ state: 'starting', is_there: false }),

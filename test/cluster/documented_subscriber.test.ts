@@ -18,7 +18,7 @@ const TRACKABLE = '0b680db2-b39b-45be-be77-40d7d2296cb4';
 const PATIENCE_MS = 60_000;
 
 const { blocks = [] } = readDocuments().find(({ path }) => path === 'docs/subscribers.md') ?? {};
-const EXAMPLE = blocks.find(({ language }) => language === 'js')?.text ?? '';
+const EXAMPLE = blocks.find(({ text }) => text.includes('export function watchFence('))?.text ?? '';
 
 type WatchFence = (hub: string, fence: string, tell: (inside: readonly string[]) => void) => () => void;
 

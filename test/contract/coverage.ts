@@ -150,6 +150,12 @@ export const IN_DEPTH: Readonly<Record<string, readonly CoveredBy[]>> = {
   '/anchors/summary': [['api/anchor_endpoints.test.ts', 'include georeferenced positions of the zone, if possible']],
   '/anchors/{anchor_id}': [ANCHORS],
   '/adapters/cisco/locations': [['e2e/sources.test.ts', 'Cisco notifications are forwarded by REST to a subscriber']],
+  '/events': [
+    [
+      'e2e/event_log.test.ts',
+      'fence events, collisions, alerts and changes of entities can be read after a restart, in order',
+    ],
+  ],
   '/rpc/available': [[RPC, 'lists the methods of all clients with their handlers, under all prefixes']],
   '/rpc': [[RPC, 'answers a REST request with the result of a WebSocket client']],
   '/license/info': [[OPERATION, 'at /license/info that its key is invalid, which has no other effect']],

@@ -95,6 +95,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/trackables/{trackable_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/providers/{provider_id}/history', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/fences/{fence_id}/visits', answers: { GET: 200 }, versions: ['v2'] },
+  { path: '/events', answers: { GET: 200 }, reads: ['topic=fence_events'], versions: ['v2'] },
   { path: '/history/snapshot', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/history/tracks', answers: { GET: 200 }, versions: ['v2'] },
   { path: '/history/events', answers: { GET: 200 }, versions: ['v2'] },

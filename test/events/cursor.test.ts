@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { HubError } from '../../src/errors.ts';
-import { Cursors } from '../../src/events/cursor.ts';
+import { Cursors } from '../../src/events/event_log.ts';
 
 const own = new Cursors('0b3c1f0e-5d2a-4a7e-9a53-7a1f6c1d2e3f');
 const other = new Cursors('7f9d2c11-0000-4a7e-9a53-7a1f6c1d2e3f');

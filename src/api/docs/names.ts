@@ -200,6 +200,7 @@ const TAGS: Readonly<Record<string, { readonly name: string; readonly descriptio
   links: { name: 'Links', description: 'Accept the locations of other hubs.' },
   views: { name: 'Views', description: 'Save named views of the map.' },
   sinks: { name: 'Sinks', description: 'Deliver events to other systems.' },
+  events: { name: 'Events', description: 'Read events after a cursor.' },
   history: { name: 'History', description: 'Query past positions and events.' },
   analytics: {
     name: 'Analytics',

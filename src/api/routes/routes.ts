@@ -6,6 +6,7 @@ import { ALERT_ROUTES } from './alerts.ts';
 import { DEMO_ROUTES } from './demo.ts';
 import { docsRoutes } from './docs.ts';
 import { entityRows } from './entity_rows.ts';
+import { EVENT_ROUTES } from './events.ts';
 import { FENCE_ROUTES } from './fences.ts';
 import { FROM_LOCAL_ROUTES } from './from_local.ts';
 import { HISTORY_ROUTES } from './history.ts';
@@ -39,6 +40,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ]),
   ...ADAPTER_ROUTES,
   ...RPC_ROUTES,
+  ...EVENT_ROUTES,
   ...HISTORY_ROUTES,
   ...MOVING_FEATURES_ROUTES,
   ...IMPORT_ROUTES,

@@ -29,6 +29,9 @@ export interface MigrationStep {
  * higher one, and the lock file of its hubs (dirty_flag.ts, lock.ts).
  * 5. `row_log` receives rows of last_known and collision in arrival order, before they are moved to their tables
  * (row_log.ts, core/row_bytes.ts). `seq` is the number of the commit.
+ * 6. `event_log` contains the events of each commit that caused some (event_table.ts). `last` is the position of the last
+ * one, `bytes_before` the size of all earlier blocks ever stored. `event_log_start` is one row: the position up to which
+ * events were removed.
  */
 export const STEPS: readonly MigrationStep[] = [
   {
@@ -101,6 +104,23 @@ export const STEPS: readonly MigrationStep[] = [
     name: 'Make the log where last locations are kept first',
     run: (db) =>
       db.exec('CREATE TABLE row_log (seq INTEGER PRIMARY KEY, rows BLOB NOT NULL, sum INTEGER NOT NULL) STRICT'),
+  },
+  {
+    version: 6,
+    name: 'Make the event log',
+    run: (db) =>
+      db.exec(`
+        CREATE TABLE event_log (
+          last INTEGER PRIMARY KEY,
+          count INTEGER NOT NULL,
+          time_ms REAL NOT NULL,
+          bytes_before INTEGER NOT NULL,
+          events BLOB NOT NULL,
+          sum INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE event_log_start (trimmed INTEGER NOT NULL) STRICT;
+        INSERT INTO event_log_start VALUES (0);
+      `),
   },
 ];
 

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { EncodedEvents } from '../../src/core/entity_write.ts';
+import { encodeEvent, encodeSlices, eventsIn, joinEvents } from '../../src/events/event_bytes.ts';
+import { joined } from '../../src/model/event_batch.ts';
+import { EVENT_TOPICS } from '../../src/model/logged_event.ts';
+
+const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+const field = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(undefined));
+const event = fc.record({
+  topic: fc.constantFrom(...EVENT_TOPICS),
+  fields: fc.array(field, { maxLength: 6 }),
+  json: text.map((value) => JSON.stringify({ value })),
+});
+
+function read({ bytes, count }: EncodedEvents, after = 0) {
+  const block = { first: 1, count, timeMs: 0, bytes };
+  return [...eventsIn(block, after)].map(({ position, topic, fields, json }) => ({
+    position,
+    event: { topic, fields: [...fields()], json: json() },
+  }));
+}
+
+test('events of any topics are read as they were encoded, from any position', () => {
+  fc.assert(
+    fc.property(fc.array(event, { minLength: 1 }), fc.nat(10), (events, after) => {
+      const encoded = joinEvents(events.map(({ topic, fields, json }) => encodeEvent(topic, fields, json)));
+      const expected = events.map((each, i) => ({ position: i + 1, event: { ...each } }));
+      assert.deepEqual(read(encoded as EncodedEvents, after), expected.slice(after));
+    }),
+  );
+});
+
+test('events of a batch are read as they were rendered', () => {
+  fc.assert(
+    fc.property(fc.array(event, { minLength: 1 }), (events) => {
+      const slices = { ...joined(events.map(({ json }) => json)), fields: events.map(({ fields }) => fields) };
+      const found = read(encodeSlices('fence_events', slices));
+      assert.deepEqual(
+        found.map((each) => [each.event.fields, each.event.json]),
+        events.map(({ fields, json }) => [fields, json]),
+      );
+    }),
+  );
+});
