@@ -180,7 +180,7 @@ async function openOn(
     operation.start();
     sources.start();
     parts.alerts.start();
-    parts.sinks.start({ hubId });
+    parts.sinks.start({ hubId, events: parts.eventLog });
     mqtt?.start();
     parts.hubLinks.start(hubId);
     warnOfExposure(config, log);

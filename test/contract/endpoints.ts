@@ -82,8 +82,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/sinks/{sink_id}/test', answers: { POST: 200 } },
   { path: '/sinks/{sink_id}/pause', answers: { POST: 200 } },
   { path: '/sinks/{sink_id}/resume', answers: { POST: 200 } },
-  // The hub of this test has no event log.
-  { path: '/sinks/{sink_id}/replay', answers: { POST: 400 } },
+  { path: '/sinks/{sink_id}/replay', answers: { POST: 200 } },
   { path: '/anchors', answers: COLLECTION },
   { path: '/anchors/summary', answers: { GET: 200 }, reads: ['georef=true'] },
   { path: '/anchors/{anchor_id}', answers: ITEM, reads: ['georef=true'] },
