@@ -14,7 +14,7 @@ import { fenceFeature, zoneFeature } from '../site/features.ts';
 import { pastFromUrl, type MapSelection } from '../view/map_url.ts';
 import { useMap } from '../view/map_view.tsx';
 import { fitExtent } from './initial_view.ts';
-import { moveView } from './move_view.ts';
+import { moveView } from '../view/move_view.ts';
 
 /** The layers of moving objects. */
 export interface MovingLayers {

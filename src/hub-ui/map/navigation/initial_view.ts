@@ -6,7 +6,7 @@ import type { MovingObjects } from '../objects/moving_objects.ts';
 import type { Plane } from '../plane/plane.ts';
 import { fenceFeature, zoneFeature } from '../site/features.ts';
 import { isWallFromUrl, pastFromUrl } from '../view/map_url.ts';
-import { moveView } from './move_view.ts';
+import { moveView } from '../view/move_view.ts';
 
 /** Visible contents of a plane. */
 export interface ViewContents {

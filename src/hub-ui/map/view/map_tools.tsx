@@ -3,7 +3,7 @@ import { Button, IconButton } from '../../controls/button.tsx';
 import typography from '../../controls/typography.module.css';
 import { t } from '../../languages/language.ts';
 import { positionText } from '../../languages/numbers.ts';
-import { moveView } from '../navigation/move_view.ts';
+import { moveView } from './move_view.ts';
 import { fromMap, unitsPerMeter } from '../plane/plane.ts';
 import { gridStep } from './grid.ts';
 import styles from './map_tools.module.css';

@@ -6,7 +6,7 @@ import { FieldError } from '../../controls/field.tsx';
 import { toastError } from '../../controls/toasts.tsx';
 import { t } from '../../languages/language.ts';
 import { fitExtent } from '../../map/navigation/initial_view.ts';
-import { moveView } from '../../map/navigation/move_view.ts';
+import { moveView } from '../../map/view/move_view.ts';
 import { toMap } from '../../map/plane/plane.ts';
 import { useMap } from '../../map/view/map_view.tsx';
 import styles from './go_to_position.module.css';
