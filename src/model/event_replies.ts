@@ -8,7 +8,10 @@ const Cursor = (description: string) => Type.String({ description });
 const LoggedEvent = Named('LoggedEvent', {
   cursor: Cursor('Reading after it continues with the next event.'),
   topic: OneOf(EVENT_TOPICS, { title: 'EventTopic', description: 'The topic of the event.' }),
-  payload: Type.Object({}, { description: 'The event, as subscriptions to the topic receive it.' }),
+  payload: Type.Object(
+    {},
+    { title: 'EventPayload', description: 'The event, as subscriptions to the topic receive it.' },
+  ),
 });
 
 /** Events of the event log after a cursor. */

@@ -41,9 +41,17 @@ export const Sink = Named('Sink', {
     },
   ),
   params: Maybe(
-    Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-      description: 'Filters and crs as in the params of a WebSocket subscription.',
-    }),
+    Type.Record(
+      Type.String(),
+      Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+        title: 'SinkParam',
+        description: 'A filter, or crs.',
+      }),
+      {
+        title: 'SinkParams',
+        description: 'Filters and crs as in the params of a WebSocket subscription.',
+      },
+    ),
   ),
   format: Maybe(
     OneOf(SINK_FORMATS, {
@@ -66,6 +74,7 @@ export const Sink = Named('Sink', {
   ),
   headers: Maybe(
     Type.Record(Type.String(), Type.String({ maxLength: 8000 }), {
+      title: 'SinkHeaders',
       ...writeOnly,
       description:
         'HTTP headers of each request, such as Authorization. Replies never contain them. A request without them ' +

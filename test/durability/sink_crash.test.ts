@@ -21,8 +21,8 @@ async function cursorsOf(hub: HubProcess): Promise<readonly string[]> {
   const cursors: string[] = [];
   for (let after = ''; ; ) {
     const reply = await hub.get(`/events?topic=fence_events&limit=1000${after === '' ? '' : `&after=${after}`}`);
-    assert.equal(reply?.status, 200, JSON.stringify(reply?.body));
-    const { events, next, has_more: hasMore } = reply?.body as Page;
+    assert.ok(reply?.status === 200, JSON.stringify(reply?.body));
+    const { events, next, has_more: hasMore } = reply.body as Page;
     cursors.push(...events.map(({ cursor }) => cursor));
     if (!hasMore) return cursors;
     after = encodeURIComponent(next);

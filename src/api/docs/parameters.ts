@@ -2,6 +2,9 @@ import Type, { type TSchema } from 'typebox';
 import type { Components, DocumentSchema } from '../../model/components.ts';
 import type { ApiRoute } from '../route.ts';
 
+/** Query parameters with the name of a schema in another notation: generators would give both one name. */
+const NAMED_LIKE_SCHEMAS: readonly string[] = ['collision_type', 'object_type'];
+
 /** The parameters of a document: parameters shared by many routes are written once and referenced. */
 export class ParameterDocs {
   readonly #components: Components;
@@ -25,7 +28,7 @@ export class ParameterDocs {
       });
     });
     const inQuery = Object.entries(query.properties).map(([name, schema]) =>
-      this.#refer(name, this.#parameter('query', name, schema)),
+      this.#refer(NAMED_LIKE_SCHEMAS.includes(name) ? `query_${name}` : name, this.#parameter('query', name, schema)),
     );
     return [...inPath, ...inQuery];
   }

@@ -48,6 +48,8 @@ const REFUSALS = {
   501: 'The hub has no event log, because of its database or its cluster; the reason says which.',
 };
 
+const STREAM = Type.String({ title: 'EventStream', description: 'Server-Sent Events.' });
+
 /** The event log. What may be read is what may be subscribed to, so the topics are authorized, not the paths. */
 export const EVENT_ROUTES: readonly ApiRoute[] = [
   route({
@@ -98,7 +100,7 @@ export const EVENT_ROUTES: readonly ApiRoute[] = [
         'Each event has its cursor as id, its topic as event, and its JSON as data. Accept must include text/event-stream.',
       refusals: REFUSALS,
     },
-    replies: { 200: { description: 'The stream.', schema: Type.String(), mediaType: 'text/event-stream' } },
+    replies: { 200: { description: 'The stream.', schema: STREAM, mediaType: 'text/event-stream' } },
     async handle(call, { events }) {
       const accept = call.client.header('accept');
       // Other clients would wait for the end of the reply.
