@@ -119,7 +119,7 @@ export class Fanout {
   subscribe(subscriber: EventSubscriber, { topic, view, filter, rewrite }: ViewInterest): number {
     const key = keyOf(topic, view);
     const known = this.#channelsByKey.get(key);
-    this.#renderings.add(subscriber, key, known === undefined ? this.#channels.size : 0);
+    this.#renderings.add(subscriber, key, known !== undefined && isSubscribed(known) ? 0 : this.#subscribedChannels());
     const id = this.newId();
     const channel = known ?? this.#open(topic, view);
     const sinceMs = this.#on.now?.() ?? 0;
@@ -312,8 +312,13 @@ export class Fanout {
   }
 
   /** Closes a channel if it has no receivers left. */
+  /** Number of channels with subscriptions. The few listeners of the hub itself leave the bound to its clients. */
+  #subscribedChannels(): number {
+    return [...this.#channels.values()].filter(isSubscribed).length;
+  }
+
   #checkUse(channel: Channel): void {
-    if (sizeOf(channel) + channel.listeners.size === 0 && channel.foreign === undefined) this.#close(channel);
+    if (channel.listeners.size === 0 && !isSubscribed(channel)) this.#close(channel);
     else this.#checkFields(channel);
   }
 
@@ -403,6 +408,11 @@ function needOf(channel: Channel): Need {
   if (channel.filtering.size > 0) return 'fields';
   if (channel.unfiltered.size === 0) return 'nothing';
   return hasKinds(channel.variant.topic) ? 'fields' : 'texts';
+}
+
+/** Whether a channel has subscriptions, of this hub or of others. */
+function isSubscribed(channel: Channel): boolean {
+  return sizeOf(channel) > 0 || channel.foreign !== undefined;
 }
 
 function isFiltering(subscription: Subscription): subscription is Subscription & Filtering {

@@ -216,7 +216,7 @@ test('migrate tries its steps on a copy first, and then applies them', async () 
   const taken = await runCliIn(folder, 'migrate');
   assert.match(taken.out, /was migrated from version 1 to 6 in/);
   assert.match((await runCliIn(folder, 'migrate')).out, /has the current version 6: nothing to migrate/);
-  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 4);
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.bak')).length, 5);
   assert.deepEqual([tried.code, taken.code, zonesIn(path)], [0, 0, ['a']]);
   assert.ok(statSync(path).size > 0);
 });

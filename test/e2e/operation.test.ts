@@ -113,7 +113,7 @@ describe('a hub reports', () => {
   test('its start time and its configuration without secrets at /health/system', async () => {
     for (const version of ['v1', 'v2']) {
       const { body, text } = await hub.get(`${hub.origin}/hub/${version}/health/system`);
-      const names = ['hub_id', 'hub_name', 'uptime', 'date', 'iso_24730_connections', 'database', 'config'];
+      const names = ['hub_id', 'hub_name', 'uptime', 'date', 'iso_24730_connections', 'database', 'events', 'config'];
       assert.deepEqual(Object.keys(body), names);
       assert.ok(Number.isInteger(body.uptime) && body.uptime >= 0 && body.uptime <= process.uptime());
       assert.match(body.date, TIME);

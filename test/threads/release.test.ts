@@ -128,7 +128,10 @@ test("A released object's record precedes the step, with the sequence of the rec
     const [released, step] = records.splice(-2);
     assert.deepEqual([released?.kind, step?.kind], ['released', 'step']);
     assert.equal(released?.kind === 'released' && released.sequence, 42);
-    assert.deepEqual(await hub.release({ providers: ['stranger'], trackables: [] }, 43), []);
+    // Of an object without state, the record says so.
+    const [nothing, ...more] = await hub.release({ providers: ['stranger'], trackables: [] }, 43);
+    const places = [...effectsIn(asBuffer(nothing?.effects ?? assert.fail('no record')))];
+    assert.deepEqual([places.map(({ id, place }) => [id, place.at]), more], [[['stranger', 'nowhere']], []]);
     assert.equal(await running.read({ ask: 'provider_location', id: 'tag 0' } as never), undefined);
   } finally {
     await hub.running.close();
