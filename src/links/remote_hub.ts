@@ -177,13 +177,15 @@ export class RemoteHub {
 
 /** The URL of the API with its version, without a slash at the end. The URL of the WebSocket is accepted, too. */
 function apiOf(url: string): string {
-  const base = url.replace(/\/+$/, '').replace(/\/ws\/socket$/, '');
+  let base = url;
+  while (base.endsWith('/')) base = base.slice(0, -1);
+  base = base.replace(/\/ws\/socket$/, '');
   return /\/v\d+$/.test(base) ? base : `${base}/v2`;
 }
 
 /** The next page of a Link header. A page of another server is not followed, because it would receive the token. */
 function nextPage(header: string | null, url: string): string | undefined {
-  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(header ?? '')?.[1];
+  const target = /<([^<>]*)>\s*;\s*rel="?next"?/.exec(header ?? '')?.[1];
   const next = target === undefined ? null : URL.parse(target, url);
   return next !== null && next.origin === new URL(url).origin && next.href !== url ? next.href : undefined;
 }
