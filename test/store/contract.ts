@@ -120,7 +120,10 @@ export function testStoreContract({ name, skip = false, place }: StoreKind): voi
     const hubId = await useThenReopen(open, (store) => store.read((part) => parts.push(part)));
     const all = await loaded(open);
     assert.deepEqual(all.entities, entities);
-    assert.deepEqual({ ...joinedParts(parts), hubId }, all);
+    const joined = joinedParts(parts);
+    assert.deepEqual([joined.entities, hubId], [entities, all.hubId]);
+    // A wide-column database returns rows in any order.
+    assert.deepEqual(sorted(joined.rows), sorted(rows));
     const firstRows = parts.findIndex((part) => part.rows.count > 0);
     assert.ok(parts.slice(firstRows + 1).every((part) => part.entities.length === 0));
   });
