@@ -311,7 +311,7 @@ export class Cursors {
     return `${text}-${sumOf(text)}`;
   }
 
-  /** Returns the position of a cursor. Throws HUB_BAD_REQUEST, for the parameter `path`, if it is none of this hub. */
+  /** Returns the position of a cursor of this hub. Throws HUB_BAD_REQUEST, for the parameter `path`, for any other text. */
   positionOf(cursor: string, path: string): number {
     const [, hub, position = '', sum] = FORM.exec(cursor) ?? [];
     const isSound = hub !== undefined && sum === sumOf(cursor.slice(0, -5));

@@ -67,7 +67,7 @@ export function trimEvents(
   };
 }
 
-/** Returns the events of shards and of the collision stage that are logged; undefined if there are none. */
+/** Returns the events of shards and of the collision stage that are logged; undefined without any. */
 export type ShardEvents = (events: readonly EventBatch[]) => EncodedEvents | undefined;
 
 /**

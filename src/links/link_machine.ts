@@ -18,7 +18,7 @@
  *   any          stop                            stopped       close
  *
  * Only a live link receives events. Each time it becomes live, it reads the last location of every object, because it
- * has missed what happened before. The subscriptions exist by then, so nothing is missed in between.
+ * has missed all events before. The subscriptions exist by then, so the link receives all events from then on.
  *
  * Delays between attempts double, up to DELAY_MAX_MS, and are drawn at random from the upper half, so that the links of
  * many hubs do not reconnect at the same moment. The maximum is short: after an outage of any duration, the positions
@@ -70,7 +70,7 @@ export interface LinkInput {
   /** Number of topics to subscribe to. */
   readonly topics: number;
   /** Time of the last frame or pong. */
-  readonly heardMs: number;
+  readonly receivedMs: number;
 }
 
 export interface LinkStep {
@@ -139,7 +139,7 @@ export function step(connection: LinkConnection, signal: LinkSignal, input: Link
 }
 
 /** Time of the next tick; infinite if the connection waits for signals only. */
-export function nextTickMs({ phase }: LinkConnection, heardMs: number): number {
+export function nextTickMs({ phase }: LinkConnection, receivedMs: number): number {
   switch (phase.at) {
     case 'stopped':
     case 'self':
@@ -147,7 +147,7 @@ export function nextTickMs({ phase }: LinkConnection, heardMs: number): number {
     case 'waiting':
       return phase.untilMs;
     case 'live': {
-      const quietMs = Math.max(heardMs, phase.sinceMs) + (isPinged(phase, heardMs) ? 2 : 1) * QUIET_MS;
+      const quietMs = Math.max(receivedMs, phase.sinceMs) + (isPinged(phase, receivedMs) ? 2 : 1) * QUIET_MS;
       return phase.read.at === 'waiting' ? Math.min(phase.read.untilMs, quietMs) : quietMs;
     }
     default:
@@ -157,20 +157,20 @@ export function nextTickMs({ phase }: LinkConnection, heardMs: number): number {
 
 type Live = Extract<LinkPhase, { readonly at: 'live' }>;
 
-function isPinged({ pingedMs }: Live, heardMs: number): boolean {
-  return pingedMs !== undefined && pingedMs >= heardMs;
+function isPinged({ pingedMs }: Live, receivedMs: number): boolean {
+  return pingedMs !== undefined && pingedMs >= receivedMs;
 }
 
 function onTick(connection: LinkConnection, input: LinkInput): LinkStep {
   const { phase } = connection;
-  const { nowMs, heardMs } = input;
-  if (nowMs < nextTickMs(connection, heardMs)) return unchanged(connection);
+  const { nowMs, receivedMs } = input;
+  if (nowMs < nextTickMs(connection, receivedMs)) return unchanged(connection);
   if (phase.at === 'waiting') return identify(connection, nowMs);
   if (phase.at !== 'live') return failed(connection, `No answer for ${STEP_MS / 1000} s while ${phase.at}`, input);
   if (phase.read.at === 'waiting' && nowMs >= phase.read.untilMs) {
     return to(connection, { ...phase, read: { at: 'running' } }, 'read');
   }
-  if (!isPinged(phase, heardMs)) return to(connection, { ...phase, pingedMs: nowMs }, 'ping');
+  if (!isPinged(phase, receivedMs)) return to(connection, { ...phase, pingedMs: nowMs }, 'ping');
   return failed(connection, `No sign of life for ${(2 * QUIET_MS) / 1000} s`, input);
 }
 

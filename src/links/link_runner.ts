@@ -84,7 +84,7 @@ export class LinkRunner {
   #socket: OutgoingSocket | undefined;
   #requests = new AbortController();
   #isPrepared = false;
-  #heardMs = 0;
+  #receivedMs = 0;
   #last: { readonly receivedMs: number; readonly lagMs: number } | undefined;
   #malformed = 0;
   #malformedInSequence = 0;
@@ -166,13 +166,13 @@ export class LinkRunner {
   #signal(signal: LinkSignal): void {
     const { now, random, schedule } = this.#deps;
     const before = this.#connection;
-    const input = { nowMs: now(), random: random(), topics: this.#topics.length, heardMs: this.#heardMs };
+    const input = { nowMs: now(), random: random(), topics: this.#topics.length, receivedMs: this.#receivedMs };
     const { connection, actions } = step(before, signal, input);
     this.#connection = connection;
     this.#report(before, connection);
     for (const action of actions) this.#act(action);
     this.#cancelTick();
-    const nextMs = nextTickMs(this.#connection, this.#heardMs);
+    const nextMs = nextTickMs(this.#connection, this.#receivedMs);
     if (nextMs === Number.POSITIVE_INFINITY) return;
     this.#cancelTick = schedule(Math.max(0, nextMs - now()), () => this.#signal({ what: 'tick' }));
   }
@@ -264,7 +264,7 @@ export class LinkRunner {
         if (current()) this.#receive(text);
       },
       pong: () => {
-        if (current()) this.#heardMs = this.#deps.now();
+        if (current()) this.#receivedMs = this.#deps.now();
       },
       closed: (why) => {
         if (!current()) return;
@@ -328,14 +328,14 @@ export class LinkRunner {
     this.#cancelMirroring();
     this.#cancelMirroring = this.#deps.schedule(delayMs, () => {
       const { phase } = this.#connection;
-      // What changes during a reading may be missing in it.
+      // The reading may lack entities that change meanwhile.
       if (phase.at === 'live' && phase.read.at !== 'finished') this.#mirrorLater(MIRROR_CHANGED_MS);
       else this.#signal({ what: 'outdated' });
     });
   }
 
   #receive(text: string): void {
-    this.#heardMs = this.#deps.now();
+    this.#receivedMs = this.#deps.now();
     const frame = frameOf(text);
     const topic = LINK_TOPICS.find((each) => each === frame?.['topic']);
     switch (frame?.['event']) {

@@ -70,7 +70,7 @@ export class Links {
     await Promise.all(this.#stopping);
   }
 
-  /** Notes the last locations of this hub, which may have come by a link before a restart, or at another hub. */
+  /** Notes the last locations of this hub: a link may have received them before a restart, or on another hub. */
   async #prepare(): Promise<void> {
     const { ownLocations, hubId, turns } = this.#deps;
     for (const [index, json] of (await ownLocations()).entries()) {

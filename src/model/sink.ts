@@ -15,7 +15,7 @@ const OVERFLOWS = ['newest_per_object', 'drop_oldest'] as const;
 
 const writeOnly = { writeOnly: true };
 
-/** A time of day. */
+/** Hours and minutes, such as 22:00. */
 function TimeOfDay(description: string) {
   return Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description });
 }

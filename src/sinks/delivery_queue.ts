@@ -444,7 +444,7 @@ export class DeliveryQueue {
     while (this.#dropOldest());
   }
 
-  /** Drops the oldest live event that is not in flight. Returns false if there is none. */
+  /** Drops the oldest live event that is not in flight. Returns false if all are in flight. */
   #dropOldest(): boolean {
     for (const item of this.#live.items) {
       if (item.isInFlight) continue;

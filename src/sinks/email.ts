@@ -64,7 +64,7 @@ export function endOfQuietHours(nowMs: number, { from, to, time_zone }: NonNulla
   return nowMs - (nowMs % MINUTE_MS) + minutes * MINUTE_MS;
 }
 
-/** Minutes of a time of day since midnight. */
+/** Minutes since midnight. */
 function minutesOf(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 60 + minutes;

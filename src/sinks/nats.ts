@@ -9,27 +9,18 @@ import {
 import { messageOf as errorText } from '../errors.ts';
 import type { Sink } from '../model/sink.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
-import { messageOf, type OpenedSender, QUEUE_BOUNDS, type SenderDeps } from './sender.ts';
+import { messageLimits, messageOf, type OpenedSender, type SenderDeps } from './sender.ts';
 
 const PORT = 4222;
 const TIMEOUT_MS = 15_000;
-const BATCH_MAX = 100;
-const CONCURRENCY = 4;
 
 /**
  * Opens a sink that publishes to a NATS subject. If a stream of JetStream has the subject, a message is delivered when the
  * stream has stored it; `Nats-Msg-Id` deduplicates repetitions. Otherwise it is delivered when the server has received it.
  */
 export function openNats(sink: Sink, deps: SenderDeps): OpenedSender {
-  const { format, concurrency, batch_max: batchMax, overflow, timeout } = sink;
-  const limits = {
-    ...QUEUE_BOUNDS,
-    batchMax: format === 'cloudevents_batch' ? (batchMax ?? BATCH_MAX) : 1,
-    concurrency: concurrency ?? CONCURRENCY,
-    gatherMs: 0,
-    isolates: true,
-    overflow: overflow ?? 'newest_per_object',
-  };
+  const { format, timeout } = sink;
+  const limits = messageLimits(sink);
   const publisher = new Publisher(sink, { deps, timeoutMs: timeout ?? TIMEOUT_MS });
   const send = async (events: readonly QueuedEvent[]): Promise<Outcome> => {
     const message = messageOf(events, format ?? 'cloudevents', deps.source);
@@ -42,7 +33,7 @@ export function openNats(sink: Sink, deps: SenderDeps): OpenedSender {
   return { limits, sender: { send, close: () => publisher.close() } };
 }
 
-/** A connection that is opened for a message when there is none. It does not reconnect: the next message opens it. */
+/** A connection, opened for the first message, and for the next one after a failure. It does not reconnect by itself. */
 class Publisher {
   readonly #url: URL;
   readonly #secret: string | undefined;

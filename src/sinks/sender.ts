@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Sink } from '../model/sink.ts';
 import type { Outcome, QueueLimits, QueuedEvent } from './delivery_queue.ts';
 
 /** Connection to the target of a sink. */
@@ -33,7 +34,7 @@ export interface SenderDeps {
   fetch(url: string, request: SinkRequest): Promise<SinkResponse>;
   /** Returns why the host of a URL must not be a target. */
   whyNotHost(hostname: string): string | undefined;
-  /** Resolves a host to an allowed address. Rejects with the reason if there is none. */
+  /** Resolves a host to an allowed address. Rejects with the reason if the host has no such address. */
   resolve(hostname: string): Promise<string>;
   /** The `source` of CloudEvents. */
   readonly source: string;
@@ -48,6 +49,22 @@ export interface OpenedSender {
 
 /** Bounds of the events that wait for one sink, of each kind. */
 export const QUEUE_BOUNDS = { eventsMax: 1000, bytesMax: 8 * 2 ** 20, batchBytes: 2 ** 20 } as const;
+
+/** Events in one message of a batch format, and messages in flight, by default. */
+const BATCH_MAX = 100;
+const CONCURRENCY = 4;
+
+/** Bounds of a sink that sends messages of one event, or of a batch. */
+export function messageLimits({ format, concurrency, batch_max: batchMax, overflow }: Sink): QueueLimits {
+  return {
+    ...QUEUE_BOUNDS,
+    batchMax: format === 'cloudevents_batch' ? (batchMax ?? BATCH_MAX) : 1,
+    concurrency: concurrency ?? CONCURRENCY,
+    gatherMs: 0,
+    isolates: true,
+    overflow: overflow ?? 'newest_per_object',
+  };
+}
 
 /** A message with one or more events. */
 export interface SinkMessage {

@@ -29,7 +29,7 @@ export interface SinksDeps extends Omit<SinkRunnerDeps, 'save' | 'events' | 'sou
 const COMMAND = 'sink_command ';
 const PROGRESS = 'sink_progress ';
 
-/** What is known when the deliveries start. */
+/** Facts that the deliveries need to start. */
 interface SinksStart {
   readonly hubId: string;
   /** Undefined if the hub has no event log. */

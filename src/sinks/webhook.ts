@@ -1,27 +1,18 @@
 import { Webhook } from 'standardwebhooks';
 import type { Sink } from '../model/sink.ts';
 import type { Outcome, QueuedEvent } from './delivery_queue.ts';
-import { messageOf, type OpenedSender, QUEUE_BOUNDS, type SenderDeps, type SinkMessage } from './sender.ts';
+import { messageLimits, messageOf, type OpenedSender, type SenderDeps, type SinkMessage } from './sender.ts';
 
 const TIMEOUT_MS = 15_000;
-const CONCURRENCY = 4;
 /** Bytes of a response that are read. Longer responses are cut off. */
 const BODY_BYTES_MAX = 65_536;
-const BATCH_MAX = 100;
 /** Statuses with which a target asks for fewer requests. */
 const THROTTLED = new Set([429, 502, 503, 504]);
 
 /** Opens a webhook: HTTP requests with the headers of Standard Webhooks 1.0.0, signed if the sink has a key. */
 export function openWebhook(sink: Sink, deps: SenderDeps): OpenedSender {
-  const { format, concurrency, batch_max: batchMax, overflow } = sink;
-  const limits = {
-    ...QUEUE_BOUNDS,
-    batchMax: format === 'cloudevents_batch' ? (batchMax ?? BATCH_MAX) : 1,
-    concurrency: concurrency ?? CONCURRENCY,
-    gatherMs: 0,
-    isolates: true,
-    overflow: overflow ?? 'newest_per_object',
-  };
+  const { format } = sink;
+  const limits = messageLimits(sink);
   const signer = sink.secret == null ? undefined : new Webhook(sink.secret);
   const send = async (events: readonly QueuedEvent[]): Promise<Outcome> => {
     const message = messageOf(events, format ?? 'cloudevents', deps.source);

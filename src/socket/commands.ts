@@ -50,7 +50,7 @@ export interface HeldSubscription {
   readonly expiresMs: number;
 }
 
-/** Where and with which events a subscription to the event log begins. */
+/** First position, and selected events, of a subscription to the event log. */
 export interface TailStart extends Pick<EventTailDeps, 'log' | 'selection' | 'after'> {}
 
 /** A command of the protocol. Its handler throws a SocketCommandError if it fails. */

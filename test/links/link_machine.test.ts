@@ -22,7 +22,7 @@ const TICK: LinkSignal = { what: 'tick' };
 class Played {
   connection: LinkConnection = STOPPED;
   nowMs = 0;
-  heardMs = 0;
+  receivedMs = 0;
   readonly #topics: number;
   readonly #random: () => number;
 
@@ -33,7 +33,7 @@ class Played {
 
   play(...signals: readonly LinkSignal[]): LinkAction[] {
     return signals.flatMap((signal) => {
-      const input = { nowMs: this.nowMs, random: this.#random(), topics: this.#topics, heardMs: this.heardMs };
+      const input = { nowMs: this.nowMs, random: this.#random(), topics: this.#topics, receivedMs: this.receivedMs };
       const { connection, actions } = step(this.connection, signal, input);
       this.connection = connection;
       return [...actions];
@@ -42,7 +42,7 @@ class Played {
 
   /** Lets the next timer fire. Returns the actions and how long it took. */
   tick(): readonly [LinkAction[], number] {
-    const nextMs = nextTickMs(this.connection, this.heardMs);
+    const nextMs = nextTickMs(this.connection, this.receivedMs);
     const tookMs = nextMs - this.nowMs;
     this.nowMs = nextMs;
     return [this.play(TICK), tookMs];
@@ -105,7 +105,7 @@ test('A silent connection is probed, and closed without an answer', () => {
   const played = new Played();
   played.play(START, IDENTIFIED, OPENED, ACKNOWLEDGED, { what: 'read' });
   assert.deepEqual(played.tick(), [['ping'], 15_000]);
-  played.heardMs = played.nowMs + 10;
+  played.receivedMs = played.nowMs + 10;
   // The probe was answered.
   assert.deepEqual(played.tick(), [['ping'], 15_010]);
   assert.deepEqual(played.tick(), [['close'], 15_000]);

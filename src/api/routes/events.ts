@@ -50,7 +50,7 @@ const REFUSALS = {
 
 const STREAM = Type.String({ title: 'EventStream', description: 'Server-Sent Events.' });
 
-/** The event log. What may be read is what may be subscribed to, so the topics are authorized, not the paths. */
+/** The event log. A token may read the topics that it may subscribe to, so the topics are authorized, not the paths. */
 export const EVENT_ROUTES: readonly ApiRoute[] = [
   route({
     method: 'GET',
