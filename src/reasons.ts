@@ -304,7 +304,6 @@ const REASONS_OF_CODE = {
     no_license: 'Cannot get the lease: there is no license key and no trial',
   },
   HUB_NOT_IMPLEMENTED: {
-    no_event_log_in_cassandra: 'Cannot read events: a hub with db_type widecolumn has no event log',
     no_event_log_in_cluster: 'Cannot read events: the hubs of a cluster have no event log',
   },
   HUB_UNAVAILABLE: {

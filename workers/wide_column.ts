@@ -30,8 +30,14 @@ async function serve(store: WideColumnStore, request: StoreRequest): Promise<Sto
     case 'close':
       await store.close();
       return { say: 'done' };
-    default:
-      throw new Error(`Cannot answer "${request.ask}": this store has no event log`);
+    case 'event range':
+      return { say: 'event range', range: await store.events.range() };
+    case 'events':
+      return { say: 'events', stored: await store.events.read(request.after, request.bytesMax) };
+    case 'event position':
+      return { say: 'event position', position: await store.events.positionAt(request.timeMs) };
+    case 'trim events':
+      return { say: 'trimmed', ...(await store.events.trim(request.to)) };
   }
 }
 

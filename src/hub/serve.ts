@@ -271,14 +271,13 @@ interface EventAccess {
   readonly zones: ZoneLookup;
 }
 
-function eventAccess({ eventLog, cluster, entities }: ServedParts, { db_type, event_retention }: Config): EventAccess {
+function eventAccess({ eventLog, cluster, entities }: ServedParts, { event_retention }: Config): EventAccess {
   return {
     zones: (name) => entities.zoneBy(name),
     log() {
       if (eventLog !== undefined) return eventLog;
-      if (event_retention === 0) throw hubError('event_log_off');
-      if (cluster !== undefined) throw hubError('no_event_log_in_cluster');
-      throw hubError(db_type === 'widecolumn' ? 'no_event_log_in_cassandra' : 'event_log_off');
+      if (event_retention > 0 && cluster !== undefined) throw hubError('no_event_log_in_cluster');
+      throw hubError('event_log_off');
     },
   };
 }

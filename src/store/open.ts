@@ -27,13 +27,7 @@ export async function openStore(place: StoreTarget, watch: Watch = {}): Promise<
     watch.restarted?.();
     return open();
   };
-  return new ThreadStore(reopen, await open(), { failures, hasEvents: 'path' in place });
-}
-
-interface ThreadStoreOptions {
-  readonly failures?: ReadonlyMap<string, number>;
-  /** Whether the store has an event log. */
-  readonly hasEvents?: boolean;
+  return new ThreadStore(reopen, await open(), failures);
 }
 
 /** A store in a thread of its own. If the thread dies, the next call starts a new one. */
@@ -42,17 +36,17 @@ export class ThreadStore implements Store {
   #thread: Promise<StoreThread>;
   #closed = false;
   readonly failures: ReadonlyMap<string, number>;
-  readonly events: EventStore | undefined;
+  readonly events: EventStore;
 
   constructor(
     open: () => Promise<StoreThread>,
     thread: StoreThread,
-    { failures = new Map(), hasEvents = false }: ThreadStoreOptions = {},
+    failures: ReadonlyMap<string, number> = new Map(),
   ) {
     this.#open = open;
     this.failures = failures;
     this.#thread = Promise.resolve(thread);
-    this.events = hasEvents ? this.#eventStore() : undefined;
+    this.events = this.#eventStore();
   }
 
   async load(): Promise<StoredState> {

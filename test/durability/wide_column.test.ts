@@ -128,6 +128,9 @@ test('With fast writes a hub continues while Cassandra hangs, reports that, and 
     (await next.get('/providers/a/fences'))?.body.map(({ id }: { id: string }) => id),
     [FENCE],
   );
+  const { events: logged } = (await next.get('/events?topic=fence_events'))?.body ?? {};
+  const entries = logged.map(({ payload }: { payload: { provider_id: string } }) => payload.provider_id);
+  assert.deepEqual(entries.sort(), ['a', 'b']);
   await next.crash();
 });
 

@@ -1,6 +1,7 @@
-import { type Client, types } from 'cassandra-driver';
+import type { Client, types } from 'cassandra-driver';
 import type { StoredKind, EntityWrite } from '../../core/entity_write.ts';
 import { eachOf } from './each_of.ts';
+import { type Keyspace, long } from './keyspace.ts';
 import type { KeyspaceLease } from './lease.ts';
 import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
@@ -38,10 +39,7 @@ export class EntityTable {
   /** Previous state of entities that must be restored. */
   #before = new Map<string, Stored>();
 
-  constructor(
-    client: Client,
-    { sender, lease, consistency }: { sender: Sender; lease: KeyspaceLease; consistency: number },
-  ) {
+  constructor({ client, sender, lease, consistency }: Keyspace) {
     this.#client = client;
     this.#sender = sender;
     this.#lease = lease;
@@ -132,9 +130,9 @@ function* batchesOf(entities: readonly (Stored & { readonly tick: number })[]): 
 function statementOf(entity: Stored & { readonly tick: number }): Statement {
   const { kind, id, text } = entity;
   const partition = partitionOf(entity);
-  const tick = types.Long.fromNumber(entity.tick);
+  const tick = long(entity.tick);
   if (text === undefined) return { query: DELETE, params: [tick, partition, kind, id] };
-  return { query: SET, params: [partition, kind, id, types.Long.fromNumber(entity.made), text, tick] };
+  return { query: SET, params: [partition, kind, id, long(entity.made), text, tick] };
 }
 
 function bytesOf({ id, text = '' }: EntityWrite): number {

@@ -1,5 +1,6 @@
-import { type Client, types } from 'cassandra-driver';
+import type { Client, types } from 'cassandra-driver';
 import type { StoredRow } from '../../core/item.ts';
+import { long } from './keyspace.ts';
 import { readPartitions } from './reading.ts';
 import { partitionOf } from './schema.ts';
 import type { Statement, WriteRequest } from './sender.ts';
@@ -24,7 +25,7 @@ export function rowWrites(rows: readonly StoredRow[], tick: number): WriteReques
   const writes: WriteRequest[] = [];
   for (const row of rows) {
     const partition = partitionOf(row);
-    const statement = statementOf(row, { partition, tick: types.Long.fromNumber(tick++) });
+    const statement = statementOf(row, { partition, tick: long(tick++) });
     const bytes = bytesOf(row);
     const place = row.kind === 'collision' ? `collision ${partition}` : `${partition}`;
     let write = open.get(place);

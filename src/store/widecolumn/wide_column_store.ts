@@ -1,10 +1,13 @@
 import type { Client } from 'cassandra-driver';
 import type { StoredState, StoredPart, StoreBatch } from '../../core/entity_write.ts';
+import { keyOf } from '../../core/row_bytes.ts';
 import { packedRows } from '../../wire/store_messages.ts';
-import { loadedFrom, partsOf, type Store } from '../store.ts';
+import { type EventStore, loadedFrom, partsOf, type Store } from '../store.ts';
 import { connect, consistencyOf } from './connect.ts';
 import { EntityTable } from './entity_table.ts';
+import { EventCommits, type Redo } from './event_commits.ts';
 import { asStartupError, inWords } from './failures.ts';
+import type { Keyspace } from './keyspace.ts';
 import { KeyspaceLease } from './lease.ts';
 import { readRows, rowWrites } from './row_table.ts';
 import { prepareSchema } from './schema.ts';
@@ -17,24 +20,34 @@ import type { WideColumnDeps, WideColumnSettings } from './settings.ts';
  *
  * A commit first writes its rows, each independently. A rejected commit may have written some of them; the caller
  * writes these or newer rows again. Then it writes the entities, atomically as far as EntityTable can guarantee that.
+ * EventCommits stores events together with their causes.
  */
 export class WideColumnStore implements Store {
-  readonly #client: Client;
+  readonly events: EventStore;
+  readonly #keyspace: Keyspace;
   readonly #settings: WideColumnSettings;
-  readonly #sender: Sender;
-  readonly #lease: KeyspaceLease;
   readonly #entities: EntityTable;
+  readonly #commits: EventCommits;
   /** Resolves when all requested operations are done. */
   #line: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  private constructor(client: Client, settings: WideColumnSettings, parts: { sender: Sender; lease: KeyspaceLease }) {
-    this.#client = client;
+  private constructor(
+    keyspace: Keyspace,
+    settings: WideColumnSettings,
+    parts: { entities: EntityTable; commits: EventCommits },
+  ) {
+    const { entities, commits } = parts;
+    this.#keyspace = keyspace;
     this.#settings = settings;
-    this.#sender = parts.sender;
-    this.#lease = parts.lease;
-    const consistency = consistencyOf(settings.readConsistency);
-    this.#entities = new EntityTable(client, { ...parts, consistency });
+    this.#entities = entities;
+    this.#commits = commits;
+    this.events = {
+      range: () => this.#inLine(() => commits.range()),
+      read: (after, bytesMax) => this.#inLine(() => commits.read(after, bytesMax)),
+      positionAt: (timeMs) => this.#inLine(() => commits.positionAt(timeMs)),
+      trim: (to) => this.#inLine(() => commits.trim(to)),
+    };
   }
 
   /** Connects and creates missing tables. Rejects with a StartupError that contains the hosts. */
@@ -44,7 +57,15 @@ export class WideColumnStore implements Store {
       client = await connect(settings);
       await prepareSchema(client, settings);
       const lease = await KeyspaceLease.open(client, deps);
-      return new WideColumnStore(client, settings, { sender: new Sender(client, settings, deps), lease });
+      const sender = new Sender(client, settings, deps);
+      const keyspace = { client, sender, lease, consistency: consistencyOf(settings.readConsistency) };
+      const entities = new EntityTable(keyspace);
+      const commits = await EventCommits.open(keyspace, async (writes) => {
+        const { length } = writes.rows;
+        if (length > 0) await sender.sendAll(rowWrites(writes.rows, await lease.ticks(length)));
+        await entities.write(writes.entities);
+      });
+      return new WideColumnStore(keyspace, settings, { entities, commits });
     } catch (error) {
       await client?.shutdown();
       throw asStartupError(error, settings);
@@ -57,44 +78,45 @@ export class WideColumnStore implements Store {
 
   /** Reads all data. Rejects with a StartupError if the keyspace cannot be read. */
   read(take: (part: StoredPart) => void): Promise<string> {
+    const { client, consistency, lease } = this.#keyspace;
     return this.#inLine(async () => {
       try {
         const entities = await this.#entities.read();
-        const rows = await readRows(this.#client, consistencyOf(this.#settings.readConsistency));
-        for (const part of partsOf({ entities, rows })) take(part);
-        return this.#lease.hubId;
+        const rows = await readRows(client, consistency);
+        for (const part of partsOf(repeatedOn({ entities, rows }, this.#commits.left))) take(part);
+        return lease.hubId;
       } catch (error) {
         throw asStartupError(error, this.#settings);
       }
     });
   }
 
-  commit({ entities, rows: given }: StoreBatch): Promise<void> {
+  commit({ entities, rows: given, events }: StoreBatch): Promise<void> {
+    const { sender } = this.#keyspace;
     return this.#inLine(async () => {
       const packed = packedRows(given);
       packed.checkTimes();
       const rows = [...packed];
       try {
         await this.#entities.putBack();
-        if (rows.length > 0) await this.#sender.sendAll(rowWrites(rows, await this.#lease.ticks(rows.length)));
-        await this.#entities.write(entities);
+        await this.#commits.commit({ rows, entities }, events);
       } catch (cause) {
         // A request that is not a write has failed, which the sender has not counted.
-        if (!this.#sender.hasFailures) this.#sender.countFailure(cause);
+        if (!sender.hasFailures) sender.countFailure(cause);
         throw new Error(`Cannot write to the wide-column database: ${inWords(cause)}`, { cause });
       }
     });
   }
 
   close(): Promise<void> {
-    const closed = this.#isClosed ? this.#line : this.#inLine(() => this.#client.shutdown());
+    const closed = this.#isClosed ? this.#line : this.#inLine(() => this.#keyspace.client.shutdown());
     this.#isClosed = true;
     return closed.then(() => undefined);
   }
 
   /** Returns the number of failed write attempts since the last call, by reason. Most were retried successfully. */
   takeFailures(): ReadonlyMap<string, number> {
-    return this.#sender.takeFailures();
+    return this.#keyspace.sender.takeFailures();
   }
 
   #inLine<T>(work: () => Promise<T>): Promise<T> {
@@ -103,4 +125,18 @@ export class WideColumnStore implements Store {
     this.#line = done.catch(() => undefined);
     return done;
   }
+}
+
+/** Returns stored data with writes that the tables may lack. */
+function repeatedOn({ entities, rows }: Redo, left: Redo | undefined): Redo {
+  if (left === undefined) return { entities, rows };
+  const all = new Map(entities.map((entity) => [`${entity.kind} ${entity.id}`, entity]));
+  for (const entity of left.entities) {
+    const key = `${entity.kind} ${entity.id}`;
+    if (entity.text === undefined) all.delete(key);
+    else all.set(key, entity);
+  }
+  const newest = new Map(rows.map((row) => [keyOf(row.kind, row.id), row]));
+  for (const row of left.rows) newest.set(keyOf(row.kind, row.id), row);
+  return { entities: [...all.values()], rows: [...newest.values()].filter(({ gone }) => gone !== true) };
 }
