@@ -98,8 +98,9 @@ describe('subscriptions', () => {
   test('with equal params are rejected on the same connection only, until the first has ended', async () => {
     const [a, b] = [await hub.socket(), await hub.socket()];
     const subscribe = (params?: object) => ({ event: 'subscribe', topic: 'fence_events', params });
+    // Fence events of earlier tests may still arrive.
     const codes = async (client: typeof a, frame: object) =>
-      (await client.ask(frame)).map(({ code, event }) => code ?? event);
+      (await client.ask(frame)).filter(({ event }) => event !== 'message').map(({ code, event }) => code ?? event);
     assert.deepEqual(await codes(a, subscribe({ fence_id: ['x', 'y'], token: 'one' })), ['subscribed']);
     assert.deepEqual(await codes(a, subscribe({ fence_id: ['y', 'x'], token: 'two' })), [10002]);
     assert.deepEqual(await codes(a, subscribe({ fence_id: ['x'] })), ['subscribed']);
