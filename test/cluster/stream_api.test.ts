@@ -7,14 +7,20 @@ import { utf8 } from './contract.ts';
 
 const MESSAGE = { message: { subject: 'hub.s', seq: 7, data: Buffer.from('text').toString('base64') } };
 
-/** A bus whose first requests are not answered, with their timeouts. */
-function unanswering(count: number): { readonly bus: Pick<Bus, 'request'>; readonly timesMs: number[] } {
+const UNAVAILABLE = { error: { err_code: 10008, description: 'JetStream system temporarily unavailable' } };
+
+/** A bus whose first requests are not answered, or answered with an error, with their timeouts. */
+function unanswering(
+  count: number,
+  error?: typeof UNAVAILABLE,
+): { readonly bus: Pick<Bus, 'request'>; readonly timesMs: number[] } {
   const timesMs: number[] = [];
   const bus: Pick<Bus, 'request'> = {
     async request(_subject, _bytes, { timeoutMs, read }) {
       timesMs.push(timeoutMs);
-      if (timesMs.length <= count) return { at: 'unanswered' };
-      return { at: 'answered', value: read(lend(utf8(JSON.stringify(MESSAGE)))) };
+      const isFailing = timesMs.length <= count;
+      if (isFailing && error === undefined) return { at: 'unanswered' };
+      return { at: 'answered', value: read(lend(utf8(JSON.stringify(isFailing ? error : MESSAGE)))) };
     },
   };
   return { bus, timesMs };
@@ -55,4 +61,19 @@ test('StreamApi stops requesting the last message after 5 s, and sends requests 
   timesMs.length = 0;
   await assert.rejects(api.purge('hub_S', 'hub.s', undefined), /no server answered/);
   assert.deepEqual(timesMs, [5000]);
+});
+
+test('StreamApi pauses and repeats requests while the servers have no leader', async () => {
+  for (const ask of [(api: StreamApi) => api.make(SETTINGS), (api: StreamApi) => api.last('hub_S', 'hub.s')]) {
+    const { bus, timesMs } = unanswering(3, UNAVAILABLE);
+    const pausesMs: number[] = [];
+    await ask(new StreamApi(bus, async (ms) => void pausesMs.push(ms)));
+    assert.deepEqual(pausesMs, timesMs.slice(0, 3));
+  }
+  const { bus, timesMs } = unanswering(Infinity, UNAVAILABLE);
+  const api = new StreamApi(bus, async () => undefined);
+  await assert.rejects(api.last('hub_S', 'hub.s'), /JetStream system temporarily unavailable/);
+  assert.equal(timesMs.length, 6);
+  await assert.rejects(api.purge('hub_S', 'hub.s', undefined), /temporarily unavailable/);
+  assert.equal(timesMs.length, 7);
 });

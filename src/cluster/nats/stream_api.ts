@@ -1,4 +1,5 @@
 import { look } from '../../model/borrowed.ts';
+import { schedule } from '../../time/clock.ts';
 import { type Bus, BusError, type StoredMessage, type StreamSettings, type StreamState } from './bus.ts';
 
 /** Servers must agree before they create or delete a stream, which takes a while. */
@@ -6,7 +7,7 @@ const TIMEOUT_MS = 5000;
 /**
  * Timeout of each attempt of a read, or of the creation of a stream. A request about a stream without a leader, such as one that
  * another hub is just creating, is never answered, nor is a creation before the servers have elected a leader after their
- * start. So they are repeated.
+ * start; a server that has lost the leader of the servers answers that JetStream is unavailable. So they are repeated.
  */
 const TRIES_MS = [300, 700, 1000, 1000, 1000, 1000];
 /**
@@ -15,6 +16,7 @@ const TRIES_MS = [300, 700, 1000, 1000, 1000, 1000];
  */
 const LIST_TRIES_MS = [...TRIES_MS, TIMEOUT_MS];
 const NANOSECONDS = 1_000_000;
+const UNAVAILABLE = 10008;
 const NO_STREAM = 10059;
 const NO_MESSAGE = 10037;
 
@@ -49,9 +51,14 @@ interface Problem {
  */
 export class StreamApi {
   readonly #bus: Pick<Bus, 'request'>;
+  readonly #pause: (ms: number) => Promise<void>;
 
-  constructor(bus: Pick<Bus, 'request'>) {
+  constructor(
+    bus: Pick<Bus, 'request'>,
+    pause = (ms: number) => new Promise<void>((resolve) => void schedule(ms, resolve)),
+  ) {
     this.#bus = bus;
+    this.#pause = pause;
   }
 
   async make(settings: StreamSettings): Promise<void> {
@@ -114,12 +121,14 @@ export class StreamApi {
       read: (found) => JSON.parse(Buffer.from(look(found)).toString()) as { readonly error?: Problem },
     });
     if (answer.at === 'noResponders') throw new BusError(`Cannot ${what}: no server offers JetStream`);
-    if (answer.at === 'unanswered') {
-      const spentMs = passedMs + timeoutMs;
-      if (triesMs.length > 0) return this.#ask(api, question, what, absent, triesMs, spentMs);
-      throw new BusError(`Cannot ${what}: no server answered within ${spentMs} ms`);
+    const error = answer.at === 'answered' ? answer.value.error : undefined;
+    if (triesMs.length > 0 && (answer.at === 'unanswered' || error?.err_code === UNAVAILABLE)) {
+      if (answer.at === 'answered') await this.#pause(timeoutMs);
+      return this.#ask(api, question, what, absent, triesMs, passedMs + timeoutMs);
     }
-    const { error } = answer.value;
+    if (answer.at === 'unanswered') {
+      throw new BusError(`Cannot ${what}: no server answered within ${passedMs + timeoutMs} ms`);
+    }
     if (error === undefined) return answer.value;
     if (error.err_code === absent) return undefined;
     throw new BusError(`Cannot ${what}: ${error.description}`);
