@@ -1,4 +1,5 @@
 import type { StoredRow } from './item.ts';
+import type { Utf8Bytes } from './location/record.ts';
 import type { PackedRows } from './row_bytes.ts';
 
 /**
@@ -14,7 +15,20 @@ export interface EntityWrite {
   readonly text: string | undefined;
 }
 
-/** Events to be logged, as bytes (events/event_bytes.ts). */
+/** Memory to which events are appended as bytes (events/event_bytes.ts). */
+export interface EventSpace {
+  /** Replaced when the memory grows. */
+  readonly bytes: Utf8Bytes;
+  /** Begins an event of at most `bytesMax` bytes. Returns its offset. */
+  begin(bytesMax: number): number;
+  /** Finishes an event, which ends before `at`. */
+  end(at: number): void;
+}
+
+/** Appends events to be logged, once, to the memory of the commit that stores them. */
+export type WriteEvents = (to: EventSpace) => void;
+
+/** Encoded events in memory that is reused after their commit. */
 export interface EncodedEvents {
   readonly count: number;
   readonly bytes: Uint8Array;

@@ -1,4 +1,4 @@
-import type { EncodedEvents, EventBlock } from '../core/entity_write.ts';
+import type { EventBlock, EventSpace, WriteEvents } from '../core/entity_write.ts';
 import { EVENT_TOPICS, type EventTopic } from '../model/logged_event.ts';
 import type { FilterFields } from '../model/topics.ts';
 
@@ -11,27 +11,21 @@ import type { FilterFields } from '../model/topics.ts';
 const HEAD_BYTES = 9;
 const UTF8_MAX = 3;
 
-/** Encodes events of one topic, given as consecutive slices of bytes joined by a separator of one byte. */
-// hot
-export function encodeSlices(topic: EventTopic, { bytes, ends, fields }: Slices): EncodedEvents {
-  const texts = fields.map((each) => JSON.stringify(each));
-  const encoded = Buffer.allocUnsafe(
-    texts.reduce((sum, text) => sum + HEAD_BYTES + UTF8_MAX * text.length, bytes.length),
-  );
-  let at = 0;
-  let start = 0;
-  for (const [i, text] of texts.entries()) {
-    const end = ends[i] as number;
-    const fieldBytes = encoded.write(text, at + HEAD_BYTES);
-    encoded[at] = EVENT_TOPICS.indexOf(topic);
-    encoded.writeUInt32LE(fieldBytes, at + 1);
-    encoded.writeUInt32LE(end - start, at + 5);
-    at += HEAD_BYTES + fieldBytes;
-    encoded.set(bytes.subarray(start, end), at);
-    at += end - start;
-    start = end + 1;
-  }
-  return { count: texts.length, bytes: encoded.subarray(0, at) };
+/**
+ * Events of one topic, given as consecutive slices of bytes joined by a separator of one byte. Their bytes are read when
+ * the events are written.
+ */
+export function slicedEvents(topic: EventTopic, { bytes, ends, fields }: Slices): WriteEvents {
+  return (to) => {
+    let start = 0;
+    for (let i = 0; i < fields.length; i++) {
+      const end = ends[i] as number;
+      const jsonAt = writeHead(to, topic, { fields: fields[i] as FilterFields, jsonBytes: end - start });
+      to.bytes.set(bytes.subarray(start, end), jsonAt);
+      to.end(jsonAt + end - start);
+      start = end + 1;
+    }
+  };
 }
 
 interface Slices {
@@ -40,20 +34,48 @@ interface Slices {
   readonly fields: readonly FilterFields[];
 }
 
-/** Encodes one event. */
-export function encodeEvent(topic: EventTopic, fields: FilterFields, json: string): EncodedEvents {
-  const bytes = Buffer.from(json);
-  return encodeSlices(topic, { bytes, ends: Uint32Array.of(bytes.length), fields: [fields] });
+/** One event. */
+export function textEvent(topic: EventTopic, fields: FilterFields, json: string): WriteEvents {
+  return (to) => {
+    const jsonBytes = Buffer.byteLength(json);
+    const jsonAt = writeHead(to, topic, { fields, jsonBytes });
+    to.bytes.write(json, jsonAt);
+    to.end(jsonAt + jsonBytes);
+  };
 }
 
-/** Joins encoded events, in order; undefined without events. */
-export function joinEvents(all: readonly EncodedEvents[]): EncodedEvents | undefined {
-  const [first] = all;
-  if (all.length <= 1) return first;
-  return {
-    count: all.reduce((sum, { count }) => sum + count, 0),
-    bytes: Buffer.concat(all.map(({ bytes }) => bytes)),
+/** Joins events, in order; undefined without any. */
+export function joinEvents(all: readonly WriteEvents[]): WriteEvents | undefined {
+  if (all.length <= 1) return all[0];
+  return (to) => {
+    for (const write of all) write(to);
   };
+}
+
+interface Head {
+  readonly fields: FilterFields;
+  readonly jsonBytes: number;
+}
+
+/** Writes an event up to its JSON. Returns the offset of the JSON. */
+// hot
+function writeHead(to: EventSpace, topic: EventTopic, { fields, jsonBytes }: Head): number {
+  const text = JSON.stringify(fields);
+  const at = to.begin(HEAD_BYTES + UTF8_MAX * text.length + jsonBytes);
+  const { bytes } = to;
+  const fieldBytes = bytes.write(text, at + HEAD_BYTES);
+  bytes[at] = EVENT_TOPICS.indexOf(topic);
+  writeUInt32(bytes, at + 1, fieldBytes);
+  writeUInt32(bytes, at + 5, jsonBytes);
+  return at + HEAD_BYTES + fieldBytes;
+}
+
+// hot
+function writeUInt32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value;
+  bytes[at + 1] = value >>> 8;
+  bytes[at + 2] = value >>> 16;
+  bytes[at + 3] = value >>> 24;
 }
 
 /** An event of a block. Its parts are decoded when they are read. */

@@ -3,7 +3,8 @@ import { hubError } from '../errors.ts';
 import { show } from '../model/error_value_text.ts';
 import type { EventLogReader, EventPage, EventTopic, LoggedEvent, ReadEvents } from '../model/logged_event.ts';
 import { type FilterFields, TOPICS } from '../model/topics.ts';
-import { eventsIn, joinEvents, type StoredEvent } from './event_bytes.ts';
+import { eventsIn, type StoredEvent } from './event_bytes.ts';
+import { RecentBlocks } from './recent_blocks.ts';
 import { type Selection, selectionOf } from './selection.ts';
 
 /**
@@ -19,8 +20,6 @@ import { type Selection, selectionOf } from './selection.ts';
 
 /** Positions between the starts of a hub. More events than that never wait to be synced to disk. */
 const STRIDE = 2 ** 20;
-/** Bytes of recent blocks in memory. */
-const RECENT_BYTES = 4 << 20;
 /** Bytes read from the store at once, and examined for one page. */
 const READ_BYTES = 256 << 10;
 const EXAMINED_BYTES = 2 << 20;
@@ -69,10 +68,7 @@ export class EventLog implements EventLogReader {
   #trimmed: number;
   #lastMs: number;
   /** Newest committed blocks. */
-  #recent: EventBlock[] = [];
-  #recentBytes = 0;
-  /** Position after which #recent has all events. */
-  #recentFrom: number;
+  readonly #recent: RecentBlocks;
   readonly #listeners = new Set<() => void>();
   #isNotifying = false;
   #appended = 0;
@@ -85,15 +81,12 @@ export class EventLog implements EventLogReader {
     this.#trimmed = extent.trimmed;
     this.#lastMs = extent.newestMs ?? 0;
     this.#next = (Math.floor(Math.max(extent.newest, extent.trimmed) / STRIDE) + 1) * STRIDE;
-    this.#recentFrom = this.#next - 1;
+    this.#recent = new RecentBlocks(this.#next - 1);
     this.cursors = new Cursors(extent.hubId);
   }
 
-  /** Returns the events of a commit as a block; undefined without events. `hasLost`: events before them were dropped. */
-  block(events: readonly EncodedEvents[], { hasLost }: { readonly hasLost: boolean }): EventBlock | undefined {
-    const joined = joinEvents(events);
-    if (joined === undefined) return undefined;
-    const { count, bytes } = joined;
+  /** Returns the events of a commit as a block. `hasLost`: events before them were dropped. */
+  block({ count, bytes }: EncodedEvents, { hasLost }: { readonly hasLost: boolean }): EventBlock {
     const timeMs = Math.max(this.#lastMs, this.#deps.now());
     // Without the skipped position, readers of all events before the loss would not notice it.
     return hasLost
@@ -101,16 +94,14 @@ export class EventLog implements EventLogReader {
       : { first: this.#next, count, timeMs, bytes };
   }
 
-  /** Publishes a committed block to readers. */
+  /** Publishes a committed block to readers. Copies its bytes. */
   committed(block: EventBlock): void {
-    const { first, count, timeMs, bytes, lostTo } = block;
+    const { first, count, timeMs, lostTo } = block;
     if (lostTo !== undefined) this.#lose(lostTo);
     this.#next = first + count;
     this.#lastMs = timeMs;
     this.#appended += count;
-    this.#recent.push(block);
-    this.#recentBytes += bytes.length;
-    while (this.#recentBytes > RECENT_BYTES && this.#recent.length > 1) this.#forgetOldest();
+    this.#recent.add(block);
     if (this.#listeners.size === 0 || this.#isNotifying) return;
     this.#isNotifying = true;
     queueMicrotask(() => {
@@ -138,7 +129,7 @@ export class EventLog implements EventLogReader {
 
   /** Extent of the stored log, as of the last removal of old events, and the number of events since the start. */
   get extent(): LogExtent & { readonly appended: number } {
-    return { ...this.#extent, oldestMs: this.#extent.oldestMs ?? this.#recent[0]?.timeMs, appended: this.#appended };
+    return { ...this.#extent, oldestMs: this.#extent.oldestMs ?? this.#recent.oldestMs, appended: this.#appended };
   }
 
   /** Position of the newest event; that of the oldest one is greater than `oldestPosition`. */
@@ -193,7 +184,8 @@ export class EventLog implements EventLogReader {
     let to = after;
     for (let examined = 0; examined < EXAMINED_BYTES; ) {
       const newest = this.newestPosition;
-      const blocks = to >= newest ? [] : await this.#blocksAfter(to, after);
+      // Recent blocks are read at once, since their memory is reused.
+      const blocks = to >= newest ? [] : (this.#recent.after(to) ?? (await this.#olderBlocks(to, after)));
       if (blocks === undefined) return { events, to, hasMore: true };
       if (blocks.length === 0) {
         // No event has a position from here to the newest one.
@@ -221,14 +213,10 @@ export class EventLog implements EventLogReader {
   }
 
   /**
-   * Returns the next blocks after a position, from memory if possible. Rejects with HUB_GONE if events after it are
-   * missing; undefined if a page has begun before, at `begun`, so that only its next page fails.
+   * Returns the next stored blocks after a position. Rejects with HUB_GONE if events after it are missing; undefined if a
+   * page has begun before, at `begun`, so that only its next page fails.
    */
-  async #blocksAfter(position: number, begun: number): Promise<readonly EventBlock[] | undefined> {
-    if (position >= this.#recentFrom) {
-      const from = this.#recent.findIndex(({ first, count }) => first + count - 1 > position);
-      return from < 0 ? [] : this.#recent.slice(from);
-    }
+  async #olderBlocks(position: number, begun: number): Promise<readonly EventBlock[] | undefined> {
     const newest = this.newestPosition;
     const { blocks, trimmed } = await this.#deps.store.read(position, READ_BYTES);
     if (position > begun && position < trimmed) return undefined;
@@ -243,15 +231,7 @@ export class EventLog implements EventLogReader {
 
   #lose(to: number): void {
     this.#trimmed = to;
-    this.#recent = [];
-    this.#recentBytes = 0;
-    this.#recentFrom = to;
-  }
-
-  #forgetOldest(): void {
-    const { first, count, bytes } = this.#recent.shift() as EventBlock;
-    this.#recentBytes -= bytes.length;
-    this.#recentFrom = first + count - 1;
+    this.#recent.clear(to);
   }
 }
 

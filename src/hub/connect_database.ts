@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { storePace } from '../config/settings.ts';
 import type { StoredRow, LastKnownRow } from '../core/item.ts';
-import type { EncodedEvents } from '../core/entity_write.ts';
+import type { WriteEvents } from '../core/entity_write.ts';
 import type { EventLog } from '../events/event_log.ts';
 import { DatabaseState } from '../operation/database_state.ts';
 import { ownRows, rowsToStore } from '../shards/row_times.ts';
@@ -39,7 +39,7 @@ export interface Database {
 
 interface KeepOptions {
   readonly mayWait?: boolean;
-  readonly events?: EncodedEvents | undefined;
+  readonly events?: WriteEvents | undefined;
 }
 
 interface DatabaseDeps {

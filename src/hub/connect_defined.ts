@@ -7,7 +7,7 @@ import type { Entities } from '../entities/entities.ts';
 import type { Query, QueryResult } from '../core/item.ts';
 import { LINKS } from '../entities/links.ts';
 import { SinkTargets } from '../entities/sink_targets.ts';
-import { encodeEvent, joinEvents } from '../events/event_bytes.ts';
+import { joinEvents, textEvent } from '../events/event_bytes.ts';
 import { MAP_VIEWS } from '../entities/map_views.ts';
 import type { Link } from '../model/link.ts';
 import type { Ingest } from '../ingest/ingest.ts';
@@ -51,7 +51,7 @@ export function connectDefined(deps: DefinedDeps): DefinedParts {
   const { clock, machine, log, writer, stages, entities, cluster, ingest, logsEvents } = deps;
   const { fanout, shards } = stages;
   const commit: AlertsDeps['commit'] = async (documents, events = []) => {
-    const logged = logsEvents ? events.map(({ fields, json }) => encodeEvent('alert_changes', fields, json())) : [];
+    const logged = logsEvents ? events.map(({ fields, json }) => textEvent('alert_changes', fields, json())) : [];
     await writer.writeEntities(definedWrites(documents), joinEvents(logged));
     return cluster === undefined ? undefined : 'applied';
   };

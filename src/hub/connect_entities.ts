@@ -11,7 +11,7 @@ import { isSilent } from '../entities/detached_fences.ts';
 import { LocatingRules, RULES_SETTING } from '../entities/locating_rules.ts';
 import { georeferencedChanges } from '../entities/anchor_changes.ts';
 import { ZoneMoves } from '../entities/zone_moves.ts';
-import { encodeEvent, joinEvents } from '../events/event_bytes.ts';
+import { joinEvents, textEvent } from '../events/event_bytes.ts';
 import { announceChange, changeEvent, type EntityEvent } from '../fanout/front_events.ts';
 import { isSame } from '../model/json_tree.ts';
 import type { Zone } from '../model/zone.ts';
@@ -81,7 +81,7 @@ export function connectEntities(deps: EntityDeps): EntityParts {
   };
   const logged = (changes: readonly Change[]) => {
     const events = changes.filter((change) => !isSilent(change)).map(eventOf);
-    return joinEvents(events.map(({ topic, fields, json }) => encodeEvent(topic, fields, json())));
+    return joinEvents(events.map(({ topic, fields, json }) => textEvent(topic, fields, json())));
   };
   const entities = new Entities({
     newId: machine.newId,

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
-import type { EncodedEvents } from '../core/entity_write.ts';
-import { encodeSlices, joinEvents } from '../events/event_bytes.ts';
+import type { WriteEvents } from '../core/entity_write.ts';
+import { joinEvents, slicedEvents } from '../events/event_bytes.ts';
 import { EventLog } from '../events/event_log.ts';
 import type { Fanout } from '../fanout/fanout.ts';
 import { look } from '../model/borrowed.ts';
@@ -67,14 +67,17 @@ export function trimEvents(
   };
 }
 
-/** Returns the events of shards and of the collision stage that are logged; undefined without any. */
-export type ShardEvents = (events: readonly EventBatch[]) => EncodedEvents | undefined;
+/**
+ * Returns the events of shards and of the collision stage that are logged; undefined without any. They must be written
+ * while the batches are valid.
+ */
+export type ShardEvents = (events: readonly EventBatch[]) => WriteEvents | undefined;
 
 /**
  * Makes the shards and the collision stage render their events for the event log. `announced` receives fence events of
  * third parties, which change no state.
  */
-export function logShardEvents(fanout: Fanout, announced: (events: EncodedEvents) => void): ShardEvents {
+export function logShardEvents(fanout: Fanout, announced: (events: WriteEvents) => void): ShardEvents {
   const topics = new Map(
     (['fence_events', 'collision_events'] as const).map((topic) => {
       const interest = { topic, view: VIEW };
@@ -83,7 +86,7 @@ export function logShardEvents(fanout: Fanout, announced: (events: EncodedEvents
           receive(batch, fields, how) {
             if (how !== 'announced') return;
             const { bytes, ends } = batch.events(0, fields);
-            announced(encodeSlices(topic, { bytes: look(bytes), ends, fields }));
+            announced(slicedEvents(topic, { bytes: look(bytes), ends, fields }));
           },
         },
         interest,
@@ -92,11 +95,11 @@ export function logShardEvents(fanout: Fanout, announced: (events: EncodedEvents
     }),
   );
   return (events) => {
-    const logged: EncodedEvents[] = [];
+    const logged: WriteEvents[] = [];
     for (const { variant, bytes, ends, fields } of events) {
       const topic = topics.get(variant);
       if (topic === undefined || fields === undefined) continue;
-      logged.push(encodeSlices(topic, { bytes: look(bytes), ends, fields }));
+      logged.push(slicedEvents(topic, { bytes: look(bytes), ends, fields }));
     }
     return joinEvents(logged);
   };

@@ -4,7 +4,7 @@ import type { StoredRow } from '../core/item.ts';
 import type { PackedPositions } from '../core/history_rows.ts';
 import type { ZoneMove } from '../core/zone/following.ts';
 import { CommitGate } from '../fanout/commit_gate.ts';
-import type { EncodedEvents } from '../core/entity_write.ts';
+import type { WriteEvents } from '../core/entity_write.ts';
 import type { EventBatch } from '../model/event_batch.ts';
 import type { HubCounts } from '../operation/counts.ts';
 import type { CollisionReply, EvaluatedMotions, PackedMotions, ShardReply } from '../wire/messages.ts';
@@ -22,15 +22,15 @@ export interface Sinks {
    */
   keep(
     rows: Iterable<StoredRow>,
-    options?: { readonly mayWait?: boolean; readonly events?: EncodedEvents | undefined },
+    options?: { readonly mayWait?: boolean; readonly events?: WriteEvents | undefined },
   ): Promise<void> | undefined;
   /** The same for colliding pairs. */
   keepPairs(
     rows: Iterable<StoredRow>,
-    options?: { readonly events?: EncodedEvents | undefined },
+    options?: { readonly events?: WriteEvents | undefined },
   ): Promise<void> | undefined;
   /** Returns the events that the event log stores with the rows. Absent without an event log. */
-  logged?: ((events: readonly EventBatch[]) => EncodedEvents | undefined) | undefined;
+  logged?: ((events: readonly EventBatch[]) => WriteEvents | undefined) | undefined;
   /** Called when the collision events of evaluated motions have been published. Set only in a cluster. */
   collisionsPublished?(evaluated: EvaluatedMotions, hasEvents: boolean): void;
   /** Resolves when all outcomes of the shards so far have been emitted; undefined if they already are. */

@@ -1,6 +1,7 @@
-import type { EncodedEvents } from '../core/entity_write.ts';
+import type { WriteEvents } from '../core/entity_write.ts';
 import { PackedRows, RowWriter, rowKey, rowSize } from '../core/row_bytes.ts';
 import { newSharedBuffer } from '../wire/shared_memory.ts';
+import type { EventArea } from './event_area.ts';
 import { WaitingEvents } from './waiting_events.ts';
 
 /** Maximum number of rows in one commit, which delays other callers of the store by some milliseconds. */
@@ -88,8 +89,8 @@ export class RowQueue {
     return this.#waiters.some(({ orFail }) => orFail);
   }
 
-  /** Events of the rows returned by `take`. */
-  get takenEvents(): readonly EncodedEvents[] {
+  /** Events of the rows returned by `take`. The writer may append others for the same commit, and removes them again. */
+  get takenEvents(): EventArea {
     return this.#events.inFlight;
   }
 
@@ -99,7 +100,7 @@ export class RowQueue {
   }
 
   /** Copies the rows. `events`: the events that they cause, or events without rows. hot */
-  put(rows: PackedRows, events?: EncodedEvents): void {
+  put(rows: PackedRows, events?: WriteEvents): void {
     if (events !== undefined) this.#events.put(events);
     else if (rows.count === 0) return;
     // Events without rows have a position, too.
@@ -130,7 +131,7 @@ export class RowQueue {
       this.#events.begin();
     }
     this.#isSending = true;
-    if (this.#events.inFlight.length > 0) return this.#flight.first(Infinity, Infinity);
+    if (this.#events.inFlight.count > 0) return this.#flight.first(Infinity, Infinity);
     return this.#flight.first(COMMIT_ROWS_MAX, this.#bytesMax);
   }
 

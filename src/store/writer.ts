@@ -1,5 +1,5 @@
 import type { StoredRow } from '../core/item.ts';
-import type { EncodedEvents, EntityWrite, EventBlock } from '../core/entity_write.ts';
+import type { EncodedEvents, EntityWrite, EventBlock, WriteEvents } from '../core/entity_write.ts';
 import { keyOf, type PackedRows } from '../core/row_bytes.ts';
 import { hubError, type HubError } from '../errors.ts';
 import { packedRows } from '../wire/store_messages.ts';
@@ -26,14 +26,15 @@ export interface StoreWriterOptions {
 
 /** Assigns positions to the events of one commit at a time. */
 export interface EventPositions {
-  /** Returns the events as a block at the next positions; undefined without events. */
-  block(events: readonly EncodedEvents[], options: { readonly hasLost: boolean }): EventBlock | undefined;
-  /** Called when a block is committed, before the promises of its writes resolve. */
+  /** Returns the events as a block at the next positions. */
+  block(events: EncodedEvents, options: { readonly hasLost: boolean }): EventBlock;
+  /** Called when a block is committed, before the promises of its writes resolve. Its bytes are then reused. */
   committed(block: EventBlock): void;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const NO_ROWS = packedRows([]);
+const NO_EVENTS = { size: 0, count: 0 };
 /** Maximum time in milliseconds that deferrable rows wait for others, and the number of rows that triggers a commit. */
 const PATIENCE_MS = 50;
 const ROWS_ENOUGH = 250;
@@ -42,23 +43,21 @@ const ROWS_ENOUGH = 250;
 export interface RowOptions {
   readonly orFail?: boolean;
   readonly mayWait?: boolean;
-  readonly events?: EncodedEvents | undefined;
+  readonly events?: WriteEvents | undefined;
 }
 
 /** Content of a commit. */
 interface Writes {
   readonly entities: readonly EntityWrite[];
   readonly rows: PackedRows;
-  readonly events: readonly EncodedEvents[];
+  readonly events: EncodedEvents;
   /** Whether events before these were dropped. */
   readonly hasLost?: boolean;
 }
 
-const NOTHING: Writes = { entities: [], rows: NO_ROWS, events: [] };
-
 interface EntityJob {
   readonly entities: readonly EntityWrite[];
-  readonly events: EncodedEvents | undefined;
+  readonly events: WriteEvents | undefined;
   resolve(): void;
   reject(error: HubError): void;
 }
@@ -134,7 +133,7 @@ export class StoreWriter {
    * Resolves when the entities and the events that they cause are stored. Rejects with HUB_UNAVAILABLE if they cannot
    * be; then none is stored.
    */
-  writeEntities(entities: readonly EntityWrite[], events?: EncodedEvents): Promise<void> {
+  writeEntities(entities: readonly EntityWrite[], events?: WriteEvents): Promise<void> {
     if (this.#isClosed) return Promise.reject(unavailable(new Error('the writer is closed')));
     const written = new Promise<void>((resolve, reject) => this.#jobs.push({ entities, events, resolve, reject }));
     this.#unsettled.add(written);
@@ -228,15 +227,15 @@ export class StoreWriter {
 
   async #writeGroup(): Promise<void> {
     const jobs = this.#jobs.splice(0);
-    const ofEntities: Writes = {
-      entities: jobs.flatMap((job) => job.entities),
-      rows: NO_ROWS,
-      events: jobs.flatMap(({ events }) => events ?? []),
-    };
-    const ofRows = this.#cancelRetry === undefined && !this.#isClosed ? this.#takenRows() : NOTHING;
-    const hasRows = ofRows.rows.count > 0 || ofRows.events.length > 0;
-    const events = [...ofEntities.events, ...ofRows.events];
-    const together = await this.#commit({ ...ofRows, entities: ofEntities.entities, events });
+    const entities = jobs.flatMap((job) => job.entities);
+    const rows = this.#cancelRetry === undefined && !this.#isClosed ? this.#rows.take() : NO_ROWS;
+    const { takenEvents: area, hasLostEvents: hasLost } = this.#rows;
+    const ofRows: Writes = { entities: [], rows, events: area.after(NO_EVENTS), hasLost };
+    const hasRows = rows.count > 0 || area.count > 0;
+    const afterRows = area.mark;
+    for (const { events } of jobs) events?.(area);
+    const ofEntities: Writes = { entities, rows: NO_ROWS, events: area.after(afterRows) };
+    const together = await this.#commit({ entities, rows, events: area.after(NO_EVENTS), hasLost });
     let forEntities = together;
     let forRows = together;
     if (together !== undefined && jobs.length > 0 && hasRows) {
@@ -244,6 +243,7 @@ export class StoreWriter {
       forEntities = await this.#commit(ofEntities);
       forRows = await this.#commit(ofRows);
     }
+    area.cut(afterRows);
     for (const job of jobs) {
       if (forEntities === undefined) job.resolve();
       else job.reject(unavailable(forEntities));
@@ -251,12 +251,6 @@ export class StoreWriter {
     if (!hasRows) this.#judgeByEntities(forEntities);
     else if (forRows === undefined) this.#rowsKept();
     else this.#rowsFailed(forRows);
-  }
-
-  /** Takes the next rows and their events from the queue. */
-  #takenRows(): Writes {
-    const rows = this.#rows.take();
-    return { entities: [], rows, events: this.#rows.takenEvents, hasLost: this.#rows.hasLostEvents };
   }
 
   /**
@@ -312,7 +306,7 @@ export class StoreWriter {
 
   async #commit({ entities, rows, events, hasLost = false }: Writes): Promise<Error | undefined> {
     const positions = this.#options.events;
-    const block = positions?.block(events, { hasLost });
+    const block = events.count === 0 ? undefined : positions?.block(events, { hasLost });
     try {
       await this.#store.commit({ entities, rows, ...(block && { events: block }) });
       if (block !== undefined) positions?.committed(block);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { EncodedEvents } from '../../src/core/entity_write.ts';
-import { encodeEvent, encodeSlices, eventsIn, joinEvents } from '../../src/events/event_bytes.ts';
+import type { WriteEvents } from '../../src/core/entity_write.ts';
+import { eventsIn, joinEvents, slicedEvents, textEvent } from '../../src/events/event_bytes.ts';
 import { joined } from '../../src/model/event_batch.ts';
 import { EVENT_TOPICS } from '../../src/model/logged_event.ts';
+import { EventArea } from '../../src/store/event_area.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 20 });
 const field = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(undefined));
@@ -14,7 +15,10 @@ const event = fc.record({
   json: text.map((value) => JSON.stringify({ value })),
 });
 
-function read({ bytes, count }: EncodedEvents, after = 0) {
+function read(write: WriteEvents | undefined, after = 0) {
+  const area = new EventArea();
+  write?.(area);
+  const { bytes, count } = area.after({ size: 0, count: 0 });
   const block = { first: 1, count, timeMs: 0, bytes };
   return [...eventsIn(block, after)].map(({ position, topic, fields, json }) => ({
     position,
@@ -25,9 +29,9 @@ function read({ bytes, count }: EncodedEvents, after = 0) {
 test('events of any topics are read as they were encoded, from any position', () => {
   fc.assert(
     fc.property(fc.array(event, { minLength: 1 }), fc.nat(10), (events, after) => {
-      const encoded = joinEvents(events.map(({ topic, fields, json }) => encodeEvent(topic, fields, json)));
+      const encoded = joinEvents(events.map(({ topic, fields, json }) => textEvent(topic, fields, json)));
       const expected = events.map((each, i) => ({ position: i + 1, event: { ...each } }));
-      assert.deepEqual(read(encoded as EncodedEvents, after), expected.slice(after));
+      assert.deepEqual(read(encoded, after), expected.slice(after));
     }),
   );
 });
@@ -36,7 +40,7 @@ test('events of a batch are read as they were rendered', () => {
   fc.assert(
     fc.property(fc.array(event, { minLength: 1 }), (events) => {
       const slices = { ...joined(events.map(({ json }) => json)), fields: events.map(({ fields }) => fields) };
-      const found = read(encodeSlices('fence_events', slices));
+      const found = read(slicedEvents('fence_events', slices));
       assert.deepEqual(
         found.map((each) => [each.event.fields, each.event.json]),
         events.map(({ fields, json }) => [fields, json]),

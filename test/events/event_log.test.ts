@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { StoreBatch } from '../../src/core/entity_write.ts';
 import { HubError } from '../../src/errors.ts';
-import { encodeEvent } from '../../src/events/event_bytes.ts';
+import { joinEvents, textEvent } from '../../src/events/event_bytes.ts';
 import { EventLog } from '../../src/events/event_log.ts';
 import { EVENT_TOPICS, type EventTopic } from '../../src/model/logged_event.ts';
 import { SqliteStore } from '../../src/store/sqlite.ts';
@@ -70,7 +70,7 @@ class World {
 }
 
 const fenceEvent = (id: string, fence = 'dock', trackable = 'truck') =>
-  encodeEvent(
+  textEvent(
     'fence_events',
     [fence, undefined, undefined, trackable, 'region_entry', 'trackable'],
     JSON.stringify({ id, fence_id: fence, trackable_id: trackable, entry_time: '2026-01-01T00:00:00.000Z' }),
@@ -106,11 +106,7 @@ test('every event of a write that succeeded is in the log once, in order, whatev
           world.restart();
         } else {
           const ids = Array.from({ length: each.events }, () => `event-${written++}`);
-          const encoded = ids.map((id) => fenceEvent(id));
-          const events =
-            encoded.length === 0
-              ? undefined
-              : { count: ids.length, bytes: Buffer.concat(encoded.map(({ bytes }) => bytes)) };
+          const events = joinEvents(ids.map((id) => fenceEvent(id)));
           if (each.do === 'entities') {
             const stored = await world.writer.writeEntities([], events).then(
               () => true,
@@ -184,7 +180,7 @@ test('filters and topics select events, and the next cursor passes the others', 
   const world = new World(context);
   await world.writer.writeRows([], { events: fenceEvent('a', 'dock') });
   await world.writer.writeRows([], { events: fenceEvent('b', 'gate') });
-  await world.writer.writeEntities([], encodeEvent('zone_changes', ['hall', 'create'], '{"id":"hall"}'));
+  await world.writer.writeEntities([], textEvent('zone_changes', ['hall', 'create'], '{"id":"hall"}'));
   const read = async (topics: readonly EventTopic[], filters: Record<string, string>) => {
     const page = await world.log.read(undefined, { topics, filters, limit: 10 });
     assert.equal(page.next, world.log.newest);
