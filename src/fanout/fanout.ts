@@ -26,6 +26,8 @@ export interface ViewInterest {
 
 /** Listener to all events of a view that this hub publishes, with the values of their filter fields. */
 export interface FanoutListener {
+  /** Whether it needs only announced events. */
+  readonly ignoresPublished?: boolean;
   /** Receives the events of one publish, or one announced event. Must neither throw nor wait. hot */
   receive(batch: DeliveryBatch, fields: readonly FilterFields[], how: 'published' | 'announced'): void;
 }
@@ -219,6 +221,15 @@ export class Fanout {
   /** Returns the topic of a variant; undefined if the variant no longer has subscriptions. */
   topicOf(variant: number): Topic | undefined {
     return this.#channels.get(variant)?.variant.topic;
+  }
+
+  /** Whether published events of a variant have a receiver. */
+  isReceived(variant: number): boolean {
+    const channel = this.#channels.get(variant);
+    if (channel === undefined) return false;
+    if (isSubscribed(channel)) return true;
+    for (const { ignoresPublished } of channel.listeners) if (ignoresPublished !== true) return true;
+    return false;
   }
 
   /** Delivers rendered events. Events of a variant that was removed in the meantime are dropped. hot */

@@ -83,6 +83,7 @@ export function logShardEvents(fanout: Fanout, announced: (events: WriteEvents) 
       const interest = { topic, view: VIEW };
       fanout.listen(
         {
+          ignoresPublished: true,
           receive(batch, fields, how) {
             if (how !== 'announced') return;
             const { bytes, ends } = batch.events(0, fields);

@@ -68,7 +68,10 @@ export function connectStages(deps: StageDeps): Stages {
   });
   let shardEvents: ShardEvents | undefined;
   const outcomes = new OutcomeDispatcher({
-    ...(logsEvents && { logged: (events) => shardEvents?.(events) }),
+    ...(logsEvents && {
+      logged: (events) => shardEvents?.(events),
+      isReceived: (variant) => fanout.isReceived(variant),
+    }),
     shards: config.num_threads,
     counts,
     // Discards events computed by a hub that is out of its cluster.

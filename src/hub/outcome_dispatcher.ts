@@ -31,6 +31,8 @@ export interface Sinks {
   ): Promise<void> | undefined;
   /** Returns the events that the event log stores with the rows. Absent without an event log. */
   logged?: ((events: readonly EventBatch[]) => WriteEvents | undefined) | undefined;
+  /** Whether events of a variant have receivers besides the event log. Absent without an event log. */
+  isReceived?: ((variant: number) => boolean) | undefined;
   /** Called when the collision events of evaluated motions have been published. Set only in a cluster. */
   collisionsPublished?(evaluated: EvaluatedMotions, hasEvents: boolean): void;
   /** Resolves when all outcomes of the shards so far have been emitted; undefined if they already are. */
@@ -96,9 +98,15 @@ export class OutcomeDispatcher {
     const { rows, backgroundRows } = outcome;
     const logged = events.length === 0 ? undefined : this.#sinks.logged?.(events);
     const stored = rows.count === 0 && logged === undefined ? undefined : this.#sinks.keep(rows, { events: logged });
-    this.#publish(events, this.#gates[shard] as CommitGate, stored);
+    this.#publish(this.#received(events), this.#gates[shard] as CommitGate, stored);
     if (backgroundRows.count === 0) return stored;
     return both(stored, this.#sinks.keep(backgroundRows, { mayWait: true }));
+  }
+
+  /** Returns the events to be published: events that only the event log needs would be copied to wait for their commit. */
+  #received(events: readonly EventBatch[]): readonly EventBatch[] {
+    const { isReceived } = this.#sinks;
+    return isReceived === undefined ? events : events.filter(({ variant }) => isReceived(variant));
   }
 
   /** hot: most batches report no membership, and usually no events wait. */
@@ -129,7 +137,8 @@ export class OutcomeDispatcher {
     const kept =
       rows.length === 0 && logged === undefined ? undefined : this.#sinks.keepPairs(rows, { events: logged });
     const stored = both(this.#sinks.released?.(), kept);
-    if (events.length > 0) this.#collisions.publish(events, stored);
+    const received = this.#received(events);
+    if (received.length > 0) this.#collisions.publish(received, stored);
     return stored?.catch(() => undefined);
   }
 

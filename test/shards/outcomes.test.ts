@@ -111,3 +111,32 @@ function described(row: CollisionRow): string {
   const { step, published, others } = JSON.parse(row.bodies) as StageProgress;
   return `${step}/${published} ${others.join().replace(',', ' ')}`;
 }
+
+test('Events that only the event log needs are neither published nor copied to wait for their commit', () => {
+  const published: number[] = [];
+  const stored = new Promise<void>(() => undefined);
+  const outcomes = new OutcomeDispatcher({
+    shards: 1,
+    counts: newCounts(),
+    publish: (events) => published.push(...events.map(({ variant }) => variant)),
+    tellsOfMemberships: (variant) => variant !== 3,
+    logged: () => () => undefined,
+    isReceived: (variant) => variant !== 1,
+    keep: () => stored,
+    keepPairs: () => stored,
+    motions: () => undefined,
+    moveZones: () => undefined,
+    wakeAt: () => undefined,
+  });
+  const events = [1, 2, 3].map((variant) => {
+    return { variant, bytes: lend(Buffer.from('{}')), ends: Uint32Array.of(2), fields: undefined };
+  });
+  const counts = { processed: 1, outdated: 0, rejected: 0, entries: 1, exits: 0, motions: 0 };
+  const rows = packedRows([]);
+  const outcome = {
+    ...{ rows, backgroundRows: rows, dirtyCount: 0, effects: lend(Buffer.alloc(0)), answers: [], zoneMoves: [] },
+    ...{ counts, nextDeadlineMs: Infinity },
+  };
+  void outcomes.ofShard(0, { outcome, events, motions: undefined });
+  assert.deepEqual([published, outcomes.held], [[3], 1]);
+});
