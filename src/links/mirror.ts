@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject, isSame } from '../model/json_tree.ts';
-import { MIRROR_PROPERTY, type MirrorMark, mirrorMark } from '../model/link.ts';
+import { MIRROR_PROPERTY, type MirrorMark, mirrorMark } from '../model/mirror_mark.ts';
 
 /** Mirrored kinds of entities: each may refer to those before it. */
 export const MIRRORED = [

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { isObject } from './json_tree.ts';
 import { Maybe, Named, OneOf, Time } from './schema.ts';
 
 /** Topics of another hub that a link can subscribe to. */
@@ -11,28 +10,6 @@ export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 /** Property of a location with the ids of the hubs through which it has come, the first one first. */
 export const ORIGIN_PROPERTY = 'hub.origin';
-
-/** Property of an entity that is mirrored from another hub. */
-export const MIRROR_PROPERTY = 'hub.mirror';
-
-/** Value of MIRROR_PROPERTY. */
-export interface MirrorMark {
-  /** Id of the link. */
-  readonly link: string;
-  /** Id of the hub to which the entity belongs, and its id there. */
-  readonly hub: string;
-  readonly id: string;
-}
-
-/** The mark of an entity that is, or claims to be, mirrored; undefined for others. */
-export function mirrorMark(entity: object): MirrorMark | undefined {
-  const { properties } = entity as { readonly properties?: unknown };
-  const mark = isObject(properties) ? properties[MIRROR_PROPERTY] : undefined;
-  if (!isObject(mark)) return undefined;
-  const { link, hub, id } = mark;
-  if (typeof link !== 'string' || typeof hub !== 'string' || typeof id !== 'string') return undefined;
-  return { link, hub, id };
-}
 
 /** Maximum interval between two locations of an object, in milliseconds: a day. */
 const INTERVAL_MAX_MS = 86_400_000;
