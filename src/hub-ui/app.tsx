@@ -7,7 +7,7 @@ import { Page } from './controls/page.tsx';
 import { session } from './hub/access.ts';
 import { UI_PATH } from './hub/api_path.ts';
 import type { Kind } from './hub/entity_kinds.ts';
-import { t } from './languages/language.ts';
+import { loadExchangeTexts, t } from './languages/language.ts';
 import { Account, Layout } from './shell/layout.tsx';
 import { mayOpen, pageAt } from './shell/pages.ts';
 import { SessionEnded, SignIn } from './signin/sign_in.tsx';
@@ -23,6 +23,14 @@ const ListsPage = lazyPage(async () => (await import('./lists/lists_page.tsx')).
 const AlertsPage = lazyPage(async () => (await import('./alerts/alerts_page.tsx')).AlertsPage);
 const EventsPage = lazyPage(async () => (await import('./events/events_page.tsx')).EventsPage);
 const FlowsPage = lazyPage(async () => (await import('./history/flows_page.tsx')).FlowsPage);
+const SinksPage = lazyPage(async () => {
+  await loadExchangeTexts();
+  return (await import('./sinks/sinks_page.tsx')).SinksPage;
+});
+const LinksPage = lazyPage(async () => {
+  await loadExchangeTexts();
+  return (await import('./links/links_page.tsx')).LinksPage;
+});
 const MethodsPage = lazyPage(async () => (await import('./methods/methods_page.tsx')).MethodsPage);
 const OperationsPage = lazyPage(async () => (await import('./operations/operations_page.tsx')).OperationsPage);
 
@@ -46,6 +54,8 @@ export function App() {
             <Route path="/alerts/*?" component={AlertsPage} />
             <Route path="/events/*?" component={EventsPage} />
             <Route path="/flows/*?" component={FlowsPage} />
+            <Route path="/sinks/*?" component={SinksPage} />
+            <Route path="/links/*?" component={LinksPage} />
             <Route path="/methods/*?" component={MethodsPage} />
             <Route path="/operations/*?" component={OperationsPage} />
             <Route component={NoSuchPage} />

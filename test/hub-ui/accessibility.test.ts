@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { german } from '../../src/hub-ui/languages/de.ts';
+import { germanExchange } from '../../src/hub-ui/languages/de_exchange.ts';
 import { violationsIn } from '../support/axe.ts';
 import { openPage, openUiHub, WITHOUT_BROWSER } from '../support/browser.ts';
+import type { TestHub } from '../support/running_hub.ts';
 import { at, GATE, openRecordedHub } from './history_site.ts';
 import { openSignedSite } from './signed_site.ts';
 import { CELLAR, createSite, DOCK, FORKLIFT, HALL, move } from './ui_site.ts';
@@ -23,7 +25,8 @@ type Say = (text: string, values?: Readonly<Record<string, string>>) => string;
 type Act = (page: Page, say: Say) => Promise<void>;
 
 const inEnglish: Say = (text, values = {}) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
-const inGerman: Say = (text, values) => inEnglish((german as Readonly<Record<string, string>>)[text] ?? text, values);
+const GERMAN: Readonly<Record<string, string>> = { ...german, ...germanExchange };
+const inGerman: Say = (text, values) => inEnglish(GERMAN[text] ?? text, values);
 
 const click =
   (name: string): Act =>
@@ -99,8 +102,28 @@ const VIEWS: readonly View[] = [
   { path: `fences/${DOCK.id}`, seen: 'No changes to save', act: conflict },
   { path: `fences/${CELLAR.id}`, seen: 'No changes to save', act: leaveUnsaved },
   { path: '', seen: oneTrackable, act: chooseAll },
+  { path: 'sinks', seen: 'Lake' },
+  { path: 'sinks?new=1', seen: 'New sink', act: openMore },
+  { path: 'links', seen: 'Plant 2' },
+  { path: 'links?new=1', seen: 'New link', act: openMore },
   { path: 'no-such-page', seen: 'There is no such page' },
 ];
+
+async function openMore(page: Page, say: Say): Promise<void> {
+  await page.getByRole('dialog').getByText(say('More'), { exact: true }).click();
+}
+
+/** A sink whose target rejects all events, and a link without an answer: the pages of both show errors. */
+async function openExchange(hub: TestHub): Promise<readonly View[]> {
+  const sink = { name: 'Lake', type: 'webhook', url: 'http://127.0.0.1:1/', topics: ['fence_events'] };
+  const { id: sinkId } = (await hub.post('/sinks', sink)).body;
+  const { id: linkId } = (await hub.post('/links', { name: 'Plant 2', url: 'http://127.0.0.1:1/v2' })).body;
+  return [
+    { path: `sinks/${sinkId}`, seen: 'Failing' },
+    { path: `sinks/${sinkId}?replay=now`, seen: 'Deliver events again' },
+    { path: `links/${linkId}`, seen: 'Down' },
+  ];
+}
 
 async function askToDelete(page: Page, say: Say): Promise<void> {
   await page.getByLabel(say('Select {name}', { name: DOCK.name })).check();
@@ -158,8 +181,9 @@ for (const { theme, width, locale, say } of [
   test(`axe finds no violation on any page, ${width} pixels wide, in the ${theme} theme, for ${locale}`, {
     skip,
   }, async (t) => {
-    const hub = await openUiHub(t);
+    const hub = await openUiHub(t, { sink_allowed_hosts: ['127.0.0.1'] });
     await createSite(hub);
+    const exchange = await openExchange(hub);
     const local_position = { type: 'Point', coordinates: [1, 2, 3] };
     await hub.post('/anchors', { id: 'a1', name: 'Post', zone_id: HALL.id, local_position });
     await move(hub, 'tag-1', [20, 20]);
@@ -168,7 +192,7 @@ for (const { theme, width, locale, say } of [
     const page = await openPage(t, 'about:blank', { theme, width, locale, mayFail: true });
     await page.emulateMedia({ reducedMotion: 'reduce' });
     const found: string[] = [];
-    for (const { path, seen, act } of VIEWS) {
+    for (const { path, seen, act } of [...VIEWS, ...exchange]) {
       await page.goto(`${hub.origin}/hub-ui/${path}`);
       const text = typeof seen === 'string' ? say(seen) : seen(say);
       await page.getByText(text).filter({ visible: true }).first().waitFor();

@@ -4,11 +4,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from '@swc/core';
 import fc from 'fast-check';
-import { german } from '../../src/hub-ui/languages/de.ts';
+import { german as common } from '../../src/hub-ui/languages/de.ts';
+import { germanExchange } from '../../src/hub-ui/languages/de_exchange.ts';
 import { t, tParts } from '../../src/hub-ui/languages/language.ts';
 import { clockOf } from '../../src/hub-ui/languages/time_zone.ts';
 import { inputText, inputTime } from '../../src/hub-ui/languages/times.ts';
 
+const german = { ...common, ...germanExchange };
 const TEXTS: readonly (readonly [english: string, german: string])[] = Object.entries(german);
 const FOLDER = fileURLToPath(new URL('../../src/hub-ui/', import.meta.url));
 
@@ -16,7 +18,7 @@ const FOLDER = fileURLToPath(new URL('../../src/hub-ui/', import.meta.url));
 const SAME = new Set(
   (
     'Name Trackable Trackables Position Live Id Rate Zone Hub Format Lasso Demo Details Auto Radius Handler Cluster Version ' +
-    'Median Hubs Clients Elevation Provider Text Plan System Polygon'
+    'Median Hubs Clients Elevation Provider Text Plan System Polygon Cursor Scopes Webhook'
   ).split(' '),
 );
 
@@ -51,6 +53,14 @@ test('Every text of the catalog is used', () => {
   const nounOf = (english: string): string | undefined => /^\{count\} (.+?)s?$/.exec(english)?.[1];
   const idle = TEXTS.filter(([english]) => !used.has(english) && !used.has(nounOf(english) ?? english));
   assert.deepEqual(idle, []);
+});
+
+test('The pages that load their own catalog use its texts alone', () => {
+  const shared = sourcesOfUi().filter(({ path }) => !/^(sinks|links)\/|^controls\/secret_field/.test(path));
+  const found = Object.keys(germanExchange).filter((english) => {
+    return shared.some(({ text }) => text.includes(`t('${english.replaceAll("'", "\\'")}'`));
+  });
+  assert.deepEqual(found, []);
 });
 
 test('No visible or spoken text bypasses the catalog', async () => {
@@ -181,7 +191,7 @@ interface Source {
 
 function sourcesOfUi(): readonly Source[] {
   const paths = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
-  const ours = paths.filter((path) => /\.tsx?$/.test(path) && !path.endsWith('de.ts')).sort();
+  const ours = paths.filter((path) => /\.tsx?$/.test(path) && !/de(_exchange)?\.ts$/.test(path)).sort();
   return ours.map((path) => ({ path, text: readFileSync(FOLDER + path, 'utf8') }));
 }
 

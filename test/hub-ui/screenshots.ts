@@ -122,6 +122,10 @@ const VIEWS: Readonly<Record<string, View>> = {
   'providers-one': 'providers/demo-tag-29',
   rules: 'rules',
   methods: 'methods',
+  sinks: 'sinks',
+  'sinks-new': 'sinks?new=1',
+  links: 'links',
+  'links-new': 'links?new=1',
   lists: 'lists',
   'tags-list': {
     path: 'lists/providers?sort=-heard',
@@ -277,6 +281,19 @@ async function alertOfDemo(base: string): Promise<void> {
   }
 }
 
+/** Sinks and links, some of which do not work. */
+async function connectOthers(base: string): Promise<void> {
+  const topics = ['fence_events', 'alert_changes'];
+  for (const [path, body] of [
+    ['/sinks', { name: 'Data lake', type: 'webhook', url: 'https://lake.example.com/rtls', topics }],
+    ['/sinks', { name: 'Message bus', type: 'nats', url: 'nats://bus.example.com:4222/rtls.events', topics }],
+    ['/links', { name: 'Plant 2', url: 'http://hub.plant-2.example:8081/v2', entities: 'mirror' }],
+    ['/links', { name: 'Old plant', url: 'http://hub.plant-1.example:8081/v2', enabled: false }],
+  ] as const) {
+    await fetch(`${base}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  }
+}
+
 /** Unassigned tags, some of which have been silent for a while. */
 async function leaveSpareTags(base: string): Promise<void> {
   const locations = [0, 40, 400, 4_000, 90_000].map((silentSeconds, i) => ({
@@ -374,6 +391,7 @@ async function main(part = ''): Promise<void> {
     demo = await startDemo(origin);
     await ruleDemo(hub.base);
     await leaveSpareTags(hub.base);
+    await connectOthers(hub.base);
     await take({ ...VIEWS, ...LISTS });
     await alertOfDemo(hub.base);
     await take(ALERT_VIEWS);

@@ -46,6 +46,8 @@ test("Every page of the navigation has a URL, and the browser's Back button work
     'Trackables',
     'Providers',
     'Rules',
+    'Sinks',
+    'Links',
     'Lists',
   ]) {
     await rail.getByRole('link', { name }).click();
@@ -54,7 +56,7 @@ test("Every page of the navigation has a URL, and the browser's Back button work
     await rail.locator('a[aria-current=page]', { hasText: name }).waitFor();
   }
   await page.goBack();
-  await page.waitForURL('**/hub-ui/rules');
+  await page.waitForURL('**/hub-ui/links');
   await page.goto(`${hub.origin}/hub-ui/nowhere`);
   await page.getByText('There is no such page').waitFor();
 });

@@ -1,13 +1,16 @@
 import { useState } from 'preact/hooks';
 import { type AlertRule, SEVERITIES } from '../../model/alert.ts';
+import type { Sink } from '../../model/sink.ts';
 import { Button } from '../controls/button.tsx';
 import { Dialog } from '../controls/dialog.tsx';
-import { SelectField, TextField } from '../controls/field.tsx';
+import { Checks, SelectField, TextField } from '../controls/field.tsx';
 import flow from '../controls/flow.module.css';
 import { Notice } from '../controls/notice.tsx';
 import type { Option } from '../controls/select.tsx';
 import { toast } from '../controls/toasts.tsx';
-import { errorAt, RequestError, request } from '../hub/rest.ts';
+import { useLoaded } from '../controls/use_loaded.ts';
+import { can } from '../hub/access.ts';
+import { errorAt, get, RequestError, request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { errorText } from '../problems/sentences.ts';
 import { SEVERITY_LOOKS } from './alert_text.ts';
@@ -61,7 +64,7 @@ export function RuleDialog({
       setError(problem);
     }
   };
-  const isNamed = error instanceof RequestError && ['name', 'property.name'].includes(error.field ?? '');
+  const isNamed = ['name', 'property.name', 'sinks'].some((field) => errorAt(error, field) !== undefined);
   return (
     <Dialog
       wide
@@ -108,8 +111,39 @@ export function RuleDialog({
           onChange={(severity) => change({ severity })}
         />
       </div>
+      <RuleSinks
+        ids={draft.sinks ?? []}
+        error={errorAt(error, 'sinks')}
+        onChange={(sinks) => change({ sinks: sinks.length === 0 ? null : sinks })}
+      />
       {error !== undefined && !isNamed && <Notice tone="danger">{errorText(error)}</Notice>}
       <RulePreview body={body} missing={missing?.message} />
     </Dialog>
+  );
+}
+
+/** Choice of the sinks that receive the alerts of a rule; nothing if there is none, or if the user may not read them. */
+function RuleSinks({
+  ids,
+  error,
+  onChange,
+}: {
+  readonly ids: readonly string[];
+  readonly error: string | undefined;
+  readonly onChange: (ids: string[]) => void;
+}) {
+  const sinks = useLoaded(() => (can('READ', '/sinks') ? get<readonly Sink[]>('/sinks') : undefined), []);
+  const names = new Map(sinks?.map(({ id, name }) => [id, name]));
+  // A sink that was deleted, or that the user may not read, is shown by its id.
+  const all = [...new Set([...names.keys(), ...ids])];
+  if (all.length === 0) return null;
+  return (
+    <Checks
+      label={t('Also send its alerts to these sinks')}
+      error={error}
+      options={all.map((value) => ({ value, label: names.get(value) ?? value }))}
+      values={ids}
+      onChange={onChange}
+    />
   );
 }

@@ -2,6 +2,7 @@ import { metersPerLatitude, metersPerLongitude } from '../../core/geo/ellipsoid.
 import type { Anchor } from '../../model/anchor.ts';
 import type { Fence } from '../../model/fence.ts';
 import type { Zone } from '../../model/zone.ts';
+import { MIRROR_PROPERTY } from '../../model/mirror_mark.ts';
 
 /** Copies of fences, zones and anchors: to another floor, or in a grid. Lengths are meters in every plane. */
 
@@ -161,10 +162,16 @@ function unitsPerMeter({ crs }: Fence, [, y = 0]: readonly number[]): readonly [
   return [1 / metersPerLongitude(y), 1 / metersPerLatitude(y)];
 }
 
-/** Removes the id and the foreign id: a copy is a new entity. */
-function withoutIdentity<T extends { readonly id: string; readonly foreign_id?: string | null }>(
-  entity: T,
-): Omit<T, 'id' | 'foreign_id'> {
+interface Copied {
+  readonly id: string;
+  readonly foreign_id?: string | null;
+  readonly properties?: Readonly<Record<string, unknown>> | null;
+}
+
+/** Removes the id, the foreign id and the mark of a mirrored entity: a copy is a new entity of this hub. */
+function withoutIdentity<T extends Copied>(entity: T): Omit<T, 'id' | 'foreign_id'> {
   const { id: _id, foreign_id: _foreignId, ...rest } = entity;
-  return rest;
+  if (entity.properties == null) return rest;
+  const { [MIRROR_PROPERTY]: _mark, ...properties } = entity.properties;
+  return { ...rest, properties };
 }

@@ -140,6 +140,38 @@ export function AreaField({
   );
 }
 
+/** Group of check boxes for a list of values. Errors of the list are announced. */
+export function Checks<T extends string>({
+  label,
+  help,
+  error,
+  options,
+  values,
+  onChange,
+}: FieldFrame & {
+  readonly options: readonly { readonly value: T; readonly label: ComponentChildren }[];
+  readonly values: readonly T[];
+  readonly onChange: (values: T[]) => void;
+}) {
+  return (
+    <fieldset class={styles.checks}>
+      <legend class={styles.legend}>{label}</legend>
+      <div>
+        {options.map(({ value, label: name }) => (
+          <Check
+            key={value}
+            label={name}
+            checked={values.includes(value)}
+            onChange={(isOn) => onChange(isOn ? [...values, value] : values.filter((each) => each !== value))}
+          />
+        ))}
+      </div>
+      <FieldError text={error} />
+      {error === undefined && help !== undefined && <p class={styles.help}>{help}</p>}
+    </fieldset>
+  );
+}
+
 export function Check({
   label,
   checked,

@@ -1,4 +1,5 @@
 import type { german } from './de.ts';
+import type { germanExchange } from './de_exchange.ts';
 
 /** Languages of the page. */
 export type Language = 'en' | 'de';
@@ -7,7 +8,7 @@ export type Language = 'en' | 'de';
 export type LanguageChoice = 'browser' | Language;
 
 /** English message, the key of its translations. `{name}` is a parameter. */
-export type Text = keyof typeof german;
+export type Text = keyof typeof german | keyof typeof germanExchange;
 
 /** Names of the parameters of a message. */
 type Places<T extends string> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Places<Rest> : never;
@@ -29,17 +30,24 @@ export const language: Language = languageChoice === 'browser' ? ofBrowser() : l
 export const locale: string = wantedTags().find((tag) => tag.startsWith(language)) ?? language;
 
 /** Translations; each module with messages waits for them by this top-level await. */
-const texts: Readonly<Record<string, string>> | undefined = language === 'de' ? await loadGerman() : undefined;
+const texts: Record<string, string> | undefined = language === 'de' ? await loadGerman() : undefined;
 
 if (typeof document !== 'undefined') document.documentElement.lang = language;
 
 /** Loads the German messages. If that fails, for example after an update of the hub, the page is in English. */
-async function loadGerman(): Promise<Readonly<Record<string, string>> | undefined> {
+async function loadGerman(): Promise<Record<string, string> | undefined> {
   try {
-    return (await import('./de.ts')).german;
+    return { ...(await import('./de.ts')).german };
   } catch {
     return undefined;
   }
+}
+
+/** Loads the translations for the pages of sinks and links, which the first view does not need, before their code. */
+export async function loadExchangeTexts(): Promise<void> {
+  if (texts === undefined) return;
+  const loaded = await import('./de_exchange.ts').catch(() => undefined);
+  Object.assign(texts, loaded?.germanExchange);
 }
 
 /**

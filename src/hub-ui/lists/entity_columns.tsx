@@ -9,6 +9,7 @@ import typography from '../controls/typography.module.css';
 import { setUrlParams } from '../controls/url_state.ts';
 import { mayAssign } from '../hub/access.ts';
 import { type Entities, type Kind, labelOf } from '../hub/entity_kinds.ts';
+import { mirrorOf } from '../hub/mirrors.ts';
 import { editorPath, mapPath } from '../hub/page_paths.ts';
 import { readWritable } from '../hub/writable_entities.ts';
 import { t } from '../languages/language.ts';
@@ -133,7 +134,17 @@ function AssignButton({ provider }: { readonly provider: Entities['providers'] }
 
 function Name({ kind, entity }: { readonly kind: Kind; readonly entity: Entities[Kind] }) {
   const label = labelOf(entity);
-  return <Link href={editorPath(kind, entity.id)}>{label}</Link>;
+  return (
+    <>
+      <Link href={editorPath(kind, entity.id)}>{label}</Link>
+      {mirrorOf(entity) !== undefined && (
+        <>
+          {' '}
+          <Badge tone="info">{t('Mirrored')}</Badge>
+        </>
+      )}
+    </>
+  );
 }
 
 function Actions<K extends Kind>({ kind, entity }: { readonly kind: K; readonly entity: Entities[K] }) {

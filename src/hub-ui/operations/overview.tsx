@@ -1,4 +1,4 @@
-import type { SystemHealth } from '../../model/health.ts';
+import type { EventLogHealth, SystemHealth } from '../../model/health.ts';
 import { Button } from '../controls/button.tsx';
 import { Card } from '../controls/card.tsx';
 import { copyText } from '../controls/clipboard.ts';
@@ -10,7 +10,7 @@ import { connection, reconnect, traffic } from '../hub/live.ts';
 import { settings } from '../hub/settings.ts';
 import jsonStyles from '../json/json.module.css';
 import { t } from '../languages/language.ts';
-import { millisecondsText } from '../languages/numbers.ts';
+import { bytesText, millisecondsText } from '../languages/numbers.ts';
 import { wholeText } from '../languages/times.ts';
 import { Cluster } from './cluster.tsx';
 import { Headline } from './headline.tsx';
@@ -145,10 +145,17 @@ function DatabaseCard({ system: { value: system, problem } }: { readonly system:
           [t('Rows to write'), isCurrent ? database.pending_rows : undefined],
           [t('Failing since'), database?.failing_since && wholeText(Date.parse(database.failing_since))],
           [t('Why'), database?.error],
+          [t('Event log'), isCurrent && system?.events !== undefined ? eventLogText(system.events) : undefined],
         ]}
       />
     </Card>
   );
+}
+
+/** Reach and size of the event log. */
+function eventLogText({ oldest, bytes }: EventLogHealth): string {
+  if (oldest === undefined) return t('no events yet');
+  return t('{size}, since {time}', { size: bytesText(bytes), time: wholeText(Date.parse(String(oldest))) });
 }
 
 function Configuration({ text }: { readonly text: string }) {

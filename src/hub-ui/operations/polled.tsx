@@ -14,6 +14,11 @@ export interface Polled<T> {
   readonly problem: RequestProblem | undefined;
 }
 
+/** Polled resource that can be requested at once, after a change. */
+export interface Polling<T> extends Polled<T> {
+  readonly refresh: () => void;
+}
+
 /** Timeout of a request. */
 const TIMEOUT_MS = 10_000;
 
@@ -21,9 +26,10 @@ const TIMEOUT_MS = 10_000;
  * Polls a path of the API while the component is mounted. Failed requests are repeated sooner, since another hub of the
  * cluster may answer; forbidden ones are not repeated.
  */
-export function usePolled<T>(path: string, everyMs: number): Polled<T> {
+export function usePolled<T>(path: string, everyMs: number): Polling<T> {
   const [polled, setPolled] = useState<Polled<T>>({ value: undefined, atMs: 0, before: undefined, problem: undefined });
   const failures = useRef(0);
+  const [turn, setTurn] = useState(0);
   const poll = async (signal: AbortSignal): Promise<number | undefined> => {
     try {
       const value = await request<T>('GET', path, { isOnce: true, signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -43,8 +49,8 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
       return problem.isForbidden ? undefined : Math.min(everyMs, backoffMs(failures.current, Math.random));
     }
   };
-  useRepeated(poll, [path, everyMs]);
-  return polled;
+  useRepeated(poll, [path, everyMs, turn]);
+  return { ...polled, refresh: () => setTurn((before) => before + 1) };
 }
 
 /** Notice with the reason of a failed request; nothing without one. */

@@ -9,6 +9,7 @@ import typography from '../../controls/typography.module.css';
 import { can, mayAssign } from '../../hub/access.ts';
 import { trackablesByProvider } from '../../hub/carriers.ts';
 import { kindText, labelOf, SINGULAR } from '../../hub/entity_kinds.ts';
+import { mirrorOf } from '../../hub/mirrors.ts';
 import { editorPath } from '../../hub/page_paths.ts';
 import { entityPath } from '../../hub/rest.ts';
 import { hasHistory } from '../../hub/settings.ts';
@@ -33,7 +34,8 @@ interface PanelProps {
 export function SelectionPanel(props: PanelProps) {
   const { kind, id } = props.selection;
   const entity = storeOf(kind).items.value.get(id);
-  const mayChange = can('UPDATE', entityPath(kind, id));
+  const isMirrored = mirrorOf(entity) !== undefined;
+  const mayChange = !isMirrored && can('UPDATE', entityPath(kind, id));
   const isMoving = kind === 'trackables' || kind === 'providers';
   return (
     <aside class={styles.panel} data-panel aria-label={t('Selected {kind}', { kind: kindText(kind) })}>
@@ -41,7 +43,9 @@ export function SelectionPanel(props: PanelProps) {
         <Icon name={SINGULAR[kind] as 'zone' | 'fence' | 'anchor' | 'trackable' | 'provider'} />
         <div>
           <h2 class={`${typography.cut} ${styles.name}`}>{entity === undefined ? id : labelOf(entity)}</h2>
-          <span class={typography.faint}>{kindAndType(kind, entity)}</span>
+          <span class={typography.faint}>
+            {[kindAndType(kind, entity), ...(isMirrored ? [t('mirrored')] : [])].join(' · ')}
+          </span>
         </div>
         <IconButton icon="close" label={t('Close')} onClick={() => select(undefined)} />
       </header>

@@ -7,6 +7,7 @@ import { nameOf } from '../../drafts/entity_draft.ts';
 import { isUndecided } from '../../drafts/member_changes.ts';
 import { can } from '../../hub/access.ts';
 import { type Kind, kindText, labelOf } from '../../hub/entity_kinds.ts';
+import { mirrorOf } from '../../hub/mirrors.ts';
 import { editorPath } from '../../hub/page_paths.ts';
 import { deleteEntity, entityPath, OtherPlaneError } from '../../hub/rest.ts';
 import { t } from '../../languages/language.ts';
@@ -63,7 +64,7 @@ export function EditorFoot<K extends Kind>({
   const why = whyNot(editor);
   return (
     <footer class={layoutStyles.foot}>
-      {saved !== undefined && can('DELETE', path) && (
+      {saved !== undefined && mirrorOf(saved) === undefined && can('DELETE', path) && (
         <Button kind="quiet" icon="trash" onClick={() => void remove()}>
           {t('Delete')}
         </Button>

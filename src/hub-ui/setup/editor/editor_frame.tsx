@@ -12,7 +12,7 @@ import { t } from '../../languages/language.ts';
 import { errorText } from '../../problems/sentences.ts';
 import { EditorFoot } from './editor_foot.tsx';
 import styles from './editor_frame.module.css';
-import { OfferedNotice, OvertakenNotice } from './editor_notices.tsx';
+import { MirrorNotice, OfferedNotice, OvertakenNotice } from './editor_notices.tsx';
 import layoutStyles from './setup_layout.module.css';
 import { SetupLayout } from './setup_layout.tsx';
 import type { Editor } from './use_editor.ts';
@@ -64,6 +64,7 @@ export function EditorFrame<K extends Kind>({ kind, editor, fields, map, childre
           </Notice>
         </div>
       )}
+      <MirrorNotice kind={kind} entity={stored} />
       {draft.offered.value !== undefined && (
         <OfferedNotice
           offered={draft.offered.value}

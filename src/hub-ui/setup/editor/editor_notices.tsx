@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks';
 import { Button } from '../../controls/button.tsx';
 import flow from '../../controls/flow.module.css';
+import { Link } from '../../controls/link.tsx';
 import { Notice } from '../../controls/notice.tsx';
 import { ago, useNow } from '../../controls/time.ts';
 import typography from '../../controls/typography.module.css';
@@ -8,8 +9,9 @@ import type { EntityDraft } from '../../drafts/entity_draft.ts';
 import { keyOf, type RemoteChange, type ConflictSide } from '../../drafts/member_changes.ts';
 import { labelOfPath, valueText } from '../../drafts/member_text.ts';
 import { type Entities, type Kind, kindText } from '../../hub/entity_kinds.ts';
+import { mirrorOf } from '../../hub/mirrors.ts';
 import type { SavedDraft } from '../../hub/saved_drafts.ts';
-import { t } from '../../languages/language.ts';
+import { t, tParts } from '../../languages/language.ts';
 import styles from './editor_notices.module.css';
 import layoutStyles from './setup_layout.module.css';
 
@@ -125,6 +127,25 @@ export function OfferedNotice({
           </Button>
           <Button onClick={onDiscard}>{t('Discard')}</Button>
         </div>
+      </Notice>
+    </div>
+  );
+}
+
+/** Notice that an entity belongs to another hub and can only be changed there; nothing for other entities. */
+export function MirrorNotice({ kind, entity }: { readonly kind: Kind; readonly entity: object | undefined }) {
+  const mirror = mirrorOf(entity);
+  if (mirror === undefined) return null;
+  const { mark, link } = mirror;
+  return (
+    <div class={layoutStyles.news}>
+      <Notice>
+        {tParts('This {kind} is mirrored from {hub} by the link {link}. It can only be changed there.', {
+          kind: kindText(kind),
+          hub: link?.state?.hub_name ?? mark.hub,
+          link:
+            link === undefined ? mark.link : <Link href={`/links/${encodeURIComponent(link.id)}`}>{link.name}</Link>,
+        })}
       </Notice>
     </div>
   );

@@ -4,6 +4,7 @@ import { useRoute } from 'wouter-preact';
 import { EntityDraft } from '../../drafts/entity_draft.ts';
 import { can } from '../../hub/access.ts';
 import type { Entities, Kind } from '../../hub/entity_kinds.ts';
+import { mirrorOf } from '../../hub/mirrors.ts';
 import { type Draft, entityPath, request } from '../../hub/rest.ts';
 import { type DraftKey, saveDraft, savedDraft } from '../../hub/saved_drafts.ts';
 import { storeOf, useEntities } from '../../hub/stores.ts';
@@ -86,7 +87,9 @@ export function useEditor<K extends Kind>(
   }, [isNewer, isChanged, theirs, draft]);
   useUnsavedWarning(isChanged);
   const isNew = draft?.saved.value === undefined;
-  const mayChange = isNew ? can('CREATE', `/${kind}`) : can('UPDATE', entityPath(kind, id ?? ''));
+  const mayChange = isNew
+    ? can('CREATE', `/${kind}`)
+    : mirrorOf(stored) === undefined && can('UPDATE', entityPath(kind, id ?? ''));
   const isThere = items.value.has(id ?? '');
   if (draft === undefined) return state.value === 'waiting' || isThere ? 'waiting' : 'missing';
   if (isNew && !mayChange) return 'forbidden';
