@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { pairsText, readPairs, withTypesOf } from '../../src/hub-ui/controls/pairs.ts';
 import { bodyOf as linkBody, formOf as linkForm, problemOf as linkProblem } from '../../src/hub-ui/links/link_form.ts';
 import { meaningOf as linkMeaning, outageText, problemText } from '../../src/hub-ui/links/link_text.ts';
-import { bodyOf, formOf, listOf, problemOf } from '../../src/hub-ui/sinks/sink_form.ts';
+import { bodyOf, formatsOf, formOf, listOf, problemOf } from '../../src/hub-ui/sinks/sink_form.ts';
 import { meaningOf, typeLabel } from '../../src/hub-ui/sinks/sink_text.ts';
 import { SINKS } from '../../src/entities/sinks.ts';
 import { LINKS } from '../../src/entities/links.ts';
@@ -75,6 +75,13 @@ test('A new sink of every type has a name in the form, and only members of its t
   }
 });
 
+test('A format that a type lacks is not sent', () => {
+  assert.deepEqual(formatsOf('kafka'), ['cloudevents', 'plain']);
+  const form = { ...formOf(WEBHOOK, ZONE), format: 'cloudevents_batch' } as const;
+  assert.equal(sent(bodyOf(form, WEBHOOK))['format'], 'cloudevents_batch');
+  assert.equal(sent(bodyOf({ ...form, type: 'kafka' as never }, WEBHOOK))['format'], undefined);
+});
+
 test('An incomplete form names the input', () => {
   const form = formOf(WEBHOOK, ZONE);
   for (const [changed, path] of [
@@ -136,6 +143,7 @@ test('States are sentences', () => {
     'The last attempt failed. The next one is in 30 s.',
   );
   assert.equal(meaningOf({ ...status, state: 'active', waiting: 3 }, nowMs), 'Events are being delivered.');
+  assert.equal(meaningOf({ ...status, state: 'active', error: 'bad filter' }, nowMs), 'Events cannot be delivered.');
   const state = {
     status: 'waiting',
     down_from: '2026-11-27T11:59:00Z',

@@ -90,7 +90,6 @@ const COLUMNS: readonly (Column<Row> & { readonly value: (row: Row) => string | 
     key: 'name',
     title: t('Name'),
     sorts: true,
-    isHeading: true,
     class: styles.name,
     value: ({ link }) => link.name,
     cell: ({ link, nowMs }) => {

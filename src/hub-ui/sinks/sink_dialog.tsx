@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Sink, SINK_FORMATS, SINK_TYPES, type SinkTest } from '../../model/sink.ts';
+import { type Sink, SINK_TYPES, type SinkTest } from '../../model/sink.ts';
 import { Button } from '../controls/button.tsx';
 import { copyText } from '../controls/clipboard.ts';
 import { Dialog } from '../controls/dialog.tsx';
@@ -15,7 +15,7 @@ import { errorAt, RequestError, request } from '../hub/rest.ts';
 import { t } from '../languages/language.ts';
 import { timeZone, timeZones } from '../languages/time_zone.ts';
 import { errorText } from '../problems/sentences.ts';
-import { bodyOf, EXAMPLES, formOf, has, problemOf, SINK_TOPICS, type SinkForm } from './sink_form.ts';
+import { bodyOf, EXAMPLES, formatsOf, formOf, has, problemOf, SINK_TOPICS, type SinkForm } from './sink_form.ts';
 import { isLive, typeLabel } from './sink_text.ts';
 import { sinkPath, TestNotice } from './sink_test.tsx';
 
@@ -26,6 +26,11 @@ const URLS: Readonly<Record<string, string>> = {
   email: 'smtps://mail.example.com:465',
   kafka: 'kafka://kafka.example.com:9092/rtls',
   hub: 'https://hub.example.com/v2',
+};
+
+const SECRET_LABELS: Readonly<Record<string, string>> = {
+  webhook: t('Signing key'),
+  nats: t('User and password, or token'),
 };
 
 const FORMAT_LABELS: Readonly<Record<SinkForm['format'], string>> = {
@@ -174,7 +179,7 @@ function SecretInputs({ form, error, isStored, change }: PartProps) {
   return (
     <>
       <SecretField
-        label={isWebhook ? t('Signing key') : t('User and password, or token')}
+        label={SECRET_LABELS[form.type] ?? t('User and password')}
         help={
           isWebhook
             ? t('The receiver verifies signatures with the same key. Without one, requests are unsigned.')
@@ -309,7 +314,7 @@ function More({ form, error, change }: PartProps) {
             <SelectField
               label={t('Format')}
               value={form.format}
-              options={SINK_FORMATS.map((value) => ({ value, label: FORMAT_LABELS[value] }))}
+              options={formatsOf(form.type).map((value) => ({ value, label: FORMAT_LABELS[value] }))}
               onChange={(format) => change({ format })}
             />
           )}

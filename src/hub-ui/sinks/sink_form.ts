@@ -1,5 +1,5 @@
 import { EVENT_TOPICS } from '../../model/logged_event.ts';
-import { LIVE_TOPICS, type Sink } from '../../model/sink.ts';
+import { LIVE_TOPICS, type Sink, SINK_FORMATS } from '../../model/sink.ts';
 import { pairsText, readPairs, withTypesOf } from '../controls/pairs.ts';
 import { NO_SECRET, type SecretInput, secretMember } from '../controls/secret_input.ts';
 import type { FailedRequest } from '../hub/rest.ts';
@@ -43,6 +43,7 @@ type Own = 'headers' | 'format' | 'sender' | 'recipients' | 'digest_interval' | 
 /** Inputs of each type besides those of all types. Types that the page does not know have the common ones. */
 const OWN: Readonly<Record<string, readonly Own[]>> = {
   webhook: ['headers', 'format', 'concurrency'],
+  kafka: ['format', 'concurrency'],
   nats: ['format', 'concurrency'],
   email: ['sender', 'recipients', 'digest_interval', 'quiet_hours'],
 };
@@ -50,6 +51,11 @@ const OWN: Readonly<Record<string, readonly Own[]>> = {
 /** Whether sinks of a type have a member. */
 export function has(type: Sink['type'], member: Own): boolean {
   return OWN[type]?.includes(member) ?? (member === 'format' || member === 'concurrency');
+}
+
+/** Formats of a type: a record of Kafka has the key of one object, so it contains one event. */
+export function formatsOf(type: string): readonly SinkForm['format'][] {
+  return type === 'kafka' ? SINK_FORMATS.filter((format) => format !== 'cloudevents_batch') : SINK_FORMATS;
 }
 
 /** Inputs for a sink; undefined for a new one. */
@@ -116,10 +122,10 @@ export function bodyOf(form: SinkForm, stored: Sink | undefined): object {
     params: Object.keys(params).length === 0 ? undefined : params,
     timeout: form.timeout,
     batch_max: form.batch_max,
-    // Defaults are not stored.
     overflow: form.overflow === 'newest_per_object' ? undefined : form.overflow,
     secret: secret(form.secret),
-    ...own('format', form.format === 'cloudevents' ? undefined : form.format),
+    // Defaults are not stored, and another type may not have the format.
+    ...own('format', form.format === 'cloudevents' || !formatsOf(type).includes(form.format) ? undefined : form.format),
     ...own('concurrency', form.concurrency),
     ...own('sender', form.sender.trim()),
     ...own('recipients', listOf(form.recipients)),

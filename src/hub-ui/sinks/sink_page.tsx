@@ -182,7 +182,7 @@ function StateCard({ status }: { readonly status: SinkStatus }) {
               </time>
             ),
           ],
-          [status.state === 'active' ? t('Last error') : t('Error'), status.error],
+          [t('Error'), status.error],
         ]}
       />
     </Card>

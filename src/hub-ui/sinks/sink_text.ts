@@ -31,9 +31,11 @@ export function typeLabel(type: Sink['type']): string {
 }
 
 /** Explains a state in a sentence. */
-export function meaningOf({ state, waiting = 0, retry_at: retryAt }: SinkStatus, nowMs: number): string {
+export function meaningOf({ state, waiting = 0, retry_at: retryAt, error }: SinkStatus, nowMs: number): string {
   switch (state) {
     case 'active':
+      // The hub clears the error with the next success.
+      if (error !== undefined) return t('Events cannot be delivered.');
       return waiting === 0 ? t('All events are delivered.') : t('Events are being delivered.');
     case 'paused':
       return t('Nothing is sent until it is resumed. Events of the event log wait.');

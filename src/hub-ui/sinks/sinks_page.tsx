@@ -92,15 +92,12 @@ const COLUMNS: readonly (Column<Row> & { readonly value: (row: Row) => string | 
     key: 'name',
     title: t('Name'),
     sorts: true,
-    isHeading: true,
     class: styles.name,
     value: ({ sink }) => sink.name,
     cell: ({ sink, status }) => (
       <>
         <Link href={`/sinks/${encodeURIComponent(sink.id)}`}>{sink.name}</Link>
-        {status !== undefined && status.state !== 'active' && status.error !== undefined && (
-          <p class={styles.error}>{status.error}</p>
-        )}
+        {status?.error !== undefined && <p class={styles.error}>{status.error}</p>}
       </>
     ),
   },
