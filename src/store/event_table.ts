@@ -138,6 +138,14 @@ export class EventTable {
   }
 }
 
+/** Yields the first and the last position of each block with a wrong checksum. */
+export function* damagedBlocks(db: Database.Database): Generator<{ readonly first: number; readonly last: number }> {
+  const rows = db.prepare('SELECT last, count, events, sum FROM event_log ORDER BY last').iterate();
+  for (const { last, count, events, sum } of rows as Iterable<Omit<BlockRow, 'time_ms'>>) {
+    if (sum !== bytesSum(events)) yield { first: last - count + 1, last };
+  }
+}
+
 function prepare(db: Database.Database) {
   const end = 'SELECT last, time_ms, bytes_before, length(events) AS bytes FROM event_log ORDER BY last';
   return {

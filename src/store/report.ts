@@ -5,6 +5,7 @@ import { openExisting } from './backup.ts';
 import { type DamagedRow, nameOf } from './damage.ts';
 import { versionOf } from './migration/migrate.ts';
 import { SCHEMA_VERSION } from './migration/steps.ts';
+import { damagedBlocks } from './event_table.ts';
 import { readRowLog } from './row_log.ts';
 import { defineRowSum } from './row_sum.ts';
 import { DAMAGED, reasonOf } from './start_errors.ts';
@@ -49,6 +50,7 @@ export function reportOn(path: string): Report {
     collectInto(problems, () => rowProblems(db));
     collectInto(notes, () => oddities(db));
     if (version >= 4) collectInto(problems, () => sumProblems(db));
+    if (version >= 6) collectInto(problems, () => eventProblems(db));
     collectInto(problems, () => lossProblems(db, file, left));
     if (version >= 3) {
       collectInto(problems, () => collisionProblems(db));
@@ -104,6 +106,12 @@ function sumProblems(db: Database.Database): readonly string[] {
     LIMIT ${PROBLEMS_MAX}`);
   const rows = bad.all() as { table: DamagedRow['table']; kind: string; id: string }[];
   return rows.map(({ table, kind, id }) => changed(table, { kind, id }));
+}
+
+function eventProblems(db: Database.Database): readonly string[] {
+  return Array.from(damagedBlocks(db).take(PROBLEMS_MAX), ({ first, last }) => {
+    return `events ${first} to ${last} (event_log) have changed since they were written: they are lost`;
+  });
 }
 
 function entityProblems(db: Database.Database): readonly string[] {

@@ -133,6 +133,21 @@ test('A start names rows in the log that have changed in the file, and continues
   assert.deepEqual(inOrder(served(path)), inOrder(kept));
 });
 
+test('The check names blocks of the event log that have changed in the file', (context) => {
+  const path = join(folderFor(context), 'data.dat');
+  const store = new SqliteStore(path, randomUUID);
+  for (const first of [7, 10, 13]) {
+    const bytes = Buffer.from(`events from ${first} on`);
+    store.commit({ entities: [], rows: [], events: { first, count: 3, timeMs: first, bytes } });
+  }
+  store.close();
+  assert.deepEqual(reportOn(path).problems, []);
+  change(path, 'events from 10 on');
+  assert.deepEqual(reportOn(path).problems, [
+    'events 10 to 12 (event_log) have changed since they were written: they are lost',
+  ]);
+});
+
 test('A start names ten of many damaged rows, and their number', (context) => {
   const path = filled(context);
   const db = new Database(path);
