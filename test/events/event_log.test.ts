@@ -18,6 +18,8 @@ class World {
   readonly path: string;
   nowMs = 1_700_000_000_000;
   failing: 'no' | 'before' | 'after' = 'no';
+  /** Number of next commits that fail before the write. */
+  failures = 0;
   file!: SqliteStore;
   log!: EventLog;
   writer!: StoreWriter;
@@ -43,7 +45,7 @@ class World {
         load: async () => this.file.load(),
         read: async () => assert.fail('the writer reads nothing'),
         commit: async (batch: StoreBatch) => {
-          if (this.failing === 'before') throw new Error('the disk is on strike');
+          if (this.failing === 'before' || this.failures-- > 0) throw new Error('the disk is on strike');
           this.file.commit(batch);
           if (this.failing === 'after') throw new Error('the answer was lost');
         },
@@ -159,6 +161,22 @@ test('every event of a write that succeeded is in the log once, in order, whatev
     }),
     { numRuns: 60 },
   );
+});
+
+test('a commit of entities and rows has the events of both, and after a failure each has its own', async (context) => {
+  const expected = [['moved', 'made'], ['made', 'moved'], ['moved'], ['moved']];
+  for (const [failures, ids] of expected.entries()) {
+    const world = new World(context);
+    world.failures = failures;
+    const made = world.writer.writeEntities([], textEvent('zone_changes', ['hall', 'create'], '{"id":"made"}'));
+    const moved = world.writer.writeRows([row(1)], { orFail: true, events: fenceEvent('moved') });
+    const [isMade, isMoved] = (await Promise.allSettled([made, moved])).map(({ status }) => status === 'fulfilled');
+    assert.deepEqual([isMade, isMoved], [failures < 2, failures < 3]);
+    await world.writer.drain();
+    assert.deepEqual(idsOf(await world.readAll()), ids);
+    world.restart();
+    assert.deepEqual(idsOf(await world.readAll()), ids);
+  }
 });
 
 test('reading after a cursor continues with the next event, also after a restart', async (context) => {
