@@ -12,6 +12,7 @@ import {
   sizeOf,
   zoneOnFloor,
 } from '../../src/hub-ui/bulk/copies.ts';
+import { MIRROR_PROPERTY } from '../../src/model/mirror_mark.ts';
 import type { Anchor } from '../../src/model/anchor.ts';
 import type { Fence } from '../../src/model/fence.ts';
 import type { Trackable } from '../../src/model/trackable.ts';
@@ -135,6 +136,19 @@ test('A grid of copies is spaced in meters, keeps heights and timers, and gets n
   }
   const moved = copies[4]?.region?.coordinates as number[][][];
   assert.deepEqual(moved[0]?.[0], [10, 3, 1]);
+});
+
+test('A copy of a mirrored fence belongs to this hub', () => {
+  const mirrored = { ...BAY, properties: { color: 'red', [MIRROR_PROPERTY]: { link: 'l', hub: 'h', id: 'bay' } } };
+  const grid = { columns: 2, rows: 1, stepX: 5, stepY: 3, angle: 0, pattern: '{name} {n}' };
+  const copies = [
+    ...gridOf(mirrored, grid),
+    ...fencesOnFloor([mirrored], { floor: 2, pattern: '{name}', zoneIds: new Map() }),
+  ];
+  assert.deepEqual(
+    copies.map(({ properties }) => properties),
+    [{ color: 'red' }, { color: 'red' }],
+  );
 });
 
 test('A georeferenced grid has its spacing in meters, and follows the longest edge', () => {

@@ -51,6 +51,10 @@ test('Operations show rates, sources, sessions, usage, the license and the link 
   const page = await openPage(t, `${hub.origin}/hub-ui/operations`, { mayFail: true });
   await page.getByText('Uptime').waitFor();
   await page.getByText(version.hub_version, { exact: true }).waitFor();
+  await page
+    .getByRole('region', { name: 'Database' })
+    .getByText(/^[\d.]+ K?B, since /)
+    .waitFor();
   const locations = page.getByRole('figure', { name: 'Locations' });
   let x = 10;
   await untilHolds(page, async () => {
